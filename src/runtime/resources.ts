@@ -1,0 +1,39 @@
+import type {
+  EventsV1Event,
+  V1ConfigMap,
+  V1DaemonSet,
+  V1Deployment,
+  V1EndpointSlice,
+  V1Lease,
+  V1Namespace,
+  V1Node,
+  V1Pod,
+  V1Service,
+  V1ServiceAccount,
+} from '@kubernetes/client-node';
+import type { KubeObject, Resource } from './resource.ts';
+
+/** The built-in kinds this program reads or writes. */
+export const NODES: Resource<V1Node> = core('Node', 'nodes', false);
+export const NAMESPACES: Resource<V1Namespace> = core('Namespace', 'namespaces', false);
+export const PODS: Resource<V1Pod> = core('Pod', 'pods', true);
+export const SERVICES: Resource<V1Service> = core('Service', 'services', true);
+export const SERVICE_ACCOUNTS: Resource<V1ServiceAccount> = core('ServiceAccount', 'serviceaccounts', true);
+export const CONFIG_MAPS: Resource<V1ConfigMap> = core('ConfigMap', 'configmaps', true);
+export const DEPLOYMENTS: Resource<V1Deployment> = namespaced('apps', 'Deployment', 'deployments');
+export const DAEMONSETS: Resource<V1DaemonSet> = namespaced('apps', 'DaemonSet', 'daemonsets');
+export const ENDPOINT_SLICES: Resource<V1EndpointSlice> = namespaced(
+  'discovery.k8s.io',
+  'EndpointSlice',
+  'endpointslices',
+);
+export const LEASES: Resource<V1Lease> = namespaced('coordination.k8s.io', 'Lease', 'leases');
+export const EVENTS: Resource<EventsV1Event> = namespaced('events.k8s.io', 'Event', 'events');
+
+function core<T extends KubeObject>(kind: string, plural: string, isNamespaced: boolean): Resource<T> {
+  return { group: '', version: 'v1', kind, plural, namespaced: isNamespaced };
+}
+
+function namespaced<T extends KubeObject>(group: string, kind: string, plural: string): Resource<T> {
+  return { group, version: 'v1', kind, plural, namespaced: true };
+}

@@ -1,0 +1,69 @@
+import type { Clock } from '../clock.ts';
+import { ApiError, TransportError } from '../errors.ts';
+import type { Lease, LeaseSpec } from '../leaderElection/lease.ts';
+import type { Transport, TransportRequest } from '../transport.ts';
+
+/** What the transport gives a call on the lease lane. */
+const LEASE_LANE_TIMEOUT_MS = 5_000;
+
+/** Slow, but in time. */
+const SLOW_MS = 2_000;
+
+/** One Lease as an API server keeps it: with resource versions, conflicts, and clients that may be cut off. */
+export class FakeLeases {
+  lease: Lease | undefined;
+  /** Every write that was let through, with the client that sent it. */
+  readonly writes: { client: string; spec: LeaseSpec }[] = [];
+  readonly requests: TransportRequest[] = [];
+  /** What happens to the requests of a client: answered unless told. */
+  readonly network = new Map<string, 'refused' | 'hangs' | 'slow' | 'answer lost'>();
+  #version = 0;
+
+  /** The way of one client to this server. What is answered is answered at once; what hangs, as long as the lane lets it. */
+  transport(client: string, clock: Clock): Transport {
+    return {
+      request: <R>(request: TransportRequest) => this.#request(client, clock, request) as Promise<R>,
+      stream: () => Promise.reject(new Error('no watches here')),
+      whenReachable: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    };
+  }
+
+  /** A write by somebody else altogether. */
+  replace(spec: LeaseSpec): void {
+    this.lease = { metadata: { name: 'lock', resourceVersion: `${++this.#version}` }, spec };
+  }
+
+  async #request(client: string, clock: Clock, request: TransportRequest): Promise<Lease> {
+    request.guard?.();
+    this.requests.push(request);
+    const network = this.network.get(client);
+    if (network === 'refused') throw new TransportError('refused', { failure: 'connection', unsent: true });
+    if (network === 'hangs') await hang(clock, request.signal);
+    if (network === 'slow') await clock.sleep(SLOW_MS, request.signal);
+    const answer = this.#serve(client, request);
+    if (network === 'answer lost') throw new TransportError('answer lost', { failure: 'deadline' });
+    return answer;
+  }
+
+  #serve(client: string, { method, path, body }: TransportRequest): Lease {
+    const refuse = (status: number, reason: string): ApiError => new ApiError({ status, reason, method, path });
+    if (method === 'GET') {
+      if (this.lease === undefined) throw refuse(404, 'NotFound');
+      return this.lease;
+    }
+    const { metadata, spec = {} } = body as Lease;
+    const version = this.lease?.metadata?.resourceVersion;
+    if (method === 'PUT' && this.lease === undefined) throw refuse(404, 'NotFound');
+    if (method === 'PUT' && metadata?.resourceVersion !== version) throw refuse(409, 'Conflict');
+    if (method === 'POST' && this.lease !== undefined) throw refuse(409, 'AlreadyExists');
+    this.replace(structuredClone(spec));
+    this.writes.push({ client, spec });
+    return this.lease!;
+  }
+}
+
+async function hang(clock: Clock, signal: AbortSignal | undefined): Promise<never> {
+  await clock.sleep(LEASE_LANE_TIMEOUT_MS, signal);
+  throw new TransportError('no answer', { failure: signal?.aborted ? 'aborted' : 'deadline' });
+}

@@ -1,0 +1,52 @@
+/** Gives the place back; a second call does nothing. */
+export type Release = () => void;
+
+interface Waiter {
+  admit: () => void;
+}
+
+/** At most `limit` at once; whoever came first goes first. */
+export class InFlight {
+  readonly #limit: number;
+  #taken = 0;
+  #waiting: Waiter[] = [];
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Resolves with a place, or with undefined once `signal` is aborted. */
+  acquire(signal: AbortSignal): Promise<Release | undefined> {
+    if (signal.aborted) return Promise.resolve(undefined);
+    if (this.#taken < this.#limit) return Promise.resolve(this.#take());
+    return new Promise((resolve) => {
+      const waiter = {
+        admit: () => {
+          signal.removeEventListener('abort', leave);
+          resolve(this.#take());
+        },
+      };
+      const leave = (): void => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiter);
+        resolve(undefined);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(waiter);
+    });
+  }
+
+  #take(): Release {
+    this.#taken += 1;
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#taken -= 1;
+      this.#waiting.shift()?.admit();
+    };
+  }
+}

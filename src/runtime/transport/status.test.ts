@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { apiErrorOf } from './status.ts';
+import type { Refusal } from './status.ts';
+
+const refusal: Refusal = { request: { method: 'PATCH', path: '/api/v1/nodes/n' }, status: 422, now: 0 };
+
+it('says which request was refused, how, and in the server’s words', () => {
+  const status = {
+    kind: 'Status',
+    reason: 'Invalid',
+    message: 'bad label',
+    details: { causes: [{ field: 'metadata.labels', message: 'bad', reason: 'FieldValueInvalid' }] },
+  };
+
+  const error = apiErrorOf(refusal, JSON.stringify(status));
+
+  expect(error.message).toBe('PATCH /api/v1/nodes/n: 422 Invalid: bad label');
+  expect(error.causes).toEqual(status.details.causes);
+});
+
+it.each([
+  ['a page of a proxy', '<html>hunter2</html>'],
+  ['another object', '{"kind":"Secret","message":"hunter2"}'],
+  ['null', 'null'],
+  ['nothing', ''],
+])('says no more than the code where the body is %s', (_, body) => {
+  expect(apiErrorOf(refusal, body).message).toBe('PATCH /api/v1/nodes/n: 422 HTTP422');
+});
+
+it('shortens a very long message', () => {
+  const body = JSON.stringify({ kind: 'Status', reason: 'R', message: 'x'.repeat(100_000) });
+
+  expect(apiErrorOf(refusal, body).message.length).toBeLessThan(1_100);
+});
+
+it('takes the pause from the header, else from the Status', () => {
+  const body = JSON.stringify({ kind: 'Status', details: { retryAfterSeconds: 4 } });
+
+  expect(apiErrorOf(refusal, body).retryAfterMs).toBe(4_000);
+  expect(apiErrorOf({ ...refusal, retryAfter: '2' }, body).retryAfterMs).toBe(2_000);
+  expect(apiErrorOf(refusal, '').retryAfterMs).toBeUndefined();
+});

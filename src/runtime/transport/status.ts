@@ -1,0 +1,59 @@
+import { ApiError } from '../errors.ts';
+import type { StatusCause } from '../errors.ts';
+import { parseRetryAfter } from './retry.ts';
+import type { TransportRequest } from './types.ts';
+
+/** The part of metav1.Status that is read. */
+export interface Status {
+  kind?: string;
+  code?: number;
+  reason?: string;
+  message?: string;
+  details?: { retryAfterSeconds?: number; causes?: StatusCause[] };
+}
+
+/** A message names what is wrong at its beginning; the rest of a very long one helps nobody. */
+const LONGEST_MESSAGE = 1_000;
+
+/** What an ApiError is made of besides a Status. */
+export interface Refusal {
+  request: TransportRequest;
+  status: number;
+  retryAfter?: string | string[] | undefined;
+  /** Wall clock, for a Retry-After that is a date. */
+  now: number;
+}
+
+/** The error for an answer of 300 and above. `body` is only read when it is a Status. */
+export function apiErrorOf(refusal: Refusal, body: string): ApiError {
+  return errorOfStatus(refusal, parseStatus(body));
+}
+
+/** The error for a Status, as an ERROR event of a watch carries one. */
+export function errorOfStatus({ request, status, retryAfter, now }: Refusal, answer: Status): ApiError {
+  const seconds = answer.details?.retryAfterSeconds;
+  const retryAfterMs = parseRetryAfter(retryAfter, now) ?? (seconds ? seconds * 1000 : undefined);
+  return new ApiError({
+    status,
+    reason: answer.reason !== undefined && answer.reason !== '' ? answer.reason : `HTTP${status}`,
+    detail: shorten(answer.message ?? ''),
+    method: request.method,
+    path: request.path,
+    causes: answer.details?.causes ?? [],
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+function parseStatus(body: string): Status {
+  try {
+    const answer = JSON.parse(body) as Status | null;
+    return answer?.kind === 'Status' ? answer : {};
+  } catch {
+    // A proxy's page, or nothing: the code says all there is.
+    return {};
+  }
+}
+
+function shorten(message: string): string {
+  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE)}…`;
+}
