@@ -1,0 +1,156 @@
+import { systemClock } from './clock.ts';
+import type { Clock } from './clock.ts';
+import type { Logger } from './logger.ts';
+import { Reflector } from './reflector.ts';
+import type { WatchMetrics } from './reflector.ts';
+import { keyOf, resourceName } from './resource.ts';
+import type { KubeObject, Resource } from './resource.ts';
+import { Store } from './store.ts';
+import type { IndexFunctions, InformerEvent, Lister } from './store.ts';
+import type { Transport } from './transport/types.ts';
+
+export type { InformerEvent, Lister } from './store.ts';
+
+/** A cache of one kind, kept current by a watch. */
+export interface Informer<T extends KubeObject> {
+  readonly resource: Resource<T>;
+  /** True once everything there was at the start is in the cache and was given to the subscribers. */
+  readonly synced: boolean;
+  readonly lister: Lister<T>;
+  /** Resolves when synced, or when `signal` is aborted: never rejects. */
+  whenSynced(signal?: AbortSignal): Promise<void>;
+  /**
+   * Calls `listener` for every change, first with an add for each object that is there. The cache has changed when it
+   * is called. What it throws is counted and logged. Returns the function that ends the subscription.
+   */
+  subscribe(listener: (event: InformerEvent<T>) => void): () => void;
+  /** Lists and watches until `signal` is aborted, whatever happens: never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** What informers tell of themselves. */
+export interface ReflectorMetrics extends WatchMetrics {
+  /** A subscriber threw. */
+  listenerFailed(resource: string): void;
+  /** How many objects there are. */
+  objects(resource: string, count: number): void;
+}
+
+export interface InformerOptions<T extends KubeObject> {
+  transport: Transport;
+  resource: Resource<T>;
+  /** Without it: all namespaces. */
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+  /** Asks for metadata only: objects then have apiVersion, kind and metadata, of the kind itself. */
+  metadataOnly?: boolean | undefined;
+  /** Drops what nobody reads, before the object is kept. May change what it is given. Metadata's name, namespace and
+   * resourceVersion must stay. */
+  transform?: ((object: T) => T) | undefined;
+  indexes?: IndexFunctions<T> | undefined;
+  logger: Logger;
+  metrics?: ReflectorMetrics | undefined;
+  clock?: Clock | undefined;
+}
+
+/** Makes an informer; nothing is asked before `run`. */
+export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
+  return new StoreInformer(options);
+}
+
+/** A transform: drops the record of who set which field, often half of an object. */
+export function withoutManagedFields<T extends KubeObject>(object: T): T {
+  if (object.metadata !== undefined) delete object.metadata.managedFields;
+  return object;
+}
+
+type Listener<T> = (event: InformerEvent<T>) => void;
+
+class StoreInformer<T extends KubeObject> implements Informer<T> {
+  readonly #options: InformerOptions<T>;
+  readonly #name: string;
+  readonly #store: Store<T>;
+  readonly #reflector: Reflector<T>;
+  #listeners: readonly Listener<T>[] = [];
+  #synced = false;
+  #waiting: (() => void)[] = [];
+
+  constructor(options: InformerOptions<T>) {
+    const { transport, resource, transform, indexes, logger, metrics, clock = systemClock, ...selection } = options;
+    this.#options = options;
+    this.#name = resourceName(resource);
+    this.#store = new Store(indexes);
+    const target = {
+      replace: (objects: readonly T[]) => this.#replace(objects),
+      set: (object: T) => this.#tell([this.#store.set(object)]),
+      delete: (object: T) => this.#tell([this.#store.delete(object)]),
+    };
+    const watched = { resource, ...selection };
+    this.#reflector = new Reflector({ transport, selection: watched, target, transform, logger, metrics, clock });
+  }
+
+  get resource(): Resource<T> {
+    return this.#options.resource;
+  }
+
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  get lister(): Lister<T> {
+    return this.#store;
+  }
+
+  whenSynced(signal?: AbortSignal): Promise<void> {
+    if (this.#synced || signal?.aborted === true) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#waiting = this.#waiting.filter((other) => other !== done);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#waiting.push(done);
+      signal?.addEventListener('abort', done, { once: true });
+    });
+  }
+
+  subscribe(listener: Listener<T>): () => void {
+    // A function of its own, so that one listener subscribed twice can be taken away once.
+    const subscribed: Listener<T> = (event) => listener(event);
+    this.#listeners = [...this.#listeners, subscribed];
+    for (const object of this.#store.list()) this.#call(subscribed, { type: 'add', object });
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== subscribed);
+    };
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#reflector.run(signal);
+  }
+
+  #replace(objects: readonly T[]): void {
+    this.#tell(this.#store.replace(objects));
+    this.#synced = true;
+    for (const done of this.#waiting) done();
+  }
+
+  #tell(events: readonly (InformerEvent<T> | undefined)[]): void {
+    this.#options.metrics?.objects(this.#name, this.#store.size);
+    for (const event of events) {
+      if (event === undefined) continue;
+      for (const listener of this.#listeners) this.#call(listener, event);
+    }
+  }
+
+  #call(listener: Listener<T>, event: InformerEvent<T>): void {
+    try {
+      listener(event);
+    } catch (error) {
+      const { metrics, logger } = this.#options;
+      metrics?.listenerFailed(this.#name);
+      const fields = { err: error, resource: this.#name, key: keyOf(event.object), change: event.type };
+      logger.error(fields, 'subscriber failed');
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { LineSplitter } from './lines.ts';
+
+/** Cuts bytes at the given places, in any order, some of them twice. */
+function chunksOf(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+  return places.slice(1).map((end, n) => bytes.subarray(places[n], end));
+}
+
+it('gives the same lines however the bytes are chunked, also within a character', () => {
+  const line = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !text.includes('\n'));
+  fc.assert(
+    fc.property(fc.array(line), line, fc.array(fc.nat()), (lines, rest, cuts) => {
+      const bytes = Buffer.from(lines.map((text) => `${text}\n`).join('') + rest);
+      const splitter = new LineSplitter();
+
+      const found = chunksOf(bytes, cuts).flatMap((chunk) => splitter.push(chunk).map(String));
+
+      expect(found).toEqual(lines.map((text) => Buffer.from(text).toString()));
+      expect(splitter.pending).toBe(Buffer.byteLength(rest));
+    }),
+  );
+});
+
+it('leaves empty lines out', () => {
+  expect(new LineSplitter().push(Buffer.from('\n\na\n\n')).map(String)).toEqual(['a']);
+});
+
+it('takes a long line in small pieces in linear time', () => {
+  const splitter = new LineSplitter();
+  const piece = Buffer.alloc(100, 'x');
+  const begun = performance.now();
+  for (let n = 0; n < 200_000; n += 1) splitter.push(piece);
+  const [line] = splitter.push(Buffer.from('\n'));
+
+  expect(line?.length).toBe(20_000_000);
+  // Copying the line anew for each piece would move 2 TB.
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
+
+it('refuses a line without end', () => {
+  const splitter = new LineSplitter();
+  const piece = Buffer.alloc(1024 * 1024, 'x');
+
+  expect(() => {
+    for (let n = 0; n < 40; n += 1) splitter.push(piece);
+  }).toThrow(RangeError);
+});
