@@ -1,0 +1,8 @@
+/**
+ * A time as metav1.MicroTime has it in JSON: RFC 3339 in UTC with six digits of the second.
+ *
+ * @param ms wall clock, milliseconds since 1970
+ */
+export function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z');
+}
