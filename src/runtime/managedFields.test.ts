@@ -1,0 +1,85 @@
+import type { V1ManagedFieldsEntry } from '@kubernetes/client-node';
+import { describe, expect, it } from 'vitest';
+import { claim, hasField, release, takeOver } from './managedFields.ts';
+
+const OWNER = { manager: 'ours', apiVersion: 'apps/v1' };
+const entry = (manager: string, operation: string, fieldsV1: object, subresource?: string): V1ManagedFieldsEntry => ({
+  manager,
+  operation,
+  apiVersion: 'apps/v1',
+  fieldsType: 'FieldsV1',
+  fieldsV1,
+  ...(subresource === undefined ? {} : { subresource }),
+});
+const spec = (fields: object) => ({ 'f:spec': fields });
+const isOld = (e: V1ManagedFieldsEntry): boolean => e.manager === 'old';
+
+describe('takeOver', () => {
+  const other = entry('kubectl-edit', 'Update', spec({ 'f:paused': {} }));
+
+  it('makes the chosen fields applied fields of ours', () => {
+    expect(takeOver([entry('old', 'Update', spec({ 'f:replicas': {} })), other], OWNER, isOld)).toEqual([
+      other,
+      entry('ours', 'Apply', spec({ 'f:replicas': {} })),
+    ]);
+  });
+
+  it('joins them with those that are applied already', () => {
+    const ours = entry('ours', 'Apply', spec({ 'f:replicas': {}, 'f:strategy': {}, 'f:template': { 'f:spec': {} } }));
+    const old = entry('old', 'Update', spec({ 'f:strategy': { 'f:type': {} }, 'f:template': { 'f:metadata': {} } }));
+    expect(takeOver([ours, old], OWNER, isOld)).toEqual([
+      entry(
+        'ours',
+        'Apply',
+        spec({
+          'f:replicas': {},
+          'f:strategy': { '.': {}, 'f:type': {} },
+          'f:template': { 'f:spec': {}, 'f:metadata': {} },
+        }),
+      ),
+    ]);
+  });
+
+  it('has nothing to do where none is chosen, the second time too', () => {
+    const once = takeOver([entry('old', 'Update', spec({ 'f:replicas': {} })), other], OWNER, isOld);
+    expect(takeOver(once, OWNER, isOld)).toBe(once);
+  });
+});
+
+describe('claim', () => {
+  it('takes the field from everybody, without saying that they own its parent', () => {
+    const fields = [
+      entry('ours', 'Apply', spec({ 'f:replicas': {} })),
+      entry('a', 'Update', spec({ 'f:strategy': { 'f:rollingUpdate': { 'f:maxSurge': {} } }, 'f:paused': {} })),
+      entry('b', 'Apply', spec({ 'f:strategy': { 'f:rollingUpdate': {}, 'f:type': {} } })),
+    ];
+    const parts = { '.': {}, 'f:maxSurge': {} };
+    expect(claim(fields, OWNER, ['f:spec', 'f:strategy', 'f:rollingUpdate'], parts)).toEqual([
+      entry('ours', 'Apply', spec({ 'f:replicas': {}, 'f:strategy': { 'f:rollingUpdate': parts } })),
+      entry('a', 'Update', spec({ 'f:paused': {} })),
+      entry('b', 'Apply', spec({ 'f:strategy': { 'f:type': {} } })),
+    ]);
+  });
+});
+
+describe('release', () => {
+  it('lets go of the applied field only, and of nobody else’s', () => {
+    const scale = entry('autoscaler', 'Update', spec({ 'f:replicas': {} }), 'scale');
+    const ours = entry('ours', 'Apply', spec({ 'f:replicas': {}, 'f:selector': {} }));
+    expect(release([scale, ours], 'ours', ['f:spec', 'f:replicas'])).toEqual([
+      scale,
+      entry('ours', 'Apply', spec({ 'f:selector': {} })),
+    ]);
+  });
+});
+
+describe('hasField', () => {
+  it.each([
+    [true, ['f:spec', 'f:replicas']],
+    [true, ['f:spec']],
+    [false, ['f:spec', 'f:paused']],
+    [false, ['f:status', 'f:replicas']],
+  ])('%s for %j', (expected, path) => {
+    expect(hasField(entry('a', 'Apply', spec({ 'f:replicas': {} })), path)).toBe(expected);
+  });
+});

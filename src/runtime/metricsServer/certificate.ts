@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { UsageError } from '../usageError.ts';
+
+/** A certificate chain and its key, PEM. */
+export interface Certificate {
+  cert: string;
+  key: string;
+}
+
+/**
+ * Reads tls.crt and tls.key from a directory, as a Secret of type kubernetes.io/tls is mounted.
+ *
+ * @throws UsageError naming the file that cannot be read, or why the pair cannot be used
+ */
+export async function readCertificate(directory: string): Promise<Certificate> {
+  const [cert, key] = await Promise.all([readPem(directory, 'tls.crt'), readPem(directory, 'tls.key')]);
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`--metrics-cert-path=${directory}: tls.crt and tls.key cannot be used: ${why}`, {
+      cause: error,
+    });
+  }
+  return { cert, key };
+}
+
+async function readPem(directory: string, file: string): Promise<string> {
+  try {
+    return await readFile(join(directory, file), 'utf8');
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code ?? String(error);
+    throw new UsageError(
+      `--metrics-cert-path=${directory}: ${file} cannot be read (${why}); with --metrics-secure it must hold tls.crt and tls.key`,
+      { cause: error },
+    );
+  }
+}
