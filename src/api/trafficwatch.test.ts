@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { labelKeyOf, parseTrafficWatchSpec, thresholdOf, type TrafficWatch } from './trafficwatch.ts';
+
+const deployment = {
+  selector: { matchLabels: { app: 'web' } },
+  template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } },
+};
+
+function watch(spec: object, name = 'sample'): TrafficWatch {
+  return {
+    metadata: { name, namespace: 'default' },
+    spec: { maxBandwidthPercent: '60', deployment, ...spec },
+  };
+}
+
+function problems(object: unknown): string[] {
+  const parsed = parseTrafficWatchSpec(object);
+  return 'problems' in parsed ? parsed.problems : [];
+}
+
+describe('parseTrafficWatchSpec', () => {
+  it.each(['0', '60', '12.5', '1.5e-03', '1E2', '.5', '5.', '+7', '1e99', '1e+006', '9'.repeat(28) + 'e99'])(
+    'takes the threshold %j, and it is finite',
+    (maxBandwidthPercent) => {
+      const parsed = parseTrafficWatchSpec(watch({ maxBandwidthPercent }));
+      expect(parsed).toHaveProperty('spec.maxBandwidthPercent', maxBandwidthPercent);
+      expect('spec' in parsed && Number.isFinite(thresholdOf(parsed.spec))).toBe(true);
+    },
+  );
+
+  it.each(['', ' ', '-1', '-0', 'NaN', 'Inf', '+Inf', '1e999', '1e100', 'abc', '1 ', '1,5', '0x10', '1e', '.', '1\n'])(
+    'refuses the threshold %j and says what is allowed',
+    (maxBandwidthPercent) => {
+      expect(problems(watch({ maxBandwidthPercent }))).toEqual([
+        `spec.maxBandwidthPercent is ${JSON.stringify(maxBandwidthPercent)}: must be a finite number of at least 0, ` +
+          'decimal or with an exponent of at most two digits, such as "12.5" or "1.5e-03"',
+      ]);
+    },
+  );
+
+  it.each([undefined, '', 'web', 'web.example', '0', 'a-b', 'a'.repeat(233)])('takes the label %j', (label) => {
+    expect(problems(watch({ label }))).toEqual([]);
+  });
+
+  it.each(['Web', 'a_b', '-a', 'a-', 'a..b', '.a', 'a/b', 'a b', 'a'.repeat(234)])('refuses the label %j', (label) => {
+    expect(problems(watch({ label })).join()).toMatch(/^spec\.label is .*: must be empty or the start of a DNS name/);
+  });
+
+  it('refuses a name that is too long for a label key, unless a label stands in', () => {
+    const name = 'n'.repeat(234);
+    expect(problems(watch({}, name)).join()).toContain('metadata.name has more than 233 characters');
+    expect(problems(watch({ label: '' }, name))).toHaveLength(1);
+    expect(problems(watch({ label: 'short' }, name))).toEqual([]);
+    expect(problems(watch({}, 'n'.repeat(233)))).toEqual([]);
+  });
+
+  it.each([
+    ['no selector', { template: {} }],
+    ['no template', { selector: {} }],
+    ['a list', []],
+    ['a pod without containers', { selector: {}, template: { spec: {} } }],
+    ['nothing', undefined],
+  ])('refuses a deployment with %s', (_why, bad) => {
+    expect(problems(watch({ deployment: bad })).join()).toMatch(/^spec\.deployment is .*: must be a DeploymentSpec/);
+  });
+
+  it('names every problem, and each missing field', () => {
+    expect(
+      problems({ metadata: { name: 'sample' }, spec: { deployment, label: 'A', maxBandwidthPercent: 5 } }),
+    ).toEqual([
+      expect.stringContaining('spec.maxBandwidthPercent is 5: '),
+      expect.stringContaining('spec.label is "A": '),
+    ]);
+    expect(problems({ metadata: { name: 'sample' } })).toEqual([expect.stringContaining('spec is missing: ')]);
+  });
+
+  it('passes the deployment on as it is, unknown fields included', () => {
+    const future = { ...deployment, aFieldOfTomorrow: { x: 1 } };
+    expect(parseTrafficWatchSpec(watch({ deployment: future }))).toHaveProperty('spec.deployment', future);
+  });
+
+  it('does not mind what stands in the status', () => {
+    expect(problems({ ...watch({}), status: { nodes: 'garbage' } })).toEqual([]);
+  });
+});
+
+describe('labelKeyOf', () => {
+  it('is built from the label, and from the name where there is none', () => {
+    expect(labelKeyOf(watch({ label: 'web' }))).toBe('web.traffic.example.com/unfit');
+    expect(labelKeyOf(watch({ label: '' }))).toBe('sample.traffic.example.com/unfit');
+    expect(labelKeyOf(watch({}))).toBe('sample.traffic.example.com/unfit');
+  });
+});
