@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readAnswer } from './answer.ts';
+
+const NEVER = new AbortController().signal;
+
+async function read(body: string, signal = NEVER) {
+  const all: unknown[] = [];
+  const answer = await readAnswer(Buffer.from(body), (series) => all.push(series), signal);
+  return { ...answer, all };
+}
+
+function vector(result: readonly unknown[], more: object = {}): string {
+  return JSON.stringify({ status: 'success', data: { resultType: 'vector', result }, ...more });
+}
+
+/** Texts that look like the places where an answer is taken apart. */
+const traps = fc.constantFrom(',{"metric":', ']},{"metric":{"', '"result":[', '\\', '"', ']}', '\\"', ']', '{[');
+const label = fc.array(fc.oneof(traps, fc.string()), { maxLength: 4 }).map((parts) => parts.join(''));
+const series = fc.record({
+  metric: fc.dictionary(label, label, { maxKeys: 3 }),
+  value: fc.tuple(fc.double({ min: 0, max: 2e9, noNaN: true }), label),
+});
+
+/** Enough of the same to go beyond what is parsed at once. */
+function many<T>(all: readonly T[]): T[] {
+  return Array.from({ length: 6_000 }, (_, index) => all[index % all.length] as T);
+}
+
+/** Keeps the event loop for so many milliseconds. */
+function spend(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end;);
+}
+
+describe('readAnswer', () => {
+  it('reads the same whether in one piece or in many, whatever the labels say', async () => {
+    const remarks = fc.array(label, { maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(series, { minLength: 1, maxLength: 5 }), remarks, async (all, warnings) => {
+        const expected = JSON.parse(JSON.stringify(many(all))) as unknown;
+        const { all: found, warnings: told, series } = await read(vector(many(all), { warnings }));
+        expect(found).toEqual(expected);
+        expect(told).toEqual(warnings);
+        expect(series).toBe(6_000);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('reads an answer that is laid out in another way', async () => {
+    const result = many([{ metric: { a: 'b' }, value: [1, '2'] }]);
+    const pretty = JSON.stringify(
+      { warnings: ['w'], data: { result, resultType: 'vector' }, status: 'success' },
+      null,
+      2,
+    );
+    const { all, warnings } = await read(pretty);
+    expect(all).toEqual(result);
+    expect(warnings).toEqual(['w']);
+  });
+
+  it('reads an answer with another result before the one that counts', async () => {
+    const result = many([{ metric: { a: 'b' }, value: [1, '2'] }]);
+    const body = { stats: { result: [] }, status: 'success', data: { resultType: 'vector', result } };
+    expect((await read(JSON.stringify(body))).all).toEqual(result);
+    const nested = { stats: { result: [{ data: {} }] }, status: 'success', data: { result, resultType: 'vector' } };
+    expect((await read(JSON.stringify(nested))).all).toEqual(result);
+  });
+
+  it('tells warnings and infos, but not endlessly', async () => {
+    const warnings = Array.from({ length: 50 }, () => 'w'.repeat(5_000));
+    const { warnings: told, infos } = await read(vector([], { warnings, infos: ['i', 7] }));
+    expect([told.length, told[0]?.length]).toEqual([5, 300]);
+    expect(infos).toEqual(['i']);
+  });
+
+  const rest = JSON.stringify(many([{ metric: { a: 'b' }, value: [1, '2'] }])).slice(1);
+  it.each([
+    ['nothing', ''],
+    ['words', 'not json at all'],
+    ['HTML', '<html><body>502</body></html>'],
+    ['null', 'null'],
+    ['a number', '7'],
+    ['an object of something else', '{"a":1}'],
+    ['success without data', '{"status":"success"}'],
+    ['a matrix', '{"status":"success","data":{"resultType":"matrix","result":[]}}'],
+    ['a scalar', '{"status":"success","data":{"resultType":"scalar","result":[1,"2"]}}'],
+    ['no result', '{"status":"success","data":{"resultType":"vector"}}'],
+    ['half an answer', vector(many([{ metric: { a: 'b' }, value: [1, '2'] }])).slice(0, -200)],
+    ['garbage among many series', `{"status":"success","data":{"resultType":"vector","result":[{"metric":x},${rest}}}`],
+    ['two megabytes of garbage', 'x'.repeat(2_000_000)],
+  ])('refuses %s, without repeating it', async (_what, body) => {
+    await expect(read(body)).rejects.toMatchObject({ name: 'PrometheusError', reason: 'BadAnswer' });
+    await expect(read(body)).rejects.not.toThrow(/html|metric|not json at/);
+  });
+
+  it('lets others have their turn while it reads an answer of 30,000 series', async () => {
+    const body = vector(Array.from({ length: 30_000 }, (_, n) => ({ metric: { device: `eth${n}` }, value: [1, '2'] })));
+    let turns = 0;
+    const ticking = setInterval(() => turns++, 0);
+    await readAnswer(Buffer.from(body), () => spend(0.002), NEVER);
+    clearInterval(ticking);
+    expect(turns).toBeGreaterThan(2);
+  });
+
+  it('ends when nobody waits any more', async () => {
+    const gone = new AbortController();
+    const body = vector(Array.from({ length: 60_000 }, (_, n) => ({ metric: { device: `eth${n}` }, value: [1, '2'] })));
+    const spend = (): void => {
+      gone.abort(new Error('stopped'));
+      for (const end = performance.now() + 0.01; performance.now() < end;);
+    };
+    await expect(readAnswer(Buffer.from(body), spend, gone.signal)).rejects.toThrow('stopped');
+  });
+});

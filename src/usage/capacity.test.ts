@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseCapacity } from './capacity.ts';
+
+describe('parseCapacity', () => {
+  it.each([
+    ['25Gbit', 3.125e9, 'the form that the documentation shows'],
+    ['2.5Gbit', 312.5e6, 'decimals, as in 2.5GBASE-T'],
+    ['100mbit', 12.5e6, 'tc writes units in lower case'],
+    ['1TBIT', 125e9, 'case does not matter'],
+    ['800 kbit', 1e5, 'a space before the unit'],
+    ['8bit', 1, 'the plain unit'],
+    ['10Gbit/s', 1.25e9, 'per second may be said'],
+    ['  1Gbit\n', 125e6, 'white space from a file or a heredoc'],
+  ])('%j is %d B/s: %s', (text, bytesPerSecond) => {
+    expect(parseCapacity(text)).toEqual({ bytesPerSecond });
+  });
+
+  it.each([
+    ['', 'nothing'],
+    ['25', 'no unit: nobody knows whether bits or bytes are meant'],
+    ['Gbit', 'no number'],
+    ['0Gbit', 'a percent of nothing is no number'],
+    ['-1Gbit', 'less than nothing'],
+    ['1e3Mbit', 'exponents are not decimals'],
+    ['0x10bit', 'nor is hexadecimal'],
+    ['NaNbit', 'not a number'],
+    ['InfinityGbit', 'endless'],
+    [`${'9'.repeat(400)}Tbit`, 'beyond all numbers'],
+    ['10Gbps', 'tc reads bps as bytes, people as bits'],
+    ['10GiB', 'bytes'],
+    ['25Gbit 25Gbit', 'twice'],
+  ])('refuses %j: %s', (text) => {
+    const { problem } = parseCapacity(text) as { problem: string };
+    expect(problem).toContain(JSON.stringify(text).slice(0, 40));
+    expect(problem).toContain('bit, kbit, Mbit, Gbit, Tbit');
+    expect(problem.length).toBeLessThan(250);
+  });
+
+  it('is a finite number above 0 or a problem, whatever is written', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[0-9.]{0,6} ?[kmgtKMGT]?[bB]it(\/s)?$/)), (text) => {
+        const parsed = parseCapacity(text);
+        if ('problem' in parsed) return parsed.problem.length > 0;
+        return Number.isFinite(parsed.bytesPerSecond) && parsed.bytesPerSecond > 0;
+      }),
+    );
+  });
+
+  it('reads back what it stands for, in any unit', () => {
+    const units = fc.constantFrom(['bit', 1], ['Kbit', 1e3], ['mbit', 1e6], ['Gbit', 1e9], ['tbit', 1e12] as const);
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1_000_000 }), units, (amount, [unit, bits]) => {
+        expect(parseCapacity(`${amount}${unit}`)).toEqual({ bytesPerSecond: (amount * bits) / 8 });
+      }),
+    );
+  });
+});

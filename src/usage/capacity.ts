@@ -1,0 +1,36 @@
+/** A capacity in bytes per second, or why the text is none. */
+export type ParsedCapacity = { bytesPerSecond: number } | { problem: string };
+
+/** Bits per second of each unit: decimal, as `tc` and every NIC's data sheet count. */
+const BITS_PER_SECOND: Readonly<Record<string, number>> = {
+  bit: 1,
+  kbit: 1e3,
+  mbit: 1e6,
+  gbit: 1e9,
+  tbit: 1e12,
+};
+const BITS_PER_BYTE = 8;
+const FORM = /^(\d+(?:\.\d+)?) ?(t|g|m|k)?bit(?:\/s)?$/i;
+const LONGEST_QUOTE = 40;
+
+/**
+ * Reads the capacity of a node's network as a person writes it: "25Gbit", "2.5gbit/s", "800 Mbit". Units are those of
+ * `tc` (man tc, "RATES"), in any case; bytes per second ("bps" there) are left out since everybody reads them as bits.
+ *
+ * @returns bytes per second, always finite and above 0; otherwise a sentence that names the value and what is allowed.
+ */
+export function parseCapacity(text: string): ParsedCapacity {
+  const match = FORM.exec(text.trim());
+  const unit = `${match?.[2] ?? ''}bit`.toLowerCase();
+  const bytesPerSecond = (Number(match?.[1]) * (BITS_PER_SECOND[unit] ?? NaN)) / BITS_PER_BYTE;
+  if (Number.isFinite(bytesPerSecond) && bytesPerSecond > 0) return { bytesPerSecond };
+  return {
+    problem:
+      `${quote(text)} is no capacity: a decimal number above 0 with one of the units bit, kbit, Mbit, Gbit, Tbit ` +
+      'is allowed, such as "25Gbit" or "2.5Gbit/s"',
+  };
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text);
+}

@@ -1,0 +1,160 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../runtime/clock.ts';
+import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
+import { createNodeResolver } from './nodeNames.ts';
+import type { KnownNode, NodeResolver } from './nodeNames.ts';
+import { nodeUsage } from './percent.ts';
+import type { NodeUsage } from './percent.ts';
+import type { Patience } from './patience.ts';
+import type { UsageQuery } from './queries.ts';
+import type { Answered, Questions } from './questions.ts';
+import { Refreshed } from './refreshed.ts';
+import type { NodeReadings, Readings } from './samples.ts';
+import type { Snapshot } from './snapshot.ts';
+import { readUplinks } from './uplinks.ts';
+
+/** What a pass finds, but for its number and start. */
+export type Finding = Omit<Snapshot, 'pass' | 'startedAt'>;
+
+/** Up to here (about 1,000 nodes of three devices) facts are part of each pass; beyond, a pass takes those it has. */
+const MOST_FACTS_IN_PASS = 20_000;
+/** How often facts are read beside the passes where they are many. */
+const FACTS_EVERY_MS = 30_000;
+/** Prometheus' own patience with the last sample of a series (query.lookback-delta). */
+const OLDEST_FACTS_MS = 300_000;
+const SAMPLES_PER_WINDOW_EVERY_MS = 60_000;
+/** How long the evaluation of nodes may keep the event loop from others. */
+const LONGEST_TURN_MS = 8;
+
+/** Gives a question that no pass waits for a deadline of its own. */
+export type Background = <T>(work: (patience: Patience) => Promise<T>) => Promise<T>;
+
+interface Readers {
+  resolver: NodeResolver;
+  patience: Patience;
+}
+
+/** One pass after the other over all nodes: asks, then evaluates. Keeps facts between passes where they are many. */
+export class Passes {
+  readonly #questions: Questions;
+  readonly #query: UsageQuery;
+  readonly #exclude: RegExp;
+  readonly #background: Background;
+  readonly #facts: Refreshed<Answered>;
+  readonly #samplesPerWindow: Refreshed<number | undefined>;
+
+  constructor(o: { questions: Questions; query: UsageQuery; clock: Clock; background: Background }) {
+    this.#questions = o.questions;
+    this.#query = o.query;
+    this.#exclude = wholeName(o.query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES);
+    this.#background = o.background;
+    this.#facts = new Refreshed<Answered>(o.clock, FACTS_EVERY_MS);
+    this.#samplesPerWindow = new Refreshed<number | undefined>(o.clock, SAMPLES_PER_WINDOW_EVERY_MS);
+  }
+
+  /** Throws PrometheusError where an answer is missing, or the reason of the signal. */
+  async next(nodes: ReadonlyMap<string, KnownNode>, now: number, patience: Patience): Promise<Finding> {
+    const readers = { resolver: createNodeResolver(nodes), patience };
+    const [rates, facts] = await Promise.all([
+      this.#questions.rates(readers.resolver, patience),
+      this.#readFacts(readers),
+    ]);
+    const timeSeconds = rates.readings.timeSeconds ?? facts.readings.timeSeconds;
+    const at = timeSeconds ?? now / 1000;
+    const usages = await this.#evaluate(nodes, facts.readings.nodes, rates.readings.nodes, at);
+    const problem = await this.#addUplinks(usages, nodes, at, readers);
+    this.#readBeside(readers.resolver);
+    return {
+      ok: true,
+      ...(timeSeconds === undefined ? {} : { timeSeconds }),
+      nodes: usages,
+      ...this.#window(),
+      ...strays(rates.readings, facts.readings),
+      warnings: [...new Set([...rates.warnings, ...facts.warnings])],
+      infos: [...new Set([...rates.infos, ...facts.infos, ...problem])],
+    };
+  }
+
+  /** Resolves when nothing is being read beside the passes. */
+  async settled(): Promise<void> {
+    await Promise.all([this.#facts.settled(), this.#samplesPerWindow.settled()]);
+  }
+
+  async #readFacts({ resolver, patience }: Readers): Promise<Answered> {
+    const known = this.#facts.value;
+    if (known && known.series > MOST_FACTS_IN_PASS && this.#facts.ageMs < OLDEST_FACTS_MS) return known;
+    const facts = await this.#questions.facts(resolver, patience);
+    this.#facts.set(facts);
+    return facts;
+  }
+
+  #readBeside(resolver: NodeResolver): void {
+    const questions = this.#questions;
+    if ((this.#facts.value?.series ?? 0) > MOST_FACTS_IN_PASS) {
+      this.#facts.refresh(() => this.#background((patience) => questions.facts(resolver, patience)));
+    }
+    if (this.#query.scrapeIntervalSeconds === undefined) {
+      this.#samplesPerWindow.refresh(() => this.#background((patience) => questions.samplesPerWindow(patience)));
+    }
+  }
+
+  #window(): { samplesPerWindow?: number } {
+    const { windowSeconds, scrapeIntervalSeconds } = this.#query;
+    const samples =
+      scrapeIntervalSeconds === undefined
+        ? this.#samplesPerWindow.value
+        : Math.floor(windowSeconds / scrapeIntervalSeconds);
+    return samples === undefined ? {} : { samplesPerWindow: samples };
+  }
+
+  async #evaluate(
+    nodes: ReadonlyMap<string, KnownNode>,
+    facts: ReadonlyMap<string, NodeReadings>,
+    rates: ReadonlyMap<string, NodeReadings>,
+    timeSeconds: number,
+  ): Promise<Map<string, NodeUsage>> {
+    const usages = new Map<string, NodeUsage>();
+    let turnStart = performance.now();
+    for (const [node, { capacity }] of nodes) {
+      const readings = { facts: facts.get(node), rates: rates.get(node) };
+      usages.set(node, nodeUsage({ node, ...readings, capacity, exclude: this.#exclude, timeSeconds }));
+      if (performance.now() - turnStart < LONGEST_TURN_MS) continue;
+      await nextTurn();
+      turnStart = performance.now();
+    }
+    return usages;
+  }
+
+  /** Gives nodes without series a second look. Its failure takes nothing from the others: it is returned as a remark. */
+  async #addUplinks(
+    usages: Map<string, NodeUsage>,
+    nodes: ReadonlyMap<string, KnownNode>,
+    timeSeconds: number,
+    { resolver, patience }: Readers,
+  ): Promise<string[]> {
+    const missing = [...usages.values()].filter(({ reason }) => reason === 'NoSeries').map(({ node }) => node);
+    try {
+      const { facts, rates } = await readUplinks(this.#questions, missing, nodes, resolver, patience);
+      const found = new Map(missing.filter((name) => facts.has(name)).map((name) => [name, nodes.get(name) ?? {}]));
+      for (const [name, usage] of await this.#evaluate(found, facts, rates, timeSeconds)) usages.set(name, usage);
+      return [];
+    } catch (error) {
+      return [`looking for veth uplinks: ${error instanceof Error ? error.message : 'failed'}`];
+    }
+  }
+}
+
+function strays(
+  rates: Readings,
+  facts: Readings,
+): Pick<Finding, 'unmatchedSeries' | 'unmatchedExamples'> & Pick<Finding, 'ambiguousSeries' | 'ambiguousExamples'> {
+  // Both answers speak of the same devices; the one that misses fewer of them counts.
+  const unmatched = rates.unmatched.series >= facts.unmatched.series ? rates.unmatched : facts.unmatched;
+  const ambiguous = rates.ambiguous.series >= facts.ambiguous.series ? rates.ambiguous : facts.ambiguous;
+  return {
+    unmatchedSeries: unmatched.series,
+    unmatchedExamples: [...unmatched.examples],
+    ambiguousSeries: ambiguous.series,
+    ambiguousExamples: [...ambiguous.examples],
+  };
+}

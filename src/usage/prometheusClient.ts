@@ -1,0 +1,200 @@
+import { STATUS_CODES } from 'node:http';
+import { PrometheusDriver } from 'prometheus-query';
+import type { PrometheusConnectionOptions } from 'prometheus-query';
+import { readAnswer } from './answer.ts';
+import type { Answer } from './answer.ts';
+import { EndpointCredentials, parseEndpointUrl } from './endpoint.ts';
+import type { Credentials, PrometheusEndpoint } from './endpoint.ts';
+import { PrometheusError } from './prometheusError.ts';
+
+/** One question. */
+export interface Question {
+  /** PromQL whose value is a vector. */
+  expression: string;
+  /** Gets each series of the answer as it was parsed; those before an error is found, too. */
+  visit: (series: unknown) => void;
+  /** Ends the question by throwing the reason of the signal. */
+  signal: AbortSignal;
+  /** Told to the server, which need not work longer than anybody waits. */
+  timeoutMs: number;
+}
+
+/** Asks one Prometheus. */
+export interface PrometheusClient {
+  /** The evaluation is at the server's time. Throws PrometheusError, or the reason of the signal once it is aborted. */
+  query(question: Question): Promise<Answer>;
+  /** Closes all connections. */
+  close(): void;
+}
+
+/** 10,000 nodes of three devices answer with 25 MB at most; more can only be a mistake. */
+const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Longer ones go as POST: proxies refuse request lines beyond 8 KiB. Shorter ones don't, since a POST may need other rights. */
+const LONGEST_GET = 4_000;
+/** The signal ends a request; this is only what axios would otherwise take by default. */
+const LONGEST_REQUEST_MS = 300_000;
+const LONGEST_ERROR = 200;
+
+type Request = Parameters<NonNullable<PrometheusConnectionOptions['requestInterceptor']>['onFulfilled']>[0];
+type Response = Parameters<NonNullable<PrometheusConnectionOptions['responseInterceptor']>['onFulfilled']>[0];
+
+/** What of the driver's call we keep: it sees its own copy of the answer, emptied. */
+interface Call {
+  question: Question;
+  answer?: Answer;
+  secrets: readonly string[];
+}
+
+/**
+ * A client for an endpoint, on prometheus-query's driver. The driver builds the request; its interceptors put in what
+ * it has no option for, and take the answer out before it parses it: it would throw on one native histogram, read
+ * "+Inf" as NaN and copy all labels of all series.
+ *
+ * Throws PrometheusError BadConfiguration for an endpoint that can't be asked.
+ */
+export function createPrometheusClient(
+  endpoint: PrometheusEndpoint,
+  { largestAnswerBytes = LARGEST_ANSWER_BYTES }: { largestAnswerBytes?: number } = {},
+): PrometheusClient {
+  const url = parseEndpointUrl(endpoint.url);
+  const credentials = new EndpointCredentials(endpoint);
+  return {
+    async query(question) {
+      const call: Call = { question, secrets: [] };
+      try {
+        await driverFor(url, credentials, call, largestAnswerBytes).instantQuery(
+          question.expression,
+          undefined,
+          timeoutOf(question),
+        );
+      } catch (thrown) {
+        question.signal.throwIfAborted();
+        throw explain(thrown, url);
+      }
+      if (call.answer === undefined) throw new PrometheusError('BadAnswer', 'no answer was read');
+      return call.answer;
+    },
+    close: () => credentials.close(),
+  };
+}
+
+function timeoutOf({ timeoutMs }: Question): string {
+  return `${Math.max(1, Math.ceil(timeoutMs))}ms`;
+}
+
+/** A driver of its own for each call: that is how the interceptors know which call they serve. */
+function driverFor(
+  url: string,
+  credentials: EndpointCredentials,
+  call: Call,
+  largestAnswerBytes: number,
+): PrometheusDriver {
+  return new PrometheusDriver({
+    endpoint: url,
+    timeout: LONGEST_REQUEST_MS,
+    requestInterceptor: {
+      async onFulfilled(request) {
+        const read = await credentials.read();
+        call.secrets = read.secrets;
+        return complete(request, read, call.question, largestAnswerBytes);
+      },
+    },
+    responseInterceptor: { onFulfilled: (response) => takeAnswer(response, call) },
+  });
+}
+
+function complete(
+  request: Request,
+  credentials: Credentials,
+  { expression, signal }: Question,
+  largestAnswerBytes: number,
+): Request {
+  const params = request.params as URLSearchParams;
+  // The driver always sends our time; without it the server takes its own, and a wrong clock here does no harm.
+  params.delete('time');
+  const long = expression.length > LONGEST_GET;
+  request.headers.set(credentials.headers);
+  return Object.assign(request, {
+    ...(long ? { method: 'post', params: undefined, data: params } : { data: undefined }),
+    signal,
+    httpAgent: credentials.httpAgent,
+    httpsAgent: credentials.httpsAgent,
+    maxContentLength: largestAnswerBytes,
+    // Followed elsewhere, a redirect would take the extra headers along.
+    maxRedirects: 0,
+    responseType: 'arraybuffer' as const,
+    transformResponse: (body: unknown) => body,
+    validateStatus: () => true,
+  });
+}
+
+/** What the driver gets to see: success without a series. */
+const EMPTY = { status: 'success', data: { resultType: 'vector', result: [] } };
+
+async function takeAnswer(response: Response, call: Call): Promise<Response> {
+  const { status } = response;
+  const body = response.data as Buffer;
+  const { visit, signal } = call.question;
+  if (status === 401 || status === 403)
+    throw new PrometheusError('Unauthorized', `Prometheus answers ${nameOf(status)}`);
+  const failure = errorOf(body, call.secrets);
+  if (failure !== undefined) throw new PrometheusError('QueryFailed', failure);
+  if (status < 200 || status > 299) throw statusError(response);
+  call.answer = await readAnswer(body, visit, signal);
+  return { ...response, data: EMPTY };
+}
+
+const LARGEST_ERROR_BYTES = 64 * 1024;
+
+/**
+ * What Prometheus itself says of a failed query, shortened and without secrets; undefined for any other body. Its
+ * errors come with the status 400, 422 or 503 (https://prometheus.io/docs/prometheus/latest/querying/api/).
+ */
+function errorOf(body: Buffer, secrets: readonly string[]): string | undefined {
+  if (body.length > LARGEST_ERROR_BYTES || !body.includes('"error"')) return undefined;
+  try {
+    const { status, errorType, error } = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
+    if (status !== 'error' || typeof errorType !== 'string') return undefined;
+    const text = `${errorType}: ${typeof error === 'string' ? error : 'no error text'}`.replaceAll(/\s+/g, ' ');
+    return secrets.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text).slice(0, LONGEST_ERROR);
+  } catch {
+    return undefined;
+  }
+}
+
+function statusError({ status, headers }: Response): PrometheusError {
+  const location: unknown = headers.location;
+  const redirect = status >= 300 && status <= 399 && typeof location === 'string' && URL.canParse(location);
+  const elsewhere = redirect ? ` to ${new URL(location).origin}; redirects are not followed` : '';
+  return new PrometheusError('BadStatus', `Prometheus answers ${nameOf(status)}${elsewhere}`);
+}
+
+function nameOf(status: number): string {
+  return `HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trim();
+}
+
+/** What the driver throws: a plain object around the error of axios or of an interceptor. */
+interface Thrown {
+  code?: unknown;
+  error?: unknown;
+  original?: unknown;
+}
+
+function explain(thrown: unknown, url: string): PrometheusError {
+  const { code, error, original } = (thrown ?? {}) as Thrown;
+  if (original instanceof PrometheusError) return original;
+  if (typeof error === 'string' && error.startsWith('maxContentLength')) {
+    return new PrometheusError('TooLarge', 'the answer is larger than an answer can be; a matcher may be missing');
+  }
+  // HPE_*: what came back was not HTTP.
+  if (typeof code === 'string' && code.startsWith('HPE_')) {
+    return new PrometheusError('BadAnswer', `${url} does not speak HTTP (${code})`);
+  }
+  const why = typeof code === 'string' ? code : 'connection broke off';
+  return new PrometheusError('Unreachable', `${url} can't be reached: ${why}${hintFor(why)}`);
+}
+
+function hintFor(code: string): string {
+  const untrusted = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code);
+  return untrusted ? ' (its certificate is not trusted; a CA file can name who signed it)' : '';
+}

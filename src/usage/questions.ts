@@ -1,0 +1,87 @@
+import type { Clock } from '../runtime/clock.ts';
+import type { NodeResolver } from './nodeNames.ts';
+import type { Patience } from './patience.ts';
+import type { PrometheusClient } from './prometheusClient.ts';
+import { PrometheusError } from './prometheusError.ts';
+import { factsQuery, ratesQuery, samplesPerWindowQuery, uplinksQuery } from './queries.ts';
+import type { NodeRestriction, Scope, UsageQuery } from './queries.ts';
+import { Readings } from './samples.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** What a question is about: a label of the metrics. */
+export type QuestionKind = 'rates' | 'facts' | 'uplinks' | 'samples_per_window';
+
+/** What the feed tells of itself while it works. */
+export interface UsageMetrics {
+  /** @param outcome 'ok', or the reason why there is no answer */
+  questionEnded(kind: QuestionKind, outcome: string, seconds: number): void;
+  passEnded(snapshot: Snapshot, seconds: number): void;
+}
+
+/** An answer, sorted by node and device. */
+export interface Answered {
+  readings: Readings;
+  /** Series in the answer. */
+  series: number;
+  warnings: readonly string[];
+  infos: readonly string[];
+}
+
+/** The questions that make a pass, asked of one Prometheus. Each throws what PrometheusClient.query throws. */
+export class Questions {
+  readonly #client: PrometheusClient;
+  readonly #query: UsageQuery;
+  readonly #clock: Clock;
+  readonly #metrics: UsageMetrics | undefined;
+
+  constructor(o: { client: PrometheusClient; query: UsageQuery; clock: Clock; metrics?: UsageMetrics }) {
+    this.#client = o.client;
+    this.#query = o.query;
+    this.#clock = o.clock;
+    this.#metrics = o.metrics;
+  }
+
+  /** Bytes per second of each device. */
+  rates(resolver: NodeResolver, patience: Patience, scope?: Scope): Promise<Answered> {
+    return this.#read('rates', ratesQuery(this.#query, scope), new Readings(resolver, 'rate'), patience);
+  }
+
+  /** Counters, speeds and what else there is of each device. */
+  facts(resolver: NodeResolver, patience: Patience, scope?: Scope): Promise<Answered> {
+    return this.#read('facts', factsQuery(this.#query, scope), new Readings(resolver), patience);
+  }
+
+  /** The counters of up to two veths of each of the given nodes. */
+  uplinks(resolver: NodeResolver, patience: Patience, nodes: NodeRestriction): Promise<Answered> {
+    return this.#read('uplinks', uplinksQuery(this.#query, nodes), new Readings(resolver), patience);
+  }
+
+  /** Scrapes in the rate window, as most series have them; undefined where there is no series yet. */
+  async samplesPerWindow(patience: Patience): Promise<number | undefined> {
+    let samples: number | undefined;
+    const visit = (series: unknown): void => {
+      const { value } = series as { value?: [unknown, unknown] };
+      const count = Number(value?.[1]);
+      if (Number.isFinite(count)) samples = count;
+    };
+    await this.#ask('samples_per_window', samplesPerWindowQuery(this.#query), visit, patience);
+    return samples;
+  }
+
+  async #read(kind: QuestionKind, expression: string, readings: Readings, patience: Patience): Promise<Answered> {
+    return { readings, ...(await this.#ask(kind, expression, (series) => readings.add(series), patience)) };
+  }
+
+  async #ask(kind: QuestionKind, expression: string, visit: (series: unknown) => void, patience: Patience) {
+    const start = this.#clock.monotonic();
+    let outcome = 'ok';
+    try {
+      return await this.#client.query({ expression, visit, ...patience });
+    } catch (error) {
+      outcome = error instanceof PrometheusError ? error.reason : 'Aborted';
+      throw error;
+    } finally {
+      this.#metrics?.questionEnded(kind, outcome, (this.#clock.monotonic() - start) / 1000);
+    }
+  }
+}

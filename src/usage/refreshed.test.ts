@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../runtime/clock.ts';
+import { Refreshed } from './refreshed.ts';
+
+describe('Refreshed', () => {
+  it('reads once for all who ask meanwhile, and again when it is time', async () => {
+    const clock = new FakeClock();
+    const value = new Refreshed<number>(clock, 60_000);
+    let reads = 0;
+    const read = () => Promise.resolve(++reads);
+    value.refresh(read);
+    value.refresh(read);
+    await value.settled();
+    expect([value.value, value.ageMs]).toEqual([1, 0]);
+    await clock.advance(59_999);
+    value.refresh(read);
+    await value.settled();
+    expect(value.value).toBe(1);
+    await clock.advance(1);
+    value.refresh(read);
+    await value.settled();
+    expect(value.value).toBe(2);
+  });
+
+  it('keeps the old value when reading fails, and tries again', async () => {
+    const clock = new FakeClock();
+    const value = new Refreshed<number>(clock, 1_000);
+    value.set(1);
+    await clock.advance(1_000);
+    value.refresh(() => Promise.reject(new Error('no')));
+    await value.settled();
+    expect([value.value, value.ageMs]).toEqual([1, 1_000]);
+    value.refresh(() => Promise.resolve(2));
+    await value.settled();
+    expect(value.value).toBe(2);
+  });
+});

@@ -1,0 +1,161 @@
+import type { DeviceFacts } from './devices.ts';
+
+/** Which node a series speaks of; AMBIGUOUS stands for "several". */
+export interface SeriesResolver {
+  resolve(node: string | undefined, instance: string | undefined): string | symbol | undefined;
+}
+
+/** What an answer says of one device. */
+export class DeviceReading implements DeviceFacts {
+  /** Bytes per second. */
+  rate: number | undefined = undefined;
+  total: number | undefined = undefined;
+  speed: number | undefined = undefined;
+  flags: number | undefined = undefined;
+  ifaceId: number | undefined = undefined;
+  ifaceLink: number | undefined = undefined;
+  driver: string | undefined = undefined;
+}
+
+/** What an answer says of one node. */
+export class NodeReadings {
+  readonly devices = new Map<string, DeviceReading>();
+  /** Label `instance` of its series; two of them mean two exporters. */
+  readonly instances = new Set<string>();
+  /** Series that there are twice for one device: the first such device, in words. */
+  duplicate: string | undefined = undefined;
+  /** Samples that are no number, by device, in words. */
+  readonly invalid = new Map<string, string>();
+}
+
+/** How many devices' series can't be attributed to one node, and some of them by name. */
+export interface Strays {
+  series: number;
+  /** At most five, each only once. */
+  examples: Set<string>;
+}
+
+const MOST_EXAMPLES = 5;
+const LONGEST_QUOTE = 60;
+
+type Field = 'rate' | 'total' | 'speed' | 'flags' | 'ifaceId' | 'ifaceLink';
+const FIELDS: ReadonlyMap<unknown, Field> = new Map([
+  ['node_network_transmit_bytes_total', 'total'],
+  ['node_network_speed_bytes', 'speed'],
+  ['node_network_flags', 'flags'],
+  ['node_network_iface_id', 'ifaceId'],
+  ['node_network_iface_link', 'ifaceLink'],
+]);
+const DRIVER_METRIC = 'node_ethtool_info';
+/** Stray series of the other metrics are the same devices again. */
+const COUNTER_METRIC = 'node_network_transmit_bytes_total';
+
+type Labels = Readonly<Record<string, unknown>>;
+
+/**
+ * Takes in the series of one answer, one after the other, and sorts them by node and device. Whatever is wrong with a
+ * series is noted where it belongs and never becomes a number, nor an exception for the others.
+ */
+export class Readings {
+  readonly nodes = new Map<string, NodeReadings>();
+  readonly unmatched: Strays = { series: 0, examples: new Set() };
+  readonly ambiguous: Strays = { series: 0, examples: new Set() };
+  /** The server's time of evaluation, seconds since 1970: that of the first sample. */
+  timeSeconds: number | undefined = undefined;
+  readonly #resolver: SeriesResolver;
+  readonly #field: Field | undefined;
+
+  /** @param field what all samples are, where the series carry no metric name. */
+  constructor(resolver: SeriesResolver, field?: 'rate') {
+    this.#resolver = resolver;
+    this.#field = field;
+  }
+
+  /** @param series an element of `data.result` of an instant query's answer, as it was parsed. */
+  add(series: unknown): void {
+    const { metric, value } = (series ?? {}) as { metric?: Labels | null; value?: unknown };
+    const device = metric?.device;
+    if (!metric || typeof device !== 'string' || device === '') {
+      note(this.unmatched, metric);
+      return;
+    }
+    const node = this.#nodeOf(metric);
+    if (node === undefined) return;
+    this.#readTime(value);
+    this.#read(node, device, metric, value);
+  }
+
+  #nodeOf(metric: Labels): NodeReadings | undefined {
+    const instance = textOf(metric.instance);
+    const name = this.#resolver.resolve(textOf(metric.node), instance);
+    if (typeof name !== 'string') {
+      note(name === undefined ? this.unmatched : this.ambiguous, metric);
+      return undefined;
+    }
+    let node = this.nodes.get(name);
+    if (node === undefined) this.nodes.set(name, (node = new NodeReadings()));
+    node.instances.add(instance ?? '');
+    return node;
+  }
+
+  #readTime(value: unknown): void {
+    if (this.timeSeconds !== undefined || !Array.isArray(value)) return;
+    const time: unknown = value[0];
+    if (typeof time === 'number' && Number.isFinite(time)) this.timeSeconds = time;
+  }
+
+  #read(node: NodeReadings, device: string, metric: Labels, value: unknown): void {
+    let reading = node.devices.get(device);
+    if (reading === undefined) node.devices.set(device, (reading = new DeviceReading()));
+    const name = metric.__name__;
+    if (name === DRIVER_METRIC) {
+      reading.driver ??= textOf(metric.driver);
+      return;
+    }
+    const field = this.#field ?? FIELDS.get(name);
+    if (field === undefined) return;
+    if (reading[field] !== undefined) node.duplicate ??= `${device}, ${nameLabels(metric)}`;
+    reading[field] = numberOf(value);
+    if (Number.isNaN(reading[field])) noteInvalid(node, device, field, value);
+  }
+}
+
+function textOf(label: unknown): string | undefined {
+  return typeof label === 'string' ? label : undefined;
+}
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/** The number of a sample `[time, "text"]`; NaN for NaN, ±Inf, native histograms and everything else. */
+function numberOf(value: unknown): number {
+  if (!Array.isArray(value) || value.length !== 2) return NaN;
+  const text: unknown = value[1];
+  if (typeof text !== 'string' || !NUMBER.test(text)) return NaN;
+  const number = Number(text);
+  return Number.isFinite(number) ? number : NaN;
+}
+
+/** A speed that is no number only makes its device unmeasured. */
+function noteInvalid(node: NodeReadings, device: string, field: Field, value: unknown): void {
+  if (field === 'speed' || node.invalid.has(device)) return;
+  const text: unknown = Array.isArray(value) ? value[1] : undefined;
+  const found = typeof text === 'string' ? JSON.stringify(text.slice(0, LONGEST_QUOTE)) : 'no float sample';
+  node.invalid.set(device, `${field} of ${device} is ${found}`);
+}
+
+function note(strays: Strays, metric: Labels | null | undefined): void {
+  const name = metric?.__name__;
+  if (name !== undefined && name !== COUNTER_METRIC) return;
+  strays.series++;
+  if (strays.examples.size < MOST_EXAMPLES) strays.examples.add(nameLabels(metric ?? {}));
+}
+
+/** The labels that say whose a series is: not the device, so that a node's devices are one example. */
+function nameLabels(metric: Labels): string {
+  const telling = Object.entries(metric).filter(([name]) => name !== 'device' && name !== '__name__');
+  const text = telling
+    .slice(0, MOST_EXAMPLES)
+    .map(([name, value]) => `${name}=${JSON.stringify(String(value).slice(0, LONGEST_QUOTE))}`)
+    .join(',');
+  return `{${text}}`;
+}

@@ -1,0 +1,70 @@
+import type { Answer } from '../answer.ts';
+import type { PrometheusClient, Question } from '../prometheusClient.ts';
+
+/** One device as a Prometheus would know it. Values are the texts of its samples. */
+export interface FakeDevice {
+  node?: string;
+  instance?: string;
+  device: string;
+  rate?: string;
+  total?: string;
+  speed?: string;
+}
+
+type Kind = 'rates' | 'facts' | 'uplinks' | 'samples';
+
+/**
+ * Stands in for a client and the Prometheus behind it: answers the questions of a pass from a list of devices. It
+ * knows of matchers only that the ordinary questions leave veths out.
+ */
+export class FakePrometheus implements PrometheusClient {
+  devices: FakeDevice[] = [];
+  samplesPerWindow: string | undefined = '4';
+  warnings: string[] = [];
+  /** The server's time of evaluation, seconds. */
+  timeSeconds = 1_700_000_000;
+  /** Called before each answer: throws, or waits. */
+  before: (question: Question, kind: Kind) => unknown = () => undefined;
+  closed = false;
+  readonly asked: { kind: Kind; expression: string }[] = [];
+
+  count(kind: Kind): number {
+    return this.asked.filter((one) => one.kind === kind).length;
+  }
+
+  async query(question: Question): Promise<Answer> {
+    const kind = kindOf(question.expression);
+    this.asked.push({ kind, expression: question.expression });
+    await this.before(question, kind);
+    const all = this.#series(kind, question.expression);
+    for (const series of all) question.visit(series);
+    return { series: all.length, warnings: this.warnings, infos: [] };
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  #series(kind: Kind, expression: string): unknown[] {
+    if (kind === 'samples') return this.samplesPerWindow === undefined ? [] : [this.#one({}, this.samplesPerWindow)];
+    const veths = expression.includes('device=~');
+    const asked = this.devices.filter(({ device }) => device.startsWith('veth') === veths);
+    return asked.flatMap(({ rate, total, speed, ...labels }) => {
+      if (kind === 'rates') return rate === undefined ? [] : [this.#one(labels, rate)];
+      const counter = { ...labels, __name__: 'node_network_transmit_bytes_total' };
+      const facts = total === undefined ? [] : [this.#one(counter, total)];
+      if (kind === 'uplinks' || speed === undefined) return facts;
+      return [...facts, this.#one({ ...labels, __name__: 'node_network_speed_bytes' }, speed)];
+    });
+  }
+
+  #one(metric: object, value: string): unknown {
+    return { metric, value: [this.timeSeconds, value] };
+  }
+}
+
+function kindOf(expression: string): Kind {
+  if (expression.startsWith('rate(')) return 'rates';
+  if (expression.startsWith('topk')) return 'uplinks';
+  return expression.startsWith('quantile') ? 'samples' : 'facts';
+}
