@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { nodeChanged, trimNode } from './cachedNode.ts';
+
+const KEY = 'web.traffic.example.com/unfit';
+const full = {
+  metadata: {
+    name: 'n1',
+    uid: 'u',
+    resourceVersion: '7',
+    creationTimestamp: new Date('2026-01-01T00:00:00Z'),
+    labels: { [KEY]: 'true', 'kubernetes.io/hostname': 'host-1', zone: 'a' },
+    annotations: { 'traffic.example.com/capacity': '25Gbit', other: 'x' },
+    managedFields: [
+      { manager: 'mine', fieldsV1: { 'f:metadata': { 'f:labels': { [`f:${KEY}`]: {}, 'f:zone': {} } } } },
+      { manager: 'person', fieldsV1: { 'f:metadata': { 'f:labels': { 'f:own.traffic.example.com/unfit': {} } } } },
+    ],
+  },
+  status: {
+    addresses: [
+      { type: 'InternalIP', address: '198.18.0.11' },
+      { type: 'Hostname', address: 'host-1' },
+    ],
+  },
+};
+
+describe('trimNode', () => {
+  it('keeps only what is read', () => {
+    expect(trimNode('mine')(full)).toEqual({
+      metadata: { name: 'n1', uid: 'u', resourceVersion: '7', creationTimestamp: new Date('2026-01-01T00:00:00Z') },
+      unfitLabels: { [KEY]: 'true' },
+      ownedKeys: [KEY],
+      capacity: '25Gbit',
+      addresses: ['host-1', '198.18.0.11'],
+    });
+  });
+
+  it('takes a Node of which only metadata was asked for', () => {
+    expect(trimNode('mine')({ metadata: { name: 'n1' } })).toMatchObject({
+      unfitLabels: {},
+      ownedKeys: [],
+      addresses: [],
+    });
+  });
+});
+
+describe('nodeChanged', () => {
+  it('does not see a heartbeat, but sees a label', () => {
+    const node = trimNode('mine')(full);
+    expect(nodeChanged(node, { ...node, metadata: { ...node.metadata, resourceVersion: '8' } })).toBe(false);
+    expect(nodeChanged(node, { ...node, unfitLabels: { [KEY]: 'false' } })).toBe(true);
+  });
+});
