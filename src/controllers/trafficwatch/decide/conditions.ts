@@ -1,0 +1,135 @@
+import { ConditionType, Reason } from '../../../api/reasons.ts';
+import { setCondition, type Condition } from '../../../runtime/conditions.ts';
+import { LEAST_SAMPLES_PER_WINDOW, windowIsTooShort, type Snapshot } from '../../../usage/snapshot.ts';
+import type { NodeView, Observation } from '../observation.ts';
+import { passFailureReason } from './passFailure.ts';
+import type { Plan } from './plan.ts';
+
+/** A write that did not succeed; the rest of the plan was carried out all the same. */
+export interface Failure {
+  readonly reason: string;
+  readonly message: string;
+}
+
+type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
+
+/** How long a node that joins may be without figures before that is a problem: it is scraped within 20 s, and a rate wants more than one scrape. */
+const JOINING_MS = 60_000;
+/** How many nodes or series a message names; beyond, it only counts. */
+const NAMED_AT_MOST = 5;
+
+const draft = (status: Condition['status'], reason: string, message: string): Draft => ({ status, reason, message });
+
+/** Stalls in which not even labels are written, so that nothing can be said to be decided. */
+const TOUCHES_NOTHING: ReadonlySet<string> = new Set([
+  Reason.InvalidSpec,
+  Reason.LabelKeyTaken,
+  Reason.DeploymentNotOwned,
+]);
+
+function ready(o: Observation, plan: Plan): Draft {
+  if (plan.stall && TOUCHES_NOTHING.has(plan.stall.reason))
+    return draft('False', plan.stall.reason, plan.stall.message);
+  if (plan.decided) return draft('True', Reason.Decided, 'nodes are decided; their labels say the verdicts');
+  if (!o.current) return draft('Unknown', Reason.Initializing, 'no pass over Prometheus has ended yet');
+  if (plan.deployment?.kind === 'Apply') {
+    const message = 'nothing was measured for 60 s; the Deployment exists and runs on any node until nodes are decided';
+    return draft('False', Reason.DecidedWithoutData, message);
+  }
+  return draft('False', Reason.Deciding, 'waiting for two passes in a row with data');
+}
+
+function reconciling(plan: Plan, failures: readonly Failure[]): Draft {
+  const [failure] = failures;
+  if (failure) {
+    const more = failures.length > 1 ? ` (and ${failures.length - 1} more)` : '';
+    return draft('True', failure.reason, `${failure.message}${more}`);
+  }
+  if (plan.renaming) return draft('True', Reason.LabelRenaming, 'moving nodes and Deployment to the new label key');
+  if (!plan.decided && !plan.stall) return draft('True', Reason.Deciding, 'nodes are not decided yet');
+  return draft('False', Reason.UpToDate, 'everything that was decided is written');
+}
+
+function stalled(plan: Plan): Draft {
+  if (plan.stall) return draft('True', plan.stall.reason, plan.stall.message);
+  return draft('False', Reason.NotStalled, 'nothing stands in the way');
+}
+
+function prometheusReachable(current: Snapshot | undefined): Draft {
+  if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus was not asked yet');
+  if (current.ok) return draft('True', Reason.PrometheusAnswers, 'the last pass had an answer');
+  return draft('False', passFailureReason(current), current.error?.message ?? 'no answer');
+}
+
+function named(list: readonly string[]): string {
+  const more = list.length > NAMED_AT_MOST ? ` and ${list.length - NAMED_AT_MOST} more` : '';
+  return `${list.slice(0, NAMED_AT_MOST).join(', ')}${more}`;
+}
+
+function unmeasuredNodes(o: Observation, current: Snapshot): NodeView[] {
+  return o.nodes.filter(({ name }) => current.nodes.get(name)?.percent === undefined);
+}
+
+function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
+  const unmeasured = unmeasuredNodes(o, current);
+  const none = unmeasured.length === o.nodes.length;
+  const due = none ? unmeasured : unmeasured.filter(({ createdAt }) => o.now - createdAt >= JOINING_MS);
+  if (due.length > 0) {
+    const names = due.map(({ name }) => `${name} (${current.nodes.get(name)?.reason ?? 'NoSeries'})`).sort();
+    return draft('False', none ? Reason.NoData : Reason.PartialData, `no usable figures for ${named(names)}`);
+  }
+  if (current.warnings.length > 0)
+    return draft('False', Reason.PartialData, `Prometheus warns: ${named(current.warnings)}`);
+  if (windowIsTooShort(current)) {
+    const message = `the rate window holds fewer than ${LEAST_SAMPLES_PER_WINDOW} scrapes; lengthen --window or scrape more often`;
+    return draft('False', Reason.WindowTooShort, message);
+  }
+  return undefined;
+}
+
+function metricsAvailable(o: Observation): Draft {
+  const { current } = o;
+  if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus was not asked yet');
+  if (!current.ok)
+    return draft('False', Reason.NoData, 'the last pass over Prometheus failed; labels stay as they are');
+  const problem = dataProblems(o, current);
+  if (problem) return problem;
+  const unmatched = current.unmatchedSeries + current.ambiguousSeries;
+  if (unmatched === 0) return draft('True', Reason.AllMeasured, 'every node has figures');
+  const examples = named([...current.unmatchedExamples, ...current.ambiguousExamples]);
+  return draft(
+    'True',
+    Reason.AllMeasured,
+    `every node has figures; series that belong to no node, or to several: ${examples}`,
+  );
+}
+
+/** The conditions that tell of the newest pass over Prometheus. */
+const ABOUT_PASSES: ReadonlySet<string> = new Set([ConditionType.PrometheusReachable, ConditionType.MetricsAvailable]);
+
+/**
+ * The conditions of a TrafficWatch, from what was seen, decided and done. Ready sums up, comes first, and survives
+ * restarts and outages: it says that the nodes were decided, not that the last pass was a good one. Messages carry
+ * no figure that moves from pass to pass, so that an unchanged state writes nothing.
+ *
+ * @param now RFC 3339; becomes lastTransitionTime where the status changes.
+ */
+export function decideConditions(o: Observation, plan: Plan, failures: readonly Failure[], now: string): Condition[] {
+  const before = o.watch.status?.conditions ?? [];
+  const drafts: [string, Draft][] = [
+    [ConditionType.Ready, ready(o, plan)],
+    [ConditionType.Reconciling, reconciling(plan, failures)],
+    [ConditionType.Stalled, stalled(plan)],
+    [ConditionType.PrometheusReachable, prometheusReachable(o.current)],
+    [ConditionType.MetricsAvailable, metricsAvailable(o)],
+  ];
+  // Until the first pass after a start of the operator, what the last one found still stands.
+  const due = drafts.filter(
+    ([type]) => o.current !== undefined || !ABOUT_PASSES.has(type) || !before.some((c) => c.type === type),
+  );
+  const observedGeneration = o.watch.metadata?.generation;
+  return due.reduce<Condition[]>(
+    (conditions, [type, d]) => setCondition(conditions, { type, ...d, observedGeneration }, now),
+    before,
+  );
+}

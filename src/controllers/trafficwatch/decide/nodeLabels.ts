@@ -1,0 +1,71 @@
+import type { NodeView } from '../observation.ts';
+import { labelValueOf, type LabelValue, type NodeVerdict } from './verdict.ts';
+
+/** Label keys of one Node to set, or to take off (null): the `metadata.labels` of a merge patch. */
+export type LabelChange = Readonly<Record<string, LabelValue | null>>;
+
+/** Node name -> what changes there. Nodes on which nothing changes are not in it. */
+export type LabelChanges = ReadonlyMap<string, LabelChange>;
+
+/** What the labels of all nodes are decided from. */
+export interface NodeLabelsInput {
+  readonly nodes: readonly NodeView[];
+  readonly verdicts: ReadonlyMap<string, NodeVerdict>;
+  readonly labelKey: string;
+  /** The key before a rename; undefined when there is none. */
+  readonly previousKey: string | undefined;
+  /** True when the Deployment already schedules by `labelKey` and nobody else claims `previousKey`. */
+  readonly mayRelease: boolean;
+  /** True while the Deployment there is schedules by `previousKey`, which then has to say the verdict as well. */
+  readonly previousInForce: boolean;
+}
+
+/** In a rename a node that cannot be decided now keeps the verdict that its old label holds. */
+function desiredLabel(node: NodeView, input: NodeLabelsInput): LabelValue | undefined {
+  const decided = input.verdicts.get(node.name)?.label;
+  if (decided !== undefined || input.previousKey === undefined) return decided;
+  return node.labels[input.labelKey] === undefined ? labelValueOf(node.labels[input.previousKey]) : undefined;
+}
+
+function changeOf(node: NodeView, input: NodeLabelsInput): LabelChange {
+  const change: Record<string, LabelValue | null> = {};
+  const desired = desiredLabel(node, input);
+  const present = node.labels[input.labelKey];
+  if (desired !== undefined && present !== desired) change[input.labelKey] = desired;
+  const { previousKey } = input;
+  if (previousKey !== undefined && input.previousInForce && desired !== undefined) {
+    if (node.labels[previousKey] !== desired) change[previousKey] = desired;
+  }
+  const settled = desired === undefined || present !== undefined;
+  if (previousKey !== undefined && node.labels[previousKey] !== undefined && input.mayRelease && settled) {
+    change[previousKey] = null;
+  }
+  return change;
+}
+
+/**
+ * The labels to write so that every node says its verdict. In a rename it says it under both keys until the Deployment
+ * has left the old one, which may take long: its new template may be refused. A node's old key goes only after its new
+ * one is there.
+ */
+export function decideNodeLabels(input: NodeLabelsInput): LabelChanges {
+  const changes = new Map<string, LabelChange>();
+  for (const node of input.nodes) {
+    const change = changeOf(node, input);
+    if (Object.keys(change).length > 0) changes.set(node.name, change);
+  }
+  return changes;
+}
+
+/** The labels to take off when nobody uses the keys any more. */
+export function releaseLabels(
+  nodes: readonly Pick<NodeView, 'name' | 'labels'>[],
+  keys: readonly string[],
+): LabelChanges {
+  const changes = new Map<string, LabelChange>();
+  for (const node of nodes) {
+    const mine = keys.filter((key) => node.labels[key] !== undefined);
+    if (mine.length > 0) changes.set(node.name, Object.fromEntries(mine.map((key) => [key, null])));
+  }
+  return changes;
+}

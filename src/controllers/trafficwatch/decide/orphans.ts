@@ -1,0 +1,24 @@
+import type { LabelChanges } from './nodeLabels.ts';
+
+/** A Node as the sweep sees it: the label keys on it that this operator wrote. */
+export interface SweptNode {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly ownedKeys: readonly string[];
+}
+
+/**
+ * Labels that no TrafficWatch answers for any more: one that was deleted with its finalizer forced off, or the middle
+ * key of two renames in a row. Only keys that our field manager owns are taken off; a person's own label stays.
+ *
+ * @param claimed every label key that a TrafficWatch names in its spec or status, deleted ones included: those take
+ * their labels off themselves.
+ */
+export function decideOrphans(nodes: readonly SweptNode[], claimed: ReadonlySet<string>): LabelChanges {
+  const changes = new Map<string, Record<string, null>>();
+  for (const { name, labels, ownedKeys } of nodes) {
+    const orphaned = ownedKeys.filter((key) => labels[key] !== undefined && !claimed.has(key));
+    if (orphaned.length > 0) changes.set(name, Object.fromEntries(orphaned.map((key) => [key, null])));
+  }
+  return changes;
+}

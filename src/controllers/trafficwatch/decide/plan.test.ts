@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import { aClaim, aDeployment, anObservation, aWatch, failedPass, KEY, NOW, pass } from '../testing/observations.ts';
+import { decidePlan } from './plan.ts';
+
+const OLD = 'old.traffic.example.com/unfit';
+const changes = (o: Parameters<typeof decidePlan>[0]) => Object.fromEntries(decidePlan(o).labels);
+
+describe('labels', () => {
+  it('are written where two passes agree, and the finalizer comes first', () => {
+    const plan = decidePlan(
+      anObservation({ current: pass(2, { n1: 50, n2: 2 }), previous: pass(1, { n1: 60, n2: 2 }) }),
+    );
+    expect(plan.finalizer).toBe('Add');
+    expect(Object.fromEntries(plan.labels)).toEqual({ n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } });
+  });
+
+  it('that say the verdict already are not written again', () => {
+    const nodes = { n1: { [KEY]: 'false' }, n2: { [KEY]: 'false' } };
+    expect(changes(anObservation({ nodes }))).toEqual({});
+  });
+
+  it('stay as they are while Prometheus is down', () => {
+    const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } };
+    const plan = decidePlan(anObservation({ nodes, current: failedPass(2) }));
+    expect(plan.labels.size).toBe(0);
+    expect([...plan.verdicts.values()].map((v) => v.verdict)).toEqual(['Unknown', 'Unknown']);
+  });
+
+  it('of a node that joins later are decided on their own', () => {
+    const o = anObservation({
+      nodes: { n1: { [KEY]: 'false' }, n3: {} },
+      current: pass(2, { n1: 1, n3: 1 }),
+      previous: pass(1, { n1: 1 }),
+    });
+    const plan = decidePlan({ ...o, watch: aWatch({ status: { ready: true, labelKey: KEY } }) });
+    expect(plan.labels.size).toBe(0);
+    expect(plan.decided).toBe(true);
+    expect(plan.verdicts.get('n3')).toMatchObject({ verdict: 'Unknown', reason: 'FirstPass' });
+  });
+
+  it('that somebody edited are put right', () => {
+    const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'perhaps' } };
+    expect(changes(anObservation({ nodes }))).toEqual({ n1: { [KEY]: 'false' }, n2: { [KEY]: 'false' } });
+  });
+});
+
+describe('the Deployment', () => {
+  it('appears after two passes with data', () => {
+    expect(decidePlan(anObservation()).deployment?.kind).toBe('Apply');
+    expect(decidePlan(anObservation({ previous: undefined })).deployment?.kind).toBe('Apply'); // 60 s are long over
+  });
+
+  it('waits for data, but not longer than 60 s since creation', () => {
+    const watch = aWatch({ metadata: { creationTimestamp: new Date(NOW - 20_000) } });
+    const plan = decidePlan(anObservation({ watch, current: failedPass(2) }));
+    expect(plan.deployment?.kind).toBe('Wait');
+    expect(plan.requeueAfterMs).toBe(40_000);
+    const late = decidePlan(anObservation({ watch, current: failedPass(2), now: NOW + 40_000 }));
+    expect(late.deployment?.kind).toBe('Apply');
+  });
+
+  it('waits 60 s from the start of the feed when the operator was down before', () => {
+    expect(decidePlan(anObservation({ previous: undefined, feedStartedAt: NOW - 10_000 })).deployment?.kind).toBe(
+      'Wait',
+    );
+  });
+
+  it('takes later edits without waiting', () => {
+    const watch = aWatch({ metadata: { creationTimestamp: new Date(NOW) } });
+    const plan = decidePlan(
+      anObservation({ watch, deployment: aDeployment(watch), current: undefined, previous: undefined }),
+    );
+    expect(plan.deployment?.kind).toBe('Apply');
+  });
+
+  it('of another owner is left alone, and so is everything else', () => {
+    const deployment = aDeployment(aWatch({ metadata: { uid: 'uid-before', name: 'web' } }));
+    const plan = decidePlan(anObservation({ deployment }));
+    expect(plan).toMatchObject({ finalizer: 'Keep', stall: { reason: 'DeploymentNotOwned' } });
+    expect(plan.stall?.message).toContain('shop/web');
+    expect(plan.labels.size).toBe(0);
+  });
+
+  it('is not made anew for a changed selector, while labels go on', () => {
+    const watch = aWatch({ deployment: { selector: { matchLabels: { app: 'other' } } } });
+    const plan = decidePlan(anObservation({ watch, deployment: aDeployment(aWatch()) }));
+    expect(plan).toMatchObject({ stall: { reason: 'SelectorChanged' }, deployment: { kind: 'SelectorChanged' } });
+    expect(plan.labels.size).toBe(2);
+  });
+});
+
+describe('a label key', () => {
+  const older = new Map([[KEY, [aClaim()]]]);
+
+  it('belongs to the older TrafficWatch; the other touches nothing and names it', () => {
+    const plan = decidePlan(anObservation({ claims: older }));
+    expect(plan).toMatchObject({ finalizer: 'Keep', deployment: undefined, stall: { reason: 'LabelKeyTaken' } });
+    expect(plan.stall?.message).toContain('shop/other');
+    expect(plan.labels.size).toBe(0);
+  });
+
+  it('stays with this one when the other is younger, or as old with a greater UID', () => {
+    const younger = aClaim({ creationTimestamp: '2026-01-01T00:05:00.000Z' });
+    const sameAge = aClaim({ creationTimestamp: '2026-01-01T00:00:00.000Z', uid: 'uid-zzz' });
+    for (const claim of [younger, sameAge]) {
+      expect(decidePlan(anObservation({ claims: new Map([[KEY, [claim]]]) })).stall).toBeUndefined();
+    }
+  });
+
+  it('that the spec gives badly is named, and nothing is touched', () => {
+    const plan = decidePlan(anObservation({ watch: aWatch({ label: 'Not_A_Label' }) }));
+    expect(plan).toMatchObject({ finalizer: 'Keep', stall: { reason: 'InvalidSpec' } });
+    expect(plan.stall?.message).toMatch(/spec\.label.*Not_A_Label/);
+  });
+});
+
+describe('renaming the label', () => {
+  const watch = aWatch({ status: { ready: true, labelKey: OLD } });
+  const old = { n1: { [OLD]: 'true' }, n2: { [OLD]: 'false' } };
+  const both = { n1: { [OLD]: 'true', [KEY]: 'true' }, n2: { [OLD]: 'false', [KEY]: 'false' } };
+  const busy = { current: pass(2, { n1: 50, n2: 2 }), previous: pass(1, { n1: 60, n2: 2 }) };
+
+  it('writes the new key first and keeps the old one', () => {
+    const o = anObservation({ watch, nodes: old, deployment: aDeployment(watch, OLD), ...busy });
+    expect(changes(o)).toEqual({ n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } });
+    expect(decidePlan(o)).toMatchObject({ labelKey: OLD, renaming: true });
+  });
+
+  it('carries the verdict over where nothing can be measured', () => {
+    const o = anObservation({ watch, nodes: old, deployment: aDeployment(watch, OLD), current: failedPass(2) });
+    expect(changes(o)).toEqual({ n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } });
+  });
+
+  it('keeps the old key until the Deployment has the new one', () => {
+    expect(changes(anObservation({ watch, nodes: both, deployment: aDeployment(watch, OLD), ...busy }))).toEqual({});
+  });
+
+  it('has the old key follow the verdict for as long as the Deployment schedules by it', () => {
+    const turned = { current: pass(4, { n1: 1, n2: 90 }), previous: pass(3, { n1: 1, n2: 90 }) };
+    const selector = { selector: { matchLabels: { app: 'other' } } };
+    const stuck = aWatch({ status: { ready: true, labelKey: OLD }, deployment: selector });
+    for (const renamed of [watch, stuck]) {
+      const o = anObservation({ watch: renamed, nodes: both, deployment: aDeployment(watch, OLD), ...turned });
+      expect(changes(o)).toEqual({ n1: { [KEY]: 'false', [OLD]: 'false' }, n2: { [KEY]: 'true', [OLD]: 'true' } });
+      expect(decidePlan(o).labelKey).toBe(OLD);
+    }
+  });
+
+  it('also labels a node that joined meanwhile under both keys', () => {
+    const nodes = { n1: { [OLD]: 'true', [KEY]: 'true' }, n2: {} };
+    const o = anObservation({ watch, nodes, deployment: aDeployment(watch, OLD), ...busy });
+    expect(changes(o)).toEqual({ n2: { [KEY]: 'false', [OLD]: 'false' } });
+  });
+
+  it('leaves the old key alone when an older TrafficWatch has it, though the Deployment schedules by it', () => {
+    const claims = new Map([[OLD, [aClaim()]]]);
+    const nodes = { n1: { [OLD]: 'false' }, n2: { [OLD]: 'true' } };
+    const o = anObservation({ watch, claims, nodes, deployment: aDeployment(watch, OLD), ...busy });
+    expect(changes(o)).toEqual({ n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } });
+  });
+
+  it('then takes the old key off, and is done when it is gone', () => {
+    const deployment = aDeployment(watch, KEY);
+    const o = anObservation({ watch, nodes: both, deployment, ...busy });
+    expect(changes(o)).toEqual({ n1: { [OLD]: null }, n2: { [OLD]: null } });
+    expect(decidePlan(o).labelKey).toBe(OLD);
+    const done = anObservation({
+      watch,
+      nodes: { n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } },
+      deployment,
+      ...busy,
+    });
+    expect(decidePlan(done).labelKey).toBe(KEY);
+  });
+
+  it('leaves the old labels to another TrafficWatch that waits for the key', () => {
+    const claims = new Map([[OLD, [aClaim({ creationTimestamp: '2026-01-01T00:05:00.000Z' })]]]);
+    const o = anObservation({ watch, claims, nodes: both, deployment: aDeployment(watch, KEY), ...busy });
+    expect(changes(o)).toEqual({});
+    expect(decidePlan(o).labelKey).toBe(KEY);
+  });
+});
+
+describe('deletion', () => {
+  const gone = {
+    deletionTimestamp: new Date(NOW),
+    name: 'web',
+    namespace: 'shop',
+    uid: 'uid-web',
+    finalizers: ['traffic.example.com/node-labels'],
+  };
+
+  it('takes exactly its own labels off', () => {
+    const nodes = { n1: { [KEY]: 'true', [OLD]: 'true' }, n2: {} };
+    const plan = decidePlan(anObservation({ watch: aWatch({ metadata: gone }), nodes }));
+    expect(plan).toMatchObject({ finalizer: 'Remove', deployment: undefined });
+    expect(Object.fromEntries(plan.labels)).toEqual({ n1: { [KEY]: null } });
+  });
+
+  it('of one that never got our finalizer leaves a label of that key alone: it is not ours', () => {
+    const watch = aWatch({ metadata: { ...gone, finalizers: ['example.com/backup'] } });
+    expect(changes(anObservation({ watch, nodes: { n1: { [KEY]: 'true' } } }))).toEqual({});
+  });
+
+  it('in the middle of a rename takes both keys off', () => {
+    const watch = aWatch({ metadata: gone, status: { labelKey: OLD } });
+    expect(changes(anObservation({ watch, nodes: { n1: { [KEY]: 'true', [OLD]: 'true' } } }))).toEqual({
+      n1: { [KEY]: null, [OLD]: null },
+    });
+  });
+
+  it('leaves the labels to the TrafficWatch that inherits the key', () => {
+    const claims = new Map([[KEY, [aClaim({ creationTimestamp: '2026-01-01T00:05:00.000Z' })]]]);
+    expect(
+      changes(anObservation({ watch: aWatch({ metadata: gone }), claims, nodes: { n1: { [KEY]: 'true' } } })),
+    ).toEqual({});
+  });
+
+  it('of one that never owned the key touches no label', () => {
+    const claims = new Map([[KEY, [aClaim({ bySpec: false })]]]);
+    expect(
+      changes(anObservation({ watch: aWatch({ metadata: gone }), claims, nodes: { n1: { [KEY]: 'true' } } })),
+    ).toEqual({});
+  });
+});

@@ -1,0 +1,186 @@
+import {
+  labelKeyOf,
+  parseTrafficWatchSpec,
+  thresholdOf,
+  type TrafficWatch,
+  type TrafficWatchSpec,
+} from '../../../api/trafficwatch.ts';
+import type { Snapshot } from '../../../usage/snapshot.ts';
+import type { Claim, Observation } from '../observation.ts';
+import { FINALIZER } from '../names.ts';
+import { keepsOffUnfit } from './affinity.ts';
+import { decideDeployment, type DeploymentDecision } from './deployment.ts';
+import { decideNodeLabels, releaseLabels, type LabelChanges } from './nodeLabels.ts';
+import { ownerBefore } from './ownership.ts';
+import { passFailureOf } from './passFailure.ts';
+import { decideVerdict, labelValueOf, type NodeVerdict } from './verdict.ts';
+
+/** Why a TrafficWatch cannot go on until somebody changes something. */
+export interface Stall {
+  readonly reason: 'InvalidSpec' | 'LabelKeyTaken' | 'DeploymentNotOwned' | 'SelectorChanged' | 'DeploymentInvalid';
+  readonly message: string;
+}
+
+/** Everything that one reconcile of a TrafficWatch is going to write, but for the status, which also tells how it went. */
+export interface Plan {
+  /** Goes before anything else, so that no label is ever written that nobody would take off. */
+  readonly finalizer: 'Add' | 'Keep' | 'Remove';
+  readonly labels: LabelChanges;
+  readonly deployment: DeploymentDecision | undefined;
+  readonly verdicts: ReadonlyMap<string, NodeVerdict>;
+  readonly stall: Stall | undefined;
+  /** Two passes with data have been seen, now or before. */
+  readonly decided: boolean;
+  /** The label key that Deployment and nodes use once the plan is carried out; undefined when nothing is touched. */
+  readonly labelKey: string | undefined;
+  readonly renaming: boolean;
+  /** When to look again without being told, ms from now. */
+  readonly requeueAfterMs: number | undefined;
+}
+
+const NOTHING: Plan = {
+  finalizer: 'Keep',
+  labels: new Map(),
+  deployment: undefined,
+  verdicts: new Map(),
+  stall: undefined,
+  decided: false,
+  labelKey: undefined,
+  renaming: false,
+  requeueAfterMs: undefined,
+};
+
+/** The label key that the spec names. None where there is no spec to read: another CRD may have let that through. */
+export function specKeyOf(watch: TrafficWatch): string | undefined {
+  const spec = watch.spec as Partial<TrafficWatchSpec> | null | undefined;
+  if (!spec || !['undefined', 'string'].includes(typeof spec.label)) return undefined;
+  return labelKeyOf(watch);
+}
+
+/** The key that the status still names though the spec names another: a rename that is under way. */
+export function previousKeyOf(watch: TrafficWatch): string | undefined {
+  const inUse = watch.status?.labelKey;
+  return inUse !== undefined && inUse !== '' && inUse !== specKeyOf(watch) ? inUse : undefined;
+}
+
+function claimedBySpec(o: Observation, key: string): boolean {
+  return (o.claims.get(key) ?? []).some((claim) => claim.bySpec);
+}
+
+/**
+ * A TrafficWatch that goes takes its labels off, but leaves those of a key that another one inherits. One without our
+ * finalizer has never written a label: what the nodes carry under its key is somebody else's.
+ */
+function planDeletion(o: Observation): Plan {
+  if (!o.watch.metadata?.finalizers?.includes(FINALIZER)) return { ...NOTHING, finalizer: 'Remove' };
+  const keys = [specKeyOf(o.watch), previousKeyOf(o.watch)].filter((k) => k !== undefined);
+  const mine = keys.filter((key) => !claimedBySpec(o, key) && !ownedByAnother(o, key));
+  return { ...NOTHING, finalizer: 'Remove', labels: releaseLabels(o.nodes, mine) };
+}
+
+function ownedByAnother(o: Observation, key: string): Claim | undefined {
+  const { uid = '', creationTimestamp } = o.watch.metadata ?? {};
+  const created = new Date(creationTimestamp ?? o.now).toISOString();
+  return ownerBefore({ uid, creationTimestamp: created }, o.claims.get(key) ?? []);
+}
+
+function planStall(o: Observation, stall: Stall): Plan {
+  return { ...NOTHING, stall, labelKey: o.watch.status?.labelKey };
+}
+
+function hasMeasuredNode(snapshot: Snapshot | undefined): boolean {
+  if (!snapshot?.ok) return false;
+  for (const usage of snapshot.nodes.values()) if (usage.percent !== undefined) return true;
+  return false;
+}
+
+/** Two passes in a row with data; once seen it stays, since labels survive restarts and outages. */
+function isDecided(o: Observation): boolean {
+  return o.watch.status?.ready === true || (hasMeasuredNode(o.current) && hasMeasuredNode(o.previous));
+}
+
+function decideVerdicts(o: Observation, labelKey: string, previousKey: string | undefined): Map<string, NodeVerdict> {
+  const maxPercent = thresholdOf(o.watch.spec);
+  const passError = passFailureOf(o.current);
+  const verdicts = new Map<string, NodeVerdict>();
+  for (const { name, labels } of o.nodes) {
+    const label = labels[labelKey] ?? (previousKey === undefined ? undefined : labels[previousKey]);
+    const input = { maxPercent, passError, label: labelValueOf(label) };
+    const usage = { current: o.current?.nodes.get(name), previous: o.previous?.nodes.get(name) };
+    verdicts.set(name, decideVerdict({ ...input, ...usage }));
+  }
+  return verdicts;
+}
+
+function deploymentStall(decision: DeploymentDecision): Stall | undefined {
+  if (decision.kind === 'NotOwned') return { reason: 'DeploymentNotOwned', message: decision.message };
+  if (decision.kind === 'SelectorChanged') return { reason: 'SelectorChanged', message: decision.message };
+  return undefined;
+}
+
+function planLive(o: Observation, labelKey: string): Plan {
+  const previousKey = previousKeyOf(o.watch);
+  const decided = isDecided(o);
+  const created = new Date(o.watch.metadata?.creationTimestamp ?? 0).getTime();
+  const waitingSince = Math.max(created, o.feedStartedAt);
+  const deployment = decideDeployment({ ...o, labelKey, live: o.deployment, decided, waitingSince });
+  const stall = deploymentStall(deployment);
+  if (stall?.reason === 'DeploymentNotOwned') return planStall(o, stall);
+
+  const inDeployment = !o.deployment || keepsOffUnfit(o.deployment.spec?.template.spec?.affinity, labelKey);
+  const mayRelease = previousKey !== undefined && inDeployment && !claimedBySpec(o, previousKey);
+  const previousInForce = previousKey !== undefined && !inDeployment && !ownedByAnother(o, previousKey);
+  const verdicts = decideVerdicts(o, labelKey, previousKey);
+  return {
+    finalizer: 'Add',
+    labels: decideNodeLabels({ nodes: o.nodes, verdicts, labelKey, previousKey, mayRelease, previousInForce }),
+    deployment,
+    verdicts,
+    stall,
+    decided,
+    labelKey: keyInUse(o, labelKey, previousKey, inDeployment),
+    renaming: previousKey !== undefined,
+    requeueAfterMs: deployment.kind === 'Wait' ? Math.max(deployment.untilMs - o.now, 1) : undefined,
+  };
+}
+
+/** The old key stays the one in use until the Deployment has left it and no node carries it, or another inherits it. */
+function keyInUse(o: Observation, labelKey: string, previousKey: string | undefined, inDeployment: boolean): string {
+  if (previousKey === undefined) return labelKey;
+  const released = claimedBySpec(o, previousKey) || o.nodes.every((n) => n.labels[previousKey] === undefined);
+  return inDeployment && released ? labelKey : previousKey;
+}
+
+/**
+ * What to do about one TrafficWatch. Pure: the same observation gives the same plan.
+ *
+ * | TrafficWatch                              | labels                 | Deployment         |
+ * |-------------------------------------------|------------------------|--------------------|
+ * | is being deleted                          | taken off              | left to the garbage collector |
+ * | spec is not valid                         | untouched              | untouched          |
+ * | key belongs to an older TrafficWatch      | untouched              | untouched          |
+ * | Deployment of its name belongs to another | untouched              | untouched          |
+ * | selector differs from its Deployment's    | written                | untouched          |
+ * | otherwise                                 | written                | applied, or waits for data |
+ *
+ * What is written goes under the label key of the spec. In a rename:
+ *
+ * | Deployment there    | previous key belongs to | previous key                      |
+ * |---------------------|-------------------------|-----------------------------------|
+ * | not on the new key  | this TrafficWatch       | says the verdict too              |
+ * | not on the new key  | an older one            | untouched                         |
+ * | on the new key, or none | this, nobody waits for it | taken off where the new one is |
+ * | on the new key, or none | another, or one waits for it | left to that one        |
+ */
+export function decidePlan(o: Observation): Plan {
+  if (o.watch.metadata?.deletionTimestamp) return planDeletion(o);
+  const parsed = parseTrafficWatchSpec(o.watch);
+  if ('problems' in parsed) return planStall(o, { reason: 'InvalidSpec', message: parsed.problems.join('; ') });
+  const labelKey = labelKeyOf(o.watch);
+  const owner = ownedByAnother(o, labelKey);
+  if (owner) {
+    const message = `label key ${labelKey} belongs to TrafficWatch ${owner.key}, which is older; nothing is touched until it goes or spec.label changes`;
+    return planStall(o, { reason: 'LabelKeyTaken', message });
+  }
+  return planLive(o, labelKey);
+}

@@ -1,0 +1,115 @@
+import { ConditionType } from '../../../api/reasons.ts';
+import {
+  labelKeyOf,
+  type NodeStatus,
+  type TrafficWatch,
+  type TrafficWatchStatus,
+  type Verdict,
+} from '../../../api/trafficwatch.ts';
+import { formatPercent } from '../../../usage/percent.ts';
+import type { NodeView, Observation } from '../observation.ts';
+import { decideConditions, type Failure } from './conditions.ts';
+import type { Plan } from './plan.ts';
+import { MAX_NODES_IN_FULL, selectNodes } from './statusNodes.ts';
+import type { NodeVerdict } from './verdict.ts';
+
+/** Beyond MAX_NODES_IN_FULL nodes, figures that changed alone are written at most this often: seconds. */
+const FIGURES_INTERVAL_SECONDS = 60;
+
+function toTimestamp(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+/** What the scheduler goes by: the label that the node gets now, or else the one it has. */
+function isUnfit(node: NodeView, verdict: NodeVerdict, labelKey: string): boolean {
+  return (verdict.label ?? node.labels[labelKey]) === 'true';
+}
+
+/**
+ * When the verdict became what it is. Known from the status while the node is listed there, and when it turns; of a
+ * node that a long list had no room for, and whose label says the same as before, nobody knows any more.
+ */
+function sinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string | undefined {
+  const before = o.watch.status?.nodes?.[node.name];
+  if (before) return before.verdict === verdict.verdict ? before.since : toTimestamp(o.now);
+  const unchanged = verdict.label !== undefined && node.labels[labelKeyOf(o.watch)] === verdict.label;
+  return unchanged && o.nodes.length > MAX_NODES_IN_FULL ? undefined : toTimestamp(o.now);
+}
+
+function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeStatus {
+  const usage = o.current?.nodes.get(node.name);
+  const since = sinceOf(o, node, verdict);
+  return {
+    currentBandwidthPercent: usage?.percent === undefined ? '' : formatPercent(usage.percent),
+    ...(usage?.transmitBytesTotal === undefined ? {} : { currentTransmitTotal: usage.transmitBytesTotal }),
+    ...(usage?.percent === undefined ? {} : { time: Math.trunc(usage.timeSeconds) }),
+    unfit: isUnfit(node, verdict, labelKeyOf(o.watch)),
+    verdict: verdict.verdict,
+    reason: verdict.reason,
+    ...(since === undefined ? {} : { since }),
+  };
+}
+
+function allNodes(o: Observation, plan: Plan): Map<string, NodeStatus> {
+  const nodes = new Map<string, NodeStatus>();
+  for (const node of o.nodes) {
+    const verdict = plan.verdicts.get(node.name);
+    if (verdict) nodes.set(node.name, nodeStatus(o, node, verdict));
+  }
+  return nodes;
+}
+
+function count(nodes: ReadonlyMap<string, NodeStatus>, verdict: Verdict): number {
+  let n = 0;
+  for (const node of nodes.values()) if (node.verdict === verdict) n++;
+  return n;
+}
+
+/** In a large cluster the figures of the last status stand until they are a minute old. */
+function keepsFigures(watch: TrafficWatch, total: number, nowMs: number): boolean {
+  if (total <= MAX_NODES_IN_FULL) return false;
+  const times = Object.values(watch.status?.nodes ?? {}).map((n) => n.time ?? 0);
+  const newest = times.reduce((a, b) => Math.max(a, b), 0);
+  return nowMs / 1000 - newest < FIGURES_INTERVAL_SECONDS;
+}
+
+/** What a long list has to say at once: which nodes are not fit and why. Which of the fit ones it names can wait. */
+function urgentOf(nodes: Record<string, NodeStatus>): string {
+  return JSON.stringify(
+    Object.entries(nodes)
+      .filter(([, n]) => n.verdict !== 'Fit')
+      .map(([name, n]) => [name, n.verdict, n.reason, n.unfit])
+      .sort(),
+  );
+}
+
+function listedNodes(o: Observation, all: ReadonlyMap<string, NodeStatus>): Record<string, NodeStatus> {
+  const before = o.watch.status?.nodes;
+  const listed = selectNodes(all);
+  if (!before || !keepsFigures(o.watch, all.size, o.now)) return listed;
+  const present = Object.keys(before).every((name) => all.has(name));
+  return present && urgentOf(before) === urgentOf(listed) ? before : listed;
+}
+
+/**
+ * The whole status as it should be. A stalled TrafficWatch that touches nothing keeps the counts and nodes it had; so
+ * does any until the first pass after a start of the operator, which is no reason to forget what was known.
+ * The figures of `nodes` move every pass up to 100 nodes, at most once a minute beyond; verdicts move at once.
+ */
+export function decideStatus(o: Observation, plan: Plan, failures: readonly Failure[]): TrafficWatchStatus {
+  const conditions = decideConditions(o, plan, failures, toTimestamp(o.now));
+  const ready = conditions.find((c) => c.type === ConditionType.Ready)?.status === 'True';
+  const status = { ready, conditions, observedGeneration: o.watch.metadata?.generation };
+  const touchesNothing = plan.verdicts.size === 0 && plan.stall !== undefined;
+  const knowsNothingYet = o.current === undefined && o.watch.status?.nodes !== undefined;
+  if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...status };
+  const all = allNodes(o, plan);
+  return {
+    ...status,
+    ...(plan.labelKey === undefined ? {} : { labelKey: plan.labelKey }),
+    fitNodes: count(all, 'Fit'),
+    unfitNodes: count(all, 'Unfit'),
+    unknownNodes: count(all, 'Unknown'),
+    nodes: listedNodes(o, all),
+  };
+}

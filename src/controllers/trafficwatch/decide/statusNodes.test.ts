@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { diffMergePatch } from '../../../runtime/mergePatch.ts';
+import { anObservation, KEY, NOW, pass } from '../testing/observations.ts';
+import type { Observation } from '../observation.ts';
+import { decidePlan } from './plan.ts';
+import { decideEvents } from './transitions.ts';
+import { settled, statusOf } from '../testing/settled.ts';
+
+describe('beyond 100 nodes', () => {
+  const names = Array.from({ length: 300 }, (_, i) => `node-${String(i).padStart(3, '0')}`);
+  const percents = (hot: number) => Object.fromEntries(names.map((n, i) => [n, i < hot ? 50 : 1]));
+  const large = (hot: number) =>
+    anObservation({
+      nodes: Object.fromEntries(names.map((n) => [n, {}])),
+      current: pass(2, percents(hot)),
+      previous: pass(1, percents(hot)),
+    });
+
+  it('lists a bounded number, the unfit first, and stays below 16 KiB', () => {
+    const status = statusOf(large(30));
+    const listed = Object.keys(status.nodes ?? {});
+    expect(status).toMatchObject({ fitNodes: 270, unfitNodes: 30 });
+    expect(listed).toEqual(expect.arrayContaining(names.slice(0, 30)));
+    expect(listed.length).toBeLessThanOrEqual(60);
+    expect(JSON.stringify(status).length).toBeLessThan(16 * 1024);
+  });
+
+  const noisy = (hot: number, n: number) =>
+    Object.fromEntries(
+      names.map((name, i) => [name, i < hot ? 50 + n * i * 1e-3 : 1 + ((i * 7 + n * 13) % 100) * 1e-3]),
+    );
+
+  it('is not written for noise, though the hottest nodes take turns', () => {
+    const o = settled(large(30));
+    for (const n of [1, 2, 3, 4, 5]) {
+      const later = {
+        ...o,
+        now: NOW + n * 10_000,
+        current: pass(n + 2, noisy(30, n)),
+        previous: pass(n + 1, noisy(30, n - 1)),
+      };
+      expect(diffMergePatch(o.watch.status, statusOf(later))).toBeUndefined();
+    }
+  });
+
+  it('drops a node that is gone at once', () => {
+    const o = settled(large(0));
+    const [gone = ''] = Object.keys(o.watch.status?.nodes ?? {});
+    expect(statusOf({ ...o, nodes: o.nodes.filter((n) => n.name !== gone) }).nodes).not.toHaveProperty(gone);
+  });
+
+  it('does not make up since when a node that was not listed became what it is', () => {
+    const o = settled(large(0));
+    const listed = Object.keys(o.watch.status?.nodes ?? {});
+    const late = names.find((name) => !listed.includes(name)) ?? '';
+    const hot = { ...percents(0), [late]: 9 };
+    const status = statusOf({ ...o, now: NOW + 61_000, current: pass(4, hot), previous: pass(3, hot) });
+    expect(status.nodes?.[late]).toMatchObject({ verdict: 'Fit' });
+    expect(status.nodes?.[late]).not.toHaveProperty('since');
+  });
+
+  it('tells of the nodes that turned and of no other, listed or not', () => {
+    const o = settled(large(90));
+    const cooler = { ...percents(90), ...Object.fromEntries(names.slice(0, 3).map((n) => [n, 1])) };
+    const later = { ...o, nodes: labelled(o, 90), current: pass(4, cooler), previous: pass(3, cooler) };
+    const told = decideEvents({ o: later, plan: decidePlan(later), after: statusOf(later), failures: [] });
+    expect(told.map((e) => e.reason)).toEqual(['NodeFit', 'NodeFit', 'NodeFit']);
+    const failed = [{ reason: 'Forbidden', message: 'x' }];
+    expect(decideEvents({ o: later, plan: decidePlan(later), after: statusOf(later), failures: failed })).toEqual([]);
+  });
+
+  /** The nodes with the labels that a list of this many unfit ones gives them, whether the status names them or not. */
+  const labelled = (o: Observation, hot: number) =>
+    o.nodes.map((n, i) => ({ ...n, labels: { [KEY]: String(i < hot) } }));
+
+  it('writes figures at most once a minute, verdicts at once', () => {
+    const o = settled(large(0));
+    const moved = (at: number, p: number) => ({
+      ...o,
+      now: NOW + at,
+      current: pass(4, { ...percents(0), 'node-007': p }),
+      previous: pass(3, { ...percents(0), 'node-007': p }),
+    });
+    expect(diffMergePatch(o.watch.status, statusOf(moved(10_000, 5)))).toBeUndefined();
+    expect(diffMergePatch(o.watch.status, statusOf(moved(61_000, 5)))).toBeDefined();
+    expect(diffMergePatch(o.watch.status, statusOf(moved(10_000, 50)))).toMatchObject({ unfitNodes: 1 });
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { anObservation, aWatch, failedPass, pass, usage } from '../testing/observations.ts';
+import { eventsOf, settled } from '../testing/settled.ts';
+import type { Observation } from '../observation.ts';
+
+describe('decideEvents', () => {
+  const events = (o: Observation) => eventsOf(o).map((e) => `${e.type} ${e.reason}`);
+
+  it('tells of nodes that turn, and of nothing while nothing turns', () => {
+    const o = settled(anObservation());
+    expect(events(o)).toEqual([]);
+    const hot = { ...o, current: pass(4, { n1: 50, n2: 1 }), previous: pass(3, { n1: 50, n2: 1 }) };
+    expect(events(hot)).toEqual(['Warning NodeUnfit']);
+    const cool = settled(hot);
+    expect(events({ ...cool, current: pass(6, { n1: 1, n2: 1 }), previous: pass(5, { n1: 1, n2: 1 }) })).toEqual([
+      'Normal NodeFit',
+    ]);
+  });
+
+  it('tells when Prometheus fails and when it is back, once each', () => {
+    const o = settled(anObservation());
+    const down = { ...o, current: failedPass(3) };
+    expect(events(down)).toEqual(['Warning PrometheusUnreachable', 'Warning NoData']);
+    const stillDown = settled(down);
+    expect(events(stillDown)).toEqual([]);
+    expect(events({ ...stillDown, current: pass(5, { n1: 1, n2: 1 }), previous: pass(4, { n1: 1, n2: 1 }) })).toEqual([
+      'Normal PrometheusAnswers',
+      'Normal AllMeasured',
+    ]);
+  });
+
+  it('counts nodes instead of naming them when many turn at once', () => {
+    const names = Array.from({ length: 11 }, (_, i) => `n${i}`);
+    const percents = Object.fromEntries(names.map((n) => [n, 50]));
+    const nodes = Object.fromEntries(names.map((n) => [n, {}]));
+    const o = anObservation({ nodes, current: pass(2, percents), previous: pass(1, percents) });
+    const told = eventsOf(o).map((e) => e.note);
+    expect(told).toContain('11 nodes turned unfit: above 10 %');
+    expect(told).toContain('every node is unfit: running pods stay, new ones find no node');
+  });
+
+  it('warns of a threshold that no node can pass, once a generation', () => {
+    const o = anObservation({ watch: aWatch({ maxBandwidthPercent: '100' }) });
+    expect(events(o)).toContain('Warning NeverUnfit');
+    expect(events(settled(o))).not.toContain('Warning NeverUnfit');
+  });
+
+  it('carries the figure of the node that turned', () => {
+    const hot = pass(
+      2,
+      { n1: 50, n2: 1 },
+      {
+        nodes: new Map([
+          ['n1', usage('n1', 12.5)],
+          ['n2', usage('n2', 1)],
+        ]),
+      },
+    );
+    const o = anObservation({ current: hot, previous: hot });
+    expect(eventsOf(o).find((e) => e.reason === 'NodeUnfit')?.note).toBe(
+      'node n1 turned unfit: 1.25e+01 % is above 10 %',
+    );
+  });
+});

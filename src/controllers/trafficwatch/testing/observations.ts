@@ -1,0 +1,124 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch.ts';
+import type { NodeUsage } from '../../../usage/percent.ts';
+import type { Snapshot } from '../../../usage/snapshot.ts';
+import { ownerReferenceOf } from '../decide/deployment.ts';
+import type { Claim, Observation } from '../observation.ts';
+
+/** Builders for tests of decisions: each starts from a plain, healthy state, of which a test changes one thing. */
+
+export const NOW = Date.parse('2026-01-01T00:10:00Z');
+export const KEY = 'web.traffic.example.com/unfit';
+
+export interface WatchChanges {
+  maxBandwidthPercent?: string;
+  label?: string;
+  deployment?: Record<string, unknown>;
+  metadata?: TrafficWatch['metadata'];
+  status?: TrafficWatchStatus;
+}
+
+/** A TrafficWatch shop/web with a threshold of 10 percent, made ten minutes ago. */
+export function aWatch(changes: WatchChanges = {}): TrafficWatch {
+  const template = {
+    metadata: { labels: { app: 'web', tier: 'front' } },
+    spec: { containers: [{ name: 'web', image: 'web:1' }] },
+  };
+  return {
+    metadata: {
+      name: 'web',
+      namespace: 'shop',
+      uid: 'uid-web',
+      generation: 1,
+      creationTimestamp: new Date('2026-01-01T00:00:00Z'),
+      ...changes.metadata,
+    },
+    spec: {
+      maxBandwidthPercent: changes.maxBandwidthPercent ?? '10',
+      ...(changes.label === undefined ? {} : { label: changes.label }),
+      deployment: { selector: { matchLabels: { app: 'web' } }, template, ...changes.deployment },
+    },
+    ...(changes.status === undefined ? {} : { status: changes.status }),
+  };
+}
+
+/** A measured node. */
+export function usage(node: string, percent: number | undefined, changes: Partial<NodeUsage> = {}): NodeUsage {
+  return {
+    node,
+    ...(percent === undefined ? {} : { percent, transmitBytesTotal: 123456 }),
+    devices: ['eth0'],
+    timeSeconds: NOW / 1000,
+    reason: percent === undefined ? 'NoSeries' : 'Measured',
+    ...changes,
+  };
+}
+
+/** A pass that answered, with the percents given by node; undefined is a node without a figure. */
+export function pass(
+  n: number,
+  percents: Record<string, number | undefined>,
+  changes: Partial<Snapshot> = {},
+): Snapshot {
+  return {
+    pass: n,
+    startedAt: NOW,
+    timeSeconds: NOW / 1000,
+    ok: true,
+    warnings: [],
+    nodes: new Map(Object.entries(percents).map(([node, percent]) => [node, usage(node, percent)])),
+    unmatchedSeries: 0,
+    ambiguousSeries: 0,
+    unmatchedExamples: [],
+    ambiguousExamples: [],
+    ...changes,
+  };
+}
+
+/** A pass in which Prometheus did not answer. */
+export function failedPass(n: number): Snapshot {
+  return pass(n, {}, { ok: false, error: { reason: 'Unreachable', message: 'connection refused' } });
+}
+
+/** Its Deployment as it is in the cluster, scheduled by `labelKey`. */
+export function aDeployment(watch: TrafficWatch, labelKey = KEY): V1Deployment {
+  const requirement = { key: labelKey, operator: 'NotIn', values: ['true'] };
+  const terms = { nodeSelectorTerms: [{ matchExpressions: [requirement] }] };
+  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
+  const { template, ...spec } = watch.spec.deployment;
+  return {
+    metadata: { name: 'web', namespace: 'shop', uid: 'uid-deployment', ownerReferences: [ownerReferenceOf(watch)] },
+    spec: { ...spec, template: { ...template, spec: { ...template.spec!, affinity } } },
+  };
+}
+
+export function aClaim(changes: Partial<Claim> = {}): Claim {
+  return {
+    uid: 'uid-other',
+    key: 'shop/other',
+    creationTimestamp: '2025-12-31T00:00:00.000Z',
+    bySpec: true,
+    ...changes,
+  };
+}
+
+export interface ObservationChanges extends Partial<Omit<Observation, 'nodes'>> {
+  /** Node name -> its labels. */
+  nodes?: Record<string, Record<string, string>>;
+}
+
+/** Two nodes, two passes that agree that both are fit, no labels yet, no Deployment yet. */
+export function anObservation({ nodes, ...changes }: ObservationChanges = {}): Observation {
+  const views = Object.entries(nodes ?? { n1: {}, n2: {} }).map(([name, labels]) => ({ name, labels, createdAt: 0 }));
+  return {
+    watch: aWatch(),
+    claims: new Map(),
+    deployment: undefined,
+    previous: pass(1, { n1: 1, n2: 2 }),
+    current: pass(2, { n1: 1, n2: 2 }),
+    feedStartedAt: NOW - 300_000,
+    now: NOW,
+    ...changes,
+    nodes: views,
+  };
+}

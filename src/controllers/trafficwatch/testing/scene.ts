@@ -1,0 +1,153 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import type { TrafficWatch } from '../../../api/trafficwatch.ts';
+import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
+import { Applier } from '../../../runtime/apply.ts';
+import type { CallOptions, Client } from '../../../runtime/client.ts';
+import { FakeClock } from '../../../runtime/clock.ts';
+import { ApiError } from '../../../runtime/errors.ts';
+import type { EventRecorder } from '../../../runtime/events.ts';
+import { applyMergePatch } from '../../../runtime/mergePatch.ts';
+import { keyOf, resourcePath, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/resource.ts';
+import { Store } from '../../../runtime/store.ts';
+import { WrittenObjects } from '../../../runtime/writtenObjects.ts';
+import type { Snapshot } from '../../../usage/snapshot.ts';
+import type { Writers } from '../act.ts';
+import { createTrafficWatchMetrics } from '../metrics.ts';
+import { NodeLabelWriter } from '../nodeLabelWriter.ts';
+import { BY_LABEL_KEY, claimedKeys, type Sources } from '../observe.ts';
+import type { Dependencies } from '../reconcile.ts';
+import { aWatch, NOW, pass } from './observations.ts';
+
+const MANAGER = 'test';
+
+/** One call of the scene's client. */
+export interface Call {
+  readonly verb: 'get' | 'apply' | 'patch';
+  /** 'Node', 'TrafficWatch/status' */
+  readonly what: string;
+  readonly name: string;
+  readonly body?: unknown;
+  readonly options?: CallOptions | undefined;
+}
+
+/** Everything that a reconcile works with, on a clock and an API server that a test moves. */
+export interface Scene extends Dependencies {
+  readonly clock: FakeClock;
+  readonly registry: Registry;
+  readonly watches: Store<TrafficWatch>;
+  readonly nodes: Store<CachedNode>;
+  readonly calls: Call[];
+  /** What events said: [type, reason]. */
+  readonly told: [string, string][];
+  readonly feed: { current: Snapshot | undefined; previous: Snapshot | undefined; startedAt: number };
+  readonly sources: Sources;
+  readonly writers: Writers;
+  leader: boolean;
+  /** Asked before each call is answered; what it returns is thrown. */
+  refuse: (call: Call) => Error | undefined;
+}
+
+/** The API server's no to a call. */
+export function refusal(call: Call, status: number, reason: string, detail = ''): ApiError {
+  const path = `/apis/traffic.example.com/v1alpha1/namespaces/shop/trafficwatches/${call.name}`;
+  return new ApiError({ status, reason, detail, method: 'PATCH', path: call.what === 'Node' ? '/api/v1/nodes' : path });
+}
+
+/** The writes among the calls, as 'patch Node'. */
+export function writesOf(scene: Scene): string[] {
+  return scene.calls.filter((call) => call.verb !== 'get').map((call) => `${call.verb} ${call.what}`);
+}
+
+/** A node as the cache has it; `owned` are the label keys that the operator wrote. */
+export function aNode(name: string, labels: Record<string, string> = {}, owned: readonly string[] = []): CachedNode {
+  return { metadata: { name, resourceVersion: '1' }, unfitLabels: labels, ownedKeys: owned, addresses: [] };
+}
+
+/** A client that answers what a real one would, as far as the objects are in the stores. */
+function sceneClient(scene: Pick<Scene, 'calls' | 'refuse' | 'watches' | 'nodes'>): Client {
+  let version = 1000;
+  const answer = <T>(call: Call, make: () => T): Promise<T> => {
+    scene.calls.push(call);
+    const error = scene.refuse(call);
+    return error ? Promise.reject(error) : Promise.resolve(make());
+  };
+  const versioned = <T extends KubeObject>(object: T): T => ({
+    ...object,
+    metadata: { ...object.metadata, resourceVersion: String(++version) },
+  });
+  const whole = (kind: string, ref: ObjectRef): KubeObject =>
+    kind === 'TrafficWatch' ? scene.watches.get(keyOf({ metadata: ref }))! : { metadata: ref };
+  const absent = (resource: Resource, ref: ObjectRef) =>
+    new ApiError({ status: 404, reason: 'NotFound', method: 'GET', path: resourcePath(resource, ref) });
+  return {
+    get: (resource, ref, options) =>
+      answer({ verb: 'get', what: resource.kind, name: ref.name, options }, () => {
+        throw absent(resource, ref);
+      }),
+    apply: (resource, object, options) => {
+      const name = object.metadata?.name ?? '';
+      return answer({ verb: 'apply', what: resource.kind, name, body: object, options }, () => versioned(object));
+    },
+    mergePatch: (resource, ref, body, options) => {
+      const what = [resource.kind, options.subresource].filter((part) => part !== undefined).join('/');
+      const patched = () => versioned(applyMergePatch(whole(resource.kind, ref), body) as KubeObject);
+      return answer({ verb: 'patch', what, name: ref.name, body, options }, patched) as Promise<never>;
+    },
+    list: () => Promise.reject(new Error('nothing is listed here')),
+    create: () => Promise.reject(new Error('nothing is created here')),
+    delete: () => Promise.reject(new Error('nothing is deleted here')),
+  };
+}
+
+function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes'>, client: Client): Sources {
+  const { clock, feed, watches, nodes } = scene;
+  const written = {
+    watches: new WrittenObjects<TrafficWatch>(clock),
+    nodes: new WrittenObjects<CachedNode>(clock),
+    deployments: new WrittenObjects<V1Deployment>(clock),
+  };
+  return { client, clock, feed, watches, nodes, deployments: new Store<V1Deployment>(), written };
+}
+
+function writersOf(client: Client, { written, clock }: Sources): Writers {
+  const common = { client, fieldManager: MANAGER };
+  return {
+    ...common,
+    applier: new Applier({ ...common, clock, logger: pino({ level: 'silent' }) }),
+    nodeLabels: new NodeLabelWriter({ ...common, trim: trimNode(MANAGER), written: written.nodes }),
+    watches: written.watches,
+    deployments: written.deployments,
+  };
+}
+
+/** Leads, with the TrafficWatch shop/web, the nodes n1 (fit) and n2 (unfit) without labels, and two passes that agree. */
+export function aScene(): Scene {
+  const percents = { n1: 1, n2: 50 };
+  const registry = new Registry();
+  const base = {
+    clock: new FakeClock(NOW),
+    registry,
+    watches: new Store<TrafficWatch>({ [BY_LABEL_KEY]: claimedKeys }),
+    nodes: new Store<CachedNode>(),
+    calls: [] as Call[],
+    told: [] as [string, string][],
+    feed: { current: pass(2, percents), previous: pass(1, percents), startedAt: NOW - 300_000 } as Scene['feed'],
+    leader: true,
+    refuse: (() => undefined) as Scene['refuse'],
+    metrics: createTrafficWatchMetrics(registry),
+    logger: pino({ level: 'silent' }),
+  };
+  base.watches.set(aWatch());
+  for (const name of ['n1', 'n2']) base.nodes.set(aNode(name));
+  const event = (_about: KubeObject, type: string, reason: string): void => void base.told.push([type, reason]);
+  const client = sceneClient(base);
+  const sources = sourcesOf(base, client);
+  return Object.assign(base, {
+    sources,
+    writers: writersOf(client, sources),
+    events: { event } as unknown as EventRecorder,
+    isLeader: () => base.leader,
+  });
+}

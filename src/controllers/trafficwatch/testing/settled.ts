@@ -1,0 +1,25 @@
+import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch.ts';
+import { decidePlan } from '../decide/plan.ts';
+import { decideStatus } from '../decide/status.ts';
+import { decideEvents, type PlannedEvent } from '../decide/transitions.ts';
+import type { Observation } from '../observation.ts';
+import { aDeployment, KEY } from './observations.ts';
+
+/** The status of an observation in which every write goes well. */
+export const statusOf = (o: Observation): TrafficWatchStatus => decideStatus(o, decidePlan(o), []);
+
+/** The observation one pass later, when what was planned stands in the cluster. */
+export function settled(o: Observation): Observation {
+  const status = statusOf(o);
+  const watch: TrafficWatch = { ...o.watch, status };
+  const nodes = o.nodes.map((n) => ({
+    ...n,
+    labels: { ...n.labels, [KEY]: String(status.nodes?.[n.name]?.unfit ?? false) },
+  }));
+  return { ...o, watch, nodes, deployment: aDeployment(o.watch) };
+}
+
+/** The events of that status. */
+export function eventsOf(o: Observation): PlannedEvent[] {
+  return decideEvents({ o, plan: decidePlan(o), after: statusOf(o), failures: [] });
+}
