@@ -1,0 +1,155 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import type { Registry } from 'prom-client';
+import type { TrafficWatch } from '../../api/trafficwatch.ts';
+import { nodeChanged, trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
+import { Applier } from '../../runtime/apply.ts';
+import type { Client } from '../../runtime/client.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { Controller, type ControllerMetrics } from '../../runtime/controller.ts';
+import type { EventRecorder } from '../../runtime/events.ts';
+import type { Informer } from '../../runtime/informer.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { keyOf } from '../../runtime/resource.ts';
+import { WrittenObjects } from '../../runtime/writtenObjects.ts';
+import type { UsageFeed } from '../../usage/feed.ts';
+import type { Writers } from './act.ts';
+import { createTrafficWatchMetrics } from './metrics.ts';
+import { NodeLabelWriter } from './nodeLabelWriter.ts';
+import { BY_LABEL_KEY, claimedKeys, type Sources } from './observe.ts';
+import { isOwnedBy } from './decide/deployment.ts';
+import { reconcile } from './reconcile.ts';
+import { sweepOrphans } from './sweep.ts';
+
+/** The one field manager of everything that is written for TrafficWatches. */
+export const FIELD_MANAGER = 'traffic-operator-trafficwatch';
+/** Key of the sweep in its own queue; there is only one. */
+const SWEEP = 'orphans';
+/** Reconciles only wait for the API server, whose cap is in the transport; so that one pass serves many watches at once. */
+const WORKERS = 32;
+
+export interface TrafficWatchControllerOptions {
+  /** Gated on leadership: refuses writes in a standby. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly feed: UsageFeed;
+  readonly watches: Informer<TrafficWatch>;
+  readonly nodes: Informer<CachedNode>;
+  readonly deployments: Informer<V1Deployment>;
+  readonly events: EventRecorder;
+  readonly registry: Registry;
+  readonly metrics?: ControllerMetrics;
+  readonly logger: Logger;
+  readonly isLeader: () => boolean;
+}
+
+/** The controllers of TrafficWatch, ready to run. */
+export interface TrafficWatchControllers {
+  readonly controllers: readonly Controller[];
+  /** Every TrafficWatch comes again: at the start of leadership, say. */
+  enqueueAll(): void;
+}
+
+/** The informer index that finds the TrafficWatches that claim a label key. */
+export const watchIndexes = { [BY_LABEL_KEY]: claimedKeys };
+
+function sourcesOf(o: TrafficWatchControllerOptions): Sources {
+  return {
+    client: o.client,
+    clock: o.clock,
+    feed: o.feed,
+    watches: o.watches.lister,
+    nodes: o.nodes.lister,
+    deployments: o.deployments.lister,
+    written: {
+      watches: new WrittenObjects(o.clock),
+      nodes: new WrittenObjects(o.clock),
+      deployments: new WrittenObjects(o.clock),
+    },
+  };
+}
+
+function writersOf(o: TrafficWatchControllerOptions, { written }: Sources): Writers {
+  const { client, logger } = o;
+  const common = { client, fieldManager: FIELD_MANAGER };
+  return {
+    ...common,
+    applier: new Applier({ ...common, logger }),
+    nodeLabels: new NodeLabelWriter({ ...common, trim: trimNode(FIELD_MANAGER), written: written.nodes }),
+    watches: written.watches,
+    deployments: written.deployments,
+  };
+}
+
+/** The status is ours; its changes are no reason to look again, or every write would. */
+function watchChanged(a: TrafficWatch, b: TrafficWatch): boolean {
+  const relevant = ({ metadata, status }: TrafficWatch): string =>
+    JSON.stringify([metadata?.generation, metadata?.deletionTimestamp, metadata?.finalizers, status?.labelKey]);
+  return relevant(a) !== relevant(b);
+}
+
+/** What makes a TrafficWatch come up: its own changes, those of its rivals for a key, its Deployment, nodes, each pass. */
+function subscribe(
+  o: TrafficWatchControllerOptions,
+  sources: Sources,
+  queue: Controller['queue'],
+  sweep: () => void,
+): () => void {
+  const { written } = sources;
+  const enqueueRivals = (watch: TrafficWatch): void => {
+    for (const key of claimedKeys(watch)) {
+      for (const rival of o.watches.lister.byIndex(BY_LABEL_KEY, key)) queue.add(keyOf(rival));
+    }
+  };
+  const enqueueAll = (): void => {
+    for (const watch of o.watches.lister.list()) queue.add(keyOf(watch));
+    sweep();
+  };
+  o.watches.subscribe((event) => {
+    if (event.type === 'delete') written.watches.deleted(event.object);
+    if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
+    queue.add(keyOf(event.object));
+    enqueueRivals(event.object);
+    if (event.type === 'update' && event.old) enqueueRivals(event.old);
+    sweep();
+  });
+  o.deployments.subscribe((event) => {
+    if (event.type === 'delete') written.deployments.deleted(event.object);
+    const watch = o.watches.lister.get(keyOf(event.object));
+    if (watch && (event.type === 'delete' || isOwnedBy(event.object, watch))) queue.add(keyOf(watch));
+  });
+  o.nodes.subscribe((event) => {
+    if (event.type === 'delete') written.nodes.deleted(event.object);
+    if (event.type === 'update' && event.old && !nodeChanged(event.old, event.object)) return;
+    enqueueAll();
+  });
+  o.feed.snapshots.subscribe(enqueueAll);
+  return enqueueAll;
+}
+
+/** Makes the controller of TrafficWatches and the sweep of labels that nobody answers for. */
+export function createTrafficWatchControllers(o: TrafficWatchControllerOptions): TrafficWatchControllers {
+  const sources = sourcesOf(o);
+  const writers = writersOf(o, sources);
+  const { logger, metrics, clock } = o;
+  const dependencies = { sources, writers, events: o.events, logger, isLeader: o.isLeader };
+  const watchMetrics = createTrafficWatchMetrics(o.registry);
+  const main = new Controller({
+    name: 'trafficwatch',
+    reconcile: (key, signal) => reconcile({ ...dependencies, metrics: watchMetrics }, key, signal),
+    workers: WORKERS,
+    logger,
+    metrics,
+    clock,
+  });
+  const synced = (): boolean => o.watches.synced && o.nodes.synced;
+  const sweeper = new Controller({
+    name: 'orphanedlabels',
+    reconcile: () => sweepOrphans({ sources, writers, synced, isLeader: o.isLeader, logger }),
+    workers: 1,
+    logger,
+    metrics,
+    clock,
+  });
+  const enqueueAll = subscribe(o, sources, main.queue, () => sweeper.queue.add(SWEEP));
+  return { controllers: [main, sweeper], enqueueAll };
+}

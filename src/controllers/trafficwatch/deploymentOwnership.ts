@@ -1,0 +1,99 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../runtime/apply.ts';
+import type { CallOptions, Client } from '../../runtime/client.ts';
+import { isConflict, RetryError } from '../../runtime/errors.ts';
+import * as managed from '../../runtime/managedFields.ts';
+import { DEPLOYMENTS } from '../../runtime/resources.ts';
+import { apiVersionOf, keyOf, refOfKey } from '../../runtime/resource.ts';
+
+const REPLICAS = ['f:spec', 'f:replicas'];
+const ROLLING_UPDATE = ['f:spec', 'f:strategy', 'f:rollingUpdate'];
+/** How soon to look again at a Deployment that was replaced by another meanwhile: ms. */
+const LOOK_AGAIN_MS = 1_000;
+/** In a rollout the status moves often, and every time the owners must be read anew. */
+const ATTEMPTS = 3;
+
+/** True for a Deployment that we own and never applied: the controller that made it was another. */
+export function isTakeover(live: V1Deployment): boolean {
+  return live.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === undefined;
+}
+
+function isStuckOnRollingUpdate(desired: V1Deployment, live: V1Deployment): boolean {
+  return desired.spec?.strategy?.type === 'Recreate' && live.spec?.strategy?.rollingUpdate !== undefined;
+}
+
+/** An autoscaler may be about to have the replicas: who owns them must be known once, when the spec has changed. */
+function mayLetGoOfReplicas(desired: V1Deployment, live: V1Deployment): boolean {
+  const applied = live.metadata?.annotations?.[APPLIED_HASH_ANNOTATION];
+  return (desired.spec?.replicas ?? undefined) === undefined && applied !== appliedHash(desired);
+}
+
+/**
+ * The field owners as they should be before `desired` is applied; the same array when they are so already.
+ *
+ * | case | edit |
+ * | ---- | ---- |
+ * | made by another controller, PKopel/traffic-operator | what the one that wrote our owner reference owns becomes ours, so that the apply removes what the spec doesn't say. Others, such as kubectl, keep theirs |
+ * | Recreate is wanted, rollingUpdate is there | rollingUpdate becomes ours alone: the apply removes it, in one write with the new type; the API server refuses both together, and its own defaults belong to nobody |
+ * | replicas are no longer wanted | they become nobody's, and stay: removed, they would fall to the default of 1 |
+ */
+export function ownersBefore(desired: V1Deployment, live: V1Deployment, manager: string): managed.ManagedFields {
+  const owner = { manager, apiVersion: apiVersionOf(DEPLOYMENTS) };
+  const uid = desired.metadata?.ownerReferences?.[0]?.uid ?? '';
+  const reference = ['f:metadata', 'f:ownerReferences', `k:{"uid":${JSON.stringify(uid)}}`];
+  let fields: managed.ManagedFields = live.metadata?.managedFields ?? [];
+  if (isTakeover(live)) {
+    fields = managed.takeOver(fields, owner, (entry) => managed.isUpdate(entry) && managed.hasField(entry, reference));
+  }
+  if (isStuckOnRollingUpdate(desired, live)) {
+    const parts = Object.keys(live.spec?.strategy?.rollingUpdate ?? {}).map((name) => [`f:${name}`, {}] as const);
+    fields = managed.claim(fields, owner, ROLLING_UPDATE, { '.': {}, ...Object.fromEntries(parts) });
+  }
+  const ownsReplicas = fields.some((entry) => managed.isAppliedBy(entry, manager) && managed.hasField(entry, REPLICAS));
+  if (ownsReplicas && (desired.spec?.replicas ?? undefined) === undefined) {
+    fields = managed.release(fields, manager, REPLICAS);
+  }
+  return fields;
+}
+
+/**
+ * Puts the field owners of a Deployment in order before it is applied. Asks for the Deployment first, since caches
+ * don't keep owners, but only in the rare cases that need it. Done twice, or without the apply, it does no harm.
+ *
+ * @throws ApiError (409 when somebody wrote meanwhile, three times in a row), TransportError, NotLeaderError, RetryError
+ */
+export async function prepareOwnership(
+  client: Client,
+  manager: string,
+  desired: V1Deployment,
+  cached: V1Deployment,
+  options?: CallOptions,
+): Promise<void> {
+  const isNeeded = isTakeover(cached) || isStuckOnRollingUpdate(desired, cached) || mayLetGoOfReplicas(desired, cached);
+  if (!isNeeded) return;
+  for (let left = ATTEMPTS; left > 0; left--) {
+    try {
+      await writeOwners(client, manager, desired, cached, options);
+      return;
+    } catch (error) {
+      if (!isConflict(error) || left === 1) throw error;
+    }
+  }
+}
+
+async function writeOwners(
+  client: Client,
+  manager: string,
+  desired: V1Deployment,
+  cached: V1Deployment,
+  options?: CallOptions,
+): Promise<void> {
+  const ref = refOfKey(keyOf(desired));
+  const live = await client.get(DEPLOYMENTS, ref, options);
+  const { uid, resourceVersion, managedFields = [] } = live.metadata ?? {};
+  if (uid !== cached.metadata?.uid) throw new RetryError('the Deployment was replaced by another', LOOK_AGAIN_MS);
+  const owners = ownersBefore(desired, live, manager);
+  if (JSON.stringify(owners) === JSON.stringify(managedFields)) return;
+  const patch = { metadata: { resourceVersion, managedFields: owners } };
+  await client.mergePatch(DEPLOYMENTS, ref, patch, { ...options, fieldManager: manager });
+}

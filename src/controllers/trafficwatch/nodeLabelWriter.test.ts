@@ -1,0 +1,78 @@
+import { describe, expect, it, vi } from 'vitest';
+import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
+import type { Client } from '../../runtime/client.ts';
+import { ApiError } from '../../runtime/errors.ts';
+import { WrittenObjects } from '../../runtime/writtenObjects.ts';
+import { NodeLabelWriter } from './nodeLabelWriter.ts';
+
+const A = 'a.traffic.example.com/unfit';
+const B = 'b.traffic.example.com/unfit';
+
+function writer(answer: (node: string) => unknown = () => undefined) {
+  const patches: [string, unknown][] = [];
+  const mergePatch = vi.fn(
+    async (_resource: unknown, ref: { name: string }, patch: { metadata: { labels: Record<string, string> } }) => {
+      patches.push([ref.name, patch.metadata.labels]);
+      await Promise.resolve(answer(ref.name));
+      return { metadata: { name: ref.name, resourceVersion: String(patches.length), labels: patch.metadata.labels } };
+    },
+  );
+  const written = new WrittenObjects<CachedNode>();
+  const client = { mergePatch } as unknown as Client;
+  return {
+    patches,
+    written,
+    labels: new NodeLabelWriter({ client, fieldManager: 'test', trim: trimNode('test'), written }),
+  };
+}
+
+const status = (code: number) => new ApiError({ status: code, reason: 'x', method: 'PATCH', path: '/api/v1/nodes/n1' });
+
+describe('NodeLabelWriter', () => {
+  it('puts the changes of several TrafficWatches to one node into one patch', async () => {
+    const { patches, labels } = writer();
+    await Promise.all([
+      labels.write(new Map([['n1', { [A]: 'true' }]])),
+      labels.write(new Map([['n1', { [B]: null }]])),
+    ]);
+    expect(patches).toEqual([['n1', { [A]: 'true', [B]: null }]]);
+  });
+
+  it('has one patch a node under way; what comes meanwhile goes with the next', async () => {
+    const gate = Promise.withResolvers<undefined>();
+    const { patches, labels } = writer(() => gate.promise);
+    const first = labels.write(new Map([['n1', { [A]: 'true' }]]));
+    await vi.waitFor(() => expect(patches).toHaveLength(1));
+    const second = labels.write(new Map([['n1', { [A]: 'false' }]]));
+    const third = labels.write(new Map([['n1', { [B]: 'true' }]]));
+    gate.resolve(undefined);
+    await Promise.all([first, second, third]);
+    expect(patches).toEqual([
+      ['n1', { [A]: 'true' }],
+      ['n1', { [A]: 'false', [B]: 'true' }],
+    ]);
+  });
+
+  it('tells which node failed and writes the others', async () => {
+    const { patches, labels } = writer((node) => (node === 'n1' ? Promise.reject(status(403)) : undefined));
+    const failures = await labels.write(
+      new Map([
+        ['n1', { [A]: 'true' }],
+        ['n2', { [A]: 'true' }],
+      ]),
+    );
+    expect([...failures.keys()]).toEqual(['n1']);
+    expect(patches.map(([node]) => node)).toEqual(['n1', 'n2']);
+  });
+
+  it('takes a node that is gone for done', async () => {
+    const { labels } = writer(() => Promise.reject(status(404)));
+    expect((await labels.write(new Map([['n1', { [A]: 'true' }]]))).size).toBe(0);
+  });
+
+  it('shows the label at once to those who read, before the cache has it', async () => {
+    const { written, labels } = writer();
+    await labels.write(new Map([['n1', { [A]: 'true' }]]));
+    expect(written.latest('n1', undefined)?.unfitLabels).toEqual({ [A]: 'true' });
+  });
+});

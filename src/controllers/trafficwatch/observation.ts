@@ -1,0 +1,43 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import type { TrafficWatch } from '../../api/trafficwatch.ts';
+import type { Snapshot } from '../../usage/snapshot.ts';
+
+/** What a decision needs to know of a Node; everything else is dropped before the object is cached. */
+export interface NodeView {
+  readonly name: string;
+  /** Labels of the Node whose key ends in the operator's suffix. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** When it joined, ms since the epoch by the API server's clock. */
+  readonly createdAt: number;
+}
+
+/** The use that another live TrafficWatch (one without a deletionTimestamp) makes of a label key. */
+export interface Claim {
+  readonly uid: string;
+  /** namespace/name */
+  readonly key: string;
+  /** RFC 3339 */
+  readonly creationTimestamp: string;
+  /** True when its spec names the key; false when only its status still does, in the middle of a rename. */
+  readonly bySpec: boolean;
+}
+
+/**
+ * Everything that a decision about one TrafficWatch may look at, read once at the start of a reconcile. Two equal
+ * observations lead to the same plan, and a plan that was carried out leads to an observation that plans nothing.
+ */
+export interface Observation {
+  readonly watch: TrafficWatch;
+  /** Label key -> who else claims it, for the keys that this TrafficWatch uses. */
+  readonly claims: ReadonlyMap<string, readonly Claim[]>;
+  readonly nodes: readonly NodeView[];
+  /** The Deployment of the TrafficWatch's namespace and name, whoever owns it. */
+  readonly deployment: V1Deployment | undefined;
+  /** The newest pass over Prometheus, and the one right before it. */
+  readonly current: Snapshot | undefined;
+  readonly previous: Snapshot | undefined;
+  /** When the feed of passes started, ms since the epoch by our clock. */
+  readonly feedStartedAt: number;
+  /** ms since the epoch by our clock. */
+  readonly now: number;
+}

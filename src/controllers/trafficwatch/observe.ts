@@ -1,0 +1,110 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import { TRAFFIC_WATCHES, type TrafficWatch, type TrafficWatchSpec } from '../../api/trafficwatch.ts';
+import type { CachedNode } from '../../nodes/cachedNode.ts';
+import type { Client } from '../../runtime/client.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { isNotFound } from '../../runtime/errors.ts';
+import type { Lister } from '../../runtime/informer.ts';
+import { DEPLOYMENTS } from '../../runtime/resources.ts';
+import { keyOf, refOfKey } from '../../runtime/resource.ts';
+import type { WrittenObjects } from '../../runtime/writtenObjects.ts';
+import type { UsageFeed } from '../../usage/feed.ts';
+import { previousKeyOf, specKeyOf } from './decide/plan.ts';
+import type { Claim, NodeView, Observation } from './observation.ts';
+
+/** Name of the index of TrafficWatches by the label keys that they claim. */
+export const BY_LABEL_KEY = 'labelKey';
+
+/** What is read: caches, with our own newest writes over them, and the feed of passes. */
+export interface Sources {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly feed: Pick<UsageFeed, 'current' | 'previous' | 'startedAt'>;
+  readonly watches: Lister<TrafficWatch>;
+  readonly nodes: Lister<CachedNode>;
+  /** Only the Deployments that carry our label; one that does not is asked for by name. */
+  readonly deployments: Lister<V1Deployment>;
+  readonly written: {
+    readonly watches: WrittenObjects<TrafficWatch>;
+    readonly nodes: WrittenObjects<CachedNode>;
+    readonly deployments: WrittenObjects<V1Deployment>;
+  };
+}
+
+/** The label keys that a TrafficWatch claims: the one its spec names, and in a rename the one that is still in use. */
+export function claimedKeys(watch: TrafficWatch): string[] {
+  return [specKeyOf(watch), previousKeyOf(watch)].filter((key) => key !== undefined);
+}
+
+function claimOf(watch: TrafficWatch, labelKey: string): Claim {
+  const { uid = '', creationTimestamp } = watch.metadata ?? {};
+  return {
+    uid,
+    key: keyOf(watch),
+    creationTimestamp: new Date(creationTimestamp ?? 0).toISOString(),
+    bySpec: specKeyOf(watch) === labelKey,
+  };
+}
+
+function claimsOn(sources: Sources, watch: TrafficWatch): Map<string, Claim[]> {
+  const others = (labelKey: string): Claim[] =>
+    sources.watches
+      .byIndex(BY_LABEL_KEY, labelKey)
+      .filter((w) => w.metadata?.uid !== watch.metadata?.uid && !w.metadata?.deletionTimestamp)
+      .map((w) => claimOf(w, labelKey));
+  return new Map(claimedKeys(watch).map((labelKey) => [labelKey, others(labelKey)]));
+}
+
+/** The nodes there are, each as the cache has it or as we wrote it since. */
+export function newestNodes({ nodes, written }: Pick<Sources, 'nodes' | 'written'>): CachedNode[] {
+  return nodes.list().map((cached) => written.nodes.latest(keyOf(cached), cached) ?? cached);
+}
+
+function nodeViews(sources: Sources): NodeView[] {
+  return newestNodes(sources).map((node) => ({
+    name: keyOf(node),
+    labels: node.unfitLabels,
+    createdAt: new Date(node.metadata?.creationTimestamp ?? 0).getTime(),
+  }));
+}
+
+/** One that is not ours has not our label either, so it is not in the cache: it must be asked for. */
+async function deploymentOf(sources: Sources, key: string, signal?: AbortSignal): Promise<V1Deployment | undefined> {
+  const known = sources.written.deployments.latest(key, sources.deployments.get(key));
+  if (known) return known;
+  try {
+    return await sources.client.get(DEPLOYMENTS, refOfKey(key), { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Objects in a list carry no kind, and one that was stored under another CRD may have no spec: it lacks every field. */
+function complete(watch: TrafficWatch): TrafficWatch {
+  const spec = (watch.spec as TrafficWatchSpec | null | undefined) ?? ({} as TrafficWatchSpec);
+  const { group, version, kind } = TRAFFIC_WATCHES;
+  return { apiVersion: `${group}/${version}`, kind, ...watch, spec };
+}
+
+/**
+ * Reads everything that a decision about the TrafficWatch of this key may look at; undefined when there is none.
+ * @param signal calls off the question for the Deployment
+ * @throws ApiError, TransportError when the Deployment had to be asked for and was not told
+ */
+export async function observe(sources: Sources, key: string, signal?: AbortSignal): Promise<Observation | undefined> {
+  const cached = sources.watches.get(key);
+  if (!cached) return undefined;
+  const watch = complete(sources.written.watches.latest(key, cached) ?? cached);
+  const deployment = watch.metadata?.deletionTimestamp ? undefined : await deploymentOf(sources, key, signal);
+  return {
+    watch,
+    claims: claimsOn(sources, watch),
+    nodes: nodeViews(sources),
+    deployment,
+    current: sources.feed.current,
+    previous: sources.feed.previous,
+    feedStartedAt: sources.feed.startedAt,
+    now: sources.clock.now(),
+  };
+}

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import type { TrafficWatchStatus } from '../../api/trafficwatch.ts';
+import { NotLeaderError, WaitingError } from '../../runtime/errors.ts';
+import { IncompleteError, reconcile } from './reconcile.ts';
+import { aWatch, KEY, NOW } from './testing/observations.ts';
+import { aScene, refusal, writesOf, type Call, type Scene } from './testing/scene.ts';
+
+const statusWrites = (scene: Scene): TrafficWatchStatus[] =>
+  scene.calls
+    .filter((call) => call.what === 'TrafficWatch/status')
+    .map((call) => (call.body as { status: TrafficWatchStatus }).status);
+
+const condition = (scene: Scene, type: string) =>
+  statusWrites(scene)
+    .at(-1)
+    ?.conditions?.find((c) => c.type === type);
+
+const failing = (what: string, error: (call: Call) => Error) => (call: Call) =>
+  call.verb !== 'get' && call.what === what ? error(call) : undefined;
+
+describe('reconcile', () => {
+  it('writes finalizer, labels, Deployment and status in this order, and tells of it', async () => {
+    const scene = aScene();
+    await reconcile(scene, 'shop/web');
+    expect(writesOf(scene)).toEqual([
+      'patch TrafficWatch',
+      'patch Node',
+      'patch Node',
+      'apply Deployment',
+      'patch TrafficWatch/status',
+    ]);
+    expect(statusWrites(scene)[0]).toMatchObject({ ready: true, fitNodes: 1, unfitNodes: 1, labelKey: KEY });
+    expect(scene.told.map(([, reason]) => reason)).toEqual(
+      expect.arrayContaining(['DeploymentCreated', 'Decided', 'NodeUnfit']),
+    );
+  });
+
+  it('in a standby writes nothing and tells nothing, but has its metrics', async () => {
+    const scene = aScene();
+    scene.leader = false;
+    await reconcile(scene, 'shop/web');
+    expect(writesOf(scene)).toEqual([]);
+    expect(scene.told).toEqual([]);
+    expect(await scene.registry.metrics()).toMatch(/node_unfit\{.*node="n2".*\} 1/);
+  });
+
+  it('says which right is missing for the labels, and applies the Deployment all the same', async () => {
+    const scene = aScene();
+    const detail =
+      'nodes "n1" is forbidden: User "x" cannot patch resource "nodes" in API group "" at the cluster scope';
+    scene.refuse = failing('Node', (call) => refusal(call, 403, 'Forbidden', detail));
+    await expect(reconcile(scene, 'shop/web')).rejects.toThrow(IncompleteError);
+    expect(writesOf(scene)).toContain('apply Deployment');
+    expect(condition(scene, 'Reconciling')).toMatchObject({ status: 'True', reason: 'Forbidden' });
+    expect(condition(scene, 'Reconciling')?.message).toMatch(/cannot patch resource "nodes".*1 more/);
+  });
+
+  it('that loses leadership on the way writes no status', async () => {
+    for (const what of ['TrafficWatch', 'Node', 'Deployment']) {
+      const scene = aScene();
+      scene.refuse = failing(what, () => new NotLeaderError());
+      await expect(reconcile(scene, 'shop/web')).rejects.toThrow(NotLeaderError);
+      expect(statusWrites(scene)).toEqual([]);
+      expect(scene.told).toEqual([]);
+    }
+  });
+
+  it('overtaken by somebody who edits the TrafficWatch looks again soon, and tells nothing of it', async () => {
+    for (const what of ['TrafficWatch', 'TrafficWatch/status']) {
+      const scene = aScene();
+      scene.refuse = failing(what, (call) => refusal(call, 409, 'Conflict'));
+      const overtaken = reconcile(scene, 'shop/web');
+      await expect(overtaken).rejects.toThrow(WaitingError);
+      await expect(overtaken).rejects.toMatchObject({ reason: 'Conflict', retryAfterMs: 1_000 });
+      expect(scene.told.filter(([type]) => type === 'Warning')).toEqual([]);
+      if (what === 'TrafficWatch') expect(statusWrites(scene)).toEqual([]);
+    }
+  });
+
+  it('overtaken in a deletion waits as well', async () => {
+    const scene = aScene();
+    const metadata = { deletionTimestamp: new Date(NOW), finalizers: ['traffic.example.com/node-labels'] };
+    scene.watches.set(aWatch({ metadata }));
+    scene.refuse = failing('TrafficWatch', (call) => refusal(call, 409, 'Conflict'));
+    await expect(reconcile(scene, 'shop/web')).rejects.toThrow(WaitingError);
+    expect([statusWrites(scene), scene.told]).toEqual([[], []]);
+  });
+
+  it('without data makes the Deployment after 60 s', async () => {
+    const scene = aScene();
+    Object.assign(scene.feed, { current: undefined, previous: undefined, startedAt: NOW });
+    expect(await reconcile(scene, 'shop/web')).toEqual({ requeueAfterMs: 60_000 });
+    expect(writesOf(scene)).not.toContain('apply Deployment');
+    await scene.clock.advance(60_000);
+    await reconcile(scene, 'shop/web');
+    expect(writesOf(scene)).toContain('apply Deployment');
+  });
+
+  it('hands the signal that ends it to what it asks and writes of the TrafficWatch', async () => {
+    const scene = aScene();
+    const { signal } = new AbortController();
+    await reconcile(scene, 'shop/web', signal);
+    const own = scene.calls.filter((call) => call.verb === 'get' || call.what.startsWith('TrafficWatch'));
+    expect(own.map((call) => call.options?.signal)).toEqual([signal, signal, signal]);
+    const nodes = scene.calls.filter((call) => call.what === 'Node');
+    expect(nodes.map((call) => call.options?.signal)).toEqual([undefined, undefined]);
+  });
+
+  it('of a TrafficWatch that is gone drops its metrics', async () => {
+    const scene = aScene();
+    await reconcile(scene, 'shop/web');
+    scene.watches.delete(aWatch());
+    await reconcile(scene, 'shop/web');
+    expect(await scene.registry.metrics()).not.toContain('node="n2"');
+  });
+});
+
+describe('a TrafficWatch without a spec', () => {
+  it('is InvalidSpec by itself and harms no other', async () => {
+    const scene = aScene();
+    const bare = { metadata: { name: 'bare', namespace: 'shop', uid: 'uid-bare', generation: 1 } };
+    scene.watches.set(bare as ReturnType<typeof aWatch>);
+    await reconcile(scene, 'shop/bare');
+    expect(writesOf(scene)).toEqual(['patch TrafficWatch/status']);
+    expect(condition(scene, 'Stalled')).toMatchObject({ status: 'True', reason: 'InvalidSpec' });
+    await reconcile(scene, 'shop/web');
+    expect(writesOf(scene)).toContain('apply Deployment');
+  });
+
+  it('keeps no other from a key that its name would stand for', async () => {
+    const scene = aScene();
+    const older = { name: 'web', namespace: 'other', uid: 'uid-bare', creationTimestamp: new Date(0) };
+    scene.watches.set({ metadata: older } as ReturnType<typeof aWatch>);
+    await reconcile(scene, 'shop/web');
+    expect(condition(scene, 'Stalled')?.status).toBe('False');
+  });
+});

@@ -1,0 +1,118 @@
+import { Reason } from '../../api/reasons.ts';
+import type { TrafficWatch, TrafficWatchStatus } from '../../api/trafficwatch.ts';
+import type { Client } from '../../runtime/client.ts';
+import type { ReconcileResult } from '../../runtime/controller.ts';
+import type { EventRecorder } from '../../runtime/events.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { keyOf } from '../../runtime/resource.ts';
+import { act, writeStatus, type Outcome, type Writers } from './act.ts';
+import { decidePlan, type Plan } from './decide/plan.ts';
+import { decideStatus } from './decide/status.ts';
+import { decideEvents } from './decide/transitions.ts';
+import { rethrowOvertaken } from './failures.ts';
+import type { TrafficWatchMetrics } from './metrics.ts';
+import { observe, type Sources } from './observe.ts';
+import type { Observation } from './observation.ts';
+
+/** What a reconcile works with. */
+export interface Dependencies {
+  readonly sources: Sources;
+  readonly writers: Writers;
+  readonly events: EventRecorder;
+  readonly metrics: TrafficWatchMetrics;
+  readonly logger: Logger;
+  /** A standby observes and decides like the leader, so that it acts at once when it leads, but writes nothing. */
+  readonly isLeader: () => boolean;
+}
+
+/** A write failed; the condition says which. Thrown so that the key comes again with backoff. */
+export class IncompleteError extends Error {
+  readonly reason: string;
+
+  constructor(outcome: Outcome) {
+    super(
+      outcome.failures
+        .map((f) => f.message)
+        .slice(0, 3)
+        .join('; '),
+    );
+    this.name = 'IncompleteError';
+    this.reason = outcome.failures[0]?.reason ?? '';
+  }
+}
+
+const DEPLOYMENT_VERBS: Readonly<Record<string, string>> = {
+  [Reason.DeploymentCreated]: 'created',
+  [Reason.DeploymentUpdated]: 'updated',
+  [Reason.DeploymentAdopted]: 'taken over',
+};
+
+function announceDeployment(o: Observation, outcome: Outcome, events: EventRecorder): void {
+  if (outcome.deployment === undefined) return;
+  const verb = DEPLOYMENT_VERBS[outcome.deployment];
+  events.event(
+    o.watch,
+    'Normal',
+    outcome.deployment,
+    `Deployment ${o.watch.metadata?.name ?? ''} ${verb ?? 'written'}`,
+  );
+}
+
+async function tryStatus(watch: TrafficWatch, status: TrafficWatchStatus, writers: Writers): Promise<boolean> {
+  try {
+    return await writeStatus(watch, status, writers);
+  } catch (error) {
+    rethrowOvertaken(error);
+    throw error;
+  }
+}
+
+/**
+ * What is written to the TrafficWatch itself ends with the reconcile. Node patches do not: one carries the labels of
+ * several TrafficWatches.
+ */
+function endingWith(writers: Writers, signal: AbortSignal | undefined): Writers {
+  if (!signal) return writers;
+  const { client } = writers;
+  const mergePatch: Client['mergePatch'] = (resource, ref, patch, options) =>
+    client.mergePatch(resource, ref, patch, { ...options, signal });
+  return { ...writers, client: { ...client, mergePatch } };
+}
+
+async function report(d: Dependencies, o: Observation, plan: Plan, outcome: Outcome): Promise<void> {
+  const status = decideStatus(o, plan, outcome.failures);
+  announceDeployment(o, outcome, d.events);
+  // The finalizer may have been added meanwhile: the status is compared with what is there now.
+  const watch = d.sources.written.watches.latest(keyOf(o.watch), o.watch) ?? o.watch;
+  const planned = decideEvents({ o, plan, after: status, failures: outcome.failures });
+  if (!(await tryStatus(watch, status, d.writers))) return;
+  for (const { type, reason, note } of planned) d.events.event(o.watch, type, reason, note);
+}
+
+/**
+ * One pass over one TrafficWatch: observe, decide, act, report. Level-based: it does not matter what made it run.
+ * @param signal aborted when the reconcile has to end
+ * @throws IncompleteError when a write failed, after the status that says so was written
+ * @throws WaitingError when somebody else wrote the TrafficWatch meanwhile
+ */
+export async function reconcile(
+  dependencies: Dependencies,
+  key: string,
+  signal?: AbortSignal,
+): Promise<ReconcileResult | undefined> {
+  const d = { ...dependencies, writers: endingWith(dependencies.writers, signal) };
+  const observation = await observe(d.sources, key, signal);
+  if (!observation) {
+    d.metrics.forget(key);
+    return undefined;
+  }
+  const plan = decidePlan(observation);
+  d.metrics.record(key, plan.verdicts);
+  if (!d.isLeader()) return undefined;
+  const outcome = await act(observation, plan, d.writers);
+  if (plan.finalizer !== 'Remove') {
+    await report(d, observation, outcome.stall ? { ...plan, stall: outcome.stall } : plan, outcome);
+  }
+  if (outcome.failures.length > 0) throw new IncompleteError(outcome);
+  return plan.requeueAfterMs === undefined ? undefined : { requeueAfterMs: plan.requeueAfterMs };
+}
