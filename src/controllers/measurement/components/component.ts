@@ -1,0 +1,49 @@
+import type { V1ObjectMeta, V1PodSecurityContext, V1SecurityContext } from '@kubernetes/client-node';
+import type { KubeObject, Resource } from '../../../runtime/resource.ts';
+
+/** One object that the operator keeps in the cluster, and the part it belongs to. */
+export interface Component<T extends KubeObject = KubeObject> {
+  part: Part;
+  resource: Resource<T>;
+  /** All that the operator wants to own of the object. */
+  object: T;
+}
+
+/** What is switched on and off as a whole. */
+export type Part = 'exporter' | 'prometheus';
+
+/** 'Namespace traffic-operator-system-node-exporter', 'Service traffic-operator-system/prometheus'. */
+export function describeComponent(component: Component): string {
+  const { namespace, name = '' } = component.object.metadata ?? {};
+  return `${component.resource.kind} ${namespace === undefined ? name : `${namespace}/${name}`}`;
+}
+
+/** Name, namespace and labels; every object has them. */
+export interface Meta extends V1ObjectMeta {
+  name: string;
+  labels: Record<string, string>;
+}
+
+/**
+ * The default of an image with a tag, said all the same: the API server writes Always down where an image without a tag
+ * was put in by somebody, and a field that we do not name would stay so when the image is put right.
+ */
+export const IMAGE_PULL_POLICY = 'IfNotPresent';
+
+/** nobody: the user that both images run as. */
+const NOBODY = 65534;
+
+/** Of a pod, at the restricted Pod Security level. */
+export const RESTRICTED_POD = {
+  runAsNonRoot: true,
+  runAsUser: NOBODY,
+  runAsGroup: NOBODY,
+  seccompProfile: { type: 'RuntimeDefault' },
+} satisfies V1PodSecurityContext;
+
+/** Of a container, at the restricted Pod Security level, with nothing writable. */
+export const RESTRICTED_CONTAINER: V1SecurityContext = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+  readOnlyRootFilesystem: true,
+};

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import type { V1DaemonSet, V1Deployment } from '@kubernetes/client-node';
+import { describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import type { KubeObject } from '../../../runtime/resource.ts';
+import { defaultMeasurementOptions } from '../options.ts';
+import type { MeasurementOptions } from '../options.ts';
+import { factsQuery } from '../../../usage/queries.ts';
+import type { Component } from './component.ts';
+import { allComponents, allTargetComponents } from './components.ts';
+import { KEPT_METRICS, renderPrometheusConfig } from './prometheusConfig.ts';
+
+const DEFAULTS = defaultMeasurementOptions('traffic-operator-system');
+const OWNER = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'traffic-operator', uid: 'u1' };
+
+/** Every option that changes an object, set to something else. */
+const CHANGED: MeasurementOptions = {
+  namespace: 'measuring',
+  exporter: {
+    ...DEFAULTS.exporter,
+    image: 'registry.example:5000/node-exporter@sha256:0123',
+    port: 19100,
+    ignoredDevices: '^$',
+    priorityClassName: '',
+    resources: {},
+  },
+  prometheus: {
+    ...DEFAULTS.prometheus,
+    image: 'registry.example:5000/prometheus:v3.16.0-rc.0',
+    scrapeIntervalSeconds: 15,
+    retentionTime: '6h',
+    retentionSize: '4GB',
+    storageSize: '8Gi',
+    priorityClassName: 'system-cluster-critical',
+    nodeSelector: { pool: 'infra' },
+    tolerations: [{ key: 'infra', operator: 'Exists' }],
+    resources: { limits: { memory: '4Gi' } },
+  },
+};
+
+describe('rendered objects', () => {
+  it('are as in testdata, by default', async () => {
+    await expect(documents(allComponents(DEFAULTS, OWNER))).toMatchFileSnapshot('../testdata/defaults.yaml');
+  });
+
+  it('are as in testdata, with every option changed', async () => {
+    await expect(documents(allComponents(CHANGED))).toMatchFileSnapshot('../testdata/changed.yaml');
+  });
+
+  it('take nothing of the host but its network', () => {
+    const pod = daemonSet().spec!.template.spec!;
+    expect(pod.hostNetwork).toBe(true);
+    expect([pod.hostPID, pod.hostIPC, pod.volumes, pod.containers[0]!.volumeMounts]).toEqual(Array(4).fill(undefined));
+    expect(pod.containers[0]!.securityContext?.capabilities).toEqual({ drop: ['ALL'] });
+  });
+
+  it('mount the target directory whole, since a kubelet never updates a subPath', () => {
+    const { volumeMounts, args } = deployment(DEFAULTS).spec!.template.spec!.containers[0]!;
+    expect(volumeMounts!.filter(({ subPath }) => subPath !== undefined)).toEqual([]);
+    expect(args).toContain('--config.file=/etc/prometheus/config/prometheus.yml');
+  });
+
+  it('roll Prometheus when its configuration changes, and not otherwise', () => {
+    const annotations = (options: MeasurementOptions): unknown =>
+      deployment(options).spec!.template.metadata!.annotations;
+    const slower = { ...DEFAULTS, prometheus: { ...DEFAULTS.prometheus, scrapeIntervalSeconds: 10 } };
+    const larger = { ...DEFAULTS, prometheus: { ...DEFAULTS.prometheus, storageSize: '3Gi' } };
+    expect(annotations(slower)).not.toEqual(annotations(DEFAULTS));
+    expect(annotations(larger)).toEqual(annotations(DEFAULTS));
+  });
+
+  it('are owned by the operator where they share its namespace, as only there an owner counts', () => {
+    const owned = allComponents(DEFAULTS, OWNER).filter(({ object }) => object.metadata?.ownerReferences !== undefined);
+    expect(new Set(owned.map(({ object }) => object.metadata?.namespace))).toEqual(new Set([DEFAULTS.namespace]));
+    expect(owned.map(({ part }) => part)).toEqual(Array(4).fill('prometheus'));
+  });
+
+  it('have names of their own, target ConfigMaps included', () => {
+    const names = [...allComponents(DEFAULTS), ...allTargetComponents(DEFAULTS)].map(
+      ({ resource, object }) => `${resource.kind} ${object.metadata?.namespace}/${object.metadata?.name}`,
+    );
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe('prometheus.yml', () => {
+  it('stands in prometheus/ as it is by default (make generate writes it)', () => {
+    const written = readFileSync(new URL('../../../../prometheus/prometheus.yml', import.meta.url), 'utf8');
+    expect(written).toBe(renderPrometheusConfig(DEFAULTS.prometheus));
+  });
+
+  it('keeps the metrics that are used and no other', () => {
+    const config = parse(renderPrometheusConfig(DEFAULTS.prometheus)) as {
+      scrape_configs: { metric_relabel_configs: { regex: string; action: string }[] }[];
+    };
+    const [keep] = config.scrape_configs[0]!.metric_relabel_configs;
+    // Prometheus anchors the expression at both ends.
+    const kept = (name: string): boolean => new RegExp(`^(?:${keep!.regex})$`).test(name);
+    expect(keep!.action).toBe('keep');
+    expect(KEPT_METRICS.every(kept)).toBe(true);
+    const asked = factsQuery({ windowSeconds: 20, matchers: [], direction: 'transmit' }).match(/node_\w+/g)!;
+    expect(new Set(KEPT_METRICS)).toEqual(new Set(asked));
+    expect(['node_network_receive_bytes_total', 'node_network_flags_x', 'go_goroutines'].some(kept)).toBe(false);
+  });
+});
+
+function daemonSet(): V1DaemonSet {
+  return find('DaemonSet', DEFAULTS);
+}
+
+function deployment(options: MeasurementOptions): V1Deployment {
+  return find('Deployment', options);
+}
+
+function find(kind: string, options: MeasurementOptions): KubeObject {
+  return allComponents(options).find(({ resource }) => resource.kind === kind)!.object;
+}
+
+function documents(components: readonly Component[]): string {
+  return components
+    .map(({ object }) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }))
+    .join('---\n');
+}

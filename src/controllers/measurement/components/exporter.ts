@@ -1,0 +1,144 @@
+import type { V1Container, V1DaemonSet, V1Namespace, V1Service, V1ServiceAccount } from '@kubernetes/client-node';
+import { DAEMONSETS, NAMESPACES, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/resources.ts';
+import { EXPORTER_NAME, exporterNamespace, objectLabels, selectorLabels } from '../names.ts';
+import type { ExporterOptions, MeasurementOptions } from '../options.ts';
+import { IMAGE_PULL_POLICY, RESTRICTED_CONTAINER, RESTRICTED_POD } from './component.ts';
+import type { Component, Meta } from './component.ts';
+
+/** Name of the exporter's port, in its container, Service and EndpointSlices. */
+export const METRICS_PORT = 'metrics';
+
+/** Namespace, ServiceAccount, Service and DaemonSet of node-exporter, in the order in which they must come to be. */
+export function exporterComponents(options: MeasurementOptions): Component[] {
+  return [
+    { part: 'exporter', resource: NAMESPACES, object: renderNamespace(options) },
+    { part: 'exporter', resource: SERVICE_ACCOUNTS, object: renderServiceAccount(options) },
+    { part: 'exporter', resource: SERVICES, object: renderService(options) },
+    { part: 'exporter', resource: DAEMONSETS, object: renderDaemonSet(options) },
+  ];
+}
+
+/** What selects the exporter's pods. */
+export function exporterSelector(namespace: string): Record<string, string> {
+  return selectorLabels(EXPORTER_NAME, 'exporter', namespace);
+}
+
+function renderNamespace(options: MeasurementOptions): V1Namespace {
+  const level = 'privileged';
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: {
+      name: exporterNamespace(options.namespace),
+      labels: {
+        ...objectLabels(exporterSelector(options.namespace)),
+        'pod-security.kubernetes.io/enforce': level,
+        'pod-security.kubernetes.io/audit': level,
+        'pod-security.kubernetes.io/warn': level,
+      },
+    },
+  };
+}
+
+function renderServiceAccount(options: MeasurementOptions): V1ServiceAccount {
+  return {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: metaOf(options),
+    automountServiceAccountToken: false,
+  };
+}
+
+/** Headless: it is never called, it only has the EndpointSlices made that the targets are read from. */
+function renderService(options: MeasurementOptions): V1Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: metaOf(options),
+    spec: {
+      clusterIP: 'None',
+      selector: exporterSelector(options.namespace),
+      ports: [{ name: METRICS_PORT, port: options.exporter.port, targetPort: METRICS_PORT, protocol: 'TCP' }],
+    },
+  };
+}
+
+function renderDaemonSet(options: MeasurementOptions): V1DaemonSet {
+  const { exporter } = options;
+  const meta = metaOf(options);
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: meta,
+    spec: {
+      selector: { matchLabels: exporterSelector(options.namespace) },
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
+      template: {
+        metadata: {
+          labels: meta.labels,
+          annotations: { 'kubectl.kubernetes.io/default-container': EXPORTER_NAME },
+        },
+        spec: {
+          serviceAccountName: EXPORTER_NAME,
+          automountServiceAccountToken: false,
+          enableServiceLinks: false,
+          // The node's devices are those of its network namespace; nothing else of the node is needed.
+          hostNetwork: true,
+          nodeSelector: { 'kubernetes.io/os': 'linux' },
+          tolerations: [{ operator: 'Exists' }],
+          ...(exporter.priorityClassName === '' ? {} : { priorityClassName: exporter.priorityClassName }),
+          securityContext: RESTRICTED_POD,
+          containers: [renderContainer(exporter)],
+        },
+      },
+    },
+  };
+}
+
+function renderContainer(exporter: ExporterOptions): V1Container {
+  const probe = { httpGet: { path: '/', port: METRICS_PORT }, timeoutSeconds: 3 };
+  return {
+    name: EXPORTER_NAME,
+    image: exporter.image,
+    imagePullPolicy: IMAGE_PULL_POLICY,
+    args: exporterArgs(exporter),
+    env: [{ name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }],
+    ports: [{ name: METRICS_PORT, containerPort: exporter.port, protocol: 'TCP' }],
+    readinessProbe: { ...probe, periodSeconds: 10 },
+    livenessProbe: { ...probe, periodSeconds: 30 },
+    resources: exporter.resources,
+    securityContext: RESTRICTED_CONTAINER,
+  };
+}
+
+/**
+ * Arguments of node_exporter. The collectors are netdev (bytes), netclass (speed, flags, what a VLAN sits on), and
+ * ethtool for the driver and bus of a device, without its statistics. Not bonding: a bond and its slaves are known by
+ * their flags, and where there is no bond that collector reports itself as failed.
+ *
+ * The address is the one that the EndpointSlice has, which is the node's: node counters are then not to be had through
+ * its other, perhaps public, addresses. An IPv4 address may stand in brackets too.
+ */
+export function exporterArgs(exporter: ExporterOptions): string[] {
+  const { port, ignoredDevices } = exporter;
+  return [
+    `--web.listen-address=[$(IP)]:${port}`,
+    '--web.disable-exporter-metrics',
+    '--collector.disable-defaults',
+    '--collector.netdev',
+    `--collector.netdev.device-exclude=${ignoredDevices}`,
+    '--collector.netclass',
+    `--collector.netclass.ignored-devices=${ignoredDevices}`,
+    '--collector.ethtool',
+    `--collector.ethtool.device-exclude=${ignoredDevices}`,
+    '--collector.ethtool.metrics-include=^$',
+  ];
+}
+
+function metaOf(options: MeasurementOptions): Meta {
+  return {
+    name: EXPORTER_NAME,
+    namespace: exporterNamespace(options.namespace),
+    labels: objectLabels(exporterSelector(options.namespace), options.exporter.image),
+  };
+}

@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import type {
+  V1ConfigMap,
+  V1Container,
+  V1Deployment,
+  V1OwnerReference,
+  V1PodSpec,
+  V1Probe,
+  V1Service,
+  V1ServiceAccount,
+  V1Volume,
+} from '@kubernetes/client-node';
+import { CONFIG_MAPS, DEPLOYMENTS, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/resources.ts';
+import {
+  CONFIG_HASH_ANNOTATION,
+  CONFIG_NAME,
+  objectLabels,
+  PROMETHEUS_NAME,
+  selectorLabels,
+  TARGET_SHARDS,
+  targetsName,
+} from '../names.ts';
+import { PROMETHEUS_PORT } from '../options.ts';
+import type { MeasurementOptions } from '../options.ts';
+import { IMAGE_PULL_POLICY, RESTRICTED_CONTAINER, RESTRICTED_POD } from './component.ts';
+import type { Component, Meta } from './component.ts';
+import { renderPrometheusConfig, TARGETS_DIRECTORY } from './prometheusConfig.ts';
+
+const CONFIG_DIRECTORY = '/etc/prometheus/config';
+const STORAGE_DIRECTORY = '/prometheus';
+const CONFIG_FILE = 'prometheus.yml';
+const WEB_PORT = 'web';
+
+/**
+ * ServiceAccount, configuration, Service and Deployment of Prometheus, in the order in which they must come to be. The
+ * ConfigMaps of the targets are not among them: they follow the nodes, at a pace of their own.
+ *
+ * @param owner goes, and takes the objects along: the operator's own Deployment
+ */
+export function prometheusComponents(options: MeasurementOptions, owner?: V1OwnerReference): Component[] {
+  return [
+    { part: 'prometheus', resource: SERVICE_ACCOUNTS, object: renderServiceAccount(options, owner) },
+    { part: 'prometheus', resource: CONFIG_MAPS, object: renderConfigMap(options, owner) },
+    { part: 'prometheus', resource: SERVICES, object: renderService(options, owner) },
+    { part: 'prometheus', resource: DEPLOYMENTS, object: renderDeployment(options, owner) },
+  ];
+}
+
+/** What selects Prometheus' pods. */
+export function prometheusSelector(namespace: string): Record<string, string> {
+  return selectorLabels(PROMETHEUS_NAME, 'prometheus', namespace);
+}
+
+/** Name, namespace, labels and owner of one of Prometheus' objects. */
+export function prometheusMeta(name: string, options: MeasurementOptions, owner?: V1OwnerReference): Meta {
+  return {
+    name,
+    namespace: options.namespace,
+    labels: objectLabels(prometheusSelector(options.namespace), options.prometheus.image),
+    ...(owner === undefined ? {} : { ownerReferences: [owner] }),
+  };
+}
+
+function renderServiceAccount(options: MeasurementOptions, owner?: V1OwnerReference): V1ServiceAccount {
+  return {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: prometheusMeta(PROMETHEUS_NAME, options, owner),
+    automountServiceAccountToken: false,
+  };
+}
+
+function renderConfigMap(options: MeasurementOptions, owner?: V1OwnerReference): V1ConfigMap {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: prometheusMeta(CONFIG_NAME, options, owner),
+    data: { [CONFIG_FILE]: renderPrometheusConfig(options.prometheus) },
+  };
+}
+
+function renderService(options: MeasurementOptions, owner?: V1OwnerReference): V1Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: prometheusMeta(PROMETHEUS_NAME, options, owner),
+    spec: {
+      type: 'ClusterIP',
+      selector: prometheusSelector(options.namespace),
+      ports: [{ name: WEB_PORT, port: PROMETHEUS_PORT, targetPort: WEB_PORT, protocol: 'TCP' }],
+    },
+  };
+}
+
+/** One replica, and never two: each would scrape every node, and they would answer differently. */
+function renderDeployment(options: MeasurementOptions, owner?: V1OwnerReference): V1Deployment {
+  const meta = prometheusMeta(PROMETHEUS_NAME, options, owner);
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: meta,
+    spec: {
+      replicas: 1,
+      strategy: { type: 'Recreate' },
+      revisionHistoryLimit: 2,
+      selector: { matchLabels: prometheusSelector(options.namespace) },
+      template: {
+        metadata: {
+          labels: meta.labels,
+          annotations: {
+            'kubectl.kubernetes.io/default-container': PROMETHEUS_NAME,
+            [CONFIG_HASH_ANNOTATION]: hashOf(renderPrometheusConfig(options.prometheus)),
+          },
+        },
+        spec: renderPodSpec(options),
+      },
+    },
+  };
+}
+
+function renderPodSpec(options: MeasurementOptions): V1PodSpec {
+  const { priorityClassName, nodeSelector, tolerations } = options.prometheus;
+  return {
+    serviceAccountName: PROMETHEUS_NAME,
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    nodeSelector: { 'kubernetes.io/os': 'linux', ...nodeSelector },
+    ...(tolerations.length === 0 ? {} : { tolerations }),
+    ...(priorityClassName === '' ? {} : { priorityClassName }),
+    // The group is what lets nobody write to the volume.
+    securityContext: { ...RESTRICTED_POD, fsGroup: RESTRICTED_POD.runAsGroup },
+    containers: [renderContainer(options)],
+    volumes: renderVolumes(options),
+  };
+}
+
+function renderContainer(options: MeasurementOptions): V1Container {
+  return {
+    name: PROMETHEUS_NAME,
+    image: options.prometheus.image,
+    imagePullPolicy: IMAGE_PULL_POLICY,
+    args: [
+      `--config.file=${CONFIG_DIRECTORY}/${CONFIG_FILE}`,
+      `--storage.tsdb.path=${STORAGE_DIRECTORY}`,
+      `--web.listen-address=:${PROMETHEUS_PORT}`,
+      '--log.format=json',
+    ],
+    ports: [{ name: WEB_PORT, containerPort: PROMETHEUS_PORT, protocol: 'TCP' }],
+    // Reading back its log after a crash can take minutes in a large cluster: ten are given.
+    startupProbe: probe('/-/ready', 2, 300),
+    readinessProbe: probe('/-/ready', 5, 3),
+    livenessProbe: probe('/-/healthy', 10, 6),
+    resources: options.prometheus.resources,
+    securityContext: RESTRICTED_CONTAINER,
+    volumeMounts: [
+      { name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true },
+      // The directory, not a file in it by subPath: that would never change in a running container.
+      { name: 'targets', mountPath: TARGETS_DIRECTORY, readOnly: true },
+      { name: 'storage', mountPath: STORAGE_DIRECTORY },
+    ],
+  };
+}
+
+/** Targets may not be there yet, or need one ConfigMap only: then there are fewer files, and that is no fault. */
+function renderVolumes(options: MeasurementOptions): V1Volume[] {
+  const shards = Array.from({ length: TARGET_SHARDS }, (_, index) => targetsName(index));
+  return [
+    { name: 'config', configMap: { name: CONFIG_NAME } },
+    { name: 'targets', projected: { sources: shards.map((name) => ({ configMap: { name, optional: true } })) } },
+    { name: 'storage', emptyDir: { sizeLimit: options.prometheus.storageSize } },
+  ];
+}
+
+function probe(path: string, periodSeconds: number, failureThreshold: number): V1Probe {
+  return { httpGet: { path, port: WEB_PORT }, periodSeconds, failureThreshold, timeoutSeconds: 3 };
+}
+
+/** Enough of a SHA-256 to tell two contents apart. */
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,29 @@
+import type { V1ConfigMap, V1OwnerReference } from '@kubernetes/client-node';
+import { CONFIG_MAPS } from '../../../runtime/resources.ts';
+import { targetsFile, targetsName } from '../names.ts';
+import type { MeasurementOptions } from '../options.ts';
+import type { Component } from './component.ts';
+import { prometheusMeta } from './prometheus.ts';
+
+/**
+ * The ConfigMap with part `index` of the targets, from 0.
+ *
+ * @param content what file_sd reads; '' where only the name is of interest
+ */
+export function targetsComponent(
+  options: MeasurementOptions,
+  index: number,
+  content: string,
+  owner?: V1OwnerReference,
+): Component<V1ConfigMap> {
+  return {
+    part: 'prometheus',
+    resource: CONFIG_MAPS,
+    object: {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: prometheusMeta(targetsName(index), options, owner),
+      data: { [targetsFile(index)]: content },
+    },
+  };
+}

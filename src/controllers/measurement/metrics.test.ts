@@ -1,0 +1,14 @@
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { createMeasurementMetrics } from './metrics.ts';
+
+it('shows the last numbers that it was told', async () => {
+  const registry = new Registry();
+  const metrics = createMeasurementMetrics(registry);
+  metrics.targets(3);
+  metrics.problems(2);
+  metrics.problems(1);
+  const text = await registry.metrics();
+  expect(text).toContain('\ntraffic_operator_measurement_targets 3\n');
+  expect(text).toContain('\ntraffic_operator_measurement_problems 1\n');
+});

@@ -1,0 +1,23 @@
+import { Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { METRIC_PREFIX } from '../../runtime/metrics.ts';
+
+/** What the measurement tells of itself. */
+export interface MeasurementMetrics {
+  /** How many nodes are scraped, after every pass. */
+  targets(count: number): void;
+  /** How many things keep it from being as it should be. */
+  problems(count: number): void;
+}
+
+/** Puts the measurement's own metrics into a registry; once a registry. */
+export function createMeasurementMetrics(registry: Registry): MeasurementMetrics {
+  const gauge = (name: string, help: string): Gauge =>
+    new Gauge({ name: `${METRIC_PREFIX}${name}`, help, registers: [registry] });
+  const targets = gauge('measurement_targets', "Nodes that the operator's own Prometheus is told to scrape.");
+  const problems = gauge(
+    'measurement_problems',
+    'What keeps node-exporter and Prometheus from being as they should be.',
+  );
+  return { targets: (count) => targets.set(count), problems: (count) => problems.set(count) };
+}

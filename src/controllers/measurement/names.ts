@@ -1,0 +1,87 @@
+import type { KubeObject } from '../../runtime/resource.ts';
+
+/** Field manager of everything that this controller writes. */
+export const FIELD_MANAGER = 'traffic-operator-measurement';
+
+/** On Prometheus' pod: what its target files say. A change makes the kubelet look at the pod's volumes at once. */
+export const TARGETS_HASH_ANNOTATION = 'traffic.example.com/targets-hash';
+
+/** On Prometheus' pod template: what its configuration says. A change rolls the Deployment. */
+export const CONFIG_HASH_ANNOTATION = 'traffic.example.com/config-hash';
+
+/** Written by the runtime's Applier: an object that has it was applied by this operator. */
+const APPLIED_HASH_ANNOTATION = 'traffic.example.com/applied-hash';
+
+const OPERATOR = 'traffic-operator';
+const MANAGED_BY = 'app.kubernetes.io/managed-by';
+
+export const EXPORTER_NAME = 'node-exporter';
+export const PROMETHEUS_NAME = 'prometheus';
+export const CONFIG_NAME = 'prometheus-config';
+export const TARGETS_NAME = 'prometheus-targets';
+
+/**
+ * How many ConfigMaps the targets may take. One holds about 9,000 nodes, and the API server takes no larger one; what
+ * two do not hold is more than the 5,000 nodes that Kubernetes supports, with room for any length of names.
+ */
+export const TARGET_SHARDS = 2;
+
+/** The exporter's namespace, which is not the operator's: hostNetwork breaks even the baseline Pod Security level. */
+export function exporterNamespace(namespace: string): string {
+  return `${namespace}-node-exporter`;
+}
+
+/** The ConfigMap of the targets' part `index`, from 0: prometheus-targets, prometheus-targets-2. */
+export function targetsName(index: number): string {
+  return index === 0 ? TARGETS_NAME : `${TARGETS_NAME}-${index + 1}`;
+}
+
+/** The one key of that ConfigMap, a file beside the other parts': targets.json, targets-2.json. */
+export function targetsFile(index: number): string {
+  return index === 0 ? 'targets.json' : `targets-${index + 1}.json`;
+}
+
+/** What tells one component's pods from all others, in kube-prometheus' labels. */
+export function selectorLabels(name: string, component: string, namespace: string): Record<string, string> {
+  return {
+    'app.kubernetes.io/name': name,
+    'app.kubernetes.io/component': component,
+    'app.kubernetes.io/instance': namespace,
+    'app.kubernetes.io/part-of': OPERATOR,
+  };
+}
+
+/** Labels of an object. The version is the image's tag, where that is one. */
+export function objectLabels(selector: Record<string, string>, image?: string): Record<string, string> {
+  const version = image === undefined ? undefined : versionOf(image);
+  return {
+    ...selector,
+    [MANAGED_BY]: OPERATOR,
+    ...(version === undefined ? {} : { 'app.kubernetes.io/version': version }),
+  };
+}
+
+/** The labels as the API takes them to select by. */
+export function selectorText(labels: Record<string, string>): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+}
+
+/**
+ * True for an object that this controller made. The label says so; where somebody took it off, the mark of our own
+ * apply still does, but a Deployment that the operator made for a TrafficWatch has that too: what another object
+ * controls is never ours. Any other object of the same name is somebody else's.
+ */
+export function isOurs(object: KubeObject): boolean {
+  const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata ?? {};
+  if (ownerReferences.some(({ controller }) => controller === true)) return false;
+  return labels[MANAGED_BY] === OPERATOR || annotations[APPLIED_HASH_ANNOTATION] !== undefined;
+}
+
+/** 'v1.12.1' of 'quay.io/prometheus/node-exporter:v1.12.1@sha256:...' as '1.12.1'; nothing when there is no tag. */
+function versionOf(image: string): string | undefined {
+  const tag = /:([A-Za-z0-9_][\w.-]{0,62})(@.*)?$/.exec(image.slice(image.lastIndexOf('/') + 1))?.[1];
+  // A tag may end in a character that a label value may not.
+  return tag?.replace(/^v(?=\d)/, '').replace(/[^A-Za-z0-9]+$/, '');
+}

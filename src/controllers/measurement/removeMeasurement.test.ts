@@ -1,0 +1,41 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../runtime/resource.ts';
+import { allComponents, allTargetComponents } from './components/components.ts';
+import { defaultMeasurementOptions } from './options.ts';
+import { removeMeasurement } from './removeMeasurement.ts';
+import { createFakeClient } from './testing/fakeClient.ts';
+
+const OPTIONS = defaultMeasurementOptions('op');
+const ALL = [...allComponents(OPTIONS), ...allTargetComponents(OPTIONS)].map(({ object }) => object);
+const SETTINGS = { namespace: 'op', logger: pino({ level: 'silent' }) };
+
+function pod(name: string, labels: Record<string, string>): KubeObject {
+  return { kind: 'Pod', metadata: { namespace: 'op-node-exporter', name, labels } };
+}
+
+const OUR_POD = pod('node-exporter-x', { 'app.kubernetes.io/managed-by': 'traffic-operator' });
+
+describe('removeMeasurement', () => {
+  it('takes away all that was made, the namespace after what is in it', async () => {
+    const client = createFakeClient(...ALL, OUR_POD);
+    expect(await removeMeasurement(client, SETTINGS)).toEqual([]);
+    expect([...client.objects.values()]).toEqual([OUR_POD]);
+    expect(client.writes.at(-1)).toBe('delete Namespace op-node-exporter');
+  });
+
+  it('does nothing, and succeeds, where there is nothing', async () => {
+    const client = createFakeClient();
+    expect(await removeMeasurement(client, SETTINGS)).toEqual([]);
+    expect(client.writes).toEqual([]);
+  });
+
+  it('keeps a namespace with a pod of somebody else, and says so', async () => {
+    const client = createFakeClient(...ALL, OUR_POD, pod('debug', {}));
+    const left = await removeMeasurement(client, SETTINGS);
+    expect(left.map(({ reason, object }) => `${reason} ${object}`)).toEqual([
+      'NamespaceKept Namespace op-node-exporter',
+    ]);
+    expect(client.objects.has('Namespace op-node-exporter')).toBe(true);
+  });
+});

@@ -1,0 +1,34 @@
+import { Applier } from '../../runtime/apply.ts';
+import type { Client } from '../../runtime/client.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { carryOut } from './act.ts';
+import { planComponents } from './decide/plan.ts';
+import type { Problem } from './decide/plan.ts';
+import { FIELD_MANAGER } from './names.ts';
+import { observe, readLive } from './observe.ts';
+import { defaultMeasurementOptions } from './options.ts';
+
+/**
+ * Takes away what the operator measured with: all that is ours, the exporter's namespace last, and nothing else. For
+ * when the operator itself goes. An operator that still runs would make it all again: end it first.
+ *
+ * Deletions are asked for, not waited for.
+ *
+ * @param namespace the operator's own
+ * @returns what was left, and why
+ * @throws ApiError, TransportError
+ */
+export async function removeMeasurement(
+  client: Client,
+  { namespace, logger }: { namespace: string; logger: Logger },
+): Promise<readonly Problem[]> {
+  const options = defaultMeasurementOptions(namespace);
+  options.exporter.enabled = false;
+  options.prometheus.enabled = false;
+  const live = (component: Parameters<typeof readLive>[1]): ReturnType<typeof readLive> => readLive(client, component);
+  const plan = planComponents(await observe(options, undefined, { client, live }));
+  const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
+  const failures = await carryOut(plan, { applier, client });
+  if (failures[0] !== undefined) throw failures[0].error;
+  return plan.problems;
+}

@@ -1,0 +1,135 @@
+import type { V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
+import { pino } from 'pino';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Applier } from '../../runtime/apply.ts';
+import { FakeClock } from '../../runtime/clock.ts';
+import type { Caches } from './caches.ts';
+import type { Problem } from './decide/plan.ts';
+import { FIELD_MANAGER, TARGETS_HASH_ANNOTATION } from './names.ts';
+import { defaultMeasurementOptions } from './options.ts';
+import { TargetsPass } from './targetsPass.ts';
+import { createFakeClient } from './testing/fakeClient.ts';
+import type { FakeClient } from './testing/fakeClient.ts';
+
+const WRITE = 'apply ConfigMap op/prometheus-targets';
+
+let client: FakeClient;
+let clock: FakeClock;
+let pass: TargetsPass;
+let nodes: string[];
+let pods: V1Pod[];
+let seen: { count: number; problems: readonly Problem[] };
+
+function slice(): V1EndpointSlice {
+  const endpoints = nodes.map((nodeName, index) => ({ nodeName, addresses: [`10.0.${index >> 8}.${index & 255}`] }));
+  return { addressType: 'IPv4', ports: [{ name: 'metrics', port: 9100 }], endpoints };
+}
+
+/** Writes so far, without what the patches say. */
+function writes(): string[] {
+  return client.writes.splice(0).map((write) => write.replace(/ \{.*/, ''));
+}
+
+beforeEach(() => {
+  client = createFakeClient();
+  clock = new FakeClock();
+  nodes = [];
+  pods = [];
+  const caches: Caches = {
+    informers: [],
+    synced: true,
+    live: () => undefined,
+    liveTargets: () =>
+      ['prometheus-targets', 'prometheus-targets-2'].map((name) => client.objects.get(`ConfigMap op/${name}`)),
+    slices: () => [slice()],
+    prometheusPods: () => pods,
+    subscribe: () => undefined,
+  };
+  pass = new TargetsPass({
+    options: defaultMeasurementOptions('op'),
+    caches,
+    client,
+    applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger: pino({ level: 'silent' }) }),
+    clock,
+    onPass: (count, problems) => (seen = { count, problems }),
+  });
+});
+
+describe('TargetsPass', () => {
+  it('writes the first node at once although it has just written that there is none', async () => {
+    await pass.run(undefined);
+    nodes = ['a'];
+    await pass.run(undefined);
+    expect(writes()).toEqual([WRITE, WRITE]);
+    expect(seen).toEqual({ count: 1, problems: [] });
+  });
+
+  it('gathers what comes right after, and asks to be called when the time is over', async () => {
+    nodes = ['a'];
+    await pass.run(undefined);
+    writes();
+    nodes = ['a', 'b'];
+    await clock.advance(4_000);
+    expect(await pass.run(undefined)).toEqual({ requeueAfterMs: 6_000 });
+    nodes = ['a', 'b', 'c'];
+    await clock.advance(6_000);
+    expect(await pass.run(undefined)).toBeUndefined();
+    expect(writes()).toEqual([WRITE]);
+  });
+
+  it('writes nothing while nothing changes', async () => {
+    nodes = ['a'];
+    await pass.run(undefined);
+    writes();
+    await clock.advance(60_000);
+    await pass.run(undefined);
+    expect(writes()).toEqual([]);
+  });
+
+  it('changes the pods after the targets, each once, and none that is going', async () => {
+    pods = [pod('p'), pod('going', { deletionTimestamp: new Date(0) })];
+    nodes = ['a'];
+    await pass.run(undefined);
+    const patched = client.writes[1]!;
+    expect(writes()).toEqual([WRITE, 'patch Pod op/p']);
+    const hash = new RegExp(`"${TARGETS_HASH_ANNOTATION}":"(\\w+)"`).exec(patched)![1]!;
+    pods = [pod('p', { annotations: { [TARGETS_HASH_ANNOTATION]: hash } })];
+    await pass.run(undefined);
+    expect(writes()).toEqual([]);
+  });
+
+  it('does not change the pods while the targets wait, or the kubelet would look too early', async () => {
+    nodes = ['a'];
+    await pass.run(undefined);
+    writes();
+    pods = [pod('p')];
+    nodes = ['a', 'b'];
+    await pass.run(undefined);
+    expect(writes()).toEqual([]);
+  });
+
+  it('takes away the second ConfigMap when one is enough again', async () => {
+    nodes = Array.from({ length: 12_000 }, (_, index) => `node-${index}.some-region.compute.internal.example`);
+    await pass.run(undefined);
+    expect(writes()).toEqual([WRITE, `${WRITE}-2`]);
+    nodes = ['a'];
+    await clock.advance(10_000);
+    await pass.run(undefined);
+    expect(writes()).toEqual([WRITE, 'delete ConfigMap op/prometheus-targets-2']);
+  });
+
+  it('names what does not fit, and what is not ours', async () => {
+    nodes = Array.from({ length: 12_000 }, (_, index) => `node-${index}.${'x'.repeat(120)}`);
+    client.objects.set('ConfigMap op/prometheus-targets', {
+      metadata: { namespace: 'op', name: 'prometheus-targets' },
+    });
+    await pass.run(undefined);
+    expect(seen.problems.map(({ reason }) => reason)).toEqual(['ForeignObject', 'TargetsOmitted']);
+    expect(seen.problems[1]!.message).toMatch(/^\d+ nodes are not scraped: 2 ConfigMaps of targets are full \(node-/);
+    expect(writes()).toEqual([`${WRITE}-2`]);
+  });
+});
+
+function pod(name: string, metadata: V1Pod['metadata'] = {}): V1Pod {
+  return { metadata: Object.assign({ namespace: 'op', name }, metadata) };
+}

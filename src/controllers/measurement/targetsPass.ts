@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import type { V1ConfigMap, V1OwnerReference, V1Pod } from '@kubernetes/client-node';
+import type { Applier } from '../../runtime/apply.ts';
+import type { Client } from '../../runtime/client.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { ReconcileResult } from '../../runtime/controller.ts';
+import { isNotFound } from '../../runtime/errors.ts';
+import { keyOf, refOfKey } from '../../runtime/resource.ts';
+import { PODS } from '../../runtime/resources.ts';
+import { remove } from './act.ts';
+import type { Caches } from './caches.ts';
+import { METRICS_PORT } from './components/exporter.ts';
+import { targetsComponent } from './components/targets.ts';
+import { renderTargetFiles, targetsOf } from './decide/discovery.ts';
+import type { TargetFiles } from './decide/discovery.ts';
+import { foreignProblem } from './decide/plan.ts';
+import type { Problem } from './decide/plan.ts';
+import { planTargets } from './decide/targets.ts';
+import type { TargetsPlan, TargetsWrite } from './decide/targets.ts';
+import { FIELD_MANAGER, TARGET_SHARDS, TARGETS_HASH_ANNOTATION } from './names.ts';
+import type { MeasurementOptions } from './options.ts';
+
+export interface TargetsPassOptions {
+  options: MeasurementOptions;
+  caches: Caches;
+  client: Client;
+  applier: Applier;
+  clock: Clock;
+  /** Called once a pass. */
+  onPass: (count: number, problems: readonly Problem[]) => void;
+}
+
+/** Keeps Prometheus' target files as the exporter's EndpointSlices are. */
+export class TargetsPass {
+  readonly #o: TargetsPassOptions;
+  #lastWrite: TargetsWrite | undefined;
+
+  constructor(options: TargetsPassOptions) {
+    this.#o = options;
+  }
+
+  /** @throws ApiError, TransportError, NotLeaderError */
+  async run(owner: V1OwnerReference | undefined): Promise<ReconcileResult | undefined> {
+    const { caches, clock, onPass } = this.#o;
+    const wanted = renderTargetFiles(targetsOf(caches.slices(), METRICS_PORT), TARGET_SHARDS);
+    const live = caches.liveTargets();
+    const now = clock.monotonic();
+    const plan = planTargets({ files: wanted.files, live, lastWrite: this.#lastWrite, now });
+    onPass(wanted.count, this.#problemsOf(plan, wanted, live));
+    if (plan.waitMs > 0) return { requeueAfterMs: plan.waitMs };
+    await this.#write(plan, wanted, live, owner);
+    await this.#tellPods(hashOf(wanted.files));
+    return undefined;
+  }
+
+  async #write(
+    plan: TargetsPlan,
+    wanted: TargetFiles,
+    live: readonly (V1ConfigMap | undefined)[],
+    owner: V1OwnerReference | undefined,
+  ): Promise<void> {
+    const { options, client, applier, clock } = this.#o;
+    for (const index of plan.apply) {
+      const component = targetsComponent(options, index, wanted.files[index] ?? '', owner);
+      const { written } = await applier.apply(component.resource, component.object, live[index]);
+      // That there is nothing to scrape is no reason to let the first node wait.
+      if (written && wanted.count > 0) this.#lastWrite = { files: wanted.files, at: clock.monotonic() };
+    }
+    for (const index of plan.remove) {
+      await remove(client, { component: targetsComponent(options, index, ''), live: live[index] });
+    }
+  }
+
+  /**
+   * A kubelet looks at the volumes of a pod when the pod changes, and else about once a minute. So the pod is changed,
+   * right after what is in its volume.
+   */
+  async #tellPods(hash: string): Promise<void> {
+    for (const pod of this.#o.caches.prometheusPods()) {
+      const { annotations, deletionTimestamp } = pod.metadata ?? {};
+      if (deletionTimestamp !== undefined || annotations?.[TARGETS_HASH_ANNOTATION] === hash) continue;
+      await this.#annotate(pod, hash);
+    }
+  }
+
+  async #annotate(pod: V1Pod, hash: string): Promise<void> {
+    const patch = { metadata: { annotations: { [TARGETS_HASH_ANNOTATION]: hash } } };
+    try {
+      await this.#o.client.mergePatch(PODS, refOfKey(keyOf(pod)), patch, { fieldManager: FIELD_MANAGER });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  #problemsOf(plan: TargetsPlan, { omitted }: TargetFiles, live: readonly (V1ConfigMap | undefined)[]): Problem[] {
+    const foreign = plan.foreign.map((index) =>
+      foreignProblem({ component: targetsComponent(this.#o.options, index, ''), live: live[index] }),
+    );
+    return omitted.length === 0 ? foreign : [...foreign, omittedProblem(omitted)];
+  }
+}
+
+function omittedProblem(omitted: readonly string[]): Problem {
+  const examples = omitted.slice(0, 3).join(', ');
+  const message = `${omitted.length} nodes are not scraped: ${TARGET_SHARDS} ConfigMaps of targets are full (${examples}, ...)`;
+  return { reason: 'TargetsOmitted', object: 'ConfigMaps of targets', message };
+}
+
+function hashOf(files: readonly string[]): string {
+  return createHash('sha256').update(files.join('\0')).digest('hex').slice(0, 16);
+}
