@@ -1,0 +1,70 @@
+import { hostname } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { removeMeasurement } from './controllers/measurement/removeMeasurement.ts';
+import { cleanUp, stopOperator } from './controllers/trafficwatch/cleanup.ts';
+import { LEASE_NAME } from './manager/election.ts';
+import { loadKubeConfig } from './managerOptions.ts';
+import type { Flags } from './options.ts';
+import { createClient, leaderOnly, type Client } from './runtime/client.ts';
+import { systemClock } from './runtime/clock.ts';
+import { LeaderElector } from './runtime/leaderElection.ts';
+import type { Logger } from './runtime/logger.ts';
+import { LEASES } from './runtime/resources.ts';
+import { createTransport, type Transport } from './runtime/transport.ts';
+
+/**
+ * `cleanup`: takes off all that the operator put on nodes and TrafficWatches, and what it measured with, before it is
+ * removed. First it stops the operator, then it takes the lease, so that no operator anywhere writes behind its back.
+ *
+ * @throws ApiError, TransportError, NotLeaderError when something could not be taken off
+ */
+export async function runCleanup(flags: Flags, logger: Logger, signal: AbortSignal): Promise<void> {
+  const { namespace, deployment } = flags;
+  const transport = createTransport({ kubeConfig: loadKubeConfig(flags.kubeconfig), logger });
+  try {
+    const client = createClient(transport);
+    await stopOperator({ client, clock: systemClock, logger, signal }, namespace, deployment);
+    await asLeader({ transport, namespace, logger, signal }, async (leading) => {
+      await cleanUp({ client: leading, clock: systemClock, logger, signal });
+      await removeMeasurement(leading, { namespace, logger });
+    });
+    await client.delete(LEASES, { namespace, name: LEASE_NAME });
+  } finally {
+    await transport.close();
+  }
+}
+
+interface Lead {
+  transport: Transport;
+  namespace: string;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+/** Takes the lease, works, and gives it up again. */
+async function asLeader(
+  { transport, namespace, logger, signal }: Lead,
+  work: (client: Client) => Promise<void>,
+): Promise<void> {
+  const elected = Promise.withResolvers<undefined>();
+  const elector = new LeaderElector({
+    transport,
+    identity: `${hostname()}_${randomUUID()}`,
+    namespace,
+    name: LEASE_NAME,
+    logger,
+    onStartedLeading: () => elected.resolve(undefined),
+    onStoppedLeading: () => undefined,
+  });
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, done.signal]);
+  either.addEventListener('abort', () => elected.reject(either.reason));
+  const running = elector.run(either);
+  try {
+    await elected.promise;
+    await work(leaderOnly(createClient(transport), elector));
+  } finally {
+    done.abort();
+    await running;
+  }
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { V1Lease } from '@kubernetes/client-node';
+import type { WriteGate } from '../runtime/client.ts';
+import { createInformer } from '../runtime/informer.ts';
+import { LeaderElector } from '../runtime/leaderElection.ts';
+import { cachePart, type Part } from '../runtime/manager.ts';
+import { LEASES } from '../runtime/resources.ts';
+import type { Process } from './options.ts';
+
+/** Name of the Lease in the operator's namespace by which replicas elect one of them. */
+export const LEASE_NAME = 'traffic-operator';
+
+/** A single replica without leader election leads as long as it runs. */
+const ALWAYS: WriteGate = { isLeader: true, signal: new AbortController().signal };
+
+/** Who may write, and what runs to find that out. */
+export interface Election {
+  readonly gate: WriteGate;
+  readonly parts: readonly Part[];
+}
+
+/**
+ * The election among the replicas; without it, this one leads.
+ *
+ * @param onStarted called whenever this process begins to lead
+ */
+export function createElection({ options, transport, metrics, logger }: Process, onStarted: () => void): Election {
+  if (!options.leaderElect) {
+    metrics.leading(true);
+    return { gate: ALWAYS, parts: [] };
+  }
+  const lease = { namespace: options.namespace, name: LEASE_NAME };
+  const leases = createInformer<V1Lease>({
+    transport,
+    resource: LEASES,
+    namespace: lease.namespace,
+    fieldSelector: `metadata.name=${lease.name}`,
+    logger,
+    metrics: metrics.reflector,
+  });
+  const elector = new LeaderElector({
+    ...lease,
+    transport,
+    leases,
+    identity: `${options.podName ?? hostname()}_${randomUUID()}`,
+    logger,
+    onStartedLeading: () => {
+      metrics.leading(true);
+      onStarted();
+    },
+    onStoppedLeading: () => metrics.leading(false),
+  });
+  const part: Part = { name: 'election', stage: 'election', run: (signal) => elector.run(signal) };
+  return { gate: elector, parts: [cachePart(leases), part] };
+}

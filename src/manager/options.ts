@@ -1,0 +1,41 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { MeasurementOptions } from '../controllers/measurement/options.ts';
+import type { BindAddress } from '../runtime/bindAddress.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { RuntimeMetrics } from '../runtime/metrics.ts';
+import type { SecureOptions } from '../runtime/metricsServer.ts';
+import type { Transport } from '../runtime/transport.ts';
+import type { PrometheusEndpoint } from '../usage/endpoint.ts';
+import type { UsageQuery } from '../usage/queries.ts';
+
+/** Where metrics are served; over TLS and to those only whom the API server allows it, with `secure`. */
+export interface MetricsServerSettings {
+  readonly address: BindAddress;
+  readonly secure: Omit<SecureOptions, 'client'> | undefined;
+}
+
+/** What `manager` runs with, checked. */
+export interface ManagerOptions {
+  readonly kubeConfig: KubeConfig;
+  /** Where the operator lives, and its Lease. */
+  readonly namespace: string;
+  readonly leaderElect: boolean;
+  readonly healthAddress: BindAddress | 'off';
+  readonly metricsServer: MetricsServerSettings | undefined;
+  readonly endpoint: PrometheusEndpoint;
+  readonly query: UsageQuery;
+  /** ms from tick to tick. */
+  readonly intervalMs: number;
+  readonly measurement: MeasurementOptions;
+  /** The pod that this process runs in; undefined outside of a cluster. */
+  readonly podName: string | undefined;
+  readonly logger: Logger;
+}
+
+/** What the parts of one process share. */
+export interface Process {
+  readonly options: ManagerOptions;
+  readonly transport: Transport;
+  readonly metrics: RuntimeMetrics;
+  readonly logger: Logger;
+}

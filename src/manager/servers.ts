@@ -1,0 +1,35 @@
+import type { BindAddress } from '../runtime/bindAddress.ts';
+import type { Client } from '../runtime/client.ts';
+import { createHealthServer, EventLoopWatch } from '../runtime/health.ts';
+import { serverPart, type Manager, type Part } from '../runtime/manager.ts';
+import { createMetricsServer } from '../runtime/metricsServer.ts';
+import type { Process } from './options.ts';
+
+/**
+ * The servers of probes and metrics, as far as they are asked for.
+ *
+ * @param client asks the API server who may read the metrics: not the leader's, since a standby is scraped, too
+ * @throws UsageError for a certificate that cannot be used
+ */
+export async function createServers(process: Process, manager: Manager, client: Client): Promise<Part[]> {
+  const { healthAddress, metricsServer } = process.options;
+  const parts: Part[] = [];
+  if (healthAddress !== 'off') parts.push(...createHealthParts(healthAddress, manager));
+  if (metricsServer) {
+    const { address, secure } = metricsServer;
+    const { registry } = process.metrics;
+    const server = { address, registry, logger: process.logger };
+    parts.push(...(await createMetricsServer(secure ? { ...server, secure: { ...secure, client } } : server)).parts);
+  }
+  return parts;
+}
+
+function createHealthParts(address: BindAddress, manager: Manager): Part[] {
+  const eventLoop = new EventLoopWatch();
+  const loopCheck = { name: eventLoop.name, problem: () => eventLoop.problem() };
+  const checks = { live: () => [...manager.live(), loopCheck], ready: () => manager.ready() };
+  return [
+    serverPart(createHealthServer(address, checks)),
+    { name: 'event loop watch', stage: 'server', run: (signal) => eventLoop.run(signal) },
+  ];
+}

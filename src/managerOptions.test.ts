@@ -1,0 +1,94 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ManagerOptions } from './manager/options.ts';
+import { loadKubeConfig, managerOptions } from './managerOptions.ts';
+import { readInvocation } from './options.ts';
+
+let directory: string;
+let kubeconfig: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'options-'));
+  kubeconfig = join(directory, 'config');
+  await writeFile(kubeconfig, '{clusters: [{name: c, cluster: {server: "https://c"}}], users: [], contexts: []}');
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+function options(args: readonly string[], env: Record<string, string> = {}): ManagerOptions {
+  const invocation = readInvocation([`--kubeconfig=${kubeconfig}`, ...args], {});
+  if (invocation.kind !== 'run') throw new Error(invocation.kind);
+  return managerOptions(invocation.flags, env, pino({ level: 'silent' }));
+}
+
+describe('managerOptions', () => {
+  it('asks and deploys a Prometheus and exporters of its own', () => {
+    const { endpoint, query, measurement } = options(['--namespace=ops', '--scrape-interval=6s']);
+    expect(endpoint).toEqual({ url: 'http://prometheus.ops.svc:9090' });
+    expect(query).toEqual({ windowSeconds: 20, scrapeIntervalSeconds: 6, matchers: [], direction: 'transmit' });
+    expect(measurement).toMatchObject({
+      namespace: 'ops',
+      exporter: { enabled: true, port: 9100 },
+      prometheus: { enabled: true, scrapeIntervalSeconds: 6 },
+    });
+  });
+
+  it('asks a Prometheus that exists, deploys nothing then, and takes a longer window', () => {
+    const { endpoint, query, measurement } = options([
+      '--prometheus-url=https://p/prefix',
+      '--prometheus-username=u',
+      '--prometheus-password-file=f',
+      '--prometheus-ca-file=c',
+      '--prometheus-header=X-Scope-OrgID: a',
+      '--prometheus-matcher=cluster=x',
+      '--device-exclude=lo',
+    ]);
+    expect(endpoint).toEqual({
+      url: 'https://p/prefix',
+      basicAuth: { username: 'u', passwordFile: 'f' },
+      caFile: 'c',
+      headers: { 'X-Scope-OrgID': 'a' },
+    });
+    expect(query).toEqual({
+      windowSeconds: 120,
+      matchers: [{ name: 'cluster', op: '=', value: 'x' }],
+      direction: 'transmit',
+      excludedDevices: 'lo',
+    });
+    expect([measurement.prometheus.enabled, measurement.exporter.enabled]).toEqual([false, false]);
+  });
+
+  it('lets window and exporter be said', () => {
+    const { query, measurement } = options(['--prometheus-url=http://p', '--window=90s', '--node-exporter']);
+    expect(query.windowSeconds).toBe(90);
+    expect([measurement.prometheus.enabled, measurement.exporter.enabled]).toEqual([false, true]);
+    expect(options(['--node-exporter=false']).measurement.exporter.enabled).toBe(false);
+  });
+
+  it.each([
+    [[], undefined],
+    [['--metrics-bind-address=:8080'], { address: { port: 8080 }, secure: undefined }],
+    [
+      ['--metrics-bind-address=:8443', '--metrics-secure', '--metrics-cert-path=/tls', '--enable-http2'],
+      { address: { port: 8443 }, secure: { certPath: '/tls', http2: true } },
+    ],
+  ])('serves metrics as told: %j', (args, server) => expect(options(args).metricsServer).toEqual(server));
+
+  it('knows its pod by $POD_NAME', () => {
+    expect(options([], { POD_NAME: 'operator-1' }).podName).toBe('operator-1');
+    expect(options([], { POD_NAME: '' }).podName).toBeUndefined();
+  });
+});
+
+describe('loadKubeConfig', () => {
+  it.each([
+    ['is absent', 'absent', undefined],
+    ['is no kubeconfig', 'bad', ': ['],
+  ])('says which file %s, in one line', async (_why, name, text) => {
+    const file = join(directory, name);
+    if (text !== undefined) await writeFile(file, text);
+    expect(() => loadKubeConfig(file)).toThrow(new RegExp(`^--kubeconfig=${file}: cannot be used: [^\n]+$`));
+  });
+});

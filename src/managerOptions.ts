@@ -1,0 +1,122 @@
+import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
+import {
+  defaultMeasurementOptions,
+  DEFAULT_RATE_WINDOW_SECONDS,
+  measurementEndpoint,
+  type MeasurementOptions,
+} from './controllers/measurement/options.ts';
+import type { ManagerOptions } from './manager/options.ts';
+import type { Flags } from './options.ts';
+import type { Logger } from './runtime/logger.ts';
+import { UsageError } from './runtime/usageError.ts';
+import type { PrometheusEndpoint } from './usage/endpoint.ts';
+import type { UsageQuery } from './usage/queries.ts';
+
+/** Window over a Prometheus that is not ours: four scrapes of its usual 15 to 30 s. */
+const FOREIGN_WINDOW_SECONDS = 120;
+
+/**
+ * What the manager runs with, from its flags.
+ *
+ * @throws UsageError when the kubeconfig cannot be read
+ */
+export function managerOptions(
+  flags: Flags,
+  env: Readonly<Record<string, string | undefined>>,
+  logger: Logger,
+): ManagerOptions {
+  const measurement = measurementOf(flags);
+  return {
+    kubeConfig: loadKubeConfig(flags.kubeconfig),
+    namespace: flags.namespace,
+    leaderElect: flags.leaderElect,
+    healthAddress: flags.healthProbeBindAddress,
+    metricsServer: metricsServerOf(flags),
+    endpoint: endpointOf(flags, measurement),
+    query: queryOf(flags),
+    intervalMs: flags.interval,
+    measurement,
+    podName: env.POD_NAME === '' ? undefined : env.POD_NAME,
+    logger,
+  };
+}
+
+/**
+ * The way to the API server: the file, or $KUBECONFIG, ~/.kube/config, or the pod's service account.
+ *
+ * @throws UsageError naming the file
+ */
+export function loadKubeConfig(file: string | undefined): KubeConfig {
+  const kubeConfig = new KubeConfig();
+  try {
+    if (file === undefined) {
+      kubeConfig.loadFromDefault();
+    } else {
+      kubeConfig.loadFromFile(file);
+    }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`--kubeconfig=${file ?? ''}: cannot be used: ${why}`, { cause: error });
+  }
+  return kubeConfig;
+}
+
+function metricsServerOf(flags: Flags): ManagerOptions['metricsServer'] {
+  const { metricsBindAddress, metricsSecure, metricsCertPath, enableHttp2 } = flags;
+  if (metricsBindAddress === 'off') {
+    return undefined;
+  }
+  const isSecure = metricsSecure && metricsCertPath !== undefined;
+  return {
+    address: metricsBindAddress,
+    secure: isSecure ? { certPath: metricsCertPath, http2: enableHttp2 } : undefined,
+  };
+}
+
+function measurementOf(flags: Flags): MeasurementOptions {
+  const { namespace, exporter, prometheus } = defaultMeasurementOptions(flags.namespace);
+  const isOwn = flags.prometheusUrl === undefined;
+  return {
+    namespace,
+    exporter: {
+      ...exporter,
+      enabled: flags.nodeExporter ?? isOwn,
+      image: flags.nodeExporterImage,
+      port: flags.nodeExporterPort,
+    },
+    prometheus: {
+      ...prometheus,
+      enabled: isOwn,
+      image: flags.prometheusImage,
+      scrapeIntervalSeconds: flags.scrapeInterval / 1000,
+    },
+  };
+}
+
+function endpointOf(flags: Flags, measurement: MeasurementOptions): PrometheusEndpoint {
+  const { prometheusUrl, prometheusUsername, prometheusPasswordFile, prometheusHeader } = flags;
+  if (prometheusUrl === undefined) {
+    return { url: measurementEndpoint(measurement) };
+  }
+  const hasPassword = prometheusUsername !== undefined && prometheusPasswordFile !== undefined;
+  return {
+    url: prometheusUrl,
+    ...(hasPassword && { basicAuth: { username: prometheusUsername, passwordFile: prometheusPasswordFile } }),
+    bearerTokenFile: flags.prometheusBearerTokenFile,
+    caFile: flags.prometheusCaFile,
+    headers: Object.fromEntries(prometheusHeader.map(({ name, value }) => [name, value])),
+  };
+}
+
+function queryOf(flags: Flags): UsageQuery {
+  const { window, prometheusUrl, scrapeInterval, prometheusMatcher, deviceExclude } = flags;
+  const isOwn = prometheusUrl === undefined;
+  const standardSeconds = isOwn ? DEFAULT_RATE_WINDOW_SECONDS : FOREIGN_WINDOW_SECONDS;
+  return {
+    windowSeconds: window === undefined ? standardSeconds : window / 1000,
+    ...(isOwn && { scrapeIntervalSeconds: scrapeInterval / 1000 }),
+    matchers: prometheusMatcher,
+    direction: 'transmit',
+    ...(deviceExclude !== undefined && { excludedDevices: deviceExclude }),
+  };
+}

@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import { FLAGS, flagName, flagOf, flagsOf, helpText, readInvocation, variableName, type Flags } from './options.ts';
+import { KEYS } from './options/flags.ts';
+
+function read(args: readonly string[], env: Record<string, string> = {}): Flags {
+  const invocation = readInvocation(args, env);
+  if (invocation.kind !== 'run') throw new Error(invocation.kind);
+  return invocation.flags;
+}
+
+function problem(args: readonly string[], env: Record<string, string> = {}): string {
+  try {
+    readInvocation(args, env);
+  } catch (error) {
+    expect((error as Error).name).toBe('UsageError');
+    return (error as Error).message;
+  }
+  throw new Error('taken');
+}
+
+describe('the command', () => {
+  it.each([
+    ['manager when there is none', [], 'manager'],
+    ['manager when a flag comes first, as with PKopel/traffic-operator', ['--leader-elect'], 'manager'],
+    ['the one that is named', ['cleanup', '--namespace=x'], 'cleanup'],
+  ])('is %s', (_why, args, command) => expect(readInvocation(args, {})).toMatchObject({ kind: 'run', command }));
+
+  it.each([
+    [['--help'], { kind: 'help', command: undefined }],
+    [['-h'], { kind: 'help', command: undefined }],
+    [['help'], { kind: 'help', command: undefined }],
+    [['manager', '-help'], { kind: 'help', command: 'manager' }],
+    [['version'], { kind: 'version' }],
+    [['--version'], { kind: 'version' }],
+  ])('%j asks for a text', (args, invocation) => expect(readInvocation(args, {})).toEqual(invocation));
+
+  it('is refused when it is unknown or still to come', () => {
+    expect(problem(['manger'])).toMatch(/^manger: unknown command; must be one of manager, cleanup/);
+    expect(problem(['connectivity-server'])).toBe('connectivity-server: not available in this version');
+    expect(problem(['connectivity-agent', '-serverendpoint=x:1'])).toBe(
+      'connectivity-agent: not available in this version',
+    );
+  });
+});
+
+describe('flags', () => {
+  it('have their defaults', () => {
+    expect(read([])).toMatchObject({
+      namespace: 'traffic-operator-system',
+      leaderElect: false,
+      metricsBindAddress: 'off',
+      metricsSecure: false,
+      enableHttp2: false,
+      healthProbeBindAddress: { port: 8081 },
+      logLevel: 'info',
+      interval: 10_000,
+      window: undefined,
+      scrapeInterval: 5_000,
+      prometheusUrl: undefined,
+      prometheusHeader: [],
+      nodeExporter: undefined,
+      nodeExporterPort: 9100,
+    });
+  });
+
+  it.each([
+    ['two dashes and =', ['--interval=30s'], { interval: 30_000 }],
+    ['two dashes and a blank', ['--interval', '30s'], { interval: 30_000 }],
+    ['one dash and =', ['-interval=30s'], { interval: 30_000 }],
+    ['one dash and a blank', ['-interval', '30s'], { interval: 30_000 }],
+    ['a truth value by its name', ['--leader-elect'], { leaderElect: true }],
+    ['a truth value by its name, one dash', ['-leader-elect'], { leaderElect: true }],
+    ['a truth value with =', ['--leader-elect=false'], { leaderElect: false }],
+    ['a truth value as Go has it', ['--leader-elect=T'], { leaderElect: true }],
+    ['a truth value takes no second word', ['--leader-elect', '--interval=2s'], { leaderElect: true, interval: 2000 }],
+    ['the last of several', ['--interval=1s', '--interval=2s'], { interval: 2_000 }],
+    ['a value with = in it', ['--device-exclude=a=b'], { deviceExclude: 'a=b' }],
+    ['a value that begins with a dash', ['--device-exclude', '-x.*'], { deviceExclude: '-x.*' }],
+    ['a compound duration', ['--interval=1m30.5s'], { interval: 90_500 }],
+    ['an address', ['--metrics-bind-address=[::1]:8080'], { metricsBindAddress: { host: '::1', port: 8080 } }],
+    ['an empty text where none is needed', ['--prometheus-url='], { prometheusUrl: undefined }],
+    ['false, which is not nothing', ['--node-exporter=false'], { nodeExporter: false }],
+  ])('take %s', (_why, args, flags) => expect(read(args)).toMatchObject(flags));
+
+  it('take several headers and matchers, written in several ways', () => {
+    const url = '--prometheus-url=http://p:9090/prefix';
+    const args = ['--prometheus-header', 'X-Scope-OrgID: a|b', '--prometheus-header=X-Other=c: d'];
+    const matchers = ['cluster=x', 'env="a\\"b"', "tier=~'a|b'", 'zone!=y', 'empty='];
+    const flags = read([url, ...args, ...matchers.map((matcher) => `--prometheus-matcher=${matcher}`)]);
+    expect(flags.prometheusHeader).toEqual([
+      { name: 'X-Scope-OrgID', value: 'a|b' },
+      { name: 'X-Other', value: 'c: d' },
+    ]);
+    expect(flags.prometheusMatcher).toEqual([
+      { name: 'cluster', op: '=', value: 'x' },
+      { name: 'env', op: '=', value: 'a"b' },
+      { name: 'tier', op: '=~', value: 'a|b' },
+      { name: 'zone', op: '!=', value: 'y' },
+      { name: 'empty', op: '=', value: '' },
+    ]);
+  });
+});
+
+describe('environment variables', () => {
+  it('stand for flags, and give way to them', () => {
+    const env = { TRAFFIC_OPERATOR_INTERVAL: '30s', TRAFFIC_OPERATOR_LEADER_ELECT: 'true' };
+    expect(read([], env)).toMatchObject({ interval: 30_000, leaderElect: true });
+    expect(read(['--interval=5s'], env)).toMatchObject({ interval: 5_000, leaderElect: true });
+  });
+
+  it('hold a list one a line, and count as absent when empty', () => {
+    const env = {
+      TRAFFIC_OPERATOR_PROMETHEUS_URL: 'http://p',
+      TRAFFIC_OPERATOR_PROMETHEUS_MATCHER: 'a=b\n\n c=d \n',
+      TRAFFIC_OPERATOR_INTERVAL: '',
+    };
+    expect(read([], env).prometheusMatcher.map(({ name }) => name)).toEqual(['a', 'c']);
+    expect(read([], env).interval).toBe(10_000);
+  });
+
+  it('of a Service called traffic-operator do no harm', () => {
+    expect(read([], { TRAFFIC_OPERATOR_SERVICE_HOST: '10.0.0.1', TRAFFIC_OPERATOR_PORT: 'tcp://x' })).toBeDefined();
+  });
+});
+
+describe('what is wrong', () => {
+  const url = '--prometheus-url=https://p';
+
+  it.each([
+    [['--intervall=1s'], '--intervall: unknown flag; `manager --help` lists those there are'],
+    [['--deployment=x'], '--deployment: unknown flag; `manager --help` lists those there are'],
+    [['extra'], 'extra: unknown command; must be one of manager, cleanup, connectivity-server, connectivity-agent'],
+    [['manager', 'extra'], 'extra: manager takes no arguments but flags'],
+    [['--interval'], '--interval: needs a value; must be a duration such as 10s, 2m or 1m30s, 1s at least'],
+    [['--interval=10'], '--interval=10: must be a duration such as 10s, 2m or 1m30s, 1s at least'],
+    [['--interval=500ms'], '--interval=500ms: must be a duration such as 10s, 2m or 1m30s, 1s at least'],
+    [
+      ['--window=1m0.5s'],
+      '--window=1m0.5s: must be a duration of whole seconds such as 10s, 2m or 1m30s, from 1s to 24h',
+    ],
+    [
+      ['--scrape-interval=1500ms'],
+      '--scrape-interval=1500ms: must be a duration of whole seconds such as 10s, 2m or 1m30s, from 1s to 24h',
+    ],
+    [['--leader-elect=yes'], '--leader-elect=yes: must be true or false'],
+    [
+      ['--namespace='],
+      '--namespace=: must be a DNS label: up to 63 lower-case letters, digits and hyphens, the first and last no hyphen',
+    ],
+    [['--log-level=loud'], '--log-level=loud: must be one of trace, debug, info, warn, error, fatal, silent'],
+    [['--node-exporter-port=70000'], '--node-exporter-port=70000: must be a TCP port from 1 to 65535'],
+    [
+      ['--metrics-bind-address=8080'],
+      '--metrics-bind-address=8080: must be 0 (off), :8080, 127.0.0.1:8080, [::1]:8080 or localhost:8080',
+    ],
+    [
+      ['--prometheus-url=p:9090'],
+      '--prometheus-url=p:9090: must be an http or https URL without user, query and fragment',
+    ],
+    [
+      ['--prometheus-url=http://u:p@h'],
+      '--prometheus-url=http://u:p@h: must be an http or https URL without user, query and fragment',
+    ],
+    [
+      [url, '--prometheus-header=X', '--prometheus-header=A: b'],
+      "--prometheus-header=X: must be a header such as 'X-Scope-OrgID: team-a', its value in Latin-1 and without control characters",
+    ],
+    [
+      [url, '--prometheus-matcher=a~b'],
+      "--prometheus-matcher=a~b: must be a label matcher such as cluster=x or env=~'prod|stage'",
+    ],
+    [
+      ['--device-exclude=('],
+      '--device-exclude=(: must be a regular expression that RE2 and JavaScript read alike, such as veth.*|cni[0-9]+',
+    ],
+    [
+      ['--prometheus-matcher=a=b'],
+      '--prometheus-matcher=a=b: needs --prometheus-url: the Prometheus that is deployed asks for nothing',
+    ],
+    [[url, '--prometheus-username=u'], '--prometheus-username=u: needs --prometheus-password-file'],
+    [[url, '--prometheus-password-file=f'], '--prometheus-password-file=f: needs --prometheus-username'],
+    [
+      [url, '--prometheus-username=u', '--prometheus-password-file=f', '--prometheus-bearer-token-file=t'],
+      '--prometheus-bearer-token-file=t: must not be combined with --prometheus-username: one way to log in',
+    ],
+    [
+      ['--prometheus-url=http://p', '--prometheus-ca-file=f'],
+      '--prometheus-ca-file=f: needs an https URL, and --prometheus-url is http://p',
+    ],
+    [
+      ['--metrics-secure', '--metrics-bind-address=:8443'],
+      '--metrics-secure=true: needs --metrics-cert-path, a directory with tls.crt and tls.key',
+    ],
+    [['--window=9s'], '--window=9s: must be two scrapes at least, and --scrape-interval is 5s'],
+    [
+      [`--namespace=${'n'.repeat(50)}`],
+      `--namespace=${'n'.repeat(50)}: must have 49 characters at most, for <namespace>-node-exporter`,
+    ],
+  ])('%j is said in one line', (args, message) => {
+    expect(problem(args)).toBe(message);
+    expect(message).not.toContain('\n');
+  });
+
+  it('is named by its variable when it came from there', () => {
+    expect(problem([], { TRAFFIC_OPERATOR_INTERVAL: 'soon' })).toMatch(/^TRAFFIC_OPERATOR_INTERVAL=soon: must be/);
+  });
+
+  it('is not what makes sense together', () => {
+    read([url, '--prometheus-username=u', '--prometheus-password-file=f', '--prometheus-ca-file=c', '--window=5s']);
+    read(['--metrics-secure', '--enable-http2']);
+    read([url, `--namespace=${'n'.repeat(63)}`]);
+  });
+});
+
+describe('the table', () => {
+  it('holds the flags of PKopel/traffic-operator', () => {
+    const names = flagsOf('manager').map(flagName);
+    expect(names).toEqual(expect.arrayContaining(['metrics-bind-address', 'health-probe-bind-address', 'namespace']));
+    expect(names).toEqual(expect.arrayContaining(['leader-elect', 'metrics-secure', 'enable-http2']));
+  });
+
+  it('describes every flag in sentences, and its defaults are allowed', () => {
+    for (const key of KEYS) {
+      const { description, default: standard, type } = flagOf(key);
+      expect(description, key).toMatch(/^[A-Z].*\.$/);
+      if (standard !== undefined) expect(type.schema.safeParse(standard).success, key).toBe(true);
+    }
+  });
+
+  it('is what --help is made of', () => {
+    for (const key of flagsOf('manager')) expect(helpText('manager')).toContain(`--${flagName(key)} <`);
+    expect(helpText('manager')).toContain('Default: 20s, or 2m with --prometheus-url');
+    expect(helpText('cleanup')).not.toContain('--interval');
+    expect(helpText(undefined)).toContain('cleanup');
+  });
+
+  it('names its variables after its flags', () => {
+    expect(Object.keys(FLAGS)).toHaveLength(KEYS.length);
+    expect(variableName('enableHttp2')).toBe('TRAFFIC_OPERATOR_ENABLE_HTTP2');
+  });
+});

@@ -1,0 +1,75 @@
+import type { FlagKey, Flags } from './flags.ts';
+
+/** What is wrong with flags that are right each by itself. */
+export interface Problem {
+  /** The flag to name. */
+  key: FlagKey;
+  message: string;
+}
+
+/** rate() needs two samples; fewer than two scrapes in a window never give a number. */
+const FEWEST_SCRAPES = 2;
+
+/** Namespaces are DNS labels of 63 characters at most, and the exporter's is named after the operator's. */
+const LONGEST_NAMESPACE = 63 - '-node-exporter'.length;
+
+const ONLY_WITH_URL: readonly FlagKey[] = [
+  'prometheusUsername',
+  'prometheusPasswordFile',
+  'prometheusBearerTokenFile',
+  'prometheusCaFile',
+  'prometheusHeader',
+  'prometheusMatcher',
+];
+
+/** The first combination of the manager's flags that cannot be meant, or undefined. */
+export function combinationProblem(flags: Flags): Problem | undefined {
+  return CHECKS.map((check) => check(flags)).find((problem) => problem !== undefined);
+}
+
+const CHECKS: readonly ((flags: Flags) => Problem | undefined)[] = [
+  (flags) => {
+    const key = ONLY_WITH_URL.find((one) => isGiven(flags[one]));
+    return flags.prometheusUrl === undefined && key !== undefined
+      ? { key, message: 'needs --prometheus-url: the Prometheus that is deployed asks for nothing' }
+      : undefined;
+  },
+  ({ prometheusUsername, prometheusPasswordFile }) =>
+    prometheusUsername !== undefined && prometheusPasswordFile === undefined
+      ? { key: 'prometheusUsername', message: 'needs --prometheus-password-file' }
+      : undefined,
+  ({ prometheusUsername, prometheusPasswordFile }) =>
+    prometheusUsername === undefined && prometheusPasswordFile !== undefined
+      ? { key: 'prometheusPasswordFile', message: 'needs --prometheus-username' }
+      : undefined,
+  ({ prometheusUsername, prometheusBearerTokenFile }) =>
+    prometheusUsername !== undefined && prometheusBearerTokenFile !== undefined
+      ? {
+          key: 'prometheusBearerTokenFile',
+          message: 'must not be combined with --prometheus-username: one way to log in',
+        }
+      : undefined,
+  ({ prometheusUrl, prometheusCaFile }) =>
+    prometheusCaFile !== undefined && prometheusUrl?.startsWith('http:') === true
+      ? { key: 'prometheusCaFile', message: `needs an https URL, and --prometheus-url is ${prometheusUrl}` }
+      : undefined,
+  ({ metricsBindAddress, metricsSecure, metricsCertPath }) =>
+    metricsSecure && metricsBindAddress !== 'off' && metricsCertPath === undefined
+      ? { key: 'metricsSecure', message: 'needs --metrics-cert-path, a directory with tls.crt and tls.key' }
+      : undefined,
+  ({ prometheusUrl, window, scrapeInterval }) =>
+    prometheusUrl === undefined && window !== undefined && window < FEWEST_SCRAPES * scrapeInterval
+      ? { key: 'window', message: `must be two scrapes at least, and --scrape-interval is ${scrapeInterval / 1000}s` }
+      : undefined,
+  ({ prometheusUrl, nodeExporter = prometheusUrl === undefined, namespace }) =>
+    nodeExporter && namespace.length > LONGEST_NAMESPACE
+      ? {
+          key: 'namespace',
+          message: `must have ${LONGEST_NAMESPACE} characters at most, for <namespace>-node-exporter`,
+        }
+      : undefined,
+];
+
+function isGiven(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined;
+}

@@ -1,0 +1,144 @@
+import {
+  address,
+  boolean,
+  dnsLabel,
+  duration,
+  header,
+  image,
+  logLevel,
+  matcher,
+  path,
+  port,
+  regExp,
+  text,
+  url,
+  wholeSeconds,
+  type ValueType,
+} from './values.ts';
+
+/** The sub-commands. */
+export const COMMANDS = ['manager', 'cleanup', 'connectivity-server', 'connectivity-agent'] as const;
+export type Command = (typeof COMMANDS)[number];
+
+/** One flag, and the environment variable of the same meaning. */
+export interface Flag<T = unknown> {
+  /** In the order of `--help`; the name is the key of the table, in kebab case. */
+  type: ValueType<T>;
+  /** As it would be written on the command line; absent when nothing stands for it. */
+  default?: string;
+  /** What to say of the default where it depends on others. */
+  defaultNote?: string;
+  /** May be given several times; in the variable one a line. */
+  isList?: boolean;
+  /** Of which commands. */
+  commands: readonly Command[];
+  /** One sentence. */
+  description: string;
+}
+
+const MANAGER: readonly Command[] = ['manager'];
+const BOTH: readonly Command[] = ['manager', 'cleanup'];
+
+function flag<T>(type: ValueType<T>, description: string, rest: Partial<Flag<T>> = {}) {
+  return { commands: MANAGER, ...rest, type, description };
+}
+
+/** A flag that always has a value. */
+function withDefault<T>(type: ValueType<T>, standard: string, description: string, rest: Partial<Flag<T>> = {}) {
+  return { ...flag(type, description, rest), default: standard };
+}
+
+function list<T>(type: ValueType<T>, description: string) {
+  return { ...flag(type, description), isList: true as const };
+}
+
+/** The only list of flags: the command line, the variables, `--help` and docs/flags.md all come from it. */
+export const FLAGS = {
+  namespace: withDefault(dnsLabel, 'traffic-operator-system', 'Namespace of the operator and of what it deploys.', {
+    commands: BOTH,
+  }),
+  kubeconfig: flag(path, 'File that says how to reach the API server.', {
+    commands: BOTH,
+    defaultNote: '$KUBECONFIG, ~/.kube/config, or the pod’s service account',
+  }),
+  logLevel: withDefault(logLevel, 'info', 'How much is logged.', { commands: BOTH }),
+  leaderElect: withDefault(boolean, 'false', 'Let one of several replicas lead; the others stand by.'),
+  healthProbeBindAddress: withDefault(address, ':8081', 'Where /healthz and /readyz are served.'),
+  metricsBindAddress: withDefault(address, '0', 'Where /metrics is served.'),
+  metricsSecure: withDefault(
+    boolean,
+    'false',
+    'Serve /metrics over HTTPS, to those only who may get the non-resource URL /metrics.',
+  ),
+  metricsCertPath: flag(path, 'Directory of tls.crt and tls.key for /metrics; read again when they change.'),
+  enableHttp2: withDefault(boolean, 'false', 'Speak HTTP/2 where /metrics is served over HTTPS.'),
+  interval: withDefault(duration('1s'), '10s', 'Time from one pass over the nodes to the next.'),
+  window: flag(
+    wholeSeconds('1s', '24h'),
+    'Time that a rate is taken over; four scrapes at least give numbers worth deciding on.',
+    {
+      defaultNote: '20s, or 2m with --prometheus-url',
+    },
+  ),
+  scrapeInterval: withDefault(wholeSeconds('1s', '24h'), '5s', 'How often the deployed Prometheus scrapes the nodes.'),
+  prometheusUrl: flag(url, 'A Prometheus that exists and is to be asked; then none is deployed.'),
+  prometheusUsername: flag(text, 'User for basic authentication there.'),
+  prometheusPasswordFile: flag(path, 'File with that user’s password; read again when it changes.'),
+  prometheusBearerTokenFile: flag(path, 'File with a bearer token; read again when it changes.'),
+  prometheusCaFile: flag(path, 'File with the authorities (PEM) that the server’s certificate is checked against.'),
+  prometheusHeader: list(header, 'Header sent with each request.'),
+  prometheusMatcher: list(matcher, 'Label matcher that every series must meet.'),
+  prometheusImage: withDefault(
+    image,
+    'quay.io/prometheus/prometheus:v3.15.0',
+    'Image of the Prometheus that is deployed.',
+  ),
+  nodeExporter: flag(boolean, 'Deploy node-exporter on every node.', {
+    defaultNote: 'true, or false with --prometheus-url',
+  }),
+  nodeExporterImage: withDefault(image, 'quay.io/prometheus/node-exporter:v1.12.1', 'Its image.'),
+  nodeExporterPort: withDefault(port, '9100', 'Its TCP port on the nodes, which must be free there.'),
+  deviceExclude: flag(regExp, 'Names of network devices that are not measured, instead of the built-in ones.', {
+    defaultNote: 'all that are not physical',
+  }),
+  deployment: withDefault(dnsLabel, 'traffic-operator', 'Name of the operator’s Deployment, which is stopped first.', {
+    commands: ['cleanup'],
+  }),
+} as const satisfies Record<string, Flag>;
+
+export type FlagKey = keyof typeof FLAGS;
+
+/** All flags, in the order of the table. */
+export const KEYS = Object.keys(FLAGS) as readonly FlagKey[];
+
+/** What a flag's text becomes. */
+type ValueOf<F> = F extends { type: ValueType<infer T>; isList: true }
+  ? readonly T[]
+  : F extends { type: ValueType<infer T>; default: string }
+    ? T
+    : F extends { type: ValueType<infer T> }
+      ? T | undefined
+      : never;
+
+/** The values of all flags; durations in milliseconds. */
+export type Flags = { readonly [K in FlagKey]: ValueOf<(typeof FLAGS)[K]> };
+
+/** 'healthProbeBindAddress' -> 'health-probe-bind-address' */
+export function flagName(key: FlagKey): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** 'healthProbeBindAddress' -> 'TRAFFIC_OPERATOR_HEALTH_PROBE_BIND_ADDRESS' */
+export function variableName(key: FlagKey): string {
+  return `TRAFFIC_OPERATOR_${flagName(key).replaceAll('-', '_').toUpperCase()}`;
+}
+
+/** The flags of a command, in the order of the table. */
+export function flagsOf(command: Command): readonly FlagKey[] {
+  return KEYS.filter((key) => (FLAGS[key] as Flag).commands.includes(command));
+}
+
+/** Loose view of one row of the table. */
+export function flagOf(key: FlagKey): Flag {
+  return FLAGS[key];
+}

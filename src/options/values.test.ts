@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { EndpointCredentials } from '../usage/endpoint.ts';
+import { checkQuery } from '../usage/queries.ts';
+import { duration, header, matcher, regExp, wholeSeconds, type ValueType } from './values.ts';
+
+function read<T>(type: ValueType<T>, text: string): T | undefined {
+  return type.schema.safeParse(text).data;
+}
+
+describe('durations', () => {
+  it.each([
+    ['1m0.5s', 60_500, undefined],
+    ['1500ms', 1_500, undefined],
+    ['2000ms', 2_000, 2_000],
+    ['4.1m', 246_000, 246_000],
+    ['0.1s0.2s0.7s', 1_000, 1_000],
+    ['24h', 86_400_000, 86_400_000],
+    ['24h1s', 86_401_000, undefined],
+    ['9999999999999h', 35_999_999_999_996_400_000, undefined],
+    ['999ms', undefined, undefined],
+  ])('%s is %s ms, and %s ms where whole seconds are needed', (text, any, whole) => {
+    expect(read(duration('1s'), text)).toBe(any);
+    expect(read(wholeSeconds('1s', '24h'), text)).toBe(whole);
+  });
+});
+
+describe('a header', () => {
+  it.each([
+    ['X-A: é', 'é'],
+    ['X-A: a\tb', 'a\tb'],
+    ['X-A: €', undefined],
+    ['X-A: a\u0001b', undefined],
+    ['X-A: a\nb', undefined],
+    ['X-€: a', undefined],
+  ])('%j has the value %j', (text, value) => {
+    const one = read(header, text);
+    expect(one?.value).toBe(value);
+    // What is taken here must not be refused when requests are made.
+    if (one !== undefined) new EndpointCredentials({ url: 'http://p', headers: { [one.name]: one.value } });
+  });
+});
+
+describe('a regular expression', () => {
+  it.each(['[a-z0-9.-]+:9100', '(?i)a|B', '[[:alpha:]]+', String.raw`\pL.*`, '(?P<a>x)', ''])(
+    'in a matcher is not looked at: %s',
+    (value) => expect(read(matcher, `a=~${value}`)).toEqual({ name: 'a', op: '=~', value }),
+  );
+
+  it.each([
+    'eth[0-9-]+',
+    'a[:.]b[(?=]',
+    'eth0|',
+    '[a-z0-9.-]+',
+    '(?i:veth).*',
+    String.raw`bond\d+\.\d+`,
+    String.raw`[\w.&&-]+`,
+    String.raw`a\(?=`,
+    String.raw`\[\]`,
+    String.raw`a\\b`,
+    '(?<name>a)|(b{1,3}?)',
+  ])('of devices is taken: %s', (pattern) => {
+    expect(read(regExp, pattern)).toBe(pattern);
+    checkQuery({ windowSeconds: 20, matchers: [], direction: 'transmit', excludedDevices: pattern });
+  });
+
+  it.each([
+    ['JavaScript', '(?i)veth.*'],
+    ['JavaScript', '(?P<a>x)'],
+    ['JavaScript', 'a**'],
+    ['both', '('],
+    ['RE2', 'a(?=b)'],
+    ['RE2', '(?<!a)b'],
+    ['RE2', String.raw`(a)\1`],
+    ['RE2', String.raw`a\u0041`],
+    ['RE2', '[]'],
+    ['RE2', 'a[^]b'],
+    ['JavaScript, which reads it otherwise', String.raw`\Aeth`],
+    ['JavaScript, which reads it otherwise', '[[:alpha:]]+'],
+    ['both, being empty', ''],
+  ])('of devices is refused by %s: %s', (_who, pattern) => expect(read(regExp, pattern)).toBeUndefined());
+});
