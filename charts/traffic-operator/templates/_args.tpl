@@ -1,0 +1,73 @@
+{{/* Arguments of the manager, one a line. */}}
+{{- define "traffic-operator.args" -}}
+{{- $prometheus := .Values.prometheus -}}
+- manager
+- --namespace={{ .Release.Namespace }}
+- --leader-elect
+- --log-level={{ .Values.logLevel }}
+- --health-probe-bind-address=:8081
+- --metrics-bind-address={{ ternary (printf ":%v" .Values.metrics.port) "0" .Values.metrics.enabled }}
+{{- if and .Values.metrics.enabled .Values.metrics.secure }}
+- --metrics-secure
+- --metrics-cert-path=/etc/traffic-operator/certificate
+{{- end }}
+- --interval={{ .Values.interval }}
+{{- with .Values.window }}
+- --window={{ . }}
+{{- end }}
+- --scrape-interval={{ .Values.scrapeInterval }}
+{{- with .Values.deviceExclude }}
+- {{ printf "--device-exclude=%s" . | quote }}
+{{- end }}
+{{- with $prometheus.url }}
+- {{ printf "--prometheus-url=%s" . | quote }}
+{{- end }}
+{{- with $prometheus.username }}
+- {{ printf "--prometheus-username=%s" . | quote }}
+{{- end }}
+{{- if $prometheus.passwordSecret.name }}
+- --prometheus-password-file=/etc/traffic-operator/password/{{ $prometheus.passwordSecret.key }}
+{{- end }}
+{{- if $prometheus.bearerTokenSecret.name }}
+- --prometheus-bearer-token-file=/etc/traffic-operator/token/{{ $prometheus.bearerTokenSecret.key }}
+{{- end }}
+{{- if $prometheus.caSecret.name }}
+- --prometheus-ca-file=/etc/traffic-operator/ca/{{ $prometheus.caSecret.key }}
+{{- else if $prometheus.caConfigMap.name }}
+- --prometheus-ca-file=/etc/traffic-operator/ca/{{ $prometheus.caConfigMap.key }}
+{{- end }}
+{{- range $name, $value := $prometheus.headers }}
+- {{ printf "--prometheus-header=%s: %s" $name $value | quote }}
+{{- end }}
+{{- range $prometheus.matchers }}
+- {{ printf "--prometheus-matcher=%s" . | quote }}
+{{- end }}
+- --prometheus-image={{ $prometheus.image }}
+{{- if ne (toString .Values.nodeExporter.enabled) "auto" }}
+- --node-exporter={{ .Values.nodeExporter.enabled }}
+{{- end }}
+- --node-exporter-image={{ .Values.nodeExporter.image }}
+- --node-exporter-port={{ .Values.nodeExporter.port }}
+{{- range .Values.extraArgs }}
+- {{ . | quote }}
+{{- end }}
+{{- end }}
+
+{{/* Files that the arguments name, each from its own Secret or ConfigMap: "name of the directory: volume source". */}}
+{{- define "traffic-operator.files" -}}
+{{- $prometheus := .Values.prometheus -}}
+{{- if and .Values.metrics.enabled .Values.metrics.secure }}
+certificate: {secret: {secretName: {{ required "metrics.secure needs metrics.certSecret" .Values.metrics.certSecret }}}}
+{{- end }}
+{{- with $prometheus.passwordSecret.name }}
+password: {secret: {secretName: {{ . }}}}
+{{- end }}
+{{- with $prometheus.bearerTokenSecret.name }}
+token: {secret: {secretName: {{ . }}}}
+{{- end }}
+{{- if $prometheus.caSecret.name }}
+ca: {secret: {secretName: {{ $prometheus.caSecret.name }}}}
+{{- else if $prometheus.caConfigMap.name }}
+ca: {configMap: {name: {{ $prometheus.caConfigMap.name }}}}
+{{- end }}
+{{- end }}

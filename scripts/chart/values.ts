@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
+import { LOG_LEVELS } from '../../src/runtime/logger.ts';
+
+/**
+ * The values of the chart. values.yaml, values.schema.json and the table in the chart's README are generated from this:
+ * descriptions become comments, defaults become values. Objects are strict, so that a misspelt value is an error
+ * instead of being without effect.
+ */
+
+const MEASUREMENT = defaultMeasurementOptions('');
+
+const stringMap = z.record(z.string(), z.string());
+const anyMap = z.looseObject({});
+const anyList = z.array(anyMap);
+const GO_DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
+const duration = z.string().regex(GO_DURATION);
+
+function keyOf(what: string, key: string) {
+  return z
+    .strictObject({
+      name: z.string().default('').describe('Its name; empty: there is none.'),
+      key: z.string().default(key).describe('The key in it.'),
+    })
+    .prefault({})
+    .describe(what);
+}
+
+const image = z
+  .strictObject({
+    repository: z.string().default('traffic-operator').describe('Repository, with its registry.'),
+    tag: z.string().default('').describe("Tag; empty: the chart's appVersion."),
+    digest: z.string().default('').describe('Digest such as "sha256:...", which wins over the tag.'),
+    pullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent').describe('When it is pulled.'),
+  })
+  .prefault({})
+  .describe("The operator's image.");
+
+const prometheus = z
+  .strictObject({
+    url: z
+      .string()
+      .regex(/^(https?:\/\/.+)?$/)
+      .default('')
+      .describe('A Prometheus that exists, such as "http://prometheus.monitoring.svc:9090"; then none is deployed.'),
+    username: z.string().default('').describe('User for basic authentication at that URL.'),
+    passwordSecret: keyOf("Secret in the release's namespace with that user's password.", 'password'),
+    bearerTokenSecret: keyOf("Secret in the release's namespace with a bearer token.", 'token'),
+    caSecret: keyOf(
+      "Secret in the release's namespace with the CA (PEM) that signed the server's certificate.",
+      'ca.crt',
+    ),
+    caConfigMap: keyOf("The same in a ConfigMap of the release's namespace.", 'ca.crt'),
+    headers: stringMap.default({}).describe('Headers sent with each request, such as X-Scope-OrgID.'),
+    matchers: z
+      .array(z.string())
+      .default([])
+      .describe('Matchers added to each query, such as cluster="x", where one Prometheus has several clusters.'),
+    image: z.string().default(MEASUREMENT.prometheus.image).describe('Image of the one that is deployed.'),
+  })
+  .prefault({})
+  .describe('The Prometheus that is asked.');
+
+const nodeExporter = z
+  .strictObject({
+    enabled: z
+      .union([z.boolean(), z.literal('auto')])
+      .default('auto')
+      .describe('Whether node-exporter is deployed; auto: unless prometheus.url is set.'),
+    image: z.string().default(MEASUREMENT.exporter.image).describe('Its image.'),
+    port: z
+      .int()
+      .min(1)
+      .max(65535)
+      .default(MEASUREMENT.exporter.port)
+      .describe('Its TCP port on the nodes, which must be free there.'),
+  })
+  .prefault({})
+  .describe('The exporter that measures the nodes, in the namespace <release namespace>-node-exporter.');
+
+const crds = z
+  .strictObject({
+    enabled: z.boolean().default(true).describe('Install and upgrade the CRDs with the chart.'),
+    keep: z.boolean().default(true).describe('Keep them, and with them every TrafficWatch, at helm uninstall.'),
+  })
+  .prefault({})
+  .describe('Custom resource definitions.');
+
+const serviceAccount = z
+  .strictObject({
+    create: z.boolean().default(true).describe('Create it.'),
+    name: z.string().default('').describe('Its name; empty: the full name of the release.'),
+    annotations: stringMap.default({}).describe('Annotations on it.'),
+  })
+  .prefault({})
+  .describe("The operator's ServiceAccount.");
+
+const metrics = z
+  .strictObject({
+    enabled: z.boolean().default(true).describe('Serve /metrics and create a Service for it.'),
+    port: z.int().min(1).max(65535).default(8080).describe('TCP port.'),
+    secure: z
+      .boolean()
+      .default(false)
+      .describe('Serve it by HTTPS, to those only that may GET the non-resource URL /metrics; needs certSecret.'),
+    certSecret: z.string().default('').describe('Secret of the type kubernetes.io/tls with the certificate for that.'),
+    service: z
+      .strictObject({
+        labels: stringMap.default({}).describe('Labels on the Service.'),
+        annotations: stringMap.default({}).describe('Annotations on the Service.'),
+      })
+      .prefault({})
+      .describe('The Service.'),
+  })
+  .prefault({})
+  .describe("The operator's own metrics.");
+
+const cleanup = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .default(true)
+      .describe('At helm uninstall, first take labels off the nodes and finalizers off the TrafficWatches.'),
+    timeoutSeconds: z.int().min(10).default(120).describe('How long that may take before it counts as failed.'),
+  })
+  .prefault({})
+  .describe('The pre-delete hook.');
+
+const podDisruptionBudget = z
+  .strictObject({
+    enabled: z.boolean().default(true).describe('Create it.'),
+    maxUnavailable: z.int().min(0).default(1).describe('How many of the replicas may be away for a drain.'),
+  })
+  .prefault({})
+  .describe('PodDisruptionBudget.');
+
+const resources = anyMap
+  .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '256Mi' } })
+  .describe('Of the container. No CPU limit: a throttled leader loses its lease.');
+
+export const chartValues = z.strictObject({
+  global: anyMap.optional(),
+  nameOverride: z.string().default('').describe('Stands in for the chart name in labels and names.'),
+  fullnameOverride: z.string().default('').describe('Stands in for the full name of everything in the release.'),
+  image,
+  imagePullSecrets: anyList.default([]).describe('Secrets to pull the image with: a list of {name}.'),
+  replicas: z.int().min(0).default(2).describe('Pods of the operator: one leads, the others are ready to take over.'),
+  logLevel: z.enum(LOG_LEVELS).default('info').describe('What is logged.'),
+  interval: duration.default('10s').describe('Time from one pass over the nodes to the next.'),
+  window: z
+    .string()
+    .regex(new RegExp(`^$|${GO_DURATION.source}`))
+    .default('')
+    .describe('Time a rate is taken over, at least four scrapes; empty: 20s, and 2m where prometheus.url is set.'),
+  scrapeInterval: duration
+    .default(`${MEASUREMENT.prometheus.scrapeIntervalSeconds}s`)
+    .describe('How often the deployed Prometheus scrapes the nodes.'),
+  deviceExclude: z
+    .string()
+    .default('')
+    .describe('Regular expression of network devices that are not measured; empty: all that are not physical.'),
+  prometheus,
+  nodeExporter,
+  crds,
+  serviceAccount,
+  rbac: z
+    .strictObject({ create: z.boolean().default(true).describe('Create the roles and their bindings.') })
+    .prefault({})
+    .describe('RBAC.'),
+  metrics,
+  cleanup,
+  podDisruptionBudget,
+  resources,
+  commonLabels: stringMap.default({}).describe('Labels on every object of the release.'),
+  annotations: stringMap.default({}).describe('Annotations on the Deployment.'),
+  podLabels: stringMap.default({}).describe('Labels on the pods.'),
+  podAnnotations: stringMap.default({}).describe('Annotations on the pods.'),
+  priorityClassName: z.string().default('').describe('Priority class of the pods.'),
+  nodeSelector: stringMap.default({ 'kubernetes.io/os': 'linux' }).describe('Where the pods may run.'),
+  tolerations: anyList.default([]).describe('Taints that the pods tolerate.'),
+  affinity: anyMap.default({}).describe('Affinity of the pods.'),
+  topologySpreadConstraints: anyList
+    .default([{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' }])
+    .describe("How the pods are spread; the operator's own pods are selected where there is no labelSelector."),
+  extraArgs: z.array(z.string()).default([]).describe('More arguments of the operator.'),
+  extraEnv: anyList.default([]).describe('More environment variables.'),
+});
+
+/** What a user may give; everything has a default. */
+export type ChartValues = z.input<typeof chartValues>;

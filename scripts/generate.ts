@@ -1,0 +1,55 @@
+/**
+ * Writes every file that is made from another one; `--check` writes nothing and fails when one of them is not current.
+ *
+ *   node scripts/generate.ts [--check]
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chart } from './generate/chart.ts';
+import { crds } from './generate/crds.ts';
+import { deploy } from './generate/deploy.ts';
+import { docs } from './generate/docs.ts';
+import type { GeneratedFile } from './generate/file.ts';
+import { prometheus } from './generate/prometheus.ts';
+
+/** Makes the files of one kind. */
+export type Generator = () => GeneratedFile[] | Promise<GeneratedFile[]>;
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+
+/** In order: a later generator may read what an earlier one wrote. */
+const GENERATORS: readonly Generator[] = [crds, chart, deploy, prometheus, docs];
+
+/** Runs every generator and returns the paths whose content was not current. */
+export async function generate(write: boolean, root = ROOT, generators = GENERATORS): Promise<string[]> {
+  const stale: string[] = [];
+  for (const generator of generators) {
+    for (const { path, content } of await generator()) {
+      if (read(join(root, path)) === content) continue;
+      stale.push(path);
+      if (write) store(join(root, path), content);
+    }
+  }
+  return stale;
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function store(path: string, content: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+}
+
+if (import.meta.main) {
+  const check = process.argv.includes('--check');
+  const stale = await generate(!check);
+  for (const path of stale) console.log(`${check ? 'stale' : 'written'}: ${path}`);
+  if (check && stale.length > 0) process.exitCode = 1;
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { renderValues, renderValuesSchema, renderValuesTable } from '../chart/render.ts';
+import { chartValues } from '../chart/values.ts';
+import type { GeneratedFile } from './file.ts';
+
+const CHART = 'charts/traffic-operator';
+const HEADER = ` Default values of the chart.
+ Generated from scripts/chart/values.ts by \`make generate\`. Do not edit.`;
+
+/** What the chart's values are, in the three forms that helm, editors and people read. */
+export function chart(): GeneratedFile[] {
+  return [
+    { path: `${CHART}/values.yaml`, content: renderValues(chartValues, HEADER) },
+    { path: `${CHART}/values.schema.json`, content: renderValuesSchema(chartValues) },
+    { path: `${CHART}/README.md`, content: withTable(`${CHART}/README.md`, 'values', renderValuesTable(chartValues)) },
+  ];
+}
+
+/** The file with the text between `<!-- name -->` and `<!-- /name -->` replaced. Throws where there are no such marks. */
+export function withTable(path: string, name: string, table: string): string {
+  const text = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const marks = new RegExp(`(<!-- ${name} -->\n)[^]*?(\n<!-- /${name} -->)`);
+  if (!marks.test(text)) throw new Error(`${path} has no place for the table of ${name}`);
+  return text.replace(marks, (_all, before: string, after: string) => before + table + after);
+}

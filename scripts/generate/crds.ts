@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { type CustomResource, customResourceDefinition } from '../../src/api/crd.ts';
+import { trafficWatchResource } from '../../src/api/trafficwatch.ts';
+import { STORED, type StoredSchema } from '../deploymentSchema.ts';
+import type { GeneratedFile } from './file.ts';
+
+const KINDS: readonly CustomResource[] = [trafficWatchResource];
+const HEADER = '# Generated from src/api by `make generate`. Do not edit.\n';
+
+/** The CRDs, as plain manifests for `kubectl apply` and as templates of the chart. */
+export function crds(): GeneratedFile[] {
+  const { schema } = JSON.parse(readFileSync(STORED, 'utf8')) as StoredSchema;
+  return KINDS.flatMap((kind) => {
+    const crd = customResourceDefinition(kind, schema);
+    const name = `${kind.resource.group}_${kind.resource.plural}.yaml`;
+    const text = manifest(crd);
+    return [
+      { path: `deploy/crds/${name}`, content: HEADER + text },
+      { path: `charts/traffic-operator/templates/crds/${name}`, content: HEADER + chartTemplate(text) },
+    ];
+  });
+}
+
+/** The manifest with what the chart's values decide about it. Throws where helm would read it as a template. */
+function chartTemplate(text: string): string {
+  if (text.includes('{{')) throw new Error('the CRD has {{ in it, which helm would take for its own');
+  const marked = text.replace(
+    /^metadata:\n/m,
+    `metadata:
+  labels:
+    {{- include "traffic-operator.labels" . | nindent 4 }}
+  {{- if .Values.crds.keep }}
+  annotations:
+    helm.sh/resource-policy: keep
+  {{- end }}
+`,
+  );
+  return `{{- if .Values.crds.enabled }}\n${marked}{{- end }}\n`;
+}
+
+/** YAML 1.1 readers, the API server's among them, take a bare `y` or `on` for true: such keys are quoted. */
+export function manifest(object: unknown): string {
+  return stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
+}

@@ -1,0 +1,54 @@
+import { helmTemplate, isHook, type Manifest } from '../chart/helm.ts';
+import { manifest } from './crds.ts';
+import type { GeneratedFile } from './file.ts';
+
+const NAMESPACE = 'traffic-operator-system';
+const HEADER = '# Generated from charts/traffic-operator by `make generate`. Do not edit.\n';
+/** Said by helm about itself; nothing selects by it. */
+const OF_HELM = ['helm.sh/chart', 'app.kubernetes.io/managed-by'];
+
+/** deploy/ for `kubectl apply -k`: what the chart makes with its default values, without helm. */
+export function deploy(): GeneratedFile[] {
+  const objects = helmTemplate('--set', 'crds.enabled=false');
+  const operator = objects.filter((object) => !isHook(object));
+  const cleanup = objects.filter(isHook);
+  return [
+    file('kustomization.yaml', [
+      kustomization(['namespace.yaml', 'crds/traffic.example.com_trafficwatches.yaml', 'operator.yaml']),
+    ]),
+    file('namespace.yaml', [namespace()]),
+    file('operator.yaml', operator.map(withoutHelm)),
+    file('cleanup/kustomization.yaml', [kustomization(['cleanup.yaml'])]),
+    file('cleanup/cleanup.yaml', cleanup.map(withoutHelm)),
+  ];
+}
+
+function file(path: string, objects: readonly object[]): GeneratedFile {
+  return { path: `deploy/${path}`, content: HEADER + objects.map(manifest).join('---\n') };
+}
+
+function kustomization(resources: string[]): object {
+  return { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources };
+}
+
+function namespace(): object {
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels } };
+}
+
+function withoutHelm(object: Manifest): Manifest {
+  const { annotations, labels, ...metadata } = object.metadata;
+  const kept = entriesWithout(annotations, (key) => key.startsWith('helm.sh/'));
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      labels: Object.fromEntries(entriesWithout(labels, (key) => OF_HELM.includes(key))),
+      ...(kept.length > 0 && { annotations: Object.fromEntries(kept) }),
+    },
+  };
+}
+
+function entriesWithout(map: Record<string, string> | undefined, drop: (key: string) => boolean): [string, string][] {
+  return Object.entries(map ?? {}).filter(([key]) => !drop(key));
+}

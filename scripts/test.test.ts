@@ -1,0 +1,157 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { choose } from './test/choose.ts';
+import { LEVELS } from './test/levels.ts';
+import { needsGo, needsImage, needsLab } from './test/requirements.ts';
+import { summarize } from './test/summary.ts';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const NAMES = LEVELS.map(({ name }) => name);
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'test-'));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+describe('the levels that run', () => {
+  const chosen = (lists: { only?: string; without?: string }): string[] =>
+    choose(LEVELS, lists).chosen.map(({ name }) => name);
+
+  it('are all but those that are left out by name', () => {
+    expect(chosen({})).toEqual(NAMES);
+    expect(chosen({ without: '' })).toEqual(NAMES);
+    expect(chosen({ without: 'e2e image' })).toEqual(NAMES.filter((name) => name !== 'e2e' && name !== 'image'));
+    expect(chosen({ only: 'unit,lint' })).toEqual(['lint', 'unit']);
+    expect(choose(LEVELS, { without: 'e2e' }).leftOut).toEqual(['e2e']);
+  });
+
+  it('must be known: another name is exit status 2, and nothing runs', () => {
+    const args = [join(ROOT, 'scripts/test.ts'), '--without', 'e2e chart-image'];
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: directory, env: {}, encoding: 'utf8' });
+    expect(stderr).toBe(`--without: there is no level chart-image, only ${NAMES.join(', ')}\n`);
+    expect([status, existsSync(join(directory, 'reports'))]).toEqual([2, false]);
+  });
+
+  it('leave nothing to pass when all are left out', () => {
+    const args = [join(ROOT, 'scripts/test.ts'), '--without', NAMES.join(' ')];
+    const { status, stdout } = spawnSync(process.execPath, args, { cwd: directory, env: {}, encoding: 'utf8' });
+    expect([status, stdout.trim().split('\n').at(-1)]).toEqual([1, '0 passed, 1 failed']);
+    expect(readFileSync(join(directory, 'reports/summary.txt'), 'utf8')).toBe(stdout);
+  });
+});
+
+describe('the summary', () => {
+  const result = (level: string, passed: number, failed: number, problem?: string) => ({
+    ...{ level, passed, failed, seconds: 1 },
+    ...(problem === undefined ? {} : { problem }),
+  });
+
+  it('has a line a level, and ends with the counts', () => {
+    const levels = [result('unit', 7, 2), result('e2e', 0, 1, 'cannot run: needs root')];
+    const { text, failed } = summarize(levels, ['image']);
+    expect(text).toMatch(/^ +unit +7 passed +2 failed +1 s +FAILED$/m);
+    expect(text).toMatch(/^ +e2e .* cannot run: needs root$/m);
+    expect(text).toMatch(/^ +image +left out by name$/m);
+    expect([text.split('\n').slice(-2), failed]).toEqual([['7 passed, 3 failed', ''], 3]);
+  });
+
+  it.each([
+    [[], 1],
+    [[result('unit', 0, 0)], 1],
+    [[result('unit', 1, 0)], 0],
+  ])('of %j has %i failed', (results, failed) => expect(summarize(results, []).failed).toBe(failed));
+});
+
+describe('what a level needs', () => {
+  const install = (...programs: readonly string[]): void => {
+    for (const program of programs) writeFileSync(join(directory, program), '');
+    vi.stubEnv('PATH', directory);
+  };
+
+  it('is Go as long as something is to be built', () => {
+    install();
+    expect(needsGo(['k8s', 'helm'], () => false)).toBe('needs Go 1.21 or newer to build k8s, helm (https://go.dev/dl)');
+    expect(needsGo(['k8s'], () => true)).toBeUndefined();
+    install('go');
+    expect(needsGo(['k8s'], () => false)).toBeUndefined();
+  });
+
+  it.each(['generated', 'integration', 'chart', 'e2e'])('is named by %s when Go is missing', (name) => {
+    vi.stubEnv('TRAFFIC_LAB_CACHE', directory);
+    vi.stubEnv('HELM', undefined);
+    install();
+    asRootOnLinux();
+    expect(LEVELS.find((level) => level.name === name)?.unmet?.()).toMatch(/^needs Go 1\.21 or newer/);
+  });
+
+  it('is root for what is done to the machine', () => {
+    asRootOnLinux(1000);
+    expect(needsLab()).toBe('needs root for network namespaces, this is user 1000');
+    expect(needsImage()).toBe('needs root for buildah and chroot, this is user 1000');
+  });
+
+  it('is buildah for the image, where it cannot be installed', () => {
+    asRootOnLinux();
+    install('busybox');
+    expect(needsImage()).toBe('needs buildah (Debian: apt-get install buildah)');
+    install('apt-get');
+    expect(needsImage()).toBeUndefined();
+  });
+
+  function asRootOnLinux(uid = 0): void {
+    vi.spyOn(process, 'platform', 'get').mockReturnValue('linux');
+    vi.spyOn(process as Required<Pick<NodeJS.Process, 'getuid'>>, 'getuid').mockReturnValue(uid);
+  }
+});
+
+describe('.ci/run', () => {
+  /** Runs it where `make test` is this recipe, after an earlier run that passed. */
+  function ci(recipe: string): { status: number | null; last: string | undefined } {
+    mkdirSync(join(directory, 'reports'));
+    writeFileSync(join(directory, 'reports/summary.txt'), '\n\n900 passed, 0 failed\n');
+    cpSync(join(ROOT, '.ci'), join(directory, '.ci'), { recursive: true });
+    chmodSync(join(directory, '.ci/run'), 0o755);
+    writeFileSync(join(directory, 'Makefile'), `test:\n\t@${recipe}\n`);
+    const { status, stdout } = spawnSync(join(directory, '.ci/run'), { encoding: 'utf8' });
+    return { status, last: stdout.split('\n').at(-2) };
+  }
+
+  it('ends with the counts of this run', () => {
+    expect(ci("printf '\\n6 passed, 2 failed\\n' > reports/summary.txt; exit 1")).toEqual({
+      status: 2, // of make, whatever its recipe exits with
+      last: '6 passed, 2 failed',
+    });
+  });
+
+  it.each([
+    ['tests were not reached', 'exit 1'],
+    ['tests did not come to their end', 'echo half > reports/summary.txt; exit 1'],
+  ])('ends with a failure when %s', (_why, recipe) => {
+    expect(ci(recipe)).toEqual({ status: 2, last: '0 passed, 1 failed' });
+  });
+});
+
+describe('make help', () => {
+  const help = spawnSync('make', ['--no-print-directory', '-C', ROOT, 'help'], { encoding: 'utf8' }).stdout;
+
+  it('lists every target that is for people', () => {
+    const lines = help.trimEnd().split('\n');
+    for (const line of lines) expect(line).toMatch(/^ {2}[a-z0-9-]+ +[A-Z].*$/);
+    expect(lines.map((line) => line.trim().split(' ')[0])).toEqual(
+      expect.arrayContaining(['help', 'setup', 'test', 'unit', 'generate', 'verify', 'demo', 'lab-up', 'lab-down']),
+    );
+  });
+
+  it('names the levels that there are', () => {
+    expect(/Runs every level: (.*) \(WITHOUT="(.*)"/.exec(help)?.slice(1)).toEqual([NAMES.join(', '), 'e2e image']);
+  });
+});

@@ -1,0 +1,54 @@
+import { needsGo, needsImage, needsLab, needsLinux, needsShellcheck } from './requirements.ts';
+
+/** One level of tests. */
+export interface Level {
+  readonly name: string;
+  /** Run in order; the first that fails ends the level. The last one is the one that counts tests, where any does. */
+  readonly commands: readonly (readonly string[])[];
+  /** A vitest project or path: its JSON report counts the tests. Without it the level counts as one test. */
+  readonly vitest?: { readonly project: string; readonly paths: readonly string[] };
+  /** Says why the level cannot run on this machine; undefined when it can. */
+  readonly unmet?: () => string | undefined;
+}
+
+function builtByLab(...families: readonly string[]): Pick<Level, 'commands' | 'unmet'> {
+  return { commands: [['test/lab/build.sh', ...families]], unmet: () => needsLinux() ?? needsGo(families) };
+}
+
+/** From what is quick and needs nothing to what needs a cluster. */
+export const LEVELS: readonly Level[] = [
+  { name: 'format', commands: [['prettier', '--check', '--log-level', 'warn', '.']] },
+  { name: 'lint', commands: [['eslint', '.']] },
+  { name: 'types', commands: [['tsc', '--noEmit']] },
+  { name: 'layers', commands: [['depcruise', '--config', '.dependency-cruiser.mjs', 'src']] },
+  { name: 'shell', commands: [['scripts/test/shellcheck.sh']], unmet: needsShellcheck },
+  {
+    name: 'generated',
+    commands: [['node', 'scripts/generate.ts', '--check']],
+    // The manifests come from the chart, by helm: the pinned one, or the one that the variable names.
+    unmet: () => (process.env.HELM === undefined ? needsGo(['helm']) : undefined),
+  },
+  { name: 'unit', commands: [], vitest: { project: 'unit', paths: [] } },
+  {
+    name: 'integration',
+    ...builtByLab('k8s', 'etcd', 'node_exporter', 'prometheus'),
+    vitest: { project: 'integration', paths: [] },
+  },
+  {
+    name: 'chart',
+    ...builtByLab('k8s', 'etcd', 'prometheus', 'helm', 'kubeconform'),
+    vitest: { project: 'chart', paths: [] },
+  },
+  {
+    name: 'image',
+    commands: [['test/image/build.sh']],
+    vitest: { project: 'image', paths: [] },
+    unmet: needsImage,
+  },
+  {
+    name: 'e2e',
+    commands: [['test/lab/prerequisites.sh'], ['test/lab/build.sh']],
+    vitest: { project: 'e2e', paths: [] },
+    unmet: needsLab,
+  },
+];

@@ -1,0 +1,63 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const LAB_BUILD = fileURLToPath(new URL('../../test/lab/build.sh', import.meta.url));
+
+/** kube-apiserver and etcd are built for Linux here. */
+export function needsLinux(): string | undefined {
+  return process.platform === 'linux' ? undefined : `needs Linux, this is ${process.platform}`;
+}
+
+/**
+ * Go is needed only as long as there is something to build.
+ *
+ * @param families what test/lab/build.sh is to build; none stands for all
+ */
+export function needsGo(families: readonly string[], areBuilt = areAllBuilt): string | undefined {
+  return hasProgram('go') || areBuilt(families)
+    ? undefined
+    : `needs Go 1.21 or newer to build ${families.join(', ') || 'a cluster'} (https://go.dev/dl)`;
+}
+
+/** Network namespaces and containers need root. */
+export function needsLab(): string | undefined {
+  return needsLinux() ?? needsRoot('network namespaces') ?? needsGo([]);
+}
+
+/** The image is built by buildah, which test/image/build.sh installs as root on Debian, and run by chroot. */
+export function needsImage(): string | undefined {
+  return needsLinux() ?? needsRoot('buildah and chroot') ?? needsBuildah();
+}
+
+function needsBuildah(): string | undefined {
+  const missing = ['buildah', 'busybox'].filter((program) => !hasProgram(program));
+  return missing.length === 0 || hasProgram('apt-get')
+    ? undefined
+    : `needs ${missing.join(' and ')} (Debian: apt-get install ${missing.join(' ')})`;
+}
+
+/** shellcheck is installed where that can be done without asking: as root on Debian. */
+export function needsShellcheck(): string | undefined {
+  if (hasProgram('shellcheck')) return undefined;
+  if (process.getuid?.() === 0 && hasProgram('apt-get')) {
+    execFileSync('sh', ['-c', 'apt-get update -qq && apt-get install -y -qq --no-install-recommends shellcheck'], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    });
+  }
+  return hasProgram('shellcheck') ? undefined : 'needs shellcheck (Debian: apt-get install shellcheck)';
+}
+
+function needsRoot(purpose: string): string | undefined {
+  const uid = process.getuid?.();
+  return uid === 0 ? undefined : `needs root for ${purpose}, this is user ${uid ?? 'unknown'}`;
+}
+
+function hasProgram(name: string): boolean {
+  return (process.env.PATH ?? '').split(':').some((directory) => existsSync(`${directory}/${name}`));
+}
+
+function areAllBuilt(families: readonly string[]): boolean {
+  return spawnSync(LAB_BUILD, ['--complete', ...families], { stdio: 'ignore' }).status === 0;
+}

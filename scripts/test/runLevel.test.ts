@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { countTests, runLevel } from './runLevel.ts';
+
+const NODE_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+const node = (script: string): string[] => [process.execPath, '-e', script];
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'levels-'));
+  vi.spyOn(console, 'log').mockReturnValue();
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+  vi.restoreAllMocks();
+});
+
+describe('a level', () => {
+  it('that cannot run counts as failed, and says why and how to leave it out', async () => {
+    const commands = [node('process.exit(0)')];
+    const result = await runLevel({ name: 'e2e', commands, unmet: () => 'needs root' });
+    expect(result).toMatchObject({ passed: 0, failed: 1 });
+    expect(result.problem).toBe('cannot run: needs root; WITHOUT="e2e" leaves it out');
+  });
+
+  it('whose requirement cannot be looked at or installed counts as failed, and the others go on', async () => {
+    const unmet = (): string => {
+      throw new Error('apt-get failed\nat length');
+    };
+    const result = await runLevel({ name: 'shell', commands: [], unmet });
+    expect(result).toMatchObject({
+      failed: 1,
+      problem: 'cannot run: apt-get failed; WITHOUT="shell" leaves it out',
+    });
+  });
+
+  it('without a runner counts as one test', async () => {
+    const unmet = () => undefined;
+    expect(await runLevel({ name: 'x', commands: [node('')], unmet })).toMatchObject({ passed: 1, failed: 0 });
+  });
+
+  it('ends with its first command that fails', async () => {
+    const witness = join(directory, 'ran');
+    const commands = [node('process.exit(3)'), node(`fs.writeFileSync(${JSON.stringify(witness)}, '')`)];
+    const result = await runLevel({ name: 'x', commands });
+    expect(result).toMatchObject({ passed: 0, failed: 1 });
+    expect(result.problem).toMatch(/^FAILED: .*\(status 3\)$/);
+    expect(() => rmSync(witness)).toThrow();
+  });
+
+  it('whose program is not there counts as failed', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    expect(await runLevel({ name: 'x', commands: [['no-such-program']] })).toMatchObject({ passed: 0, failed: 1 });
+  });
+});
+
+const PASSES = "import { it } from 'vitest'; it('a', () => {});";
+const FAILS = "import { it } from 'vitest'; it('a', () => { throw new Error(); });";
+const DOES_NOT_LOAD = "import './absent.ts';";
+const HOOK_FAILS = `import { beforeAll, it } from 'vitest'; beforeAll(() => { throw new Error(); }); it('a', () => {});`;
+const SKIPS = "import { it } from 'vitest'; it.skip('a', () => {});";
+
+describe('the report of vitest', () => {
+  /** Runs vitest on these files, and resolves to the path of what it reports. */
+  function reportOf(files: readonly string[]): Promise<string> {
+    symlinkSync(NODE_MODULES, join(directory, 'node_modules'));
+    files.forEach((text, index) => writeFileSync(join(directory, `${index}.test.ts`), text));
+    const report = join(directory, 'report.json');
+    const args = ['run', '--no-cache', '--reporter=json', `--outputFile.json=${report}`];
+    return new Promise((resolve) => {
+      const env = { PATH: `${NODE_MODULES}/.bin:${process.env.PATH ?? ''}` };
+      execFile(join(NODE_MODULES, '.bin/vitest'), args, { cwd: directory, env }, () => resolve(report));
+    });
+  }
+
+  it.each([
+    ['passed and failed tests', [PASSES, FAILS], { passed: 1, failed: 1 }],
+    [
+      'a file that did not load and one whose set-up failed',
+      [PASSES, DOES_NOT_LOAD, HOOK_FAILS],
+      { passed: 1, failed: 2 },
+    ],
+    ['no test at all', [], { passed: 0, failed: 1 }],
+    ['tests that were all skipped', [SKIPS], { passed: 0, failed: 1 }],
+  ])('counts %s', { timeout: 30_000 }, async (_what, files, counts) => {
+    expect(countTests(await reportOf(files))).toEqual(counts);
+  });
+
+  it('counts as failed when there is none', () => {
+    expect(countTests(join(directory, 'none.json'))).toEqual({ passed: 0, failed: 1 });
+  });
+});

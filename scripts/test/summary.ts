@@ -1,0 +1,32 @@
+import type { LevelResult } from './runLevel.ts';
+
+/** What is shown when all levels are done. Its last line is `N passed, N failed`; no test at all counts as failed. */
+export interface Summary {
+  readonly text: string;
+  readonly failed: number;
+}
+
+/** Sums up levels that ran, and says which were left out. */
+export function summarize(results: readonly LevelResult[], leftOut: readonly string[]): Summary {
+  const passed = total(results, (result) => result.passed);
+  const failed = total(results, (result) => result.failed);
+  const atLeastOne = passed + failed === 0 ? 1 : failed;
+  const lines = [
+    '',
+    ...results.map(row),
+    ...leftOut.map((name) => `  ${name.padEnd(12)} left out by name`),
+    '',
+    `${passed} passed, ${atLeastOne} failed`,
+    '',
+  ];
+  return { text: lines.join('\n'), failed: atLeastOne };
+}
+
+function total(results: readonly LevelResult[], count: (result: LevelResult) => number): number {
+  return results.reduce((sum, result) => sum + count(result), 0);
+}
+
+function row({ level, passed, failed, seconds, problem }: LevelResult): string {
+  const verdict = problem ?? (failed > 0 ? 'FAILED' : 'passed');
+  return `  ${level.padEnd(12)} ${String(passed).padStart(5)} passed ${String(failed).padStart(4)} failed ${seconds.toFixed(0).padStart(5)} s  ${verdict}`;
+}

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { stringify } from 'yaml';
+import { binary } from '../lab/binaries.ts';
+import { type ControlPlane, startControlPlane } from '../integration/controlPlane.ts';
+
+/** How a program ended, with both of its outputs. */
+export interface Outcome {
+  ok: boolean;
+  text: string;
+}
+
+/** A real API server, and the programs that people talk to it with. */
+export interface Cluster {
+  kubectl(args: readonly string[], input?: string | object): Promise<Outcome>;
+  helm(...args: readonly string[]): Promise<Outcome>;
+  stop(): Promise<void>;
+}
+
+/** Runs a program to its end; `input` is what it reads. */
+export function run(program: string, args: readonly string[], input: string | object = '', env = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const options = { maxBuffer: 1 << 26, env: { ...process.env, ...env } };
+    const child = execFile(program, args, options, (error, stdout, stderr) =>
+      resolve({ ok: error === null, text: stdout + stderr }),
+    );
+    child.stdin?.end(typeof input === 'string' ? input : stringify(input));
+  });
+}
+
+export async function startCluster(): Promise<Cluster> {
+  const plane: ControlPlane = await startControlPlane();
+  const env = {
+    KUBECONFIG: plane.kubeconfig,
+    // helm keeps caches and its own settings; neither is to be the user's.
+    HELM_CACHE_HOME: `${plane.directory}/helm`,
+    HELM_CONFIG_HOME: `${plane.directory}/helm`,
+    HELM_DATA_HOME: `${plane.directory}/helm`,
+  };
+  const [kubectl, helm] = await Promise.all([binary('kubectl'), binary('helm')]);
+  return {
+    kubectl: (args, input) => run(kubectl, args, input, env),
+    helm: (...args) => run(helm, args, '', env),
+    stop: () => plane.stop(),
+  };
+}

@@ -1,0 +1,221 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import type { Manifest } from '../../scripts/chart/helm.ts';
+import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
+import { type Fixture, startFixture } from '../integration/fixture.ts';
+import { binary } from '../lab/binaries.ts';
+
+/**
+ * The operator and its clean-up with the rights that deploy/ gives them, on a real API server with RBAC: nothing is
+ * refused, and nothing is allowed that was not used.
+ */
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const NAMESPACE = 'traffic-operator-system';
+const EXPORTER_NAMESPACE = `${NAMESPACE}-node-exporter`;
+const UNFIT = 'web.traffic.example.com/unfit';
+const WAIT = { timeout: 40_000, interval: 300 };
+const run = promisify(execFile);
+
+/** Rights that this story does not come to use. */
+const UNUSED = [
+  // Needed where the admission plugin OwnerReferencesPermissionEnforcement is on.
+  'update trafficwatches.traffic.example.com/finalizers',
+  // For an event that happens again within ten minutes.
+  'patch events.events.k8s.io',
+];
+
+let f: Fixture;
+const used = new Set<string>();
+
+async function kubectl(args: readonly string[], input?: object): Promise<string> {
+  const running = run(await binary('kubectl'), [`--kubeconfig=${f.controlPlane.kubeconfig}`, ...args]);
+  running.child.stdin?.end(input === undefined ? '' : JSON.stringify(input));
+  return (await running).stdout;
+}
+
+const names = async (kinds: string, namespace: string): Promise<string[]> =>
+  (await kubectl(['get', kinds, '-n', namespace, '-oname'])).split('\n').filter(Boolean).sort();
+
+/** A kubeconfig with the token that a pod of this ServiceAccount would have. */
+async function kubeconfigOf(serviceAccount: string): Promise<string> {
+  const token = (await kubectl(['create', 'token', serviceAccount, '-n', NAMESPACE])).trim();
+  const { directory, url } = f.controlPlane;
+  const path = join(directory, `${serviceAccount}.kubeconfig`);
+  const cluster = { server: url, 'certificate-authority': join(directory, 'ca.crt') };
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster }],
+    users: [{ name: 'u', user: { token } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  };
+  await writeFile(path, JSON.stringify(config));
+  return path;
+}
+
+/** Pods that no controller makes here: the operator's own, found by its name, and Prometheus'. */
+async function createPods(): Promise<void> {
+  const deployment = JSON.parse(await kubectl(['get', 'deployment/traffic-operator', '-n', NAMESPACE, '-ojson'])) as {
+    metadata: { uid: string };
+    spec: { selector: object; template: Manifest };
+  };
+  const { template, selector } = deployment.spec;
+  const owner = (apiVersion: string, kind: string, name: string, uid: string): object[] => [
+    { apiVersion, kind, name, uid, controller: true },
+  ];
+  const meta = (name: string, ownerReferences: object[]): object => ({ name, namespace: NAMESPACE, ownerReferences });
+  const replicaSet = {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: meta('rs', owner('apps/v1', 'Deployment', 'traffic-operator', deployment.metadata.uid)),
+    spec: { replicas: 0, selector, template },
+  };
+  await kubectl(['create', '-f-'], replicaSet);
+  const uid = await kubectl(['get', 'rs/rs', '-n', NAMESPACE, '-ojsonpath={.metadata.uid}']);
+  const pod = { ...template, apiVersion: 'v1', kind: 'Pod' };
+  await kubectl(['create', '-f-'], { ...pod, metadata: meta('operator', owner('apps/v1', 'ReplicaSet', 'rs', uid)) });
+  const labels = prometheusSelector(NAMESPACE);
+  await kubectl(['create', '-f-'], { ...pod, metadata: { name: 'prometheus-0', namespace: NAMESPACE, labels } });
+}
+
+async function createEndpointSlice(): Promise<void> {
+  const labels = { 'kubernetes.io/service-name': 'node-exporter' };
+  await kubectl(['create', '-f-'], {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: 'node-exporter-1', namespace: EXPORTER_NAMESPACE, labels },
+    addressType: 'IPv4',
+    ports: [{ name: 'metrics', port: 9100 }],
+    endpoints: [{ addresses: ['10.1.2.3'], nodeName: 'n1', conditions: { ready: true } }],
+  });
+}
+
+/** Adds what the operator's own metrics say that it asked for; a patch that made something is a creation too. */
+async function noteRequests(): Promise<void> {
+  const text = await (await fetch(f.operator().metricsUrl)).text();
+  const sample = /^traffic_operator_api_requests_total\{verb="(.+?)",resource="(.+?)",code="(.+?)"\} /gm;
+  for (const [, verb = '', resource = '', code] of text.matchAll(sample)) {
+    used.add(`${verb} ${resource}`);
+    if (code === '201') used.add(`create ${resource}`);
+  }
+}
+
+/** Ends the operator; whatever it was refused stands in its log. */
+async function endOperator(): Promise<void> {
+  await noteRequests();
+  const log = f.operator().log();
+  await f.stopOperator();
+  expect(log.split('\n').filter((line) => /forbidden|"status":403/i.test(line))).toEqual([]);
+}
+
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1', 'n2'] });
+  await kubectl(['apply', '-k', `${ROOT}deploy`]);
+  await kubectl(['apply', '-k', `${ROOT}deploy/cleanup`]);
+  await createPods();
+  vi.stubEnv('POD_NAME', 'operator');
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await f.stop();
+});
+
+describe('the rights in deploy/', () => {
+  const OWN_PROMETHEUS = ['--prometheus-url=', '--scrape-interval=1s'];
+  let as: readonly string[];
+
+  it('let the operator deploy what it measures with and write its targets', async () => {
+    as = [`--kubeconfig=${await kubeconfigOf('traffic-operator')}`, '--leader-elect', `--namespace=${NAMESPACE}`];
+    await f.startOperator([...as, ...OWN_PROMETHEUS]);
+    await vi.waitFor(async () => {
+      expect(await names('ds,svc,sa', EXPORTER_NAMESPACE)).toContain('daemonset.apps/node-exporter');
+      expect(await names('deployments,cm,svc,sa', NAMESPACE)).toContain('deployment.apps/prometheus');
+    }, WAIT);
+    await createEndpointSlice();
+    await vi.waitFor(async () => {
+      const annotations = await kubectl([
+        'get',
+        'pod/prometheus-0',
+        '-n',
+        NAMESPACE,
+        '-ojsonpath={.metadata.annotations}',
+      ]);
+      expect(annotations).toContain('targets-hash');
+    }, WAIT);
+    await endOperator();
+  });
+
+  it('let it take that away again, and do its main job', async () => {
+    await f.createWatch('web', { maxBandwidthPercent: '10' });
+    await f.startOperator(as);
+    await vi.waitFor(async () => {
+      expect(await f.labels(UNFIT)).toEqual({ n1: 'false', n2: 'false' });
+      expect((await f.watch('web')).status?.ready).toBe(true);
+      expect(await names('deployments', 'default')).toEqual(['deployment.apps/web']);
+      expect((await f.events('web')).map((event) => event.reason)).toContain('Decided');
+      expect(await names('deployments,cm', NAMESPACE)).not.toContain('deployment.apps/prometheus');
+      const phase = await kubectl(['get', 'namespace', EXPORTER_NAMESPACE, '-ojsonpath={.status.phase}']);
+      expect(phase).toBe('Terminating');
+    }, WAIT);
+    await endOperator();
+  });
+
+  it('let it do no more than it does', async () => {
+    const granted = new Set<string>();
+    for (const kind of ['clusterrole/traffic-operator-system-traffic-operator', 'role/traffic-operator']) {
+      const role = JSON.parse(await kubectl(['get', kind, '-n', NAMESPACE, '-ojson'])) as {
+        rules: { apiGroups: [string]; resources: string[]; verbs: string[] }[];
+      };
+      for (const { apiGroups, resources, verbs } of role.rules) {
+        const [group] = apiGroups;
+        for (const resource of resources) {
+          const [plural = '', subresource] = resource.split('/');
+          const full = [plural, ...(group === '' ? [] : [group])].join('.');
+          for (const verb of verbs)
+            granted.add(`${verb} ${subresource === undefined ? full : `${full}/${subresource}`}`);
+        }
+      }
+    }
+    // This API server sends a whole list through the watch; one before 1.34 is asked for the list first.
+    const mayBeUsed = (right: string): boolean => used.has(right) || used.has(right.replace(/^list /, 'watch '));
+    expect([...granted].filter((right) => !mayBeUsed(right)).sort()).toEqual([...UNUSED].sort());
+  });
+
+  it('let the clean-up leave nothing behind', async () => {
+    // What a namespace controller would do.
+    await kubectl(['replace', '--raw', `/api/v1/namespaces/${EXPORTER_NAMESPACE}/finalize`, '-f-'], {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: EXPORTER_NAMESPACE },
+      spec: { finalizers: [] },
+    });
+    await f.startOperator([...as, ...OWN_PROMETHEUS]);
+    await vi.waitFor(
+      async () => expect(await names('deployments', NAMESPACE)).toContain('deployment.apps/prometheus'),
+      WAIT,
+    );
+    await endOperator();
+    await kubectl(['delete', 'pod', 'operator', 'prometheus-0', '-n', NAMESPACE, '--now']);
+
+    const [job] = parseAllDocuments(await kubectl(['get', 'job', '-n', NAMESPACE, '-oyaml'])).map(
+      (document) => (document.toJS() as { items: Manifest[] }).items[0],
+    );
+    const { args } = (job?.spec as { template: { spec: { containers: [{ args: string[] }] } } }).template.spec
+      .containers[0];
+    const kubeconfig = `--kubeconfig=${await kubeconfigOf('traffic-operator-cleanup')}`;
+    const { stdout } = await run(process.execPath, [`${ROOT}src/main.ts`, ...args, kubeconfig], { timeout: 60_000 });
+
+    expect(stdout).toContain('labels and finalizers are off');
+    expect(await f.labels(UNFIT)).toEqual({});
+    expect((await f.watch('web')).metadata?.finalizers ?? []).toEqual([]);
+    expect(await names('deployments,cm,leases', NAMESPACE)).toEqual(['deployment.apps/traffic-operator']);
+    expect(await names('ds,svc,sa', EXPORTER_NAMESPACE)).toEqual([]);
+    expect(await kubectl(['get', 'deploy/traffic-operator', '-n', NAMESPACE, '-ojsonpath={.spec.replicas}'])).toBe('0');
+  });
+});
