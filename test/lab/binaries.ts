@@ -1,0 +1,25 @@
+import { execFileSync } from 'node:child_process';
+import { access } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+const BUILD = fileURLToPath(new URL('build.sh', import.meta.url));
+
+let directory: string | undefined;
+
+/** The directory that holds the lab's programs (kubectl, helm, etcd, ...); it need not exist yet. */
+export function binDir(): string {
+  directory ??= execFileSync(BUILD, ['--print-bin'], { encoding: 'utf8' }).trim();
+  return directory;
+}
+
+/**
+ * A program's absolute path. Throws when it has not been built, and says how to build it: a build takes minutes, so no
+ * test starts one by itself.
+ */
+export async function binary(name: string): Promise<string> {
+  const path = `${binDir()}/${name}`;
+  await access(path).catch(() => {
+    throw new Error(`${name} is not built: run test/lab/build.sh (looked for ${path})`);
+  });
+  return path;
+}

@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# Builds the lab's programs from the Go modules pinned in modules/, into a cache outside the checkout.
+#   build.sh                 everything the lab needs; does nothing when it is there already
+#   build.sh FAMILY...       only these (see lib/families.sh)
+#   build.sh --complete      succeeds when there is nothing left to build
+#   build.sh --print-bin     prints the directory that holds the programs built so far, and builds nothing
+# Cache: ${TRAFFIC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/traffic-operator/lab}
+set -euo pipefail
+
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+MODULES=$HERE/modules
+CACHE=${TRAFFIC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/traffic-operator/lab}
+# shellcheck source=lib/families.sh
+source "$HERE/lib/families.sh"
+
+# One setting throughout, so that a package which several families share is compiled once. That is also why -trimpath
+# is not used: with it, a module that a replace directive brought in counts as another than the same one required.
+# Debug information, which -s -w would throw away at the end, is not made at all: an eighth of the time.
+# GOTOOLCHAIN: an older Go fetches the release that the go.mod files ask for; Debian's is set not to.
+export GOTOOLCHAIN=${GOTOOLCHAIN:-auto}
+export CGO_ENABLED=0 GOFLAGS='-buildvcs=false -gcflags=all=-dwarf=false'
+
+say() { printf '%4ds  %s\n' "$SECONDS" "$*"; }
+
+# A family's key: everything that decides what comes out, but for the Go release.
+family_key() {
+  {
+    cat "$MODULES/$1"/*
+    echo "$GOFLAGS"
+    family_binaries "$1"
+    family_tags "$1"
+    family_ldflags "$1"
+    uname -m
+  } | sha256sum | cut -c1-12
+}
+
+family_dir() { echo "$CACHE/$1-$(family_key "$1")"; }
+
+# All families' keys make the key of the one directory in which every program is found.
+bin_dir() {
+  local family keys=''
+  for family in "${DEFAULT_FAMILIES[@]}" "${EXTRA_FAMILIES[@]}"; do keys+=$(family_key "$family"); done
+  echo "$CACHE/$(sha256sum <<<"$keys" | cut -c1-12)/bin"
+}
+
+family_is_built() {
+  local name _ dir
+  dir=$(family_dir "$1")
+  while read -r name _; do [[ -x $dir/$name ]] || return 1; done < <(family_binaries "$1")
+}
+
+require_family() {
+  family_binaries "$1" >/dev/null && return
+  echo "build.sh: there is no family $1, only ${DEFAULT_FAMILIES[*]} ${EXTRA_FAMILIES[*]}" >&2
+  exit 2
+}
+
+require_go() {
+  command -v go >/dev/null && return
+  echo "build.sh: Go is not installed; see ${HERE#"$PWD"/}/README.md, or https://go.dev/dl" >&2
+  exit 1
+}
+
+# Says every 15 s how many packages have been compiled, until it is killed.
+report_progress() { # log label
+  # A sleep that outlives this must not hold the output of the script open.
+  while sleep 15 >/dev/null 2>&1; do say "$2: $(grep -cE '^[a-z0-9.-]+(/|$)' "$1" || true) packages compiled so far"; done
+}
+
+# Modules of the families to come are fetched while the first one compiles: a minute and a half less in all.
+prefetch() { # family...
+  local family
+  for family in "$@"; do
+    (cd "$MODULES/$family" && family_binaries "$family" | cut -d' ' -f2 | xargs go list -deps -tags "$(family_tags "$family")")
+  done
+}
+
+build_family() { # family label
+  local family=$1 label=$2 dir tmp log reporter names
+  dir=$(family_dir "$family") tmp=$dir.tmp.$$ log=$dir.log
+  names=$(family_binaries "$family" | cut -d' ' -f1 | paste -sd' ')
+  say "$label: building $names"
+  mkdir -p "$tmp"
+  : >"$log"
+  report_progress "$log" "$label" &
+  reporter=$!
+  if ! compile "$family" "$tmp" >>"$log" 2>&1; then
+    kill "$reporter"
+    rm -rf "$tmp"
+    printf 'build.sh: %s failed; the end of %s:\n' "$label" "$log" >&2
+    tail -n 30 "$log" >&2
+    return 1
+  fi
+  kill "$reporter"
+  rm -rf "$dir"
+  mv "$tmp" "$dir"
+}
+
+# One call of the linker for all of a family's programs, so that both cores stay busy.
+compile() { # family out
+  local family=$1 out=$2 packages=() names=() name package
+  while read -r name package; do names+=("$name") packages+=("$package"); done < <(family_binaries "$family")
+  # A trailing slash names each file after its package, which is wrong for a module's root such as .../v3.
+  local target=$out/
+  [[ ${#names[@]} -gt 1 ]] || target=$out/${names[0]}
+  cd "$MODULES/$family"
+  go build -v -tags "$(family_tags "$family")" -ldflags "-s -w $(family_ldflags "$family")" -o "$target" "${packages[@]}"
+}
+
+# Also links what an earlier call built: the directory's name changes with any family's version.
+link_families() { # bin
+  local family name _ dir
+  mkdir -p "$1"
+  for family in "${DEFAULT_FAMILIES[@]}" "${EXTRA_FAMILIES[@]}"; do
+    family_is_built "$family" || continue
+    dir=$(family_dir "$family")
+    while read -r name _; do
+      # A hard link still leads to the file when the directory alone is mounted elsewhere, as it is in the lab's nodes.
+      [[ $1/$name -ef $dir/$name ]] || ln -f "$dir/$name" "$1/$name"
+    done < <(family_binaries "$family")
+  done
+}
+
+end_background_jobs() {
+  local jobs
+  jobs=$(jobs -p)
+  # shellcheck disable=SC2086 # one word a job
+  [[ -z $jobs ]] || kill $jobs 2>/dev/null || true
+}
+
+main() {
+  trap end_background_jobs EXIT
+  local bin family missing=() done=0
+  bin=$(bin_dir)
+  if [[ ${1:-} == --print-bin ]]; then
+    link_families "$bin"
+    echo "$bin"
+    return
+  fi
+  local check=
+  if [[ ${1:-} == --complete ]]; then check=yes && shift; fi
+  local wanted=("$@")
+  [[ $# -gt 0 ]] || wanted=("${DEFAULT_FAMILIES[@]}")
+  for family in "${wanted[@]}"; do
+    require_family "$family"
+    family_is_built "$family" || missing+=("$family")
+  done
+  if [[ -n $check ]]; then [[ ${#missing[@]} -eq 0 ]]; return; fi
+  [[ ${#missing[@]} -eq 0 ]] || require_go
+  prefetch "${missing[@]:1}" >/dev/null 2>&1 &
+  for family in "${missing[@]}"; do
+    build_family "$family" "[$((++done))/${#missing[@]}] $family"
+  done
+  link_families "$bin"
+  [[ ${#missing[@]} -eq 0 ]] || say "built ${#missing[@]} of ${#wanted[@]} families into $bin"
+}
+
+main "$@"

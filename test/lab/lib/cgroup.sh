@@ -1,0 +1,50 @@
+# shellcheck shell=bash
+# The cgroup `traffic-lab` and one for each node beneath it, where its kubelet keeps the pods.
+
+CGROUPS=/sys/fs/cgroup
+
+# The directories of every hierarchy: one with cgroup v2, one a controller with v1.
+cgroup_hierarchies() {
+  if [[ $(stat -fc %T $CGROUPS) == cgroup2fs ]]; then
+    echo $CGROUPS
+  else
+    # Links are left out: a hierarchy of several controllers has one for each (cpu, cpuacct -> cpu,cpuacct).
+    find $CGROUPS -mindepth 1 -maxdepth 1 -type d
+  fi
+}
+
+cgroup_add_node() { # number
+  local hierarchy
+  for hierarchy in $(cgroup_hierarchies); do
+    # The one that systemd keeps beside those of v1 has no controllers. runc makes its directories there by itself.
+    [[ $hierarchy != */unified ]] || continue
+    cgroup_make "$hierarchy/traffic-lab"
+    cgroup_make "$hierarchy/traffic-lab/node$1"
+  done
+}
+
+# A new cgroup may use no processor (v1) and hand out no controller (v2) until it is told to.
+cgroup_make() { # directory
+  local parent file
+  parent=$(dirname "$1")
+  if [[ -f $parent/cgroup.subtree_control ]]; then # v2; tried by reading only, not on such a machine
+    for file in cpu cpuset memory pids io; do
+      echo "+$file" >"$parent/cgroup.subtree_control" 2>/dev/null || true
+    done
+    grep -qw memory "$parent/cgroup.subtree_control" ||
+      fail "cgroup v2: the memory controller cannot be enabled in $parent; inside a container, move its processes to a child cgroup first"
+  fi
+  mkdir -p "$1"
+  for file in cpuset.cpus cpuset.mems; do
+    [[ ! -f $parent/cpuset.cpus || -f $1/cgroup.controllers ]] || cat "$parent/$file" >"$1/$file"
+  done
+}
+
+# rmdir, from the leaves up: rm cannot remove the files of a cgroup, and need not.
+cgroup_remove() { # path below the hierarchies
+  local hierarchy
+  for hierarchy in $(cgroup_hierarchies); do
+    [[ -d $hierarchy/$1 ]] || continue
+    wait_for 10 find "$hierarchy/$1" -depth -type d -exec rmdir {} + || fail "cgroup $hierarchy/$1 is still in use"
+  done
+}

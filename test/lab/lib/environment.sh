@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+# Where things are, and how the lab speaks. Sourced by every script of the lab.
+# shellcheck disable=SC2034 # used by the scripts that source this file
+
+LAB=${TRAFFIC_LAB_DIR:-/var/lib/traffic-lab}
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# 198.18.0.0/15 is set aside for benchmarks of networks (RFC 2544): no real host has an address in it.
+NETWORK=198.18.0           # /24: the switch that nodes, control plane and host are plugged into
+API_ADDRESS=$NETWORK.1
+HOST_ADDRESS=$NETWORK.254  # this machine's own end
+SERVICE_CIDR=198.18.64.0/20
+DNS_ADDRESS=198.18.64.10
+PODS=198.19                # node N has $PODS.N.0/24
+POD_CIDR=$PODS.0.0/16
+MOST_NODES=200
+
+KUBECONFIG_FILE=$LAB/kubeconfig
+STEP='starting'
+
+# Debian keeps ip, tc and nft where a user's PATH does not look.
+export PATH=$PATH:/usr/sbin:/sbin
+
+say() { printf '%4ds  %s\n' "$SECONDS" "$*"; }
+
+# What is being done now, for the message should it fail.
+step() {
+  STEP=$*
+  say "$STEP"
+}
+
+fail() {
+  printf 'lab: %s\n' "$*" >&2
+  exit 1
+}
+
+require_root() {
+  [[ $(uname -s) == Linux ]] || fail 'the lab needs Linux: network namespaces and cgroups'
+  [[ $EUID -eq 0 ]] || fail 'the lab needs root: it makes network namespaces, mounts and cgroups'
+}
+
+require_lab() { [[ -f $KUBECONFIG_FILE ]] || fail "no lab is running in $LAB; start one with test/lab/up.sh"; }
+
+# Puts the programs that build.sh made before everything else on PATH.
+use_binaries() {
+  BIN=$("$HERE/build.sh" --print-bin)
+  export PATH=$BIN:$PATH
+}
+
+# The cache would otherwise be in the user's home and outlive the lab.
+kubectl_lab() { kubectl --kubeconfig="$KUBECONFIG_FILE" --cache-dir="$LAB/kubectl-cache" "$@"; }
+
+# Tries a command every 0.2 s until it succeeds; false after the given seconds.
+wait_for() { # seconds command...
+  local end=$((SECONDS + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    ((SECONDS < end)) || return 1
+    sleep 0.2
+  done
+}

@@ -1,0 +1,72 @@
+# shellcheck shell=bash
+# What is built, and how. One Go module a family, since the families' dependencies disagree with one another.
+# Sourced by build.sh.
+
+# Families in the order in which they are wanted: the integration tests need the first two only.
+# shellcheck disable=SC2034 # used by build.sh
+DEFAULT_FAMILIES=(k8s etcd node_exporter prometheus containerd coredns helm kubeconform pause)
+# Built only when asked for by name.
+EXTRA_FAMILIES=(toxiproxy)
+
+# One binary a line: the file's name, then the Go package.
+family_binaries() {
+  case $1 in
+    k8s)
+      local command
+      for command in kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl; do
+        echo "$command k8s.io/kubernetes/cmd/$command"
+      done
+      ;;
+    etcd) echo 'etcd go.etcd.io/etcd/server/v3' ;;
+    node_exporter) echo 'node_exporter github.com/prometheus/node_exporter' ;;
+    prometheus)
+      echo 'prometheus github.com/prometheus/prometheus/cmd/prometheus'
+      echo 'promtool github.com/prometheus/prometheus/cmd/promtool'
+      ;;
+    containerd)
+      local command
+      for command in containerd containerd-shim-runc-v2 ctr; do
+        echo "$command github.com/containerd/containerd/v2/cmd/$command"
+      done
+      ;;
+    pause) echo 'pause .' ;;
+    coredns) echo 'coredns .' ;; # modules/coredns/main.go: only the plugins that the lab uses
+    helm) echo 'helm helm.sh/helm/v4/cmd/helm' ;;
+    kubeconform) echo 'kubeconform github.com/yannh/kubeconform/cmd/kubeconform' ;;
+    toxiproxy) echo 'toxiproxy-server github.com/Shopify/toxiproxy/v2/cmd/server' ;;
+    *) return 1 ;;
+  esac
+}
+
+# Build tags that leave out what the lab does not use; compiling is most of the time of a first build.
+family_tags() {
+  case $1 in
+    prometheus) echo 'remove_all_sd' ;; # the clouds' discoveries; static and file discovery stay
+  esac
+}
+
+# Linker flags beyond -s -w.
+family_ldflags() {
+  local version package
+  case $1 in
+    k8s)
+      # Kubernetes stamps its version at link time; a kubelet that says v0.0.0 is refused by nobody but confuses everyone.
+      version=$(module_version k8s k8s.io/kubernetes)
+      package=k8s.io/component-base/version
+      echo "-X $package.gitVersion=$version -X $package.gitMajor=1 -X $package.gitMinor=$(cut -d. -f2 <<<"$version")"
+      ;;
+    prometheus) echo "-X github.com/prometheus/common/version.Version=$PROMETHEUS_VERSION" ;;
+    node_exporter)
+      version=$(module_version node_exporter github.com/prometheus/node_exporter)
+      echo "-X github.com/prometheus/common/version.Version=${version#v}"
+      ;;
+  esac
+}
+
+# The module v0.315.0 is what the project calls 3.15.0.
+PROMETHEUS_VERSION=3.15.0
+
+# A module's version as pinned in a family's go.mod.
+module_version() { # family module
+  awk -v m="$2" '$1 == m {print $2; exit}' "$MODULES/$1/go.mod"
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Sees to what the lab needs of the machine. Installs it as root on Debian; else says what is missing and exits 1.
+set -euo pipefail
+# shellcheck source=lib/environment.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib/environment.sh"
+
+# A command, the Debian package that has it, and what the lab does with it.
+NEEDED='
+ip          iproute2                   network namespaces and links
+tc          iproute2                   links of a limited speed
+nsenter     util-linux                 namespaces of nodes
+openssl     openssl                    certificates
+sysctl      procps                     forwarding in nodes
+nft         nftables                   Services, by kube-proxy
+runc        runc                       containers
+iperf3      iperf3                     the image that makes traffic
+busybox     busybox-static             the image with a shell
+buildah     buildah                    images from a Dockerfile
+/usr/lib/cni/ptp  containernetworking-plugins  addresses of pods (elsewhere in /opt/cni/bin)
+'
+
+# Go is needed only as long as something is to be built. Debian 12's is too old even to fetch a newer one by itself,
+# which any Go since 1.21 does.
+go_is_there() { "$HERE/build.sh" --complete || command -v go >/dev/null; }
+
+is_there() { # command or path
+  case $1 in
+    busybox) [[ $(command -v busybox) ]] && ! ldd "$(command -v busybox)" >/dev/null 2>&1 ;; # static
+    /usr/lib/cni/*) [[ -x $1 || -x /opt/cni/bin/${1##*/} ]] ;;
+    *) command -v "$1" >/dev/null ;;
+  esac
+}
+
+missing_lines() {
+  local command package purpose
+  while read -r command package purpose; do
+    [[ -z $command ]] || is_there "$command" || echo "$command|$package|$purpose"
+  done <<<"$NEEDED"
+}
+
+# Installing starts nothing: Debian asks policy-rc.d before it starts a service (invoke-rc.d(8)), and 101 says no.
+install_packages() { # package...
+  local policy=/usr/sbin/policy-rc.d made=
+  if [[ ! -e $policy ]]; then
+    printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy
+    made=yes
+  fi
+  say "installing $*"
+  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; } >"$LOG" 2>&1 || {
+    tail -n 20 "$LOG" >&2
+    echo 'prerequisites.sh: apt-get failed' >&2
+  }
+  [[ -z $made ]] || rm -f $policy
+}
+
+report() { # lines
+  echo 'The lab needs these programs, which are not on this machine:' >&2
+  while IFS='|' read -r command package purpose; do
+    printf '  %-18s %s (Debian package %s)\n' "${command##*/}" "$purpose" "$package" >&2
+  done <<<"$1"
+  echo "On Debian or Ubuntu: sudo apt-get install --no-install-recommends $(packages_of "$1")" >&2
+}
+
+packages_of() { cut -d'|' -f2 <<<"$1" | sort -u | xargs; }
+
+main() {
+  local missing
+  missing=$(missing_lines)
+  if [[ -n $missing && $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
+    LOG=$(mktemp)
+    # shellcheck disable=SC2046 # one word a package
+    install_packages $(packages_of "$missing")
+    rm -f "$LOG"
+    missing=$(missing_lines)
+  fi
+  [[ -z $missing ]] || report "$missing"
+  if ! go_is_there; then
+    echo 'The lab compiles its programs: it needs Go 1.21 or newer, from https://go.dev/dl' >&2
+    missing+=go
+  fi
+  [[ -z $missing ]]
+}
+
+main
