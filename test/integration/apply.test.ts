@@ -1,0 +1,148 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Applier } from '../../src/runtime/apply.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
+import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+import { connect, type Connected } from './runtimeScene.ts';
+
+const FIELD_MANAGER = 'traffic-operator-test';
+
+let plane: ControlPlane;
+let connected: Connected;
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+  connected = connect(plane);
+});
+afterAll(async () => {
+  await connected.transport.close();
+  await plane.stop();
+});
+
+describe('server-side apply on a real API server', () => {
+  let count = 0;
+  let name: string;
+  let desired: V1Deployment;
+
+  beforeEach(() => {
+    name = `web-${++count}`;
+    desired = deployment(name);
+  });
+
+  /** As after a restart: nothing is remembered. */
+  const applier = (): Applier =>
+    new Applier({ client: connected.client, fieldManager: FIELD_MANAGER, logger: createLogger('silent') });
+  const live = (): Promise<V1Deployment> => connected.client.get(DEPLOYMENTS, { namespace: 'default', name });
+  const byOthers = (patch: unknown): Promise<V1Deployment> =>
+    connected.client.mergePatch(DEPLOYMENTS, { namespace: 'default', name }, patch, { fieldManager: 'kubectl-edit' });
+  const apply = async (using: Applier, what = desired): Promise<boolean> =>
+    (await using.apply(DEPLOYMENTS, what, await live())).written;
+  const create = async (using: Applier): Promise<void> => {
+    expect(await using.apply(DEPLOYMENTS, desired, undefined)).toMatchObject({ written: true });
+  };
+
+  it('writes once; what the server fills in is no reason to write again', async () => {
+    const using = applier();
+    await create(using);
+    const version = (await live()).metadata!.resourceVersion;
+    expect([await apply(using), await apply(using)]).toEqual([false, false]);
+    expect((await live()).metadata!.resourceVersion).toBe(version);
+  });
+
+  it('knows after a restart that nothing is to be done, quantities in another form included', async () => {
+    await create(applier());
+    const container = (await live()).spec!.template.spec!.containers[0]!;
+    expect(container.resources!.limits).toEqual({ cpu: '1', memory: '1Gi' });
+    expect(await apply(applier())).toBe(false);
+  });
+
+  it('puts drift right', async () => {
+    const using = applier();
+    await create(using);
+    await byOthers({ spec: { replicas: 7 } });
+    expect(await apply(using)).toBe(true);
+    expect((await live()).spec!.replicas).toBe(2);
+    expect(await apply(using)).toBe(false);
+  });
+
+  it('puts back what somebody took away, a named item of a list included', async () => {
+    const using = applier();
+    await create(using);
+    await byOthers({ metadata: { labels: null }, spec: { template: { spec: { containers: [container('main')] } } } });
+    expect(await apply(using)).toBe(true);
+    expect((await live()).metadata!.labels).toEqual({ app: 'web' });
+    expect((await live()).spec!.template.spec!.containers[0]!.env).toHaveLength(2);
+  });
+
+  it('takes away what it no longer wants, after a restart, too', async () => {
+    await create(applier());
+    const less = structuredClone(desired);
+    delete less.spec!.replicas;
+    less.spec!.template.spec!.containers[0]!.env!.pop();
+    expect(await apply(applier(), less)).toBe(true);
+    const now = await live();
+    // The default of replicas is 1.
+    expect(now.spec!.replicas).toBe(1);
+    expect(now.spec!.template.spec!.containers[0]!.env).toEqual([{ name: 'A', value: '1' }]);
+    expect(await apply(applier(), less)).toBe(false);
+  });
+
+  it('leaves other managers’ fields alone, also when it writes', async () => {
+    const using = applier();
+    await create(using);
+    await byOthers({ metadata: { annotations: { note: 'theirs' } }, spec: { paused: true } });
+    expect(await apply(using)).toBe(false);
+    const more = structuredClone(desired);
+    more.spec!.replicas = 3;
+    expect(await apply(using, more)).toBe(true);
+    const now = await live();
+    expect([now.spec!.paused, now.metadata!.annotations!.note]).toEqual([true, 'theirs']);
+  });
+
+  it('does not loop over what the server keeps otherwise than it was said', async () => {
+    // An empty text is not kept at all.
+    desired.spec!.template.spec!.hostname = '';
+    const using = applier();
+    await create(using);
+    expect([await apply(using), await apply(using)]).toEqual([false, false]);
+    await byOthers({ spec: { template: { spec: { hostname: 'theirs' } } } });
+    expect(await apply(using)).toBe(true);
+  });
+});
+
+function container(name: string): object {
+  return { name, image: 'web:1' };
+}
+
+function deployment(name: string): V1Deployment {
+  const labels = { app: 'web' };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: 'default', labels },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: [
+            {
+              name: 'main',
+              image: 'web:1',
+              ports: [{ containerPort: 80 }],
+              env: [
+                { name: 'A', value: '1' },
+                { name: 'B', value: '2' },
+              ],
+              resources: { limits: { cpu: '1000m', memory: '1024Mi' } },
+            },
+          ],
+          volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '1024Ki' } }],
+          tolerations: [{ operator: 'Exists' }],
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+
+/** State 01 of /proc/net/tcp. */
+const ESTABLISHED = '01';
+
+/** TCP connections from this process to a port of 127.0.0.1 (proc(5), /proc/net/tcp). */
+export function connectionsTo(port: number): number {
+  const own = ownSockets();
+  const rows = readFileSync('/proc/self/net/tcp', 'utf8').trim().split('\n').slice(1);
+  return rows.filter((row) => {
+    const [, , remote = '', state, , , , , , inode = ''] = row.trim().split(/\s+/);
+    return state === ESTABLISHED && Number.parseInt(remote.split(':')[1] ?? '', 16) === port && own.has(inode);
+  }).length;
+}
+
+/** Counts every 20 ms, until told to stop; then says how many there were at most. */
+export function watchConnectionsTo(port: number): () => number {
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, connectionsTo(port));
+  }, 20);
+  return () => {
+    clearInterval(timer);
+    return most;
+  };
+}
+
+function ownSockets(): Set<string> {
+  const inodes = new Set<string>();
+  for (const fd of readdirSync('/proc/self/fd')) {
+    try {
+      const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${fd}`)) ?? [];
+      if (inode !== undefined) inodes.add(inode);
+    } catch {
+      // Closed since the directory was read.
+    }
+  }
+  return inodes;
+}

@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { binary } from '../lab/binaries.ts';
+import { startControlPlane } from './controlPlane.ts';
+import type { ControlPlane } from './controlPlane.ts';
+
+const run = promisify(execFile);
+let plane: ControlPlane;
+
+async function kubectl(kubeconfig: string, ...args: string[]): Promise<string> {
+  return (await run(await binary('kubectl'), [`--kubeconfig=${kubeconfig}`, ...args])).stdout.trim();
+}
+
+function isRunning(pid: number): boolean {
+  // A pid of 0 or less would ask for a group.
+  expect(pid).toBeGreaterThan(0);
+  return existsSync(`/proc/${pid}`);
+}
+
+describe('the control plane of the integration tests', () => {
+  beforeAll(async () => {
+    plane = await startControlPlane();
+  });
+  afterAll(() => plane.stop());
+
+  it('serves an administrator, since tests write all kinds of objects', async () => {
+    expect(await kubectl(plane.kubeconfig, 'create', 'configmap', 'kept', '-oname')).toBe('configmap/kept');
+  });
+
+  it('keeps RBAC in force, since tests try what the operator may not do', async () => {
+    const stranger = await plane.user('stranger');
+    await expect(kubectl(stranger, 'get', 'nodes')).rejects.toThrow('forbidden');
+  });
+
+  it('refuses connections while the API server is down, and has its objects again after', async () => {
+    const before = plane.pids.apiServer;
+    await plane.stopApiServer();
+    await expect(kubectl(plane.kubeconfig, 'get', 'configmap', 'kept')).rejects.toThrow('refused');
+    await plane.startApiServer();
+    expect(plane.pids.apiServer).not.toBe(before);
+    expect(await kubectl(plane.kubeconfig, 'get', 'configmap', 'kept', '-oname')).toBe('configmap/kept');
+  });
+});
+
+describe('the end of a control plane', () => {
+  it('leaves no process and no file when stopped', async () => {
+    const control = await startControlPlane();
+    const { pids, directory } = control;
+    await control.stop();
+    expect([isRunning(pids.etcd), isRunning(pids.apiServer), existsSync(directory)]).toEqual([false, false, false]);
+  });
+
+  it('leaves no process when the test process is killed', async () => {
+    const module = new URL('controlPlane.ts', import.meta.url).href;
+    const script = `const p = await (await import('${module}')).startControlPlane();
+      console.log(JSON.stringify({ pids: p.pids, directory: p.directory })); setInterval(() => {}, 1000)`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = (await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])) as [unknown];
+    const { pids, directory } = JSON.parse(String(line)) as Pick<ControlPlane, 'pids' | 'directory'>;
+    expect([isRunning(pids.etcd), isRunning(pids.apiServer)]).toEqual([true, true]);
+    child.kill('SIGKILL');
+    await vi.waitFor(() => expect([isRunning(pids.etcd), isRunning(pids.apiServer)]).toEqual([false, false]), 5_000);
+    await rm(directory, { recursive: true });
+  });
+});

@@ -1,0 +1,132 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:https';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { binary } from '../lab/binaries.ts';
+import { createAuthority, createUser } from './pki.ts';
+import { freePorts, start, whenReady } from './process.ts';
+import type { RunningProcess } from './process.ts';
+
+/** A real etcd and kube-apiserver on loopback, without controllers, scheduler or nodes. */
+export interface ControlPlane {
+  /** Path of a kubeconfig of a cluster administrator (group system:masters). */
+  readonly kubeconfig: string;
+  /** https://127.0.0.1:port */
+  readonly url: string;
+  /** Certificates, kubeconfigs, logs and data; removed by stop. */
+  readonly directory: string;
+  /** The processes that run now: a test may pause them (SIGSTOP, SIGCONT). */
+  readonly pids: { readonly etcd: number; readonly apiServer: number };
+  /** Path of a kubeconfig of another user, for tests of RBAC. */
+  user(name: string, groups?: readonly string[]): Promise<string>;
+  /** Kills the API server; its port refuses connections until startApiServer. */
+  stopApiServer(): Promise<void>;
+  /** Starts the API server again, on the same port and data. */
+  startApiServer(): Promise<void>;
+  /** Ends everything and removes the directory. */
+  stop(): Promise<void>;
+}
+
+/** Starts a control plane; takes about 5 s. Throws with the end of the log of the server that failed. */
+export async function startControlPlane(): Promise<ControlPlane> {
+  const directory = await mkdtemp(join(tmpdir(), 'traffic-control-plane-'));
+  const [client, peer, secure] = (await freePorts(3)) as [number, number, number];
+  const url = `https://127.0.0.1:${secure}`;
+  const running: RunningProcess[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(running.map((each) => each.stop()));
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    await createAuthority(directory);
+    const kubeconfig = await createUser(directory, url, 'admin', ['system:masters']);
+    const etcd = await startEtcd(directory, client, peer);
+    running.push(etcd);
+    let apiServer = await startApiServer(directory, client, secure);
+    running.push(apiServer);
+    return {
+      kubeconfig,
+      url,
+      directory,
+      get pids() {
+        return { etcd: etcd.pid, apiServer: apiServer.pid };
+      },
+      user: (name, groups) => createUser(directory, url, name, groups),
+      stopApiServer: () => apiServer.stop(),
+      startApiServer: async () => {
+        apiServer = await startApiServer(directory, client, secure);
+        running.push(apiServer);
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startEtcd(directory: string, client: number, peer: number): Promise<RunningProcess> {
+  const url = `http://127.0.0.1:${client}`;
+  const peerUrl = `http://127.0.0.1:${peer}`;
+  const args = [
+    `--data-dir=${directory}/etcd`,
+    `--listen-client-urls=${url}`,
+    `--advertise-client-urls=${url}`,
+    `--listen-peer-urls=${peerUrl}`,
+    `--initial-advertise-peer-urls=${peerUrl}`,
+    `--initial-cluster=default=${peerUrl}`,
+    '--unsafe-no-fsync', // nothing here outlives the test
+    '--log-level=warn',
+  ];
+  const etcd = start(await binary('etcd'), args, `${directory}/etcd.log`);
+  await whenReady('etcd', etcd, async () => (await fetch(`${url}/health`)).ok).catch(stopThenThrow(etcd));
+  return etcd;
+}
+
+async function startApiServer(directory: string, etcd: number, port: number): Promise<RunningProcess> {
+  const args = [
+    `--etcd-servers=http://127.0.0.1:${etcd}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    '--endpoint-reconciler-type=none', // a loopback address may not be an endpoint
+    '--service-cluster-ip-range=10.0.0.0/24',
+    `--client-ca-file=${directory}/ca.crt`,
+    `--tls-cert-file=${directory}/apiserver.crt`,
+    `--tls-private-key-file=${directory}/apiserver.key`,
+    `--service-account-key-file=${directory}/sa.pub`,
+    `--service-account-signing-key-file=${directory}/sa.key`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    '--authorization-mode=Node,RBAC',
+    '--allow-privileged',
+    '--disable-admission-plugins=ServiceAccount', // no controller makes the default account that pods would need
+  ];
+  const server = start(await binary('kube-apiserver'), args, `${directory}/apiserver.log`);
+  const ready = () => isReady(directory, port);
+  await whenReady('kube-apiserver', server, ready).catch(stopThenThrow(server));
+  return server;
+}
+
+function stopThenThrow(running: RunningProcess): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await running.stop();
+    throw error;
+  };
+}
+
+/** The namespace `default` is made by the API server itself shortly after it says that it is ready. */
+async function isReady(directory: string, port: number): Promise<boolean> {
+  const [ca, cert, key] = await Promise.all(
+    ['ca.crt', 'admin.crt', 'admin.key'].map((f) => readFile(`${directory}/${f}`)),
+  );
+  const get = (path: string) =>
+    new Promise<boolean>((resolve, reject) => {
+      const call = request({ host: '127.0.0.1', port, path, ca, cert, key, agent: false, timeout: 2_000 }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode === 200);
+      });
+      call.once('timeout', () => call.destroy(new Error('no answer in 2 s'))).once('error', reject);
+      call.end();
+    });
+  return (await get('/readyz')) && (await get('/api/v1/namespaces/default'));
+}

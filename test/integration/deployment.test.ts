@@ -1,0 +1,176 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { FIELD_MANAGER } from '../../src/controllers/trafficwatch/controller.ts';
+import { renderDeployment } from '../../src/controllers/trafficwatch/decide/deployment.ts';
+import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { startFixture, type Fixture } from './fixture.ts';
+import { connect, type Connected } from './runtimeScene.ts';
+
+/** The Deployment of a TrafficWatch on a real API server: who owns its fields decides what an edit of the spec does. */
+const WAIT = { timeout: 25_000, interval: 200 };
+const AUTOSCALER = { fieldManager: 'autoscaler', subresource: 'scale' };
+const web = { name: 'web', image: 'web:1', env: [{ name: 'A', value: '1' }] };
+const side = { name: 'side', image: 'side:1' };
+
+let f: Fixture;
+let connected: Connected;
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1'] });
+  connected = connect(f.controlPlane);
+  await f.startOperator();
+});
+afterAll(async () => {
+  await connected.transport.close();
+  await f.stop();
+});
+
+const ref = (name: string) => ({ namespace: 'default', name });
+const deployment = (name: string): Promise<V1Deployment> => f.client.get(DEPLOYMENTS, ref(name));
+const patchSpec = (name: string, spec: unknown): Promise<unknown> => f.patchWatch(name, { spec: { deployment: spec } });
+const podSpec = (containers: object[], more: object = {}) => ({ template: { spec: { containers, ...more } } });
+
+function createWatch(name: string, containers: object[], more: object = {}): Promise<TrafficWatch> {
+  const template = { metadata: { labels: { app: name } }, spec: { containers } };
+  const spec = {
+    maxBandwidthPercent: '10',
+    deployment: { selector: { matchLabels: { app: name } }, template, ...more },
+  };
+  return f.client.create(TRAFFIC_WATCHES, { metadata: ref(name), spec } as TrafficWatch);
+}
+
+/** Waits until the Deployment is as the check wants it. */
+async function settled(name: string, check: (d: V1Deployment) => void): Promise<V1Deployment> {
+  return vi.waitFor(async () => {
+    const found = await deployment(name);
+    check(found);
+    return found;
+  }, WAIT);
+}
+
+const applied = (d: V1Deployment): void =>
+  expect(d.metadata?.annotations).toHaveProperty(['traffic.example.com/applied-hash']);
+
+const owners = (d: V1Deployment): string[] =>
+  (d.metadata?.managedFields ?? []).map((e) => `${e.manager ?? ''} ${e.operation ?? ''} ${e.subresource ?? ''}`.trim());
+
+describe('a Deployment that PKopel/traffic-operator made', () => {
+  let before: V1Deployment;
+
+  beforeAll(async () => {
+    await f.stopOperator();
+    const watch = await createWatch('old', [web, side], { replicas: 3 });
+    const made = renderDeployment(watch, 'old.traffic.example.com/unfit');
+    await f.client.create(DEPLOYMENTS, { ...made, metadata: { ...made.metadata, labels: { app: 'old' } } });
+    const restarted = { template: { metadata: { annotations: { restarted: 'today' } } } };
+    await f.client.mergePatch(DEPLOYMENTS, ref('old'), { spec: restarted }, { fieldManager: 'kubectl-rollout' });
+    const status = { status: { observedGeneration: 1, replicas: 3 } };
+    const byController = { fieldManager: 'kube-controller-manager', subresource: 'status' };
+    before = await f.client.mergePatch(DEPLOYMENTS, ref('old'), status, byController);
+    await f.startOperator();
+  });
+
+  it('is taken over without a restart of its pods, and said to be adopted', async () => {
+    const after = await settled('old', applied);
+    // Pods restart when the template changes. The generation says nothing: a Deployment's counts annotations as well.
+    expect(after.spec).toEqual(before.spec);
+    expect(owners(after).sort()).toEqual([
+      'kube-controller-manager Update status',
+      'kubectl-rollout Update',
+      `${FIELD_MANAGER} Apply`,
+    ]);
+    await vi.waitFor(async () => {
+      const reasons = (await f.events('old')).map((e) => e.reason);
+      expect(reasons).toContain('DeploymentAdopted');
+      expect(reasons).not.toContain('DeploymentUpdated');
+    }, WAIT);
+  });
+
+  it('loses what its spec no longer says, and what others added stays', async () => {
+    await patchSpec('old', podSpec([{ name: 'web', image: 'web:1' }]));
+    const { spec } = await settled('old', (d) => expect(d.spec?.template.spec?.containers).toHaveLength(1));
+    expect(spec?.template.spec?.containers[0]).not.toHaveProperty('env');
+    expect(spec?.template.metadata?.annotations).toEqual({ restarted: 'today' });
+  });
+});
+
+describe('the strategy', () => {
+  it.each([
+    ['that the API server filled in', {}],
+    ['that the spec named', { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2 } } }],
+  ])('%s becomes Recreate, and RollingUpdate again when nothing is asked for', async (_which, more) => {
+    const name = 'strategy' in more ? 'named' : 'filled';
+    await createWatch(name, [web], more);
+    await settled(name, applied);
+    await patchSpec(name, { strategy: { type: 'Recreate', rollingUpdate: null } });
+    await settled(name, (d) => expect(d.spec?.strategy).toEqual({ type: 'Recreate' }));
+    await patchSpec(name, { strategy: null });
+    await settled(name, (d) => expect(d.spec?.strategy?.type).toBe('RollingUpdate'));
+    expect(owners(await deployment(name))).toEqual([`${FIELD_MANAGER} Apply`]);
+  });
+
+  it('becomes Recreate also where a person has set rollingUpdate', async () => {
+    await createWatch('edited', [web]);
+    await settled('edited', applied);
+    const edit = { spec: { strategy: { rollingUpdate: { maxSurge: 3 } }, minReadySeconds: 5 } };
+    await f.client.mergePatch(DEPLOYMENTS, ref('edited'), edit, { fieldManager: 'kubectl-edit' });
+    await patchSpec('edited', { strategy: { type: 'Recreate' } });
+    const { spec } = await settled('edited', (d) => expect(d.spec?.strategy).toEqual({ type: 'Recreate' }));
+    expect(spec?.minReadySeconds).toBe(5);
+  });
+});
+
+describe('replicas', () => {
+  it('stay as they are when the spec no longer names them, for an autoscaler to change', async () => {
+    await createWatch('scaled', [web], { replicas: 10 });
+    await settled('scaled', (d) => expect(d.spec?.replicas).toBe(10));
+    const seen: (number | undefined)[] = [];
+    const watching = setInterval(() => void deployment('scaled').then((d) => seen.push(d.spec?.replicas)), 50);
+    await patchSpec('scaled', { replicas: null, minReadySeconds: 1 });
+    await settled('scaled', (d) => expect(d.spec?.minReadySeconds).toBe(1));
+    clearInterval(watching);
+    expect((await deployment('scaled')).spec?.replicas).toBe(10);
+    expect(new Set(seen)).toEqual(new Set([10]));
+    await f.client.mergePatch(DEPLOYMENTS, ref('scaled'), { spec: { replicas: 4 } }, AUTOSCALER);
+    await patchSpec('scaled', { minReadySeconds: 2 });
+    const { spec } = await settled('scaled', (d) => expect(d.spec?.minReadySeconds).toBe(2));
+    expect(spec?.replicas).toBe(4);
+  });
+
+  it('are the spec’s again as soon as it names them', async () => {
+    await patchSpec('scaled', { replicas: 2 });
+    await settled('scaled', (d) => expect(d.spec?.replicas).toBe(2));
+  });
+});
+
+describe('a Deployment that the API server refuses', () => {
+  const refusals = async (): Promise<number> => {
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const bytes of await connected.transport.stream({ method: 'GET', path: '/metrics' })) {
+      text += decoder.decode(bytes, { stream: true });
+    }
+    const lines = text
+      .split('\n')
+      .filter((l) => /^apiserver_request_total\{.*code="422".*resource="deployments"/.test(l));
+    return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  };
+  const stalled = async () => (await f.watch('refused')).status?.conditions?.find((c) => c.type === 'Stalled');
+
+  it('is sent once, however many passes there are, until the spec is put right', async () => {
+    const before = await refusals();
+    await createWatch('refused', [{ ...web, image: 'web:1', ports: [{ containerPort: 99_999 }] }]);
+    const isStalled = async () =>
+      expect(await stalled()).toMatchObject({ status: 'True', reason: 'DeploymentInvalid' });
+    await vi.waitFor(isStalled, WAIT);
+    const begin = (await f.watch('refused')).status?.nodes?.n1?.time ?? 0;
+    await vi.waitFor(async () => {
+      expect((await f.watch('refused')).status?.nodes?.n1?.time ?? 0).toBeGreaterThan(begin + 4);
+    }, WAIT);
+    await isStalled();
+    expect((await refusals()) - before).toBe(1);
+    await patchSpec('refused', podSpec([web]));
+    await settled('refused', applied);
+    await vi.waitFor(async () => expect(await stalled()).toMatchObject({ status: 'False' }), WAIT);
+  });
+});

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { KubeConfig } from '@kubernetes/client-node';
+import type { EventsV1Event } from '@kubernetes/client-node';
+import { pino } from 'pino';
+import { parse } from 'yaml';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { createClient, type Client } from '../../src/runtime/client.ts';
+import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
+import { DEPLOYMENTS, EVENTS, NODES } from '../../src/runtime/resources.ts';
+import { createTransport } from '../../src/runtime/transport.ts';
+import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+import { startOperator, type Operator } from './operator.ts';
+import { startPrometheus, type RunningPrometheus } from './prometheus.ts';
+import { startSyntheticExporter, type SyntheticExporter } from './syntheticExporter.ts';
+
+const CRD = new URL('../../deploy/crds/traffic.example.com_trafficwatches.yaml', import.meta.url);
+const CRDS: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
+const PERSON = { fieldManager: 'person' };
+
+/** A control plane with the CRD and plain Node objects, a Prometheus over a synthetic exporter, and operators on demand. */
+export interface Fixture {
+  readonly controlPlane: ControlPlane;
+  readonly client: Client;
+  readonly exporter: SyntheticExporter;
+  operator(): Operator;
+  /** @param over as another user than the administrator, or against another Prometheus than the fixture's */
+  startOperator(args?: readonly string[], over?: { kubeconfig?: string; prometheusUrl?: string }): Promise<Operator>;
+  stopOperator(): Promise<unknown>;
+  restartOperator(): Promise<unknown>;
+  startPrometheus(): Promise<void>;
+  stopPrometheus(): Promise<void>;
+  addNode(name: string): Promise<void>;
+  removeNode(name: string): Promise<void>;
+  setLabels(node: string, labels: Record<string, string | null>): Promise<unknown>;
+  annotateNode(node: string, annotations: Record<string, string | null>): Promise<unknown>;
+  /** Node name -> value, of the nodes that carry the key. */
+  labels(key: string): Promise<Record<string, string>>;
+  /** Node name -> resourceVersion. */
+  nodeVersions(): Promise<Record<string, string | undefined>>;
+  createWatch(name: string, spec: { maxBandwidthPercent: string; label?: string }): Promise<void>;
+  patchWatch(name: string, patch: unknown): Promise<unknown>;
+  watch(name: string): Promise<TrafficWatch>;
+  events(name: string): Promise<EventsV1Event[]>;
+  createForeignDeployment(name: string): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+function clientFor(kubeconfig: string): { client: Client; close: () => Promise<void> } {
+  const kubeConfig = new KubeConfig();
+  kubeConfig.loadFromFile(kubeconfig);
+  const transport = createTransport({ kubeConfig, logger: pino({ level: 'silent' }) });
+  return { client: createClient(transport), close: () => transport.close() };
+}
+
+function deploymentSpec(app: string) {
+  const template = {
+    metadata: { labels: { app, tier: 'front' } },
+    spec: { containers: [{ name: 'web', image: 'web:1' }] },
+  };
+  return { selector: { matchLabels: { app } }, template };
+}
+
+async function installCrd(client: Client): Promise<void> {
+  await client.create(CRDS, parse(readFileSync(CRD, 'utf8'), { version: '1.1' }) as KubeObject);
+  const established = async (): Promise<boolean> =>
+    client.list(TRAFFIC_WATCHES).then(
+      () => true,
+      () => false,
+    );
+  while (!(await established())) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+const prometheusConfig = (target: string) => ({
+  global: { scrape_interval: '1s', scrape_timeout: '1s' },
+  scrape_configs: [{ job_name: 'nodes', static_configs: [{ targets: [target] }] }],
+});
+
+/** Starts everything but an operator; every node sends at 1 %. */
+export async function startFixture(options: { nodes: readonly string[] }): Promise<Fixture> {
+  const controlPlane = await startControlPlane();
+  const exporter = await startSyntheticExporter();
+  const { client, close } = clientFor(controlPlane.kubeconfig);
+  const startServer = (port?: number): Promise<RunningPrometheus> =>
+    startPrometheus({ config: prometheusConfig(exporter.target), port });
+  let prometheus = await startServer();
+  const port = Number(new URL(prometheus.url).port);
+  let operator: Operator | undefined;
+  const default_ = (name: string) => ({ namespace: 'default', name });
+  const patchNode = (name: string, metadata: unknown): Promise<unknown> =>
+    client.mergePatch(NODES, { name }, { metadata }, PERSON);
+
+  const f: Fixture = {
+    controlPlane,
+    client,
+    exporter,
+    operator: () => operator!,
+    startOperator: async (args, over) => {
+      const { kubeconfig } = controlPlane;
+      operator = await startOperator({ kubeconfig, prometheusUrl: prometheus.url, args, ...over });
+      return operator;
+    },
+    stopOperator: async () => operator?.terminate(),
+    restartOperator: async () => {
+      await f.stopOperator();
+      await f.startOperator();
+    },
+    startPrometheus: async () => {
+      prometheus = await startServer(port);
+    },
+    stopPrometheus: () => prometheus.stop(),
+    // With a label, as a kubelet makes it: the API server keeps no managedFields of an object that began without fields.
+    addNode: async (name) => {
+      const labels = { 'kubernetes.io/hostname': name };
+      await client.create(NODES, { metadata: { name, labels } });
+    },
+    removeNode: (name) => client.delete(NODES, { name }),
+    setLabels: (name, labels) => patchNode(name, { labels }),
+    annotateNode: (name, annotations) => patchNode(name, { annotations }),
+    labels: async (key) =>
+      Object.fromEntries(
+        (await client.list(NODES)).flatMap((n) => {
+          const value = n.metadata?.labels?.[key];
+          return value === undefined ? [] : [[n.metadata?.name ?? '', value]];
+        }),
+      ),
+    nodeVersions: async () =>
+      Object.fromEntries((await client.list(NODES)).map((n) => [n.metadata?.name ?? '', n.metadata?.resourceVersion])),
+    createWatch: async (name, spec) => {
+      const deployment = deploymentSpec(name) as TrafficWatch['spec']['deployment'];
+      await client.create(TRAFFIC_WATCHES, { metadata: default_(name), spec: { ...spec, deployment } });
+    },
+    patchWatch: (name, patch) => client.mergePatch(TRAFFIC_WATCHES, default_(name), patch, PERSON),
+    watch: (name) => client.get(TRAFFIC_WATCHES, default_(name)),
+    events: async (name) =>
+      (await client.list(EVENTS, { namespace: 'default' })).filter((e) => e.regarding?.name === name),
+    createForeignDeployment: (name) =>
+      client.create(DEPLOYMENTS, { metadata: default_(name), spec: deploymentSpec(name) }),
+    stop: async () => {
+      await operator?.kill();
+      await close();
+      await prometheus.stop();
+      await exporter.stop();
+      await controlPlane.stop();
+    },
+  };
+  await installCrd(client);
+  for (const node of options.nodes) {
+    exporter.setPercent(node, 1);
+    await f.addNode(node);
+  }
+  return f;
+}

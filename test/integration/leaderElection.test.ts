@@ -1,0 +1,174 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { V1ConfigMap } from '@kubernetes/client-node';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createInformer } from '../../src/runtime/informer.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
+import { CONFIG_MAPS, LEASES } from '../../src/runtime/resources.ts';
+import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+import { start, type RunningProcess } from './process.ts';
+import { connect, type Connected } from './runtimeScene.ts';
+
+const SCRIPT = fileURLToPath(new URL('electorProcess.ts', import.meta.url));
+const LOCK = { namespace: 'default', name: 'lock' };
+
+/** One of the processes that want to lead. */
+interface Elector {
+  readonly identity: string;
+  readonly process: RunningProcess;
+  /** When something happened first, wall clock milliseconds; undefined when it has not. */
+  first(event: 'synced' | 'leading' | 'stopped' | 'ended'): number | undefined;
+  last(event: 'leading' | 'stopped'): number | undefined;
+}
+
+let plane: ControlPlane;
+let connected: Connected;
+/** Who wrote the ConfigMap, and when we heard of it. */
+let writes: { writer: string; at: number }[];
+let electors: Elector[];
+let count = 0;
+const stopWatching = new AbortController();
+let watching: Promise<void>;
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+  connected = connect(plane);
+  const informer = createInformer<V1ConfigMap>({
+    transport: connected.transport,
+    resource: CONFIG_MAPS,
+    namespace: 'default',
+    logger: createLogger('silent'),
+  });
+  informer.subscribe(({ type, object }) => {
+    if (type !== 'delete' && object.metadata?.name === 'written') {
+      writes.push({ writer: object.data!.writer!, at: Date.now() });
+    }
+  });
+  watching = informer.run(stopWatching.signal);
+  await informer.whenSynced();
+});
+
+afterAll(async () => {
+  stopWatching.abort();
+  await watching;
+  await connected.transport.close();
+  await plane.stop();
+});
+
+beforeEach(({ onTestFailed }) => {
+  writes = [];
+  electors = [];
+  onTestFailed(() => {
+    for (const { identity } of electors) console.log(readFileSync(join(plane.directory, `${identity}.log`), 'utf8'));
+  });
+});
+
+afterEach(async () => {
+  await Promise.all(electors.map(({ process }) => process.stop()));
+  await connected.client.delete(LEASES, LOCK);
+});
+
+async function startElector(): Promise<Elector> {
+  const identity = `elector-${++count}`;
+  const journal = join(plane.directory, `${identity}.journal`);
+  writeFileSync(journal, '');
+  const args = [SCRIPT, plane.kubeconfig, identity, journal];
+  const running = start(process.execPath, args, join(plane.directory, `${identity}.log`));
+  const times = (event: string): number[] =>
+    readFileSync(journal, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { at: number; event: string })
+      .filter((entry) => entry.event === event)
+      .map(({ at }) => at);
+  const elector: Elector = {
+    identity,
+    process: running,
+    first: (event) => times(event)[0],
+    last: (event) => times(event).at(-1),
+  };
+  electors.push(elector);
+  await until('the lease is watched', () => elector.first('synced'));
+  return elector;
+}
+
+/** A leader that writes, and a standby that is ready. */
+async function startPair(): Promise<[Elector, Elector]> {
+  const leader = await startElector();
+  await until('the leader writes', () => lastWriteOf(leader));
+  return [leader, await startElector()];
+}
+
+function until<T>(what: string, condition: () => T | undefined, timeout = 10_000): Promise<T> {
+  return vi.waitFor(
+    () => {
+      const value = condition();
+      if (value === undefined) throw new Error(`waited ${timeout} ms until ${what}`);
+      return value;
+    },
+    { timeout, interval: 20 },
+  );
+}
+
+function lastWriteOf({ identity }: Elector): number | undefined {
+  return writes.findLast(({ writer }) => writer === identity)?.at;
+}
+
+function firstWriteOf({ identity }: Elector): number | undefined {
+  return writes.find(({ writer }) => writer === identity)?.at;
+}
+
+describe('leader election on a real API server', () => {
+  it('hands over within 3 s when the leader is told to stop', async () => {
+    const [leader, standby] = await startPair();
+    const told = Date.now();
+    process.kill(leader.process.pid, 'SIGTERM');
+    const taken = await until('the standby writes', () => firstWriteOf(standby));
+    expect(taken - told).toBeLessThan(3_000);
+    await leader.process.ended;
+    expect(leader.first('ended')).toBeDefined();
+    expect(leader.first('stopped')).toBeLessThanOrEqual(standby.first('leading')!);
+    const lease = await connected.client.get(LEASES, LOCK);
+    expect(lease.spec).toMatchObject({ holderIdentity: standby.identity, leaseTransitions: 1 });
+  });
+
+  it('leaves an empty lease behind when the only one stops', async () => {
+    const leader = await startElector();
+    await until('it leads', () => leader.first('leading'));
+    process.kill(leader.process.pid, 'SIGTERM');
+    await leader.process.ended;
+    const lease = await connected.client.get(LEASES, LOCK);
+    expect(lease.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
+  });
+
+  it('takes over within 20 s of the leader’s SIGKILL, and no sooner than its lease is over', async () => {
+    const [leader, standby] = await startPair();
+    const killed = Date.now();
+    await leader.process.stop();
+    const taken = await until('the standby writes', () => firstWriteOf(standby), 25_000);
+    expect(taken - killed).toBeLessThan(20_000);
+    // It was renewed at most 2 s before.
+    expect(taken - killed).toBeGreaterThan(12_000);
+    const afterwards = writes.slice(writes.findIndex(({ writer }) => writer === standby.identity));
+    expect(afterwards.every(({ writer }) => writer === standby.identity)).toBe(true);
+  });
+
+  it('a leader that was stopped and goes on writes nothing, stands by, and may lead again', async () => {
+    const [leader, standby] = await startPair();
+    process.kill(leader.process.pid, 'SIGSTOP');
+    await until('the standby writes', () => firstWriteOf(standby), 25_000);
+    const woken = Date.now();
+    process.kill(leader.process.pid, 'SIGCONT');
+    await until('the old leader knows', () => leader.first('stopped'));
+    // The standby, which leads now, goes on writing; meanwhile nothing may come from the other.
+    await until('the new one has written on', () => (lastWriteOf(standby)! > woken + 3_000 ? true : undefined));
+    expect(lastWriteOf(leader)).toBeLessThan(firstWriteOf(standby)!);
+    process.kill(standby.process.pid, 'SIGTERM');
+    const told = Date.now();
+    const again = await until('the old one leads again', () =>
+      lastWriteOf(leader)! > told ? lastWriteOf(leader) : undefined,
+    );
+    expect(again - told).toBeLessThan(3_000);
+  });
+});

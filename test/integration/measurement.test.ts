@@ -1,0 +1,238 @@
+import type { V1OwnerReference, V1Pod } from '@kubernetes/client-node';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { allComponents } from '../../src/controllers/measurement/components/components.ts';
+import { keyOf, refOfKey } from '../../src/runtime/resource.ts';
+import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
+import {
+  CONFIG_MAPS,
+  DAEMONSETS,
+  DEPLOYMENTS,
+  NAMESPACES,
+  PODS,
+  SERVICE_ACCOUNTS,
+  SERVICES,
+} from '../../src/runtime/resources.ts';
+import { startControlPlane } from './controlPlane.ts';
+import type { ControlPlane } from './controlPlane.ts';
+import { createBench, HEALED } from './measurementBench.ts';
+import type { Bench } from './measurementBench.ts';
+
+const REPLICA_SETS: Resource = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'ReplicaSet',
+  plural: 'replicasets',
+  namespaced: true,
+};
+const PERSON = { fieldManager: 'person' };
+
+let plane: ControlPlane;
+let bench: Bench;
+let count = 0;
+
+async function versions(): Promise<(string | undefined)[]> {
+  return Object.values(await bench.all()).map((object) => object?.metadata?.resourceVersion);
+}
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+beforeEach(async () => {
+  bench = await createBench(plane, `op-${++count}`);
+});
+afterEach(() => bench.close());
+
+describe('what is deployed', () => {
+  it('is all there soon after the start, with no more rights than its RBAC rules give', async () => {
+    bench.start();
+    await bench.deployed();
+  });
+
+  it('is left alone when it is as it should be, by this process and by the next one', async () => {
+    await bench.addPrometheusPod('prometheus-x');
+    bench.start();
+    await bench.deployed();
+    await bench.lookAgain();
+    const before = await versions();
+    const writes = bench.writes.length;
+    await bench.lookAgain();
+    await bench.stop();
+    bench.start();
+    await bench.lookAgain();
+    expect(bench.writes.slice(writes)).toEqual([]);
+    expect(await versions()).toEqual(before);
+  });
+
+  it('has Prometheus pods that a namespace of the restricted Pod Security level takes', async () => {
+    bench.start();
+    await bench.deployed();
+    const { namespace } = bench;
+    const deployment = await bench.client.get(DEPLOYMENTS, { namespace, name: 'prometheus' });
+    const { metadata, spec } = deployment.spec!.template;
+    const pod: V1Pod = { metadata: { namespace, name: 'p', labels: metadata!.labels }, spec: spec! };
+    await expect(bench.client.apply(PODS, pod, { ...PERSON, dryRun: true })).resolves.toBeDefined();
+  });
+
+  it('has exporter pods that only its own namespace takes', async () => {
+    bench.start();
+    await bench.deployed();
+    const inside = `${bench.namespace}-node-exporter`;
+    const { spec } = (await bench.client.get(DAEMONSETS, { namespace: inside, name: 'node-exporter' })).spec!.template;
+    const pod = (namespace: string): V1Pod => ({ metadata: { namespace, name: 'p' }, spec: spec! });
+    await expect(bench.client.apply(PODS, pod(inside), { ...PERSON, dryRun: true })).resolves.toBeDefined();
+    await expect(bench.client.apply(PODS, pod(bench.namespace), { ...PERSON, dryRun: true })).rejects.toThrow(
+      'hostNetwork',
+    );
+  });
+
+  it("is owned by the operator's own Deployment where it shares its namespace, so that it goes with it", async () => {
+    const { client, namespace } = bench;
+    const selector = { matchLabels: { app: 'operator' } };
+    const template = { metadata: { labels: selector.matchLabels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const deployment = await client.create(DEPLOYMENTS, {
+      metadata: { namespace, name: 'operator' },
+      spec: { selector, template },
+    });
+    const controlledBy = (kind: string, name: string, uid = 'u'): V1OwnerReference[] => [
+      { apiVersion: 'apps/v1', kind, name, uid, controller: true },
+    ];
+    await client.create(REPLICA_SETS, {
+      metadata: {
+        namespace,
+        name: 'operator-1',
+        ownerReferences: controlledBy('Deployment', 'operator', deployment.metadata!.uid),
+      },
+      spec: { selector, template },
+    } as KubeObject);
+    await bench.addPrometheusPod('operator-1-a');
+    const ownerReferences = controlledBy('ReplicaSet', 'operator-1');
+    const ref = { namespace, name: 'operator-1-a' };
+    await client.mergePatch(PODS, ref, { metadata: { ownerReferences, labels: null } }, PERSON);
+    bench.start(bench.options, ref);
+    await bench.deployed();
+    const owners = Object.entries(await bench.all()).map(([id, { metadata } = {}]) => [
+      id,
+      metadata?.ownerReferences?.[0]?.uid,
+    ]);
+    expect(owners).toEqual(
+      owners.map(([id]) => [id, id!.includes(` ${namespace}/`) ? deployment.metadata!.uid : undefined]),
+    );
+  });
+});
+
+describe('drift and deletion', () => {
+  interface Drift {
+    what: string;
+    resource: Resource;
+    exporter?: boolean;
+    name: string;
+    patch: unknown;
+  }
+  const image = { spec: { containers: [{ name: 'node-exporter', image: 'other' }] } };
+  const rows: Drift[] = [
+    {
+      what: 'a removed label',
+      resource: NAMESPACES,
+      name: '-node-exporter',
+      patch: { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'baseline' } } },
+    },
+    {
+      what: 'another image',
+      resource: DAEMONSETS,
+      exporter: true,
+      name: 'node-exporter',
+      patch: { spec: { template: image } },
+    },
+    {
+      what: 'all of our labels',
+      resource: SERVICES,
+      exporter: true,
+      name: 'node-exporter',
+      patch: { metadata: { labels: null } },
+    },
+    {
+      what: 'a token for the exporter',
+      resource: SERVICE_ACCOUNTS,
+      exporter: true,
+      name: 'node-exporter',
+      patch: { automountServiceAccountToken: true },
+    },
+    { what: 'no replica', resource: DEPLOYMENTS, name: 'prometheus', patch: { spec: { replicas: 0 } } },
+    {
+      what: 'another configuration',
+      resource: CONFIG_MAPS,
+      name: 'prometheus-config',
+      patch: { data: { 'prometheus.yml': '' } },
+    },
+    {
+      what: 'other targets',
+      resource: CONFIG_MAPS,
+      name: 'prometheus-targets',
+      patch: { data: { 'targets.json': '' } },
+    },
+    {
+      what: 'another selector',
+      resource: SERVICES,
+      name: 'prometheus',
+      patch: { spec: { selector: { 'app.kubernetes.io/name': 'x' } } },
+    },
+  ];
+
+  it('of any kind is put right within 10 s', async () => {
+    bench.start();
+    await bench.deployed();
+    await bench.lookAgain();
+    for (const { what, resource, exporter, name, patch } of rows) {
+      const namespace = `${bench.namespace}${exporter === true ? '-node-exporter' : ''}`;
+      const ref = resource.namespaced ? { namespace, name } : { name: `${bench.namespace}${name}` };
+      const before = essence(await bench.client.get(resource, ref));
+      const drifted = await bench.client.mergePatch(resource, ref, patch, PERSON);
+      expect(essence(drifted), what).not.toEqual(before);
+      await vi.waitFor(
+        async () => expect(essence(await bench.client.get(resource, ref)), what).toEqual(before),
+        HEALED,
+      );
+    }
+  });
+
+  it('of any object is healed within 10 s', async () => {
+    bench.start();
+    await bench.deployed();
+    for (const [id, object] of Object.entries(await bench.all())) {
+      const { resource } = [...allComponents(bench.options)].find((each) => id.startsWith(`${each.resource.kind} `))!;
+      if (resource.kind === 'Namespace') continue; // nothing here ends a namespace; the next test does it by hand
+      await bench.client.delete(resource, refOfKey(keyOf(object!)));
+      await vi.waitFor(async () => {
+        const healed = await bench.find(resource, refOfKey(keyOf(object!)));
+        expect(healed?.metadata?.uid, id).toEqual(expect.any(String));
+        expect(healed?.metadata?.uid, id).not.toBe(object!.metadata!.uid);
+      }, HEALED);
+    }
+  });
+
+  it('of a whole namespace is healed within 10 s of its end', async () => {
+    bench.start();
+    await bench.deployed();
+    const name = `${bench.namespace}-node-exporter`;
+    await bench.client.delete(NAMESPACES, { name });
+    await bench.lookAgain();
+    // What the namespace controller does.
+    for (const resource of [DAEMONSETS, SERVICES, SERVICE_ACCOUNTS] as Resource[]) {
+      await bench.client.delete(resource, { namespace: name, name: 'node-exporter' });
+    }
+    await bench.finalizeNamespace(name);
+    await bench.deployed();
+  });
+});
+
+/** An object without what changes at every write, and without the words of the person that changed it. */
+function essence(object: KubeObject): unknown {
+  const { labels, annotations, uid } = object.metadata!;
+  const generation = { 'deprecated.daemonset.template.generation': undefined };
+  return {
+    ...object,
+    metadata: { labels, annotations: { ...annotations, ...generation }, uid },
+    status: undefined,
+  };
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePorts, start, whenReady, type RunningProcess } from './process.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** An operator process that a test started from the sources. */
+export interface Operator {
+  readonly pid: number;
+  readonly healthUrl: string;
+  readonly metricsUrl: string;
+  /** Everything that it has logged, a JSON object a line. */
+  log(): string;
+  /** SIGTERM; resolves to the milliseconds until it was gone. */
+  terminate(): Promise<number>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+}
+
+/** Starts `manager` against a control plane and a Prometheus and waits until it is ready. Ticks every second. */
+export async function startOperator(options: {
+  kubeconfig: string;
+  prometheusUrl: string;
+  args?: readonly string[];
+}): Promise<Operator> {
+  const directory = await mkdtemp(join(tmpdir(), 'traffic-operator-'));
+  const [health, metrics] = (await freePorts(2)) as [number, number];
+  const log = `${directory}/operator.log`;
+  const args = [
+    MAIN,
+    'manager',
+    `--kubeconfig=${options.kubeconfig}`,
+    `--prometheus-url=${options.prometheusUrl}`,
+    `--health-probe-bind-address=127.0.0.1:${health}`,
+    `--metrics-bind-address=127.0.0.1:${metrics}`,
+    '--interval=1s',
+    '--window=5s',
+    ...(options.args ?? []),
+  ];
+  const running = start(process.execPath, args, log);
+  const healthUrl = `http://127.0.0.1:${health}`;
+  const ready = async (): Promise<boolean> => (await fetch(`${healthUrl}/readyz`)).ok;
+  try {
+    await whenReady('the operator', running, ready, 30_000);
+  } catch (error) {
+    await running.stop();
+    throw error;
+  }
+  return {
+    pid: running.pid,
+    healthUrl,
+    metricsUrl: `http://127.0.0.1:${metrics}/metrics`,
+    log: () => readFileSync(log, 'utf8'),
+    terminate: () => terminate(running, directory),
+    kill: async () => {
+      await running.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function terminate(running: RunningProcess, directory: string): Promise<number> {
+  const begin = performance.now();
+  process.kill(running.pid, 'SIGTERM');
+  await running.ended;
+  const took = performance.now() - begin;
+  await rm(directory, { recursive: true, force: true });
+  return took;
+}

@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
+import { LEASES, NAMESPACES } from '../../src/runtime/resources.ts';
+import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+import { freePorts, start, type RunningProcess } from './process.ts';
+import { connect, type Connected } from './runtimeScene.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const CRD = new URL('../../deploy/crds/traffic.example.com_trafficwatches.yaml', import.meta.url);
+const CRDS: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
+const NAMESPACE = 'traffic-operator-system';
+const LEASE = { namespace: NAMESPACE, name: 'traffic-operator' };
+
+describe('the operator’s process', () => {
+  let plane: ControlPlane;
+  let connected: Connected;
+  let running: RunningProcess | undefined;
+  let log: string;
+  let healthUrl: string;
+  let metricsUrl: string;
+  let count = 0;
+
+  beforeAll(async () => {
+    plane = await startControlPlane();
+    connected = connect(plane);
+    await connected.client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
+  });
+  afterEach(async () => {
+    await running?.stop();
+  });
+  afterAll(async () => {
+    await connected.transport.close();
+    await plane.stop();
+  });
+
+  /** Nothing answers at its Prometheus, which is none of its process' business. */
+  const startOperator = async (): Promise<void> => {
+    const [health, metrics] = (await freePorts(2)) as [number, number];
+    log = join(plane.directory, `operator-${++count}.log`);
+    healthUrl = `http://127.0.0.1:${health}`;
+    metricsUrl = `http://127.0.0.1:${metrics}/metrics`;
+    const addresses = [
+      `--health-probe-bind-address=127.0.0.1:${health}`,
+      `--metrics-bind-address=127.0.0.1:${metrics}`,
+    ];
+    const args = [`--kubeconfig=${plane.kubeconfig}`, '--leader-elect', '--prometheus-url=http://127.0.0.1:9'];
+    running = start(process.execPath, [MAIN, ...args, ...addresses], log);
+  };
+  const get = async (path: string): Promise<[number, string]> => {
+    const response = await fetch(healthUrl + path);
+    return [response.status, await response.text()];
+  };
+  const until = (assertion: () => Promise<unknown>): Promise<unknown> =>
+    vi.waitFor(assertion, { timeout: 20_000, interval: 50 });
+  /** @returns how it ended, and the milliseconds that took */
+  const terminate = async (): Promise<{ how: string; ms: number }> => {
+    const begin = performance.now();
+    process.kill(running!.pid, 'SIGTERM');
+    await running!.ended;
+    const ms = performance.now() - begin;
+    try {
+      running!.check();
+    } catch (error) {
+      return { how: (error as Error).message, ms };
+    }
+    return { how: 'runs', ms };
+  };
+
+  it('is alive but not ready before its caches are synced, says which is not, and ends in time even then', async () => {
+    await startOperator();
+    await until(async () => expect(await get('/healthz')).toEqual([200, 'ok\n']));
+    const [status, text] = await get('/readyz');
+    expect([status, text]).toEqual([
+      503,
+      expect.stringContaining('trafficwatches.traffic.example.com failed: not synced'),
+    ]);
+    const { how, ms } = await terminate();
+    expect(how).toContain('exit code 0');
+    expect(ms).toBeLessThan(5_000);
+  });
+
+  it('is ready when its caches are synced, leads, and gives its lease up when told to stop', async () => {
+    await connected.client.create(CRDS, parse(readFileSync(CRD, 'utf8'), { version: '1.1' }) as KubeObject);
+    await startOperator();
+    await until(async () => expect(await get('/readyz')).toEqual([200, 'ok\n']));
+    await until(async () => expect(await (await fetch(metricsUrl)).text()).toContain('traffic_operator_leader 1\n'));
+    expect(await (await fetch(metricsUrl)).text()).toMatch(/traffic_operator_api_requests_total\{.*resource="leases/);
+    const { how, ms } = await terminate();
+    expect(how).toContain('exit code 0');
+    expect(ms).toBeLessThan(5_000);
+    expect((await connected.client.get(LEASES, LEASE)).spec!.holderIdentity).toBe('');
+    const lines = readFileSync(log, 'utf8').trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(
+      expect.arrayContaining(['starting', 'started leading', 'stopping', 'gave the lease up', 'stopped']),
+    );
+  });
+
+  it('ends in time though the API server is gone', async () => {
+    await startOperator();
+    await until(async () => expect((await get('/readyz'))[0]).toBe(200));
+    await plane.stopApiServer();
+    const { how, ms } = await terminate();
+    expect(how).toContain('exit code 0');
+    expect(ms).toBeLessThan(5_000);
+  });
+});
+
+describe('wrong usage', () => {
+  const run = (args: readonly string[]): Promise<{ code: unknown; stdout: string; stderr: string }> =>
+    new Promise((resolve) => {
+      execFile(process.execPath, [MAIN, ...args], (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : error.code, stdout, stderr }),
+      );
+    });
+
+  it.each([
+    [['--interval=soon'], '--interval=soon: must be a duration such as 10s, 2m or 1m30s, 1s at least'],
+    [['manager', '--leader-elekt'], '--leader-elekt: unknown flag; `manager --help` lists those there are'],
+    [['connectivity-server'], 'connectivity-server: not available in this version'],
+    [
+      ['manager', '--prometheus-url=http://u:secret@p'],
+      '--prometheus-url=http://[redacted]@p: must be an http or https',
+    ],
+  ])('%j is one line and exit 2', async (args, message) => {
+    const { code, stdout, stderr } = await run(args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr.trimEnd().split('\n')).toEqual([expect.stringContaining(`traffic-operator: ${message}`)]);
+  });
+
+  it.each([
+    [['--kubeconfig=/nonexistent/config'], '--kubeconfig=/nonexistent/config: cannot be used'],
+    [
+      [`--kubeconfig=${fileURLToPath(new URL('testdata/kubeconfig.yaml', import.meta.url))}`].concat([
+        '--metrics-secure',
+        '--metrics-bind-address=127.0.0.1:0',
+        '--metrics-cert-path=/nonexistent',
+      ]),
+      '--metrics-cert-path=/nonexistent: tls.crt cannot be read (ENOENT)',
+    ],
+  ])('a file that is not there is one line and exit 2: %j', async (args, message) => {
+    const { code, stderr } = await run(['manager', ...args]);
+    expect(code).toBe(2);
+    expect(stderr.trimEnd().split('\n')).toEqual([expect.stringContaining(`traffic-operator: ${message}`)]);
+  });
+
+  it('help and version are no errors', async () => {
+    expect(await run(['manager', '--help'])).toMatchObject({ code: 0, stderr: '' });
+    expect(await run(['version'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+    });
+  });
+});

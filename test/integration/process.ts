@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+
+/** A server that a test started. */
+export interface RunningProcess {
+  readonly pid: number;
+  /** Resolves when the process is gone, for whatever reason. */
+  readonly ended: Promise<void>;
+  /** Throws, with the end of its log, when the process has ended by itself. */
+  check(): void;
+  /** SIGKILL: what the test servers hold is thrown away anyway. Resolves when the process is gone. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a server whose output is appended to the file `log`. It dies with the test's process, however that ends:
+ * setpriv (util-linux) asks the kernel to kill it when its parent is gone, then execs the command under the same pid.
+ */
+export function start(command: string, args: readonly string[], log: string): RunningProcess {
+  const output = openSync(log, 'a');
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', command, ...args], { stdio: ['ignore', output, output] });
+  closeSync(output);
+  let failure: string | undefined;
+  const ended = new Promise<void>((resolve) => {
+    const end = (reason: string): void => {
+      failure = reason;
+      resolve();
+    };
+    child.once('exit', (code, signal) => {
+      end(`exit code ${code ?? String(signal)}`);
+    });
+    child.once('error', (error) => {
+      end(error.message);
+    });
+  });
+  return {
+    pid: child.pid ?? -1,
+    ended,
+    check: () => {
+      if (failure !== undefined) throw new Error(`${command} ended: ${failure}\n${tail(log)}`);
+    },
+    stop: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+function tail(log: string): string {
+  return readFileSync(log, 'utf8').split('\n').slice(-20).join('\n');
+}
+
+/**
+ * Waits until `ready` resolves to true, asking every 100 ms.
+ * Throws when the process has ended, or after `timeoutMs` with the last error that `ready` threw as its cause.
+ */
+export async function whenReady(
+  what: string,
+  running: RunningProcess,
+  ready: () => Promise<boolean>,
+  timeoutMs = 60_000,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  let last: unknown;
+  while (performance.now() < deadline) {
+    running.check();
+    const answer = await ready().catch((error: unknown) => void (last = error));
+    if (answer) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${what} was not ready after ${timeoutMs} ms`, { cause: last });
+}
+
+/** TCP ports on loopback that were free a moment ago, all different. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(Array.from({ length: count }, listen));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+function listen(): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      resolve(server);
+    });
+  });
+}

@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { startFixture, type Fixture } from './fixture.ts';
+
+/**
+ * TrafficWatch end to end on a real API server and a real Prometheus that scrapes counters which the test moves: no
+ * kubelets, so nodes are plain objects and the Deployment has no pods.
+ */
+const WAIT = { timeout: 25_000, interval: 200 };
+const key = (label: string): string => `${label}.traffic.example.com/unfit`;
+
+let f: Fixture;
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1', 'n2', 'n3'] });
+  await f.startOperator();
+});
+afterAll(async () => {
+  await f.stop();
+});
+
+const condition = (watch: TrafficWatch, type: string) => watch.status?.conditions?.find((c) => c.type === type);
+
+describe('a TrafficWatch', () => {
+  it('gets its nodes labelled, its Deployment made and its status filled', async () => {
+    f.exporter.setPercent('n1', 50);
+    await f.createWatch('web', { maxBandwidthPercent: '10' });
+    await vi.waitFor(async () => {
+      expect(await f.labels(key('web'))).toEqual({ n1: 'true', n2: 'false', n3: 'false' });
+      const { status } = await f.watch('web');
+      expect(status).toMatchObject({ ready: true, fitNodes: 2, unfitNodes: 1, unknownNodes: 0, labelKey: key('web') });
+    }, WAIT);
+    const { status } = await f.watch('web');
+    expect(Number(status?.nodes?.n1?.currentBandwidthPercent)).toBeGreaterThan(10);
+    expect(status?.nodes?.n1).toMatchObject({ unfit: true, verdict: 'Unfit', reason: 'AboveThreshold' });
+    const deployment = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+    expect(deployment.metadata?.ownerReferences?.[0]).toMatchObject({
+      kind: 'TrafficWatch',
+      name: 'web',
+      controller: true,
+    });
+    expect(deployment.spec?.template.metadata?.labels).toEqual({ app: 'web', tier: 'front' });
+    expect(JSON.stringify(deployment.spec?.template.spec?.affinity)).toContain(key('web'));
+  });
+
+  it('has its labels follow the traffic', async () => {
+    f.exporter.setPercent('n1', 1);
+    f.exporter.setPercent('n2', 60);
+    await vi.waitFor(async () => {
+      expect(await f.labels(key('web'))).toEqual({ n1: 'false', n2: 'true', n3: 'false' });
+    }, WAIT);
+    await vi.waitFor(async () => {
+      const reasons = (await f.events('web')).map((e) => e.reason);
+      expect(reasons).toEqual(expect.arrayContaining(['NodeUnfit', 'NodeFit', 'Decided', 'DeploymentCreated']));
+    }, WAIT);
+  });
+
+  it('writes nothing to nodes and Deployment while nothing changes', async () => {
+    const versions = async () => [
+      await f.nodeVersions(),
+      (await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' })).metadata?.resourceVersion,
+    ];
+    const before = await versions();
+    const { status } = await f.watch('web');
+    const firstTime = status?.nodes?.n3?.time ?? 0;
+    await vi.waitFor(async () => {
+      const later = (await f.watch('web')).status?.nodes?.n3?.time ?? 0;
+      expect(later).toBeGreaterThan(firstTime + 3);
+    }, WAIT);
+    expect(await versions()).toEqual(before);
+  });
+
+  it('has its label put right when a person changes or removes it', async () => {
+    await f.setLabels('n1', { [key('web')]: 'true' });
+    await f.setLabels('n2', { [key('web')]: null });
+    await vi.waitFor(async () => {
+      expect(await f.labels(key('web'))).toEqual({ n1: 'false', n2: 'true', n3: 'false' });
+    }, WAIT);
+  });
+
+  it('has its Deployment made again, and drift put right, while others may own replicas', async () => {
+    await f.client.delete(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+    await vi.waitFor(() => f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' }), WAIT);
+    const drift = { spec: { replicas: 5, template: { spec: { affinity: null } } } };
+    await f.client.mergePatch(DEPLOYMENTS, { namespace: 'default', name: 'web' }, drift, { fieldManager: 'person' });
+    await vi.waitFor(async () => {
+      const { spec } = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+      expect(JSON.stringify(spec?.template.spec?.affinity)).toContain(key('web'));
+      expect(spec?.replicas).toBe(5);
+    }, WAIT);
+  });
+
+  it('loses what its spec no longer says', async () => {
+    const watch = await f.watch('web');
+    const template = structuredClone(watch.spec.deployment.template);
+    delete template.metadata?.labels?.tier;
+    await f.patchWatch('web', { spec: { deployment: { template: { metadata: { labels: { tier: null } } } } } });
+    await vi.waitFor(async () => {
+      const { spec } = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+      expect(spec?.template.metadata?.labels).toEqual({ app: 'web' });
+    }, WAIT);
+  });
+});
+
+describe('the nodes', () => {
+  it('that join are decided on their own, and those that go leave the status', async () => {
+    f.exporter.setPercent('n4', 70);
+    await f.addNode('n4');
+    await vi.waitFor(async () => {
+      expect((await f.labels(key('web'))).n4).toBe('true');
+      expect((await f.watch('web')).status).toMatchObject({ ready: true, unfitNodes: 2 });
+    }, WAIT);
+    await f.removeNode('n4');
+    await vi.waitFor(async () => {
+      expect(Object.keys((await f.watch('web')).status?.nodes ?? {})).toEqual(['n1', 'n2', 'n3']);
+    }, WAIT);
+  });
+
+  it('without figures are Unknown, keep their label, and are named once they have been there for a minute', async () => {
+    f.exporter.remove('n2');
+    await vi.waitFor(
+      async () => {
+        const watch = await f.watch('web');
+        expect(watch.status?.nodes?.n2).toMatchObject({ verdict: 'Unknown', currentBandwidthPercent: '', unfit: true });
+        expect(condition(watch, 'MetricsAvailable')).toMatchObject({ status: 'False', reason: 'PartialData' });
+        expect(condition(watch, 'MetricsAvailable')?.message).toContain('n2');
+      },
+      { ...WAIT, timeout: 80_000 },
+    );
+    expect(await f.labels(key('web'))).toMatchObject({ n2: 'true' });
+    f.exporter.setPercent('n2', 60);
+    await vi.waitFor(async () => expect((await f.watch('web')).status?.nodes?.n2?.verdict).toBe('Unfit'), WAIT);
+  }, 120_000);
+
+  it('with the capacity annotation are measured by it', async () => {
+    await f.annotateNode('n3', { 'traffic.example.com/capacity': '10Mbit' });
+    await vi.waitFor(async () => expect((await f.labels(key('web'))).n3).toBe('true'), WAIT);
+    await f.annotateNode('n3', { 'traffic.example.com/capacity': null });
+    await vi.waitFor(async () => expect((await f.labels(key('web'))).n3).toBe('false'), WAIT);
+  });
+});
+
+describe('label keys', () => {
+  it('move to a new name: the new key first, then the Deployment, then the old key goes', async () => {
+    const seen: string[] = [];
+    const observe = setInterval(() => {
+      void Promise.all([f.labels(key('web')), f.labels(key('renamed'))]).then(([old, now]) => {
+        seen.push(`${Object.keys(old).length}/${Object.keys(now).length}`);
+      });
+    }, 20);
+    await f.patchWatch('web', { spec: { label: 'renamed' } });
+    await vi.waitFor(async () => {
+      expect(await f.labels(key('web'))).toEqual({});
+      expect(await f.labels(key('renamed'))).toEqual({ n1: 'false', n2: 'true', n3: 'false' });
+      expect((await f.watch('web')).status?.labelKey).toBe(key('renamed'));
+    }, WAIT);
+    clearInterval(observe);
+    // Reads are not one snapshot, but no node may ever have been seen with neither key.
+    expect(seen.filter((s) => s === '0/0')).toEqual([]);
+    const { spec } = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+    const affinity = JSON.stringify(spec?.template.spec?.affinity);
+    expect(affinity).toContain(key('renamed'));
+    expect(affinity).not.toContain(key('web'));
+  });
+
+  it('belong to the older TrafficWatch; the younger is Stalled and inherits without a flap', async () => {
+    await f.createWatch('rival', { maxBandwidthPercent: '10', label: 'renamed' });
+    await vi.waitFor(async () => {
+      const rival = await f.watch('rival');
+      expect(condition(rival, 'Stalled')).toMatchObject({ status: 'True', reason: 'LabelKeyTaken' });
+      expect(condition(rival, 'Stalled')?.message).toContain('default/web');
+      expect(rival.metadata?.finalizers).toBeUndefined();
+    }, WAIT);
+    const versions = await f.nodeVersions();
+    await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name: 'web' });
+    await vi.waitFor(
+      async () => expect((await f.watch('rival')).status).toMatchObject({ ready: true, unfitNodes: 1 }),
+      WAIT,
+    );
+    expect(await f.nodeVersions()).toEqual(versions);
+  });
+});
+
+describe('a Deployment', () => {
+  it('of the same name that is not ours is left alone and named', async () => {
+    await f.createForeignDeployment('taken');
+    const before = (await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'taken' })).metadata?.resourceVersion;
+    await f.createWatch('taken', { maxBandwidthPercent: '10' });
+    await vi.waitFor(async () => {
+      const stalled = condition(await f.watch('taken'), 'Stalled');
+      expect(stalled).toMatchObject({ status: 'True', reason: 'DeploymentNotOwned' });
+      expect(stalled?.message).toContain('default/taken');
+    }, WAIT);
+    const after = (await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'taken' })).metadata?.resourceVersion;
+    expect(after).toBe(before);
+    expect(await f.labels(key('taken'))).toEqual({});
+    await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name: 'taken' });
+  });
+
+  it('whose selector changes is not made anew', async () => {
+    const uid = (await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'rival' })).metadata?.uid;
+    const labels = { app: 'other' };
+    await f.patchWatch('rival', {
+      spec: { deployment: { selector: { matchLabels: labels }, template: { metadata: { labels } } } },
+    });
+    await vi.waitFor(
+      async () => expect(condition(await f.watch('rival'), 'Stalled')?.reason).toBe('SelectorChanged'),
+      WAIT,
+    );
+    expect((await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'rival' })).metadata?.uid).toBe(uid);
+  });
+});
+
+describe('deletion', () => {
+  it('while the operator is down takes the labels off when it is back, and leaves those of others', async () => {
+    await f.setLabels('n1', { 'own.traffic.example.com/unfit': 'true', zone: 'a' });
+    await f.stopOperator();
+    await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name: 'rival' });
+    expect((await f.watch('rival')).metadata?.deletionTimestamp).toBeDefined();
+    await f.startOperator();
+    await vi.waitFor(async () => {
+      await expect(f.watch('rival')).rejects.toMatchObject({ status: 404 });
+      expect(await f.labels(key('renamed'))).toEqual({});
+    }, WAIT);
+    expect(await f.labels('own.traffic.example.com/unfit')).toEqual({ n1: 'true' });
+    expect(await f.labels('zone')).toEqual({ n1: 'a' });
+  });
+
+  it('with the finalizer forced off still leaves no label of ours', async () => {
+    await f.createWatch('forced', { maxBandwidthPercent: '10' });
+    await vi.waitFor(async () => expect(Object.keys(await f.labels(key('forced')))).toHaveLength(3), WAIT);
+    await f.stopOperator();
+    await f.patchWatch('forced', { metadata: { finalizers: null } });
+    await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name: 'forced' });
+    await f.startOperator();
+    await vi.waitFor(async () => expect(await f.labels(key('forced'))).toEqual({}), WAIT);
+    expect(await f.labels('own.traffic.example.com/unfit')).toEqual({ n1: 'true' });
+  });
+});

@@ -1,0 +1,62 @@
+import { expect } from 'vitest';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
+import { createUsageFeed } from '../../src/usage/feed.ts';
+import type { UsageFeedOptions } from '../../src/usage/feed.ts';
+import type { KnownNode } from '../../src/usage/nodeNames.ts';
+import type { NodeUsage } from '../../src/usage/percent.ts';
+import type { LabelMatcher, UsageQuery } from '../../src/usage/queries.ts';
+import type { Snapshot } from '../../src/usage/snapshot.ts';
+
+/** rate() extrapolates, and scrapes are late on a busy machine. */
+const TOLERANCE = 0.15;
+
+export function expectPercent(usage: NodeUsage | undefined, percent: number): void {
+  expect(usage).toMatchObject({ reason: 'Measured' });
+  expect(usage?.percent).toBeGreaterThan(percent * (1 - TOLERANCE));
+  expect(usage?.percent).toBeLessThan(percent * (1 + TOLERANCE));
+}
+
+/** What a test asks for. */
+export interface Asked {
+  url: string;
+  job?: string;
+  nodes: Record<string, KnownNode>;
+  query?: Partial<UsageQuery>;
+  options?: Partial<UsageFeedOptions>;
+}
+
+/** Runs a feed until `satisfied` throws no more on its current and previous snapshot, 20 s at most. */
+export async function snapshotWhen(
+  { url, job, nodes, query, options }: Asked,
+  satisfied: (current: Snapshot, previous?: Snapshot) => void,
+): Promise<Snapshot> {
+  const byJob: LabelMatcher[] = job === undefined ? [] : [{ name: 'job', op: '=', value: job }];
+  const feed = createUsageFeed({
+    endpoint: { url },
+    query: { windowSeconds: 1, direction: 'transmit', ...query, matchers: [...byJob, ...(query?.matchers ?? [])] },
+    intervalMs: 200,
+    deadlineMs: 5_000,
+    nodes: () => new Map(Object.entries(nodes)),
+    clock: systemClock,
+    logger: createLogger('silent'),
+    ...options,
+  });
+  const stop = new AbortController();
+  const timeout = setTimeout(() => stop.abort(), 20_000);
+  let failure: unknown = new Error('there was no pass');
+  let found: Snapshot | undefined;
+  feed.snapshots.subscribe((snapshot) => {
+    try {
+      satisfied(snapshot, feed.previous);
+      found = snapshot;
+      stop.abort();
+    } catch (error) {
+      failure = error;
+    }
+  });
+  await feed.run(stop.signal);
+  clearTimeout(timeout);
+  if (found === undefined) throw failure;
+  return found;
+}
