@@ -1,0 +1,137 @@
+/**
+ * The main job, shown on a real cluster on this machine: real kubelets, Prometheus, node-exporters and traffic.
+ * Leaves the cluster running for whoever wants to look around; when a step fails, it says which and takes all down.
+ *
+ *   make demo
+ *
+ * DEMO_DOWN=1 takes the cluster down at the end; DEMO_THRESHOLD is another threshold than 20 (percent).
+ */
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { binDir, kubeconfigPath, labDown, labUp, shape } from '../lab/lab.ts';
+import { helmInstall, operatorLogs, provideImage } from '../scenario/install.ts';
+import { kubectl } from '../scenario/kubectl.ts';
+import { startTraffic } from '../scenario/traffic.ts';
+import { applyWatch, nodeRows, type NodeRow } from '../scenario/watch.ts';
+import { say, step, watchUntil } from './steps.ts';
+import { LiveTable } from './table.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const WATCH = 'web';
+const THRESHOLD = process.env.DEMO_THRESHOLD ?? '20';
+const NODES = ['node1', 'node2', 'node3'] as const;
+/** The virtual links claim 10 Gbit/s; these are made narrow enough for two cores to fill. */
+const LINK = { tc: '100mbit', annotation: '100Mbit' };
+
+const table = new LiveTable({ isTTY: process.stdout.isTTY, write: (text) => void process.stdout.write(text) });
+const show = (rows: readonly NodeRow[]): void => table.show(rows);
+const look = (): Promise<NodeRow[]> => nodeRows(WATCH);
+
+function run(program: string, ...args: string[]): Promise<void> {
+  execFileSync(`${ROOT}${program}`, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  return Promise.resolve();
+}
+
+/** True when exactly this node is labelled unfit and `running` pods of the watch run on the others. */
+function settledOn(full: string, running: number): (rows: readonly NodeRow[]) => boolean {
+  return (rows) =>
+    rows.every((row) => row.label === String(row.node === full)) &&
+    rows.reduce((sum, row) => sum + row.pods.length, 0) === running;
+}
+
+async function narrowLinks(): Promise<void> {
+  for (const node of NODES) {
+    await shape(node, LINK.tc);
+    await kubectl('annotate', 'node', node, '--overwrite', `traffic.example.com/capacity=${LINK.annotation}`);
+  }
+}
+
+async function prepare(): Promise<void> {
+  await step('checking what this machine has to have', () => run('test/lab/prerequisites.sh'));
+  await step('building the lab (Kubernetes, containerd, Prometheus, ...; minutes the first time)', () =>
+    run('test/lab/build.sh'),
+  );
+  await step('starting a cluster of 3 nodes', () => labUp({ nodes: NODES.length }));
+  await step(`narrowing every node's link to ${LINK.annotation}/s`, narrowLinks);
+  await step('building the image from the Dockerfile and loading it', provideImage);
+  await step('helm install charts/traffic-operator', () => helmInstall());
+}
+
+async function firstAct(): Promise<void> {
+  await step('filling the link of node1: iperf3 from a pod there to a pod on node3', () =>
+    startTraffic('node1', 'node3'),
+  );
+  await step(`kubectl apply: TrafficWatch ${WATCH}, threshold ${THRESHOLD} %, 4 replicas`, () =>
+    applyWatch(WATCH, THRESHOLD, 4),
+  );
+  const rows = await step('waiting for the verdicts', () =>
+    watchUntil('node1 is labelled and the pods run', look, show, settledOn('node1', 4)),
+  );
+  table.keep();
+  const onFull = rows.find((row) => row.node === 'node1')?.pods ?? [];
+  if (onFull.length > 0) throw new Error(`pods landed on the full node: ${onFull.join(' ')}`);
+  say('node1 is full: all 4 pods landed on the others');
+}
+
+async function secondAct(): Promise<void> {
+  const before = new Set((await look()).flatMap((row) => row.pods));
+  await step('moving the traffic: now from node2', () => startTraffic('node2', 'node3'));
+  await step('waiting for the labels to follow', () =>
+    watchUntil('node2 is labelled instead', look, show, settledOn('node2', 4)),
+  );
+  table.keep();
+  say('running pods stay where they are: affinity is checked when a pod is scheduled');
+  await step('scaling to 8 replicas', () =>
+    kubectl('patch', 'trafficwatch', WATCH, '--type=merge', '-p', '{"spec":{"deployment":{"replicas":8}}}'),
+  );
+  const rows = await step('waiting for the new pods', () =>
+    watchUntil('8 pods run', look, show, settledOn('node2', 8)),
+  );
+  table.keep();
+  const newOnFull = (rows.find((row) => row.node === 'node2')?.pods ?? []).filter((pod) => !before.has(pod));
+  if (newOnFull.length > 0) throw new Error(`new pods landed on the full node: ${newOnFull.join(' ')}`);
+  say('all 4 new pods avoided node2');
+}
+
+async function farewell(): Promise<void> {
+  console.log(`\n${await kubectl('get', 'trafficwatch', WATCH)}`);
+  console.log(`What was seen: the labels followed the traffic, and pods were scheduled by them.
+
+Try next:
+  export KUBECONFIG=${kubeconfigPath()} PATH=${binDir()}:$PATH
+  kubectl get trafficwatch
+  kubectl describe trafficwatch ${WATCH}
+  kubectl get nodes -L ${WATCH}.traffic.example.com/unfit
+  kubectl delete -n traffic pod iperf3-client     # the traffic stops; the label goes back within a minute
+  kubectl delete trafficwatch ${WATCH}                 # takes its labels off
+
+Take it down:
+  make lab-down`);
+}
+
+async function takeDown(): Promise<void> {
+  await labDown().catch((error: unknown) =>
+    console.error(`demo: the cluster could not be taken down: ${String(error)}`),
+  );
+}
+
+// Who interrupts the demo does not want a cluster left behind; the processes of the lab do not hear of it themselves.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    console.error(`\ndemo: ${signal}: taking the cluster down`);
+    void takeDown().finally(() => process.exit(130));
+  });
+}
+
+try {
+  await prepare();
+  await firstAct();
+  await secondAct();
+  await farewell();
+  if (process.env.DEMO_DOWN) await step('taking the cluster down', labDown);
+} catch (error) {
+  console.error(`\ndemo: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(await operatorLogs().catch(() => 'the operator has no logs yet'));
+  await takeDown();
+  process.exitCode = 1;
+}

@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { V1Node, V1Pod } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { addNode, inNode, kubeconfigPath, labDown, labUp, removeNode, shape } from '../lab/lab.ts';
+import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
+import { hostState, isRunning, labProcesses } from './hostState.ts';
+import type { HostState } from './hostState.ts';
+
+const run = promisify(execFile);
+const LAB = kubeconfigPath().replace(/\/kubeconfig$/, '');
+const HOST = '198.18.0.254';
+let before: HostState;
+
+/** A pod that answers HTTP with its name, on a node of choice; its image is on the node or it cannot start. */
+function webPod(name: string, node: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: { app: 'web' } },
+    spec: {
+      nodeName: node,
+      terminationGracePeriodSeconds: 0,
+      containers: [
+        {
+          name: 'web',
+          image: 'busybox:1.36',
+          imagePullPolicy: 'Never',
+          command: ['sh', '-c', `mkdir /www && echo ${name} > /www/index.html && exec httpd -f -h /www`],
+        },
+      ],
+    },
+  };
+}
+
+const webService = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'web' },
+  spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
+};
+
+async function get(url: string): Promise<string> {
+  return (await (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text()).trim();
+}
+
+async function startWebPod(name: string, node: string): Promise<string> {
+  await applyObjects([webPod(name, node)]);
+  await kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=60s');
+  return (await getObject<V1Pod>('pod', name)).status!.podIP!;
+}
+
+async function nodeNames(): Promise<string[]> {
+  return (await getObject<{ items: V1Node[] }>('nodes')).items.map((node) => node.metadata!.name!);
+}
+
+beforeAll(async () => {
+  await labDown();
+  before = hostState();
+  await labUp({ nodes: 2 });
+});
+afterAll(() => labDown());
+
+describe('a running lab', () => {
+  it('lets pods and services be reached from the machine itself, since tests ask Prometheus that way', async () => {
+    const address = await startWebPod('first', 'node1');
+    await applyObjects([webService]);
+    expect(await get(`http://${address}`)).toBe('first');
+    const { spec } = await getObject<{ spec: { clusterIP: string } }>('service', 'web');
+    await vi.waitFor(async () => expect(await get(`http://${spec.clusterIP}`)).toBe('first'), 20_000);
+  });
+
+  it.each(['node1', 'node2'])(
+    'resolves and routes a Service for a pod on %s, be its pod there or not',
+    async (node) => {
+      await startWebPod(`client-${node}`, node);
+      await kubectl('label', 'pod', `client-${node}`, 'app-'); // asks, and does not answer for the Service
+      const ask = () =>
+        kubectl('exec', `client-${node}`, '--', 'timeout', '5', 'wget', '-qO-', 'http://web.default.svc.cluster.local');
+      await vi.waitFor(async () => expect((await ask()).trim()).toBe('first'), 20_000);
+    },
+  );
+
+  it('runs kubelets with their defaults, since what depends on them is measured here', async () => {
+    const configuration = JSON.parse(await kubectl('get', '--raw', '/api/v1/nodes/node1/proxy/configz')) as {
+      kubeletconfig: Record<string, unknown>;
+    };
+    expect(configuration.kubeletconfig).toMatchObject({
+      syncFrequency: '1m0s',
+      nodeStatusUpdateFrequency: '10s',
+      cgroupsPerQOS: true,
+      enforceNodeAllocatable: ['pods'],
+      configMapAndSecretChangeDetectionStrategy: 'Watch',
+      localStorageCapacityIsolation: true,
+      maxPods: 110,
+    });
+  });
+
+  it('limits what a node sends, and takes the limit away again', async () => {
+    const server = execFile('setpriv', ['--pdeathsig', 'KILL', 'iperf3', '--server', '--bind', HOST]);
+    const megabits = async (): Promise<number> => {
+      const report = await inNode('node2', ['iperf3', '--client', HOST, '--time', '1', '--json']);
+      return (
+        (JSON.parse(report) as { end: { sum_received: { bits_per_second: number } } }).end.sum_received
+          .bits_per_second / 1e6
+      );
+    };
+    try {
+      await vi.waitFor(megabits, 10_000);
+      await shape('node2', '20mbit');
+      expect(await megabits()).toBeLessThan(21);
+      await shape('node2', 'off');
+      expect(await megabits()).toBeGreaterThan(100);
+    } finally {
+      server.kill('SIGKILL');
+    }
+  });
+
+  it('takes a node more, which has every image and is reached by pods, and lets it go again', async () => {
+    const name = await addNode();
+    expect(await nodeNames()).toEqual(['node1', 'node2', name]);
+    const address = await startWebPod('late', name);
+    const answer = await kubectl('exec', 'client-node1', '--', 'timeout', '5', 'wget', '-qO-', `http://${address}`);
+    expect(answer.trim()).toBe('late');
+    const { status } = await getObject<V1Node>('node', name);
+    expect(status!.images!.flatMap((image) => image.names)).toContain('quay.io/prometheus/prometheus:v3.15.0');
+    await removeNode(name);
+    expect(await nodeNames()).toEqual(['node1', 'node2']);
+    expect(hostState().networkNamespaces).not.toContain(`lab-${name}`);
+  });
+
+  it('refuses to remove a node that is not there, and names those that are', async () => {
+    await expect(removeNode('node7')).rejects.toThrow('node1 node2');
+  });
+});
+
+describe('the end of a lab', () => {
+  it('leaves no process, mount, namespace, device, route, cgroup, file or setting behind', async () => {
+    const processes = labProcesses(LAB);
+    // Control plane, and a kubelet, containerd and kube-proxy a node; pods and their shims beside them.
+    expect(processes.length).toBeGreaterThan(4 + 2 * 3);
+    await labDown();
+    expect(processes.filter(isRunning)).toEqual([]);
+    expect(hostState()).toEqual(before);
+  });
+
+  it('is quick to start again, over what is left when its processes were killed from outside', async () => {
+    await labUp({ nodes: 3 });
+    for (const { pid } of labProcesses(LAB)) await run('kill', ['-KILL', String(pid)]).catch(() => undefined);
+    expect(hostState()).not.toEqual(before);
+    const begin = performance.now();
+    await labUp({ nodes: 3 });
+    expect((performance.now() - begin) / 1000).toBeLessThan(30);
+    expect(await nodeNames()).toEqual(['node1', 'node2', 'node3']);
+    await labDown();
+    expect(hostState()).toEqual(before);
+  });
+
+  it('is clean after a start that failed, which says at which step and why', async () => {
+    await run('/usr/sbin/ip', ['address', 'add', '198.19.255.1/32', 'dev', 'lo']);
+    try {
+      const failure = await run('test/lab/up.sh', ['1']).catch((error: unknown) => error as { stderr: string });
+      expect(failure.stderr).toContain('failed at: laying out the network');
+      expect(failure.stderr).toContain('in use on this machine already');
+    } finally {
+      await run('/usr/sbin/ip', ['address', 'del', '198.19.255.1/32', 'dev', 'lo']);
+    }
+    expect(hostState()).toEqual(before);
+  });
+});

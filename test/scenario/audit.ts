@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { auditLogPath } from '../lab/lab.ts';
+
+/** A write that the API server took, from its audit log. */
+export interface Write {
+  readonly verb: string;
+  readonly resource: string;
+  readonly name: string;
+  /** The pod whose token was used; '' for one that is no pod. */
+  readonly pod: string;
+  readonly user: string;
+}
+
+interface AuditEvent {
+  stageTimestamp: string;
+  verb: string;
+  objectRef?: { resource?: string; name?: string; subresource?: string };
+  user: { username: string; extra?: Record<string, string[]> };
+  responseStatus?: { code?: number };
+}
+
+const WRITING = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
+const POD_NAME = 'authentication.kubernetes.io/pod-name';
+
+/** Successful writes by pods to a resource (not its status) since a time. */
+export function writesSince(since: Date, resource: string): Promise<Write[]> {
+  const events = readFileSync(auditLogPath(), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as AuditEvent);
+  const writes = events
+    .filter((e) => WRITING.has(e.verb) && e.objectRef?.resource === resource && e.objectRef.subresource === undefined)
+    .filter((e) => Date.parse(e.stageTimestamp) >= since.getTime() && (e.responseStatus?.code ?? 500) < 300)
+    .map((e) => ({
+      verb: e.verb,
+      resource,
+      name: e.objectRef?.name ?? '',
+      pod: e.user.extra?.[POD_NAME]?.[0] ?? '',
+      user: e.user.username,
+    }));
+  return Promise.resolve(writes.filter((write) => write.pod !== ''));
+}

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { loadImage } from '../lab/lab.ts';
+import { inCluster, kubectl } from './kubectl.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const run = promisify(execFile);
+
+export const NAMESPACE = 'traffic-operator-system';
+export const RELEASE = 'traffic-operator';
+const CHART = `${ROOT}charts/traffic-operator`;
+
+/** Builds the operator's image from the project's own Dockerfile and puts it on every node. */
+export async function provideImage(): Promise<void> {
+  const { stdout } = await run(`${ROOT}test/image/build.sh`, { maxBuffer: 64 * 1024 * 1024 });
+  await loadImage(stdout.trim().split('\n').at(-1) ?? '');
+}
+
+/** The version of the image that the tree builds. */
+export function imageTag(): string {
+  return (JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { version: string }).version;
+}
+
+/** `helm install` as the README has it, waiting until the operator's pods are ready. */
+export async function helmInstall(sets: Record<string, string> = {}): Promise<string> {
+  const flags = Object.entries(sets).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
+  const where = ['--namespace', NAMESPACE, '--create-namespace', '--wait', '--timeout', '3m'];
+  return inCluster('helm', ['install', RELEASE, CHART, ...where, ...flags]);
+}
+
+/** `helm uninstall` as the README has it. */
+export async function helmUninstall(): Promise<void> {
+  await inCluster('helm', ['uninstall', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '3m']);
+}
+
+/** What the operator's pods have logged, for a failure's report. */
+export function operatorLogs(): Promise<string> {
+  return kubectl('logs', '-n', NAMESPACE, '-l', 'app.kubernetes.io/name=traffic-operator', '--tail=50', '--prefix');
+}
