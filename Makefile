@@ -1,0 +1,66 @@
+# traffic-operator: `make help` lists the targets. Every target does the set-up that it needs.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+# The Node that the lock file pins comes before any other.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+
+include test/lab/lab.mk
+
+.PHONY: help
+help: ## Lists the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# --- set-up ---
+
+# npm writes this file last, so it tells that the install was complete.
+node_modules/.package-lock.json: package.json package-lock.json
+	@command -v npm >/dev/null || { echo 'npm is missing: install Node.js with npm first (https://nodejs.org/en/download)' >&2; exit 1; }
+	npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.PHONY: setup
+setup: node_modules/.package-lock.json ## Installs the npm packages and with them the Node that is used
+
+# --- every day ---
+
+.PHONY: test
+test: setup ## Runs every level: format, lint, types, layers, shell, generated, unit, integration, chart, image, e2e (WITHOUT="e2e image" leaves some out)
+	node scripts/test.ts --without "$(WITHOUT)"
+
+.PHONY: lint
+lint: setup ## Format, lint, types and layer rules only
+	node scripts/test.ts --only "format lint types layers shell"
+
+.PHONY: unit
+unit: setup ## Unit tests only
+	node scripts/test.ts --only unit
+
+.PHONY: generate
+generate: setup ## Writes the files that are made from others: CRDs, chart values schema, deploy/, prometheus/, docs tables
+	node scripts/generate.ts
+
+.PHONY: verify
+verify: setup ## Fails when a generated file is not current or the working tree is not clean
+	node scripts/verify.ts
+
+.PHONY: format
+format: setup ## Formats what prettier formats
+	npm run --silent format
+
+.PHONY: build
+build: setup ## Bundles the operator into dist/
+	node scripts/build.ts
+
+.PHONY: image
+image: setup ## Builds the container image by buildah; prints the archive's path
+	test/image/build.sh
+
+.PHONY: demo
+demo: setup ## A real cluster on this machine, real traffic, and the operator at work
+	node test/demo/demo.ts
+
+.PHONY: clean
+clean: ## Removes what builds and tests leave in the checkout
+	rm -rf dist reports coverage node_modules
