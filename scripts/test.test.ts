@@ -51,7 +51,7 @@ describe('the levels that run', () => {
 
 describe('the summary', () => {
   const result = (level: string, passed: number, failed: number, problem?: string) => ({
-    ...{ level, passed, failed, seconds: 1 },
+    ...{ level, passed, failed, seconds: 1, failures: [] },
     ...(problem === undefined ? {} : { problem }),
   });
 
@@ -62,6 +62,18 @@ describe('the summary', () => {
     expect(text).toMatch(/^ +e2e .* cannot run: needs root$/m);
     expect(text).toMatch(/^ +image +left out by name$/m);
     expect([text.split('\n').slice(-2), failed]).toEqual([['7 passed, 3 failed', ''], 3]);
+  });
+
+  it('names what failed after the levels, where it is not scrolled away', () => {
+    const unit = { ...result('unit', 1, 1), failures: ['src/a.test.ts > b: expected 1'] };
+    const lines = summarize([unit, result('e2e', 1, 0)], []).text.split('\n');
+    expect(lines.slice(-5)).toEqual([
+      'failed in unit:',
+      '  src/a.test.ts > b: expected 1',
+      '',
+      '2 passed, 1 failed',
+      '',
+    ]);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import type { Level } from './levels.ts';
 
 /** How a level went. */
@@ -7,6 +8,8 @@ export interface LevelResult {
   readonly level: string;
   readonly passed: number;
   readonly failed: number;
+  /** The tests and files that failed, as far as a runner reported them: `<file> > <test>: <first line of the error>`. */
+  readonly failures: readonly string[];
   readonly seconds: number;
   /** Why it did not run to its end, if it did not. */
   readonly problem?: string;
@@ -32,23 +35,43 @@ function vitestCommand(level: Level, report: string): string[] {
 
 interface VitestReport {
   numPassedTests: number;
-  numFailedTests: number;
-  testResults: { status: string; assertionResults: { status: string }[] }[];
+  testResults: FileReport[];
 }
+
+interface FileReport {
+  name: string;
+  status: string;
+  /** Why the file failed as a whole. */
+  message: string;
+  assertionResults: { status: string; fullName: string; failureMessages?: string[] }[];
+}
+
+/** What a runner counted, and what failed. */
+export type TestCounts = Pick<LevelResult, 'passed' | 'failed' | 'failures'>;
 
 /**
  * Counts from vitest's own report. A file that failed without a failed test, as one that did not load, counts as a
  * failed test; so does no test at all.
  */
-export function countTests(report: string): { passed: number; failed: number } {
-  if (!existsSync(report)) return { passed: 0, failed: 1 };
-  const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as VitestReport;
-  const failed = numFailedTests + testResults.filter(failedAsAWhole).length;
-  return { passed: numPassedTests, failed: numPassedTests + failed === 0 ? 1 : failed };
+export function countTests(report: string): TestCounts {
+  if (!existsSync(report)) return { passed: 0, failed: 1, failures: ['vitest wrote no report'] };
+  const { numPassedTests: passed, testResults } = JSON.parse(readFileSync(report, 'utf8')) as VitestReport;
+  const failures = testResults.flatMap(failuresOf);
+  if (passed + failures.length === 0) failures.push('no test ran');
+  return { passed, failed: failures.length, failures };
 }
 
-function failedAsAWhole({ status, assertionResults }: VitestReport['testResults'][number]): boolean {
-  return status === 'failed' && assertionResults.every((test) => test.status !== 'failed');
+function failuresOf({ name, status, message, assertionResults }: FileReport): string[] {
+  const file = relative('', name);
+  const failed = assertionResults.filter((test) => test.status === 'failed');
+  // As where it did not load, or its set-up failed.
+  if (status === 'failed' && failed.length === 0) return [`${file}: ${firstLine(message)}`];
+  return failed.map((test) => `${file} > ${test.fullName}: ${firstLine(test.failureMessages?.[0])}`);
+}
+
+function firstLine(text = ''): string {
+  const [line = ''] = text.trimStart().split('\n');
+  return line === '' ? 'no reason given' : line;
 }
 
 /** Why a level cannot run; what its requirement is looked at or installed with may itself fail. */
@@ -72,18 +95,21 @@ async function runCommands(level: Level): Promise<string | undefined> {
 export async function runLevel(level: Level): Promise<LevelResult> {
   console.log(`\n=== ${level.name}`);
   const start = performance.now();
-  const result = (passed: number, failed: number, problem?: string): LevelResult => {
+  const result = (counts: TestCounts, problem?: string): LevelResult => {
     const seconds = (performance.now() - start) / 1000;
-    return { level: level.name, passed, failed, seconds, ...(problem === undefined ? {} : { problem }) };
+    return { level: level.name, ...counts, seconds, ...(problem === undefined ? {} : { problem }) };
   };
+  const failed: TestCounts = { passed: 0, failed: 1, failures: [] };
   const unmet = whyNot(level);
-  if (unmet !== undefined) return result(0, 1, `cannot run: ${unmet}; WITHOUT="${level.name}" leaves it out`);
+  if (unmet !== undefined) return result(failed, `cannot run: ${unmet}; WITHOUT="${level.name}" leaves it out`);
   const problem = await runCommands(level);
-  if (problem !== undefined) return result(0, 1, problem);
-  if (!level.vitest) return result(1, 0);
+  if (problem !== undefined) return result(failed, problem);
+  if (!level.vitest) return result({ passed: 1, failed: 0, failures: [] });
   const report = `reports/${level.name}.json`;
   const status = await run(vitestCommand(level, report));
-  const { passed, failed } = countTests(report);
+  const counts = countTests(report);
   // Vitest also fails for what happened outside of a test, such as an unhandled rejection.
-  return status !== 0 && failed === 0 ? result(passed, 1, 'FAILED outside of a test') : result(passed, failed);
+  return status !== 0 && counts.failed === 0
+    ? result({ ...counts, failed: 1 }, 'FAILED outside of a test')
+    : result(counts);
 }

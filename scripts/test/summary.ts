@@ -16,10 +16,16 @@ export function summarize(results: readonly LevelResult[], leftOut: readonly str
     ...results.map(row),
     ...leftOut.map((name) => `  ${name.padEnd(12)} left out by name`),
     '',
+    ...results.flatMap(failures),
     `${passed} passed, ${atLeastOne} failed`,
     '',
   ];
   return { text: lines.join('\n'), failed: atLeastOne };
+}
+
+/** Repeated at the end, since what a level printed of them is far above by then. */
+function failures({ level, failures }: LevelResult): string[] {
+  return failures.length === 0 ? [] : [`failed in ${level}:`, ...failures.map((failure) => `  ${failure}`), ''];
 }
 
 function total(results: readonly LevelResult[], count: (result: LevelResult) => number): number {
