@@ -26,8 +26,12 @@ setup: node_modules/.package-lock.json ## Installs the npm packages and with the
 # --- every day ---
 
 .PHONY: test
-test: setup ## Runs every level: format, lint, types, layers, shell, generated, unit, integration, chart, image, e2e (WITHOUT="e2e image" leaves some out)
-	node scripts/test.ts --without "$(WITHOUT)"
+test: setup ## Runs every level: format, lint, types, layers, shell, generated, unit, integration, chart, image, e2e (WITHOUT="e2e image" leaves some out, WITH=faults adds those)
+	node scripts/test.ts --with "$(WITH)" --without "$(WITHOUT)"
+
+.PHONY: test-faults
+test-faults: setup ## Faults that take minutes: servers stopped, killed, slow, lying
+	node scripts/test.ts --only faults
 
 .PHONY: lint
 lint: setup ## Format, lint, types and layer rules only

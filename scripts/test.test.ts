@@ -10,7 +10,8 @@ import { needsGo, needsImage, needsLab } from './test/requirements.ts';
 import { summarize } from './test/summary.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const NAMES = LEVELS.map(({ name }) => name);
+const ALL_NAMES = LEVELS.map(({ name }) => name);
+const NAMES = LEVELS.filter(({ long }) => !long).map(({ name }) => name);
 
 let directory: string;
 beforeEach(() => {
@@ -23,7 +24,7 @@ afterEach(() => {
 });
 
 describe('the levels that run', () => {
-  const chosen = (lists: { only?: string; without?: string }): string[] =>
+  const chosen = (lists: { only?: string; with?: string; without?: string }): string[] =>
     choose(LEVELS, lists).chosen.map(({ name }) => name);
 
   it('are all but those that are left out by name', () => {
@@ -34,10 +35,16 @@ describe('the levels that run', () => {
     expect(choose(LEVELS, { without: 'e2e' }).leftOut).toEqual(['e2e']);
   });
 
+  it('that take minutes run when they are asked for', () => {
+    expect(chosen({ with: 'faults' })).toEqual(ALL_NAMES);
+    expect(chosen({ only: 'faults' })).toEqual(['faults']);
+    expect(chosen({})).not.toContain('faults');
+  });
+
   it('must be known: another name is exit status 2, and nothing runs', () => {
     const args = [join(ROOT, 'scripts/test.ts'), '--without', 'e2e chart-image'];
     const { status, stderr } = spawnSync(process.execPath, args, { cwd: directory, env: {}, encoding: 'utf8' });
-    expect(stderr).toBe(`--without: there is no level chart-image, only ${NAMES.join(', ')}\n`);
+    expect(stderr).toBe(`--without: there is no level chart-image, only ${ALL_NAMES.join(', ')}\n`);
     expect([status, existsSync(join(directory, 'reports'))]).toEqual([2, false]);
   });
 

@@ -8,14 +8,17 @@ export interface Choice {
 }
 
 /**
- * Chooses levels by the names in two lists, with blanks or commas between them; without `only`, all of them.
+ * Chooses levels by the names in lists, with blanks or commas between them. Without `only` it is all but those that
+ * take long; `with` adds these.
  *
  * @throws Error naming a level that there is not, and those that there are
  */
-export function choose(levels: readonly Level[], lists: { only?: string; without?: string }): Choice {
+export function choose(levels: readonly Level[], lists: { only?: string; with?: string; without?: string }): Choice {
   const only = named(levels, 'only', lists.only);
+  const added = named(levels, 'with', lists.with);
   const without = named(levels, 'without', lists.without);
-  const chosen = levels.filter(({ name }) => (only.size === 0 || only.has(name)) && !without.has(name));
+  const isChosen = ({ name, long }: Level): boolean => (only.size > 0 ? only.has(name) : !long || added.has(name));
+  const chosen = levels.filter((level) => isChosen(level) && !without.has(level.name));
   return { chosen, leftOut: [...without] };
 }
 

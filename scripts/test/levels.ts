@@ -7,6 +7,8 @@ export interface Level {
   readonly commands: readonly (readonly string[])[];
   /** A vitest project or path: its JSON report counts the tests. Without it the level counts as one test. */
   readonly vitest?: { readonly project: string; readonly paths: readonly string[] };
+  /** Takes minutes: runs only where it is asked for by name. */
+  readonly long?: true;
   /** Says why the level cannot run on this machine; undefined when it can. */
   readonly unmet?: () => string | undefined;
 }
@@ -33,6 +35,12 @@ export const LEVELS: readonly Level[] = [
     name: 'integration',
     ...builtByLab('k8s', 'etcd', 'node_exporter', 'prometheus'),
     vitest: { project: 'integration', paths: [] },
+  },
+  {
+    name: 'faults',
+    long: true,
+    ...builtByLab('k8s', 'etcd', 'node_exporter', 'prometheus', 'toxiproxy'),
+    vitest: { project: 'faults', paths: [] },
   },
   {
     name: 'chart',
