@@ -50,6 +50,11 @@ async function startWebPod(name: string, node: string): Promise<string> {
   return (await getObject<V1Pod>('pod', name)).status!.podIP!;
 }
 
+/** Runs a target as a person would. */
+async function make(...args: string[]): Promise<string> {
+  return (await run('make', ['--silent', ...args])).stdout.trim();
+}
+
 async function nodeNames(): Promise<string[]> {
   return (await getObject<{ items: V1Node[] }>('nodes')).items.map((node) => node.metadata!.name!);
 }
@@ -129,6 +134,13 @@ describe('a running lab', () => {
     expect(hostState().networkNamespaces).not.toContain(`lab-${name}`);
   });
 
+  it('is used by make as well', async () => {
+    await make('lab-add-node');
+    expect(await make('lab-kubectl', 'ARGS=get nodes --output=name')).toBe('node/node1\nnode/node2\nnode/node3');
+    await make('lab-remove-node', 'NAME=node3');
+    expect(await nodeNames()).toEqual(['node1', 'node2']);
+  });
+
   it('refuses to remove a node that is not there, and names those that are', async () => {
     await expect(removeNode('node7')).rejects.toThrow('node1 node2');
   });
@@ -149,10 +161,10 @@ describe('the end of a lab', () => {
     for (const { pid } of labProcesses(LAB)) await run('kill', ['-KILL', String(pid)]).catch(() => undefined);
     expect(hostState()).not.toEqual(before);
     const begin = performance.now();
-    await labUp({ nodes: 3 });
+    await make('lab-up', 'NODES=3');
     expect((performance.now() - begin) / 1000).toBeLessThan(30);
     expect(await nodeNames()).toEqual(['node1', 'node2', 'node3']);
-    await labDown();
+    await make('lab-down');
     expect(hostState()).toEqual(before);
   });
 
