@@ -29,6 +29,25 @@ describe('decideEvents', () => {
     ]);
   });
 
+  it('tells of an outage once, though its reason changes from pass to pass; the condition has the newest', () => {
+    const reasons = ['Unreachable', 'Deadline', 'Unreachable', 'BadStatus', 'Deadline'];
+    let o = settled(anObservation());
+    const told = reasons.flatMap((reason, i) => {
+      o = { ...o, current: failedPass(3 + i, reason), previous: o.current };
+      const now = events(o);
+      o = settled(o);
+      expect(o.watch.status?.conditions).toContainEqual(
+        expect.objectContaining({ type: 'PrometheusReachable', status: 'False', reason: `Prometheus${reason}` }),
+      );
+      return now;
+    });
+    expect(told).toEqual(['Warning PrometheusUnreachable', 'Warning NoData']);
+    const back = { ...o, current: pass(9, { n1: 1, n2: 1 }), previous: o.current };
+    expect(events(back)).toContain('Normal PrometheusAnswers');
+    const again = { ...settled(back), current: failedPass(10, 'Deadline') };
+    expect(events(again)).toContain('Warning PrometheusDeadline');
+  });
+
   it('counts nodes instead of naming them when many turn at once', () => {
     const names = Array.from({ length: 11 }, (_, i) => `n${i}`);
     const percents = Object.fromEntries(names.map((n) => [n, 50]));

@@ -28,13 +28,21 @@ const HEALTHY: Readonly<Record<string, Condition['status']>> = {
 function conditionEvents(before: TrafficWatchStatus | undefined, after: TrafficWatchStatus): PlannedEvent[] {
   return (after.conditions ?? []).flatMap((now) => {
     const was = before?.conditions?.find((c) => c.type === now.type);
-    if (was?.status === now.status && was.reason === now.reason) return [];
+    if (was?.status === now.status && (was.reason === now.reason || isSameOutage(now))) return [];
     const healthy = now.status === HEALTHY[now.type];
     // A first healthy state is no news, but for Ready; progress that simply goes on is not either.
     if (healthy && now.type !== ConditionType.Ready && was?.status !== invert(now.status)) return [];
     if (now.status === 'Unknown' || now.reason === Reason.Deciding) return [];
     return [{ type: healthy ? 'Normal' : 'Warning', reason: now.reason, note: `${now.type}: ${now.message}` } as const];
   });
+}
+
+/**
+ * A Prometheus that is out of order may refuse connections in one pass and time out in the next: one outage, one event.
+ * The condition always has the newest reason.
+ */
+function isSameOutage(now: Condition): boolean {
+  return now.type === ConditionType.PrometheusReachable && now.status === 'False';
 }
 
 function invert(status: Condition['status']): Condition['status'] {

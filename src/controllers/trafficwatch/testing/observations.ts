@@ -76,8 +76,9 @@ export function pass(
 }
 
 /** A pass in which Prometheus did not answer. */
-export function failedPass(n: number): Snapshot {
-  return pass(n, {}, { ok: false, error: { reason: 'Unreachable', message: 'connection refused' } });
+export function failedPass(n: number, reason = 'Unreachable'): Snapshot {
+  const message = reason === 'Unreachable' ? 'connection refused' : `a pass that ended in ${reason}`;
+  return pass(n, {}, { ok: false, error: { reason, message } });
 }
 
 /** Its Deployment as it is in the cluster, scheduled by `labelKey`. */
