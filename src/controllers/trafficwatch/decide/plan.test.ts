@@ -114,6 +114,32 @@ describe('a label key', () => {
   });
 });
 
+describe('a TrafficWatch that touches nothing', () => {
+  const frozen = /until that is resolved the labels old\.traffic\.example\.com\/unfit stay as they are/;
+  const status = { ready: true, labelKey: OLD };
+  const foreign = aDeployment(aWatch({ metadata: { uid: 'uid-before', name: 'web' } }));
+  const edited = {
+    'to the key of an older one': anObservation({
+      watch: aWatch({ status }),
+      claims: new Map([[KEY, [aClaim()]]]),
+    }),
+    'to an invalid spec': anObservation({ watch: aWatch({ status, label: 'Not_A_Label' }) }),
+    'whose Deployment is another’s now': anObservation({ watch: aWatch({ status }), deployment: foreign }),
+  };
+
+  it.each(Object.entries(edited))('says that the labels in use stay as they are: edited %s', (_how, o) => {
+    const plan = decidePlan(o);
+    expect(plan.labels.size).toBe(0);
+    expect(plan.stall?.message).toMatch(frozen);
+  });
+
+  it('says nothing of labels where none were written, or where another keeps them', () => {
+    const fresh = anObservation({ claims: new Map([[KEY, [aClaim()]]]) });
+    const lost = anObservation({ watch: aWatch({ status: { ready: true, labelKey: KEY } }), claims: fresh.claims });
+    for (const o of [fresh, lost]) expect(decidePlan(o).stall?.message).not.toMatch(/stay as they are/);
+  });
+});
+
 describe('renaming the label', () => {
   const watch = aWatch({ status: { ready: true, labelKey: OLD } });
   const old = { n1: { [OLD]: 'true' }, n2: { [OLD]: 'false' } };

@@ -84,8 +84,16 @@ function ownedByAnother(o: Observation, key: string): Claim | undefined {
   return ownerBefore({ uid, creationTimestamp: created }, o.claims.get(key) ?? []);
 }
 
-function planStall(o: Observation, stall: Stall): Plan {
+function planStall(o: Observation, { reason, message }: Stall): Plan {
+  const stall = { reason, message: `${message}${frozenLabels(o)}` };
   return { ...NOTHING, stall, labelKey: o.watch.status?.labelKey };
+}
+
+/** The Deployment goes on scheduling by what the nodes carry, and whoever reads the condition must know that it is old. */
+function frozenLabels(o: Observation): string {
+  const key = o.watch.status?.labelKey ?? '';
+  if (key === '' || ownedByAnother(o, key)) return '';
+  return `; until that is resolved the labels ${key} stay as they are and follow the traffic no more`;
 }
 
 function hasMeasuredNode(snapshot: Snapshot | undefined): boolean {
