@@ -1,24 +1,13 @@
 import type { V1Deployment } from '@kubernetes/client-node';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Applier } from '../../src/runtime/apply.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
-import { startControlPlane, type ControlPlane } from './controlPlane.ts';
-import { connect, type Connected } from './runtimeScene.ts';
+import { useConnectedPlane } from './connectedPlane.ts';
 
 const FIELD_MANAGER = 'traffic-operator-test';
 
-let plane: ControlPlane;
-let connected: Connected;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  connected = connect(plane);
-});
-afterAll(async () => {
-  await connected.transport.close();
-  await plane.stop();
-});
+const scene = useConnectedPlane();
 
 describe('server-side apply on a real API server', () => {
   let count = 0;
@@ -32,10 +21,12 @@ describe('server-side apply on a real API server', () => {
 
   /** As after a restart: nothing is remembered. */
   const applier = (): Applier =>
-    new Applier({ client: connected.client, fieldManager: FIELD_MANAGER, logger: createLogger('silent') });
-  const live = (): Promise<V1Deployment> => connected.client.get(DEPLOYMENTS, { namespace: 'default', name });
+    new Applier({ client: scene.connected.client, fieldManager: FIELD_MANAGER, logger: createLogger('silent') });
+  const live = (): Promise<V1Deployment> => scene.connected.client.get(DEPLOYMENTS, { namespace: 'default', name });
   const byOthers = (patch: unknown): Promise<V1Deployment> =>
-    connected.client.mergePatch(DEPLOYMENTS, { namespace: 'default', name }, patch, { fieldManager: 'kubectl-edit' });
+    scene.connected.client.mergePatch(DEPLOYMENTS, { namespace: 'default', name }, patch, {
+      fieldManager: 'kubectl-edit',
+    });
   const apply = async (using: Applier, what = desired): Promise<boolean> =>
     (await using.apply(DEPLOYMENTS, what, await live())).written;
   const create = async (using: Applier): Promise<void> => {

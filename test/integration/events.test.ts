@@ -1,41 +1,31 @@
 import type { EventsV1Event } from '@kubernetes/client-node';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { EventRecorder } from '../../src/runtime/events.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import type { KubeObject } from '../../src/runtime/resource.ts';
 import { CONFIG_MAPS, EVENTS, NODES } from '../../src/runtime/resources.ts';
-import { startControlPlane, type ControlPlane } from './controlPlane.ts';
-import { configMap, connect, type Connected } from './runtimeScene.ts';
+import { useConnectedPlane } from './connectedPlane.ts';
+import { configMap } from './runtimeScene.ts';
 
-let plane: ControlPlane;
-let connected: Connected;
+const scene = useConnectedPlane();
 const metrics = { written: vi.fn(), dropped: vi.fn() };
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  connected = connect(plane);
-});
-afterAll(async () => {
-  await connected.transport.close();
-  await plane.stop();
-});
 
 describe('events on a real API server', () => {
   const recorder = (): EventRecorder =>
     new EventRecorder({
-      client: connected.client,
+      client: scene.connected.client,
       component: 'traffic.example.com/traffic-operator',
       instance: 'operator-1',
       logger: createLogger('silent'),
       metrics,
     });
   const eventsAbout = async (about: KubeObject): Promise<EventsV1Event[]> => {
-    const events = await connected.client.list(EVENTS);
+    const events = await scene.connected.client.list(EVENTS);
     return events.filter(({ regarding }) => regarding?.uid === about.metadata!.uid);
   };
 
   it('are taken, and a repeat is counted in the one that is there', async () => {
-    const about = await connected.client.create(CONFIG_MAPS, configMap('default', 'a', 'x'));
+    const about = await scene.connected.client.create(CONFIG_MAPS, configMap('default', 'a', 'x'));
     const using = recorder();
     for (let repeat = 0; repeat < 3; repeat++) {
       using.event(about, 'Warning', 'NodeUnfit', 'node n is full', 'Label');
@@ -58,7 +48,7 @@ describe('events on a real API server', () => {
   });
 
   it('about what has no namespace, and with texts that are too long, are taken, too', async () => {
-    const about = await connected.client.create(NODES, { metadata: { name: 'n'.repeat(63) } });
+    const about = await scene.connected.client.create(NODES, { metadata: { name: 'n'.repeat(63) } });
     const using = recorder();
     using.event(about, 'Normal', 'R'.repeat(200), 'ä'.repeat(2000), 'A'.repeat(200));
     await using.flush();
@@ -66,7 +56,7 @@ describe('events on a real API server', () => {
   });
 
   it('whose first ones waited come with their series', async () => {
-    const about = await connected.client.create(CONFIG_MAPS, configMap('default', 'b', 'x'));
+    const about = await scene.connected.client.create(CONFIG_MAPS, configMap('default', 'b', 'x'));
     const using = recorder();
     using.event(about, 'Normal', 'First', 'n');
     for (let repeat = 0; repeat < 5; repeat++) using.event(about, 'Normal', 'Second', 'n');

@@ -1,26 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { KubeConfig } from '@kubernetes/client-node';
 import type { EventsV1Event } from '@kubernetes/client-node';
-import { pino } from 'pino';
-import { parse } from 'yaml';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
-import { createClient, type Client } from '../../src/runtime/client.ts';
-import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
+import type { Client } from '../../src/runtime/client.ts';
 import { DEPLOYMENTS, EVENTS, NODES } from '../../src/runtime/resources.ts';
-import { createTransport } from '../../src/runtime/transport.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+import { installCrd } from './customResource.ts';
 import { startOperator, type Operator } from './operator.ts';
 import { startPrometheus, type RunningPrometheus } from './prometheus.ts';
+import { connect } from './runtimeScene.ts';
 import { startSyntheticExporter, type SyntheticExporter } from './syntheticExporter.ts';
 
-const CRD = new URL('../../deploy/crds/traffic.example.com_trafficwatches.yaml', import.meta.url);
-const CRDS: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
 const PERSON = { fieldManager: 'person' };
 
 /** A control plane with the CRD and plain Node objects, a Prometheus over a synthetic exporter, and operators on demand. */
@@ -51,29 +39,12 @@ export interface Fixture {
   stop(): Promise<void>;
 }
 
-function clientFor(kubeconfig: string): { client: Client; close: () => Promise<void> } {
-  const kubeConfig = new KubeConfig();
-  kubeConfig.loadFromFile(kubeconfig);
-  const transport = createTransport({ kubeConfig, logger: pino({ level: 'silent' }) });
-  return { client: createClient(transport), close: () => transport.close() };
-}
-
 function deploymentSpec(app: string) {
   const template = {
     metadata: { labels: { app, tier: 'front' } },
     spec: { containers: [{ name: 'web', image: 'web:1' }] },
   };
   return { selector: { matchLabels: { app } }, template };
-}
-
-async function installCrd(client: Client): Promise<void> {
-  await client.create(CRDS, parse(readFileSync(CRD, 'utf8'), { version: '1.1' }) as KubeObject);
-  const established = async (): Promise<boolean> =>
-    client.list(TRAFFIC_WATCHES).then(
-      () => true,
-      () => false,
-    );
-  while (!(await established())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 const prometheusConfig = (target: string) => ({
@@ -85,7 +56,7 @@ const prometheusConfig = (target: string) => ({
 export async function startFixture(options: { nodes: readonly string[] }): Promise<Fixture> {
   const controlPlane = await startControlPlane();
   const exporter = await startSyntheticExporter();
-  const { client, close } = clientFor(controlPlane.kubeconfig);
+  const { client, transport } = connect(controlPlane);
   const startServer = (port?: number): Promise<RunningPrometheus> =>
     startPrometheus({ config: prometheusConfig(exporter.target), port });
   let prometheus = await startServer();
@@ -143,7 +114,7 @@ export async function startFixture(options: { nodes: readonly string[] }): Promi
       client.create(DEPLOYMENTS, { metadata: default_(name), spec: deploymentSpec(name) }),
     stop: async () => {
       await operator?.kill();
-      await close();
+      await transport.close();
       await prometheus.stop();
       await exporter.stop();
       await controlPlane.stop();

@@ -2,59 +2,39 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { parse } from 'yaml';
-import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LEASES, NAMESPACES } from '../../src/runtime/resources.ts';
-import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+import { useConnectedPlane } from './connectedPlane.ts';
+import { CRDS, trafficWatchCrd } from './customResource.ts';
 import { freePorts, start, type RunningProcess } from './process.ts';
-import { connect, type Connected } from './runtimeScene.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const CRD = new URL('../../deploy/crds/traffic.example.com_trafficwatches.yaml', import.meta.url);
-const CRDS: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
 const NAMESPACE = 'traffic-operator-system';
 const LEASE = { namespace: NAMESPACE, name: 'traffic-operator' };
 
 describe('the operator’s process', () => {
-  let plane: ControlPlane;
-  let connected: Connected;
+  const scene = useConnectedPlane(({ client }) => client.create(NAMESPACES, { metadata: { name: NAMESPACE } }));
   let running: RunningProcess | undefined;
   let log: string;
   let healthUrl: string;
   let metricsUrl: string;
   let count = 0;
 
-  beforeAll(async () => {
-    plane = await startControlPlane();
-    connected = connect(plane);
-    await connected.client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
-  });
   afterEach(async () => {
     await running?.stop();
-  });
-  afterAll(async () => {
-    await connected.transport.close();
-    await plane.stop();
   });
 
   /** Nothing answers at its Prometheus, which is none of its process' business. */
   const startOperator = async (): Promise<void> => {
     const [health, metrics] = (await freePorts(2)) as [number, number];
-    log = join(plane.directory, `operator-${++count}.log`);
+    log = join(scene.plane.directory, `operator-${++count}.log`);
     healthUrl = `http://127.0.0.1:${health}`;
     metricsUrl = `http://127.0.0.1:${metrics}/metrics`;
     const addresses = [
       `--health-probe-bind-address=127.0.0.1:${health}`,
       `--metrics-bind-address=127.0.0.1:${metrics}`,
     ];
-    const args = [`--kubeconfig=${plane.kubeconfig}`, '--leader-elect', '--prometheus-url=http://127.0.0.1:9'];
+    const args = [`--kubeconfig=${scene.plane.kubeconfig}`, '--leader-elect', '--prometheus-url=http://127.0.0.1:9'];
     running = start(process.execPath, [MAIN, ...args, ...addresses], log);
   };
   const get = async (path: string): Promise<[number, string]> => {
@@ -91,7 +71,7 @@ describe('the operator’s process', () => {
   });
 
   it('is ready when its caches are synced, leads, and gives its lease up when told to stop', async () => {
-    await connected.client.create(CRDS, parse(readFileSync(CRD, 'utf8'), { version: '1.1' }) as KubeObject);
+    await scene.connected.client.create(CRDS, trafficWatchCrd());
     await startOperator();
     await until(async () => expect(await get('/readyz')).toEqual([200, 'ok\n']));
     await until(async () => expect(await (await fetch(metricsUrl)).text()).toContain('traffic_operator_leader 1\n'));
@@ -99,7 +79,7 @@ describe('the operator’s process', () => {
     const { how, ms } = await terminate();
     expect(how).toContain('exit code 0');
     expect(ms).toBeLessThan(5_000);
-    expect((await connected.client.get(LEASES, LEASE)).spec!.holderIdentity).toBe('');
+    expect((await scene.connected.client.get(LEASES, LEASE)).spec!.holderIdentity).toBe('');
     const lines = readFileSync(log, 'utf8').trim().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(
       expect.arrayContaining(['starting', 'started leading', 'stopping', 'gave the lease up', 'stopped']),
@@ -109,7 +89,7 @@ describe('the operator’s process', () => {
   it('ends in time though the API server is gone', async () => {
     await startOperator();
     await until(async () => expect((await get('/readyz'))[0]).toBe(200));
-    await plane.stopApiServer();
+    await scene.plane.stopApiServer();
     const { how, ms } = await terminate();
     expect(how).toContain('exit code 0');
     expect(ms).toBeLessThan(5_000);

@@ -1,15 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type {
-  V1ClusterRole,
-  V1ClusterRoleBinding,
-  V1CustomResourceDefinition,
-  V1PolicyRule,
-} from '@kubernetes/client-node';
+import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
 import type { Resource } from '../../src/runtime/resource.ts';
 import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { CRDS } from './customResource.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 
 /** What users and surroundings do to TrafficWatches, on a real API server: rights missing, swaps, a server that hangs. */
@@ -17,13 +13,6 @@ const WAIT = { timeout: 25_000, interval: 200 };
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false };
 const CLUSTER_ROLES: Resource<V1ClusterRole> = { ...RBAC, kind: 'ClusterRole', plural: 'clusterroles' };
 const BINDINGS: Resource<V1ClusterRoleBinding> = { ...RBAC, kind: 'ClusterRoleBinding', plural: 'clusterrolebindings' };
-const CRDS: Resource<V1CustomResourceDefinition> = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
 
 /** All that the operator does, but for the patch of nodes. */
 const RULES: V1PolicyRule[] = [

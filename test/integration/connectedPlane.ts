@@ -1,0 +1,36 @@
+import { afterAll, beforeAll } from 'vitest';
+import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+import { connect, type Connected } from './runtimeScene.ts';
+
+/** A control plane and a connection to it, there from the first test of a file to its last. */
+export interface ConnectedPlane {
+  readonly plane: ControlPlane;
+  readonly connected: Connected;
+}
+
+/**
+ * Starts a control plane before the tests of the file, or of the `describe` around the call, and ends it after them.
+ *
+ * @param prepare done once the plane answers, before the first test
+ */
+export function useConnectedPlane(prepare?: (connected: Connected) => Promise<unknown>): ConnectedPlane {
+  let plane: ControlPlane | undefined;
+  let connected: Connected | undefined;
+  beforeAll(async () => {
+    plane = await startControlPlane();
+    connected = connect(plane);
+    await prepare?.(connected);
+  });
+  afterAll(async () => {
+    await connected?.transport.close();
+    await plane?.stop();
+  });
+  return {
+    get plane() {
+      return plane!;
+    },
+    get connected() {
+      return connected!;
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
+import { parse } from 'yaml';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
+import type { Client } from '../../src/runtime/client.ts';
+import type { Resource } from '../../src/runtime/resource.ts';
+
+const FILE = new URL('../../deploy/crds/traffic.example.com_trafficwatches.yaml', import.meta.url);
+
+export const CRDS: Resource<V1CustomResourceDefinition> = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
+
+/** The CRD of TrafficWatches as deploy/ has it. */
+export function trafficWatchCrd(): V1CustomResourceDefinition {
+  return parse(readFileSync(FILE, 'utf8'), { version: '1.1' }) as V1CustomResourceDefinition;
+}
+
+/** Creates a CRD, that of deploy/ unless told, and waits until its objects can be listed. */
+export async function installCrd(client: Client, crd = trafficWatchCrd()): Promise<void> {
+  await client.create(CRDS, crd);
+  const established = async (): Promise<boolean> =>
+    client.list(TRAFFIC_WATCHES).then(
+      () => true,
+      () => false,
+    );
+  while (!(await established())) await new Promise((resolve) => setTimeout(resolve, 50));
+}
