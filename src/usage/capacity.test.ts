@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCapacity } from './capacity.ts';
+import { formatCapacity, parseCapacity } from './capacity.ts';
 
 describe('parseCapacity', () => {
   it.each([
@@ -52,6 +52,28 @@ describe('parseCapacity', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000_000 }), units, (amount, [unit, bits]) => {
         expect(parseCapacity(`${amount}${unit}`)).toEqual({ bytesPerSecond: (amount * bits) / 8 });
+      }),
+    );
+  });
+});
+
+describe('formatCapacity', () => {
+  it.each([
+    [2.5e9, '20Gbit'],
+    [312.5e6, '2.5Gbit'],
+    [125e9, '1Tbit'],
+    [12.5e6, '100Mbit'],
+    [1e9 / 3, '2.67Gbit'],
+    [0.05, '0.4bit'],
+  ])('%d B/s are %s', (bytesPerSecond, text) => {
+    expect(formatCapacity(bytesPerSecond)).toBe(text);
+  });
+
+  it('writes what can be read again, to half a percent', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0.2, max: 1e15, noNaN: true }), (bytesPerSecond) => {
+        const read = parseCapacity(formatCapacity(bytesPerSecond));
+        expect('bytesPerSecond' in read && Math.abs(read.bytesPerSecond / bytesPerSecond - 1)).toBeLessThan(0.005);
       }),
     );
   });

@@ -45,7 +45,7 @@ describe('the uplinks of nodes without other devices', () => {
     expect(nodes.get('b')).toMatchObject({ reason: 'Measured', percent: 5, devices: ['veth17'] });
     const [question] = prometheus.asked.filter(({ kind }) => kind === 'uplinks');
     expect(question?.expression).toContain('node=~"b"');
-    expect(prometheus.asked.at(-1)?.expression).toContain('device=~"veth17"');
+    expect(prometheus.asked.filter(({ kind }) => kind === 'rates').at(-1)?.expression).toContain('device=~"veth17"');
   });
 
   it('are found by the addresses of a node whose series carry none but the instance', async () => {
@@ -123,6 +123,49 @@ describe('facts of few devices', () => {
     await next({ a: {} });
     prometheus.devices = [device('a', 'eth0', { speed: '50' })];
     expect((await next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 10 });
+  });
+});
+
+describe('a capacity that fell', () => {
+  beforeEach(() => {
+    prometheus.devices = [device('a', 'bond0', { peak: '200' }), device('b', 'eth0')];
+  });
+
+  it('is told of the node that lost it, once it was asked for beside a pass', async () => {
+    expect((await next({ a: {}, b: {} })).nodes.get('a')).not.toHaveProperty('fall');
+    const { nodes } = await next({ a: {}, b: {} });
+    const fall = { fromBytesPerSecond: 200, devices: ['bond0'] };
+    expect(nodes.get('a')).toMatchObject({ percent: 5, capacityBytesPerSecond: 100, fall });
+    expect(nodes.get('b')).not.toHaveProperty('fall');
+  });
+
+  it('is told no more as soon as it is back, nor where a person has said what it is', async () => {
+    await next({ a: {} });
+    expect((await next({ a: { capacity: '1kbit' } })).nodes.get('a')).not.toHaveProperty('fall');
+    prometheus.devices = [device('a', 'bond0', { speed: '200', peak: '200' })];
+    expect((await next({ a: {} })).nodes.get('a')).not.toHaveProperty('fall');
+  });
+
+  it('is asked for twice a minute and no more often when there is no answer, which takes nothing from the pass', async () => {
+    prometheus.before = (_question, kind) => {
+      if (kind === 'fallen') throw new PrometheusError('QueryFailed', 'too many samples');
+    };
+    for (let pass = 0; pass < 7; pass++) {
+      expect((await next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
+      await clock.advance(10_000);
+    }
+    expect(prometheus.count('fallen')).toBe(3);
+  });
+
+  it('is forgotten when nobody has heard of it for an hour', async () => {
+    await next({ a: {} });
+    prometheus.before = (_question, kind) => {
+      if (kind === 'fallen') throw new PrometheusError('Deadline', 'no');
+    };
+    await clock.advance(3_599_000);
+    expect((await next({ a: {} })).nodes.get('a')).toHaveProperty('fall');
+    await clock.advance(1_000);
+    expect((await next({ a: {} })).nodes.get('a')).not.toHaveProperty('fall');
   });
 });
 

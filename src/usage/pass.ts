@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../runtime/clock.ts';
+import { capacityFall } from './capacityFall.ts';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
 import { createNodeResolver } from './nodeNames.ts';
 import type { KnownNode, NodeResolver } from './nodeNames.ts';
 import { nodeUsage } from './percent.ts';
 import type { NodeUsage } from './percent.ts';
 import type { Patience } from './patience.ts';
+import { PEAK_WINDOW_SECONDS } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
 import type { Answered, Questions } from './questions.ts';
 import { Refreshed } from './refreshed.ts';
@@ -23,6 +25,8 @@ const FACTS_EVERY_MS = 30_000;
 /** Prometheus' own patience with the last sample of a series (query.lookback-delta). */
 const OLDEST_FACTS_MS = 300_000;
 const SAMPLES_PER_WINDOW_EVERY_MS = 60_000;
+/** A capacity that fell counts at once; that it fell is told this much later at most. */
+const FALLEN_SPEEDS_EVERY_MS = 30_000;
 /** How long the evaluation of nodes may keep the event loop from others. */
 const LONGEST_TURN_MS = 8;
 
@@ -42,6 +46,7 @@ export class Passes {
   readonly #background: Background;
   readonly #facts: Refreshed<Answered>;
   readonly #samplesPerWindow: Refreshed<number | undefined>;
+  readonly #fallenSpeeds: Refreshed<Answered>;
 
   constructor(o: { questions: Questions; query: UsageQuery; clock: Clock; background: Background }) {
     this.#questions = o.questions;
@@ -50,6 +55,7 @@ export class Passes {
     this.#background = o.background;
     this.#facts = new Refreshed<Answered>(o.clock, FACTS_EVERY_MS);
     this.#samplesPerWindow = new Refreshed<number | undefined>(o.clock, SAMPLES_PER_WINDOW_EVERY_MS);
+    this.#fallenSpeeds = new Refreshed<Answered>(o.clock, FALLEN_SPEEDS_EVERY_MS);
   }
 
   /** Throws PrometheusError where an answer is missing, or the reason of the signal. */
@@ -77,7 +83,7 @@ export class Passes {
 
   /** Resolves when nothing is being read beside the passes. */
   async settled(): Promise<void> {
-    await Promise.all([this.#facts.settled(), this.#samplesPerWindow.settled()]);
+    await Promise.all([this.#facts.settled(), this.#samplesPerWindow.settled(), this.#fallenSpeeds.settled()]);
   }
 
   async #readFacts({ resolver, patience }: Readers): Promise<Answered> {
@@ -93,6 +99,7 @@ export class Passes {
     if ((this.#facts.value?.series ?? 0) > MOST_FACTS_IN_PASS) {
       this.#facts.refresh(() => this.#background((patience) => questions.facts(resolver, patience)));
     }
+    this.#fallenSpeeds.refresh(() => this.#background((patience) => questions.fallenSpeeds(resolver, patience)));
     if (this.#query.scrapeIntervalSeconds === undefined) {
       this.#samplesPerWindow.refresh(() => this.#background((patience) => questions.samplesPerWindow(patience)));
     }
@@ -107,6 +114,12 @@ export class Passes {
     return samples === undefined ? {} : { samplesPerWindow: samples };
   }
 
+  /** Undefined, too, when they are so old that they tell nothing of the last hour. */
+  #peaks(): ReadonlyMap<string, NodeReadings> | undefined {
+    const isRecent = this.#fallenSpeeds.ageMs < PEAK_WINDOW_SECONDS * 1000;
+    return isRecent ? this.#fallenSpeeds.value?.readings.nodes : undefined;
+  }
+
   async #evaluate(
     nodes: ReadonlyMap<string, KnownNode>,
     facts: ReadonlyMap<string, NodeReadings>,
@@ -114,10 +127,13 @@ export class Passes {
     timeSeconds: number,
   ): Promise<Map<string, NodeUsage>> {
     const usages = new Map<string, NodeUsage>();
+    const peaks = this.#peaks();
     let turnStart = performance.now();
     for (const [node, { capacity }] of nodes) {
       const readings = { facts: facts.get(node), rates: rates.get(node) };
-      usages.set(node, nodeUsage({ node, ...readings, capacity, exclude: this.#exclude, timeSeconds }));
+      const usage = nodeUsage({ node, ...readings, capacity, exclude: this.#exclude, timeSeconds });
+      const fall = capacity === undefined ? capacityFall(usage, readings.facts, peaks?.get(node)) : undefined;
+      usages.set(node, fall === undefined ? usage : { ...usage, fall });
       if (performance.now() - turnStart < LONGEST_TURN_MS) continue;
       await nextTurn();
       turnStart = performance.now();

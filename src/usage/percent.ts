@@ -2,29 +2,15 @@ import { parseCapacity } from './capacity.ts';
 import { chooseDevices } from './devices.ts';
 import type { DeviceChoice } from './devices.ts';
 import type { NodeReadings } from './samples.ts';
+import type { UsageReason } from './usageReason.ts';
 
-/**
- * Measured, or why there is no percent:
- *
- * | Reason          | What is missing |
- * |-----------------|-----------------|
- * | NoSeries        | series of the node, or one of a device that counts |
- * | StaleSamples    | samples that are young enough: counters without a rate in the window, or rates whose target is gone |
- * | NoCapacity      | a device with a known speed, and an annotation in its place |
- * | InvalidCapacity | a capacity annotation that can be read |
- * | InvalidSample   | a sample that is a number |
- * | AmbiguousSeries | one set of series: two exporters or two clusters answer for the node |
- * | AmbiguousUplink | one veth: there are several and nothing else |
- */
-export type UsageReason =
-  | 'Measured'
-  | 'NoSeries'
-  | 'StaleSamples'
-  | 'NoCapacity'
-  | 'InvalidCapacity'
-  | 'InvalidSample'
-  | 'AmbiguousSeries'
-  | 'AmbiguousUplink';
+/** That a node's devices could carry more within the last hour than they can now: a bond lost a slave, a NIC its speed. */
+export interface CapacityFall {
+  /** Bytes per second: the sum of the measured devices, each at its highest speed of the last hour. */
+  fromBytesPerSecond: number;
+  /** The devices that are slower now, sorted. */
+  devices: readonly string[];
+}
 
 /** How much of a node's network is in use. */
 export interface NodeUsage {
@@ -40,6 +26,8 @@ export interface NodeUsage {
   /** The server's time of evaluation, seconds since 1970. */
   timeSeconds: number;
   reason: UsageReason;
+  /** What it could carry before; absent unless its devices have become slower within the last hour. */
+  fall?: CapacityFall;
   /** What is wrong, for a person. Absent when Measured. */
   message?: string;
 }

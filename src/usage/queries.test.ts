@@ -4,6 +4,7 @@ import { DEFAULT_EXCLUDED_DEVICES } from './devices.ts';
 import {
   checkQuery,
   factsQuery,
+  fallenSpeedsQuery,
   parseMatcher,
   quotePromQL,
   ratesQuery,
@@ -33,6 +34,7 @@ describe('queries', () => {
       factsQuery(query),
       samplesPerWindowQuery(query),
       uplinksQuery(query, NODES),
+      fallenSpeedsQuery(query),
     ]) {
       expect(text).toContain('cluster="x"');
     }
@@ -41,6 +43,13 @@ describe('queries', () => {
   it('asks for the facts in one question', () => {
     expect(factsQuery(QUERY)).toMatch(
       /^max by \(__name__, node, instance, device, driver\) \(\{__name__=~"node_network_/,
+    );
+  });
+
+  it('asks for what devices could carry only of those that are slower now', () => {
+    const speed = 'node_network_speed_bytes{device!~"lo|cni.*|.+\\\\.[0-9]+"}';
+    expect(fallenSpeedsQuery(QUERY)).toBe(
+      `max by (node, instance, device) (max_over_time(${speed}[3600s])) > max by (node, instance, device) (${speed})`,
     );
   });
 

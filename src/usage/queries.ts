@@ -33,6 +33,9 @@ export interface NodeRestriction {
 
 export const COUNTED: Scope = { kind: 'counted' };
 
+/** For how long a device that has become slower is told of. */
+export const PEAK_WINDOW_SECONDS = 3600;
+
 const TRANSMITTED = 'node_network_transmit_bytes_total';
 const FACTS = [TRANSMITTED, 'node_network_speed_bytes', 'node_network_flags', 'node_network_iface_id']
   .concat('node_network_iface_link', 'node_ethtool_info')
@@ -64,6 +67,18 @@ export function uplinksQuery(query: UsageQuery, nodes: NodeRestriction): string 
     { kind: 'veths', nodes },
     (matchers) => `topk by (node, instance) (2, ${TRANSMITTED}${matchers})`,
   );
+}
+
+/**
+ * The highest speed of the last hour of each device that is slower now: nothing on most clusters, and most days. What
+ * is asked of Prometheus is more than any other question, 720 samples a series at a scrape interval of 5 s.
+ */
+export function fallenSpeedsQuery(query: UsageQuery): string {
+  return inScope(query, COUNTED, (matchers) => {
+    const speed = `node_network_speed_bytes${matchers}`;
+    const by = 'max by (node, instance, device)';
+    return `${by} (max_over_time(${speed}[${PEAK_WINDOW_SECONDS}s])) > ${by} (${speed})`;
+  });
 }
 
 /** How many samples of a series lie in the window, in the middle of all series. */

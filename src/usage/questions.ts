@@ -3,13 +3,13 @@ import type { NodeResolver } from './nodeNames.ts';
 import type { Patience } from './patience.ts';
 import type { PrometheusClient } from './prometheusClient.ts';
 import { PrometheusError } from './prometheusError.ts';
-import { factsQuery, ratesQuery, samplesPerWindowQuery, uplinksQuery } from './queries.ts';
+import { factsQuery, fallenSpeedsQuery, ratesQuery, samplesPerWindowQuery, uplinksQuery } from './queries.ts';
 import type { NodeRestriction, Scope, UsageQuery } from './queries.ts';
 import { Readings } from './samples.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What a question is about: a label of the metrics. */
-export type QuestionKind = 'rates' | 'facts' | 'uplinks' | 'samples_per_window';
+export type QuestionKind = 'rates' | 'facts' | 'uplinks' | 'samples_per_window' | 'fallen_speeds';
 
 /** What the feed tells of itself while it works. */
 export interface UsageMetrics {
@@ -54,6 +54,11 @@ export class Questions {
   /** The counters of up to two veths of each of the given nodes. */
   uplinks(resolver: NodeResolver, patience: Patience, nodes: NodeRestriction): Promise<Answered> {
     return this.#read('uplinks', uplinksQuery(this.#query, nodes), new Readings(resolver), patience);
+  }
+
+  /** Highest speeds of the last hour, bytes per second, of devices that are slower now. */
+  fallenSpeeds(resolver: NodeResolver, patience: Patience): Promise<Answered> {
+    return this.#read('fallen_speeds', fallenSpeedsQuery(this.#query), new Readings(resolver, 'peak'), patience);
   }
 
   /** Scrapes in the rate window, as most series have them; undefined where there is no series yet. */

@@ -22,7 +22,7 @@ describe('Refreshed', () => {
     expect(value.value).toBe(2);
   });
 
-  it('keeps the old value when reading fails, and tries again', async () => {
+  it('keeps the old value when reading fails, and tries again when it is time', async () => {
     const clock = new FakeClock();
     const value = new Refreshed<number>(clock, 1_000);
     value.set(1);
@@ -30,6 +30,11 @@ describe('Refreshed', () => {
     value.refresh(() => Promise.reject(new Error('no')));
     await value.settled();
     expect([value.value, value.ageMs]).toEqual([1, 1_000]);
+    await clock.advance(999);
+    value.refresh(() => Promise.resolve(2));
+    await value.settled();
+    expect(value.value).toBe(1);
+    await clock.advance(1);
     value.refresh(() => Promise.resolve(2));
     await value.settled();
     expect(value.value).toBe(2);

@@ -6,6 +6,7 @@ export class Refreshed<T> {
   readonly #everyMs: number;
   #value: T | undefined;
   #readAt = -Infinity;
+  #triedAt = -Infinity;
   #running: Promise<void> | undefined;
 
   constructor(clock: Clock, everyMs: number) {
@@ -28,9 +29,14 @@ export class Refreshed<T> {
     this.#readAt = this.#clock.monotonic();
   }
 
-  /** Starts reading a new value when it is time for one and nothing is under way. A failure leaves the old value. */
+  /**
+   * Starts reading a new value when it is time for one and nothing is under way. A failure leaves the old value until
+   * it is time for the next: what was too much for the server is not asked again at once.
+   */
   refresh(read: () => Promise<T>): void {
-    if (this.#running !== undefined || this.ageMs < this.#everyMs) return;
+    const now = this.#clock.monotonic();
+    if (this.#running !== undefined || now - Math.max(this.#readAt, this.#triedAt) < this.#everyMs) return;
+    this.#triedAt = now;
     this.#running = read()
       .then((value) => this.set(value))
       .catch(() => undefined)

@@ -9,6 +9,8 @@ export interface SeriesResolver {
 export class DeviceReading implements DeviceFacts {
   /** Bytes per second. */
   rate: number | undefined = undefined;
+  /** Highest speed of late, bytes per second. */
+  peak: number | undefined = undefined;
   total: number | undefined = undefined;
   speed: number | undefined = undefined;
   flags: number | undefined = undefined;
@@ -38,7 +40,7 @@ export interface Strays {
 const MOST_EXAMPLES = 5;
 const LONGEST_QUOTE = 60;
 
-type Field = 'rate' | 'total' | 'speed' | 'flags' | 'ifaceId' | 'ifaceLink';
+type Field = 'rate' | 'peak' | 'total' | 'speed' | 'flags' | 'ifaceId' | 'ifaceLink';
 const FIELDS: ReadonlyMap<unknown, Field> = new Map([
   ['node_network_transmit_bytes_total', 'total'],
   ['node_network_speed_bytes', 'speed'],
@@ -63,10 +65,10 @@ export class Readings {
   /** The server's time of evaluation, seconds since 1970: that of the first sample. */
   timeSeconds: number | undefined = undefined;
   readonly #resolver: SeriesResolver;
-  readonly #field: Field | undefined;
+  readonly #field: 'rate' | 'peak' | undefined;
 
   /** @param field what all samples are, where the series carry no metric name. */
-  constructor(resolver: SeriesResolver, field?: 'rate') {
+  constructor(resolver: SeriesResolver, field?: 'rate' | 'peak') {
     this.#resolver = resolver;
     this.#field = field;
   }

@@ -29,6 +29,19 @@ export interface Snapshot {
   samplesPerWindow?: number;
 }
 
+/** From here on a difference between two clocks is told of: rates and deadlines bear far more, people who compare logs don't. */
+const TELLING_OFFSET_SECONDS = 60;
+
+/**
+ * How far the server's clock is ahead of ours, or behind it (below 0), in whole minutes; undefined where it is less
+ * than one, or not known. Nothing that is decided depends on it.
+ */
+export function clockOffsetMinutes({ startedAt, timeSeconds }: Snapshot): number | undefined {
+  if (timeSeconds === undefined) return undefined;
+  const seconds = timeSeconds - startedAt / 1000;
+  return Math.abs(seconds) < TELLING_OFFSET_SECONDS ? undefined : Math.round(seconds / 60);
+}
+
 /** Below this, one missed scrape makes a rate of two samples or none. */
 export const LEAST_SAMPLES_PER_WINDOW = 4;
 

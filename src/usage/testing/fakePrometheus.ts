@@ -9,9 +9,11 @@ export interface FakeDevice {
   rate?: string;
   total?: string;
   speed?: string;
+  /** Highest speed of the last hour, where it is more than `speed`. */
+  peak?: string;
 }
 
-type Kind = 'rates' | 'facts' | 'uplinks' | 'samples';
+type Kind = 'rates' | 'facts' | 'uplinks' | 'samples' | 'fallen';
 
 /**
  * Stands in for a client and the Prometheus behind it: answers the questions of a pass from a list of devices. It
@@ -49,7 +51,8 @@ export class FakePrometheus implements PrometheusClient {
     if (kind === 'samples') return this.samplesPerWindow === undefined ? [] : [this.#one({}, this.samplesPerWindow)];
     const veths = expression.includes('device=~');
     const asked = this.devices.filter(({ device }) => device.startsWith('veth') === veths);
-    return asked.flatMap(({ rate, total, speed, ...labels }) => {
+    return asked.flatMap(({ rate, total, speed, peak, ...labels }) => {
+      if (kind === 'fallen') return peak === undefined ? [] : [this.#one(labels, peak)];
       if (kind === 'rates') return rate === undefined ? [] : [this.#one(labels, rate)];
       const counter = { ...labels, __name__: 'node_network_transmit_bytes_total' };
       const facts = total === undefined ? [] : [this.#one(counter, total)];
@@ -65,6 +68,7 @@ export class FakePrometheus implements PrometheusClient {
 
 function kindOf(expression: string): Kind {
   if (expression.startsWith('rate(')) return 'rates';
+  if (expression.includes('max_over_time')) return 'fallen';
   if (expression.startsWith('topk')) return 'uplinks';
   return expression.startsWith('quantile') ? 'samples' : 'facts';
 }

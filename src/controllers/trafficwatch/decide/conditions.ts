@@ -1,6 +1,12 @@
 import { ConditionType, Reason } from '../../../api/reasons.ts';
 import { setCondition, type Condition } from '../../../runtime/conditions.ts';
-import { LEAST_SAMPLES_PER_WINDOW, windowIsTooShort, type Snapshot } from '../../../usage/snapshot.ts';
+import { describeFall } from '../../../usage/capacityFall.ts';
+import {
+  clockOffsetMinutes,
+  LEAST_SAMPLES_PER_WINDOW,
+  windowIsTooShort,
+  type Snapshot,
+} from '../../../usage/snapshot.ts';
 import type { NodeView, Observation } from '../observation.ts';
 import { passFailureReason } from './passFailure.ts';
 import type { Plan } from './plan.ts';
@@ -55,9 +61,18 @@ function stalled(plan: Plan): Draft {
   return draft('False', Reason.NotStalled, 'nothing stands in the way');
 }
 
+function clockRemark(current: Snapshot): string {
+  const minutes = clockOffsetMinutes(current);
+  if (minutes === undefined) return '';
+  const side = minutes > 0 ? 'ahead of' : 'behind';
+  return `; its clock is about ${Math.abs(minutes)} min ${side} the operator's, which decides nothing`;
+}
+
 function prometheusReachable(current: Snapshot | undefined): Draft {
   if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus was not asked yet');
-  if (current.ok) return draft('True', Reason.PrometheusAnswers, 'the last pass had an answer');
+  if (current.ok) {
+    return draft('True', Reason.PrometheusAnswers, `the last pass had an answer${clockRemark(current)}`);
+  }
   return draft('False', passFailureReason(current), current.error?.message ?? 'no answer');
 }
 
@@ -74,17 +89,26 @@ function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
   const unmeasured = unmeasuredNodes(o, current);
   const none = unmeasured.length === o.nodes.length;
   const due = none ? unmeasured : unmeasured.filter(({ createdAt }) => o.now - createdAt >= JOINING_MS);
+  const warned = current.warnings.length === 0 ? '' : `Prometheus warns: ${named(current.warnings)}`;
   if (due.length > 0) {
     const names = due.map(({ name }) => `${name} (${current.nodes.get(name)?.reason ?? 'NoSeries'})`).sort();
-    return draft('False', none ? Reason.NoData : Reason.PartialData, `no usable figures for ${named(names)}`);
+    const message = `no usable figures for ${named(names)}${warned === '' ? '' : `; ${warned}`}`;
+    return draft('False', none ? Reason.NoData : Reason.PartialData, message);
   }
-  if (current.warnings.length > 0)
-    return draft('False', Reason.PartialData, `Prometheus warns: ${named(current.warnings)}`);
+  if (warned !== '') return draft('False', Reason.PartialData, warned);
   if (windowIsTooShort(current)) {
     const message = `the rate window holds fewer than ${LEAST_SAMPLES_PER_WINDOW} scrapes; lengthen --window or scrape more often`;
     return draft('False', Reason.WindowTooShort, message);
   }
   return undefined;
+}
+
+function falls(o: Observation, current: Snapshot): string[] {
+  return o.nodes.flatMap(({ name }) => {
+    const usage = current.nodes.get(name);
+    const fall = usage && describeFall(usage);
+    return fall === undefined ? [] : [`${name}: ${fall}`];
+  });
 }
 
 function metricsAvailable(o: Observation): Draft {
@@ -94,14 +118,13 @@ function metricsAvailable(o: Observation): Draft {
     return draft('False', Reason.NoData, 'the last pass over Prometheus failed; labels stay as they are');
   const problem = dataProblems(o, current);
   if (problem) return problem;
-  const unmatched = current.unmatchedSeries + current.ambiguousSeries;
-  if (unmatched === 0) return draft('True', Reason.AllMeasured, 'every node has figures');
   const examples = named([...current.unmatchedExamples, ...current.ambiguousExamples]);
-  return draft(
-    'True',
-    Reason.AllMeasured,
-    `every node has figures; series that belong to no node, or to several: ${examples}`,
-  );
+  const remarks = [
+    'every node has figures',
+    named(falls(o, current).sort()),
+    examples && `series that belong to no node, or to several: ${examples}`,
+  ];
+  return draft('True', Reason.AllMeasured, remarks.filter((remark) => remark !== '').join('; '));
 }
 
 /** The conditions that tell of the newest pass over Prometheus. */

@@ -163,3 +163,30 @@ describe('labelValueOf', () => {
     ]);
   });
 });
+
+describe('a node whose capacity fell', () => {
+  const fell = { capacityBytesPerSecond: 1.25e9, fall: { fromBytesPerSecond: 2.5e9, devices: ['bond0'] } };
+  const verdict = (percent: number, label?: LabelValue) => {
+    const current = usage('n1', percent, fell);
+    return decideVerdict({ maxPercent: 50, current, previous: current, label, passError: undefined });
+  };
+
+  it('is unfit by what it has now, and says so where it would not be by what it had', () => {
+    expect(verdict(80)).toEqual({
+      verdict: 'Unfit',
+      reason: 'CapacityFell',
+      message: 'above the threshold in two passes in a row; capacity fell from 20Gbit to 10Gbit (bond0)',
+      label: 'true',
+    });
+    const current = usage('n1', 80, fell);
+    const previous = usage('n1', undefined);
+    expect(decideVerdict({ maxPercent: 50, current, previous, label: 'true', passError: undefined })).toMatchObject({
+      reason: 'CapacityFell',
+    });
+  });
+
+  it('is unfit as any other where it would be in any case, and fit where it is not above', () => {
+    expect(verdict(101)).toMatchObject({ verdict: 'Unfit', reason: 'AboveThreshold' });
+    expect(verdict(50)).toMatchObject({ verdict: 'Fit', reason: 'BelowThreshold' });
+  });
+});

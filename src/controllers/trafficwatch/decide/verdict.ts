@@ -1,4 +1,5 @@
 import type { Verdict } from '../../../api/trafficwatch.ts';
+import { describeFall, isAboveForFall } from '../../../usage/capacityFall.ts';
 import type { NodeUsage } from '../../../usage/percent.ts';
 
 /** The value of the node label: whether the node is unfit. */
@@ -55,11 +56,17 @@ const noFigure: Check = ({ current }) => {
   return unknown(current?.reason ?? 'NoSeries', current?.message ?? 'Prometheus has no series of this node');
 };
 
+/** A node that is above only since its capacity fell is told apart: it is the network that needs looking after. */
+function above(message: string, usage: NodeUsage | undefined, maxPercent: number): [reason: string, message: string] {
+  if (!usage || !isAboveForFall(usage, maxPercent)) return ['AboveThreshold', message];
+  return ['CapacityFell', `${message}; ${describeFall(usage) ?? ''}`];
+}
+
 const twoPassesAgree: Check = ({ current, previous, maxPercent }) => {
   const side = sideOf(current, maxPercent);
   if (side === undefined || side !== sideOf(previous, maxPercent)) return undefined;
   return side === 'true'
-    ? settled(side, 'AboveThreshold', 'above the threshold in two passes in a row')
+    ? settled(side, ...above('above the threshold in two passes in a row', current, maxPercent))
     : settled(side, 'BelowThreshold', 'not above the threshold in two passes in a row');
 };
 
@@ -69,7 +76,7 @@ const labelStands: Check = ({ current, maxPercent, label }) => {
     return settled(label, 'AwaitingSecondPass', 'one pass differs from the label; a second one would change it');
   }
   return label === 'true'
-    ? settled(label, 'AboveThreshold', 'above the threshold, as the label says')
+    ? settled(label, ...above('above the threshold, as the label says', current, maxPercent))
     : settled(label, 'BelowThreshold', 'not above the threshold, as the label says');
 };
 
