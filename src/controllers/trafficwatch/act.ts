@@ -25,6 +25,8 @@ export interface Writers {
   readonly nodeLabels: NodeLabelWriter;
   readonly watches: WrittenObjects<TrafficWatch>;
   readonly deployments: WrittenObjects<V1Deployment>;
+  /** Aborted when the reconcile has to end: no call outlives it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** How it went. A failure of one step does not keep the others from being tried. */
@@ -57,7 +59,7 @@ async function writeFinalizer(o: Observation, writers: Writers): Promise<Failure
 }
 
 async function writeLabels(plan: Plan, writers: Writers): Promise<Failure[]> {
-  const failures = await writers.nodeLabels.write(plan.labels);
+  const failures = await writers.nodeLabels.write(plan.labels, writers.signal);
   return [...failures].map(([node, error]) => {
     rethrowNotLeader(error);
     return failureOf(`labelling node ${node}`, error);
@@ -74,9 +76,9 @@ async function applyDeployment(
   live: V1Deployment | undefined,
   writers: Writers,
 ): Promise<DeploymentOutcome | undefined> {
-  const { applier, client, fieldManager } = writers;
-  const prepare = live && (() => prepareOwnership(client, fieldManager, desired, live));
-  const { written, object } = await applier.apply(DEPLOYMENTS, desired, live, { prepare });
+  const { applier, client, fieldManager, signal } = writers;
+  const prepare = live && (() => prepareOwnership(client, fieldManager, desired, live, { signal }));
+  const { written, object } = await applier.apply(DEPLOYMENTS, desired, live, { prepare, signal });
   if (!written) return undefined;
   writers.deployments.wrote(object);
   return outcomeOver(live);

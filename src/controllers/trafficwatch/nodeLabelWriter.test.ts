@@ -10,9 +10,16 @@ const B = 'b.traffic.example.com/unfit';
 
 function writer(answer: (node: string) => unknown = () => undefined) {
   const patches: [string, unknown][] = [];
+  const signals: AbortSignal[] = [];
   const mergePatch = vi.fn(
-    async (_resource: unknown, ref: { name: string }, patch: { metadata: { labels: Record<string, string> } }) => {
+    async (
+      _resource: unknown,
+      ref: { name: string },
+      patch: { metadata: { labels: Record<string, string> } },
+      { signal }: { signal: AbortSignal },
+    ) => {
       patches.push([ref.name, patch.metadata.labels]);
+      signals.push(signal);
       await Promise.resolve(answer(ref.name));
       return { metadata: { name: ref.name, resourceVersion: String(patches.length), labels: patch.metadata.labels } };
     },
@@ -21,6 +28,7 @@ function writer(answer: (node: string) => unknown = () => undefined) {
   const client = { mergePatch } as unknown as Client;
   return {
     patches,
+    signals,
     written,
     labels: new NodeLabelWriter({ client, fieldManager: 'test', trim: trimNode('test'), written }),
   };
@@ -63,6 +71,24 @@ describe('NodeLabelWriter', () => {
     );
     expect([...failures.keys()]).toEqual(['n1']);
     expect(patches.map(([node]) => node)).toEqual(['n1', 'n2']);
+  });
+
+  it('calls a patch off only when all who asked for it are gone', async () => {
+    const hang = Promise.withResolvers<undefined>();
+    const { signals, labels } = writer(() => hang.promise);
+    const [one, other] = [new AbortController(), new AbortController()];
+    const written = [
+      labels.write(new Map([['n1', { [A]: 'true' }]]), one.signal),
+      labels.write(new Map([['n1', { [B]: 'true' }]]), other.signal),
+      labels.write(new Map([['n2', { [B]: 'true' }]])),
+    ];
+    await vi.waitFor(() => expect(signals).toHaveLength(2));
+    one.abort();
+    expect(signals.map((signal) => signal.aborted)).toEqual([false, false]);
+    other.abort();
+    expect(signals.map((signal) => signal.aborted)).toEqual([true, false]);
+    hang.resolve(undefined);
+    await Promise.all(written);
   });
 
   it('takes a node that is gone for done', async () => {

@@ -6,9 +6,28 @@ import type { KubeObject } from '../../runtime/resource.ts';
 import type { WrittenObjects } from '../../runtime/writtenObjects.ts';
 import type { LabelChange, LabelChanges } from './decide/nodeLabels.ts';
 
+/** Undefined for one that waits however long it takes. */
+type Asker = AbortSignal | undefined;
+
 interface Pending {
   change: LabelChange;
+  readonly askers: Asker[];
   readonly settled: PromiseWithResolvers<undefined>;
+}
+
+/** Aborted when every one of the askers is: a patch that carries the labels of several ends when none waits any more. */
+function whenAllAborted(askers: readonly Asker[]): AbortSignal {
+  const all = new AbortController();
+  let waiting = askers.length;
+  const leave = (asker: AbortSignal) => (): void => {
+    waiting -= 1;
+    if (waiting === 0) all.abort(asker.reason);
+  };
+  for (const asker of askers) {
+    if (asker?.aborted) leave(asker)();
+    else asker?.addEventListener('abort', leave(asker), { once: true });
+  }
+  return all.signal;
 }
 
 /**
@@ -36,12 +55,15 @@ export class NodeLabelWriter {
     this.#written = options.written;
   }
 
-  /** Resolves when every change was tried, with the errors by node name; a Node that is gone is none. */
-  async write(changes: LabelChanges): Promise<ReadonlyMap<string, unknown>> {
+  /**
+   * Resolves when every change was tried, with the errors by node name; a Node that is gone is none.
+   * @param signal calls off the patches that nobody else waits for
+   */
+  async write(changes: LabelChanges, signal?: AbortSignal): Promise<ReadonlyMap<string, unknown>> {
     const failures = new Map<string, unknown>();
     const writes = [...changes].map(async ([node, change]) => {
       try {
-        await this.#enqueue(node, change);
+        await this.#enqueue(node, change, signal);
       } catch (error) {
         failures.set(node, error);
       }
@@ -50,14 +72,15 @@ export class NodeLabelWriter {
     return failures;
   }
 
-  #enqueue(node: string, change: LabelChange): Promise<undefined> {
+  #enqueue(node: string, change: LabelChange, asker: Asker): Promise<undefined> {
     const pending = this.#pending.get(node);
     if (pending) {
       pending.change = { ...pending.change, ...change };
+      pending.askers.push(asker);
       return pending.settled.promise;
     }
     const settled = Promise.withResolvers<undefined>();
-    this.#pending.set(node, { change, settled });
+    this.#pending.set(node, { change, askers: [asker], settled });
     // Not at once: the other TrafficWatches of this turn of the event loop have their say first.
     if (!this.#writing.has(node)) setImmediate(() => void this.#flush(node));
     return settled.promise;
@@ -69,7 +92,7 @@ export class NodeLabelWriter {
     this.#pending.delete(node);
     this.#writing.add(node);
     try {
-      await this.#patch(node, pending.change);
+      await this.#patch(node, pending.change, whenAllAborted(pending.askers));
       pending.settled.resolve(undefined);
     } catch (error) {
       pending.settled.reject(error);
@@ -78,10 +101,10 @@ export class NodeLabelWriter {
     await this.#flush(node);
   }
 
-  async #patch(node: string, labels: LabelChange): Promise<void> {
+  async #patch(node: string, labels: LabelChange, signal: AbortSignal): Promise<void> {
     try {
       const patch = { metadata: { labels } };
-      const options = { fieldManager: this.#fieldManager };
+      const options = { fieldManager: this.#fieldManager, signal };
       const answer = await this.#client.mergePatch(NODES, { name: node }, patch, options);
       this.#written.wrote(this.#trim(answer));
     } catch (error) {

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { TrafficWatchStatus } from '../../api/trafficwatch.ts';
 import { NotLeaderError, WaitingError } from '../../runtime/errors.ts';
 import { IncompleteError, reconcile } from './reconcile.ts';
-import { aWatch, KEY, NOW } from './testing/observations.ts';
-import { aScene, refusal, writesOf, type Call, type Scene } from './testing/scene.ts';
+import { aDeployment, aWatch, KEY, NOW } from './testing/observations.ts';
+import { aScene, hangOn, refusal, writesOf, type Call, type Scene } from './testing/scene.ts';
 
 const statusWrites = (scene: Scene): TrafficWatchStatus[] =>
   scene.calls
@@ -96,14 +96,35 @@ describe('reconcile', () => {
     expect(writesOf(scene)).toContain('apply Deployment');
   });
 
-  it('hands the signal that ends it to what it asks and writes of the TrafficWatch', async () => {
+  it('that is aborted ends every call that it has under way, whichever that is', async () => {
+    for (const what of ['Deployment', 'TrafficWatch', 'Node', 'TrafficWatch/status']) {
+      const scene = aScene();
+      const end = new AbortController();
+      const hanging = hangOn(scene, (call) => call.verb !== 'get' && call.what === what);
+      const ended = reconcile(scene, 'shop/web', end.signal);
+      ended.catch(() => undefined);
+      await vi.waitFor(() => expect(hanging()).toBeGreaterThan(0));
+      end.abort(new Error('time is over'));
+      await expect(ended).rejects.toThrow();
+      expect(hanging()).toBe(0);
+      if (what !== 'TrafficWatch/status') expect(statusWrites(scene)).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['for a Deployment that the cache does not have', false],
+    ['for the owners of a Deployment that it takes over', true],
+  ])('that is aborted ends its question %s', async (_which, isCached) => {
     const scene = aScene();
-    const { signal } = new AbortController();
-    await reconcile(scene, 'shop/web', signal);
-    const own = scene.calls.filter((call) => call.verb === 'get' || call.what.startsWith('TrafficWatch'));
-    expect(own.map((call) => call.options?.signal)).toEqual([signal, signal, signal]);
-    const nodes = scene.calls.filter((call) => call.what === 'Node');
-    expect(nodes.map((call) => call.options?.signal)).toEqual([undefined, undefined]);
+    const end = new AbortController();
+    if (isCached) scene.sources.written.deployments.wrote(aDeployment(aWatch()));
+    const hanging = hangOn(scene, (call) => call.verb === 'get' && call.what === 'Deployment');
+    const ended = reconcile(scene, 'shop/web', end.signal);
+    ended.catch(() => undefined);
+    await vi.waitFor(() => expect(hanging()).toBe(1));
+    end.abort(new Error('time is over'));
+    await expect(ended).rejects.toThrow();
+    expect(hanging()).toBe(0);
   });
 
   it('of a TrafficWatch that is gone drops its metrics', async () => {

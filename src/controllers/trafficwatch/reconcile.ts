@@ -67,20 +67,18 @@ async function tryStatus(watch: TrafficWatch, status: TrafficWatchStatus, writer
   }
 }
 
-/**
- * What is written to the TrafficWatch itself ends with the reconcile. Node patches do not: one carries the labels of
- * several TrafficWatches.
- */
+/** Every call that this reconcile makes ends with it. */
 function endingWith(writers: Writers, signal: AbortSignal | undefined): Writers {
   if (!signal) return writers;
   const { client } = writers;
   const mergePatch: Client['mergePatch'] = (resource, ref, patch, options) =>
     client.mergePatch(resource, ref, patch, { ...options, signal });
-  return { ...writers, client: { ...client, mergePatch } };
+  return { ...writers, client: { ...client, mergePatch }, signal };
 }
 
 async function report(d: Dependencies, o: Observation, plan: Plan, outcome: Outcome): Promise<void> {
   const status = decideStatus(o, plan, outcome.failures);
+  d.metrics.ready(keyOf(o.watch), status.ready === true);
   announceDeployment(o, outcome, d.events);
   // The finalizer may have been added meanwhile: the status is compared with what is there now.
   const watch = d.sources.written.watches.latest(keyOf(o.watch), o.watch) ?? o.watch;
@@ -110,6 +108,8 @@ export async function reconcile(
   d.metrics.record(key, plan.verdicts);
   if (!d.isLeader()) return undefined;
   const outcome = await act(observation, plan, d.writers);
+  // What was cut short did not fail: the next look does it.
+  signal?.throwIfAborted();
   if (plan.finalizer !== 'Remove') {
     await report(d, observation, outcome.stall ? { ...plan, stall: outcome.stall } : plan, outcome);
   }

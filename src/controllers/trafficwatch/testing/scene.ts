@@ -47,6 +47,22 @@ export interface Scene extends Dependencies {
   leader: boolean;
   /** Asked before each call is answered; what it returns is thrown. */
   refuse: (call: Call) => Error | undefined;
+  /** Asked before each call is answered; one for which it is true gets no answer until its signal is aborted. */
+  hangs: (call: Call) => boolean;
+}
+
+/** Has some calls get no answer; returns how many of them are under way. */
+export function hangOn(scene: Scene, which: (call: Call) => boolean): () => number {
+  scene.hangs = which;
+  return () => scene.calls.filter((call) => which(call) && call.options?.signal?.aborted !== true).length;
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = (): void => reject(signal?.reason as Error);
+    if (signal?.aborted) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+  });
 }
 
 /** The API server's no to a call. */
@@ -66,10 +82,11 @@ export function aNode(name: string, labels: Record<string, string> = {}, owned: 
 }
 
 /** A client that answers what a real one would, as far as the objects are in the stores. */
-function sceneClient(scene: Pick<Scene, 'calls' | 'refuse' | 'watches' | 'nodes'>): Client {
+function sceneClient(scene: Pick<Scene, 'calls' | 'refuse' | 'hangs' | 'watches' | 'nodes'>): Client {
   let version = 1000;
   const answer = <T>(call: Call, make: () => T): Promise<T> => {
     scene.calls.push(call);
+    if (scene.hangs(call)) return aborted(call.options?.signal);
     const error = scene.refuse(call);
     return error ? Promise.reject(error) : Promise.resolve(make());
   };
@@ -136,6 +153,7 @@ export function aScene(): Scene {
     feed: { current: pass(2, percents), previous: pass(1, percents), startedAt: NOW - 300_000 } as Scene['feed'],
     leader: true,
     refuse: (() => undefined) as Scene['refuse'],
+    hangs: (() => false) as Scene['hangs'],
     metrics: createTrafficWatchMetrics(registry),
     logger: pino({ level: 'silent' }),
   };
