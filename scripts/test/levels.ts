@@ -44,7 +44,7 @@ export const LEVELS: readonly Level[] = [
   },
   {
     name: 'chart',
-    ...builtByLab('k8s', 'etcd', 'prometheus', 'helm', 'kubeconform'),
+    ...builtByLab('k8s', 'etcd', 'prometheus', 'helm', 'helm3', 'kubeconform'),
     vitest: { project: 'chart', paths: [] },
   },
   {
