@@ -13,8 +13,8 @@ const verdicts = (of: Record<string, Verdict>): Map<string, NodeVerdict> =>
 
 function metrics() {
   const registry = new Registry();
-  const series = async (): Promise<string[]> =>
-    (await registry.metrics()).split('\n').filter((line) => line.startsWith('traffic_operator_node_unfit{'));
+  const series = async (name = 'node_unfit'): Promise<string[]> =>
+    (await registry.metrics()).split('\n').filter((line) => line.startsWith(`traffic_operator_${name}{`));
   return { series, shown: createTrafficWatchMetrics(registry) };
 }
 
@@ -41,5 +41,18 @@ describe('traffic_operator_node_unfit', () => {
     shown.record('shop/api', verdicts({ n1: 'Unfit' }));
     shown.forget('shop/web');
     expect(await series()).toEqual([line('n1', '1', 'api')]);
+  });
+});
+
+describe('traffic_operator_trafficwatch_ready', () => {
+  it('is 1 or 0, and goes with its TrafficWatch', async () => {
+    const { shown, series } = metrics();
+    shown.ready('shop/web', true);
+    shown.ready('shop/api', false);
+    const of = (name: string, value: number): string =>
+      `traffic_operator_trafficwatch_ready{namespace="shop",trafficwatch="${name}"} ${value}`;
+    expect(await series('trafficwatch_ready')).toEqual([of('web', 1), of('api', 0)]);
+    shown.forget('shop/web');
+    expect(await series('trafficwatch_ready')).toEqual([of('api', 0)]);
   });
 });

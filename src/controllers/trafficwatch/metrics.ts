@@ -5,12 +5,16 @@ import type { NodeVerdict } from './decide/verdict.ts';
 export interface TrafficWatchMetrics {
   /** @param key namespace/name */
   record(key: string, verdicts: ReadonlyMap<string, NodeVerdict>): void;
+  /** What the leader found for the status of the TrafficWatch `key`. */
+  ready(key: string, ready: boolean): void;
   forget(key: string): void;
 }
 
 /**
  * traffic_operator_node_unfit{trafficwatch,namespace,node}: 1 for an unfit node, NaN for one that nothing is known of;
  * fit nodes have no series, so that the number of series follows what is wrong and not the size of the cluster.
+ *
+ * traffic_operator_trafficwatch_ready{trafficwatch,namespace}: `status.ready` as a number, in the replica that leads.
  */
 export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetrics {
   const gauge = new Gauge({
@@ -19,12 +23,19 @@ export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetri
     labelNames: ['trafficwatch', 'namespace', 'node'],
     registers: [registry],
   });
+  const readiness = new Gauge({
+    name: 'traffic_operator_trafficwatch_ready',
+    help: '1 where a TrafficWatch is ready, 0 where it is not; in the replica that leads.',
+    labelNames: ['trafficwatch', 'namespace'],
+    registers: [registry],
+  });
   const shown = new Map<string, Set<string>>();
 
-  const labels = (key: string, node: string) => {
+  const watchLabels = (key: string) => {
     const [namespace = '', trafficwatch = ''] = key.split('/');
-    return { namespace, trafficwatch, node };
+    return { namespace, trafficwatch };
   };
+  const labels = (key: string, node: string) => ({ ...watchLabels(key), node });
   const record = (key: string, verdicts: ReadonlyMap<string, NodeVerdict>): void => {
     const now = new Set<string>();
     for (const [node, { verdict }] of verdicts) {
@@ -36,5 +47,9 @@ export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetri
     if (now.size > 0) shown.set(key, now);
     else shown.delete(key);
   };
-  return { record, forget: (key) => record(key, new Map()) };
+  const forget = (key: string): void => {
+    record(key, new Map());
+    readiness.remove(watchLabels(key));
+  };
+  return { record, forget, ready: (key, ready) => readiness.set(watchLabels(key), ready ? 1 : 0) };
 }
