@@ -78,6 +78,7 @@ function measurementOf(flags: Flags): MeasurementOptions {
   const isOwn = flags.prometheusUrl === undefined;
   return {
     namespace,
+    operatorMetrics: flags.metricsBindAddress !== 'off' && !flags.metricsSecure,
     exporter: {
       ...exporter,
       enabled: flags.nodeExporter ?? isOwn,

@@ -1,9 +1,9 @@
-import { renderPrometheusConfig } from '../../src/controllers/measurement/components/prometheusConfig.ts';
+import { configFiles } from '../../src/controllers/measurement/components/prometheus.ts';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import type { GeneratedFile } from './file.ts';
 
-/** The configuration of the operator's own Prometheus, as it is unless an option says otherwise. */
+/** The configuration and rules of the operator's own Prometheus, as they are unless an option says otherwise. */
 export function prometheus(): GeneratedFile[] {
-  const { prometheus: options } = defaultMeasurementOptions('traffic-operator-system');
-  return [{ path: 'prometheus/prometheus.yml', content: renderPrometheusConfig(options) }];
+  const files = configFiles(defaultMeasurementOptions('traffic-operator-system'));
+  return files.map(({ path, content }) => ({ path: `prometheus/${path}`, content }));
 }

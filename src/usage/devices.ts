@@ -49,7 +49,7 @@ const VETH = new RegExp(`^(?:${VETH_NAME})$`);
 const IFF_SLAVE = 0x800;
 
 /** Beginnings of the drivers' names, in lower case, whose devices repeat or never carry a physical device's traffic. */
-const VIRTUAL_DRIVERS = [
+export const VIRTUAL_DRIVERS = [
   '802.1q',
   'macvlan',
   'ipvlan',

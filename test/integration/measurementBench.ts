@@ -113,7 +113,7 @@ export async function createBench(plane: ControlPlane, namespace: string): Promi
     },
     async all() {
       const objects: Record<string, KubeObject | undefined> = {};
-      for (const { resource, object } of [...allComponents(options), targetsComponent(options, 0, '')]) {
+      for (const { resource, object } of [...allComponents(options), targetsComponent(options, 0, {})]) {
         objects[`${resource.kind} ${keyOf(object)}`] = await bench.find(resource, refOfKey(keyOf(object)));
       }
       return objects;

@@ -1,19 +1,19 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { exporterArgs } from '../../src/controllers/measurement/components/exporter.ts';
-import {
-  KEPT_METRICS,
-  renderPrometheusConfig,
-  TARGETS_DIRECTORY,
-} from '../../src/controllers/measurement/components/prometheusConfig.ts';
+import { configFiles } from '../../src/controllers/measurement/components/prometheus.ts';
+import { KEPT_METRICS, TARGETS_DIRECTORY } from '../../src/controllers/measurement/components/prometheusConfig.ts';
 import { renderTargetFiles } from '../../src/controllers/measurement/decide/discovery.ts';
 import type { Target } from '../../src/controllers/measurement/decide/discovery.ts';
-import { targetsFile } from '../../src/controllers/measurement/names.ts';
-import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
+import { renderOperatorTargets, type OperatorTarget } from '../../src/controllers/measurement/decide/operatorPods.ts';
+import { OPERATOR_FILE, targetsFile } from '../../src/controllers/measurement/names.ts';
+import { defaultMeasurementOptions, type MeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { binary } from '../lab/binaries.ts';
 import { freePorts, start, whenReady } from './process.ts';
 import type { RunningProcess } from './process.ts';
@@ -23,26 +23,54 @@ const OPTIONS = defaultMeasurementOptions('traffic-operator-system');
 /** From the change of the files to a sample: at most two looks of 5 s at the targets, and one scrape interval. */
 const SCRAPED_WITHIN_MS = 16_000;
 
+/** From the change of the files to a scrape of what is scraped every 15 s, or an evaluation. */
+const UNHURRIED = { timeout: 60_000, interval: 250 };
+
 let directory: string;
 let volume: string;
 let url: string;
 let exporter: string;
 const running: RunningProcess[] = [];
+let operator: Server;
 let generation = 0;
 
-/** What is different outside of a container: the places of files. */
-function configHere(): string {
-  return renderPrometheusConfig(OPTIONS.prometheus).replaceAll(TARGETS_DIRECTORY, volume);
+/** Writes all that Prometheus is configured by. @returns the path of prometheus.yml */
+async function writeConfig(
+  into: string,
+  options: MeasurementOptions,
+  adapt = (text: string): string => text,
+): Promise<string> {
+  for (const { path, content } of configFiles(options)) {
+    await mkdir(dirname(join(into, path)), { recursive: true });
+    await writeFile(join(into, path), adapt(content));
+  }
+  return join(into, 'prometheus.yml');
+}
+
+/** An operator's /metrics, with what prom-client writes for a value that is not known. */
+async function startOperatorMetrics(): Promise<Server> {
+  const lines = [
+    'traffic_operator_leader 1',
+    'traffic_operator_node_unfit{namespace="shop",trafficwatch="web",node="n1"} Nan',
+    'process_cpu_seconds_total 1',
+    'nodejs_eventloop_lag_seconds 0.01',
+    'nodejs_version_info 24',
+  ];
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/plain; version=0.0.4').end(`${lines.join('\n')}\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
 }
 
 /** Changes a volume as a kubelet does: a new directory, and one symbolic link to it that is swapped. */
-async function mount(targets: readonly Target[]): Promise<void> {
-  const { files } = renderTargetFiles(targets, 2);
+async function mount(targets: readonly Target[], operators: readonly OperatorTarget[] = []): Promise<void> {
+  const files = renderTargetFiles(targets, 2).files.map((file, index) => [targetsFile(index), file] as const);
   const content = `..${++generation}`;
   await mkdir(join(volume, content));
-  for (const [index, file] of files.entries()) {
-    await writeFile(join(volume, content, targetsFile(index)), file);
-    await symlink(join('..data', targetsFile(index)), join(volume, targetsFile(index))).catch(() => undefined);
+  for (const [name, file] of [...files, [OPERATOR_FILE, renderOperatorTargets(operators)] as const]) {
+    await writeFile(join(volume, content, name), file);
+    await symlink(join('..data', name), join(volume, name)).catch(() => undefined);
   }
   await symlink(content, join(volume, '..data_tmp'));
   await rename(join(volume, '..data_tmp'), join(volume, '..data'));
@@ -60,7 +88,8 @@ async function query(expression: string): Promise<Series[]> {
 }
 
 async function up(): Promise<Record<string, string>> {
-  return Object.fromEntries((await query('up')).map(({ metric, value }): [string, string] => [metric.node!, value[1]]));
+  const nodes = await query('up{job="node-exporter"}');
+  return Object.fromEntries(nodes.map(({ metric, value }): [string, string] => [metric.node!, value[1]]));
 }
 
 describe('prometheus.yml', () => {
@@ -71,7 +100,11 @@ describe('prometheus.yml', () => {
     const [web, metrics] = (await freePorts(2)) as [number, number];
     exporter = `127.0.0.1:${metrics}`;
     url = `http://127.0.0.1:${web}`;
-    await writeFile(join(directory, 'prometheus.yml'), configHere());
+    // What is different outside of a container: the places of files, and the port.
+    await writeConfig(directory, OPTIONS, (text) =>
+      text.replaceAll(TARGETS_DIRECTORY, volume).replace('localhost:9090', `127.0.0.1:${web}`),
+    );
+    operator = await startOperatorMetrics();
     const args = exporterArgs({ ...OPTIONS.exporter, port: metrics });
     const nodeExporter = start(
       await binary('node_exporter'),
@@ -94,6 +127,7 @@ describe('prometheus.yml', () => {
   });
   afterAll(async () => {
     await Promise.all(running.map((each) => each.stop()));
+    operator.close();
     await rm(directory, { recursive: true, force: true });
   });
 
@@ -101,9 +135,13 @@ describe('prometheus.yml', () => {
     const promtool = await binary('promtool');
     const written = new URL('../../prometheus/prometheus.yml', import.meta.url).pathname;
     await expect(run(promtool, ['check', 'config', '--lint=all', '--lint-fatal', written])).resolves.toBeDefined();
-    const other = join(directory, 'other.yml');
-    const options = { scrapeIntervalSeconds: 15, retentionTime: '6h', retentionSize: '512MB' };
-    await writeFile(other, renderPrometheusConfig({ ...OPTIONS.prometheus, ...options }));
+    const prometheus = {
+      ...OPTIONS.prometheus,
+      scrapeIntervalSeconds: 60,
+      retentionTime: '6h',
+      retentionSize: '512MB',
+    };
+    const other = await writeConfig(join(directory, 'other'), { ...OPTIONS, operatorMetrics: false, prometheus });
     await expect(run(promtool, ['check', 'config', other])).resolves.toBeDefined();
   });
 
@@ -128,6 +166,38 @@ describe('prometheus.yml', () => {
     const stored = names.filter((name) => !own.some((pattern) => name.match(pattern)));
     expect(stored.length).toBeGreaterThan(3);
     expect(stored.filter((name) => !KEPT_METRICS.includes(name))).toEqual([]);
+  });
+
+  it("scrapes the operator's pods and itself, and keeps what dashboards and alerts use", async () => {
+    const { port } = operator.address() as AddressInfo;
+    await mount([{ node: 'node-a', address: exporter }], [{ pod: 'operator-1', address: `127.0.0.1:${port}` }]);
+    const names = async (job: string): Promise<(string | undefined)[]> =>
+      (await query(`{job="${job}",__name__!~"up|scrape_.*"}`)).map(({ metric }) => metric.__name__).sort();
+    await vi.waitFor(
+      async () =>
+        expect(await names('traffic-operator')).toEqual([
+          'nodejs_eventloop_lag_seconds',
+          'process_cpu_seconds_total',
+          'traffic_operator_leader',
+          'traffic_operator_node_unfit',
+        ]),
+      UNHURRIED,
+    );
+    const [unfit] = await query('traffic_operator_node_unfit');
+    expect(unfit!.metric).toMatchObject({ namespace: 'shop', pod: 'operator-1', node: 'n1' });
+    expect(unfit!.value[1]).toBe('NaN');
+    await vi.waitFor(async () => expect(await names('prometheus')).toContain('prometheus_tsdb_head_series'), UNHURRIED);
+    expect((await names('prometheus')).filter((name) => name!.startsWith('go_'))).toEqual([]);
+  });
+
+  it('evaluates all of its rules without an error', async () => {
+    await vi.waitFor(async () => {
+      const answer = await fetch(`${url}/api/v1/rules`);
+      const { data } = (await answer.json()) as { data: { groups: { rules: { health: string; name: string }[] }[] } };
+      const rules = data.groups.flatMap((group) => group.rules);
+      expect(rules.length).toBeGreaterThan(10);
+      expect(rules.filter(({ health }) => health !== 'ok')).toEqual([]);
+    }, UNHURRIED);
   });
 
   it('follows nodes that come and go, and says which one does not answer', async () => {

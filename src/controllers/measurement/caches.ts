@@ -10,7 +10,7 @@ import type { Transport } from '../../runtime/transport.ts';
 import { allComponents, allTargetComponents } from './components/components.ts';
 import type { Component } from './components/component.ts';
 import { prometheusSelector } from './components/prometheus.ts';
-import { EXPORTER_NAME, exporterNamespace, selectorText } from './names.ts';
+import { EXPORTER_NAME, exporterNamespace, PART_OF, selectorText } from './names.ts';
 import type { MeasurementOptions } from './options.ts';
 
 /** What the controller knows of the cluster. */
@@ -21,7 +21,10 @@ export interface Caches {
   live(component: Component): KubeObject | undefined;
   /** The ConfigMaps of the targets, by index. */
   liveTargets(): (V1ConfigMap | undefined)[];
+  /** The exporter's. */
   slices(): readonly V1EndpointSlice[];
+  /** Those that may be of the operator's own Services; none where Prometheus does not scrape the operator. */
+  operatorSlices(): readonly V1EndpointSlice[];
   /** Prometheus' pods, metadata only. */
   prometheusPods(): readonly V1Pod[];
   /** Calls one of the two whenever there may be something to do, first for all that is there. */
@@ -38,7 +41,7 @@ export interface CachesOptions {
 
 /**
  * An informer for each object by its name, so that RBAC can be by name too and an object that is not ours is seen as
- * well; one for the exporter's EndpointSlices, and one for Prometheus' pods.
+ * well; one for the exporter's EndpointSlices, one for the operator's own, and one for Prometheus' pods.
  */
 export function createCaches({ options, ...shared }: CachesOptions): Caches {
   const byName = (component: Component): [string, Informer<KubeObject>] => [
@@ -48,8 +51,10 @@ export function createCaches({ options, ...shared }: CachesOptions): Caches {
   const components = new Map(allComponents(options).map(byName));
   const targets = allTargetComponents(options).map((component) => ({ component, informer: byName(component)[1] }));
   const slices = createInformer({ ...shared, ...sliceSelection(options) });
+  const scraped = options.prometheus.enabled && options.operatorMetrics;
+  const own = scraped ? [createInformer({ ...shared, ...ownSliceSelection(options) })] : [];
   const pods = createInformer({ ...shared, ...podSelection(options) });
-  const followed = [...targets.map(({ informer }) => informer), slices, pods];
+  const followed = [...targets.map(({ informer }) => informer), slices, ...own, pods];
   const informers = [...components.values(), ...followed];
   const targetsById = new Map(targets.map(({ component, informer }) => [idOf(component), informer]));
   const find = (component: Component): KubeObject | undefined =>
@@ -63,6 +68,7 @@ export function createCaches({ options, ...shared }: CachesOptions): Caches {
     live: find,
     liveTargets: () => targets.map(({ component }) => find(component)),
     slices: () => slices.lister.list(),
+    operatorSlices: () => own.flatMap(({ lister }) => lister.list()),
     prometheusPods: () => pods.lister.list(),
     subscribe(onComponents, onTargets) {
       for (const informer of components.values()) informer.subscribe(onComponents);
@@ -84,6 +90,16 @@ function sliceSelection({ namespace }: MeasurementOptions): Selection<V1Endpoint
     resource: ENDPOINT_SLICES,
     namespace: exporterNamespace(namespace),
     labelSelector: `kubernetes.io/service-name=${EXPORTER_NAME}`,
+    transform: withoutManagedFields,
+  };
+}
+
+/** EndpointSlices have the labels of their Service. */
+function ownSliceSelection({ namespace }: MeasurementOptions): Selection<V1EndpointSlice> {
+  return {
+    resource: ENDPOINT_SLICES,
+    namespace,
+    labelSelector: `app.kubernetes.io/part-of=${PART_OF}`,
     transform: withoutManagedFields,
   };
 }

@@ -97,6 +97,7 @@ function createPasses(
   const findOwner = once(() => findOperatorDeployment(client, settings.pod));
   const targets = new TargetsPass({
     options,
+    podName: settings.pod?.name,
     caches,
     client,
     applier,

@@ -12,6 +12,9 @@ export const CONFIG_HASH_ANNOTATION = 'traffic.example.com/config-hash';
 /** Written by the runtime's Applier: an object that has it was applied by this operator. */
 const APPLIED_HASH_ANNOTATION = 'traffic.example.com/applied-hash';
 
+/** `app.kubernetes.io/part-of` of everything that belongs to the operator, the chart's objects included. */
+export const PART_OF = 'traffic-operator';
+
 const OPERATOR = 'traffic-operator';
 const MANAGED_BY = 'app.kubernetes.io/managed-by';
 
@@ -41,13 +44,25 @@ export function targetsFile(index: number): string {
   return index === 0 ? 'targets.json' : `targets-${index + 1}.json`;
 }
 
+/** All of these, as Prometheus' file_sd takes them: no more than one star. */
+export const TARGET_FILES = 'targets*.json';
+
+/** The operator's own pods, in the ConfigMap of the first part. */
+export const OPERATOR_FILE = 'operator.json';
+
+/** Name of the port of /metrics in the operator's Service. */
+export const OPERATOR_METRICS_PORT = 'metrics';
+
+/** The `job` of the operator's own metrics. */
+export const OPERATOR_JOB = 'traffic-operator';
+
 /** What tells one component's pods from all others, in kube-prometheus' labels. */
 export function selectorLabels(name: string, component: string, namespace: string): Record<string, string> {
   return {
     'app.kubernetes.io/name': name,
     'app.kubernetes.io/component': component,
     'app.kubernetes.io/instance': namespace,
-    'app.kubernetes.io/part-of': OPERATOR,
+    'app.kubernetes.io/part-of': PART_OF,
   };
 }
 

@@ -4,6 +4,11 @@ import type { V1ResourceRequirements, V1Toleration } from '@kubernetes/client-no
 export interface MeasurementOptions {
   /** The operator's own namespace: Prometheus lives here, the exporter in `<namespace>-node-exporter`. */
   namespace: string;
+  /**
+   * Whether /metrics of the operator's own pods can be read by anybody who reaches them. Over HTTPS it asks for a token
+   * that is allowed to, and Prometheus, which has no rights, has none: it then does not scrape the operator.
+   */
+  operatorMetrics: boolean;
   exporter: ExporterOptions;
   prometheus: PrometheusOptions;
 }
@@ -57,7 +62,7 @@ export const POD_INTERFACES = '^((veth|cali|lxc|eni|azv|gke)[0-9a-f]{6,}|[0-9a-f
 
 /** Everything as it is unless somebody says otherwise. */
 export function defaultMeasurementOptions(namespace: string): MeasurementOptions {
-  return { namespace, exporter: { ...EXPORTER }, prometheus: { ...PROMETHEUS } };
+  return { namespace, operatorMetrics: true, exporter: { ...EXPORTER }, prometheus: { ...PROMETHEUS } };
 }
 
 /** Where the operator's own Prometheus is asked, from any pod of the cluster. */

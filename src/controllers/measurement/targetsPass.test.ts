@@ -1,4 +1,4 @@
-import type { V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
+import type { V1ConfigMap, V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Applier } from '../../runtime/apply.ts';
@@ -18,6 +18,7 @@ let clock: FakeClock;
 let pass: TargetsPass;
 let nodes: string[];
 let pods: V1Pod[];
+let operatorSlices: V1EndpointSlice[];
 let seen: { count: number; problems: readonly Problem[] };
 
 function slice(): V1EndpointSlice {
@@ -35,6 +36,7 @@ beforeEach(() => {
   clock = new FakeClock();
   nodes = [];
   pods = [];
+  operatorSlices = [];
   const caches: Caches = {
     informers: [],
     synced: true,
@@ -42,11 +44,13 @@ beforeEach(() => {
     liveTargets: () =>
       ['prometheus-targets', 'prometheus-targets-2'].map((name) => client.objects.get(`ConfigMap op/${name}`)),
     slices: () => [slice()],
+    operatorSlices: () => operatorSlices,
     prometheusPods: () => pods,
     subscribe: () => undefined,
   };
   pass = new TargetsPass({
     options: defaultMeasurementOptions('op'),
+    podName: 'operator-1',
     caches,
     client,
     applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger: pino({ level: 'silent' }) }),
@@ -116,6 +120,23 @@ describe('TargetsPass', () => {
     await clock.advance(10_000);
     await pass.run(undefined);
     expect(writes()).toEqual([WRITE, 'delete ConfigMap op/prometheus-targets-2']);
+  });
+
+  it("has the operator's own pods in the same ConfigMap", async () => {
+    operatorSlices = [
+      {
+        metadata: { labels: { 'kubernetes.io/service-name': 'metrics' } },
+        addressType: 'IPv4',
+        ports: [{ name: 'metrics', port: 8080 }],
+        endpoints: [{ addresses: ['10.1.0.1'], targetRef: { kind: 'Pod', name: 'operator-1' } }],
+      },
+    ];
+    await pass.run(undefined);
+    const { data } = client.objects.get('ConfigMap op/prometheus-targets') as V1ConfigMap;
+    expect(JSON.parse(data!['operator.json']!)).toEqual([
+      { targets: ['10.1.0.1:8080'], labels: { pod: 'operator-1' } },
+    ]);
+    expect(data!['targets.json']).toBe('[]\n');
   });
 
   it('names what does not fit, and what is not ours', async () => {

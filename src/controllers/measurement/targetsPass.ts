@@ -13,15 +13,18 @@ import { METRICS_PORT } from './components/exporter.ts';
 import { targetsComponent } from './components/targets.ts';
 import { renderTargetFiles, targetsOf } from './decide/discovery.ts';
 import type { TargetFiles } from './decide/discovery.ts';
+import { operatorTargets, renderOperatorTargets } from './decide/operatorPods.ts';
 import { foreignProblem } from './decide/plan.ts';
 import type { Problem } from './decide/plan.ts';
 import { planTargets } from './decide/targets.ts';
-import type { TargetsPlan, TargetsWrite } from './decide/targets.ts';
-import { FIELD_MANAGER, TARGET_SHARDS, TARGETS_HASH_ANNOTATION } from './names.ts';
+import type { TargetsData, TargetsPlan, TargetsWrite } from './decide/targets.ts';
+import { FIELD_MANAGER, OPERATOR_FILE, TARGET_SHARDS, targetsFile, TARGETS_HASH_ANNOTATION } from './names.ts';
 import type { MeasurementOptions } from './options.ts';
 
 export interface TargetsPassOptions {
   options: MeasurementOptions;
+  /** The pod that this process runs in. */
+  podName?: string | undefined;
   caches: Caches;
   client: Client;
   applier: Applier;
@@ -45,30 +48,45 @@ export class TargetsPass {
     const wanted = renderTargetFiles(targetsOf(caches.slices(), METRICS_PORT), TARGET_SHARDS);
     const live = caches.liveTargets();
     const now = clock.monotonic();
-    const plan = planTargets({ files: wanted.files, live, lastWrite: this.#lastWrite, now });
+    const data = this.#dataOf(wanted);
+    const plan = planTargets({ data, live, lastWrite: this.#lastWrite, now });
     onPass(wanted.count, this.#problemsOf(plan, wanted, live));
     if (plan.waitMs > 0) return { requeueAfterMs: plan.waitMs };
-    await this.#write(plan, wanted, live, owner);
-    await this.#tellPods(hashOf(wanted.files));
+    const written = await this.#write(plan, data, live, owner);
+    // That there is nothing to scrape is no reason to let the first node wait.
+    if (written && wanted.count > 0) this.#lastWrite = { data, at: clock.monotonic() };
+    await this.#tellPods(hashOf(data));
     return undefined;
   }
 
+  /** What each ConfigMap shall hold: the operator's own pods are few, and have room in the first one. */
+  #dataOf({ files }: TargetFiles): TargetsData[] {
+    const { options, caches, podName } = this.#o;
+    const data: Record<string, string>[] = files.map((file, index) => ({ [targetsFile(index)]: file }));
+    if (options.operatorMetrics && data[0] !== undefined) {
+      data[0][OPERATOR_FILE] = renderOperatorTargets(operatorTargets(caches.operatorSlices(), podName));
+    }
+    return data;
+  }
+
+  /** @returns whether anything had to be written */
   async #write(
     plan: TargetsPlan,
-    wanted: TargetFiles,
+    data: readonly TargetsData[],
     live: readonly (V1ConfigMap | undefined)[],
     owner: V1OwnerReference | undefined,
-  ): Promise<void> {
-    const { options, client, applier, clock } = this.#o;
+  ): Promise<boolean> {
+    const { options, client, applier } = this.#o;
+    let any = false;
     for (const index of plan.apply) {
-      const component = targetsComponent(options, index, wanted.files[index] ?? '', owner);
+      const component = targetsComponent(options, index, data[index] ?? {}, owner);
       const { written } = await applier.apply(component.resource, component.object, live[index]);
-      // That there is nothing to scrape is no reason to let the first node wait.
-      if (written && wanted.count > 0) this.#lastWrite = { files: wanted.files, at: clock.monotonic() };
+      any ||= written;
     }
     for (const index of plan.remove) {
-      await remove(client, { component: targetsComponent(options, index, ''), live: live[index] });
+      await remove(client, { component: targetsComponent(options, index, {}), live: live[index] });
     }
+    return any;
   }
 
   /**
@@ -94,7 +112,7 @@ export class TargetsPass {
 
   #problemsOf(plan: TargetsPlan, { omitted }: TargetFiles, live: readonly (V1ConfigMap | undefined)[]): Problem[] {
     const foreign = plan.foreign.map((index) =>
-      foreignProblem({ component: targetsComponent(this.#o.options, index, ''), live: live[index] }),
+      foreignProblem({ component: targetsComponent(this.#o.options, index, {}), live: live[index] }),
     );
     return omitted.length === 0 ? foreign : [...foreign, omittedProblem(omitted)];
   }
@@ -106,6 +124,6 @@ function omittedProblem(omitted: readonly string[]): Problem {
   return { reason: 'TargetsOmitted', object: 'ConfigMaps of targets', message };
 }
 
-function hashOf(files: readonly string[]): string {
-  return createHash('sha256').update(files.join('\0')).digest('hex').slice(0, 16);
+function hashOf(data: readonly TargetsData[]): string {
+  return createHash('sha256').update(JSON.stringify(data)).digest('hex').slice(0, 16);
 }

@@ -8,6 +8,7 @@ import type { MeasurementOptions } from '../options.ts';
 import { factsQuery } from '../../../usage/queries.ts';
 import type { Component } from './component.ts';
 import { allComponents, allTargetComponents } from './components.ts';
+import { configFiles } from './prometheus.ts';
 import { KEPT_METRICS, renderPrometheusConfig } from './prometheusConfig.ts';
 
 const DEFAULTS = defaultMeasurementOptions('traffic-operator-system');
@@ -16,6 +17,7 @@ const OWNER = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'traffic-operat
 /** Every option that changes an object, set to something else. */
 const CHANGED: MeasurementOptions = {
   namespace: 'measuring',
+  operatorMetrics: false,
   exporter: {
     ...DEFAULTS.exporter,
     image: 'registry.example:5000/node-exporter@sha256:0123',
@@ -84,13 +86,19 @@ describe('rendered objects', () => {
 });
 
 describe('prometheus.yml', () => {
-  it('stands in prometheus/ as it is by default (make generate writes it)', () => {
-    const written = readFileSync(new URL('../../../../prometheus/prometheus.yml', import.meta.url), 'utf8');
-    expect(written).toBe(renderPrometheusConfig(DEFAULTS.prometheus));
+  it.each(configFiles(DEFAULTS))('and its rules stand in prometheus/ as by default (make generate): $path', (file) => {
+    const written = readFileSync(new URL(`../../../../prometheus/${file.path}`, import.meta.url), 'utf8');
+    expect(written).toBe(file.content);
+  });
+
+  it('leaves the operator out where its metrics ask for a token, and its alerts with it', () => {
+    const text = JSON.stringify(configFiles({ ...DEFAULTS, operatorMetrics: false }));
+    expect(text).not.toMatch(/job_name: traffic-operator|TrafficOperatorAbsent/);
+    expect(JSON.stringify(configFiles(DEFAULTS))).toMatch(/job_name: traffic-operator.*TrafficOperatorAbsent/);
   });
 
   it('keeps the metrics that are used and no other', () => {
-    const config = parse(renderPrometheusConfig(DEFAULTS.prometheus)) as {
+    const config = parse(renderPrometheusConfig(DEFAULTS)) as {
       scrape_configs: { metric_relabel_configs: { regex: string; action: string }[] }[];
     };
     const [keep] = config.scrape_configs[0]!.metric_relabel_configs;

@@ -16,5 +16,5 @@ export function allComponents(options: MeasurementOptions, owner?: V1OwnerRefere
 
 /** The ConfigMaps that targets may be in. Their contents are left empty: this is to know them by name. */
 export function allTargetComponents(options: MeasurementOptions): Component[] {
-  return Array.from({ length: TARGET_SHARDS }, (_, index) => targetsComponent(options, index, ''));
+  return Array.from({ length: TARGET_SHARDS }, (_, index) => targetsComponent(options, index, {}));
 }

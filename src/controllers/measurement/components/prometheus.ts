@@ -3,6 +3,7 @@ import type {
   V1ConfigMap,
   V1Container,
   V1Deployment,
+  V1KeyToPath,
   V1OwnerReference,
   V1PodSpec,
   V1Probe,
@@ -24,7 +25,9 @@ import { PROMETHEUS_PORT } from '../options.ts';
 import type { MeasurementOptions } from '../options.ts';
 import { IMAGE_PULL_POLICY, RESTRICTED_CONTAINER, RESTRICTED_POD } from './component.ts';
 import type { Component, Meta } from './component.ts';
-import { renderPrometheusConfig, TARGETS_DIRECTORY } from './prometheusConfig.ts';
+import { RULE_FILES, renderPrometheusConfig, TARGETS_DIRECTORY } from './prometheusConfig.ts';
+import { renderAlertingRules } from './rules/alerts.ts';
+import { renderRecordingRules } from './rules/recording.ts';
 
 const CONFIG_DIRECTORY = '/etc/prometheus/config';
 const STORAGE_DIRECTORY = '/prometheus';
@@ -75,8 +78,22 @@ function renderConfigMap(options: MeasurementOptions, owner?: V1OwnerReference):
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: prometheusMeta(CONFIG_NAME, options, owner),
-    data: { [CONFIG_FILE]: renderPrometheusConfig(options.prometheus) },
+    data: Object.fromEntries(configFiles(options).map(({ path, content }) => [keyOfPath(path), content])),
   };
+}
+
+/** All that Prometheus is configured by, by its path from where prometheus.yml is. */
+export function configFiles(options: MeasurementOptions): { path: string; content: string }[] {
+  return [
+    { path: CONFIG_FILE, content: renderPrometheusConfig(options) },
+    { path: RULE_FILES.recording, content: renderRecordingRules(options.prometheus) },
+    { path: RULE_FILES.alerts, content: renderAlertingRules(options) },
+  ];
+}
+
+/** A key of a ConfigMap has no slashes; the volume puts the file where it belongs. */
+function keyOfPath(path: string): string {
+  return path.replaceAll('/', '.');
 }
 
 function renderService(options: MeasurementOptions, owner?: V1OwnerReference): V1Service {
@@ -109,7 +126,7 @@ function renderDeployment(options: MeasurementOptions, owner?: V1OwnerReference)
           labels: meta.labels,
           annotations: {
             'kubectl.kubernetes.io/default-container': PROMETHEUS_NAME,
-            [CONFIG_HASH_ANNOTATION]: hashOf(renderPrometheusConfig(options.prometheus)),
+            [CONFIG_HASH_ANNOTATION]: hashOf(JSON.stringify(configFiles(options))),
           },
         },
         spec: renderPodSpec(options),
@@ -165,10 +182,14 @@ function renderContainer(options: MeasurementOptions): V1Container {
 function renderVolumes(options: MeasurementOptions): V1Volume[] {
   const shards = Array.from({ length: TARGET_SHARDS }, (_, index) => targetsName(index));
   return [
-    { name: 'config', configMap: { name: CONFIG_NAME } },
+    { name: 'config', configMap: { name: CONFIG_NAME, items: configItems(options) } },
     { name: 'targets', projected: { sources: shards.map((name) => ({ configMap: { name, optional: true } })) } },
     { name: 'storage', emptyDir: { sizeLimit: options.prometheus.storageSize } },
   ];
+}
+
+function configItems(options: MeasurementOptions): V1KeyToPath[] {
+  return configFiles(options).map(({ path }) => ({ key: keyOfPath(path), path }));
 }
 
 function probe(path: string, periodSeconds: number, failureThreshold: number): V1Probe {

@@ -1,6 +1,6 @@
 import type { V1ConfigMap, V1OwnerReference } from '@kubernetes/client-node';
 import { CONFIG_MAPS } from '../../../runtime/resources.ts';
-import { targetsFile, targetsName } from '../names.ts';
+import { targetsName } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 import type { Component } from './component.ts';
 import { prometheusMeta } from './prometheus.ts';
@@ -8,12 +8,12 @@ import { prometheusMeta } from './prometheus.ts';
 /**
  * The ConfigMap with part `index` of the targets, from 0.
  *
- * @param content what file_sd reads; '' where only the name is of interest
+ * @param data what file_sd reads, by file; {} where only the name is of interest
  */
 export function targetsComponent(
   options: MeasurementOptions,
   index: number,
-  content: string,
+  data: Readonly<Record<string, string>>,
   owner?: V1OwnerReference,
 ): Component<V1ConfigMap> {
   return {
@@ -23,7 +23,7 @@ export function targetsComponent(
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: prometheusMeta(targetsName(index), options, owner),
-      data: { [targetsFile(index)]: content },
+      data: { ...data },
     },
   };
 }

@@ -1,18 +1,21 @@
 import type { V1ConfigMap } from '@kubernetes/client-node';
-import { isOurs, targetsFile } from '../names.ts';
+import { isOurs } from '../names.ts';
+
+/** What one ConfigMap of targets holds: contents by file name. */
+export type TargetsData = Readonly<Record<string, string>>;
 
 /** What was last written, kept in memory only: a new process writes at once what it finds to be different. */
 export interface TargetsWrite {
-  readonly files: readonly string[];
+  readonly data: readonly TargetsData[];
   /** Monotonic milliseconds. */
   readonly at: number;
 }
 
 /** Everything that a decision about the target ConfigMaps may look at. */
 export interface TargetsObservation {
-  /** What the files shall say, by index. */
-  readonly files: readonly string[];
-  /** The ConfigMaps there are, by index; as many as there may be files. */
+  /** What the ConfigMaps shall say, by index. */
+  readonly data: readonly TargetsData[];
+  /** The ConfigMaps there are, by index; as many as there may be. */
   readonly live: readonly (V1ConfigMap | undefined)[];
   readonly lastWrite: TargetsWrite | undefined;
   /** Monotonic milliseconds. */
@@ -45,25 +48,26 @@ export const REPAIR_INTERVAL_MS = 1_000;
  * whatever came together by then. Targets that were written and are no longer there are no change, but a repair.
  */
 export function planTargets(observation: TargetsObservation): TargetsPlan {
-  const { files, live } = observation;
+  const { data, live } = observation;
   const foreign = indexesOf(live, (each) => each !== undefined && !isOurs(each));
-  const wanted = files.map((_, index) => index).filter((index) => !foreign.includes(index));
-  const surplus = indexesOf(live, (each, index) => index >= files.length && each !== undefined && isOurs(each));
-  const same = surplus.length === 0 && wanted.every((index) => contentOf(live[index], index) === files[index]);
+  const wanted = data.map((_, index) => index).filter((index) => !foreign.includes(index));
+  const surplus = indexesOf(live, (each, index) => index >= data.length && each !== undefined && isOurs(each));
+  const same = surplus.length === 0 && wanted.every((index) => isSame(live[index]?.data, data[index]));
   const waitMs = same ? 0 : waitingTime(observation);
   return waitMs > 0 ? { apply: [], remove: [], foreign, waitMs } : { apply: wanted, remove: surplus, foreign, waitMs };
 }
 
-function waitingTime({ files, lastWrite, now }: TargetsObservation): number {
+function waitingTime({ data, lastWrite, now }: TargetsObservation): number {
   if (lastWrite === undefined) return 0;
   const repair =
-    lastWrite.files.length === files.length && files.every((file, index) => file === lastWrite.files[index]);
+    lastWrite.data.length === data.length && data.every((each, index) => isSame(lastWrite.data[index], each));
   const interval = repair ? REPAIR_INTERVAL_MS : CHANGE_INTERVAL_MS;
   return Math.max(0, lastWrite.at + interval - now);
 }
 
-function contentOf(configMap: V1ConfigMap | undefined, index: number): string | undefined {
-  return configMap?.data?.[targetsFile(index)];
+/** True when every file of `wanted` is there as it should be; others are another one's, or about to go. */
+function isSame(data: TargetsData | undefined, wanted: TargetsData = {}): boolean {
+  return Object.entries(wanted).every(([file, content]) => data?.[file] === content);
 }
 
 function indexesOf<T>(list: readonly T[], matches: (each: T, index: number) => boolean): number[] {

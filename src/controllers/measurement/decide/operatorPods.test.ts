@@ -1,0 +1,78 @@
+import type { V1EndpointSlice } from '@kubernetes/client-node';
+import { describe, expect, it } from 'vitest';
+import { operatorTargets, renderOperatorTargets } from './operatorPods.ts';
+
+function slice(service: string, pods: Record<string, string>, more: Partial<V1EndpointSlice> = {}): V1EndpointSlice {
+  return {
+    metadata: { labels: { 'kubernetes.io/service-name': service } },
+    addressType: 'IPv4',
+    ports: [{ name: 'metrics', port: 8080 }],
+    endpoints: Object.entries(pods).map(([name, address]) => ({
+      addresses: [address],
+      conditions: { ready: false },
+      targetRef: { kind: 'Pod', name },
+    })),
+    ...more,
+  };
+}
+
+interface Row {
+  why: string;
+  slices: V1EndpointSlice[];
+  ownPod?: string | undefined;
+  targets: string[];
+}
+
+const rows: Row[] = [
+  {
+    why: 'all pods of the Service that leads to this one, ready or not, in the order of their names',
+    slices: [slice('any-name', { b: '10.0.0.2' }), slice('any-name', { a: '10.0.0.1' })],
+    targets: ['a 10.0.0.1:8080', 'b 10.0.0.2:8080'],
+  },
+  {
+    why: 'another Service of the namespace has a port of that name, too: not ours',
+    slices: [slice('ours', { a: '10.0.0.1' }), slice('theirs', { x: '10.0.0.9' })],
+    targets: ['a 10.0.0.1:8080'],
+  },
+  {
+    why: 'a Service that leads to this pod at another port says nothing of metrics',
+    slices: [slice('ours', { a: '10.0.0.1' }, { ports: [{ name: 'web', port: 80 }] })],
+    targets: [],
+  },
+  {
+    why: 'two address families are one pod',
+    slices: [slice('ours', { a: 'fd00::1' }, { addressType: 'IPv6' }), slice('ours', { a: '10.0.0.1' })],
+    targets: ['a 10.0.0.1:8080'],
+  },
+  {
+    why: 'an IPv6 address stands in brackets',
+    slices: [slice('ours', { a: 'fd00::1' }, { addressType: 'IPv6' })],
+    targets: ['a [fd00::1]:8080'],
+  },
+  {
+    why: 'an endpoint that is no pod is left out',
+    slices: [slice('ours', { a: '10.0.0.1' }), slice('ours', {}, { endpoints: [{ addresses: ['10.0.0.7'] }] })],
+    targets: ['a 10.0.0.1:8080'],
+  },
+  {
+    why: 'outside of a cluster there is no pod',
+    slices: [slice('s', { a: '10.0.0.1' })],
+    ownPod: undefined,
+    targets: [],
+  },
+];
+
+describe('operatorTargets', () => {
+  it.each(rows)('$why', (row) => {
+    const ownPod = 'ownPod' in row ? row.ownPod : 'a';
+    expect(operatorTargets(row.slices, ownPod).map(({ pod, address }) => `${pod} ${address}`)).toEqual(row.targets);
+  });
+});
+
+describe('renderOperatorTargets', () => {
+  it('is what file_sd reads', () => {
+    expect(JSON.parse(renderOperatorTargets([{ pod: 'a', address: '10.0.0.1:8080' }]))).toEqual([
+      { targets: ['10.0.0.1:8080'], labels: { pod: 'a' } },
+    ]);
+  });
+});

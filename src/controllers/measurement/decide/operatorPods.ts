@@ -1,0 +1,63 @@
+import type { V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node';
+import { OPERATOR_METRICS_PORT } from '../names.ts';
+
+const SERVICE_NAME = 'kubernetes.io/service-name';
+
+/** One pod of the operator to scrape. */
+export interface OperatorTarget {
+  readonly pod: string;
+  /** host:port, an IPv6 host in brackets. */
+  readonly address: string;
+}
+
+/**
+ * The operator's pods, sorted: all endpoints of the Services by which the pod that asks can itself be reached at a port
+ * named `metrics`. That needs no name of a Service, which depends on the release, and takes in no other Service of the
+ * namespace. A pod that is not ready is a target, too.
+ *
+ * @param slices EndpointSlices of the operator's namespace
+ * @param ownPod name of the pod that this process runs in; undefined outside of a cluster, where there is no target
+ */
+export function operatorTargets(slices: readonly V1EndpointSlice[], ownPod: string | undefined): OperatorTarget[] {
+  const withPort = slices.filter((slice) => portOf(slice) !== undefined && slice.addressType !== 'FQDN');
+  const services = new Set(withPort.filter((slice) => hasPod(slice, ownPod)).map(serviceOf));
+  const targets = new Map<string, string>();
+  for (const { pod, address } of withPort.filter((slice) => services.has(serviceOf(slice))).flatMap(targetsIn)) {
+    const other = targets.get(pod);
+    // A pod with two address families is one target, and always the same one.
+    if (other === undefined || address < other) targets.set(pod, address);
+  }
+  return [...targets].map(([pod, address]) => ({ pod, address })).sort((a, b) => (a.pod < b.pod ? -1 : 1));
+}
+
+/** Writes them as file_sd reads them, each with a `pod` label. */
+export function renderOperatorTargets(targets: readonly OperatorTarget[]): string {
+  const groups = targets.map(({ pod, address }) => ({ targets: [address], labels: { pod } }));
+  return `${JSON.stringify(groups, undefined, 1)}\n`;
+}
+
+function targetsIn(slice: V1EndpointSlice): OperatorTarget[] {
+  const port = portOf(slice) ?? 0;
+  return (slice.endpoints ?? []).flatMap((endpoint) => {
+    const [host] = endpoint.addresses;
+    const pod = podOf(endpoint);
+    if (host === undefined || pod === undefined) return [];
+    return [{ pod, address: slice.addressType === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}` }];
+  });
+}
+
+function portOf(slice: V1EndpointSlice): number | undefined {
+  return slice.ports?.find(({ name }) => name === OPERATOR_METRICS_PORT)?.port;
+}
+
+function hasPod(slice: V1EndpointSlice, pod: string | undefined): boolean {
+  return pod !== undefined && (slice.endpoints ?? []).some((endpoint) => podOf(endpoint) === pod);
+}
+
+function podOf({ targetRef }: V1Endpoint): string | undefined {
+  return targetRef?.kind === 'Pod' ? targetRef.name : undefined;
+}
+
+function serviceOf(slice: V1EndpointSlice): string {
+  return slice.metadata?.labels?.[SERVICE_NAME] ?? '';
+}
