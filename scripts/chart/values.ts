@@ -167,6 +167,15 @@ export const chartValues = z.strictObject({
     .strictObject({ create: z.boolean().default(true).describe('Create the roles and their bindings.') })
     .prefault({})
     .describe('RBAC.'),
+  nodePolicy: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe('Refuse whatever is sent with the tokens of the operator, but changes of its own label keys.'),
+    })
+    .prefault({})
+    .describe('ValidatingAdmissionPolicy for Nodes, whose fields RBAC cannot tell apart.'),
   metrics,
   cleanup,
   podDisruptionBudget,
