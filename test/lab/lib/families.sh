@@ -56,6 +56,15 @@ family_ldflags() {
       package=k8s.io/component-base/version
       echo "-X $package.gitVersion=$version -X $package.gitMajor=1 -X $package.gitMinor=$(cut -d. -f2 <<<"$version")"
       ;;
+    helm3)
+      # Without a cluster it renders for this Kubernetes; unstamped it is 1.20, which no chart of today takes.
+      version=$(module_version helm3 k8s.io/client-go)
+      for package in chartutil lint/rules; do
+        package=helm.sh/helm/v3/pkg/$package
+        echo "-X $package.k8sVersionMajor=1 -X $package.k8sVersionMinor=$(cut -d. -f2 <<<"$version")"
+      done
+      echo "-X helm.sh/helm/v3/internal/version.version=$(module_version helm3 helm.sh/helm/v3)"
+      ;;
     prometheus) echo "-X github.com/prometheus/common/version.Version=$PROMETHEUS_VERSION" ;;
     node_exporter)
       version=$(module_version node_exporter github.com/prometheus/node_exporter)
