@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,6 +16,8 @@ export interface ControlPlane {
   readonly url: string;
   /** Certificates, kubeconfigs, logs and data; removed by stop. */
   readonly directory: string;
+  /** Path of the API server's audit log: an event a line of every request, metadata only (audit.k8s.io/v1). */
+  readonly auditLog: string;
   /** The processes that run now: a test may pause them (SIGSTOP, SIGCONT). */
   readonly pids: { readonly etcd: number; readonly apiServer: number };
   /** Path of a kubeconfig of another user, for tests of RBAC. */
@@ -27,6 +29,16 @@ export interface ControlPlane {
   /** Ends everything and removes the directory. */
   stop(): Promise<void>;
 }
+
+const AUDIT_LOG = 'audit.log';
+/** Who asked for what and how it was answered; when an answer began and, for a watch, when it ended, too. */
+const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  omitManagedFields: true,
+  rules: [{ level: 'Metadata' }],
+};
 
 /** Starts a control plane; takes about 5 s. Throws with the end of the log of the server that failed. */
 export async function startControlPlane(): Promise<ControlPlane> {
@@ -40,6 +52,7 @@ export async function startControlPlane(): Promise<ControlPlane> {
   };
   try {
     await createAuthority(directory);
+    await writeFile(`${directory}/audit-policy.yaml`, JSON.stringify(AUDIT_POLICY));
     const kubeconfig = await createUser(directory, url, 'admin', ['system:masters']);
     const etcd = await startEtcd(directory, client, peer);
     running.push(etcd);
@@ -49,6 +62,7 @@ export async function startControlPlane(): Promise<ControlPlane> {
       kubeconfig,
       url,
       directory,
+      auditLog: `${directory}/${AUDIT_LOG}`,
       get pids() {
         return { etcd: etcd.pid, apiServer: apiServer.pid };
       },
@@ -98,6 +112,8 @@ async function startApiServer(directory: string, etcd: number, port: number): Pr
     `--service-account-signing-key-file=${directory}/sa.key`,
     '--service-account-issuer=https://kubernetes.default.svc',
     '--authorization-mode=Node,RBAC',
+    `--audit-policy-file=${directory}/audit-policy.yaml`,
+    `--audit-log-path=${directory}/${AUDIT_LOG}`,
     '--allow-privileged',
     '--disable-admission-plugins=ServiceAccount', // no controller makes the default account that pods would need
   ];

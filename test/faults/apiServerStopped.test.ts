@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { NAMESPACES, NODES } from '../../src/runtime/resources.ts';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
+import { startFixture, type Fixture } from '../integration/fixture.ts';
+import { connect } from '../integration/runtimeScene.ts';
+import { measured, seconds, sleep, until } from './measured.ts';
+import { metricsOf } from './metricsOf.ts';
+
+/** An API server that stops answering, or is gone for a while, as the operator's process meets it. */
+const WAIT = { timeout: 30_000, interval: 200 };
+/** The promises: how long an attempt may take, and how soon every watch tells of changes after the server's return. */
+const ATTEMPT_MS = 10_000;
+const LIVE_AGAIN_MS = 5_000;
+const KEY = 'web.traffic.example.com/unfit';
+const SPEC = { maxBandwidthPercent: '10' };
+
+let f: Fixture;
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1', 'n2', 'n3'] });
+  f.exporter.setPercent('n2', 60);
+  await f.client.create(NAMESPACES, { metadata: { name: 'traffic-operator-system' } });
+  await f.startOperator(['--leader-elect', '--log-level=debug']);
+  await f.createWatch('web', SPEC);
+  await vi.waitFor(async () => {
+    expect(await f.labels(KEY)).toEqual({ n1: 'false', n2: 'true', n3: 'false' });
+    expect((await f.watch('web')).status).toMatchObject({ ready: true, unknownNodes: 0 });
+  }, WAIT);
+});
+afterAll(async () => {
+  await f.stop();
+});
+
+const objects = async (resource: string): Promise<number> =>
+  (await metricsOf(f.operator())).sum('reflector_objects', { resource });
+
+/** What must be the same after the outage: the process, and every node to the last write. */
+async function untouched() {
+  const labels = await f.labels(KEY);
+  const versions = await f.nodeVersions();
+  const started = await processStart();
+  return { labels, versions: ['n1', 'n2', 'n3'].map((name) => versions[name]), started };
+}
+
+/** Another one when the process is another one. */
+async function processStart(): Promise<string | undefined> {
+  const text = await (await fetch(f.operator().metricsUrl)).text();
+  return /^process_start_time_seconds (.*)$/m.exec(text)?.[1];
+}
+
+/** What the operator logged as an error of the way to the API server after a moment of the wall clock. */
+function failuresSince(from: number): { at: number }[] {
+  return f
+    .operator()
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"type":"TransportError"') && line.endsWith('}'))
+    .map((line) => ({ at: Date.parse((JSON.parse(line) as { time: string }).time) }))
+    .filter(({ at }) => at >= from);
+}
+
+/** Asks for a node over and over with a transport of its own, until told to stop: the seconds that each attempt took. */
+function attempting(): { stop(): Promise<number[]> } {
+  const took: number[] = [];
+  const attemptEnded = (_: unknown, duration: number): void => void took.push(duration);
+  const quiet = { connectionOpened: () => undefined, connectionClosed: () => undefined };
+  const { client, transport } = connect(f.controlPlane, { metrics: { ...quiet, attemptEnded } });
+  const end = new AbortController();
+  const asking = (async () => {
+    while (!end.signal.aborted) {
+      await Promise.all([client.get(NODES, { name: 'n1' }).catch(() => undefined), sleep(100)]);
+    }
+  })();
+  return {
+    stop: async () => {
+      end.abort();
+      await asking;
+      await transport.close();
+      return took;
+    },
+  };
+}
+
+/** Changes an object of each kind and measures from `back` on how soon the operator's caches have it. */
+async function caughtUp(round: string, back: number): Promise<void> {
+  const name = `later-${round.split(' ')[0]!.toLowerCase()}`;
+  const before = await Promise.all([objects('nodes'), objects('trafficwatches.traffic.example.com')]);
+  // The TrafficWatch wants a label key that is taken: it leads to no write to a node.
+  f.exporter.setPercent(name, 1);
+  await Promise.all([f.addNode(name), f.createWatch(name, { ...SPEC, label: 'web' })]);
+  const seen = await until(
+    'the caches have both',
+    async () =>
+      (await objects('nodes')) > before[0] && (await objects('trafficwatches.traffic.example.com')) > before[1],
+    { since: back },
+  );
+  measured(`watches live again ${seconds(seen)} after ${round}`);
+  expect(seen).toBeLessThan(LIVE_AGAIN_MS);
+  const written = await until('the new node is labelled', async () => (await f.labels(KEY))[name] === 'false', {
+    since: back,
+  });
+  measured(`a node made after ${round} is labelled ${seconds(written)} after it`);
+  await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name });
+  await f.client.delete(NODES, { name });
+}
+
+describe('an API server that', () => {
+  it('is stopped for 75 s: attempts end in time, watches come back, nothing flips', { timeout: 240_000 }, async () => {
+    const before = await untouched();
+    const attempts = attempting();
+    await sleep(1_000);
+    const stopped = Date.now();
+    process.kill(f.controlPlane.pids.apiServer, 'SIGSTOP');
+    await sleep(75_000);
+    expect((await fetch(`${f.operator().healthUrl}/healthz`)).status).toBe(200);
+    process.kill(f.controlPlane.pids.apiServer, 'SIGCONT');
+    const back = performance.now();
+    await caughtUp('SIGCONT', back);
+    const longest = Math.max(...(await attempts.stop())) * 1000;
+
+    const [first, ...more] = failuresSince(stopped);
+    measured(`${more.length + 1} failures logged during SIGSTOP, the first after ${seconds(first!.at - stopped)}`);
+    measured(`the longest attempt during SIGSTOP took ${seconds(longest)}`);
+    expect(first!.at - stopped).toBeLessThan(ATTEMPT_MS);
+    // Some attempt must have met the silence; the timer of one may be late by a little.
+    expect(longest).toBeGreaterThan(ATTEMPT_MS - 1_000);
+    expect(longest).toBeLessThan(ATTEMPT_MS + 1_000);
+    expect(await untouched()).toMatchObject(before);
+  });
+
+  it('is killed and started again: the same', { timeout: 180_000 }, async () => {
+    await until('the node is forgotten', async () => (await objects('nodes')) === 3);
+    const before = await untouched();
+    await f.controlPlane.stopApiServer();
+    await sleep(20_000);
+    await f.controlPlane.startApiServer();
+    await caughtUp('SIGKILL and restart', performance.now());
+    expect(await untouched()).toMatchObject(before);
+  });
+});

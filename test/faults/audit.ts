@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import type { ControlPlane } from '../integration/controlPlane.ts';
+
+/** One answered request, as the API server's audit log has it. */
+export interface AuditedRequest {
+  readonly user: string;
+  /** As Kubernetes has it: get, list, watch, create, patch, update, delete. */
+  readonly verb: string;
+  /** Plural, with its subresource: 'nodes', 'trafficwatches/status'; empty for other paths. */
+  readonly resource: string;
+  readonly name: string;
+  /** HTTP status. */
+  readonly code: number;
+  /** When the request had arrived, wall clock milliseconds. */
+  readonly at: number;
+  /** For a watch also `ResponseStarted`. */
+  readonly stage: string;
+}
+
+interface AuditEvent {
+  stage: string;
+  verb: string;
+  user?: { username?: string };
+  objectRef?: { resource?: string; subresource?: string; name?: string };
+  responseStatus?: { code?: number };
+  requestReceivedTimestamp: string;
+}
+
+const WRITES = new Set(['create', 'patch', 'update', 'delete']);
+
+/** Every request that was answered so far, by the order of the answers; a watch that still runs is left out. */
+export function audited(plane: ControlPlane): AuditedRequest[] {
+  return readFileSync(plane.auditLog, 'utf8')
+    .split('\n')
+    .filter((line) => line.endsWith('}'))
+    .map((line) => requestOf(JSON.parse(line) as AuditEvent))
+    .filter(({ stage }) => stage === 'ResponseComplete');
+}
+
+function requestOf(event: AuditEvent): AuditedRequest {
+  const { resource = '', subresource, name = '' } = event.objectRef ?? {};
+  return {
+    user: event.user?.username ?? '',
+    verb: event.verb,
+    resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+    name,
+    code: event.responseStatus?.code ?? 0,
+    at: Date.parse(event.requestReceivedTimestamp),
+    stage: event.stage,
+  };
+}
+
+/** What a user tried to write, but for the lease, in the order in which it arrived. */
+export function writesOf(plane: ControlPlane, user: string): AuditedRequest[] {
+  return audited(plane)
+    .filter((request) => request.user === user && WRITES.has(request.verb) && request.resource !== 'leases')
+    .sort((a, b) => a.at - b.at);
+}
