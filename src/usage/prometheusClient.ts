@@ -3,6 +3,7 @@ import { PrometheusDriver } from 'prometheus-query';
 import type { PrometheusConnectionOptions } from 'prometheus-query';
 import { readAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
+import { conceal } from './conceal.ts';
 import { EndpointCredentials, parseEndpointUrl } from './endpoint.ts';
 import type { Credentials, PrometheusEndpoint } from './endpoint.ts';
 import { PrometheusError } from './prometheusError.ts';
@@ -27,8 +28,11 @@ export interface PrometheusClient {
   close(): void;
 }
 
-/** 10,000 nodes of three devices answer with 25 MB at most; more can only be a mistake. */
-const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
+/**
+ * 10,000 nodes of three devices answer with 25 MB at most; more can only be a mistake. Two such answers at once, and the
+ * garbage of two more, have to fit into the chart's memory limit.
+ */
+const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024;
 /** Longer ones go as POST: proxies refuse request lines beyond 8 KiB. Shorter ones don't, since a POST may need other rights. */
 const LONGEST_GET = 4_000;
 /** The signal ends a request; this is only what axios would otherwise take by default. */
@@ -140,7 +144,7 @@ async function takeAnswer(response: Response, call: Call): Promise<Response> {
   const failure = errorOf(body, call.secrets);
   if (failure !== undefined) throw new PrometheusError('QueryFailed', failure);
   if (status < 200 || status > 299) throw statusError(response);
-  call.answer = await readAnswer(body, visit, signal);
+  call.answer = await readAnswer(body, visit, signal, (remark) => conceal(remark, call.secrets));
   return { ...response, data: EMPTY };
 }
 
@@ -155,8 +159,8 @@ function errorOf(body: Buffer, secrets: readonly string[]): string | undefined {
   try {
     const { status, errorType, error } = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
     if (status !== 'error' || typeof errorType !== 'string') return undefined;
-    const text = `${errorType}: ${typeof error === 'string' ? error : 'no error text'}`.replaceAll(/\s+/g, ' ');
-    return secrets.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text).slice(0, LONGEST_ERROR);
+    const text = `${errorType}: ${typeof error === 'string' ? error : 'no error text'}`;
+    return conceal(text, secrets).replaceAll(/\s+/g, ' ').slice(0, LONGEST_ERROR);
   } catch {
     return undefined;
   }

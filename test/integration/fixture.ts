@@ -16,6 +16,7 @@ export interface Fixture {
   readonly controlPlane: ControlPlane;
   readonly client: Client;
   readonly exporter: SyntheticExporter;
+  readonly prometheusUrl: string;
   operator(): Operator;
   /** @param over as another user than the administrator, or against another Prometheus than the fixture's */
   startOperator(args?: readonly string[], over?: { kubeconfig?: string; prometheusUrl?: string }): Promise<Operator>;
@@ -70,6 +71,7 @@ export async function startFixture(options: { nodes: readonly string[] }): Promi
     controlPlane,
     client,
     exporter,
+    prometheusUrl: prometheus.url,
     operator: () => operator!,
     startOperator: async (args, over) => {
       const { kubeconfig } = controlPlane;

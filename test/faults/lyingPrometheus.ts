@@ -1,0 +1,92 @@
+import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Lie } from './lyingAnswers.ts';
+
+/** What the real server says to a request. */
+export interface TrueAnswer {
+  status: number;
+  headers: NodeJS.Dict<string | string[]>;
+  body: string;
+}
+
+/** A proxy in front of a real Prometheus that can be told to answer something else. */
+export interface LyingPrometheus {
+  /** http://127.0.0.1:port */
+  readonly url: string;
+  /** What it does with each request from now on; undefined: it tells the truth. */
+  lie: Lie | undefined;
+  /** Requests that are held and nobody has given up on yet. */
+  readonly held: number;
+  /** Requests so far. */
+  readonly asked: number;
+  /** It refuses connections until `listen`. */
+  refuse(): Promise<void>;
+  listen(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts the proxy in front of `realUrl`; it tells the truth. */
+export async function startLyingPrometheus(realUrl: string): Promise<LyingPrometheus> {
+  const open = new Set<ServerResponse>();
+  let asked = 0;
+  const server = createServer((request, response) => {
+    asked++;
+    open.add(response);
+    response.once('close', () => open.delete(response));
+    const truth = (): Promise<TrueAnswer> => askFor(realUrl, request);
+    const lie = proxy.lie ?? tellTheTruth;
+    Promise.resolve(lie(response, truth)).catch(() => response.destroy());
+  });
+  const listenOn = (port: number): Promise<void> =>
+    new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
+  await listenOn(0);
+  const { port } = server.address() as AddressInfo;
+  const refuse = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  const proxy: LyingPrometheus = {
+    url: `http://127.0.0.1:${port}`,
+    lie: undefined,
+    get held() {
+      return open.size;
+    },
+    get asked() {
+      return asked;
+    },
+    refuse,
+    listen: () => listenOn(port),
+    stop: refuse,
+  };
+  return proxy;
+}
+
+const tellTheTruth: Lie = async (response, truth) => {
+  const { status, headers, body } = await truth();
+  response.writeHead(status, headers).end(body);
+};
+
+/** What a body that may be rewritten does not take along. */
+const OF_THE_CONNECTION = ['content-length', 'transfer-encoding', 'connection'];
+
+async function askFor(realUrl: string, request: IncomingMessage): Promise<TrueAnswer> {
+  const { method, url = '/', headers } = request;
+  const target = new URL(url, realUrl);
+  return new Promise((resolve, reject) => {
+    // Without compression, so that a lie may rewrite what was said.
+    const outgoing = ask(target, { method, headers: { ...headers, 'accept-encoding': 'identity', host: target.host } });
+    outgoing.once('error', reject);
+    outgoing.once('response', (answer) => void read(answer).then(resolve, reject));
+    request.pipe(outgoing);
+  });
+}
+
+async function read(answer: IncomingMessage): Promise<TrueAnswer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  const headers = Object.fromEntries(
+    Object.entries(answer.headers).filter(([name]) => !OF_THE_CONNECTION.includes(name)),
+  );
+  return { status: answer.statusCode ?? 0, headers, body: Buffer.concat(chunks).toString('utf8') };
+}
