@@ -33,6 +33,8 @@ export const Reason = {
   Applying: 'Applying',
   /** The new label key is being decided while the old one is still in force. */
   LabelRenaming: 'LabelRenaming',
+  /** Somebody changes a node label of ours again and again; it is put right ever more rarely. */
+  LabelContested: 'LabelContested',
   /** The API server refused a write for another reason than RBAC. */
   WriteRefused: 'WriteRefused',
   ApiServerUnreachable: 'ApiServerUnreachable',

@@ -34,6 +34,13 @@ describe('trimNode', () => {
     });
   });
 
+  it('names who owns a label of the operator that it does not own', () => {
+    const own = 'own.traffic.example.com/unfit';
+    const labels = { ...full.metadata.labels, [own]: 'true' };
+    const node = trimNode('mine')({ ...full, metadata: { ...full.metadata, labels } });
+    expect(node.otherOwners).toEqual({ [own]: 'person' });
+  });
+
   it('takes a Node of which only metadata was asked for', () => {
     expect(trimNode('mine')({ metadata: { name: 'n1' } })).toMatchObject({
       unfitLabels: {},

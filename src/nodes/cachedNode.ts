@@ -13,6 +13,8 @@ export interface CachedNode extends KubeObject {
   unfitLabels: Readonly<Record<string, string>>;
   /** Of those, the keys that the given field manager owns. */
   ownedKeys: readonly string[];
+  /** Of those that it does not own, key to the field manager that does; absent where there is none. */
+  otherOwners?: Readonly<Record<string, string>>;
   /** Value of CAPACITY_ANNOTATION as it was written. */
   capacity?: string;
   /** Names and IPs by which series may call the node: hostname label, status.addresses. */
@@ -31,9 +33,24 @@ function ownedKeysOf(node: KubeObject, fieldManager: string): string[] {
   const entries: readonly V1ManagedFieldsEntry[] = node.metadata?.managedFields ?? [];
   const keys = entries
     .filter((entry) => entry.manager === fieldManager)
-    .flatMap((entry) => Object.keys((entry.fieldsV1 as FieldsV1 | undefined)?.['f:metadata']?.['f:labels'] ?? {}))
+    .flatMap((entry) => Object.keys(labelFields(entry)))
     .map((field) => field.replace(/^f:/, ''));
   return [...new Set(keys)].filter((key) => key.endsWith(UNFIT_SUFFIX));
+}
+
+function labelFields(entry: V1ManagedFieldsEntry): Record<string, unknown> {
+  return (entry.fieldsV1 as FieldsV1 | undefined)?.['f:metadata']?.['f:labels'] ?? {};
+}
+
+function otherOwnersOf(node: KubeObject, ownedKeys: readonly string[]): Record<string, string> | undefined {
+  const keys = Object.keys(unfitLabelsOf(node)).filter((key) => !ownedKeys.includes(key));
+  if (keys.length === 0) return undefined;
+  const entries: readonly V1ManagedFieldsEntry[] = node.metadata?.managedFields ?? [];
+  const owners = keys.flatMap((key) => {
+    const owner = entries.find((entry) => `f:${key}` in labelFields(entry))?.manager;
+    return owner === undefined ? [] : [[key, owner] as const];
+  });
+  return Object.fromEntries(owners);
 }
 
 function addressesOf(node: V1Node): string[] {
@@ -50,10 +67,13 @@ export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode
   return (node) => {
     const { name, uid, resourceVersion, creationTimestamp } = node.metadata ?? {};
     const capacity = node.metadata?.annotations?.[CAPACITY_ANNOTATION];
+    const ownedKeys = ownedKeysOf(node, fieldManager);
+    const otherOwners = otherOwnersOf(node, ownedKeys);
     return {
       metadata: { name, uid, resourceVersion, creationTimestamp },
       unfitLabels: unfitLabelsOf(node),
-      ownedKeys: ownedKeysOf(node, fieldManager),
+      ownedKeys,
+      ...(otherOwners === undefined ? {} : { otherOwners }),
       ...(capacity === undefined ? {} : { capacity }),
       addresses: addressesOf(node),
     };

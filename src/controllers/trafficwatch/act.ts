@@ -120,6 +120,7 @@ export async function act(o: Observation, plan: Plan, writers: Writers): Promise
   if (plan.finalizer === 'Keep') return { failures: [] };
   const failure = await writeFinalizer(o, writers);
   if (failure) return { failures: [failure] };
+  writers.nodeLabels.forget(plan.labelsAtRest);
   const labelFailures = await writeLabels(plan, writers);
   const deployment = await writeDeployment(o, plan, writers);
   return { ...deployment, failures: [...labelFailures, ...deployment.failures] };

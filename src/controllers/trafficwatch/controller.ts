@@ -13,6 +13,7 @@ import { keyOf } from '../../runtime/resource.ts';
 import { WrittenObjects } from '../../runtime/writtenObjects.ts';
 import type { UsageFeed } from '../../usage/feed.ts';
 import type { Writers } from './act.ts';
+import { LabelWrites } from './labelWrites.ts';
 import { createTrafficWatchMetrics } from './metrics.ts';
 import { NodeLabelWriter } from './nodeLabelWriter.ts';
 import { BY_LABEL_KEY, claimedKeys, type Sources } from './observe.ts';
@@ -64,6 +65,7 @@ function sourcesOf(o: TrafficWatchControllerOptions): Sources {
       watches: new WrittenObjects(o.clock),
       nodes: new WrittenObjects(o.clock),
       deployments: new WrittenObjects(o.clock),
+      labels: new LabelWrites(() => o.feed.current?.pass ?? 0),
     },
   };
 }
@@ -74,7 +76,12 @@ function writersOf(o: TrafficWatchControllerOptions, { written }: Sources): Writ
   return {
     ...common,
     applier: new Applier({ ...common, logger }),
-    nodeLabels: new NodeLabelWriter({ ...common, trim: trimNode(FIELD_MANAGER), written: written.nodes }),
+    nodeLabels: new NodeLabelWriter({
+      ...common,
+      trim: trimNode(FIELD_MANAGER),
+      written: written.nodes,
+      labels: written.labels,
+    }),
     watches: written.watches,
     deployments: written.deployments,
   };
@@ -118,7 +125,10 @@ function subscribe(
     if (watch && (event.type === 'delete' || isOwnedBy(event.object, watch))) queue.add(keyOf(watch));
   });
   o.nodes.subscribe((event) => {
-    if (event.type === 'delete') written.nodes.deleted(event.object);
+    if (event.type === 'delete') {
+      written.nodes.deleted(event.object);
+      written.labels.deleted(event.object);
+    } else written.labels.saw(event.object);
     if (event.type === 'update' && event.old && !nodeChanged(event.old, event.object)) return;
     enqueueAll();
   });

@@ -4,7 +4,9 @@ import { isNotFound } from '../../runtime/errors.ts';
 import { NODES } from '../../runtime/resources.ts';
 import type { KubeObject } from '../../runtime/resource.ts';
 import type { WrittenObjects } from '../../runtime/writtenObjects.ts';
+import type { LabelRef } from './decide/labelFights.ts';
 import type { LabelChange, LabelChanges } from './decide/nodeLabels.ts';
+import type { LabelWrites } from './labelWrites.ts';
 
 /** Undefined for one that waits however long it takes. */
 type Asker = AbortSignal | undefined;
@@ -39,20 +41,26 @@ export class NodeLabelWriter {
   readonly #fieldManager: string;
   readonly #trim: (node: KubeObject) => CachedNode;
   readonly #written: WrittenObjects<CachedNode>;
+  readonly #labels: LabelWrites | undefined;
   readonly #pending = new Map<string, Pending>();
   readonly #writing = new Set<string>();
 
-  /** @param options.client gated on leadership; its transport bounds how many patches are under way. */
+  /**
+   * @param options.client gated on leadership; its transport bounds how many patches are under way
+   * @param options.labels where to note what was written, for who goes on writing
+   */
   constructor(options: {
     client: Client;
     fieldManager: string;
     trim: (node: KubeObject) => CachedNode;
     written: WrittenObjects<CachedNode>;
+    labels?: LabelWrites;
   }) {
     this.#client = options.client;
     this.#fieldManager = options.fieldManager;
     this.#trim = options.trim;
     this.#written = options.written;
+    this.#labels = options.labels;
   }
 
   /**
@@ -70,6 +78,11 @@ export class NodeLabelWriter {
     });
     await Promise.all(writes);
     return failures;
+  }
+
+  /** These labels have stood for long enough. */
+  forget(refs: readonly LabelRef[]): void {
+    this.#labels?.forget(refs);
   }
 
   #enqueue(node: string, change: LabelChange, asker: Asker): Promise<undefined> {
@@ -106,6 +119,7 @@ export class NodeLabelWriter {
       const patch = { metadata: { labels } };
       const options = { fieldManager: this.#fieldManager, signal };
       const answer = await this.#client.mergePatch(NODES, { name: node }, patch, options);
+      this.#labels?.wrote(node, labels);
       this.#written.wrote(this.#trim(answer));
     } catch (error) {
       if (!isNotFound(error)) throw error;

@@ -1,6 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../api/trafficwatch.ts';
 import type { Snapshot } from '../../usage/snapshot.ts';
+import type { LabelWrite } from './decide/labelFights.ts';
 
 /** What a decision needs to know of a Node; everything else is dropped before the object is cached. */
 export interface NodeView {
@@ -9,6 +10,8 @@ export interface NodeView {
   readonly labels: Readonly<Record<string, string>>;
   /** When it joined, ms since the epoch by the API server's clock. */
   readonly createdAt: number;
+  /** What this process wrote there lately, by label key; absent where it wrote nothing. */
+  readonly writes?: Readonly<Record<string, LabelWrite>> | undefined;
 }
 
 /** The use that another live TrafficWatch (one without a deletionTimestamp) makes of a label key. */

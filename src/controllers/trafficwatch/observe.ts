@@ -10,6 +10,7 @@ import { keyOf, refOfKey } from '../../runtime/resource.ts';
 import type { WrittenObjects } from '../../runtime/writtenObjects.ts';
 import type { UsageFeed } from '../../usage/feed.ts';
 import { previousKeyOf, specKeyOf } from './decide/plan.ts';
+import type { LabelWrites } from './labelWrites.ts';
 import type { Claim, NodeView, Observation } from './observation.ts';
 
 /** Name of the index of TrafficWatches by the label keys that they claim. */
@@ -28,6 +29,7 @@ export interface Sources {
     readonly watches: WrittenObjects<TrafficWatch>;
     readonly nodes: WrittenObjects<CachedNode>;
     readonly deployments: WrittenObjects<V1Deployment>;
+    readonly labels: LabelWrites;
   };
 }
 
@@ -65,6 +67,7 @@ function nodeViews(sources: Sources): NodeView[] {
     name: keyOf(node),
     labels: node.unfitLabels,
     createdAt: new Date(node.metadata?.creationTimestamp ?? 0).getTime(),
+    writes: sources.written.labels.of(keyOf(node)),
   }));
 }
 

@@ -3,7 +3,7 @@ import type { TrafficWatchStatus } from '../../api/trafficwatch.ts';
 import { NotLeaderError, WaitingError } from '../../runtime/errors.ts';
 import { IncompleteError, reconcile } from './reconcile.ts';
 import { aDeployment, aWatch, KEY, NOW } from './testing/observations.ts';
-import { aScene, hangOn, refusal, writesOf, type Call, type Scene } from './testing/scene.ts';
+import { aNode, aScene, hangOn, refusal, writesOf, type Call, type Scene } from './testing/scene.ts';
 
 const statusWrites = (scene: Scene): TrafficWatchStatus[] =>
   scene.calls
@@ -133,6 +133,55 @@ describe('reconcile', () => {
     scene.watches.delete(aWatch());
     await reconcile(scene, 'shop/web');
     expect(await scene.registry.metrics()).not.toContain('node="n2"');
+  });
+});
+
+describe('a fight for a label', () => {
+  const rival = (scene: Scene): void => {
+    scene.nodes.set({
+      ...aNode('n1', { [KEY]: 'true' }),
+      metadata: { name: 'n1', resourceVersion: String(10_000 + scene.calls.length) },
+      otherOwners: { [KEY]: 'robot' },
+    });
+    scene.sources.written.labels.saw(scene.nodes.get('n1')!);
+  };
+  const pass = (scene: Scene): void => {
+    const { current } = scene.feed;
+    Object.assign(scene.feed, { previous: current, current: { ...current!, pass: current!.pass + 1 } });
+  };
+  const written = (scene: Scene): number =>
+    scene.calls.filter((call) => call.what === 'Node' && call.name === 'n1').length;
+
+  it('is no write loop, is told once with node, key and rival, and is over when the label stands', async () => {
+    const scene = aScene();
+    await reconcile(scene, 'shop/web');
+    const counts: number[] = [];
+    for (let n = 0; n < 20; n++) {
+      pass(scene);
+      for (let turn = 0; turn < 5; turn++) {
+        rival(scene);
+        scene.watches.set({ ...aWatch(), status: statusWrites(scene).at(-1)! });
+        await reconcile(scene, 'shop/web');
+      }
+      counts.push(written(scene));
+    }
+    // The first is the verdict itself; then once a pass, then after 2, 4 and 8 passes.
+    expect(counts.slice(0, 6)).toEqual([2, 3, 4, 4, 5, 5]);
+    expect(counts.at(-1)).toBe(7);
+    expect(scene.told.filter(([, reason]) => reason === 'LabelContested')).toEqual([['Warning', 'LabelContested']]);
+    const contested = scene.sources.written.watches.latest('shop/web', undefined)?.status?.conditions;
+    expect(contested).toContainEqual(expect.objectContaining({ type: 'Reconciling', reason: 'LabelContested' }));
+    const message = contested?.find((c) => c.type === 'Reconciling')?.message;
+    expect(message).toContain(`label ${KEY} of node n1 (by field manager "robot")`);
+    // The last rewrite, which the rival leaves alone now.
+    scene.nodes.set({ ...aNode('n1', { [KEY]: 'false' }), metadata: { name: 'n1', resourceVersion: '99999' } });
+    for (let n = 0; n < 12; n++) {
+      pass(scene);
+      await reconcile(scene, 'shop/web');
+    }
+    const after = scene.sources.written.watches.latest('shop/web', undefined)?.status?.conditions;
+    expect(after).toContainEqual(expect.objectContaining({ type: 'Reconciling', status: 'False' }));
+    expect(scene.sources.written.labels.of('n1')).toBeUndefined();
   });
 });
 

@@ -8,6 +8,7 @@ import {
   type Snapshot,
 } from '../../../usage/snapshot.ts';
 import type { NodeView, Observation } from '../observation.ts';
+import type { LabelFight } from './labelFights.ts';
 import { passFailureReason } from './passFailure.ts';
 import type { Plan } from './plan.ts';
 
@@ -45,12 +46,21 @@ function ready(o: Observation, plan: Plan): Draft {
   return draft('False', Reason.Deciding, 'waiting for two passes in a row with data');
 }
 
+function fightsMessage(fights: readonly LabelFight[]): string {
+  const labels = fights.map(({ node, key, rival }) => {
+    const by = rival === undefined ? '' : ` (by field manager "${rival}")`;
+    return `label ${key} of node ${node}${by}`;
+  });
+  return `changed again as often as it is put right, which is done less and less often until that ends: ${named(labels.sort())}`;
+}
+
 function reconciling(plan: Plan, failures: readonly Failure[]): Draft {
   const [failure] = failures;
   if (failure) {
     const more = failures.length > 1 ? ` (and ${failures.length - 1} more)` : '';
     return draft('True', failure.reason, `${failure.message}${more}`);
   }
+  if (plan.fights.length > 0) return draft('True', Reason.LabelContested, fightsMessage(plan.fights));
   if (plan.renaming) return draft('True', Reason.LabelRenaming, 'moving nodes and Deployment to the new label key');
   if (!plan.decided && !plan.stall) return draft('True', Reason.Deciding, 'nodes are not decided yet');
   return draft('False', Reason.UpToDate, 'everything that was decided is written');

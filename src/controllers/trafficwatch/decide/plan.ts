@@ -10,6 +10,7 @@ import type { Claim, Observation } from '../observation.ts';
 import { FINALIZER } from '../names.ts';
 import { keepsOffUnfit } from './affinity.ts';
 import { decideDeployment, type DeploymentDecision } from './deployment.ts';
+import { decideFights, type LabelFight, type LabelRef } from './labelFights.ts';
 import { decideNodeLabels, releaseLabels, type LabelChanges } from './nodeLabels.ts';
 import { ownerBefore } from './ownership.ts';
 import { passFailureOf } from './passFailure.ts';
@@ -26,6 +27,10 @@ export interface Plan {
   /** Goes before anything else, so that no label is ever written that nobody would take off. */
   readonly finalizer: 'Add' | 'Keep' | 'Remove';
   readonly labels: LabelChanges;
+  /** Labels that somebody changes again as often as they are put right. */
+  readonly fights: readonly LabelFight[];
+  /** Labels that have stood since they were written, for long enough to look no further. */
+  readonly labelsAtRest: readonly LabelRef[];
   readonly deployment: DeploymentDecision | undefined;
   readonly verdicts: ReadonlyMap<string, NodeVerdict>;
   readonly stall: Stall | undefined;
@@ -41,6 +46,8 @@ export interface Plan {
 const NOTHING: Plan = {
   finalizer: 'Keep',
   labels: new Map(),
+  fights: [],
+  labelsAtRest: [],
   deployment: undefined,
   verdicts: new Map(),
   stall: undefined,
@@ -139,9 +146,14 @@ function planLive(o: Observation, labelKey: string): Plan {
   const mayRelease = previousKey !== undefined && inDeployment && !claimedBySpec(o, previousKey);
   const previousInForce = previousKey !== undefined && !inDeployment && !ownedByAnother(o, previousKey);
   const verdicts = decideVerdicts(o, labelKey, previousKey);
+  const wanted = decideNodeLabels({ nodes: o.nodes, verdicts, labelKey, previousKey, mayRelease, previousInForce });
+  const keys = [labelKey, previousKey].filter((key) => key !== undefined);
+  const { labels, fights, over } = decideFights({ nodes: o.nodes, keys, wanted, pass: o.current?.pass ?? 0 });
   return {
     finalizer: 'Add',
-    labels: decideNodeLabels({ nodes: o.nodes, verdicts, labelKey, previousKey, mayRelease, previousInForce }),
+    labels,
+    fights,
+    labelsAtRest: over,
     deployment,
     verdicts,
     stall,

@@ -71,7 +71,10 @@ function turnedByStatus(before: TrafficWatchStatus | undefined, after: TrafficWa
 /** Beyond, the status lists a few: the labels that the nodes had tell it. */
 function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to: Side): Turned[] {
   const keys = [labelKeyOf(o.watch), previousKeyOf(o.watch)].filter((key) => key !== undefined);
+  const contested = new Set(plan.fights.map(({ node }) => node));
   return o.nodes.flatMap(({ name, labels }) => {
+    // What a rival writes is no verdict.
+    if (contested.has(name) || !plan.labels.has(name)) return [];
     const verdict = plan.verdicts.get(name);
     const wasUnfit = keys.some((key) => labels[key] === 'true');
     if (verdict?.label === undefined || verdict.verdict !== to || wasUnfit === (to === 'Unfit')) return [];

@@ -14,6 +14,7 @@ import { Store } from '../../../runtime/store.ts';
 import { WrittenObjects } from '../../../runtime/writtenObjects.ts';
 import type { Snapshot } from '../../../usage/snapshot.ts';
 import type { Writers } from '../act.ts';
+import { LabelWrites } from '../labelWrites.ts';
 import { createTrafficWatchMetrics } from '../metrics.ts';
 import { NodeLabelWriter } from '../nodeLabelWriter.ts';
 import { BY_LABEL_KEY, claimedKeys, type Sources } from '../observe.ts';
@@ -124,6 +125,7 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes'>, c
     watches: new WrittenObjects<TrafficWatch>(clock),
     nodes: new WrittenObjects<CachedNode>(clock),
     deployments: new WrittenObjects<V1Deployment>(clock),
+    labels: new LabelWrites(() => feed.current?.pass ?? 0),
   };
   return { client, clock, feed, watches, nodes, deployments: new Store<V1Deployment>(), written };
 }
@@ -133,7 +135,12 @@ function writersOf(client: Client, { written, clock }: Sources): Writers {
   return {
     ...common,
     applier: new Applier({ ...common, clock, logger: pino({ level: 'silent' }) }),
-    nodeLabels: new NodeLabelWriter({ ...common, trim: trimNode(MANAGER), written: written.nodes }),
+    nodeLabels: new NodeLabelWriter({
+      ...common,
+      trim: trimNode(MANAGER),
+      written: written.nodes,
+      labels: written.labels,
+    }),
     watches: written.watches,
     deployments: written.deployments,
   };

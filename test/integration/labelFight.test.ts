@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createInformer } from '../../src/runtime/informer.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
+import { NODES } from '../../src/runtime/resources.ts';
+import { startFixture, type Fixture } from './fixture.ts';
+import { connect, type Connected } from './runtimeScene.ts';
+
+/** Another manager that wants a label of ours to say something else, on a real API server; a pass takes a second. */
+const WAIT = { timeout: 60_000, interval: 200 };
+const KEY = 'web.traffic.example.com/unfit';
+const RIGHT = 'false';
+const WRONG = 'true';
+
+let f: Fixture;
+let connected: Connected;
+const stop = new AbortController();
+let watching: Promise<void>;
+/** True while the rival changes the label at once, whenever it is not as the rival wants it. */
+let isFighting = false;
+/** How often the label of n1 became what it should be. */
+let corrections = 0;
+
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1', 'n2'] });
+  connected = connect(f.controlPlane);
+  await f.startOperator();
+  await f.createWatch('web', { maxBandwidthPercent: '10' });
+  await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual({ n1: RIGHT, n2: RIGHT }), WAIT);
+  watching = runRival();
+});
+afterAll(async () => {
+  stop.abort();
+  await watching;
+  await connected.transport.close();
+  await f.stop();
+});
+
+function runRival(): Promise<void> {
+  const nodes = createInformer({ transport: connected.transport, resource: NODES, logger: createLogger('silent') });
+  nodes.subscribe((event) => {
+    const value = event.object.metadata?.labels?.[KEY];
+    const before = event.type === 'update' ? event.old?.metadata?.labels?.[KEY] : undefined;
+    if (event.object.metadata?.name !== 'n1' || event.type === 'delete') return;
+    if (event.type === 'update' && value === RIGHT && before === WRONG) corrections++;
+    if (isFighting && value !== WRONG) void spoil();
+  });
+  return nodes.run(stop.signal);
+}
+
+const spoil = (): Promise<unknown> =>
+  connected.client.mergePatch(
+    NODES,
+    { name: 'n1' },
+    { metadata: { labels: { [KEY]: WRONG } } },
+    { fieldManager: 'rival' },
+  );
+
+async function reconciling() {
+  return (await f.watch('web')).status?.conditions?.find((c) => c.type === 'Reconciling');
+}
+
+async function passes(): Promise<number> {
+  const text = await (await fetch(f.operator().metricsUrl)).text();
+  const counts = text.split('\n').filter((line) => line.startsWith('traffic_operator_passes_total{'));
+  return counts.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+async function afterPasses(count: number): Promise<void> {
+  const until = (await passes()) + count;
+  await vi.waitFor(async () => expect(await passes()).toBeGreaterThanOrEqual(until), WAIT);
+}
+
+describe('another manager that changes our label', () => {
+  it('once has it put right once', async () => {
+    await spoil();
+    await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual({ n1: RIGHT, n2: RIGHT }), WAIT);
+    await afterPasses(2);
+    expect(corrections).toBe(1);
+    expect(await reconciling()).toMatchObject({ status: 'False' });
+  });
+
+  it('again and again becomes a condition and one event, and no write loop', async () => {
+    const before = { corrections, passes: await passes() };
+    isFighting = true;
+    await spoil();
+    await vi.waitFor(async () => {
+      expect(await reconciling()).toMatchObject({ status: 'True', reason: 'LabelContested' });
+    }, WAIT);
+    expect((await reconciling())?.message).toContain(`label ${KEY} of node n1 (by field manager "rival")`);
+    expect(corrections - before.corrections).toBeLessThanOrEqual((await passes()) - before.passes + 1);
+    const contested = { corrections, passes: await passes() };
+    await afterPasses(10);
+    const took = { corrections: corrections - contested.corrections, passes: (await passes()) - contested.passes };
+    console.log(`${took.corrections} corrections in ${took.passes} passes, once the fight is known`);
+    // After 2, 4 and 8 passes: at most three in the first 14.
+    expect(took.corrections).toBeLessThan(took.passes / 2);
+    await vi.waitFor(async () => {
+      const told = (await f.events('web')).filter((event) => event.reason === 'LabelContested');
+      expect(told.map(({ type, series }) => [type, series?.count ?? 1])).toEqual([['Warning', 1]]);
+      expect(told[0]?.note).toContain(`label ${KEY} of node n1 (by field manager "rival")`);
+    }, WAIT);
+    expect((await f.labels(KEY)).n2).toBe(RIGHT);
+  }, 120_000);
+
+  it('and then leaves it alone has it put right, and the condition clears', async () => {
+    isFighting = false;
+    await vi.waitFor(async () => expect((await f.labels(KEY)).n1).toBe(RIGHT), WAIT);
+    await vi.waitFor(async () => expect(await reconciling()).toMatchObject({ status: 'False' }), WAIT);
+    expect(await f.labels(KEY)).toEqual({ n1: RIGHT, n2: RIGHT });
+  }, 150_000);
+});
