@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { LOG_LEVELS } from '../../src/runtime/logger.ts';
+import { metrics, networkPolicy, prometheusRule } from './monitoringValues.ts';
+import { anyList, anyMap, duration, optionalDuration, stringMap } from './shapes.ts';
 
 /**
  * The values of the chart. values.yaml, values.schema.json and the table in the chart's README are generated from this:
@@ -9,12 +11,6 @@ import { LOG_LEVELS } from '../../src/runtime/logger.ts';
  */
 
 const MEASUREMENT = defaultMeasurementOptions('');
-
-const stringMap = z.record(z.string(), z.string());
-const anyMap = z.looseObject({});
-const anyList = z.array(anyMap);
-const GO_DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
-const duration = z.string().regex(GO_DURATION);
 
 function keyOf(what: string, key: string) {
   return z
@@ -95,26 +91,6 @@ const serviceAccount = z
   .prefault({})
   .describe("The operator's ServiceAccount.");
 
-const metrics = z
-  .strictObject({
-    enabled: z.boolean().default(true).describe('Serve /metrics and create a Service for it.'),
-    port: z.int().min(1).max(65535).default(8080).describe('TCP port.'),
-    secure: z
-      .boolean()
-      .default(false)
-      .describe('Serve it by HTTPS, to those only that may GET the non-resource URL /metrics; needs certSecret.'),
-    certSecret: z.string().default('').describe('Secret of the type kubernetes.io/tls with the certificate for that.'),
-    service: z
-      .strictObject({
-        labels: stringMap.default({}).describe('Labels on the Service.'),
-        annotations: stringMap.default({}).describe('Annotations on the Service.'),
-      })
-      .prefault({})
-      .describe('The Service.'),
-  })
-  .prefault({})
-  .describe("The operator's own metrics.");
-
 const cleanup = z
   .strictObject({
     enabled: z
@@ -147,9 +123,7 @@ export const chartValues = z.strictObject({
   replicas: z.int().min(0).default(2).describe('Pods of the operator: one leads, the others are ready to take over.'),
   logLevel: z.enum(LOG_LEVELS).default('info').describe('What is logged.'),
   interval: duration.default('10s').describe('Time from one pass over the nodes to the next.'),
-  window: z
-    .string()
-    .regex(new RegExp(`^$|${GO_DURATION.source}`))
+  window: optionalDuration
     .default('')
     .describe('Time a rate is taken over, at least four scrapes; empty: 20s, and 2m where prometheus.url is set.'),
   scrapeInterval: duration
@@ -177,6 +151,8 @@ export const chartValues = z.strictObject({
     .prefault({})
     .describe('ValidatingAdmissionPolicy for Nodes, whose fields RBAC cannot tell apart.'),
   metrics,
+  prometheusRule,
+  networkPolicy,
   cleanup,
   podDisruptionBudget,
   resources,

@@ -1,19 +1,33 @@
 import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { configFiles } from '../../src/controllers/measurement/components/prometheus.ts';
+import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { renderValues, renderValuesSchema, renderValuesTable } from '../chart/render.ts';
 import { chartValues } from '../chart/values.ts';
+import { manifest } from './crds.ts';
 import type { GeneratedFile } from './file.ts';
 
 const CHART = 'charts/traffic-operator';
 const HEADER = ` Default values of the chart.
  Generated from scripts/chart/values.ts by \`make generate\`. Do not edit.`;
+const RULES_HEADER = '# Generated from src/controllers/measurement by `make generate`. Do not edit.\n';
 
 /** What the chart's values are, in the three forms that helm, editors and people read. */
 export function chart(): GeneratedFile[] {
   return [
     { path: `${CHART}/values.yaml`, content: renderValues(chartValues, HEADER) },
     { path: `${CHART}/values.schema.json`, content: renderValuesSchema(chartValues) },
+    { path: `${CHART}/files/rules.yml`, content: rules() },
     { path: `${CHART}/README.md`, content: withTable(`${CHART}/README.md`, 'values', renderValuesTable(chartValues)) },
   ];
+}
+
+/** All groups of rules as the spec of a PrometheusRule, which helm reads as text: no template of theirs is lost. */
+function rules(): string {
+  const files = configFiles(defaultMeasurementOptions('')).filter(({ path }) => path.startsWith('rules/'));
+  const groups = files.flatMap(({ content }) => (parse(content) as { groups: object[] }).groups);
+  if (groups.length === 0) throw new Error('there are no rules for the PrometheusRule');
+  return RULES_HEADER + manifest({ groups });
 }
 
 /** The file with the text between `<!-- name -->` and `<!-- /name -->` replaced. Throws where there are no such marks. */

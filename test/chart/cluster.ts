@@ -1,7 +1,15 @@
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { binary } from '../lab/binaries.ts';
 import { type ControlPlane, startControlPlane } from '../integration/controlPlane.ts';
+
+export const CHART = fileURLToPath(new URL('../../charts/traffic-operator', import.meta.url));
+export const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));
+
+/** The helm releases that people have: 4 and 3, by the names of their programs. */
+export const HELMS = ['helm', 'helm3'] as const;
+export type Helm = (typeof HELMS)[number];
 
 /** How a program ended, with both of its outputs. */
 export interface Outcome {
@@ -12,7 +20,7 @@ export interface Outcome {
 /** A real API server, and the programs that people talk to it with. */
 export interface Cluster {
   kubectl(args: readonly string[], input?: string | object): Promise<Outcome>;
-  helm(...args: readonly string[]): Promise<Outcome>;
+  helm(program: Helm, ...args: readonly string[]): Promise<Outcome>;
   stop(): Promise<void>;
 }
 
@@ -36,10 +44,10 @@ export async function startCluster(): Promise<Cluster> {
     HELM_CONFIG_HOME: `${plane.directory}/helm`,
     HELM_DATA_HOME: `${plane.directory}/helm`,
   };
-  const [kubectl, helm] = await Promise.all([binary('kubectl'), binary('helm')]);
+  const kubectl = await binary('kubectl');
   return {
     kubectl: (args, input) => run(kubectl, args, input, env),
-    helm: (...args) => run(helm, args, '', env),
+    helm: async (program, ...args) => run(await binary(program), args, '', env),
     stop: () => plane.stop(),
   };
 }

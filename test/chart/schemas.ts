@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonSchema } from '../../scripts/structuralSchema.ts';
 
@@ -13,22 +13,47 @@ interface GroupVersionKind {
 }
 
 const DEFINITIONS = 'definitions.json';
+const TESTDATA = new URL('testdata/', import.meta.url);
+
+/** The types of an API, by name. */
+export type Types = Readonly<Record<string, JsonSchema>>;
+
+/** An older release of Kubernetes, and those of its types that the chart uses: scripts/chart/kubernetesTypes.ts. */
+export interface Release {
+  kubernetes: string;
+  types: Types;
+}
+
+/** The releases that no API server runs here for, the oldest first. */
+export async function olderReleases(): Promise<Release[]> {
+  const names = (await readdir(TESTDATA)).filter((name) => name.startsWith('kubernetes-')).sort();
+  return Promise.all(names.map(async (name) => JSON.parse(await readFile(new URL(name, TESTDATA), 'utf8')) as Release));
+}
 
 /**
- * Writes JSON schemas for kubeconform from what an API server says of its types, since the published ones would have to
- * be downloaded: one file a kind, named as kubeconform's `-schema-location` pattern below asks, and one with all types.
+ * The types that an API server says it has: the built-in ones, those of CRDs, or both.
  *
  * @param get answers a path of the API server with its body
- * @returns the value of `-schema-location`
+ * @param paths which of its documents, such as apis/apps/v1
  */
-export async function writeSchemas(directory: string, get: (path: string) => Promise<string>): Promise<string> {
-  await mkdir(directory, { recursive: true });
-  const { paths } = JSON.parse(await get('/openapi/v3')) as { paths: Record<string, unknown> };
+export async function typesOfServer(get: (path: string) => Promise<string>, paths: RegExp): Promise<Types> {
+  const documents = JSON.parse(await get('/openapi/v3')) as { paths: Record<string, unknown> };
   const types: Record<string, JsonSchema> = {};
-  for (const path of Object.keys(paths).filter((each) => /^(api\/v1|apis\/.+\/v[^/]+)$/.test(each))) {
+  for (const path of Object.keys(documents.paths).filter((each) => paths.test(each))) {
     const document = JSON.parse(await get(`/openapi/v3/${path}`)) as OpenApiDocument;
     Object.assign(types, document.components?.schemas);
   }
+  return types;
+}
+
+/**
+ * Writes types as JSON schemas for kubeconform, since the published ones would have to be downloaded: one file a kind,
+ * named as kubeconform's `-schema-location` pattern below asks, and one with all types.
+ *
+ * @returns the value of `-schema-location`
+ */
+export async function writeSchemas(directory: string, types: Types): Promise<string> {
+  await mkdir(directory, { recursive: true });
   const definitions = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, strict(type)]));
   await writeFile(join(directory, DEFINITIONS), JSON.stringify({ definitions }));
   for (const [name, type] of Object.entries(types)) {

@@ -63,6 +63,14 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
+{{/* The pods of the Prometheus that the operator deploys: src/controllers/measurement/names.ts says the same. */}}
+{{- define "traffic-operator.prometheusSelector" -}}
+app.kubernetes.io/name: prometheus
+app.kubernetes.io/component: prometheus
+app.kubernetes.io/instance: {{ .Release.Namespace }}
+app.kubernetes.io/part-of: traffic-operator
+{{- end }}
+
 {{/* Where the exporter lives: src/controllers/measurement/names.ts says the same. */}}
 {{- define "traffic-operator.exporterNamespace" -}}
 {{- printf "%s-node-exporter" .Release.Namespace }}

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+
+/** Labels, annotations, headers. */
+export const stringMap = z.record(z.string(), z.string());
+/** Part of a Kubernetes object, which the API server checks. */
+export const anyMap = z.looseObject({});
+/** A list of such parts. */
+export const anyList = z.array(anyMap);
+
+const GO_DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
+
+/** A duration as Go writes it: 90s, 1m30s. */
+export const duration = z.string().regex(GO_DURATION);
+/** The same, or empty where there is something to fall back on. */
+export const optionalDuration = z.string().regex(new RegExp(`^$|${GO_DURATION.source}`));

@@ -1,0 +1,118 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { helmTemplate, type Manifest } from '../../scripts/chart/helm.ts';
+import { binary } from '../lab/binaries.ts';
+import { CHART, type Cluster, HELMS, run, startCluster } from './cluster.ts';
+import { olderReleases, typesOfServer, writeSchemas } from './schemas.ts';
+import { VALUE_SETS } from './valueSets.ts';
+
+/**
+ * What the chart renders with each set of values: lint by both helms, every field known to the last three minors of
+ * Kubernetes and to the CRDs of the Prometheus operator (testdata/, from its release), pods within Pod Security.
+ */
+const BUILT_IN = /^(api\/v1|apis\/(?!monitoring).+\/v[^/]+)$/;
+const MONITORING = /^apis\/monitoring\.coreos\.com\/v1$/;
+const TESTDATA = fileURLToPath(new URL('testdata', import.meta.url));
+const DONE = { ok: true, text: expect.any(String) as string };
+const NO_PROBLEM = { ok: true, text: expect.stringMatching(/Invalid: 0, Errors: 0, Skipped: 0\n$/) as string };
+const WAIT = { timeout: 60_000, interval: 300 };
+const WRONG_MONITOR = { selector: {}, endpoints: [{ prot: 'metrics' }] };
+const NEWEST = 'of the API server';
+const older = await olderReleases();
+const RELEASES = [...older.map(({ kubernetes }) => kubernetes), NEWEST];
+
+let cluster: Cluster;
+let directory: string;
+/** Where kubeconform finds the schemas, by the release of Kubernetes; the newest is that of the API server. */
+const schemas: Record<string, string> = {};
+const fileOf = (name: string): string => join(directory, `${name.replaceAll(' ', '-')}.yaml`);
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chart-'));
+  for (const [name, values] of Object.entries(VALUE_SETS)) await writeFile(fileOf(name), JSON.stringify(values));
+  cluster = await startCluster();
+  for (const plural of ['servicemonitors', 'prometheusrules'])
+    await cluster.kubectl(['create', '-f', join(TESTDATA, `monitoring.coreos.com_${plural}.yaml`)]);
+  const get = async (path: string): Promise<string> => (await cluster.kubectl(['get', '--raw', path])).text;
+  // A CRD's types are published some time after it was created.
+  const monitoring = await vi.waitFor(async () => {
+    const types = await typesOfServer(get, MONITORING);
+    expect(Object.keys(types).join()).toMatch(/PrometheusRule,.*ServiceMonitor,/);
+    return types;
+  }, WAIT);
+  for (const { kubernetes, types } of [...older, { kubernetes: NEWEST, types: await typesOfServer(get, BUILT_IN) }])
+    schemas[kubernetes] = await writeSchemas(join(directory, kubernetes), { ...monitoring, ...types });
+});
+afterAll(async () => {
+  await cluster.stop();
+  await rm(directory, { recursive: true });
+});
+
+const render = (helm: string, name: string) =>
+  run(helm, ['template', 'traffic-operator', CHART, '-n', 'traffic-operator-system', '--values', fileOf(name)]);
+const kubeconform = async (release: string, input: string | object) =>
+  run(await binary('kubeconform'), ['-strict', '-summary', '-schema-location', schemas[release]!], input);
+
+describe.each(Object.keys(VALUE_SETS))('the chart with %s', (name) => {
+  it.each(HELMS)('passes the lint of %s', async (helm) => {
+    const outcome = await run(await binary(helm), ['lint', '--strict', '--quiet', CHART, '--values', fileOf(name)]);
+    expect(outcome).toEqual({ ok: true, text: expect.not.stringContaining('[WARNING]') as string });
+  });
+
+  it('is the same by helm 3 and by helm 4', async () => {
+    const objects = await Promise.all(
+      HELMS.map(async (helm) => {
+        const outcome = await render(await binary(helm), name);
+        expect(outcome).toEqual(DONE);
+        return parseAllDocuments(outcome.text)
+          .map((document) => JSON.stringify(document.toJS()))
+          .sort();
+      }),
+    );
+    expect(objects[0]).toEqual(objects[1]);
+  });
+
+  it.each(RELEASES)('makes objects that Kubernetes %s knows, field by field (kubeconform)', async (release) => {
+    const { text } = await render(await binary('helm'), name);
+    expect(await kubeconform(release, text)).toEqual(NO_PROBLEM);
+  });
+
+  it('makes pods that may run where Pod Security is restricted', async () => {
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+    await cluster.kubectl(['apply', '-f-'], {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'restricted', labels },
+    });
+    for (const object of helmTemplate('--values', fileOf(name), '--set', 'priorityClassName=')) {
+      const { template } = (object.spec ?? {}) as { template?: Manifest };
+      if (template === undefined) continue;
+      const metadata = { ...template.metadata, name: 'p', namespace: 'restricted' };
+      const pod = { ...template, apiVersion: 'v1', kind: 'Pod', metadata };
+      expect(await cluster.kubectl(['create', '--dry-run=server', '-f-'], pod)).toEqual(DONE);
+    }
+  });
+});
+
+describe.each(RELEASES)('kubeconform with the types of Kubernetes %s', (release) => {
+  it.each([
+    ['a misspelt field', 'v1', 'Service', { ports: [{ prot: 1, port: 1 }] }, 'prot'],
+    ['a wrong type', 'v1', 'Service', { ports: [{ port: 'x' }] }, 'port'],
+    ['a misspelt field of a custom resource', 'monitoring.coreos.com/v1', 'ServiceMonitor', WRONG_MONITOR, 'prot'],
+  ])('finds %s, or it would prove nothing', async (_what, apiVersion, kind, spec, field) => {
+    const outcome = await kubeconform(release, { apiVersion, kind, metadata: { name: 'x' }, spec });
+    expect(outcome).toEqual({ ok: false, text: expect.stringContaining(field) as string });
+  });
+});
+
+it('looks at the three minors of which the API server here is the newest', async () => {
+  const { text } = await cluster.kubectl(['version', '-ojson']);
+  const { serverVersion } = JSON.parse(text) as { serverVersion: { minor: string } };
+  const newest = Number.parseInt(serverVersion.minor, 10);
+  const minors = older.map(({ kubernetes }) => Number(kubernetes.split('.')[1]));
+  expect([...minors, newest]).toEqual([newest - 2, newest - 1, newest]);
+});

@@ -1,0 +1,65 @@
+const MONITORING = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } };
+
+/** Sets of values that between them reach every branch of the templates. */
+export const VALUE_SETS: Readonly<Record<string, object>> = {
+  defaults: {},
+  'a Prometheus that exists': {
+    prometheus: {
+      url: 'https://prometheus.example/prefix',
+      username: 'me',
+      passwordSecret: { name: 'password' },
+      caSecret: { name: 'ca', key: 'tls.crt' },
+      headers: { 'X-Scope-OrgID': 'tenant' },
+      matchers: ['cluster="x"', 'env=~"a|b"'],
+    },
+    window: '2m',
+    nodeExporter: { enabled: true, port: 9200 },
+  },
+  'a token and a CA in a ConfigMap': {
+    prometheus: { url: 'https://p', bearerTokenSecret: { name: 'token' }, caConfigMap: { name: 'ca' } },
+  },
+  'as little as can be': {
+    replicas: 1,
+    crds: { enabled: false },
+    rbac: { create: false },
+    serviceAccount: { create: false, name: 'mine' },
+    metrics: { enabled: false },
+    cleanup: { enabled: false },
+    podDisruptionBudget: { enabled: false },
+    nodeSelector: null,
+    topologySpreadConstraints: [],
+  },
+  'as much as can be': {
+    fullnameOverride: 'an-operator-with-a-name-that-is-longer-than-fifty-two-characters',
+    image: { digest: `sha256:${'0'.repeat(64)}`, pullPolicy: 'Always' },
+    imagePullSecrets: [{ name: 'pull' }],
+    crds: { keep: false },
+    serviceAccount: { annotations: { 'example.com/role': 'x' } },
+    metrics: {
+      secure: true,
+      certSecret: 'tls',
+      port: 8443,
+      service: { labels: { a: 'b' }, annotations: { 'prometheus.io/scrape': 'true' } },
+      serviceMonitor: {
+        enabled: true,
+        labels: { release: 'kube-prometheus-stack' },
+        interval: '15s',
+        scrapeTimeout: '10s',
+        tlsConfig: { ca: { configMap: { name: 'ca', key: 'ca.crt' } } },
+        relabelings: [{ action: 'labeldrop', regex: 'pod' }],
+        metricRelabelings: [{ action: 'drop', sourceLabels: ['__name__'], regex: 'nodejs_.*' }],
+      },
+    },
+    prometheusRule: { enabled: true, labels: { release: 'kube-prometheus-stack' } },
+    networkPolicy: { enabled: true, metricsFrom: [MONITORING], prometheusFrom: [MONITORING] },
+    commonLabels: { team: 'net' },
+    annotations: { a: 'b' },
+    podLabels: { c: 'd' },
+    podAnnotations: { e: 'f' },
+    priorityClassName: 'system-cluster-critical',
+    tolerations: [{ operator: 'Exists' }],
+    affinity: { nodeAffinity: {} },
+    extraArgs: ['--log-level=debug'],
+    extraEnv: [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=200' }],
+  },
+};
