@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LEASES, NAMESPACES } from '../../src/runtime/resources.ts';
+import { startFixture, type Fixture } from '../integration/fixture.ts';
+import type { Operator } from '../integration/operator.ts';
+import { writesOf, type AuditedRequest } from './audit.ts';
+import { measured, seconds, sleep, until } from './measured.ts';
+import { grantLeases, grantOperator, revokeLeases } from './rbac.ts';
+
+/**
+ * Who writes when replicas of the operator's process lose their lease, are stopped, told to end or killed, by the API
+ * server's audit log. A node is added every 250 ms, so that the leader always has something to write.
+ */
+const LEASE = { namespace: 'traffic-operator-system', name: 'traffic-operator' };
+const LEASE_MS = 15_000;
+/** The promises: how long it takes until the next leader writes. */
+const KILLED_MS = 20_000;
+const TERMINATED_MS = 3_000;
+
+/** A replica with a user of its own, by which the audit log knows it. */
+interface Replica {
+  readonly kind: 'User';
+  readonly name: string;
+  readonly operator: Operator;
+}
+
+let f: Fixture;
+let first: Replica;
+let second: Replica;
+const replicas: Replica[] = [];
+let isAdding = true;
+let adding: Promise<void>;
+
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1'] });
+  await f.client.create(NAMESPACES, { metadata: { name: LEASE.namespace } });
+  await f.createWatch('web', { maxBandwidthPercent: '10' });
+  adding = addNodes();
+  first = await startReplica('first');
+  await until('the first labels nodes', () => labels(first).length > 0);
+  second = await startReplica('second');
+});
+beforeEach(({ onTestFailed }) => {
+  onTestFailed(() => {
+    for (const { name, operator } of replicas) console.log(`${name}:\n${operator.log().slice(-4_000)}`);
+  });
+});
+afterAll(async () => {
+  isAdding = false;
+  await adding;
+  await Promise.all(replicas.map(({ operator }) => operator.kill()));
+  await f.stop();
+});
+
+async function addNodes(): Promise<void> {
+  for (let count = 0; isAdding; count += 1) {
+    f.exporter.setPercent(`added-${count}`, 1);
+    await f.addNode(`added-${count}`);
+    await sleep(250);
+  }
+}
+
+async function startReplica(name: string): Promise<Replica> {
+  await grantOperator(f.client, { kind: 'User', name });
+  const kubeconfig = await f.controlPlane.user(name);
+  const operator = await f.startOperator(['--leader-elect'], { kubeconfig });
+  const replica: Replica = { kind: 'User', name, operator };
+  replicas.push(replica);
+  return replica;
+}
+
+/** What it tried to write, whatever the answer. */
+const tries = ({ name }: Replica): AuditedRequest[] => writesOf(f.controlPlane, name);
+const labels = (replica: Replica): AuditedRequest[] =>
+  tries(replica).filter(({ resource, code }) => resource === 'nodes' && code === 200);
+const lastTry = (replica: Replica): number => tries(replica).at(-1)?.at ?? 0;
+
+/** When a replica first labelled a node after a moment; both wall clock milliseconds. */
+async function firstLabelAfter(moment: number, replica: Replica): Promise<number> {
+  const found = (): number | undefined => labels(replica).find(({ at }) => at > moment)?.at;
+  await until(`${replica.name} labels a node`, () => found() !== undefined);
+  return found()!;
+}
+
+async function renewedAt(): Promise<number> {
+  return Date.parse(String((await f.client.get(LEASES, LEASE)).spec?.renewTime));
+}
+
+const signal = ({ operator }: Replica, name: NodeJS.Signals): boolean => process.kill(operator.pid, name);
+
+describe('a leader', { timeout: 150_000 }, () => {
+  it('that cannot renew its lease in mid pass ends writing before another may have it', async () => {
+    await sleep(2_000);
+    expect(tries(second)).toEqual([]);
+    const revoked = Date.now();
+    await revokeLeases(f.client, first);
+    await sleep(4_000);
+    const renewed = await renewedAt();
+    const taken = await firstLabelAfter(revoked, second);
+
+    const last = lastTry(first);
+    measured(`a leader that cannot renew writes last ${seconds(last - renewed)} after its last renewal`);
+    measured(`the next leader labels ${seconds(taken - renewed)} after that renewal`);
+    expect(last).toBeGreaterThan(renewed + 4_000);
+    expect(last).toBeLessThan(renewed + LEASE_MS);
+    expect(taken).toBeGreaterThan(renewed + LEASE_MS);
+    await grantLeases(f.client, first);
+  });
+
+  it('that was stopped for 60 s writes nothing after it wakes', async () => {
+    const stopped = Date.now();
+    signal(second, 'SIGSTOP');
+    const taken = await firstLabelAfter(stopped, first);
+    measured(`the next leader labels ${seconds(taken - stopped)} after the leader's SIGSTOP`);
+    await sleep(60_000 - (Date.now() - stopped));
+    const woken = Date.now();
+    signal(second, 'SIGCONT');
+    await until('it knows', () => second.operator.log().includes('stopped leading'));
+    await firstLabelAfter(woken + 5_000, first);
+    expect(tries(second).filter(({ at }) => at > stopped + LEASE_MS)).toEqual([]);
+    measured(`a leader that woke after ${seconds(woken - stopped)} made 0 writes as leader`);
+  });
+
+  it('that is told to end is followed within 3 s', async () => {
+    const told = Date.now();
+    signal(first, 'SIGTERM');
+    const taken = await firstLabelAfter(told, second);
+    measured(`the next leader labels ${seconds(taken - told)} after the leader's SIGTERM`);
+    expect(taken - told).toBeLessThan(TERMINATED_MS);
+    expect(lastTry(first)).toBeLessThan(taken);
+  });
+
+  it('that is killed is followed within 20 s', async () => {
+    const third = await startReplica('third');
+    const killed = Date.now();
+    signal(second, 'SIGKILL');
+    const taken = await firstLabelAfter(killed, third);
+    measured(`the next leader labels ${seconds(taken - killed)} after the leader's SIGKILL`);
+    expect(taken - killed).toBeLessThan(KILLED_MS);
+  });
+});
