@@ -54,14 +54,53 @@ describe('parseTrafficWatchSpec', () => {
     expect(problems(watch({}, 'n'.repeat(233)))).toEqual([]);
   });
 
-  it.each([
-    ['no selector', { template: {} }],
-    ['no template', { selector: {} }],
-    ['a list', []],
-    ['a pod without containers', { selector: {}, template: { spec: {} } }],
-    ['nothing', undefined],
-  ])('refuses a deployment with %s', (_why, bad) => {
+  const pod = { containers: [{ name: 'web', image: 'web:1' }] };
+  const withPod = (spec: unknown) => ({ selector: {}, template: { spec } });
+  const withTerms = (nodeSelectorTerms: unknown) =>
+    withPod({
+      ...pod,
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+    });
+  const TERMS = 'template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
+  it.each<[string, unknown]>([
+    ['selector is missing: must be an object', { template: {} }],
+    ['template is missing: must be an object', { selector: {} }],
+    ['template is "x": must be an object', { selector: {}, template: 'x' }],
+    ['template.spec is null: must be an object', withPod(null)],
+    ['template.spec.containers is missing: must be a list', withPod({})],
+    ['template.spec.containers.0 is null: must be an object', withPod({ containers: [null] })],
+    ['template.spec.affinity is "x": must be an object', withPod({ ...pod, affinity: 'x' })],
+    [
+      'template.spec.affinity.nodeAffinity is []: must be an object',
+      withPod({ ...pod, affinity: { nodeAffinity: [] } }),
+    ],
+    [`${TERMS} is {}: must be a list`, withTerms({})],
+    [`${TERMS}.1 is null: must be an object`, withTerms([{}, null])],
+    [`${TERMS}.0.matchExpressions is "x": must be a list`, withTerms([{ matchExpressions: 'x' }])],
+    [`${TERMS}.0.matchFields.0 is null: must be an object`, withTerms([{ matchFields: [null] }])],
+  ])('names the field of the deployment: %s', (message, bad) => {
+    expect(problems(watch({ deployment: bad }))).toContain(`spec.deployment.${message}`);
+  });
+
+  it.each([[[]], [undefined], [null], ['x']])('refuses %j for a deployment', (bad) => {
     expect(problems(watch({ deployment: bad })).join()).toMatch(/^spec\.deployment is .*: must be a DeploymentSpec/);
+  });
+
+  it.each([null, undefined, {}, { nodeAffinity: null }])('takes the affinity %j', (affinity) => {
+    expect(problems(watch({ deployment: withPod({ ...pod, affinity }) }))).toEqual([]);
+  });
+
+  it('quotes whole characters only, as the API server keeps no halves', () => {
+    for (const shift of [0, 1]) {
+      const [message = ''] = problems(watch({ label: 'x'.repeat(shift) + '👩'.repeat(200) }));
+      expect(message.isWellFormed()).toBe(true);
+    }
+  });
+
+  it('quotes what is too deep for JSON.stringify, and of many problems the first', () => {
+    const deep: unknown = JSON.parse('{"a":'.repeat(50_000) + '1' + '}'.repeat(50_000));
+    expect(problems(watch({ maxBandwidthPercent: deep })).join()).toContain('spec.maxBandwidthPercent is {...}: ');
+    expect(problems(watch({ deployment: withTerms(Array(800).fill(1)) }))).toHaveLength(6);
   });
 
   it('names every problem, and each missing field', () => {

@@ -4,6 +4,8 @@ import type { Condition } from '../runtime/conditions.ts';
 import type { KubeObject, Resource } from '../runtime/resource.ts';
 import { conditionsSchema } from './conditionsSchema.ts';
 import type { CustomResource } from './crd.ts';
+import { deploymentFrameProblems } from './deploymentFrame.ts';
+import { problemTexts } from './problems.ts';
 
 export const GROUP = 'traffic.example.com';
 export const VERSION = 'v1alpha1';
@@ -57,7 +59,10 @@ const label = z
 
 /** The CRD carries the API server's own schema here (`x-deployment-spec` is replaced by it); this looks at the frame only. */
 const deployment = z
-  .custom<V1DeploymentSpec>(isDeploymentSpec, DEPLOYMENT_MESSAGE)
+  .custom<V1DeploymentSpec>(isObject, DEPLOYMENT_MESSAGE)
+  .superRefine((value, context) => {
+    for (const found of deploymentFrameProblems(value)) context.addIssue({ code: 'custom', ...found });
+  })
   .meta({ 'x-deployment-spec': true, description: 'The workload to keep off unfit nodes: the spec of a Deployment.' });
 
 const nodeStatus = z
@@ -186,7 +191,7 @@ export const trafficWatchResource: CustomResource = {
 export function parseTrafficWatchSpec(object: unknown): { spec: TrafficWatchSpec } | { problems: string[] } {
   const parsed = trafficWatchSchema.safeParse(withoutStatus(object));
   if (parsed.success) return { spec: parsed.data.spec };
-  return { problems: parsed.error.issues.map((issue) => problem(object, issue.path, issue.message)) };
+  return { problems: problemTexts(object, parsed.error.issues) };
 }
 
 /** The threshold in percent; the text is one that `parseTrafficWatchSpec` let through. */
@@ -213,12 +218,6 @@ function fitsLabelKey(name: string, prefix: string | undefined): boolean {
   return name.length <= MAX_PREFIX_LENGTH || (prefix ?? '') !== '';
 }
 
-function isDeploymentSpec(value: unknown): boolean {
-  if (!isObject(value) || !isObject(value.selector) || !isObject(value.template)) return false;
-  const pod = value.template.spec;
-  return pod === undefined || (isObject(pod) && Array.isArray(pod.containers));
-}
-
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -226,15 +225,4 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** The status is ours to write, and never a reason not to read the spec. */
 function withoutStatus(object: unknown): unknown {
   return isObject(object) ? { ...object, status: undefined } : object;
-}
-
-function problem(object: unknown, path: readonly PropertyKey[], message: string): string {
-  if (path.length === 0) return message;
-  const value = path.reduce<unknown>((at, key) => (isObject(at) ? at[String(key)] : undefined), object);
-  const got = value === undefined ? 'is missing' : `is ${abbreviate(JSON.stringify(value))}`;
-  return `${path.join('.')} ${got}: ${message}`;
-}
-
-function abbreviate(text: string): string {
-  return text.length <= 80 ? text : `${text.slice(0, 77)}...`;
 }

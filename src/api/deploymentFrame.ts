@@ -1,0 +1,23 @@
+import { z } from 'zod';
+
+const object = <S extends z.ZodRawShape>(shape: S) => z.looseObject(shape, 'must be an object');
+const list = <T extends z.ZodType>(item: T) => z.array(item, 'must be a list');
+
+const requirements = list(object({})).nullish();
+const term = object({ matchExpressions: requirements, matchFields: requirements });
+const required = object({ nodeSelectorTerms: list(term).nullish() });
+const nodeAffinity = object({ requiredDuringSchedulingIgnoredDuringExecution: required.nullish() });
+const affinity = object({ nodeAffinity: nodeAffinity.nullish() });
+const podSpec = object({ affinity: affinity.nullish(), containers: list(object({})) });
+
+/**
+ * The parts of a DeploymentSpec that the operator itself looks into: where it puts its node affinity, and what a
+ * Deployment cannot be without. Everything else is the API server's to check.
+ */
+const frame = object({ selector: object({}), template: object({ spec: podSpec.optional() }) });
+
+/** What is wrong in the frame of a DeploymentSpec: a path from it, and what is allowed there. */
+export function deploymentFrameProblems(deployment: unknown): { path: PropertyKey[]; message: string }[] {
+  const parsed = frame.safeParse(deployment);
+  return parsed.success ? [] : parsed.error.issues.map(({ path, message }) => ({ path, message }));
+}
