@@ -33,6 +33,27 @@ it('shortens a very long message', () => {
   expect(apiErrorOf(refusal, body).message.length).toBeLessThan(1_100);
 });
 
+it('takes the 500 of an apply that does not fit the schema for the 400 that it is', () => {
+  const message =
+    'failed to create typed patch object (default/web; apps/v1, Kind=Deployment): .spec.x: field not declared';
+  const body = JSON.stringify({ kind: 'Status', message, code: 500 });
+
+  expect(apiErrorOf({ ...refusal, status: 500 }, body)).toMatchObject({
+    status: 400,
+    reason: 'BadRequest',
+    detail: message,
+  });
+  expect(apiErrorOf({ ...refusal, status: 500 }, '').status).toBe(500);
+});
+
+it('shortens to whole characters', () => {
+  for (const shift of [0, 1]) {
+    const body = JSON.stringify({ kind: 'Status', message: 'x'.repeat(shift) + '👩'.repeat(1_000) });
+
+    expect(apiErrorOf(refusal, body).detail.isWellFormed()).toBe(true);
+  }
+});
+
 it('takes the pause from the header, else from the Status', () => {
   const body = JSON.stringify({ kind: 'Status', details: { retryAfterSeconds: 4 } });
 

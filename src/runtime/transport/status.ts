@@ -24,6 +24,12 @@ export interface Refusal {
   now: number;
 }
 
+/**
+ * What a server-side apply is refused with when the object does not fit the schema of its kind: no Status of its own,
+ * so that it comes as 500 (https://github.com/kubernetes/kubernetes/issues/139253). Asked again it is refused again.
+ */
+const DOES_NOT_FIT_SCHEMA = 'failed to create typed patch object ';
+
 /** The error for an answer of 300 and above. `body` is only read when it is a Status. */
 export function apiErrorOf(refusal: Refusal, body: string): ApiError {
   return errorOfStatus(refusal, parseStatus(body));
@@ -33,6 +39,9 @@ export function apiErrorOf(refusal: Refusal, body: string): ApiError {
 export function errorOfStatus({ request, status, retryAfter, now }: Refusal, answer: Status): ApiError {
   const seconds = answer.details?.retryAfterSeconds;
   const retryAfterMs = parseRetryAfter(retryAfter, now) ?? (seconds ? seconds * 1000 : undefined);
+  if (status === 500 && answer.message?.startsWith(DOES_NOT_FIT_SCHEMA) === true) {
+    return errorOfStatus({ request, status: 400, now }, { ...answer, reason: 'BadRequest' });
+  }
   return new ApiError({
     status,
     reason: answer.reason !== undefined && answer.reason !== '' ? answer.reason : `HTTP${status}`,
@@ -55,5 +64,5 @@ function parseStatus(body: string): Status {
 }
 
 function shorten(message: string): string {
-  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE)}…`;
+  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE).toWellFormed()}…`;
 }
