@@ -1,7 +1,8 @@
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import { keyOf } from '../../runtime/resource.ts';
-import type { LabelRef, LabelWrite } from './decide/labelFights.ts';
+import type { LabelRef } from './decide/labelFights.ts';
 import type { LabelChange } from './decide/nodeLabels.ts';
+import type { LabelWrite } from './observation.ts';
 
 /**
  * What this process wrote on nodes lately, by which a label that somebody changes again and again is known. It is lost

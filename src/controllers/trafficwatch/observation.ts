@@ -1,7 +1,17 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../api/trafficwatch.ts';
 import type { Snapshot } from '../../usage/snapshot.ts';
-import type { LabelWrite } from './decide/labelFights.ts';
+
+/** What was last written under a label key of a Node; remembered until it has stood for a while. */
+export interface LabelWrite {
+  readonly value: string;
+  /** How often the same value was written again, because somebody had changed it. */
+  readonly rewrites: number;
+  /** Number of the pass in which it was last written. */
+  readonly pass: number;
+  /** The field manager that last changed it, where the API server told one. */
+  readonly rival?: string;
+}
 
 /** What a decision needs to know of a Node; everything else is dropped before the object is cached. */
 export interface NodeView {

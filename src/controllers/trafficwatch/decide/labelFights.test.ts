@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KEY } from '../testing/observations.ts';
-import { decideFights, passesToWait, type LabelWrite } from './labelFights.ts';
+import type { LabelWrite } from '../observation.ts';
+import { decideFights, passesToWait } from './labelFights.ts';
 
 const OTHER = 'other.traffic.example.com/unfit';
 const last = (changes: Partial<LabelWrite> = {}): LabelWrite => ({ value: 'false', rewrites: 0, pass: 10, ...changes });

@@ -1,17 +1,6 @@
 import type { NodeView } from '../observation.ts';
 import type { LabelChange, LabelChanges } from './nodeLabels.ts';
 
-/** What was last written under a label key of a Node; remembered until it has stood for QUIET_PASSES. */
-export interface LabelWrite {
-  readonly value: string;
-  /** How often the same value was written again, because somebody had changed it. */
-  readonly rewrites: number;
-  /** Number of the pass in which it was last written. */
-  readonly pass: number;
-  /** The field manager that last changed it, where the API server told one. */
-  readonly rival?: string;
-}
-
 /** A label key of a Node. */
 export interface LabelRef {
   readonly node: string;
