@@ -13,11 +13,12 @@ import type { Transport } from '../../runtime/transport.ts';
 import { carryOut } from './act.ts';
 import { createCaches } from './caches.ts';
 import type { Caches } from './caches.ts';
+import { missingExporters } from './decide/missingExporters.ts';
 import { planComponents } from './decide/plan.ts';
 import type { Problem } from './decide/plan.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
-import { observe } from './observe.ts';
+import { observe, observeExporters } from './observe.ts';
 import { findOperatorDeployment } from './operator.ts';
 import type { MeasurementOptions } from './options.ts';
 import { ProblemReport } from './report.ts';
@@ -49,6 +50,8 @@ export interface Measurement {
 
 const COMPONENTS_KEY = 'components';
 const TARGETS_KEY = 'targets';
+/** Problems that are known by what the DaemonSet's pods do, not by what was written. */
+const EXPORTERS = 'exporters';
 
 /** Should an event ever be lost, it is put right by then. */
 const RESYNC_MS = 60_000;
@@ -112,6 +115,10 @@ function createPasses(
     report.about = await findOwner();
     return report.about;
   };
+  const exporters = async (): Promise<void> => {
+    const observed = await observeExporters(options, { client, live: (each) => caches.live(each) });
+    report.update(EXPORTERS, missingExporters({ ...observed, port: options.exporter.port, now: clock.now() }));
+  };
 
   return {
     async components() {
@@ -120,6 +127,7 @@ function createPasses(
       const failures = await carryOut(plan, { applier, client });
       report.update(COMPONENTS_KEY, [...plan.problems, ...failures.map(({ problem }) => problem)]);
       if (failures[0] !== undefined) throw failures[0].error;
+      await exporters();
       return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };
     },
     async targets() {

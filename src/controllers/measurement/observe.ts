@@ -1,11 +1,12 @@
-import type { V1OwnerReference } from '@kubernetes/client-node';
+import type { V1OwnerReference, V1Pod } from '@kubernetes/client-node';
 import type { Client } from '../../runtime/client.ts';
 import { isNotFound } from '../../runtime/errors.ts';
 import { keyOf, refOfKey } from '../../runtime/resource.ts';
 import type { KubeObject } from '../../runtime/resource.ts';
-import { PODS } from '../../runtime/resources.ts';
+import { DAEMONSETS, PODS } from '../../runtime/resources.ts';
 import type { Component } from './components/component.ts';
 import { allComponents, allTargetComponents } from './components/components.ts';
+import { lacksExporters, type ExportersObservation } from './decide/missingExporters.ts';
 import type { Observation, ObservedComponent } from './decide/plan.ts';
 import { exporterNamespace, isOurs } from './names.ts';
 import type { MeasurementOptions } from './options.ts';
@@ -55,7 +56,33 @@ function hasNamespace(components: readonly ObservedComponent[]): boolean {
 }
 
 async function listStrangers(client: Client, options: MeasurementOptions): Promise<string[]> {
-  const pods = await client.list(PODS, { namespace: exporterNamespace(options.namespace) });
-  // Pods have an owner that controls them; ours are told by the labels of our own template.
-  return pods.filter((pod) => !isOurs({ metadata: { labels: pod.metadata?.labels ?? {} } })).map(keyOf);
+  const pods = await listPods(client, options);
+  return pods.filter((pod) => !isOurPod(pod)).map(keyOf);
+}
+
+/**
+ * Reads what a decision about exporters that are not ready needs. The pods are asked for only while the DaemonSet says
+ * that some lack: the right to list them is there for the clean-up, and a watch of all would be for this alone.
+ *
+ * @throws ApiError, TransportError
+ */
+export async function observeExporters(
+  options: MeasurementOptions,
+  { client, live }: { client: Client; live: (component: Component) => KubeObject | undefined },
+): Promise<Pick<ExportersObservation, 'daemonSet' | 'pods'>> {
+  const component = allComponents(options).find(({ resource }) => resource.kind === DAEMONSETS.kind);
+  const daemonSet = component === undefined ? undefined : live(component);
+  if (!options.exporter.enabled || daemonSet === undefined || !lacksExporters(daemonSet)) {
+    return { daemonSet: undefined, pods: [] };
+  }
+  return { daemonSet, pods: (await listPods(client, options)).filter(isOurPod) };
+}
+
+function listPods(client: Client, { namespace }: MeasurementOptions): Promise<V1Pod[]> {
+  return client.list(PODS, { namespace: exporterNamespace(namespace) });
+}
+
+/** Pods have an owner that controls them; ours are told by the labels of our own template. */
+function isOurPod({ metadata }: V1Pod): boolean {
+  return isOurs({ metadata: { labels: metadata?.labels ?? {} } });
 }

@@ -1,0 +1,110 @@
+import type { V1ContainerStatus, V1DaemonSet, V1Pod, V1PodCondition } from '@kubernetes/client-node';
+import { describe, expect, it } from 'vitest';
+import { missingExporters, STARTING_MS } from './missingExporters.ts';
+
+const NOW = Date.parse('2026-01-01T00:10:00Z');
+const LONG_AGO = new Date(NOW - STARTING_MS);
+const JUST_NOW = new Date(NOW - STARTING_MS + 1_000);
+const NO_PORTS = "0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.";
+const HINT =
+  '; where something else on the node has TCP port 9100, choose one that is free on all nodes: --node-exporter-port, nodeExporter.port in the chart';
+
+function daemonSet(desired: number, ready: number): V1DaemonSet {
+  return {
+    metadata: { namespace: 'op-node-exporter', name: 'node-exporter' },
+    status: { desiredNumberScheduled: desired, numberReady: ready, currentNumberScheduled: 0, numberMisscheduled: 0 },
+  };
+}
+
+function pod(
+  node: string,
+  changes: { since?: Date; container?: Partial<V1ContainerStatus>; ready?: boolean } = {},
+): V1Pod {
+  const { since = LONG_AGO, container, ready = false } = changes;
+  const condition: V1PodCondition = { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: since };
+  const status = { name: 'node-exporter', image: '', imageID: '', ready, restartCount: 0, ...container };
+  return {
+    metadata: { name: `node-exporter-${node}`, creationTimestamp: new Date(0) },
+    spec: { nodeName: node, containers: [] },
+    status: { conditions: [condition], containerStatuses: [status] },
+  };
+}
+
+function pending(node: string, message: string): V1Pod {
+  const scheduled = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message };
+  const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node] }];
+  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } };
+  return {
+    metadata: { name: `node-exporter-${node}`, creationTimestamp: LONG_AGO },
+    spec: { containers: [], affinity: { nodeAffinity } },
+    status: { phase: 'Pending', conditions: [scheduled] },
+  };
+}
+
+const CRASHES: Partial<V1ContainerStatus> = {
+  restartCount: 4,
+  state: { waiting: { reason: 'CrashLoopBackOff' } },
+  lastState: { terminated: { exitCode: 1 } },
+};
+
+interface Row {
+  why: string;
+  daemonSet?: V1DaemonSet | undefined;
+  pods: V1Pod[];
+  /** After "no node-exporter is ready on "; absent: no problem. */
+  message?: string;
+}
+
+const rows: Row[] = [
+  { why: 'there is no DaemonSet yet', daemonSet: undefined, pods: [pod('a')] },
+  { why: 'all that should be ready are', daemonSet: daemonSet(1, 1), pods: [pod('a', { ready: true })] },
+  { why: 'a node that joined is given a minute', pods: [pod('a', { since: JUST_NOW })] },
+  { why: 'a pod that goes makes room for the next one', pods: [leaving(pod('a'))] },
+  {
+    why: 'another pod has the port: the scheduler says so of a pod that has no node yet',
+    pods: [pending('a', NO_PORTS)],
+    message: `a (its port is not free there): not measured${HINT}`,
+  },
+  {
+    why: 'a program outside of Kubernetes has the port: the exporter ends at once, again and again',
+    pods: [pod('a', { container: CRASHES }), pod('b', { ready: true })],
+    message: `a (its container ends with code 1): not measured${HINT}`,
+  },
+  {
+    why: 'it has just ended once more and waits for nothing yet',
+    pods: [pod('a', { container: { restartCount: 1, state: { terminated: { exitCode: 2 } } } })],
+    message: `a (its container ends with code 2): not measured${HINT}`,
+  },
+  {
+    why: 'an image that is not to be had is nothing that another port would help against',
+    pods: [pod('a', { container: { state: { waiting: { reason: 'ImagePullBackOff' } } } })],
+    message: 'a (ImagePullBackOff): not measured',
+  },
+  {
+    why: 'nor are full nodes',
+    pods: [pending('a', '0/3 nodes are available: 1 Insufficient memory.')],
+    message: 'a (Unschedulable): not measured',
+  },
+  {
+    why: 'many nodes are counted, and named in their order',
+    pods: ['f', 'b', 'd', 'a', 'e', 'c', 'g'].map((node) => pod(node)),
+    message: 'a (not ready), b (not ready), c (not ready), d (not ready), e (not ready) and 2 more: not measured',
+  },
+];
+
+describe('missingExporters', () => {
+  it.each(rows)('$why', (row) => {
+    const known = 'daemonSet' in row ? row.daemonSet : daemonSet(3, 1);
+    const problems = missingExporters({ daemonSet: known, pods: row.pods, port: 9100, now: NOW });
+    const expected = {
+      reason: 'ExporterNotReady',
+      object: 'DaemonSet op-node-exporter/node-exporter',
+      message: `no node-exporter is ready on ${row.message}`,
+    };
+    expect(problems).toEqual(row.message === undefined ? [] : [expected]);
+  });
+});
+
+function leaving(one: V1Pod): V1Pod {
+  return { ...one, metadata: { ...one.metadata, deletionTimestamp: new Date(NOW) } };
+}
