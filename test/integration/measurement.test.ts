@@ -1,5 +1,5 @@
 import type { V1OwnerReference, V1Pod } from '@kubernetes/client-node';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { allComponents } from '../../src/controllers/measurement/components/components.ts';
 import { keyOf, refOfKey } from '../../src/runtime/resource.ts';
 import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
@@ -12,10 +12,7 @@ import {
   SERVICE_ACCOUNTS,
   SERVICES,
 } from '../../src/runtime/resources.ts';
-import { startControlPlane } from './controlPlane.ts';
-import type { ControlPlane } from './controlPlane.ts';
-import { createBench, HEALED } from './measurementBench.ts';
-import type { Bench } from './measurementBench.ts';
+import { useBench, HEALED } from './measurementBench.ts';
 
 const REPLICA_SETS: Resource = {
   group: 'apps',
@@ -26,68 +23,58 @@ const REPLICA_SETS: Resource = {
 };
 const PERSON = { fieldManager: 'person' };
 
-let plane: ControlPlane;
-let bench: Bench;
-let count = 0;
+const bench = useBench();
 
 async function versions(): Promise<(string | undefined)[]> {
-  return Object.values(await bench.all()).map((object) => object?.metadata?.resourceVersion);
+  return Object.values(await bench().all()).map((object) => object?.metadata?.resourceVersion);
 }
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-});
-afterAll(() => plane.stop());
-beforeEach(async () => {
-  bench = await createBench(plane, `op-${++count}`);
-});
-afterEach(() => bench.close());
 
 describe('what is deployed', () => {
   it('is all there soon after the start, with no more rights than its RBAC rules give', async () => {
-    bench.start();
-    await bench.deployed();
+    bench().start();
+    await bench().deployed();
   });
 
   it('is left alone when it is as it should be, by this process and by the next one', async () => {
-    await bench.addPrometheusPod('prometheus-x');
-    bench.start();
-    await bench.deployed();
-    await bench.lookAgain();
+    await bench().addPrometheusPod('prometheus-x');
+    bench().start();
+    await bench().deployed();
+    await bench().lookAgain();
     const before = await versions();
-    const writes = bench.writes.length;
-    await bench.lookAgain();
-    await bench.stop();
-    bench.start();
-    await bench.lookAgain();
-    expect(bench.writes.slice(writes)).toEqual([]);
+    const writes = bench().writes.length;
+    await bench().lookAgain();
+    await bench().stop();
+    bench().start();
+    await bench().lookAgain();
+    expect(bench().writes.slice(writes)).toEqual([]);
     expect(await versions()).toEqual(before);
   });
 
   it('has Prometheus pods that a namespace of the restricted Pod Security level takes', async () => {
-    bench.start();
-    await bench.deployed();
-    const { namespace } = bench;
-    const deployment = await bench.client.get(DEPLOYMENTS, { namespace, name: 'prometheus' });
+    bench().start();
+    await bench().deployed();
+    const { namespace } = bench();
+    const deployment = await bench().client.get(DEPLOYMENTS, { namespace, name: 'prometheus' });
     const { metadata, spec } = deployment.spec!.template;
     const pod: V1Pod = { metadata: { namespace, name: 'p', labels: metadata!.labels }, spec: spec! };
-    await expect(bench.client.apply(PODS, pod, { ...PERSON, dryRun: true })).resolves.toBeDefined();
+    await expect(bench().client.apply(PODS, pod, { ...PERSON, dryRun: true })).resolves.toBeDefined();
   });
 
   it('has exporter pods that only its own namespace takes', async () => {
-    bench.start();
-    await bench.deployed();
-    const inside = `${bench.namespace}-node-exporter`;
-    const { spec } = (await bench.client.get(DAEMONSETS, { namespace: inside, name: 'node-exporter' })).spec!.template;
+    bench().start();
+    await bench().deployed();
+    const inside = `${bench().namespace}-node-exporter`;
+    const { spec } = (await bench().client.get(DAEMONSETS, { namespace: inside, name: 'node-exporter' })).spec!
+      .template;
     const pod = (namespace: string): V1Pod => ({ metadata: { namespace, name: 'p' }, spec: spec! });
-    await expect(bench.client.apply(PODS, pod(inside), { ...PERSON, dryRun: true })).resolves.toBeDefined();
-    await expect(bench.client.apply(PODS, pod(bench.namespace), { ...PERSON, dryRun: true })).rejects.toThrow(
+    await expect(bench().client.apply(PODS, pod(inside), { ...PERSON, dryRun: true })).resolves.toBeDefined();
+    await expect(bench().client.apply(PODS, pod(bench().namespace), { ...PERSON, dryRun: true })).rejects.toThrow(
       'hostNetwork',
     );
   });
 
   it("is owned by the operator's own Deployment where it shares its namespace, so that it goes with it", async () => {
-    const { client, namespace } = bench;
+    const { client, namespace } = bench();
     const selector = { matchLabels: { app: 'operator' } };
     const template = { metadata: { labels: selector.matchLabels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const deployment = await client.create(DEPLOYMENTS, {
@@ -105,13 +92,13 @@ describe('what is deployed', () => {
       },
       spec: { selector, template },
     } as KubeObject);
-    await bench.addPrometheusPod('operator-1-a');
+    await bench().addPrometheusPod('operator-1-a');
     const ownerReferences = controlledBy('ReplicaSet', 'operator-1');
     const ref = { namespace, name: 'operator-1-a' };
     await client.mergePatch(PODS, ref, { metadata: { ownerReferences, labels: null } }, PERSON);
-    bench.start(bench.options, ref);
-    await bench.deployed();
-    const owners = Object.entries(await bench.all()).map(([id, { metadata } = {}]) => [
+    bench().start(bench().options, ref);
+    await bench().deployed();
+    const owners = Object.entries(await bench().all()).map(([id, { metadata } = {}]) => [
       id,
       metadata?.ownerReferences?.[0]?.uid,
     ]);
@@ -180,31 +167,31 @@ describe('drift and deletion', () => {
   ];
 
   it('of any kind is put right within 10 s', async () => {
-    bench.start();
-    await bench.deployed();
-    await bench.lookAgain();
+    bench().start();
+    await bench().deployed();
+    await bench().lookAgain();
     for (const { what, resource, exporter, name, patch } of rows) {
-      const namespace = `${bench.namespace}${exporter === true ? '-node-exporter' : ''}`;
-      const ref = resource.namespaced ? { namespace, name } : { name: `${bench.namespace}${name}` };
-      const before = essence(await bench.client.get(resource, ref));
-      const drifted = await bench.client.mergePatch(resource, ref, patch, PERSON);
+      const namespace = `${bench().namespace}${exporter === true ? '-node-exporter' : ''}`;
+      const ref = resource.namespaced ? { namespace, name } : { name: `${bench().namespace}${name}` };
+      const before = essence(await bench().client.get(resource, ref));
+      const drifted = await bench().client.mergePatch(resource, ref, patch, PERSON);
       expect(essence(drifted), what).not.toEqual(before);
       await vi.waitFor(
-        async () => expect(essence(await bench.client.get(resource, ref)), what).toEqual(before),
+        async () => expect(essence(await bench().client.get(resource, ref)), what).toEqual(before),
         HEALED,
       );
     }
   });
 
   it('of any object is healed within 10 s', async () => {
-    bench.start();
-    await bench.deployed();
-    for (const [id, object] of Object.entries(await bench.all())) {
-      const { resource } = [...allComponents(bench.options)].find((each) => id.startsWith(`${each.resource.kind} `))!;
+    bench().start();
+    await bench().deployed();
+    for (const [id, object] of Object.entries(await bench().all())) {
+      const { resource } = [...allComponents(bench().options)].find((each) => id.startsWith(`${each.resource.kind} `))!;
       if (resource.kind === 'Namespace') continue; // nothing here ends a namespace; the next test does it by hand
-      await bench.client.delete(resource, refOfKey(keyOf(object!)));
+      await bench().client.delete(resource, refOfKey(keyOf(object!)));
       await vi.waitFor(async () => {
-        const healed = await bench.find(resource, refOfKey(keyOf(object!)));
+        const healed = await bench().find(resource, refOfKey(keyOf(object!)));
         expect(healed?.metadata?.uid, id).toEqual(expect.any(String));
         expect(healed?.metadata?.uid, id).not.toBe(object!.metadata!.uid);
       }, HEALED);
@@ -212,17 +199,17 @@ describe('drift and deletion', () => {
   });
 
   it('of a whole namespace is healed within 10 s of its end', async () => {
-    bench.start();
-    await bench.deployed();
-    const name = `${bench.namespace}-node-exporter`;
-    await bench.client.delete(NAMESPACES, { name });
-    await bench.lookAgain();
+    bench().start();
+    await bench().deployed();
+    const name = `${bench().namespace}-node-exporter`;
+    await bench().client.delete(NAMESPACES, { name });
+    await bench().lookAgain();
     // What the namespace controller does.
     for (const resource of [DAEMONSETS, SERVICES, SERVICE_ACCOUNTS] as Resource[]) {
-      await bench.client.delete(resource, { namespace: name, name: 'node-exporter' });
+      await bench().client.delete(resource, { namespace: name, name: 'node-exporter' });
     }
-    await bench.finalizeNamespace(name);
-    await bench.deployed();
+    await bench().finalizeNamespace(name);
+    await bench().deployed();
   });
 });
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { V1EndpointSlice, V1Pod, V1PolicyRule } from '@kubernetes/client-node';
 import { pino } from 'pino';
-import { expect, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { allComponents } from '../../src/controllers/measurement/components/components.ts';
 import { createMeasurementController } from '../../src/controllers/measurement/controller.ts';
 import type { Measurement } from '../../src/controllers/measurement/controller.ts';
@@ -20,7 +20,7 @@ import type { KubeObject, ObjectRef, Resource } from '../../src/runtime/resource
 import { CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, PODS } from '../../src/runtime/resources.ts';
 import { createTransport } from '../../src/runtime/transport.ts';
 import type { Transport, TransportRequest } from '../../src/runtime/transport.ts';
-import type { ControlPlane } from './controlPlane.ts';
+import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 
 /** An operator's namespace of its own on a control plane, and measurement controllers in it on demand. */
 export interface Bench {
@@ -79,7 +79,27 @@ function recordingWrites(transport: Transport, writes: string[]): Transport {
   };
 }
 
-export async function createBench(plane: ControlPlane, namespace: string): Promise<Bench> {
+/**
+ * One control plane for the tests of a file, and a bench of its own for each of them.
+ *
+ * @returns the bench of the test that runs
+ */
+export function useBench(): () => Bench {
+  let plane: ControlPlane;
+  let bench: Bench;
+  let count = 0;
+  beforeAll(async () => {
+    plane = await startControlPlane();
+  });
+  afterAll(() => plane.stop());
+  beforeEach(async () => {
+    bench = await createBench(plane, `op-${++count}`);
+  });
+  afterEach(() => bench.close());
+  return () => bench;
+}
+
+async function createBench(plane: ControlPlane, namespace: string): Promise<Bench> {
   const admin = transportFor(plane.kubeconfig);
   const client = createClient(admin);
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };

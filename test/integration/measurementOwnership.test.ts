@@ -1,34 +1,21 @@
 import type { V1ConfigMap } from '@kubernetes/client-node';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { removeMeasurement } from '../../src/controllers/measurement/removeMeasurement.ts';
 import { CONFIG_MAPS, DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../src/runtime/resources.ts';
-import { startControlPlane } from './controlPlane.ts';
-import type { ControlPlane } from './controlPlane.ts';
-import { createBench, HEALED } from './measurementBench.ts';
+import { useBench, HEALED } from './measurementBench.ts';
 import type { Bench } from './measurementBench.ts';
 
-let plane: ControlPlane;
-let bench: Bench;
-let count = 0;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-});
-afterAll(() => plane.stop());
-beforeEach(async () => {
-  bench = await createBench(plane, `op-${++count}`);
-});
-afterEach(() => bench.close());
+const bench = useBench();
 
 describe("somebody else's objects", () => {
   it('are left alone and named, and replaced by ours once they are gone', async () => {
-    const { client, namespace } = bench;
+    const { client, namespace } = bench();
     const ref = { namespace, name: 'prometheus' };
     const theirs = await client.create(SERVICES, { metadata: ref, spec: { ports: [{ port: 80 }] } });
     const map: V1ConfigMap = { metadata: { namespace, name: 'prometheus-targets' }, data: { theirs: 'x' } };
     await client.create(CONFIG_MAPS, map);
-    const measurement = bench.start();
+    const measurement = bench().start();
     const problems = (): string[] =>
       measurement
         .problems()
@@ -42,67 +29,69 @@ describe("somebody else's objects", () => {
         ]),
       HEALED,
     );
-    await bench.deployed();
-    await bench.lookAgain();
+    await bench().deployed();
+    await bench().lookAgain();
     expect((await client.get(SERVICES, ref)).metadata?.resourceVersion).toBe(theirs.metadata?.resourceVersion);
     expect((await client.get(CONFIG_MAPS, { namespace, name: 'prometheus-targets' })).data).toEqual({ theirs: 'x' });
 
     await client.delete(SERVICES, ref);
     await client.delete(CONFIG_MAPS, { namespace, name: 'prometheus-targets' });
     await vi.waitFor(() => expect(problems()).toEqual([]), HEALED);
-    await bench.deployed();
+    await bench().deployed();
   });
 });
 
 describe('switched off', () => {
   const off = (): Bench['options'] => ({
-    ...bench.options,
-    exporter: { ...bench.options.exporter, enabled: false },
-    prometheus: { ...bench.options.prometheus, enabled: false },
+    ...bench().options,
+    exporter: { ...bench().options.exporter, enabled: false },
+    prometheus: { ...bench().options.prometheus, enabled: false },
   });
   const goneOrLeaving = async (): Promise<string[]> =>
-    Object.entries(await bench.all()).flatMap(([id, object]) =>
+    Object.entries(await bench().all()).flatMap(([id, object]) =>
       object === undefined || object.metadata?.deletionTimestamp !== undefined ? [] : [id],
     );
 
   it('it takes away what it made, and nothing else', async () => {
-    const { client, namespace } = bench;
+    const { client, namespace } = bench();
     const other = {
       metadata: { namespace, name: 'other', labels: { 'app.kubernetes.io/part-of': 'traffic-operator' } },
     };
     await client.create(CONFIG_MAPS, other);
-    bench.start();
-    await bench.deployed();
-    await bench.stop();
-    bench.start(off());
+    bench().start();
+    await bench().deployed();
+    await bench().stop();
+    bench().start(off());
     await vi.waitFor(async () => expect(await goneOrLeaving()).toEqual([]), HEALED);
-    expect(await bench.find(CONFIG_MAPS, { namespace, name: 'other' })).toBeDefined();
+    expect(await bench().find(CONFIG_MAPS, { namespace, name: 'other' })).toBeDefined();
   });
 
   it('it leaves what somebody else made under its names', async () => {
-    const { client, namespace } = bench;
+    const { client, namespace } = bench();
     await client.create(SERVICES, { metadata: { namespace, name: 'prometheus' }, spec: { ports: [{ port: 80 }] } });
-    bench.start(off());
-    await bench.lookAgain();
-    expect(bench.writes).toEqual([]);
-    expect(await bench.find(SERVICES, { namespace, name: 'prometheus' })).toBeDefined();
+    bench().start(off());
+    await bench().lookAgain();
+    expect(bench().writes).toEqual([]);
+    expect(await bench().find(SERVICES, { namespace, name: 'prometheus' })).toBeDefined();
   });
 
   it('an exporter may stay without a Prometheus', async () => {
-    bench.start({ ...off(), exporter: bench.options.exporter });
-    const exporter = { namespace: `${bench.namespace}-node-exporter`, name: 'node-exporter' };
-    await vi.waitFor(async () => expect(await bench.find(DAEMONSETS, exporter)).toBeDefined(), HEALED);
-    await bench.lookAgain();
-    expect(await bench.find(DEPLOYMENTS, { namespace: bench.namespace, name: 'prometheus' })).toBeUndefined();
-    expect(await bench.find(CONFIG_MAPS, { namespace: bench.namespace, name: 'prometheus-targets' })).toBeUndefined();
+    bench().start({ ...off(), exporter: bench().options.exporter });
+    const exporter = { namespace: `${bench().namespace}-node-exporter`, name: 'node-exporter' };
+    await vi.waitFor(async () => expect(await bench().find(DAEMONSETS, exporter)).toBeDefined(), HEALED);
+    await bench().lookAgain();
+    expect(await bench().find(DEPLOYMENTS, { namespace: bench().namespace, name: 'prometheus' })).toBeUndefined();
+    expect(
+      await bench().find(CONFIG_MAPS, { namespace: bench().namespace, name: 'prometheus-targets' }),
+    ).toBeUndefined();
   });
 
   it('for good, by the clean-up, nothing of it stays', async () => {
-    bench.start();
-    await bench.deployed();
-    await bench.stop();
+    bench().start();
+    await bench().deployed();
+    await bench().stop();
     const logger = pino({ level: 'silent' });
-    expect(await removeMeasurement(bench.remover, { namespace: bench.namespace, logger })).toEqual([]);
+    expect(await removeMeasurement(bench().remover, { namespace: bench().namespace, logger })).toEqual([]);
     expect(await goneOrLeaving()).toEqual([]);
   });
 });

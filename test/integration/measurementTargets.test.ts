@@ -1,60 +1,74 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CHANGE_INTERVAL_MS } from '../../src/controllers/measurement/decide/targets.ts';
-import { PODS } from '../../src/runtime/resources.ts';
-import { startControlPlane } from './controlPlane.ts';
-import type { ControlPlane } from './controlPlane.ts';
-import { createBench } from './measurementBench.ts';
-import type { Bench } from './measurementBench.ts';
+import { CONFIG_MAPS, ENDPOINT_SLICES, PODS } from '../../src/runtime/resources.ts';
+import { useBench } from './measurementBench.ts';
 
-let plane: ControlPlane;
-let bench: Bench;
-let count = 0;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-});
-afterAll(() => plane.stop());
-beforeEach(async () => {
-  bench = await createBench(plane, `op-${++count}`);
-});
-afterEach(() => bench.close());
+const bench = useBench();
 
 describe('targets', () => {
-  const pod = (): Promise<V1Pod> => bench.client.get(PODS, { namespace: bench.namespace, name: 'prometheus-x' });
+  const pod = (): Promise<V1Pod> => bench().client.get(PODS, { namespace: bench().namespace, name: 'prometheus-x' });
 
   it('are written at once for the first node, and told to the kubelet by a change of the pod', async () => {
-    await bench.addPrometheusPod('prometheus-x');
-    bench.start();
-    await bench.deployed();
-    await bench.lookAgain();
+    await bench().addPrometheusPod('prometheus-x');
+    bench().start();
+    await bench().deployed();
+    await bench().lookAgain();
     const before = (await pod()).metadata!.annotations;
-    await bench.putSlice('a', { one: '10.0.0.1' });
-    await vi.waitFor(async () => expect(await bench.targets()).toEqual({ one: '10.0.0.1:9100' }), 1_000);
+    await bench().putSlice('a', { one: '10.0.0.1' });
+    await vi.waitFor(async () => expect(await bench().targets()).toEqual({ one: '10.0.0.1:9100' }), 1_000);
     await vi.waitFor(async () => expect((await pod()).metadata!.annotations).not.toEqual(before), 1_000);
   });
 
   it('are written at most once in ten seconds however many nodes join, and miss none', async () => {
-    bench.start();
-    await bench.deployed();
-    await bench.putSlice('a', { 'node-0': '10.0.0.0' });
-    await vi.waitFor(async () => expect(await bench.targets()).toEqual({ 'node-0': '10.0.0.0:9100' }), 1_000);
+    bench().start();
+    await bench().deployed();
+    await bench().putSlice('a', { 'node-0': '10.0.0.0' });
+    await vi.waitFor(async () => expect(await bench().targets()).toEqual({ 'node-0': '10.0.0.0:9100' }), 1_000);
     const isTargets = (write: string): boolean => write.endsWith('/prometheus-targets');
-    const before = bench.writes.filter(isTargets).length;
-    for (let node = 1; node <= 20; node++) await bench.putSlice(`s-${node}`, { [`node-${node}`]: `10.0.0.${node}` });
-    await vi.waitFor(async () => expect(Object.keys(await bench.targets())).toHaveLength(21), {
+    const before = bench().writes.filter(isTargets).length;
+    for (let node = 1; node <= 20; node++) await bench().putSlice(`s-${node}`, { [`node-${node}`]: `10.0.0.${node}` });
+    await vi.waitFor(async () => expect(Object.keys(await bench().targets())).toHaveLength(21), {
       timeout: CHANGE_INTERVAL_MS + 2_000,
       interval: 100,
     });
-    expect(bench.writes.filter(isTargets).length - before).toBe(1);
+    expect(bench().writes.filter(isTargets).length - before).toBe(1);
   });
 
   it('may have IPv6 addresses, and go when their nodes go', async () => {
-    bench.start();
-    await bench.deployed();
-    await bench.putSlice('six', { one: 'fd00::1' }, 'IPv6');
-    await vi.waitFor(async () => expect(await bench.targets()).toEqual({ one: '[fd00::1]:9100' }), 1_000);
-    await bench.putSlice('six', {}, 'IPv6');
-    await vi.waitFor(async () => expect(await bench.targets()).toEqual({}), { timeout: CHANGE_INTERVAL_MS + 2_000 });
+    bench().start();
+    await bench().deployed();
+    await bench().putSlice('six', { one: 'fd00::1' }, 'IPv6');
+    await vi.waitFor(async () => expect(await bench().targets()).toEqual({ one: '[fd00::1]:9100' }), 1_000);
+    await bench().putSlice('six', {}, 'IPv6');
+    await vi.waitFor(async () => expect(await bench().targets()).toEqual({}), { timeout: CHANGE_INTERVAL_MS + 2_000 });
+  });
+
+  it("have the operator's own pods beside them: all of the Service that leads to this one", async () => {
+    const { client, namespace } = bench();
+    const put = (service: string, pods: string[], partOf = 'traffic-operator'): Promise<unknown> => {
+      const labels = { 'kubernetes.io/service-name': service, 'app.kubernetes.io/part-of': partOf };
+      const endpoints = pods.map((name, index) => ({
+        addresses: [`10.1.0.${index}`],
+        targetRef: { kind: 'Pod', name },
+      }));
+      const slice = { metadata: { namespace, name: service, labels }, addressType: 'IPv4', endpoints };
+      return client.create(ENDPOINT_SLICES, { ...slice, ports: [{ name: 'metrics', port: 8080, protocol: 'TCP' }] });
+    };
+    await put('any-metrics', ['me', 'my-standby']);
+    await put('another', ['x']);
+    bench().start(bench().options, { namespace, name: 'me' });
+    await bench().deployed();
+    const ref = { namespace, name: 'prometheus-targets' };
+    const file = async (): Promise<unknown> =>
+      JSON.parse((await client.get(CONFIG_MAPS, ref)).data!['operator.json'] ?? 'null');
+    await vi.waitFor(
+      async () =>
+        expect(await file()).toEqual([
+          { targets: ['10.1.0.0:8080'], labels: { pod: 'me' } },
+          { targets: ['10.1.0.1:8080'], labels: { pod: 'my-standby' } },
+        ]),
+      { timeout: CHANGE_INTERVAL_MS + 2_000 },
+    );
   });
 });
