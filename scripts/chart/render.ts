@@ -38,6 +38,11 @@ export function renderValuesTable(schema: z.ZodObject): string {
   return ['| Value | Default | What it is |', '|---|---|---|', ...rows].join('\n');
 }
 
+/** Where the values are, such as 'metrics.port', in the order of the table. */
+export function valuePaths(schema: z.ZodObject): string[] {
+  return leaves(schema).map(({ path }) => path.join('.'));
+}
+
 function leaves(schema: z.ZodObject, above: readonly string[] = []): Value[] {
   const defaults = schema.parse({});
   return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([key, field]) => {

@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { configFiles } from '../../src/controllers/measurement/components/prometheus.ts';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
+import { renderChart } from '../chart/metadata.ts';
 import { renderValues, renderValuesSchema, renderValuesTable } from '../chart/render.ts';
 import { chartValues } from '../chart/values.ts';
 import { manifest } from './crds.ts';
 import type { GeneratedFile } from './file.ts';
 
 const CHART = 'charts/traffic-operator';
+const SAMPLE = 'deploy/samples/trafficwatch.yaml';
 const HEADER = ` Default values of the chart.
  Generated from scripts/chart/values.ts by \`make generate\`. Do not edit.`;
 const RULES_HEADER = '# Generated from src/controllers/measurement by `make generate`. Do not edit.\n';
@@ -17,6 +19,7 @@ export function chart(): GeneratedFile[] {
   return [
     { path: `${CHART}/values.yaml`, content: renderValues(chartValues, HEADER) },
     { path: `${CHART}/values.schema.json`, content: renderValuesSchema(chartValues) },
+    { path: `${CHART}/Chart.yaml`, content: renderChart(read(`${CHART}/Chart.yaml`), read(SAMPLE)) },
     { path: `${CHART}/files/rules.yml`, content: rules() },
     { path: `${CHART}/README.md`, content: withTable(`${CHART}/README.md`, 'values', renderValuesTable(chartValues)) },
   ];
@@ -32,8 +35,12 @@ function rules(): string {
 
 /** The file with the text between `<!-- name -->` and `<!-- /name -->` replaced. Throws where there are no such marks. */
 export function withTable(path: string, name: string, table: string): string {
-  const text = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const text = read(path);
   const marks = new RegExp(`(<!-- ${name} -->\n)[^]*?(\n<!-- /${name} -->)`);
   if (!marks.test(text)) throw new Error(`${path} has no place for the table of ${name}`);
   return text.replace(marks, (_all, before: string, after: string) => before + table + after);
+}
+
+function read(path: string): string {
+  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 }
