@@ -94,6 +94,25 @@ describe('a Deployment that PKopel/traffic-operator made', () => {
   });
 });
 
+describe('a Deployment of ours whose field owners are lost', () => {
+  it('is taken over as well: what its spec does not say goes, replicas stay', async () => {
+    await f.stopOperator();
+    const watch = await createWatch('restored', [{ name: 'web', image: 'web:1' }]);
+    const made = renderDeployment(watch, 'restored.traffic.example.com/unfit');
+    const template = { ...made.spec!.template, spec: { ...made.spec!.template.spec, containers: [web, side] } };
+    await f.client.create(DEPLOYMENTS, { ...made, spec: { ...made.spec!, replicas: 3, template } });
+    // An empty entry clears them: https://kubernetes.io/docs/reference/using-api/server-side-apply/#clearing-managedfields
+    const cleared = { metadata: { managedFields: [{}] } };
+    await f.client.mergePatch(DEPLOYMENTS, ref('restored'), cleared, { fieldManager: 'restore' });
+    expect(owners(await deployment('restored'))).toEqual([]);
+    await f.startOperator();
+    const { spec } = await settled('restored', applied);
+    expect(spec?.replicas).toBe(3);
+    expect(spec?.template.spec?.containers.map(({ name, env }) => [name, env])).toEqual([['web', undefined]]);
+    expect(owners(await deployment('restored'))).toEqual([`${FIELD_MANAGER} Apply`]);
+  });
+});
+
 describe('the strategy', () => {
   it.each([
     ['that the API server filled in', {}],

@@ -34,6 +34,7 @@ function mayLetGoOfReplicas(desired: V1Deployment, live: V1Deployment): boolean 
  * | case | edit |
  * | ---- | ---- |
  * | made by another controller, PKopel/traffic-operator | what the one that wrote our owner reference owns becomes ours, so that the apply removes what the spec doesn't say. Others, such as kubectl, keep theirs |
+ * | as before, and without any owner: a restored backup, say | the API server makes one entry for all that is there, on our first apply; it becomes ours |
  * | Recreate is wanted, rollingUpdate is there | rollingUpdate becomes ours alone: the apply removes it, in one write with the new type; the API server refuses both together, and its own defaults belong to nobody |
  * | replicas are no longer wanted | they become nobody's, and stay: removed, they would fall to the default of 1 |
  */
@@ -81,6 +82,27 @@ export async function prepareOwnership(
   }
 }
 
+function isOwnerless({ metadata }: V1Deployment): boolean {
+  return (metadata?.managedFields ?? []).length === 0;
+}
+
+/**
+ * Of an object without owners the API server says, at its first apply, that what was there belongs to
+ * `before-first-apply`; what is not in that apply would then stay for ever.
+ * https://kubernetes.io/docs/reference/using-api/server-side-apply/#clearing-managedfields
+ */
+function makeOwned(
+  client: Client,
+  fieldManager: string,
+  { apiVersion, kind, metadata }: V1Deployment,
+  live: V1Deployment,
+  options?: CallOptions,
+): Promise<V1Deployment> {
+  const { name, namespace, labels } = metadata ?? {};
+  const bare: V1Deployment = { apiVersion, kind, metadata: { name, namespace, labels, uid: live.metadata?.uid } };
+  return client.apply(DEPLOYMENTS, bare, { ...options, fieldManager, force: true });
+}
+
 async function writeOwners(
   client: Client,
   manager: string,
@@ -89,7 +111,9 @@ async function writeOwners(
   options?: CallOptions,
 ): Promise<void> {
   const ref = refOfKey(keyOf(desired));
-  const live = await client.get(DEPLOYMENTS, ref, options);
+  const found = await client.get(DEPLOYMENTS, ref, options);
+  const live =
+    isTakeover(found) && isOwnerless(found) ? await makeOwned(client, manager, desired, found, options) : found;
   const { uid, resourceVersion, managedFields = [] } = live.metadata ?? {};
   if (uid !== cached.metadata?.uid) throw new RetryError('the Deployment was replaced by another', LOOK_AGAIN_MS);
   const owners = ownersBefore(desired, live, manager);
