@@ -52,13 +52,15 @@ describe('ownersBefore', () => {
 describe('prepareOwnership', () => {
   const get = vi.fn<() => Promise<V1Deployment>>();
   const mergePatch = vi.fn<(...call: unknown[]) => Promise<unknown>>();
-  const client = { get, mergePatch } as unknown as Client;
+  const apply = vi.fn<(...call: unknown[]) => Promise<V1Deployment>>();
+  const client = { get, mergePatch, apply } as unknown as Client;
   const prepare = (wanted: V1Deployment, found: V1Deployment) => {
     get.mockResolvedValue(found);
     return prepareOwnership(client, 'ours', wanted, found);
   };
   beforeEach(() => {
     get.mockReset();
+    apply.mockReset();
     mergePatch.mockReset().mockResolvedValue({});
   });
 
@@ -85,10 +87,22 @@ describe('prepareOwnership', () => {
     expect(get).toHaveBeenCalledTimes(2);
   });
 
+  it('where no owner is known, applies nothing but our label first, of which the API server makes an owner of all', async () => {
+    const all = { 'f:metadata': reference, 'f:spec': { 'f:selector': {} } };
+    apply.mockResolvedValue(live([entry('before-first-apply', 'Update', all)]));
+    await prepare(desired(), live([]));
+    const [, bare] = apply.mock.calls[0] ?? [];
+    expect(Object.keys(bare as object).sort()).toEqual(['apiVersion', 'kind', 'metadata']);
+    const patch = { metadata: { resourceVersion: '7', managedFields: [entry('ours', 'Apply', all)] } };
+    expect(mergePatch.mock.calls.map(([, , sent]) => sent)).toEqual([patch]);
+  });
+
   it('leaves a Deployment alone that came in place of the one it knew', async () => {
-    const found = live([old]);
-    get.mockResolvedValue({ ...found, metadata: { ...found.metadata, uid: 'another' } });
-    await expect(prepareOwnership(client, 'ours', desired(), found)).rejects.toThrow(RetryError);
+    for (const found of [live([old]), live([])]) {
+      get.mockResolvedValue({ ...found, metadata: { ...found.metadata, uid: 'another' } });
+      await expect(prepareOwnership(client, 'ours', desired(), found)).rejects.toThrow(RetryError);
+    }
     expect(mergePatch).not.toHaveBeenCalled();
+    expect(apply).not.toHaveBeenCalled();
   });
 });

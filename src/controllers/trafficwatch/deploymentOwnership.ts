@@ -112,10 +112,12 @@ async function writeOwners(
 ): Promise<void> {
   const ref = refOfKey(keyOf(desired));
   const found = await client.get(DEPLOYMENTS, ref, options);
-  const live =
-    isTakeover(found) && isOwnerless(found) ? await makeOwned(client, manager, desired, found, options) : found;
-  const { uid, resourceVersion, managedFields = [] } = live.metadata ?? {};
-  if (uid !== cached.metadata?.uid) throw new RetryError('the Deployment was replaced by another', LOOK_AGAIN_MS);
+  if (found.metadata?.uid !== cached.metadata?.uid) {
+    throw new RetryError('the Deployment was replaced by another', LOOK_AGAIN_MS);
+  }
+  const isLost = isTakeover(found) && isOwnerless(found);
+  const live = isLost ? await makeOwned(client, manager, desired, found, options) : found;
+  const { resourceVersion, managedFields = [] } = live.metadata ?? {};
   const owners = ownersBefore(desired, live, manager);
   if (JSON.stringify(owners) === JSON.stringify(managedFields)) return;
   const patch = { metadata: { resourceVersion, managedFields: owners } };
