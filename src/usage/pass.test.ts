@@ -157,6 +157,16 @@ describe('a capacity that fell', () => {
     expect(prometheus.count('fallen')).toBe(3);
   });
 
+  it('is asked for at once when a pass finds less than the one before', async () => {
+    prometheus.devices = [device('a', 'bond0', { speed: '200' })];
+    await next({ a: {} });
+    prometheus.devices = [device('a', 'bond0', { speed: '100', peak: '200' })];
+    await next({ a: {} });
+    expect(prometheus.count('fallen')).toBe(2);
+    expect((await next({ a: {} })).nodes.get('a')).toHaveProperty('fall');
+    expect(prometheus.count('fallen')).toBe(2);
+  });
+
   it('is forgotten when nobody has heard of it for an hour', async () => {
     await next({ a: {} });
     prometheus.before = (_question, kind) => {

@@ -25,7 +25,7 @@ const FACTS_EVERY_MS = 30_000;
 /** Prometheus' own patience with the last sample of a series (query.lookback-delta). */
 const OLDEST_FACTS_MS = 300_000;
 const SAMPLES_PER_WINDOW_EVERY_MS = 60_000;
-/** A capacity that fell counts at once; that it fell is told this much later at most. */
+/** Also asked when a node has less capacity than in the pass before; this is for what fell before we began. */
 const FALLEN_SPEEDS_EVERY_MS = 30_000;
 /** How long the evaluation of nodes may keep the event loop from others. */
 const LONGEST_TURN_MS = 8;
@@ -47,6 +47,8 @@ export class Passes {
   readonly #facts: Refreshed<Answered>;
   readonly #samplesPerWindow: Refreshed<number | undefined>;
   readonly #fallenSpeeds: Refreshed<Answered>;
+  /** What the last pass found: it only tells when to ask, never what to answer. */
+  #before: ReadonlyMap<string, NodeUsage> = new Map();
 
   constructor(o: { questions: Questions; query: UsageQuery; clock: Clock; background: Background }) {
     this.#questions = o.questions;
@@ -69,6 +71,8 @@ export class Passes {
     const at = timeSeconds ?? now / 1000;
     const usages = await this.#evaluate(nodes, facts.readings.nodes, rates.readings.nodes, at);
     const problem = await this.#addUplinks(usages, nodes, at, readers);
+    if (hasLess(usages, this.#before)) this.#fallenSpeeds.expire();
+    this.#before = usages;
     this.#readBeside(readers.resolver);
     return {
       ok: true,
@@ -158,6 +162,14 @@ export class Passes {
       return [`looking for veth uplinks: ${error instanceof Error ? error.message : 'failed'}`];
     }
   }
+}
+
+/** Whether a node that was measured in both passes has less capacity than before. */
+function hasLess(now: ReadonlyMap<string, NodeUsage>, before: ReadonlyMap<string, NodeUsage>): boolean {
+  for (const [node, { capacityBytesPerSecond = Infinity }] of now) {
+    if (capacityBytesPerSecond < (before.get(node)?.capacityBytesPerSecond ?? 0)) return true;
+  }
+  return false;
 }
 
 function strays(

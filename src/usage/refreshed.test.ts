@@ -22,6 +22,17 @@ describe('Refreshed', () => {
     expect(value.value).toBe(2);
   });
 
+  it('reads at once what was made to expire', async () => {
+    const value = new Refreshed<number>(new FakeClock(), 60_000);
+    value.set(1);
+    value.expire();
+    for (const read of [2, 3]) {
+      value.refresh(() => Promise.resolve(read));
+      await value.settled();
+    }
+    expect(value.value).toBe(2);
+  });
+
   it('keeps the old value when reading fails, and tries again when it is time', async () => {
     const clock = new FakeClock();
     const value = new Refreshed<number>(clock, 1_000);

@@ -7,6 +7,7 @@ export class Refreshed<T> {
   #value: T | undefined;
   #readAt = -Infinity;
   #triedAt = -Infinity;
+  #isExpired = false;
   #running: Promise<void> | undefined;
 
   constructor(clock: Clock, everyMs: number) {
@@ -35,12 +36,19 @@ export class Refreshed<T> {
    */
   refresh(read: () => Promise<T>): void {
     const now = this.#clock.monotonic();
-    if (this.#running !== undefined || now - Math.max(this.#readAt, this.#triedAt) < this.#everyMs) return;
+    const isDue = this.#isExpired || now - Math.max(this.#readAt, this.#triedAt) >= this.#everyMs;
+    if (this.#running !== undefined || !isDue) return;
+    this.#isExpired = false;
     this.#triedAt = now;
     this.#running = read()
       .then((value) => this.set(value))
       .catch(() => undefined)
       .finally(() => (this.#running = undefined));
+  }
+
+  /** Makes it time for a new value, whatever the age of this one. */
+  expire(): void {
+    this.#isExpired = true;
   }
 
   /** Resolves when nothing is under way. */
