@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chart } from './generate/chart.ts';
 import { crds } from './generate/crds.ts';
+import { dashboardFiles } from './generate/dashboards.ts';
 import { deploy } from './generate/deploy.ts';
 import { docs } from './generate/docs.ts';
 import type { GeneratedFile } from './generate/file.ts';
@@ -19,7 +20,7 @@ export type Generator = () => GeneratedFile[] | Promise<GeneratedFile[]>;
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 /** In order: a later generator may read what an earlier one wrote. */
-const GENERATORS: readonly Generator[] = [crds, chart, deploy, prometheus, docs];
+const GENERATORS: readonly Generator[] = [crds, chart, dashboardFiles, deploy, prometheus, docs];
 
 /** Runs every generator and returns the paths whose content was not current. */
 export async function generate(write: boolean, root = ROOT, generators = GENERATORS): Promise<string[]> {

@@ -1,0 +1,9 @@
+import type { Dashboard } from './dashboard.ts';
+import { nodes } from './nodes.ts';
+import { operator } from './operator.ts';
+import { trafficwatch } from './trafficwatch.ts';
+
+/** Every dashboard, by the name of its file. */
+export function dashboards(): Readonly<Record<string, Dashboard>> {
+  return { nodes: nodes(), trafficwatch: trafficwatch(), operator: operator() };
+}

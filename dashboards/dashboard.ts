@@ -1,0 +1,103 @@
+import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
+import {
+  DashboardBuilder,
+  DashboardCursorSync,
+  DashboardLinkBuilder,
+  DashboardLinkType,
+  DatasourceVariableBuilder,
+  QueryVariableBuilder,
+  RowBuilder,
+  VariableRefresh,
+  VariableSort,
+  type Panel,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import { DATASOURCE } from './frame.ts';
+
+/**
+ * The JSON model of a dashboard, in its first version: Grafana 11 and older read no other, and newer ones still read it
+ * from files.
+ */
+// eslint-disable-next-line @typescript-eslint/no-deprecated -- for that reason
+export type Dashboard = ReturnType<DashboardBuilder['build']>;
+
+/** On each of the dashboards, and how they find one another. */
+export const TAG = 'traffic-operator';
+
+/** A heading and what stands beneath it. */
+export interface Row {
+  title: string;
+  panels: readonly Builder<Panel>[];
+}
+
+/** One dashboard. */
+export interface DashboardSpec {
+  /** The last part of its uid and of its file's name. Links and bookmarks lead there: never change it. */
+  name: string;
+  title: string;
+  description: string;
+  /** Beside those for datasource and job. */
+  variables: readonly QueryVariableBuilder[];
+  rows: readonly Row[];
+}
+
+/** The uid of a dashboard, which is what it has in its URL, too. */
+export function uidOf(name: string): string {
+  return `traffic-operator-${name}`;
+}
+
+/** Makes the JSON model of a dashboard, with ids and places for its panels. */
+export function buildDashboard({ name, title, description, variables, rows }: DashboardSpec): Dashboard {
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- see Dashboard
+  const builder = new DashboardBuilder(`Traffic operator / ${title}`)
+    .uid(uidOf(name))
+    .description(description)
+    .tags([TAG])
+    .readonly()
+    .refresh('30s')
+    .time({ from: 'now-1h', to: 'now' })
+    .tooltip(DashboardCursorSync.Crosshair)
+    .link(toTheOthers())
+    .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'))
+    .withVariable(jobVariable());
+  for (const variable of variables) builder.withVariable(variable);
+  for (const row of rows) {
+    builder.withRow(new RowBuilder(row.title));
+    for (const panel of row.panels) builder.withPanel(panel);
+  }
+  return numbered(builder.build());
+}
+
+/** A variable with the values that a label has. */
+export function labelVariable(name: string, label: string, series: string, description: string): QueryVariableBuilder {
+  return new QueryVariableBuilder(name)
+    .label(label)
+    .description(description)
+    .datasource(DATASOURCE)
+    .query(`label_values(${series}, ${name})`)
+    .refresh(VariableRefresh.OnTimeRangeChanged)
+    .sort(VariableSort.NaturalAsc);
+}
+
+/** Lets a variable stand for several values, and at first for all. */
+export function severalOrAll(variable: QueryVariableBuilder): QueryVariableBuilder {
+  return variable.multi(true).includeAll(true).current({ text: 'All', value: '$__all' });
+}
+
+function jobVariable(): QueryVariableBuilder {
+  const description = "The job that scrapes the operator's own metrics.";
+  return severalOrAll(labelVariable('job', 'Job', 'traffic_operator_leader', description));
+}
+
+function toTheOthers(): DashboardLinkBuilder {
+  return new DashboardLinkBuilder('Traffic operator')
+    .type(DashboardLinkType.Dashboards)
+    .tags([TAG])
+    .includeVars(true)
+    .keepTime(true);
+}
+
+/** Grafana wants ids from 1 on. */
+function numbered(dashboard: Dashboard): Dashboard {
+  const panels = dashboard.panels?.map((panel, index) => ({ ...panel, id: index + 1 }));
+  return { ...dashboard, ...(panels && { panels }) };
+}

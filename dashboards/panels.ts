@@ -1,0 +1,106 @@
+import * as bargauge from '@grafana/grafana-foundation-sdk/bargauge';
+import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
+import {
+  BarGaugeDisplayMode,
+  BigValueColorMode,
+  BigValueGraphMode,
+  LegendDisplayMode,
+  LegendPlacement,
+  ReduceDataOptionsBuilder,
+  SortOrder,
+  StackingConfigBuilder,
+  StackingMode,
+  TooltipDisplayMode,
+  VisibilityMode,
+  VizLegendOptionsBuilder,
+  VizOrientation,
+  VizTooltipOptionsBuilder,
+} from '@grafana/grafana-foundation-sdk/common';
+import * as stat from '@grafana/grafana-foundation-sdk/stat';
+import * as statetimeline from '@grafana/grafana-foundation-sdk/statetimeline';
+import * as table from '@grafana/grafana-foundation-sdk/table';
+import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
+import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
+import { framed, type PanelSpec } from './frame.ts';
+
+/** The kinds of panels that the dashboards are made of, each with one look. */
+
+const newest = (): ReduceDataOptionsBuilder => new ReduceDataOptionsBuilder().calcs(['lastNotNull']);
+
+/** One number as it is now. */
+export function statPanel(spec: PanelSpec): Builder<Panel> {
+  const panel = new stat.PanelBuilder()
+    .graphMode(BigValueGraphMode.None)
+    .colorMode(BigValueColorMode.Value)
+    .reduceOptions(newest());
+  return framed(panel, { width: 4, height: 4, ...spec }, { instant: true });
+}
+
+/** Lines over time; `stacked` where they are parts of a whole. */
+export function linesPanel(spec: PanelSpec & { stacked?: boolean }): Builder<Panel> {
+  const panel = new timeseries.PanelBuilder()
+    .min(0)
+    .lineWidth(1)
+    .fillOpacity(spec.stacked === true ? 30 : 10)
+    .showPoints(VisibilityMode.Never)
+    .legend(legend().calcs(['lastNotNull', 'max']))
+    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending));
+  if (spec.stacked === true) panel.stacking(new StackingConfigBuilder().mode(StackingMode.Normal));
+  return framed(panel, { width: 12, height: 8, ...spec });
+}
+
+function legend(): VizLegendOptionsBuilder {
+  return new VizLegendOptionsBuilder()
+    .showLegend(true)
+    .displayMode(LegendDisplayMode.Table)
+    .placement(LegendPlacement.Bottom);
+}
+
+/** A bar for each series as it is now. */
+export function barsPanel(spec: PanelSpec): Builder<Panel> {
+  const panel = new bargauge.PanelBuilder()
+    .min(0)
+    .displayMode(BarGaugeDisplayMode.Basic)
+    .orientation(VizOrientation.Horizontal)
+    .reduceOptions(newest());
+  return framed(panel, { width: 8, height: 9, ...spec }, { instant: true });
+}
+
+/** What state each series was in, over time; the states are the mapped values. */
+export function statesPanel(spec: PanelSpec): Builder<Panel> {
+  const panel = new statetimeline.PanelBuilder()
+    .showValue(VisibilityMode.Never)
+    .legend(new VizLegendOptionsBuilder().showLegend(true).placement(LegendPlacement.Bottom));
+  return framed(panel, { width: 12, height: 8, ...spec });
+}
+
+/** What the columns of a table are called, in their order. */
+export interface TableSpec extends PanelSpec {
+  /** Label, or refId of a query for its value, to the title of the column; others are left out. */
+  columns: Readonly<Record<string, string>>;
+  /** The label that joins the rows of several queries. */
+  by: string;
+  /** Unit, by title of the column. */
+  units?: Readonly<Record<string, string>>;
+}
+
+/** A row for each value of a label as it is now, a column for each query. */
+export function tablePanel(spec: TableSpec): Builder<Panel> {
+  const { columns, by, units = {} } = spec;
+  const single = spec.queries.length === 1;
+  const field = (key: string): string => (/^[A-Z]$/.test(key) ? (single ? 'Value' : `Value #${key}`) : key);
+  const names = Object.entries(columns).map(([key, title]) => [field(key), title] as const);
+  const panel = new table.PanelBuilder();
+  if (!single) panel.withTransformation({ id: 'joinByField', options: { byField: by, mode: 'outer' } });
+  panel.withTransformation({ id: 'filterFieldsByName', options: { include: { names: names.map(([name]) => name) } } });
+  panel.withTransformation({
+    id: 'organize',
+    options: {
+      excludeByName: {},
+      indexByName: Object.fromEntries(names.map(([name], index) => [name, index])),
+      renameByName: Object.fromEntries(names),
+    },
+  });
+  for (const [title, unit] of Object.entries(units)) panel.overrideByName(title, [{ id: 'unit', value: unit }]);
+  return framed(panel, { width: 12, height: 9, ...spec }, { instant: true, asTable: true });
+}
