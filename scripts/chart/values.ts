@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { LOG_LEVELS } from '../../src/runtime/logger.ts';
+import { dashboards } from './dashboardValues.ts';
 import { metrics, networkPolicy, prometheusRule } from './monitoringValues.ts';
 import { anyList, anyMap, duration, optionalDuration, stringMap } from './shapes.ts';
 
@@ -151,6 +152,7 @@ export const chartValues = z.strictObject({
     .prefault({})
     .describe('ValidatingAdmissionPolicy for Nodes, whose fields RBAC cannot tell apart.'),
   metrics,
+  dashboards,
   prometheusRule,
   networkPolicy,
   cleanup,

@@ -9,7 +9,8 @@ const OF_HELM = ['helm.sh/chart', 'app.kubernetes.io/managed-by'];
 
 /** deploy/ for `kubectl apply -k`: what the chart makes with its default values, without helm. */
 export function deploy(): GeneratedFile[] {
-  const objects = helmTemplate('--set', 'crds.enabled=false');
+  // Dashboards are larger than all the rest, and only for clusters with a Grafana that looks for them.
+  const objects = helmTemplate('--set', 'crds.enabled=false,dashboards.enabled=false');
   const operator = objects.filter((object) => !isHook(object));
   const cleanup = objects.filter(isHook);
   return [
