@@ -1,0 +1,169 @@
+import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { panelQueries, variableQueries, type PanelQuery } from '../../dashboards/queries.ts';
+import type { Resource } from '../../src/runtime/resource.ts';
+import { startFixture, type Fixture } from './fixture.ts';
+import { numbersOf, startObserver, type Observer } from './observer.ts';
+import { SPEED_BYTES } from './syntheticExporter.ts';
+
+/**
+ * Every query of every dashboard, asked of a real Prometheus that scrapes a real operator and an exporter: of one that
+ * the operator does not ask, so that the other can be taken away from it.
+ */
+const WAIT = { timeout: 50_000, interval: 1_000 };
+const VARIABLES = {
+  job: 'traffic-operator',
+  namespace: 'default',
+  trafficwatch: 'web',
+  node: '.*',
+  __rate_interval: '10s',
+  __interval: '5s',
+};
+/** What never happens while nothing is broken in the operator itself; there is no way to bring it about. */
+const NEVER_SEEN = ['traffic-operator-operator / Defects / A', 'traffic-operator-operator / Defects / B'];
+
+const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false };
+const CLUSTER_ROLES: Resource<V1ClusterRole> = { ...RBAC, kind: 'ClusterRole', plural: 'clusterroles' };
+const BINDINGS: Resource<V1ClusterRoleBinding> = { ...RBAC, kind: 'ClusterRoleBinding', plural: 'clusterrolebindings' };
+const ROLE = { name: 'measured' };
+const EVERYTHING: V1PolicyRule[] = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
+/** Neither a node's label nor an event can be written with these. */
+const STATUS_ONLY: V1PolicyRule[] = [
+  { apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: ['traffic.example.com'], resources: ['*'], verbs: ['*'] },
+];
+
+let f: Fixture;
+let observer: Observer;
+
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1', 'n2', 'n3'] });
+  f.exporter.setPercent('n1', 50);
+  f.exporter.remove('n3');
+  await f.startOperator([], { kubeconfig: await userThatMayDoAll() });
+  observer = await startObserver(new URL(f.operator().metricsUrl).host, f.exporter.target);
+  await f.createWatch('web', { maxBandwidthPercent: '10' });
+});
+afterAll(async () => {
+  await observer.stop();
+  await f.stop();
+});
+
+async function userThatMayDoAll(): Promise<string> {
+  const roleRef = { apiGroup: RBAC.group, kind: 'ClusterRole', name: ROLE.name };
+  const subjects = [{ apiGroup: RBAC.group, kind: 'User', name: ROLE.name }];
+  await f.client.create(CLUSTER_ROLES, { metadata: ROLE, rules: EVERYTHING });
+  await f.client.create(BINDINGS, { metadata: ROLE, roleRef, subjects });
+  return f.controlPlane.user(ROLE.name);
+}
+
+/** The places of those queries that found no number, with what is to be asked by `asked`. */
+async function without(queries: readonly PanelQuery[], asked: 'expr' | 'withoutZero'): Promise<string[]> {
+  const missing: string[] = [];
+  for (const query of queries) {
+    if (numbersOf(await observer.answerTo(query[asked], query.instant)).length === 0) missing.push(query.where);
+  }
+  return missing;
+}
+
+/** What an instant panel shows: the value of its only series. */
+async function shown(where: string, variables = VARIABLES): Promise<number> {
+  const query = panelQueries(variables).find((each) => each.where === where);
+  const series = await observer.answerTo(query!.expr, true);
+  expect(series, where).toHaveLength(1);
+  return Number(series[0]!.value![1]);
+}
+
+describe('while one node is unfit and one unknown', () => {
+  it('every query finds numbers', async () => {
+    const queries = panelQueries(VARIABLES);
+    await vi.waitFor(async () => expect(await without(queries, 'expr')).toEqual([]), WAIT);
+  });
+
+  it('every variable has the values that are there', async () => {
+    const values: Record<string, string[]> = {};
+    for (const { where, series, label } of variableQueries(VARIABLES)) {
+      const found = await observer.answerTo(`group by (${label}) (${series})`, true);
+      values[where] = found.map(({ metric }) => metric[label]!).sort();
+    }
+    expect(values).toEqual({
+      'traffic-operator-nodes $job': ['traffic-operator'],
+      'traffic-operator-nodes $node': ['n1', 'n2'],
+      'traffic-operator-trafficwatch $job': ['traffic-operator'],
+      'traffic-operator-trafficwatch $namespace': ['default'],
+      'traffic-operator-trafficwatch $trafficwatch': ['web'],
+      'traffic-operator-operator $job': ['traffic-operator'],
+    });
+  });
+
+  it.each([
+    ['traffic-operator-nodes / Nodes / A', 3],
+    ['traffic-operator-nodes / Measured / A', 2],
+    ['traffic-operator-nodes / Unfit / A', 1],
+    ['traffic-operator-nodes / Unknown / A', 1],
+    ['traffic-operator-nodes / Capacity / A', 3 * SPEED_BYTES],
+    ['traffic-operator-trafficwatch / Condition / A', 1],
+    ['traffic-operator-trafficwatch / Fit / A', 1],
+    ['traffic-operator-trafficwatch / Unfit / A', 1],
+    ['traffic-operator-trafficwatch / Unknown / A', 1],
+    ['traffic-operator-operator / Leaders / A', 1],
+    ['traffic-operator-operator / Replicas / A', 1],
+    ['traffic-operator-operator / Restarts / A', 0],
+  ])('%s shows %d', async (where, expected) => {
+    await vi.waitFor(async () => expect(await shown(where)).toBe(expected), WAIT);
+  });
+
+  it('the hottest node is half full, and passes are seconds ago', async () => {
+    expect(await shown('traffic-operator-nodes / Hottest / A')).toBeCloseTo(0.5, 1);
+    // A pass a second, seen up to 15 s later.
+    expect(await shown('traffic-operator-operator / Age of the last pass / A')).toBeLessThan(30);
+  });
+
+  it('an exporter without the label node is known by its instance', async () => {
+    const bare = { ...VARIABLES, node: '(bare)' };
+    expect(await shown('traffic-operator-nodes / Capacity / A', bare)).toBe(SPEED_BYTES);
+    const [query] = panelQueries(bare).filter(({ where }) => where.includes('Transmitted per node'));
+    expect((await observer.answerTo(query!.expr, true)).map(({ metric }) => metric)).toEqual([{ node: 'bare' }]);
+  });
+});
+
+/** Every label value in the answer to the query at the end of `where`, the zero left out. */
+async function labelsIn(where: string): Promise<string[]> {
+  const query = panelQueries(VARIABLES).find((each) => each.where.endsWith(` / ${where}`));
+  const series = await observer.answerTo(query!.withoutZero, false);
+  return series.flatMap(({ metric }) => Object.values(metric));
+}
+
+describe('after rights, Prometheus and the API server were away', () => {
+  const LABEL = 'web.traffic.example.com/unfit';
+
+  it('failed reconciles and events are counted by why', async () => {
+    f.exporter.setPercent('n1', 1);
+    await vi.waitFor(async () => expect(await f.labels(LABEL)).toMatchObject({ n1: 'false' }), WAIT);
+    await f.client.mergePatch(CLUSTER_ROLES, ROLE, { rules: STATUS_ONLY }, { fieldManager: 'person' });
+    await f.setLabels('n1', { [LABEL]: 'true' });
+    await vi.waitFor(async () => {
+      expect(await labelsIn('Errors / A')).toContain('trafficwatch');
+      expect(await labelsIn('Failed calls and retries / A')).toContain('403');
+      expect(await labelsIn('Failed calls and retries / B')).toContain('trafficwatch');
+      expect(await labelsIn('Writes / A')).toEqual(expect.arrayContaining(['Node', 'Deployment', 'TrafficWatch']));
+      expect(await labelsIn('Events / A')).toEqual(expect.arrayContaining(['NodeUnfit', 'NodeFit']));
+      expect(await labelsIn('Events / B')).toContain('failed');
+    }, WAIT);
+  });
+
+  it('failed passes and queries are counted by why', async () => {
+    await f.stopPrometheus();
+    await vi.waitFor(async () => {
+      expect(await labelsIn('Passes / A')).toEqual(expect.arrayContaining(['ok', 'Unreachable']));
+      expect(await labelsIn('Queries / A')).toEqual(expect.arrayContaining(['rates', 'ok', 'Unreachable']));
+    }, WAIT);
+  });
+
+  it('every query over time has found what it is about, rather than only a zero', async () => {
+    await f.controlPlane.stopApiServer();
+    await f.controlPlane.startApiServer();
+    const queries = panelQueries(VARIABLES).filter(({ where, instant }) => !instant && !NEVER_SEEN.includes(where));
+    await vi.waitFor(async () => expect(await without(queries, 'withoutZero')).toEqual([]), WAIT);
+  });
+});

@@ -1,0 +1,66 @@
+import { startPrometheus, type RunningPrometheus } from './prometheus.ts';
+
+/** A series of an answer of Prometheus: one sample of an instant query, several of a range query. */
+export interface Series {
+  metric: Record<string, string>;
+  value?: [number, string];
+  values?: [number, string][];
+}
+
+/** A Prometheus beside the one that the operator asks. */
+export interface Observer {
+  /** As Grafana asks: once, or over the time since the observer began. Throws what Prometheus refuses, with the query. */
+  answerTo(query: string, instant: boolean): Promise<Series[]>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts one that scrapes an operator and an exporter every second, as its own jobs.
+ * @param operator,exporter host:port
+ */
+export async function startObserver(operator: string, exporter: string): Promise<Observer> {
+  const prometheus = await startPrometheus({ config: scraping(operator, exporter) });
+  const begin = Date.now() / 1000;
+  return {
+    answerTo: async (query, instant) => {
+      if (instant) return ask(prometheus, 'query', { query });
+      const range = { start: String(begin), end: String(Date.now() / 1000), step: '1' };
+      return ask(prometheus, 'query_range', { query, ...range });
+    },
+    stop: () => prometheus.stop(),
+  };
+}
+
+/** n1 a second time, as an exporter shows it whose series have no `node`. */
+function scraping(operator: string, exporter: string): object {
+  const target = { targets: [exporter] };
+  const bare = [
+    { source_labels: ['node'], regex: 'n1', action: 'keep' },
+    { regex: 'node', action: 'labeldrop' },
+  ];
+  return {
+    global: { scrape_interval: '1s', scrape_timeout: '1s' },
+    scrape_configs: [
+      { job_name: 'traffic-operator', static_configs: [{ targets: [operator] }] },
+      { job_name: 'node-exporter', static_configs: [target] },
+      {
+        job_name: 'bare',
+        static_configs: [{ ...target, labels: { instance: 'bare:9100' } }],
+        metric_relabel_configs: bare,
+      },
+    ],
+  };
+}
+
+async function ask(prometheus: RunningPrometheus, path: string, form: Record<string, string>): Promise<Series[]> {
+  const answer = await fetch(`${prometheus.url}/api/v1/${path}`, { method: 'POST', body: new URLSearchParams(form) });
+  const body = (await answer.json()) as { status: string; data?: { result: Series[] }; error?: string };
+  if (body.status !== 'success') throw new Error(`${form.query}: ${body.error}`);
+  return body.data?.result ?? [];
+}
+
+/** Every sample that is a number. */
+export function numbersOf(series: readonly Series[]): number[] {
+  const samples = series.flatMap(({ value, values }) => values ?? [value!]);
+  return samples.flatMap(([, text]) => (text === 'NaN' ? [] : [Number(text)]));
+}
