@@ -205,6 +205,18 @@ export function labelKeyOf(watch: TrafficWatch): string {
   return `${prefix === '' ? (watch.metadata?.name ?? '') : prefix}${LABEL_KEY_SUFFIX}`;
 }
 
+/** Whether a value is a label key as `labelKeyOf` makes them. */
+export function isLabelKey(value: unknown): value is string {
+  if (typeof value !== 'string' || !value.endsWith(LABEL_KEY_SUFFIX)) return false;
+  const prefix = labelPrefixOf(value);
+  return prefix !== '' && prefix.length <= MAX_PREFIX_LENGTH && new RegExp(LABEL_PATTERN).test(prefix);
+}
+
+/** What stands before the suffix of a label key: the label, or the name of its TrafficWatch. */
+export function labelPrefixOf(labelKey: string): string {
+  return labelKey.slice(0, -LABEL_KEY_SUFFIX.length);
+}
+
 function int64(description: string) {
   // No zod integer: it stops at 2^53 - 1, which a byte counter can pass.
   return z.number().optional().meta({ type: 'integer', format: 'int64', description });

@@ -14,6 +14,7 @@ import type { Plan, Stall } from './decide/plan.ts';
 import { isTakeover, prepareOwnership } from './deploymentOwnership.ts';
 import { failureOf, isInvalid } from './failures.ts';
 import { FINALIZER } from './names.ts';
+import type { KeptStatuses } from './keptStatuses.ts';
 import type { NodeLabelWriter } from './nodeLabelWriter.ts';
 import type { Observation } from './observation.ts';
 
@@ -24,6 +25,7 @@ export interface Writers {
   readonly applier: Applier;
   readonly nodeLabels: NodeLabelWriter;
   readonly watches: WrittenObjects<TrafficWatch>;
+  readonly statuses: KeptStatuses;
   readonly deployments: WrittenObjects<V1Deployment>;
   /** Aborted when the reconcile has to end: no call outlives it. */
   readonly signal?: AbortSignal | undefined;
@@ -128,10 +130,12 @@ export async function act(o: Observation, plan: Plan, writers: Writers): Promise
 
 /** Patches what differs in the status; true when something did. */
 export async function writeStatus(watch: TrafficWatch, status: TrafficWatchStatus, writers: Writers): Promise<boolean> {
-  const patch = diffMergePatch(watch.status ?? {}, status);
+  const patch = diffMergePatch(writers.statuses.asMeant(watch).status ?? {}, status);
   if (patch === undefined) return false;
   const ref = refOfKey(keyOf(watch));
   const options = { fieldManager: writers.fieldManager, subresource: 'status' };
-  writers.watches.wrote(await writers.client.mergePatch(TRAFFIC_WATCHES, ref, { status: patch }, options));
+  const answer = await writers.client.mergePatch(TRAFFIC_WATCHES, ref, { status: patch }, options);
+  writers.watches.wrote(answer);
+  writers.statuses.wrote(status, answer);
   return true;
 }

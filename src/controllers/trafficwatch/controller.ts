@@ -13,6 +13,7 @@ import { keyOf } from '../../runtime/resource.ts';
 import { WrittenObjects } from '../../runtime/writtenObjects.ts';
 import type { UsageFeed } from '../../usage/feed.ts';
 import type { Writers } from './act.ts';
+import { KeptStatuses } from './keptStatuses.ts';
 import { LabelWrites } from './labelWrites.ts';
 import { createTrafficWatchMetrics } from './metrics.ts';
 import { NodeLabelWriter } from './nodeLabelWriter.ts';
@@ -66,6 +67,7 @@ function sourcesOf(o: TrafficWatchControllerOptions): Sources {
       nodes: new WrittenObjects(o.clock),
       deployments: new WrittenObjects(o.clock),
       labels: new LabelWrites(() => o.feed.current?.pass ?? 0),
+      statuses: new KeptStatuses(),
     },
   };
 }
@@ -83,6 +85,7 @@ function writersOf(o: TrafficWatchControllerOptions, { written }: Sources): Writ
       labels: written.labels,
     }),
     watches: written.watches,
+    statuses: written.statuses,
     deployments: written.deployments,
   };
 }
@@ -112,7 +115,10 @@ function subscribe(
     sweep();
   };
   o.watches.subscribe((event) => {
-    if (event.type === 'delete') written.watches.deleted(event.object);
+    if (event.type === 'delete') {
+      written.watches.deleted(event.object);
+      written.statuses.deleted(event.object);
+    }
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
     queue.add(keyOf(event.object));
     enqueueRivals(event.object);

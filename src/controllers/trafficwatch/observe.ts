@@ -1,5 +1,6 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { TRAFFIC_WATCHES, type TrafficWatch, type TrafficWatchSpec } from '../../api/trafficwatch.ts';
+import { readStatus } from '../../api/status.ts';
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -11,6 +12,7 @@ import type { WrittenObjects } from '../../runtime/writtenObjects.ts';
 import type { UsageFeed } from '../../usage/feed.ts';
 import { previousKeyOf, specKeyOf } from './decide/plan.ts';
 import type { LabelWrites } from './labelWrites.ts';
+import type { KeptStatuses } from './keptStatuses.ts';
 import type { Claim, NodeView, Observation } from './observation.ts';
 
 /** Name of the index of TrafficWatches by the label keys that they claim. */
@@ -30,6 +32,7 @@ export interface Sources {
     readonly nodes: WrittenObjects<CachedNode>;
     readonly deployments: WrittenObjects<V1Deployment>;
     readonly labels: LabelWrites;
+    readonly statuses: KeptStatuses;
   };
 }
 
@@ -83,11 +86,15 @@ async function deploymentOf(sources: Sources, key: string, signal?: AbortSignal)
   }
 }
 
-/** Objects in a list carry no kind, and one that was stored under another CRD may have no spec: it lacks every field. */
-function complete(watch: TrafficWatch): TrafficWatch {
+/**
+ * Objects in a list carry no kind. One that was stored under another CRD may have no spec, which then lacks every field,
+ * and in its status whatever somebody put there.
+ */
+function complete(stored: TrafficWatch): TrafficWatch {
+  const { status, ...watch } = stored;
   const spec = (watch.spec as TrafficWatchSpec | null | undefined) ?? ({} as TrafficWatchSpec);
   const { group, version, kind } = TRAFFIC_WATCHES;
-  return { apiVersion: `${group}/${version}`, kind, ...watch, spec };
+  return { apiVersion: `${group}/${version}`, kind, ...watch, spec, status: readStatus(status) };
 }
 
 /**
@@ -98,7 +105,8 @@ function complete(watch: TrafficWatch): TrafficWatch {
 export async function observe(sources: Sources, key: string, signal?: AbortSignal): Promise<Observation | undefined> {
   const cached = sources.watches.get(key);
   if (!cached) return undefined;
-  const watch = complete(sources.written.watches.latest(key, cached) ?? cached);
+  const { watches, statuses } = sources.written;
+  const watch = complete(statuses.asMeant(watches.latest(key, cached) ?? cached));
   const deployment = watch.metadata?.deletionTimestamp ? undefined : await deploymentOf(sources, key, signal);
   return {
     watch,

@@ -1,4 +1,5 @@
 import {
+  isLabelKey,
   labelKeyOf,
   parseTrafficWatchSpec,
   thresholdOf,
@@ -67,7 +68,7 @@ export function specKeyOf(watch: TrafficWatch): string | undefined {
 /** The key that the status still names though the spec names another: a rename that is under way. */
 export function previousKeyOf(watch: TrafficWatch): string | undefined {
   const inUse = watch.status?.labelKey;
-  return inUse !== undefined && inUse !== '' && inUse !== specKeyOf(watch) ? inUse : undefined;
+  return isLabelKey(inUse) && inUse !== specKeyOf(watch) ? inUse : undefined;
 }
 
 function claimedBySpec(o: Observation, key: string): boolean {

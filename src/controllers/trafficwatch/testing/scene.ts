@@ -14,6 +14,7 @@ import { Store } from '../../../runtime/store.ts';
 import { WrittenObjects } from '../../../runtime/writtenObjects.ts';
 import type { Snapshot } from '../../../usage/snapshot.ts';
 import type { Writers } from '../act.ts';
+import { KeptStatuses } from '../keptStatuses.ts';
 import { LabelWrites } from '../labelWrites.ts';
 import { createTrafficWatchMetrics } from '../metrics.ts';
 import { NodeLabelWriter } from '../nodeLabelWriter.ts';
@@ -126,6 +127,7 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes'>, c
     nodes: new WrittenObjects<CachedNode>(clock),
     deployments: new WrittenObjects<V1Deployment>(clock),
     labels: new LabelWrites(() => feed.current?.pass ?? 0),
+    statuses: new KeptStatuses(),
   };
   return { client, clock, feed, watches, nodes, deployments: new Store<V1Deployment>(), written };
 }
@@ -142,6 +144,7 @@ function writersOf(client: Client, { written, clock }: Sources): Writers {
       labels: written.labels,
     }),
     watches: written.watches,
+    statuses: written.statuses,
     deployments: written.deployments,
   };
 }

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { readStatus } from './status.ts';
+
+const condition = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'Decided',
+  message: '',
+  observedGeneration: 1,
+  lastTransitionTime: '2025-01-01T00:00:00Z',
+};
+const node = { currentBandwidthPercent: '1e+00', time: 1, unfit: false };
+const sound = {
+  ready: true,
+  observedGeneration: 1,
+  labelKey: 'web.traffic.example.com/unfit',
+  fitNodes: 1,
+  nodes: { n1: node },
+  conditions: [condition],
+};
+
+describe('readStatus', () => {
+  it('passes on what the operator wrote', () => {
+    expect(readStatus(sound)).toEqual(sound);
+    expect(readStatus({})).toEqual({});
+  });
+
+  it.each([undefined, null, 'x', [], 1])('takes %j for no status', (status) => {
+    expect(readStatus(status)).toBeUndefined();
+  });
+
+  it.each<[string, object]>([
+    ['ready', { ready: 'yes' }],
+    ['labelKey', { labelKey: 5 }],
+    // Anything else would be written on every node in the course of a rename.
+    ['labelKey', { labelKey: 'kubernetes.io/hostname' }],
+    ['labelKey', { labelKey: 'A b.traffic.example.com/unfit' }],
+    ['fitNodes', { fitNodes: '1' }],
+    ['nodes', { nodes: [] }],
+    ['nodes', { nodes: { n1: null } }],
+    ['nodes', { nodes: { n1: { ...node, since: 'yesterday' } } }],
+    ['conditions', { conditions: {} }],
+    ['conditions', { conditions: [null] }],
+    ['conditions', { conditions: [condition, condition] }],
+    ['conditions', { conditions: [{ type: 'Ready' }] }],
+    ['conditions', { conditions: [{ ...condition, lastTransitionTime: 'x' }] }],
+    ['conditions', { conditions: [{ ...condition, message: { a: 1 } }] }],
+  ])('leaves out an odd %s: %j', (field, odd) => {
+    const status = { ...sound, ...odd };
+    const read = readStatus(status);
+    expect(read).toEqual(Object.fromEntries(Object.entries(sound).filter(([key]) => key !== field)));
+  });
+
+  it('drops what it does not know', () => {
+    expect(readStatus(JSON.parse('{"ready":true,"__proto__":{"labelKey":"x"},"extra":1}'))).toEqual({ ready: true });
+  });
+});
