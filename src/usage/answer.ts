@@ -33,10 +33,16 @@ const RESULT = Buffer.from('"result":[');
  * @param body the bytes as they came
  * @param visit is given each element of `data.result`, in order; those before an error is found, too
  * @param signal ends the work between pieces by throwing its reason
+ * @param conceal takes out of a remark what nobody may see
  * @returns the rest of the answer. Throws PrometheusError BadAnswer for what is no successful answer with a vector.
  */
-export async function readAnswer(body: Buffer, visit: (series: unknown) => void, signal: AbortSignal): Promise<Answer> {
-  const whole = { body, visit, signal };
+export async function readAnswer(
+  body: Buffer,
+  visit: (series: unknown) => void,
+  signal: AbortSignal,
+  conceal: (remark: string) => string = (remark) => remark,
+): Promise<Answer> {
+  const whole = { body, visit, signal, conceal };
   const inPieces = body.length > CHUNK_BYTES ? await readInPieces(whole) : undefined;
   return inPieces ?? readAtOnce(whole);
 }
@@ -45,17 +51,18 @@ interface Reading {
   body: Buffer;
   visit: (series: unknown) => void;
   signal: AbortSignal;
+  conceal: (remark: string) => string;
 }
 
-function readAtOnce({ body, visit }: Reading): Answer {
+function readAtOnce({ body, visit, conceal }: Reading): Answer {
   const envelope = parse(body.toString('utf8')) as Envelope | null;
   const result = vectorOf(envelope);
   for (const series of result) visit(series);
-  return { series: result.length, ...remarksOf(envelope) };
+  return { series: result.length, ...remarksOf(envelope, conceal) };
 }
 
 /** Undefined where the body is not laid out as Prometheus does it; nothing was visited then. */
-async function readInPieces({ body, visit, signal }: Reading): Promise<Answer | undefined> {
+async function readInPieces({ body, visit, signal, conceal }: Reading): Promise<Answer | undefined> {
   const start = body.indexOf(RESULT) + RESULT.length;
   const lastBoundary = body.lastIndexOf(BOUNDARY);
   if (start < RESULT.length || lastBoundary < start) return undefined;
@@ -73,7 +80,7 @@ async function readInPieces({ body, visit, signal }: Reading): Promise<Answer | 
     signal.throwIfAborted();
     turnStart = performance.now();
   }
-  return { series, ...remarksOf(envelope) };
+  return { series, ...remarksOf(envelope, conceal) };
 }
 
 /** Ranges of whole elements without the commas between ranges. */
@@ -127,14 +134,17 @@ function holdsEmptyVector(envelope: Envelope | undefined): boolean {
   );
 }
 
-function remarksOf(envelope: Envelope | null | undefined): { warnings: string[]; infos: string[] } {
-  return { warnings: remarks(envelope?.warnings), infos: remarks(envelope?.infos) };
+function remarksOf(
+  envelope: Envelope | null | undefined,
+  conceal: Reading['conceal'],
+): { warnings: string[]; infos: string[] } {
+  return { warnings: remarks(envelope?.warnings, conceal), infos: remarks(envelope?.infos, conceal) };
 }
 
-function remarks(found: unknown): string[] {
+function remarks(found: unknown, conceal: Reading['conceal']): string[] {
   if (!Array.isArray(found)) return [];
   const texts = found.filter((remark): remark is string => typeof remark === 'string');
-  return texts.slice(0, MOST_REMARKS).map((text) => text.slice(0, LONGEST_REMARK));
+  return texts.slice(0, MOST_REMARKS).map((text) => conceal(text).slice(0, LONGEST_REMARK));
 }
 
 function parse(text: string): unknown {
