@@ -91,4 +91,13 @@ describe('loadKubeConfig', () => {
     if (text !== undefined) await writeFile(file, text);
     expect(() => loadKubeConfig(file)).toThrow(new RegExp(`^--kubeconfig=${file}: cannot be used: [^\n]+$`));
   });
+
+  it('says where a file is no YAML, and quotes nothing of it', async () => {
+    const file = join(directory, 'secret');
+    await writeFile(file, 'users:\n- user:\n    token: secret\n   bad: 1\n');
+    const problem = `--kubeconfig=${file}: cannot be used: no YAML from line 4, column 4 on`;
+    expect(() => loadKubeConfig(file)).toThrow(
+      expect.toSatisfy(({ message, cause }: Error) => message === problem && cause === undefined),
+    );
+  });
 });

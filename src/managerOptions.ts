@@ -55,10 +55,16 @@ export function loadKubeConfig(file: string | undefined): KubeConfig {
       kubeConfig.loadFromFile(file);
     }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`--kubeconfig=${file ?? ''}: cannot be used: ${why}`, { cause: error });
+    throw new UsageError(`--kubeconfig=${file ?? ''}: cannot be used: ${reasonOf(error)}`);
   }
   return kubeConfig;
+}
+
+/** Of what the YAML parser says only where: its message quotes the lines around it, tokens and keys among them. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { mark } = error as { mark?: { line: number; column: number } };
+  return mark === undefined ? error.message : `no YAML from line ${mark.line + 1}, column ${mark.column + 1} on`;
 }
 
 function metricsServerOf(flags: Flags): ManagerOptions['metricsServer'] {

@@ -159,11 +159,11 @@ describe('what is wrong', () => {
     ],
     [
       ['--prometheus-url=http://u:p@h'],
-      '--prometheus-url=http://u:p@h: must be an http or https URL without user, query and fragment',
+      '--prometheus-url=http://[redacted]@h: must be an http or https URL without user, query and fragment',
     ],
     [
       [url, '--prometheus-header=X', '--prometheus-header=A: b'],
-      "--prometheus-header=X: must be a header such as 'X-Scope-OrgID: team-a', its value in Latin-1 and without control characters",
+      "--prometheus-header=[redacted]: must be a header such as 'X-Scope-OrgID: team-a', its value in Latin-1 and without control characters",
     ],
     [
       [url, '--prometheus-matcher=a~b'],

@@ -6,7 +6,7 @@ import { flagName, flagOf, flagsOf, variableName, type Command, type FlagKey } f
 /** One text that was given, and where. */
 export interface Given {
   text: string;
-  /** As messages show it: '--interval=10s', 'TRAFFIC_OPERATOR_INTERVAL=10s'. */
+  /** As messages show it: '--interval=10s', 'TRAFFIC_OPERATOR_INTERVAL=10s'; without what may be a secret. */
   shown: string;
 }
 
@@ -54,7 +54,7 @@ export function readVariables(command: Command, env: Readonly<Record<string, str
     const name = variableName(key);
     const text = env[name] ?? '';
     const texts = flagOf(key).isList === true ? text.split('\n').map((line) => line.trim()) : [text];
-    const present = texts.filter((line) => line !== '').map((line) => ({ text: line, shown: `${name}=${line}` }));
+    const present = texts.filter((line) => line !== '').map((line) => givenAs(key, name, line));
     if (present.length > 0) {
       given[key] = present;
     }
@@ -68,7 +68,11 @@ function add(given: GivenFlags, key: FlagKey, text: string | undefined): void {
     throw new UsageError(`${name}: needs a value; must be ${flagOf(key).type.allowed}`);
   }
   const before = flagOf(key).isList === true ? (given[key] ?? []) : [];
-  given[key] = [...before, { text, shown: `${name}=${text}` }];
+  given[key] = [...before, givenAs(key, name, text)];
+}
+
+function givenAs(key: FlagKey, name: string, text: string): Given {
+  return { text, shown: `${name}=${flagOf(key).type.shown?.(text) ?? text}` };
 }
 
 /**

@@ -10,7 +10,11 @@ export interface ValueType<T> {
   /** What is allowed, to end the sentence "must be ...". */
   allowed: string;
   schema: z.ZodType<T, string>;
+  /** What of a text may be repeated in a message, right or wrong; all of it where this is absent. */
+  shown?: (text: string) => string;
 }
+
+const CENSOR = '[redacted]';
 
 /** A matcher of a label, as in usage's LabelMatcher. */
 export interface Matcher {
@@ -102,25 +106,33 @@ export const image = valueType(
 export const text = valueType('text', 'a text of one line', matching(/^[^\0\r\n]+$/));
 
 /** A server's URL. Credentials in it would end up in logs and process lists; query and fragment have no meaning. */
-export const url = valueType('url', 'an http or https URL without user, query and fragment', (given) => {
-  const parsed = URL.parse(given);
-  const isPlain = parsed?.username === '' && parsed.password === '' && parsed.search === '' && parsed.hash === '';
-  return isPlain && /^https?:$/.test(parsed.protocol) ? given : undefined;
-});
+export const url: ValueType<string> = {
+  ...valueType('url', 'an http or https URL without user, query and fragment', (given) => {
+    const parsed = URL.parse(given);
+    const isPlain = parsed?.username === '' && parsed.password === '' && parsed.search === '' && parsed.hash === '';
+    return isPlain && /^https?:$/.test(parsed.protocol) ? given : undefined;
+  }),
+  // Up to the last @, since a URL that is none may have a password with anything in it.
+  shown: (given) => given.replace(/^([a-z]+:\/\/)?.*@/is, `$1${CENSOR}@`).replace(/[?#].*/s, `?${CENSOR}`),
+};
 
 /**
  * 'Name: value' or 'Name=value'; names as RFC 9110 has them, values as node:http sends them: no control characters, and
  * nothing beyond Latin-1.
  */
-export const header: ValueType<Header> = valueType(
-  'name: value',
-  "a header such as 'X-Scope-OrgID: team-a', its value in Latin-1 and without control characters",
-  (given) => {
-    const match = /^([!#$%&'*+.^_`|~\w-]+)\s*[:=]\s*([\t\x20-\x7e\x80-\xff]*?)\s*$/.exec(given);
-    const [, name = '', value = ''] = match ?? [];
-    return name === '' || value === '' ? undefined : { name, value };
-  },
-);
+export const header: ValueType<Header> = {
+  ...valueType(
+    'name: value',
+    "a header such as 'X-Scope-OrgID: team-a', its value in Latin-1 and without control characters",
+    (given) => {
+      const match = /^([!#$%&'*+.^_`|~\w-]+)\s*[:=]\s*([\t\x20-\x7e\x80-\xff]*?)\s*$/.exec(given);
+      const [, name = '', value = ''] = match ?? [];
+      return name === '' || value === '' ? undefined : { name, value };
+    },
+  ),
+  // A value may be a key; where no colon ends a name, the whole may be one: keys often end in '='.
+  shown: (given) => `${/^[\w-]+:/.exec(given)?.[0].concat(' ') ?? ''}${CENSOR}`,
+};
 
 /**
  * A matcher as PromQL has it; quotes around the value may be left out. Regular expressions in it are Prometheus' own

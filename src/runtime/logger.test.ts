@@ -53,6 +53,11 @@ it('tells an error’s causes, three deep', () => {
   });
 });
 
+it.each(['u:p', 'u', ':p', 'u:p@p', 'u:p:p', ''])('cuts the credentials %j out of a URL', (credentials) => {
+  const rest = credentials === '' ? 'http://h/a@b' : 'http://[redacted]@h/a@b';
+  expect(cutCredentials(`GET http://${credentials && `${credentials}@`}h/a@b`)).toBe(`GET ${rest}`);
+});
+
 it('leaves ordinary text alone', () => {
   expect(cutCredentials('GET https://10.0.0.1:6443/api?x=a@b')).toBe('GET https://10.0.0.1:6443/api?x=a@b');
 });

@@ -41,11 +41,11 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** Takes HTTP credentials and user:password@ out of a text. */
+/** Takes HTTP credentials and what stands before the @ of a URL's host out of a text. */
 export function cutCredentials(text: string): string {
   return text
     .replaceAll(/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, `$1 ${CENSOR}`)
-    .replaceAll(/(\w:\/\/)[^/\s:@"]+:[^/\s@"]+@/g, `$1${CENSOR}@`);
+    .replaceAll(/(\w:\/\/)[^/\s"]+@/g, `$1${CENSOR}@`);
 }
 
 function serializeError(thrown: unknown): unknown {

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../clock.ts';
@@ -166,6 +167,21 @@ it('an exec plugin is asked once, and again when its token is refused', async ()
     'Bearer exec-2',
     'Bearer exec-2',
   ]);
+});
+
+it('an exec plugin that answers with a bare token fails the call, and its answer is in no message', async () => {
+  const config = new KubeConfig();
+  config.loadFromClusterAndUser(
+    { name: 'c', server: 'https://127.0.0.1:1', skipTLSVerify: true },
+    { name: 'u', exec: { command: 'echo', args: ['secret'] } },
+  );
+
+  const error: unknown = await transportWith(config)
+    .request(NODES)
+    .catch((thrown: unknown) => thrown);
+
+  expect(inspect(error, { depth: 9 })).toContain('something else than JSON');
+  expect(inspect(error, { depth: 9 })).not.toContain('secret');
 });
 
 it('calls that are refused together share one reading of the token, and all succeed', async () => {

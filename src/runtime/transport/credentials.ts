@@ -159,7 +159,13 @@ function copyOf({ clusters, contexts, users, currentContext }: AnyKubeConfig): K
 
 async function identityOf(source: KubeConfig): Promise<Identity> {
   const options: RequestOptions & ConnectionOptions = {};
-  await source.applyToHTTPSOptions(options);
+  try {
+    await source.applyToHTTPSOptions(options);
+  } catch (error) {
+    // Its message quotes what was read: a token, perhaps.
+    if (error instanceof SyntaxError) throw new Error('the credential plugin answers with something else than JSON');
+    throw error;
+  }
   const { ca, cert, key, rejectUnauthorized, servername } = options;
   const tls = withoutUndefined({ ca, cert, key, rejectUnauthorized, servername });
   return { headers: headersOf(options), tls, tlsFingerprint: fingerprintOf(tls) };
