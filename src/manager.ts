@@ -3,6 +3,7 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import { TRAFFIC_WATCHES, type TrafficWatch } from './api/trafficwatch.ts';
 import { createMeasurementController, type Measurement } from './controllers/measurement/controller.ts';
 import { createMeasurementMetrics } from './controllers/measurement/metrics.ts';
+import { askingOnlyOurs } from './controllers/measurement/ownPrometheus.ts';
 import { createTrafficWatchControllers, FIELD_MANAGER, watchIndexes } from './controllers/trafficwatch/controller.ts';
 import type { TrafficWatchControllers } from './controllers/trafficwatch/controller.ts';
 import { MANAGED_BY } from './controllers/trafficwatch/decide/deployment.ts';
@@ -22,6 +23,7 @@ import { createTransport } from './runtime/transport.ts';
 import { countingWrites } from './runtime/writeCount.ts';
 import { createUsageFeed, type UsageFeed } from './usage/feed.ts';
 import { createUsageMetrics } from './usage/metrics.ts';
+import { createPrometheusClient } from './usage/prometheusClient.ts';
 
 const COMPONENT = 'traffic.example.com/traffic-operator';
 
@@ -53,9 +55,15 @@ function createCaches({ options, transport, metrics, logger }: Process): Caches 
   };
 }
 
-function createFeed({ options, metrics, logger }: Process, nodes: Informer<CachedNode>): UsageFeed {
+function createFeed(
+  { options, metrics, logger }: Process,
+  nodes: Informer<CachedNode>,
+  measurement: Measurement,
+): UsageFeed {
+  const client = createPrometheusClient(options.endpoint);
   return createUsageFeed({
     endpoint: options.endpoint,
+    client: options.measurement.prometheus.enabled ? askingOnlyOurs(client, () => measurement.foreignServer()) : client,
     query: options.query,
     intervalMs: options.intervalMs,
     nodes: knownNodes(nodes),
@@ -123,9 +131,9 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
   const events = new EventRecorder({ client, component: COMPONENT, instance, logger, metrics: metrics.events });
 
   const caches = createCaches(process);
-  const feed = createFeed(process, caches.nodes);
-  const watches = createWatches(process, caches, feed, { client, events, isLeader: () => election.gate.isLeader });
   const measurement = createMeasurement(process, client, events);
+  const feed = createFeed(process, caches.nodes, measurement);
+  const watches = createWatches(process, caches, feed, { client, events, isLeader: () => election.gate.isLeader });
   started.push(
     () => watches.enqueueAll(),
     () => measurement.enqueueAll(),

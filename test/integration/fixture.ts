@@ -18,8 +18,11 @@ export interface Fixture {
   readonly exporter: SyntheticExporter;
   readonly prometheusUrl: string;
   operator(): Operator;
-  /** @param over as another user than the administrator, or against another Prometheus than the fixture's */
-  startOperator(args?: readonly string[], over?: { kubeconfig?: string; prometheusUrl?: string }): Promise<Operator>;
+  /** @param over as another user than the administrator, or against another Prometheus than the fixture's, or its own */
+  startOperator(
+    args?: readonly string[],
+    over?: { kubeconfig?: string; prometheusUrl?: string | undefined },
+  ): Promise<Operator>;
   stopOperator(): Promise<unknown>;
   restartOperator(): Promise<unknown>;
   startPrometheus(): Promise<void>;

@@ -20,10 +20,14 @@ export interface Operator {
   kill(): Promise<void>;
 }
 
-/** Starts `manager` against a control plane and a Prometheus and waits until it is ready. Ticks every second. */
+/**
+ * Starts `manager` against a control plane and waits until it is ready. Ticks every second.
+ *
+ * @param options.prometheusUrl undefined: it deploys a Prometheus of its own
+ */
 export async function startOperator(options: {
   kubeconfig: string;
-  prometheusUrl: string;
+  prometheusUrl: string | undefined;
   args?: readonly string[];
 }): Promise<Operator> {
   const directory = await mkdtemp(join(tmpdir(), 'traffic-operator-'));
@@ -33,7 +37,7 @@ export async function startOperator(options: {
     MAIN,
     'manager',
     `--kubeconfig=${options.kubeconfig}`,
-    `--prometheus-url=${options.prometheusUrl}`,
+    ...(options.prometheusUrl === undefined ? [] : [`--prometheus-url=${options.prometheusUrl}`]),
     `--health-probe-bind-address=127.0.0.1:${health}`,
     `--metrics-bind-address=127.0.0.1:${metrics}`,
     '--interval=1s',

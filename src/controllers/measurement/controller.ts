@@ -13,6 +13,8 @@ import type { Transport } from '../../runtime/transport.ts';
 import { carryOut } from './act.ts';
 import { createCaches } from './caches.ts';
 import type { Caches } from './caches.ts';
+import { allComponents } from './components/components.ts';
+import { foreignServer } from './decide/foreignServer.ts';
 import { missingExporters } from './decide/missingExporters.ts';
 import { planComponents } from './decide/plan.ts';
 import type { Problem } from './decide/plan.ts';
@@ -46,6 +48,8 @@ export interface Measurement {
   enqueueAll(): void;
   /** What is wrong now; empty when everything is as it should be. */
   problems(): readonly Problem[];
+  /** Why the Prometheus under the own one's name is not to be asked: it is somebody else's. Undefined when it is not. */
+  foreignServer(): string | undefined;
 }
 
 const COMPONENTS_KEY = 'components';
@@ -82,7 +86,14 @@ export function createMeasurementController(settings: MeasurementControllerOptio
   const enqueueAll = (): void => [enqueueComponents, enqueueTargets].forEach((enqueue) => enqueue());
   caches.subscribe(enqueueComponents, enqueueTargets);
   enqueueAll();
-  return { informers: caches.informers, controller, enqueueAll, problems: () => report.current };
+  const components = allComponents(options);
+  return {
+    informers: caches.informers,
+    controller,
+    enqueueAll,
+    problems: () => report.current,
+    foreignServer: () => foreignServer(components.map((component) => ({ component, live: caches.live(component) }))),
+  };
 }
 
 interface Passes {
