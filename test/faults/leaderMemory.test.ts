@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { NAMESPACES } from '../../src/runtime/resources.ts';
+import { startFixture, type Fixture } from '../integration/fixture.ts';
+import type { Operator } from '../integration/operator.ts';
+import { audited } from './audit.ts';
+import { measured, sleep, until } from './measured.ts';
+import { withNodeOptions } from './nodeOptions.ts';
+
+/** An operator that runs out of memory, again and again, while TrafficWatches are too large for it. */
+const KEY = 'web.traffic.example.com/unfit';
+const WAIT = { timeout: 60_000, interval: 200 };
+/** MiB: enough for the operator with a few objects, not for what is created below. */
+const HEAP = 48;
+const LARGE = 120;
+const LARGE_BYTES = 700_000;
+
+let f: Fixture;
+let operator: Operator;
+const start = (): Promise<Operator> =>
+  withNodeOptions(`--max-old-space-size=${HEAP}`, () => f.startOperator(['--leader-elect']));
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1', 'n2'] });
+  f.exporter.setPercent('n2', 60);
+  await f.client.create(NAMESPACES, { metadata: { name: 'traffic-operator-system' } });
+  await f.createWatch('web', { maxBandwidthPercent: '10' });
+  operator = await start();
+  await vi.waitFor(async () => {
+    expect(await f.labels(KEY)).toEqual({ n1: 'false', n2: 'true' });
+    expect((await f.watch('web')).status).toMatchObject({ ready: true, unknownNodes: 0 });
+  }, WAIT);
+});
+afterAll(async () => {
+  await f.stop();
+});
+
+const isGone = (): boolean => {
+  try {
+    process.kill(operator.pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+};
+
+/** Of the same label as the one there is: stalled, so that it asks for no labels of its own. */
+function large(name: string): TrafficWatch {
+  const { spec, ...rest } = web;
+  const text = Array.from({ length: LARGE_BYTES / 10 }, (_, n) => String(n).padStart(10)).join('');
+  const template = structuredClone(spec.deployment.template);
+  template.metadata = { ...template.metadata, annotations: { 'example.com/large': text } };
+  const metadata = { namespace: 'default', name };
+  return { ...rest, metadata, spec: { ...spec, label: 'web', deployment: { ...spec.deployment, template } } };
+}
+let web: TrafficWatch;
+
+it('dies of memory and is started again: labels stay, and it recovers', { timeout: 240_000 }, async () => {
+  const versions = await f.nodeVersions();
+  const { apiVersion, kind, spec } = await f.watch('web');
+  web = { apiVersion: apiVersion!, kind: kind!, spec };
+  let made = 0;
+  while (!isGone() && made < LARGE) await f.client.create(TRAFFIC_WATCHES, large(`large-${made++}`));
+  await until('it has died', isGone);
+  measured(`with a heap of ${HEAP} MiB it died after ${made} TrafficWatches of ${LARGE_BYTES} bytes`);
+  let deaths = 1;
+  for (; deaths < 3; deaths += 1) {
+    await start().then(
+      (started) => void (operator = started),
+      () => undefined,
+    );
+    await until('it has died again', isGone);
+  }
+  expect(operator.log()).toContain('heap out of memory');
+  await Promise.all(
+    Array.from({ length: made }, (_, n) =>
+      f.client.mergePatch(
+        TRAFFIC_WATCHES,
+        { namespace: 'default', name: `large-${n}` },
+        { metadata: { finalizers: null } },
+        { fieldManager: 'person' },
+      ),
+    ),
+  );
+  for (let n = 0; n < made; n += 1)
+    await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name: `large-${n}` });
+  operator = await start();
+  const { status } = await f.watch('web');
+  await vi.waitFor(async () => {
+    expect((await f.watch('web')).status?.nodes?.n1?.time).toBeGreaterThan((status?.nodes?.n1?.time ?? 0) + 2);
+  }, WAIT);
+  await sleep(1_000);
+  expect(await f.nodeVersions()).toEqual(versions);
+  const patches = audited(f.controlPlane).filter(({ verb, resource }) => verb === 'patch' && resource === 'nodes');
+  measured(`out of memory ${deaths} times: ${patches.length - 2} writes to nodes meanwhile`);
+  expect(patches).toHaveLength(2);
+});
