@@ -150,7 +150,7 @@ describe('stopping', () => {
     expect(reconcile.mock.calls.map(([key]) => key)).toEqual(['a', 'b']);
   });
 
-  it('aborts what is still under way after 3 s and ends, also when that does not listen', async () => {
+  it('aborts what is still under way after 1.5 s and ends, also when that does not listen', async () => {
     const signals: AbortSignal[] = [];
     const reconcile: Reconcile = (_key, signal) => {
       signals.push(signal);
@@ -160,7 +160,7 @@ describe('stopping', () => {
     controller.queue.add('a');
     await clock.advance(0);
     stop.abort();
-    await clock.advance(2_999);
+    await clock.advance(1_499);
     expect(signals[0]!.aborted).toBe(false);
     await clock.advance(1);
     expect(signals[0]!.aborted).toBe(true);

@@ -31,7 +31,7 @@ export interface ControllerOptions {
   workers?: number;
   /** Milliseconds until the signal of a reconcile is aborted; 60,000 unless told. */
   reconcileTimeoutMs?: number;
-  /** Milliseconds that run() waits, once stopped, for the queue to drain; 3,000 unless told, of the 5 s to exit in. */
+  /** Milliseconds that run() waits, once stopped, for the queue to drain; 1,500 unless told: the next leader is to write within 3 s. */
   drainTimeoutMs?: number;
   logger: Logger;
   metrics?: ControllerMetrics;
@@ -63,7 +63,7 @@ export class Controller {
     this.#reconcile = options.reconcile;
     this.#workers = options.workers ?? 1;
     this.#reconcileTimeoutMs = options.reconcileTimeoutMs ?? 60_000;
-    this.#drainTimeoutMs = options.drainTimeoutMs ?? 3_000;
+    this.#drainTimeoutMs = options.drainTimeoutMs ?? 1_500;
     this.#logger = options.logger.child({ controller: options.name });
     this.#metrics = options.metrics;
     this.#clock = options.clock ?? systemClock;

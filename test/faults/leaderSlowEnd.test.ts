@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { NAMESPACES } from '../../src/runtime/resources.ts';
+import { startFixture, type Fixture } from '../integration/fixture.ts';
+import type { Operator } from '../integration/operator.ts';
+import { writesOf } from './audit.ts';
+import { measured, seconds, until } from './measured.ts';
+import { startApiProxy, type ApiProxy } from './proxy.ts';
+
+/** A leader that is told to end while its calls hang: what it waits for must not keep the next leader waiting. */
+const TERMINATED_MS = 3_000;
+const NODES = ['n1', 'n2', 'n3'];
+
+let f: Fixture;
+let proxy: ApiProxy;
+let leader: Operator;
+beforeAll(async () => {
+  f = await startFixture({ nodes: NODES });
+  await f.client.create(NAMESPACES, { metadata: { name: 'traffic-operator-system' } });
+  proxy = await startApiProxy(f.controlPlane);
+  proxy.fault = ({ path, method }) =>
+    method === 'PATCH' && path.startsWith('/api/v1/nodes/') ? { kind: 'delay', ms: 9_000 } : undefined;
+  leader = await f.startOperator(['--leader-elect'], { kubeconfig: proxy.kubeconfig });
+  await until('it leads', () => leader.log().includes('started leading'));
+  await f.startOperator(['--leader-elect'], { kubeconfig: await f.controlPlane.user('next', ['system:masters']) });
+  await f.createWatch('web', { maxBandwidthPercent: '10' });
+});
+afterAll(async () => {
+  await leader.kill();
+  await f.stop();
+  await proxy.stop();
+});
+
+it('gives its lease up in time', { timeout: 60_000 }, async () => {
+  const hangs = (): boolean => proxy.requests.some(({ path }) => path.startsWith('/api/v1/nodes/'));
+  await until('patches of nodes hang', hangs);
+  const told = Date.now();
+  process.kill(leader.pid, 'SIGTERM');
+  const first = () => writesOf(f.controlPlane, 'next').find(({ resource }) => resource === 'nodes')?.at;
+  await until('the next leader labels nodes', () => first() !== undefined);
+  measured(`a leader told to end whose calls hang is followed after ${seconds(first()! - told)}`);
+  expect(first()! - told).toBeLessThan(TERMINATED_MS);
+  // What hung was called off: only the next leader's patches arrive.
+  expect(writesOf(f.controlPlane, 'admin').filter(({ at, resource }) => resource === 'nodes' && at > told)).toEqual([]);
+});
