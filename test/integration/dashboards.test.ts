@@ -167,3 +167,15 @@ describe('after rights, Prometheus and the API server were away', () => {
     await vi.waitFor(async () => expect(await without(queries, 'withoutZero')).toEqual([]), WAIT);
   });
 });
+
+describe('when the operator is gone', () => {
+  it('counts are missing, rather than zero', async () => {
+    await f.operator().kill();
+    const counts = panelQueries(VARIABLES).filter(({ where }) => /(Measured|Unfit|Unknown|Fit) \/ A$/.test(where));
+    expect(counts).toHaveLength(6);
+    await vi.waitFor(async () => {
+      const answers = await Promise.all(counts.map(({ expr }) => observer.answerTo(expr, true)));
+      expect(answers.flat()).toEqual([]);
+    }, WAIT);
+  });
+});
