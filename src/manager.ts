@@ -95,13 +95,26 @@ interface Writers {
   readonly isLeader: () => boolean;
 }
 
-function createWatches(process: Process, caches: Caches, feed: UsageFeed, writers: Writers): TrafficWatchControllers {
-  const { metrics, logger } = process;
+/** What figures come from. */
+interface Measuring {
+  readonly feed: UsageFeed;
+  readonly measurement: Measurement;
+}
+
+function createWatches(
+  process: Process,
+  caches: Caches,
+  { feed, measurement }: Measuring,
+  writers: Writers,
+): TrafficWatchControllers {
+  const { transport, metrics, logger } = process;
   return createTrafficWatchControllers({
     ...caches,
     ...writers,
+    transport,
     clock: systemClock,
     feed,
+    measurementProblems: () => measurement.problems(),
     registry: metrics.registry,
     metrics: metrics.controller,
     logger,
@@ -133,7 +146,8 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
   const caches = createCaches(process);
   const measurement = createMeasurement(process, client, events);
   const feed = createFeed(process, caches.nodes, measurement);
-  const watches = createWatches(process, caches, feed, { client, events, isLeader: () => election.gate.isLeader });
+  const writers = { client, events, isLeader: () => election.gate.isLeader };
+  const watches = createWatches(process, caches, { feed, measurement }, writers);
   started.push(
     () => watches.enqueueAll(),
     () => measurement.enqueueAll(),
@@ -149,6 +163,7 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     ...election.parts,
     { name: 'feed', stage: 'work', run: (stop) => feed.run(stop) },
     ...watches.controllers.map(controllerPart),
+    { name: 'crd check', stage: 'work', run: (stop) => watches.crd.run(stop) },
     controllerPart(measurement.controller),
   );
   try {

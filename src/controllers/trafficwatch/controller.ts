@@ -11,8 +11,11 @@ import type { Informer } from '../../runtime/informer.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { keyOf } from '../../runtime/resource.ts';
 import { WrittenObjects } from '../../runtime/writtenObjects.ts';
+import type { Transport } from '../../runtime/transport.ts';
 import type { UsageFeed } from '../../usage/feed.ts';
 import type { Writers } from './act.ts';
+import { CrdCheck } from './crdCheck.ts';
+import { CrdWarnings } from './crdWarnings.ts';
 import { KeptStatuses } from './keptStatuses.ts';
 import { LabelWrites } from './labelWrites.ts';
 import { createTrafficWatchMetrics } from './metrics.ts';
@@ -34,9 +37,13 @@ export interface TrafficWatchControllerOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly feed: UsageFeed;
+  /** What keeps the operator from measuring, now. */
+  readonly measurementProblems: Sources['measurementProblems'];
   readonly watches: Informer<TrafficWatch>;
   readonly nodes: Informer<CachedNode>;
   readonly deployments: Informer<V1Deployment>;
+  /** The way to the schema that the API server publishes. */
+  readonly transport: Pick<Transport, 'request'>;
   readonly events: EventRecorder;
   readonly registry: Registry;
   readonly metrics?: ControllerMetrics;
@@ -47,6 +54,8 @@ export interface TrafficWatchControllerOptions {
 /** The controllers of TrafficWatch, ready to run. */
 export interface TrafficWatchControllers {
   readonly controllers: readonly Controller[];
+  /** Has to run beside them. */
+  readonly crd: CrdCheck;
   /** Every TrafficWatch comes again: at the start of leadership, say. */
   enqueueAll(): void;
 }
@@ -54,14 +63,16 @@ export interface TrafficWatchControllers {
 /** The informer index that finds the TrafficWatches that claim a label key. */
 export const watchIndexes = { [BY_LABEL_KEY]: claimedKeys };
 
-function sourcesOf(o: TrafficWatchControllerOptions): Sources {
+function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
   return {
     client: o.client,
     clock: o.clock,
     feed: o.feed,
+    measurementProblems: o.measurementProblems,
     watches: o.watches.lister,
     nodes: o.nodes.lister,
     deployments: o.deployments.lister,
+    crd,
     written: {
       watches: new WrittenObjects(o.clock),
       nodes: new WrittenObjects(o.clock),
@@ -144,10 +155,12 @@ function subscribe(
 
 /** Makes the controller of TrafficWatches and the sweep of labels that nobody answers for. */
 export function createTrafficWatchControllers(o: TrafficWatchControllerOptions): TrafficWatchControllers {
-  const sources = sourcesOf(o);
+  const crd = new CrdCheck(o);
+  const sources = sourcesOf(o, crd);
   const writers = writersOf(o, sources);
   const { logger, metrics, clock } = o;
-  const dependencies = { sources, writers, events: o.events, logger, isLeader: o.isLeader };
+  const crdWarnings = new CrdWarnings({ ...o, crd });
+  const dependencies = { sources, writers, crdWarnings, events: o.events, logger, isLeader: o.isLeader };
   const watchMetrics = createTrafficWatchMetrics(o.registry);
   const main = new Controller({
     name: 'trafficwatch',
@@ -167,5 +180,5 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
     clock,
   });
   const enqueueAll = subscribe(o, sources, main.queue, () => sweeper.queue.add(SWEEP));
-  return { controllers: [main, sweeper], enqueueAll };
+  return { controllers: [main, sweeper], crd, enqueueAll };
 }

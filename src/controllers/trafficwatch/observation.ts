@@ -24,6 +24,12 @@ export interface NodeView {
   readonly writes?: Readonly<Record<string, LabelWrite>> | undefined;
 }
 
+/** What keeps the operator from measuring as it should; the message says of what, and why. */
+export interface MeasurementProblem {
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** The use that another live TrafficWatch (one without a deletionTimestamp) makes of a label key. */
 export interface Claim {
   readonly uid: string;
@@ -49,6 +55,8 @@ export interface Observation {
   /** The newest pass over Prometheus, and the one right before it. */
   readonly current: Snapshot | undefined;
   readonly previous: Snapshot | undefined;
+  /** What is in the way of figures, as far as the operator measures by itself; empty when nothing is. */
+  readonly measurementProblems: readonly MeasurementProblem[];
   /** When the feed of passes started, ms since the epoch by our clock. */
   readonly feedStartedAt: number;
   /** ms since the epoch by our clock. */

@@ -1,5 +1,5 @@
 import type { V1Deployment } from '@kubernetes/client-node';
-import { TRAFFIC_WATCHES, type TrafficWatch, type TrafficWatchSpec } from '../../api/trafficwatch.ts';
+import { labelPrefixOf, TRAFFIC_WATCHES, type TrafficWatch, type TrafficWatchSpec } from '../../api/trafficwatch.ts';
 import { readStatus } from '../../api/status.ts';
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import type { Client } from '../../runtime/client.ts';
@@ -10,19 +10,24 @@ import { DEPLOYMENTS } from '../../runtime/resources.ts';
 import { keyOf, refOfKey } from '../../runtime/resource.ts';
 import type { WrittenObjects } from '../../runtime/writtenObjects.ts';
 import type { UsageFeed } from '../../usage/feed.ts';
+import type { CrdCheck } from './crdCheck.ts';
 import { previousKeyOf, specKeyOf } from './decide/plan.ts';
 import type { LabelWrites } from './labelWrites.ts';
 import type { KeptStatuses } from './keptStatuses.ts';
-import type { Claim, NodeView, Observation } from './observation.ts';
+import type { Claim, MeasurementProblem, NodeView, Observation } from './observation.ts';
 
 /** Name of the index of TrafficWatches by the label keys that they claim. */
 export const BY_LABEL_KEY = 'labelKey';
+
+const LABEL = 'spec.label';
 
 /** What is read: caches, with our own newest writes over them, and the feed of passes. */
 export interface Sources {
   readonly client: Client;
   readonly clock: Clock;
   readonly feed: Pick<UsageFeed, 'current' | 'previous' | 'startedAt'>;
+  /** What keeps the operator from measuring, now. */
+  readonly measurementProblems: () => readonly MeasurementProblem[];
   readonly watches: Lister<TrafficWatch>;
   readonly nodes: Lister<CachedNode>;
   /** Only the Deployments that carry our label; one that does not is asked for by name. */
@@ -34,6 +39,8 @@ export interface Sources {
     readonly labels: LabelWrites;
     readonly statuses: KeptStatuses;
   };
+  /** Which fields the API server drops. */
+  readonly crd: Pick<CrdCheck, 'missing' | 'refresh'>;
 }
 
 /** The label keys that a TrafficWatch claims: the one its spec names, and in a rename the one that is still in use. */
@@ -98,6 +105,18 @@ function complete(stored: TrafficWatch): TrafficWatch {
 }
 
 /**
+ * A label that the API server drops from the spec, since the CRD is older, reads as if it had been taken away: the
+ * labels of all nodes would move to another key. The key in use stands in for it. A rename is rare, so that it can wait
+ * for a look at the CRD.
+ */
+async function withDroppedLabel(watch: TrafficWatch, { crd }: Sources): Promise<TrafficWatch> {
+  const inUse = previousKeyOf(watch);
+  if (inUse === undefined || watch.spec.label !== undefined) return watch;
+  await crd.refresh();
+  return crd.missing.includes(LABEL) ? { ...watch, spec: { ...watch.spec, label: labelPrefixOf(inUse) } } : watch;
+}
+
+/**
  * Reads everything that a decision about the TrafficWatch of this key may look at; undefined when there is none.
  * @param signal calls off the question for the Deployment
  * @throws ApiError, TransportError when the Deployment had to be asked for and was not told
@@ -106,7 +125,8 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   const cached = sources.watches.get(key);
   if (!cached) return undefined;
   const { watches, statuses } = sources.written;
-  const watch = complete(statuses.asMeant(watches.latest(key, cached) ?? cached));
+  const stored = complete(statuses.asMeant(watches.latest(key, cached) ?? cached));
+  const watch = await withDroppedLabel(stored, sources);
   const deployment = watch.metadata?.deletionTimestamp ? undefined : await deploymentOf(sources, key, signal);
   return {
     watch,
@@ -115,6 +135,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     deployment,
     current: sources.feed.current,
     previous: sources.feed.previous,
+    measurementProblems: sources.measurementProblems(),
     feedStartedAt: sources.feed.startedAt,
     now: sources.clock.now(),
   };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../../usage/snapshot.ts';
-import { anObservation, NOW, pass, usage } from '../testing/observations.ts';
+import type { Observation } from '../observation.ts';
+import { anObservation, failedPass, NOW, pass, usage } from '../testing/observations.ts';
 import { settled, statusOf } from '../testing/settled.ts';
 
 const HEALTHY = { n1: 50, n2: 1 };
@@ -10,6 +11,14 @@ function conditionOf(type: string, changes: Partial<Snapshot>, percents: Record<
   const current = pass(3, percents, changes);
   const status = statusOf({ ...settled(anObservation()), current, now: NOW + 300_000 });
   return status.conditions?.find((c) => c.type === type);
+}
+
+const PROBLEM = { reason: 'ExporterNotReady', message: 'no node-exporter is ready on n2 (ErrImagePull): not measured' };
+
+/** The message of MetricsAvailable in a pass, with problems of the measurement. */
+function messageOf(current: Snapshot, measurementProblems: Observation['measurementProblems']): string | undefined {
+  const status = statusOf({ ...settled(anObservation()), current, measurementProblems, now: NOW + 300_000 });
+  return status.conditions?.find((c) => c.type === 'MetricsAvailable')?.message;
 }
 
 describe('PrometheusReachable', () => {
@@ -59,5 +68,35 @@ describe('MetricsAvailable', () => {
     expect(conditionOf('MetricsAvailable', stray)?.message).toBe(
       'every node has figures; series that belong to no node, or to several: {node="gone"}',
     );
+  });
+});
+
+describe('MetricsAvailable with a problem of the measurement', () => {
+  it.each([
+    {
+      why: 'a node lacks figures',
+      current: pass(3, { n1: 50, n2: undefined }),
+      before: 'no usable figures for n2 (NoSeries)',
+    },
+    {
+      why: 'the pass failed',
+      current: failedPass(3),
+      before: 'the last pass over Prometheus failed; labels stay as they are',
+    },
+  ])('says so where $why', ({ current, before }) => {
+    expect(messageOf(current, [PROBLEM])).toBe(`${before}; ${PROBLEM.message}`);
+  });
+
+  it('has nothing to say of it where every node has figures', () => {
+    expect(messageOf(pass(3, HEALTHY), [PROBLEM])).toBe('every node has figures');
+  });
+
+  it('stays short, however many problems there are and however much they say', () => {
+    const problems = Array.from({ length: 50 }, (_, n) => ({ reason: 'R', message: `${n} ${'x'.repeat(5_000)}` }));
+    const message = messageOf(failedPass(3), problems);
+    expect(message).toMatch(
+      /^the last pass .*; 0 x+…; 1 x+…; 2 x+…; and 47 more problems of the measurement, see the log$/,
+    );
+    expect(message!.length).toBeLessThan(2_000);
   });
 });

@@ -25,6 +25,10 @@ const JOINING_MS = 60_000;
 /** How many nodes or series a message names; beyond, it only counts. */
 const NAMED_AT_MOST = 5;
 
+/** How many problems of the measurement a message has room for, and how many characters of each. */
+const PROBLEMS_AT_MOST = 3;
+const LONGEST_PROBLEM = 600;
+
 const draft = (status: Condition['status'], reason: string, message: string): Draft => ({ status, reason, message });
 
 /** Stalls in which not even labels are written, so that nothing can be said to be decided. */
@@ -95,6 +99,17 @@ function unmeasuredNodes(o: Observation, current: Snapshot): NodeView[] {
   return o.nodes.filter(({ name }) => current.nodes.get(name)?.percent === undefined);
 }
 
+function cut(text: string): string {
+  return text.length > LONGEST_PROBLEM ? `${text.slice(0, LONGEST_PROBLEM)}…` : text;
+}
+
+/** What the operator knows to be in the way of figures: of interest only while some are missing. */
+function obstacles({ measurementProblems }: Observation): string {
+  const more = measurementProblems.length - PROBLEMS_AT_MOST;
+  const told = measurementProblems.slice(0, PROBLEMS_AT_MOST).map(({ message }) => `; ${cut(message)}`);
+  return `${told.join('')}${more > 0 ? `; and ${more} more problems of the measurement, see the log` : ''}`;
+}
+
 function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
   const unmeasured = unmeasuredNodes(o, current);
   const none = unmeasured.length === o.nodes.length;
@@ -102,7 +117,7 @@ function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
   const warned = current.warnings.length === 0 ? '' : `Prometheus warns: ${named(current.warnings)}`;
   if (due.length > 0) {
     const names = due.map(({ name }) => `${name} (${current.nodes.get(name)?.reason ?? 'NoSeries'})`).sort();
-    const message = `no usable figures for ${named(names)}${warned === '' ? '' : `; ${warned}`}`;
+    const message = `no usable figures for ${named(names)}${warned === '' ? '' : `; ${warned}`}${obstacles(o)}`;
     return draft('False', none ? Reason.NoData : Reason.PartialData, message);
   }
   if (warned !== '') return draft('False', Reason.PartialData, warned);
@@ -124,8 +139,10 @@ function falls(o: Observation, current: Snapshot): string[] {
 function metricsAvailable(o: Observation): Draft {
   const { current } = o;
   if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus was not asked yet');
-  if (!current.ok)
-    return draft('False', Reason.NoData, 'the last pass over Prometheus failed; labels stay as they are');
+  if (!current.ok) {
+    const message = `the last pass over Prometheus failed; labels stay as they are${obstacles(o)}`;
+    return draft('False', Reason.NoData, message);
+  }
   const problem = dataProblems(o, current);
   if (problem) return problem;
   const examples = named([...current.unmatchedExamples, ...current.ambiguousExamples]);

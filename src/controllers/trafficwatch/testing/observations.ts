@@ -117,6 +117,7 @@ export function anObservation({ nodes, ...changes }: ObservationChanges = {}): O
     deployment: undefined,
     previous: pass(1, { n1: 1, n2: 2 }),
     current: pass(2, { n1: 1, n2: 2 }),
+    measurementProblems: [],
     feedStartedAt: NOW - 300_000,
     now: NOW,
     ...changes,

@@ -14,6 +14,7 @@ import { Store } from '../../../runtime/store.ts';
 import { WrittenObjects } from '../../../runtime/writtenObjects.ts';
 import type { Snapshot } from '../../../usage/snapshot.ts';
 import type { Writers } from '../act.ts';
+import { CrdWarnings } from '../crdWarnings.ts';
 import { KeptStatuses } from '../keptStatuses.ts';
 import { LabelWrites } from '../labelWrites.ts';
 import { createTrafficWatchMetrics } from '../metrics.ts';
@@ -45,6 +46,8 @@ export interface Scene extends Dependencies {
   readonly told: [string, string][];
   readonly feed: { current: Snapshot | undefined; previous: Snapshot | undefined; startedAt: number };
   readonly sources: Sources;
+  /** What the CRD lacks, and what is said of it. */
+  readonly crd: { missing: string[]; problem: string | undefined; refresh: () => Promise<void> };
   readonly writers: Writers;
   leader: boolean;
   /** Asked before each call is answered; what it returns is thrown. */
@@ -120,8 +123,8 @@ function sceneClient(scene: Pick<Scene, 'calls' | 'refuse' | 'hangs' | 'watches'
   };
 }
 
-function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes'>, client: Client): Sources {
-  const { clock, feed, watches, nodes } = scene;
+function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | 'crd'>, client: Client): Sources {
+  const { clock, feed, watches, nodes, crd } = scene;
   const written = {
     watches: new WrittenObjects<TrafficWatch>(clock),
     nodes: new WrittenObjects<CachedNode>(clock),
@@ -129,7 +132,18 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes'>, c
     labels: new LabelWrites(() => feed.current?.pass ?? 0),
     statuses: new KeptStatuses(),
   };
-  return { client, clock, feed, watches, nodes, deployments: new Store<V1Deployment>(), written };
+  const measurementProblems = (): [] => [];
+  return {
+    client,
+    clock,
+    feed,
+    measurementProblems,
+    watches,
+    nodes,
+    deployments: new Store<V1Deployment>(),
+    written,
+    crd,
+  };
 }
 
 function writersOf(client: Client, { written, clock }: Sources): Writers {
@@ -161,6 +175,7 @@ export function aScene(): Scene {
     calls: [] as Call[],
     told: [] as [string, string][],
     feed: { current: pass(2, percents), previous: pass(1, percents), startedAt: NOW - 300_000 } as Scene['feed'],
+    crd: { missing: [], problem: undefined, refresh: () => Promise.resolve() } as Scene['crd'],
     leader: true,
     refuse: (() => undefined) as Scene['refuse'],
     hangs: (() => false) as Scene['hangs'],
@@ -172,10 +187,12 @@ export function aScene(): Scene {
   const event = (_about: KubeObject, type: string, reason: string): void => void base.told.push([type, reason]);
   const client = sceneClient(base);
   const sources = sourcesOf(base, client);
+  const events = { event } as unknown as EventRecorder;
   return Object.assign(base, {
     sources,
     writers: writersOf(client, sources),
-    events: { event } as unknown as EventRecorder,
+    events,
+    crdWarnings: new CrdWarnings({ ...base, events }),
     isLeader: () => base.leader,
   });
 }
