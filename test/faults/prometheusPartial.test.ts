@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { DEPLOYMENTS, NODES } from '../../src/runtime/resources.ts';
+import { startFixture, type Fixture } from '../integration/fixture.ts';
+import { rewritten } from './lyingAnswers.ts';
+import { startLyingPrometheus, type LyingPrometheus } from './lyingPrometheus.ts';
+import { measured, seconds, until } from './measured.ts';
+
+/** Answers that lack some nodes and say so, and a cluster that is full everywhere. */
+const WAIT = { timeout: 90_000, interval: 100 };
+const KEY = 'web.traffic.example.com/unfit';
+const WARNING = 'store-2 did not answer: results may be partial';
+
+let f: Fixture;
+let prometheus: LyingPrometheus;
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1', 'n2', 'n3', 'n4'] });
+  f.exporter.setPercent('n2', 60);
+  prometheus = await startLyingPrometheus(f.prometheusUrl);
+  await f.startOperator([], { prometheusUrl: prometheus.url });
+  await f.createWatch('web', { maxBandwidthPercent: '10' });
+  await expectLabels({ n1: 'false', n2: 'true', n3: 'false', n4: 'false' });
+});
+afterAll(async () => {
+  await f.stop();
+  await prometheus.stop();
+});
+
+async function expectLabels(labels: Record<string, string>): Promise<void> {
+  await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual(labels), WAIT);
+}
+
+async function available() {
+  return (await f.watch('web')).status?.conditions?.find(({ type }) => type === 'MetricsAvailable');
+}
+
+/** Leaves the nodes out that are named, as a Thanos does whose store is gone. */
+const without = (missing: readonly string[]) =>
+  rewritten((answer) => ({
+    ...answer,
+    warnings: [WARNING],
+    data: { ...answer.data, result: answer.data.result.filter(({ metric }) => !missing.includes(metric.node ?? '')) },
+  }));
+
+describe('a partial answer with a warning', () => {
+  it('lets the nodes proceed that are in it; the others are Unknown and keep their labels', async () => {
+    const { n2, n4 } = await f.nodeVersions();
+    prometheus.lie = without(['n2', 'n4']);
+    await vi.waitFor(async () => expect((await f.watch('web')).status).toMatchObject({ unknownNodes: 2 }), WAIT);
+    f.exporter.setPercent('n1', 90);
+    f.exporter.setPercent('n4', 90);
+    await expectLabels({ n1: 'true', n2: 'true', n3: 'false', n4: 'false' });
+    expect((await f.watch('web')).status?.nodes).toMatchObject({
+      n1: { verdict: 'Unfit' },
+      n2: { verdict: 'Unknown', reason: 'NoSeries', unfit: true },
+      n3: { verdict: 'Fit' },
+      n4: { verdict: 'Unknown', reason: 'NoSeries', unfit: false },
+    });
+    expect(await f.nodeVersions()).toMatchObject({ n2, n4 });
+  });
+
+  it('is told with the warning, and with the names of the nodes once they are no newcomers', async () => {
+    expect(await available()).toMatchObject({ status: 'False', reason: 'PartialData' });
+    expect((await available())?.message).toContain(`Prometheus warns: ${WARNING}`);
+    const message = `no usable figures for n2 (NoSeries), n4 (NoSeries); Prometheus warns: ${WARNING}`;
+    await vi.waitFor(async () => expect(await available()).toMatchObject({ message }), WAIT);
+    measured(`a partial answer: "${message}"`);
+  });
+
+  it('is over when the answer is whole', async () => {
+    prometheus.lie = undefined;
+    await expectLabels({ n1: 'true', n2: 'true', n3: 'false', n4: 'true' });
+    await vi.waitFor(async () => expect(await available()).toMatchObject({ status: 'True' }), WAIT);
+  });
+});
+
+describe('a cluster of which every node is over the threshold', () => {
+  it('is unfit everywhere, an event says so once, and nothing that runs is touched', async () => {
+    const since = performance.now();
+    f.exporter.setPercent('n3', 90);
+    await expectLabels({ n1: 'true', n2: 'true', n3: 'true', n4: 'true' });
+    measured(`every node is unfit ${seconds(performance.now() - since)} after the traffic`);
+    const events = async () => (await f.events('web')).filter(({ reason }) => reason === 'AllNodesUnfit');
+    await until('an event says so', async () => (await events()).length > 0);
+    const [event] = await events();
+    expect(event).toMatchObject({ type: 'Warning', note: expect.stringContaining('running pods stay') as string });
+    measured(`every node is unfit: event "${event?.note ?? ''}"`);
+    expect((await f.watch('web')).status).toMatchObject({ ready: true, unfitNodes: 4, fitNodes: 0, unknownNodes: 0 });
+    await expectNoEviction();
+    expect(await events()).toHaveLength(1);
+  });
+});
+
+/** Pods that run are left alone by a label that only the scheduler reads: neither taints nor a Deployment that changes. */
+async function expectNoEviction(): Promise<void> {
+  const nodes = await f.client.list(NODES);
+  for (const { spec } of nodes) {
+    expect(spec?.unschedulable).toBeUndefined();
+    expect(spec?.taints?.filter(({ key }) => key.includes('traffic.example.com')) ?? []).toEqual([]);
+  }
+  const { metadata, spec } = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+  expect(metadata?.generation).toBe(1);
+  const affinity = spec?.template.spec?.affinity?.nodeAffinity;
+  expect(affinity?.requiredDuringSchedulingIgnoredDuringExecution).toBeDefined();
+}
