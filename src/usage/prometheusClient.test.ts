@@ -216,6 +216,21 @@ describe('a server that is not one', () => {
     await expect(ask({ url })).rejects.toMatchObject({ reason: 'Unreachable' });
   });
 
+  it('is asked once more when it resets the connection, and no more', async () => {
+    let resets = 1;
+    let asked = 0;
+    const server = createServer((request, response) => {
+      asked++;
+      if (resets-- > 0) request.socket.resetAndDestroy();
+      else response.end(JSON.stringify(SUCCESS));
+    });
+    const url = await serving(server);
+    expect(await ask({ url })).toMatchObject({ series: 1 });
+    resets = Infinity;
+    await expect(ask({ url })).rejects.toMatchObject({ reason: 'Unreachable' });
+    expect(asked).toBe(4);
+  });
+
   it('is a BadAnswer when it does not speak HTTP', async () => {
     const url = await serving(createTcpServer((socket) => socket.end('220 hunter2 ESMTP\r\n')));
     await expect(ask({ url })).rejects.toMatchObject({ reason: 'BadAnswer' });

@@ -62,22 +62,23 @@ export function createPrometheusClient(
 ): PrometheusClient {
   const url = parseEndpointUrl(endpoint.url);
   const credentials = new EndpointCredentials(endpoint);
+  const ask = async (question: Question): Promise<Answer> => {
+    const call: Call = { question, secrets: [] };
+    const driver = driverFor(url, credentials, call, largestAnswerBytes);
+    await driver.instantQuery(question.expression, undefined, timeoutOf(question));
+    if (call.answer === undefined) throw new PrometheusError('BadAnswer', 'no answer was read');
+    return call.answer;
+  };
   return {
-    async query(question) {
-      const call: Call = { question, secrets: [] };
-      try {
-        await driverFor(url, credentials, call, largestAnswerBytes).instantQuery(
-          question.expression,
-          undefined,
-          timeoutOf(question),
-        );
-      } catch (thrown) {
+    query: (question) =>
+      ask(question).catch((thrown: unknown) => {
         question.signal.throwIfAborted();
-        throw explain(thrown, url);
-      }
-      if (call.answer === undefined) throw new PrometheusError('BadAnswer', 'no answer was read');
-      return call.answer;
-    },
+        if (!brokeOff(thrown)) throw explain(thrown, url);
+        return ask(question).catch((again: unknown) => {
+          question.signal.throwIfAborted();
+          throw explain(again, url);
+        });
+      }),
     close: () => credentials.close(),
   };
 }
@@ -184,7 +185,16 @@ interface Thrown {
   original?: unknown;
 }
 
+/** What a connection that is reset ends with, also one that was kept open and that the server has closed meanwhile. */
+const BROKEN_OFF: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
+
+/** Whether it is worth asking again at once, by a new connection: a query changes nothing, and nothing was read yet. */
+function brokeOff(thrown: unknown): boolean {
+  return BROKEN_OFF.has(((thrown ?? {}) as Thrown).code);
+}
+
 function explain(thrown: unknown, url: string): PrometheusError {
+  if (thrown instanceof PrometheusError) return thrown;
   const { code, error, original } = (thrown ?? {}) as Thrown;
   if (original instanceof PrometheusError) return original;
   if (typeof error === 'string' && error.startsWith('maxContentLength')) {
