@@ -9,6 +9,7 @@ import {
   RowBuilder,
   VariableRefresh,
   VariableSort,
+  type DashboardLink,
   type Panel,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { DATASOURCE } from './frame.ts';
@@ -64,7 +65,7 @@ export function buildDashboard({ name, title, description, variables, rows }: Da
     builder.withRow(new RowBuilder(row.title));
     for (const panel of row.panels) builder.withPanel(panel);
   }
-  return numbered(builder.build());
+  return finished(builder.build());
 }
 
 /** A variable with the values that a label has. */
@@ -96,8 +97,13 @@ function toTheOthers(): DashboardLinkBuilder {
     .keepTime(true);
 }
 
-/** Grafana wants ids from 1 on. */
-function numbered(dashboard: Dashboard): Dashboard {
-  const panels = dashboard.panels?.map((panel, index) => ({ ...panel, id: index + 1 }));
-  return { ...dashboard, ...(panels && { panels }) };
+/** What the builder does not do: ids, from 1 on as Grafana wants them, and links above the panels, not in a menu. */
+function finished(dashboard: Dashboard): Dashboard {
+  const panels = (dashboard.panels ?? []).map((panel, index) => ({ ...panel, id: index + 1 }));
+  const links = (dashboard.links ?? []).map((link) => {
+    const shown: Partial<DashboardLink> = { ...link };
+    delete shown.placement;
+    return shown as DashboardLink;
+  });
+  return { ...dashboard, panels, links };
 }

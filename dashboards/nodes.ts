@@ -120,7 +120,7 @@ const EACH_NODE: Row = {
       queries: [{ expr: verdicts(CHOSEN) }],
       by: 'node',
       columns: { node: 'Node', namespace: 'namespace', trafficwatch: 'trafficwatch', A: 'Verdict' },
-      mappings: VERDICT,
+      words: { Verdict: VERDICT },
       link: TO_TRAFFICWATCH,
       width: 10,
     }),

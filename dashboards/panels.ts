@@ -10,6 +10,7 @@ import {
   SortOrder,
   StackingConfigBuilder,
   StackingMode,
+  TableCellDisplayMode,
   TooltipDisplayMode,
   VisibilityMode,
   VizLegendOptionsBuilder,
@@ -20,7 +21,7 @@ import * as stat from '@grafana/grafana-foundation-sdk/stat';
 import * as statetimeline from '@grafana/grafana-foundation-sdk/statetimeline';
 import * as table from '@grafana/grafana-foundation-sdk/table';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
-import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
+import type { Panel, ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard';
 import { framed, type PanelSpec } from './frame.ts';
 
 /** The kinds of panels that the dashboards are made of, each with one look. */
@@ -75,18 +76,20 @@ export function statesPanel(spec: PanelSpec): Builder<Panel> {
 }
 
 /** What the columns of a table are called, in their order. */
-export interface TableSpec extends PanelSpec {
+export interface TableSpec extends Omit<PanelSpec, 'mappings'> {
   /** Label, or refId of a query for its value, to the title of the column; others are left out. */
   columns: Readonly<Record<string, string>>;
   /** The label that joins the rows of several queries. */
   by: string;
   /** Unit, by title of the column. */
   units?: Readonly<Record<string, string>>;
+  /** Words and colours for values, by title of the column: a 1 means something else in each. */
+  words?: Readonly<Record<string, ValueMapping[]>>;
 }
 
 /** A row for each value of a label as it is now, a column for each query. */
 export function tablePanel(spec: TableSpec): Builder<Panel> {
-  const { columns, by, units = {} } = spec;
+  const { columns, by, units = {}, words = {} } = spec;
   const single = spec.queries.length === 1;
   const field = (key: string): string => (/^[A-Z]$/.test(key) ? (single ? 'Value' : `Value #${key}`) : key);
   const names = Object.entries(columns).map(([key, title]) => [field(key), title] as const);
@@ -102,5 +105,11 @@ export function tablePanel(spec: TableSpec): Builder<Panel> {
     },
   });
   for (const [title, unit] of Object.entries(units)) panel.overrideByName(title, [{ id: 'unit', value: unit }]);
+  for (const [title, mappings] of Object.entries(words)) {
+    panel.overrideByName(title, [
+      { id: 'mappings', value: mappings },
+      { id: 'custom.cellOptions', value: { type: TableCellDisplayMode.ColorText } },
+    ]);
+  }
   return framed(panel, { width: 12, height: 9, ...spec }, { instant: true, asTable: true });
 }

@@ -73,7 +73,7 @@ const VERDICTS: Row = {
       queries: [{ expr: `max by (node) (${UNFIT})` }, { expr: `${ratioByNode()} and on (node) ${UNFIT}` }],
       by: 'node',
       columns: { node: 'Node', A: 'Verdict', B: 'Bandwidth' },
-      mappings: VERDICT,
+      words: { Verdict: VERDICT },
       units: { Bandwidth: 'percentunit' },
       height: 8,
     }),

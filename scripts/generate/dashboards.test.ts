@@ -50,6 +50,10 @@ describe('the dashboards', () => {
     expect(dashboard.description).toMatch(/\.$/);
   });
 
+  it.each(ALL)('$title shows its links above its panels', ({ links = [] }) => {
+    for (const link of links) expect(link).not.toHaveProperty('placement');
+  });
+
   it.each(ALL)('$title numbers its panels, rows included, and none lies on another', ({ panels = [] }) => {
     const ids = panels.map(({ id }) => id);
     expect(ids).toEqual(ids.map((_id, index) => index + 1));
