@@ -1,0 +1,45 @@
+import type { V1DaemonSet, V1Pod } from '@kubernetes/client-node';
+import type { Client } from '../../src/runtime/client.ts';
+import { DAEMONSETS, PODS } from '../../src/runtime/resources.ts';
+import type { ObjectRef } from '../../src/runtime/resource.ts';
+
+/** What the DaemonSet controller and a kubelet would do for exporters: neither of them runs here. */
+const KUBELET = { fieldManager: 'kubelet', subresource: 'status' };
+
+/** Status of a pod whose container ends again and again, as where something else on the node has its port. */
+export const CRASHING = {
+  containerStatuses: [
+    {
+      name: 'node-exporter',
+      image: 'i',
+      imageID: '',
+      ready: false,
+      restartCount: 5,
+      state: { waiting: { reason: 'CrashLoopBackOff' } },
+      lastState: { terminated: { exitCode: 1 } },
+    },
+  ],
+};
+
+/** Makes the DaemonSet's pod of one node, with this status. */
+export async function addExporterPod(
+  client: Client,
+  { metadata, spec }: V1DaemonSet,
+  node: string,
+  status: object,
+): Promise<void> {
+  const ref = { namespace: metadata!.namespace!, name: `exporter-${node}` };
+  const { template } = spec!;
+  const pod: V1Pod = {
+    metadata: { ...ref, labels: template.metadata!.labels },
+    spec: { ...template.spec!, nodeName: node },
+  };
+  await client.create(PODS, pod);
+  await client.mergePatch(PODS, ref, { status }, KUBELET);
+}
+
+/** Says in the DaemonSet's status how many of the exporters are ready. */
+export async function reportReady(client: Client, daemonSet: ObjectRef, ready: number, of: number): Promise<void> {
+  const counts = { desiredNumberScheduled: of, currentNumberScheduled: of, numberMisscheduled: 0, numberReady: ready };
+  await client.mergePatch(DAEMONSETS, daemonSet, { status: counts }, KUBELET);
+}

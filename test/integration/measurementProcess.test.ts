@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { DAEMONSETS, SERVICES } from '../../src/runtime/resources.ts';
+import { withNodeOptions } from '../faults/nodeOptions.ts';
+import { startFixture, type Fixture } from './fixture.ts';
+import { addExporterPod, CRASHING, reportReady } from './measurementPods.ts';
+
+/** What the operator's process tells of its measurement where users look: in the TrafficWatch. */
+const WAIT = { timeout: 60_000, interval: 200 };
+const LATER = new URL('../faults/shiftClock.ts?seconds=120', import.meta.url).href;
+const EXPORTER = { namespace: 'default-node-exporter', name: 'node-exporter' };
+const SERVICE = { namespace: 'default', name: 'prometheus' };
+
+let f: Fixture;
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1'] });
+  await f.createWatch('web', { maxBandwidthPercent: '10' });
+});
+afterAll(async () => {
+  await f.stop();
+});
+
+async function conditionOf(wanted: string) {
+  const { status } = await f.watch('web');
+  return status?.conditions?.find(({ type }) => type === wanted);
+}
+
+it("does not ask somebody else's Service, and says so in the TrafficWatch until it is gone", async () => {
+  await f.client.create(SERVICES, { metadata: SERVICE, spec: { ports: [{ port: 9090 }] } });
+  await f.startOperator(['--namespace=default', '--scrape-interval=1s'], { prometheusUrl: undefined });
+  await vi.waitFor(async () => {
+    expect(await conditionOf('PrometheusReachable')).toMatchObject({
+      status: 'False',
+      reason: 'PrometheusBadConfiguration',
+    });
+  }, WAIT);
+  expect((await conditionOf('PrometheusReachable'))?.message).toMatch(
+    /^Service default\/prometheus was not made by this operator, so it is not asked: .*--prometheus-url/,
+  );
+  expect(f.operator().log()).not.toContain('"reason":"Unreachable"');
+  // Once it is ours, it is asked: that nobody here knows its name shows that it was.
+  await f.client.delete(SERVICES, SERVICE);
+  await vi.waitFor(
+    async () => expect(await conditionOf('PrometheusReachable')).toMatchObject({ reason: 'PrometheusUnreachable' }),
+    WAIT,
+  );
+  expect((await f.client.get(SERVICES, SERVICE)).metadata?.labels).toMatchObject({
+    'app.kubernetes.io/managed-by': 'traffic-operator',
+  });
+});
+
+it('names a node without figures whose exporter does not come up, and why, until it does', async () => {
+  await f.stopOperator();
+  await f.addNode('n2');
+  // Two minutes ahead, so that the node has long joined, and the exporter has had its time to start.
+  await withNodeOptions(`--import=${LATER}`, () => f.startOperator(['--namespace=default', '--node-exporter']));
+  const daemonSet = await vi.waitFor(() => f.client.get(DAEMONSETS, EXPORTER), WAIT);
+  await addExporterPod(f.client, daemonSet, 'n2', CRASHING);
+  await reportReady(f.client, EXPORTER, 1, 2);
+  await vi.waitFor(async () => {
+    const available = await conditionOf('MetricsAvailable');
+    expect(available).toMatchObject({ status: 'False', reason: 'PartialData' });
+    expect(available?.message).toMatch(
+      /^no usable figures for n2 \(NoSeries\); no node-exporter is ready on n2 \(its container ends with code 1\): not measured; .* TCP port 9100, .*--node-exporter-port/,
+    );
+  }, WAIT);
+  await reportReady(f.client, EXPORTER, 2, 2);
+  f.exporter.setPercent('n2', 1);
+  await vi.waitFor(async () => {
+    expect(await conditionOf('MetricsAvailable')).toMatchObject({ status: 'True', message: 'every node has figures' });
+  }, WAIT);
+});
