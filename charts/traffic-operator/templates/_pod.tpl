@@ -1,5 +1,7 @@
 {{/* What the manager's pods and the clean-up's have in common, at the restricted Pod Security level. */}}
 {{- define "traffic-operator.pod" -}}
+# The ServiceAccount itself mounts it nowhere.
+automountServiceAccountToken: true
 enableServiceLinks: false
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:

@@ -1,0 +1,101 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { LEASES, NAMESPACES } from '../../src/runtime/resources.ts';
+import { startFixture, type Fixture } from '../integration/fixture.ts';
+import type { Operator } from '../integration/operator.ts';
+import { measured, seconds, sleep, until } from './measured.ts';
+import { withNodeOptions } from './nodeOptions.ts';
+
+/** A leader whose event loop stands still: for 5 s, which is nothing, and for a minute, after which it is restarted. */
+const LEASE = { namespace: 'traffic-operator-system', name: 'traffic-operator' };
+const KEY = 'web.traffic.example.com/unfit';
+const WAIT = { timeout: 40_000, interval: 200 };
+/** As the chart has the liveness probe (period, timeout), with Kubernetes' own threshold of three. */
+const PROBE = { periodMs: 20_000, timeoutMs: 5_000, failures: 3 };
+
+let f: Fixture;
+let leader: Operator;
+let standby: Operator;
+let durationFile: string;
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1', 'n2'] });
+  f.exporter.setPercent('n2', 60);
+  await f.client.create(NAMESPACES, { metadata: { name: LEASE.namespace } });
+  durationFile = join(f.controlPlane.directory, 'block-ms');
+  const preload = new URL(`blockLoop.ts?file=${encodeURIComponent(durationFile)}`, import.meta.url);
+  await f.createWatch('web', { maxBandwidthPercent: '10' });
+  leader = await withNodeOptions(`--import=${preload.href}`, () => f.startOperator(['--leader-elect']));
+  await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual({ n1: 'false', n2: 'true' }), WAIT);
+});
+afterAll(async () => {
+  await leader.kill();
+  await f.stop();
+});
+
+function block(ms: number): void {
+  writeFileSync(durationFile, String(ms));
+  process.kill(leader.pid, 'SIGUSR2');
+}
+
+/** The status of /healthz; undefined when there is no answer in the probe's time. */
+async function probe({ healthUrl }: Operator): Promise<{ status: number; text: string } | undefined> {
+  const answer = await fetch(`${healthUrl}/healthz`, { signal: AbortSignal.timeout(PROBE.timeoutMs) }).catch(
+    () => undefined,
+  );
+  return answer && { status: answer.status, text: await answer.text() };
+}
+
+const holder = async () => (await f.client.get(LEASES, LEASE)).spec;
+const startOf = async ({ metricsUrl }: Operator): Promise<string | undefined> =>
+  /^process_start_time_seconds (.*)$/m.exec(await (await fetch(metricsUrl)).text())?.[1];
+
+describe('an event loop that stands still', { timeout: 240_000 }, () => {
+  it('for 5 s: the process goes on, with its lease', async () => {
+    const [before, started, versions] = [await holder(), await startOf(leader), await f.nodeVersions()];
+    const blocked = performance.now();
+    block(5_000);
+    await sleep(500);
+    // A connection that was kept open may be reset afterwards: asked again.
+    const took = await until('it answers', async () => (await fetch(`${leader.healthUrl}/healthz`)).ok, {
+      since: blocked,
+    });
+    measured(`an event loop blocked for 5 s answers again after ${seconds(took)}`);
+    expect(took).toBeGreaterThan(4_500);
+    expect(await probe(leader)).toEqual({ status: 200, text: 'ok\n' });
+    await vi.waitFor(async () => expect((await holder())?.renewTime).not.toEqual(before?.renewTime), WAIT);
+    expect(await holder()).toMatchObject({ holderIdentity: before?.holderIdentity, leaseTransitions: 0 });
+    expect([await startOf(leader), await f.nodeVersions()]).toEqual([started, versions]);
+  });
+
+  it('for 62 s: another leads, /healthz says so, and no label changes', async () => {
+    standby = await f.startOperator(['--leader-elect']);
+    const [before, versions] = [await holder(), await f.nodeVersions()];
+    block(62_000);
+    const blocked = performance.now();
+    const taken = await until(
+      'the standby leads',
+      async () => (await holder())?.holderIdentity !== before?.holderIdentity,
+    );
+    measured(`a leader whose event loop is blocked is followed after ${seconds(taken)}`);
+    let unanswered = 0;
+    while (performance.now() - blocked < 60_000) {
+      if ((await probe(leader)) === undefined) unanswered += 1;
+      await sleep(Math.min(PROBE.periodMs - PROBE.timeoutMs, Math.max(0, 60_000 - (performance.now() - blocked))));
+    }
+    measured(`${unanswered} liveness probes in a row unanswered within 60 s`);
+    expect(unanswered).toBeGreaterThanOrEqual(2);
+    await until('the loop goes on', async () => (await fetch(`${leader.healthUrl}/healthz`)).status === 503);
+    const answer = await probe(leader);
+    measured(`afterwards /healthz answers ${answer?.status}: ${answer?.text.split('\n')[0]}`);
+    expect(answer?.text).toMatch(/eventloop failed: the event loop stood still for 6[0-9] s/);
+    await leader.kill();
+    leader = await f.startOperator(['--leader-elect']);
+    await vi.waitFor(
+      async () => expect((await f.watch('web')).status).toMatchObject({ ready: true, unknownNodes: 0 }),
+      WAIT,
+    );
+    expect(await f.nodeVersions()).toEqual(versions);
+    await standby.kill();
+  });
+});
