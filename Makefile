@@ -33,6 +33,11 @@ test: setup ## Runs every level: format, lint, types, layers, shell, generated, 
 test-faults: setup ## Faults that take minutes: servers stopped, killed, slow, lying
 	node scripts/test.ts --only faults
 
+.PHONY: soak-links
+soak-links: setup ## The operator over slow links that break now and then, for MINUTES (10); prints what it measured
+	test/lab/build.sh k8s etcd prometheus toxiproxy
+	node test/soak/links.ts
+
 .PHONY: lint
 lint: setup ## Format, lint, types and layer rules only
 	node scripts/test.ts --only "format lint types layers shell"

@@ -1,0 +1,173 @@
+import { startFixture, type Fixture } from '../integration/fixture.ts';
+import { createUser } from '../integration/pki.ts';
+import { ConnectionCount } from './connectionCount.ts';
+import { seconds, sleep } from './measured.ts';
+import { metricsOf } from './metricsOf.ts';
+import { startToxiproxy, type Toxiproxy } from './toxiproxy.ts';
+
+/** What is done to both links, to the API server and to Prometheus. */
+const LATENCY_MS = 500;
+const RESET_SHARE = 0.05;
+const KEY = 'web.traffic.example.com/unfit';
+const LINKS = ['api', 'prometheus'];
+
+/** What was seen while the links were bad. Milliseconds. */
+export interface Seen {
+  /** Connections that were made to the links, and those of them that were reset. */
+  connections: number;
+  resets: number;
+  passes: number;
+  /** Passes that found no answer, and requests to the API server that did not get one. */
+  failedPasses: number;
+  brokenRequests: number;
+  /** Longest time from the end of a pass to the end of the next. */
+  longestPassGapMs: number;
+  /** Longest time for which a condition of the TrafficWatch was not as it should be, and the last such one. */
+  longestErrorMs: number;
+  lastError: string;
+  /** From each change of the traffic to the label that follows. */
+  labelsAfterMs: number[];
+  /** Labels of nodes whose traffic did not change. */
+  strayFlips: number;
+}
+
+/** An operator over bad links, that has decided already. */
+export interface BadLinks {
+  /** Lets it work for so long, changing the traffic of one node to and fro, and watches it by good links. */
+  watch(ms: number): Promise<Seen>;
+  stop(): Promise<void>;
+}
+
+/** @param intervalMs from pass to pass; the traffic of a node changes each fifth pass */
+export async function startBadLinks(intervalMs: number): Promise<BadLinks> {
+  const f = await startFixture({ nodes: ['n1', 'n2', 'n3'] });
+  f.exporter.setPercent('n2', 60);
+  const toxiproxy = await startToxiproxy();
+  const api = await toxiproxy.link('api', new URL(f.controlPlane.url).host);
+  const prometheus = await toxiproxy.link('prometheus', new URL(f.prometheusUrl).host);
+  const kubeconfig = await createUser(f.controlPlane.directory, `https://${api}`, 'far', ['system:masters']);
+  await spoil(toxiproxy, 0);
+  const over = { kubeconfig, prometheusUrl: `http://${prometheus}` };
+  await f.startOperator([`--interval=${intervalMs / 1000}s`], over);
+  await f.createWatch('web', { maxBandwidthPercent: '10' });
+  while ((await f.labels(KEY)).n3 !== 'false' || !(await isHealthy(f)).healthy) await sleep(200);
+  return {
+    watch: async (ms) => {
+      const count = new ConnectionCount([api, prometheus].map((link) => Number(link.split(':')[1])));
+      const seen = await watch(f, toxiproxy, intervalMs, ms);
+      count.stop();
+      return { ...seen, connections: count.found.made, resets: count.found.ended };
+    },
+    stop: async () => {
+      await f.stop();
+      await toxiproxy.stop();
+    },
+  };
+}
+
+/**
+ * Lots are drawn again for each connection, also for those that are kept open, which would else be spared for good.
+ * A connection that began without the toxic would be closed, not reset: it has to be there from the beginning.
+ */
+async function spoil(toxiproxy: Toxiproxy, share = RESET_SHARE): Promise<void> {
+  for (const link of LINKS) {
+    await toxiproxy.spoil(link, { type: 'latency', toxicity: 1, attributes: { latency: LATENCY_MS } });
+    await toxiproxy.spoil(link, { type: 'reset_peer', toxicity: share, attributes: { timeout: LATENCY_MS / 2 } });
+  }
+}
+
+async function isHealthy(f: Fixture): Promise<{ healthy: boolean; message: string }> {
+  const conditions = (await f.watch('web')).status?.conditions ?? [];
+  const good: Record<string, string> = { Reconciling: 'False', Stalled: 'False' };
+  const bad = conditions.filter(({ type, status }) => status !== (good[type] ?? 'True'));
+  const message = bad.map(({ type, reason, message: text }) => `${type} ${reason}: ${text}`).join('; ');
+  return { healthy: conditions.length > 0 && bad.length === 0, message };
+}
+
+async function watch(f: Fixture, toxiproxy: Toxiproxy, intervalMs: number, ms: number): Promise<Seen> {
+  const seen: Seen = {
+    connections: 0,
+    resets: 0,
+    passes: 0,
+    failedPasses: 0,
+    brokenRequests: 0,
+    longestPassGapMs: 0,
+    longestErrorMs: 0,
+    lastError: '',
+    labelsAfterMs: [],
+    strayFlips: 0,
+  };
+  const begin = performance.now();
+  const before = await metricsOf(f.operator());
+  const observers = [passGaps, errors, trafficToAndFro].map((observe) => observe(f, seen, begin + ms, intervalMs));
+  while (performance.now() < begin + ms) {
+    await spoil(toxiproxy);
+    await sleep(intervalMs);
+  }
+  await Promise.all(observers);
+  const after = await metricsOf(f.operator());
+  const grown = (name: string, labels?: Record<string, string>) => after.sum(name, labels) - before.sum(name, labels);
+  seen.passes = grown('passes_total');
+  seen.failedPasses = seen.passes - grown('passes_total', { result: 'ok' });
+  seen.brokenRequests = grown('api_requests_total') - sumOfAnswered(grown);
+  return seen;
+}
+
+function sumOfAnswered(grown: (name: string, labels: Record<string, string>) => number): number {
+  return ['200', '201', '404', '409'].reduce((sum, code) => sum + grown('api_requests_total', { code }), 0);
+}
+
+async function passGaps(f: Fixture, seen: Seen, until: number): Promise<void> {
+  let last = performance.now();
+  let passes = (await metricsOf(f.operator())).sum('passes_total');
+  while (performance.now() < until) {
+    const now = (await metricsOf(f.operator())).sum('passes_total');
+    seen.longestPassGapMs = Math.max(seen.longestPassGapMs, performance.now() - last);
+    if (now !== passes) last = performance.now();
+    passes = now;
+    await sleep(200);
+  }
+}
+
+async function errors(f: Fixture, seen: Seen, until: number): Promise<void> {
+  let since: number | undefined;
+  while (performance.now() < until) {
+    const { healthy, message } = await isHealthy(f);
+    if (healthy) since = undefined;
+    else {
+      since ??= performance.now();
+      seen.lastError = message;
+      seen.longestErrorMs = Math.max(seen.longestErrorMs, performance.now() - since);
+    }
+    await sleep(200);
+  }
+}
+
+async function trafficToAndFro(f: Fixture, seen: Seen, until: number, intervalMs: number): Promise<void> {
+  for (let full = true; performance.now() + 5 * intervalMs < until; full = !full) {
+    f.exporter.setPercent('n3', full ? 90 : 1);
+    const changed = performance.now();
+    let labels: Record<string, string>;
+    do {
+      await sleep(100);
+      labels = await f.labels(KEY);
+      if (labels.n1 !== 'false' || labels.n2 !== 'true') seen.strayFlips++;
+      if (performance.now() - changed > 20 * intervalMs) throw new Error('the label does not follow the traffic');
+    } while (labels.n3 !== String(full));
+    seen.labelsAfterMs.push(performance.now() - changed);
+    while (performance.now() < changed + 5 * intervalMs) await sleep(200);
+  }
+}
+
+/** The figures as sentences. */
+export function reportOf(seen: Seen, intervalMs: number): string[] {
+  const labels = seen.labelsAfterMs;
+  return [
+    `links with ${LATENCY_MS} ms latency and a reset in one connection of ${1 / RESET_SHARE}, lots drawn again each pass of ${seconds(intervalMs)}`,
+    `connections: ${seen.connections}, of which ${seen.resets} were reset`,
+    `passes: ${seen.passes}, of which ${seen.failedPasses} found no answer; longest from one to the next ${seconds(seen.longestPassGapMs)}`,
+    `requests to the API server that broke off: ${seen.brokenRequests}`,
+    `labels followed ${labels.length} changes of the traffic, the slowest after ${seconds(Math.max(...labels))}; ${seen.strayFlips} stray flips`,
+    `longest error in the status: ${seconds(seen.longestErrorMs)}${seen.lastError === '' ? '' : ` (last: ${seen.lastError})`}`,
+  ];
+}

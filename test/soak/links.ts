@@ -1,0 +1,23 @@
+/**
+ * Lets the operator work over links with half a second of latency on which one connection of twenty is reset, and prints
+ * what was seen. Ends with status 1 when a promise of docs/reliability.md was broken.
+ *
+ *   MINUTES=10 node test/soak/links.ts
+ */
+import { reportOf, startBadLinks } from '../faults/badLinks.ts';
+
+const INTERVAL_MS = 10_000;
+const minutes = Number(process.env.MINUTES ?? '10');
+if (!(minutes > 0)) throw new Error(`MINUTES=${process.env.MINUTES}: must be a number above 0`);
+
+const links = await startBadLinks(INTERVAL_MS);
+try {
+  const seen = await links.watch(minutes * 60_000);
+  for (const line of [`${minutes} minutes`, ...reportOf(seen, INTERVAL_MS)]) console.log(line);
+  const kept =
+    seen.longestPassGapMs < 3 * INTERVAL_MS && seen.longestErrorMs < 2 * INTERVAL_MS && seen.strayFlips === 0;
+  console.log(kept ? 'every promise was kept' : 'a promise was broken');
+  process.exitCode = kept ? 0 : 1;
+} finally {
+  await links.stop();
+}
