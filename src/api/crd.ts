@@ -57,7 +57,8 @@ function version(kind: CustomResource, deploymentSpec: object) {
   };
 }
 
-function openApiSchema(schema: z.ZodType, deploymentSpec: object): object {
+/** The schema of a kind as its CRD has it. */
+export function openApiSchema(schema: z.ZodType, deploymentSpec: object): object {
   return z.toJSONSchema(schema, {
     target: 'openapi-3.0',
     io: 'input',

@@ -96,6 +96,8 @@ export const Reason = {
   /** The threshold is 100 or more. */
   NeverUnfit: 'NeverUnfit',
   LabelsRemoved: 'LabelsRemoved',
+  /** The API server drops fields, since the CRD is older than the operator. */
+  CrdOutdated: 'CrdOutdated',
   /** Every node is over the threshold. */
   AllNodesUnfit: 'AllNodesUnfit',
 } as const;

@@ -6,6 +6,7 @@ import type { EventRecorder } from '../../runtime/events.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { keyOf } from '../../runtime/resource.ts';
 import { act, writeStatus, type Outcome, type Writers } from './act.ts';
+import type { CrdWarnings } from './crdWarnings.ts';
 import { decidePlan, type Plan } from './decide/plan.ts';
 import { decideStatus } from './decide/status.ts';
 import { decideEvents } from './decide/transitions.ts';
@@ -20,6 +21,7 @@ export interface Dependencies {
   readonly writers: Writers;
   readonly events: EventRecorder;
   readonly metrics: TrafficWatchMetrics;
+  readonly crdWarnings: CrdWarnings;
   readonly logger: Logger;
   /** A standby observes and decides like the leader, so that it acts at once when it leads, but writes nothing. */
   readonly isLeader: () => boolean;
@@ -103,11 +105,13 @@ export async function reconcile(
   const observation = await observe(d.sources, key, signal);
   if (!observation) {
     d.metrics.forget(key);
+    d.crdWarnings.forget(key);
     return undefined;
   }
   const plan = decidePlan(observation);
   d.metrics.record(key, plan.verdicts);
   if (!d.isLeader()) return undefined;
+  d.crdWarnings.tell(observation.watch);
   const outcome = await act(observation, plan, d.writers);
   // What was cut short did not fail: the next look does it.
   signal?.throwIfAborted();

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonSchema } from '../runtime/openApi.ts';
+import { openApiSchema } from './crd.ts';
+import deploymentSpec from './deploymentSpec.schema.json' with { type: 'json' };
+import { missingFields } from './missingFields.ts';
+import { trafficWatchSchema } from './trafficwatch.ts';
+
+interface Node {
+  [field: string]: Node | undefined;
+}
+
+/** The schema of this version's CRD, but for what is done to it. */
+function schema(change: (properties: { spec: Node; status: Node }) => void): JsonSchema {
+  const whole = structuredClone(openApiSchema(trafficWatchSchema, deploymentSpec.schema)) as { properties: never };
+  change(whole.properties);
+  return whole;
+}
+
+const ANYTHING = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as unknown as Node;
+
+describe('missingFields', () => {
+  it('are none in the CRD of this version', () => {
+    expect(missingFields(schema(() => undefined))).toEqual([]);
+  });
+
+  it('are named where they are, whatever else there is', () => {
+    const published = schema(({ spec, status }) => {
+      delete spec.properties!.label;
+      delete spec.properties!.deployment!.properties!.strategy;
+      delete spec.properties!.deployment!.properties!.template!.properties!.metadata!.properties;
+      delete status.properties!.conditions!.items!.properties!.observedGeneration;
+      delete status.properties!.nodes!.additionalProperties!.properties!.verdict;
+      spec.properties!.another = {};
+    });
+    expect(missingFields(published).sort()).toEqual([
+      'spec.deployment.strategy',
+      'spec.deployment.template.metadata.annotations',
+      'spec.deployment.template.metadata.labels',
+      'spec.label',
+      'status.conditions[].observedGeneration',
+      'status.nodes.*.verdict',
+    ]);
+  });
+
+  it('are named as a whole where the field around them is missing', () => {
+    expect(missingFields({ properties: { spec: ANYTHING } })).toEqual(['status']);
+    expect(missingFields({})).toEqual(['spec', 'status']);
+    const noEntries = schema(({ status }) => {
+      delete status.properties!.nodes!.additionalProperties;
+    });
+    expect(missingFields(noEntries)).toEqual(['status.nodes.*']);
+  });
+
+  it('are none where everything is kept', () => {
+    expect(missingFields(ANYTHING)).toEqual([]);
+    const loose = schema(({ spec, status }) => {
+      spec.properties!.deployment = ANYTHING;
+      status.properties = { nodes: { additionalProperties: ANYTHING }, conditions: { items: ANYTHING } };
+      Object.assign(status, { 'x-kubernetes-preserve-unknown-fields': true });
+    });
+    expect(missingFields(loose)).toEqual([]);
+    expect(missingFields({ additionalProperties: true })).toEqual([]);
+  });
+});

@@ -1,0 +1,110 @@
+import { missingFields } from '../../api/missingFields.ts';
+import { TRAFFIC_WATCHES } from '../../api/trafficwatch.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { ApiError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { readPublishedSchema, type PublishedSchema } from '../../runtime/openApi.ts';
+import { resourceName } from '../../runtime/resource.ts';
+import type { Transport } from '../../runtime/transport.ts';
+
+/** How often is looked whether the CRD has changed; the answer is an index of some KiB: ms. */
+export const LOOK_EVERY_MS = 60_000;
+/** How soon after a look that had no answer: a CRD that was just made is published within seconds. */
+const LOOK_AGAIN_MS = 5_000;
+/** An answer this young is good enough for a decision that asks for a new one: ms. */
+const FRESH_MS = 2_000;
+/** How many fields a note names; an event has room for 1 KiB. */
+const NAMED_AT_MOST = 12;
+
+export interface CrdCheckOptions {
+  readonly transport: Pick<Transport, 'request'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Which fields of a TrafficWatch the API server drops, since the CRD that is installed is older than this operator. The
+ * CRD itself is not read, which would need a right of its own: its published schema says the same.
+ */
+export class CrdCheck {
+  readonly #options: CrdCheckOptions;
+  #published: PublishedSchema | undefined;
+  #missing: readonly string[] = [];
+  #lookedAt = -Infinity;
+  #looking: Promise<void> | undefined;
+  #told = '';
+
+  constructor(options: CrdCheckOptions) {
+    this.#options = options;
+  }
+
+  /** Paths such as `spec.label`; none before the schema was read. */
+  get missing(): readonly string[] {
+    return this.#missing;
+  }
+
+  /** What is missing and what to do about it, for people; undefined when nothing is. */
+  get problem(): string | undefined {
+    if (this.#missing.length === 0) return undefined;
+    const more = this.#missing.length - NAMED_AT_MOST;
+    const fields = `${this.#missing.slice(0, NAMED_AT_MOST).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    return (
+      `the CRD ${resourceName(TRAFFIC_WATCHES)} is older than the operator, and the API server drops ${fields}; ` +
+      'apply the CRD of this version: helm upgrade with crds.enabled=true, or kubectl apply --server-side -k deploy'
+    );
+  }
+
+  /** Looks now and then until `signal` is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#look().catch((error: unknown) => this.#tellFailure(error));
+      await this.#options.clock.sleep(this.#published === undefined ? LOOK_AGAIN_MS : LOOK_EVERY_MS, signal);
+    }
+  }
+
+  /**
+   * Looks before a decision that must not be made on an old answer.
+   *
+   * @throws TransportError when there was no answer; not where the schema may not be read, or is not published
+   */
+  async refresh(): Promise<void> {
+    if (this.#options.clock.monotonic() - this.#lookedAt < FRESH_MS) return;
+    try {
+      await this.#look();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#tellFailure(error);
+    }
+  }
+
+  /** However many ask, one looks. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#read().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async #read(): Promise<void> {
+    const { transport, clock } = this.#options;
+    const startedAt = clock.monotonic();
+    const published = await readPublishedSchema(transport, TRAFFIC_WATCHES, this.#published);
+    this.#lookedAt = startedAt;
+    if (published === undefined || published === this.#published) return;
+    this.#published = published;
+    this.#changeTo(missingFields(published.schema));
+  }
+
+  #changeTo(missing: readonly string[]): void {
+    if (missing.join() === this.#missing.join()) return;
+    this.#missing = missing;
+    const { logger } = this.#options;
+    if (this.problem === undefined) logger.info('the CRD has every field of this version');
+    else logger.warn({ fields: missing }, this.problem);
+  }
+
+  #tellFailure(error: unknown): void {
+    const message = error instanceof Error ? error.message : 'unknown error';
+    if (message === this.#told) return;
+    this.#told = message;
+    this.#options.logger.info({ err: error }, 'whether the CRD is of this version could not be read');
+  }
+}

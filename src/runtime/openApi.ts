@@ -1,0 +1,65 @@
+import { isNotFound } from './errors.ts';
+import { apiVersionOf, type Resource } from './resource.ts';
+import type { Transport } from './transport.ts';
+
+/** As much of a schema object (OpenAPI 3.0) as tells which fields the API server keeps. */
+export interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly additionalProperties?: JsonSchema | boolean;
+  /** Fields that are not named in `properties` are kept, too. */
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
+}
+
+/** What the API server publishes of a kind, and a text that is another one whenever that changes. */
+export interface PublishedSchema {
+  readonly schema: JsonSchema;
+  readonly version: string;
+}
+
+interface Index {
+  paths?: Record<string, { serverRelativeURL?: string } | undefined>;
+}
+
+interface Document {
+  components?: { schemas?: Record<string, DefinedSchema | undefined> };
+}
+
+interface DefinedSchema extends JsonSchema {
+  readonly 'x-kubernetes-group-version-kind'?: readonly { group?: string; version?: string; kind?: string }[];
+}
+
+/**
+ * Reads the schema of a kind from the OpenAPI documents that every authenticated client may read (ClusterRole
+ * system:discovery): https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3. The document itself,
+ * some hundred KiB, is read only when the index says that it has changed.
+ *
+ * @param before what was read the last time
+ * @returns undefined where it is not published, such as in the second after its CRD was made
+ * @throws ApiError (403 where somebody took that right away), TransportError
+ */
+export async function readPublishedSchema(
+  transport: Pick<Transport, 'request'>,
+  resource: Resource,
+  before?: PublishedSchema,
+  signal?: AbortSignal,
+): Promise<PublishedSchema | undefined> {
+  try {
+    const index = await transport.request<Index>({ method: 'GET', path: '/openapi/v3', signal });
+    const url = index.paths?.[`apis/${apiVersionOf(resource)}`]?.serverRelativeURL;
+    if (url === undefined) return undefined;
+    if (url === before?.version) return before;
+    const path = `/openapi/v3/apis/${apiVersionOf(resource)}`;
+    const document = await transport.request<Document>({ method: 'GET', path, signal });
+    const schema = Object.values(document.components?.schemas ?? {}).find((each) => isOf(each, resource));
+    return schema === undefined ? undefined : { schema, version: url };
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function isOf(schema: DefinedSchema | undefined, { group, version, kind }: Resource): boolean {
+  const kinds = schema?.['x-kubernetes-group-version-kind'] ?? [];
+  return kinds.some((each) => each.group === group && each.version === version && each.kind === kind);
+}
