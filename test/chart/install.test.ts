@@ -1,77 +1,160 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHART, type Cluster, DEPLOY, startCluster } from './cluster.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import type { Manifest } from '../../scripts/chart/helm.ts';
+import { CHART, type Cluster, DEPLOY, type Helm, HELMS, type Outcome, startCluster } from './cluster.ts';
 
+/** The chart's releases on a real API server: no controller and no pod runs there, so the tests play their parts. */
 const NAMESPACE = 'network';
 const CRD = 'crd/trafficwatches.traffic.example.com';
-
+const JOB = 'job/traffic-operator-cleanup';
+const UNFIT = 'web.traffic.example.com/unfit';
+const FINALIZER = 'traffic.example.com/labels';
+const WAIT = { timeout: 60_000, interval: 300 };
 const DONE = { ok: true, text: expect.any(String) as string };
+const refusal = (...texts: string[]): object => ({
+  ok: false,
+  text: expect.stringMatching(new RegExp(texts.join('[^]*'))) as string,
+});
 
 let cluster: Cluster;
+const get = async (object: string, path: string): Promise<string> =>
+  (await cluster.kubectl(['-n', NAMESPACE, 'get', object, `-ojsonpath={${path}}`])).text;
+const exists = async (object: string): Promise<boolean> =>
+  (await cluster.kubectl(['-n', NAMESPACE, 'get', object, '-oname'])).ok;
+
 beforeAll(async () => {
   cluster = await startCluster();
 });
 afterAll(() => cluster.stop());
 
-describe('a release', () => {
-  const install = (...args: string[]) =>
-    cluster.helm(
-      'helm',
-      'upgrade',
-      '--install',
-      'traffic-operator',
-      CHART,
-      '-n',
-      NAMESPACE,
-      '--create-namespace',
-      ...args,
-    );
-  const exists = async (object: string): Promise<boolean> =>
-    (await cluster.kubectl(['-n', NAMESPACE, 'get', object, '-oname'])).ok;
+describe.each(HELMS)('a release of %s', (program) => {
+  const helm = (...args: string[]): Promise<Outcome> => cluster.helm(program, ...args);
+  const installAs = (name: string, namespace: string, ...args: string[]): Promise<Outcome> =>
+    helm('upgrade', '--install', name, CHART, '-n', namespace, '--create-namespace', ...args);
+  const install = (...args: string[]): Promise<Outcome> => installAs('traffic-operator', NAMESPACE, ...args);
+  const uninstall = (name = 'traffic-operator'): Promise<Outcome> =>
+    helm('uninstall', name, '-n', NAMESPACE, '--no-hooks');
 
-  it('is installed, upgraded, and leaves the CRD and the TrafficWatches behind', async () => {
-    const first = await install();
-    expect(first.text).toContain('See it work:');
-    expect(first.ok).toBe(true);
-    await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=30s', CRD]);
-    const sample = await cluster.kubectl(['apply', '--validate=strict', '-f', join(DEPLOY, 'samples')]);
-    expect(sample).toEqual(DONE);
+  afterEach(() => removeAll(program));
 
-    expect(await install('--set', 'replicas=3')).toEqual(DONE);
-    const replicas = await cluster.kubectl([
-      '-n',
-      NAMESPACE,
-      'get',
-      'deploy/traffic-operator',
-      '-ojsonpath={.spec.replicas}',
-    ]);
-    expect(replicas.text).toBe('3');
+  describe('with a node that is labelled and a TrafficWatch that is held', () => {
+    beforeEach(async () => {
+      expect(await install()).toEqual({ ok: true, text: expect.stringContaining('See it work:') as string });
+      await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=60s', CRD]);
+      const sample = await cluster.kubectl(['apply', '--validate=strict', '-f', join(DEPLOY, 'samples')]);
+      expect(sample).toEqual(DONE);
+      const finalizers = JSON.stringify({ metadata: { finalizers: [FINALIZER] } });
+      await cluster.kubectl(['patch', 'tw', 'web', '--type=merge', `-p${finalizers}`]);
+      const metadata = { name: 'n1', labels: { [UNFIT]: 'true' } };
+      await cluster.kubectl(['apply', '-f-'], { apiVersion: 'v1', kind: 'Node', metadata });
+    });
 
-    // Nothing runs here that could carry out the hook.
-    const gone = await cluster.helm('helm', 'uninstall', 'traffic-operator', '-n', NAMESPACE, '--no-hooks');
-    expect(gone).toEqual(DONE);
-    expect([await exists('deploy/traffic-operator'), await exists(CRD)]).toEqual([false, true]);
-    expect((await cluster.kubectl(['get', 'tw', '-oname'])).text).toContain('trafficwatch');
+    /** What no upgrade and no roll-back may touch: a write would show in the resource version. */
+    const untouched = async (): Promise<string[]> => [
+      await get(CRD, '.metadata.uid'),
+      ...(await Promise.all(['node/n1', 'tw/web'].map((object) => versionOf(object)))),
+    ];
+    const versionOf = async (object: string): Promise<string> =>
+      (await cluster.kubectl(['get', object, '-ojsonpath={.metadata.uid} {.metadata.resourceVersion}'])).text;
 
-    expect(await install()).toEqual(DONE);
-    await cluster.helm('helm', 'uninstall', 'traffic-operator', '-n', NAMESPACE, '--no-hooks');
-    await cluster.kubectl(['delete', CRD]);
-  });
+    it('is upgraded over changed values and rolled back, and nothing else changes', async () => {
+      const before = await untouched();
+      const args = await get('deploy/traffic-operator', '.spec.template.spec.containers[0].args');
+      const changed = ['--set', 'replicas=3,interval=30s,networkPolicy.enabled=true,metrics.enabled=false'];
+      // A clean-up that ran at an upgrade would wait here for a Job that nobody carries out.
+      expect(await install(...changed, '--timeout=60s')).toEqual(DONE);
+      expect(await get('deploy/traffic-operator', '.spec.replicas')).toBe('3');
+      expect(await exists('networkpolicy/traffic-operator')).toBe(true);
+      expect(await exists('service/traffic-operator-metrics')).toBe(false);
 
-  it('takes over a CRD that is there already when it is told to, and else says why it does not', async () => {
-    await cluster.kubectl(['apply', '-f', join(DEPLOY, 'crds')]);
-    expect(await install()).toEqual({ ok: false, text: expect.stringContaining('ownership') as string });
-    expect(await install('--take-ownership')).toEqual(DONE);
-    await cluster.helm('helm', 'uninstall', 'traffic-operator', '-n', NAMESPACE, '--no-hooks');
-    await cluster.kubectl(['delete', CRD]);
+      expect(await helm('rollback', 'traffic-operator', '1', '-n', NAMESPACE, '--timeout=60s')).toEqual(DONE);
+      expect(await get('deploy/traffic-operator', '.spec.replicas')).toBe('2');
+      expect(await get('deploy/traffic-operator', '.spec.template.spec.containers[0].args')).toBe(args);
+      expect(await exists('networkpolicy/traffic-operator')).toBe(false);
+      expect(await exists('service/traffic-operator-metrics')).toBe(true);
+      expect([await untouched(), await exists(JOB)]).toEqual([before, false]);
+    });
+
+    it('keeps the CRD when an upgrade leaves it out, and takes it up again', async () => {
+      const before = await untouched();
+      expect(await install('--set', 'crds.enabled=false')).toEqual(DONE);
+      expect(await install()).toEqual(DONE);
+      expect(await untouched()).toEqual(before);
+    });
+
+    it('lets the clean-up run before it goes, and leaves CRD and TrafficWatches behind', async () => {
+      const going = helm('uninstall', 'traffic-operator', '-n', NAMESPACE, '--timeout=120s');
+      await vi.waitFor(async () => expect(await exists(JOB)).toBe(true), WAIT);
+      expect(await exists('deploy/traffic-operator')).toBe(true);
+      await completeJob();
+      expect(await going).toEqual(DONE);
+      const left = await cluster.kubectl(['get', 'deploy,sa,svc,role,rolebinding,job,pdb', '-n', NAMESPACE, '-oname']);
+      expect(left.text).not.toMatch(/traffic-operator/);
+      const roles = await cluster.kubectl(['get', 'clusterrole,clusterrolebinding', '-oname']);
+      expect(roles.text).not.toMatch(/traffic-operator/);
+      expect([await exists(CRD), (await cluster.kubectl(['get', 'tw/web', '-oname'])).ok]).toEqual([true, true]);
+
+      expect(await install()).toEqual(DONE);
+    });
   });
 
   it('takes the CRD along where it is not to be kept', async () => {
     expect(await install('--set', 'crds.keep=false')).toEqual(DONE);
     expect(await exists(CRD)).toBe(true);
-    await cluster.helm('helm', 'uninstall', 'traffic-operator', '-n', NAMESPACE, '--no-hooks');
-    await cluster.kubectl(['wait', '--for=delete', CRD, '--timeout=30s']);
+    await uninstall();
+    await cluster.kubectl(['wait', '--for=delete', CRD, '--timeout=60s']);
     expect(await exists(CRD)).toBe(false);
+  });
+
+  it('takes over a CRD that is there already when it is told to, and else says why it does not', async () => {
+    await cluster.kubectl(['apply', '-f', join(DEPLOY, 'crds')]);
+    expect(await install()).toEqual(refusal('trafficwatches.traffic.example.com', 'ownership'));
+    expect(await install('--take-ownership')).toEqual(DONE);
+  });
+
+  it('may have another name than the one that left its CRD behind', async () => {
+    expect(await install()).toEqual(DONE);
+    await uninstall();
+    expect(await installAs('other', NAMESPACE)).toEqual(refusal('trafficwatches.traffic.example.com', 'ownership'));
+    expect(await installAs('other', NAMESPACE, '--take-ownership')).toEqual(DONE);
+    expect(await installAs('other', NAMESPACE, '--set', 'replicas=1')).toEqual(DONE);
+    await uninstall('other');
+  });
+
+  it('is the only one: a second is refused and told of the first, wherever and however it is tried', async () => {
+    expect(await install()).toEqual(DONE);
+    const first = 'the release "traffic-operator" in the namespace "network"';
+    const told = refusal(first, 'helm uninstall traffic-operator --namespace network');
+    expect(await installAs('other', NAMESPACE)).toEqual(told);
+    expect(await installAs('traffic-operator', 'elsewhere')).toEqual(told);
+    expect(await installAs('other', 'elsewhere', '--set', 'crds.enabled=false')).toEqual(told);
+    expect(await installAs('other', 'elsewhere', '--take-ownership')).toEqual(told);
+    expect(await install('--set', 'replicas=1')).toEqual(DONE);
+  });
+
+  it('is not made beside an operator that was installed without helm', async () => {
+    const manifests = parseAllDocuments(await readFile(join(DEPLOY, 'operator.yaml'), 'utf8'));
+    const role = manifests.map((each) => each.toJS() as Manifest).find(({ kind }) => kind === 'ClusterRole');
+    expect(await cluster.kubectl(['apply', '-f-'], role)).toEqual(DONE);
+    expect(await install()).toEqual(refusal('without helm', 'traffic-operator-system-traffic-operator'));
+    await cluster.kubectl(['delete', '-f-'], role);
+  });
+});
+
+describe('a release of helm 3', () => {
+  it('is upgraded and rolled back by helm 4', async () => {
+    const helm = (program: Helm, ...args: string[]): Promise<Outcome> =>
+      cluster.helm(program, ...args, '-n', NAMESPACE, '--timeout=60s');
+    expect(await helm('helm3', 'install', 'traffic-operator', CHART, '--create-namespace')).toEqual(DONE);
+    const uid = await get(CRD, '.metadata.uid');
+    expect(await helm('helm', 'upgrade', 'traffic-operator', CHART, '--set', 'replicas=3')).toEqual(DONE);
+    expect(await get('deploy/traffic-operator', '.spec.replicas')).toBe('3');
+    expect(await helm('helm', 'rollback', 'traffic-operator', '1')).toEqual(DONE);
+    expect(await get('deploy/traffic-operator', '.spec.replicas')).toBe('2');
+    expect(await get(CRD, '.metadata.uid')).toBe(uid);
+    await removeAll('helm');
   });
 });
 
@@ -89,3 +172,24 @@ describe('deploy/', () => {
     expect(await cluster.kubectl(['delete', '--wait=false', '-k', DEPLOY])).toEqual(DONE);
   });
 });
+
+/** What the Job controller writes once the pod has ended well. */
+async function completeJob(): Promise<void> {
+  const now = new Date().toISOString().replace(/\.\d+Z/, 'Z');
+  const condition = (type: string): object => ({ type, status: 'True', lastTransitionTime: now });
+  const conditions = [condition('SuccessCriteriaMet'), condition('Complete')];
+  const status = { startTime: now, completionTime: now, succeeded: 1, uncountedTerminatedPods: {}, conditions };
+  const patch = JSON.stringify({ status });
+  const args = ['-n', NAMESPACE, 'patch', JOB, '--subresource=status', '--type=merge', `-p${patch}`];
+  expect(await cluster.kubectl(args)).toEqual(DONE);
+}
+
+/** Takes every release and all that it kept away. */
+async function removeAll(program: Helm): Promise<void> {
+  const { text } = await cluster.helm(program, 'list', '-A', '-ojson');
+  for (const { name, namespace } of JSON.parse(text) as { name: string; namespace: string }[])
+    await cluster.helm(program, 'uninstall', name, '-n', namespace, '--no-hooks');
+  await cluster.kubectl(['patch', 'tw', 'web', '--type=merge', '-p{"metadata":{"finalizers":null}}']);
+  await cluster.kubectl(['delete', CRD, '--ignore-not-found', '--timeout=60s']);
+  await cluster.kubectl(['delete', 'node', 'n1', '--ignore-not-found']);
+}
