@@ -1,0 +1,205 @@
+import { isHook, type Manifest } from '../../scripts/chart/helm.ts';
+
+/**
+ * What each value of the chart does: set it, look at one thing, and see it there. Without the value, and all else the
+ * same, that thing must be another.
+ */
+export interface Effect {
+  /** The value, such as 'metrics.port'. */
+  readonly of: string;
+  readonly to: unknown;
+  /** Other values that it needs to be of effect. */
+  readonly beside?: Readonly<Record<string, unknown>>;
+  readonly see: (objects: readonly Manifest[]) => unknown;
+  readonly is: unknown;
+}
+
+type Look = Effect['see'];
+
+/** What stands at a JSON pointer (~1 is a slash in a key) of the first object of a kind that is no hook; undefined where there is none. */
+const at =
+  (kind: string, path: string, name = ''): Look =>
+  (objects) => {
+    const found = objects.find((each) => each.kind === kind && !isHook(each) && each.metadata.name.endsWith(name));
+    return path
+      .split('/')
+      .map((key) => key.replaceAll('~1', '/'))
+      .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], found);
+  };
+const pod = (path: string): Look => at('Deployment', `spec/template/spec/${path}`);
+const container = (path: string): Look => pod(`containers/0/${path}`);
+/** The value of an argument of the manager; undefined without it. */
+const argument =
+  (name: string): Look =>
+  (objects) =>
+    (container('args')(objects) as string[]).find((each) => each.startsWith(`--${name}=`))?.slice(name.length + 3);
+const job =
+  (path: string): Look =>
+  (objects) =>
+    at('Job', path)(objects.filter(isHook).map((each) => ({ ...each, metadata: { name: each.metadata.name } })));
+const count =
+  (kind: RegExp): Look =>
+  (objects) =>
+    objects.filter((each) => !isHook(each) && kind.test(each.kind)).length;
+const endpoint = (path: string): Look => at('ServiceMonitor', `spec/endpoints/0/${path}`);
+const peers = (name: string): Look => at('NetworkPolicy', 'spec/ingress/0/from/1', name);
+
+const MONITOR = { 'metrics.serviceMonitor.enabled': true };
+const POLICY = { 'networkPolicy.enabled': true };
+const SECURE = { 'metrics.secure': true, 'metrics.certSecret': 'tls' };
+const PEER = { namespaceSelector: { matchLabels: { a: 'b' } } };
+const FILES = '/etc/traffic-operator';
+
+const names: Effect[] = [
+  { of: 'nameOverride', to: 'x', see: at('Deployment', 'metadata/labels/app.kubernetes.io~1name'), is: 'x' },
+  { of: 'fullnameOverride', to: 'x', see: at('Deployment', 'metadata/name'), is: 'x' },
+  { of: 'image.repository', to: 'r', see: container('image'), is: 'r:9', beside: { 'image.tag': '9' } },
+  { of: 'image.tag', to: '9', see: container('image'), is: 'traffic-operator:9' },
+  { of: 'image.digest', to: 'sha256:a', see: container('image'), is: 'traffic-operator@sha256:a' },
+  { of: 'image.pullPolicy', to: 'Always', see: container('imagePullPolicy'), is: 'Always' },
+  { of: 'imagePullSecrets', to: [{ name: 'a' }], see: pod('imagePullSecrets/0/name'), is: 'a' },
+];
+
+const options: Effect[] = [
+  { of: 'replicas', to: 3, see: at('Deployment', 'spec/replicas'), is: 3 },
+  { of: 'logLevel', to: 'debug', see: argument('log-level'), is: 'debug' },
+  { of: 'interval', to: '30s', see: argument('interval'), is: '30s' },
+  { of: 'window', to: '1m', see: argument('window'), is: '1m' },
+  { of: 'scrapeInterval', to: '9s', see: argument('scrape-interval'), is: '9s' },
+  { of: 'deviceExclude', to: '^ib', see: argument('device-exclude'), is: '^ib' },
+  { of: 'prometheus.url', to: 'http://p', see: argument('prometheus-url'), is: 'http://p' },
+  { of: 'prometheus.username', to: 'me', see: argument('prometheus-username'), is: 'me' },
+  { of: 'prometheus.headers', to: { A: 'b' }, see: argument('prometheus-header'), is: 'A: b' },
+  { of: 'prometheus.matchers', to: ['a="b"'], see: argument('prometheus-matcher'), is: 'a="b"' },
+  { of: 'prometheus.image', to: 'p:1', see: argument('prometheus-image'), is: 'p:1' },
+  { of: 'nodeExporter.enabled', to: false, see: argument('node-exporter'), is: 'false' },
+  { of: 'nodeExporter.image', to: 'e:1', see: argument('node-exporter-image'), is: 'e:1' },
+  { of: 'nodeExporter.port', to: 9200, see: argument('node-exporter-port'), is: '9200' },
+  { of: 'extraArgs', to: ['--a=b'], see: argument('a'), is: 'b' },
+  { of: 'extraEnv', to: [{ name: 'A', value: 'b' }], see: container('env/2/name'), is: 'A' },
+];
+
+/** Each is a directory, with the key as the file in it. */
+const files: Effect[] = (
+  [
+    ['passwordSecret', 'prometheus-password-file', 'password/password', 'password'],
+    ['bearerTokenSecret', 'prometheus-bearer-token-file', 'token/token', 'token'],
+    ['caSecret', 'prometheus-ca-file', 'ca/ca.crt', 'ca'],
+    ['caConfigMap', 'prometheus-ca-file', 'ca/ca.crt', 'ca'],
+  ] as const
+).flatMap(([value, name, path, directory]): Effect[] => [
+  { of: `prometheus.${value}.name`, to: 'x', see: argument(name), is: `${FILES}/${path}` },
+  {
+    of: `prometheus.${value}.key`,
+    to: 'k',
+    beside: { [`prometheus.${value}.name`]: 'x' },
+    see: argument(name),
+    is: `${FILES}/${directory}/k`,
+  },
+]);
+
+const parts: Effect[] = [
+  { of: 'crds.enabled', to: false, see: count(/^CustomResourceDefinition$/), is: 0 },
+  { of: 'crds.keep', to: false, see: at('CustomResourceDefinition', 'metadata/annotations'), is: undefined },
+  { of: 'serviceAccount.create', to: false, see: count(/^ServiceAccount$/), is: 0 },
+  { of: 'serviceAccount.name', to: 'x', see: pod('serviceAccountName'), is: 'x' },
+  { of: 'serviceAccount.annotations', to: { a: 'b' }, see: at('ServiceAccount', 'metadata/annotations/a'), is: 'b' },
+  { of: 'rbac.create', to: false, see: count(/Role/), is: 0 },
+  { of: 'nodePolicy.enabled', to: false, see: count(/^ValidatingAdmissionPolicy/), is: 0 },
+  { of: 'cleanup.enabled', to: false, see: job('kind'), is: undefined },
+  { of: 'cleanup.timeoutSeconds', to: 30, see: job('spec/activeDeadlineSeconds'), is: 30 },
+  { of: 'podDisruptionBudget.enabled', to: false, see: count(/^PodDisruptionBudget$/), is: 0 },
+  {
+    of: 'podDisruptionBudget.maxUnavailable',
+    to: 2,
+    see: at('PodDisruptionBudget', 'spec/maxUnavailable'),
+    is: 2,
+  },
+];
+
+const monitoring: Effect[] = [
+  { of: 'metrics.enabled', to: false, see: count(/^Service$/), is: 0 },
+  { of: 'metrics.port', to: 9090, see: at('Service', 'spec/ports/0/port'), is: 9090 },
+  {
+    of: 'metrics.secure',
+    to: true,
+    beside: { 'metrics.certSecret': 'tls' },
+    see: container('volumeMounts/0/mountPath'),
+    is: `${FILES}/certificate`,
+  },
+  {
+    of: 'metrics.certSecret',
+    to: 'tls',
+    beside: { 'metrics.secure': true },
+    see: pod('volumes/0/secret/secretName'),
+    is: 'tls',
+  },
+  { of: 'metrics.service.labels', to: { a: 'b' }, see: at('Service', 'metadata/labels/a'), is: 'b' },
+  { of: 'metrics.service.annotations', to: { a: 'b' }, see: at('Service', 'metadata/annotations/a'), is: 'b' },
+  { of: 'metrics.serviceMonitor.enabled', to: true, see: count(/^ServiceMonitor$/), is: 1 },
+  {
+    of: 'metrics.serviceMonitor.labels',
+    to: { a: 'b' },
+    beside: MONITOR,
+    see: at('ServiceMonitor', 'metadata/labels/a'),
+    is: 'b',
+  },
+  { of: 'metrics.serviceMonitor.interval', to: '9s', beside: MONITOR, see: endpoint('interval'), is: '9s' },
+  { of: 'metrics.serviceMonitor.scrapeTimeout', to: '9s', beside: MONITOR, see: endpoint('scrapeTimeout'), is: '9s' },
+  {
+    of: 'metrics.serviceMonitor.tlsConfig',
+    to: { insecureSkipVerify: true },
+    beside: { ...MONITOR, ...SECURE },
+    see: endpoint('tlsConfig'),
+    is: { insecureSkipVerify: true, serverName: 'traffic-operator-metrics.traffic-operator-system.svc' },
+  },
+  ...['relabelings', 'metricRelabelings'].map((list) => ({
+    of: `metrics.serviceMonitor.${list}`,
+    to: [{ action: 'drop' }],
+    beside: MONITOR,
+    see: endpoint(`${list}/0/action`),
+    is: 'drop',
+  })),
+  { of: 'prometheusRule.enabled', to: true, see: count(/^PrometheusRule$/), is: 1 },
+  {
+    of: 'prometheusRule.labels',
+    to: { a: 'b' },
+    beside: { 'prometheusRule.enabled': true },
+    see: at('PrometheusRule', 'metadata/labels/a'),
+    is: 'b',
+  },
+  { of: 'networkPolicy.enabled', to: true, see: count(/^NetworkPolicy$/), is: 2 },
+  { of: 'networkPolicy.metricsFrom', to: [PEER], beside: POLICY, see: peers(''), is: PEER },
+  { of: 'networkPolicy.prometheusFrom', to: [PEER], beside: POLICY, see: peers('-prometheus'), is: PEER },
+];
+
+const dashboards: Effect[] = [
+  { of: 'dashboards.enabled', to: false, see: count(/^ConfigMap$/), is: 0 },
+  { of: 'dashboards.label', to: 'l', see: at('ConfigMap', 'metadata/labels/l'), is: '1' },
+  { of: 'dashboards.labelValue', to: 'v', see: at('ConfigMap', 'metadata/labels/grafana_dashboard'), is: 'v' },
+  { of: 'dashboards.annotations', to: { a: 'b' }, see: at('ConfigMap', 'metadata/annotations/a'), is: 'b' },
+  { of: 'dashboards.namespace', to: 'other', see: at('ConfigMap', 'metadata/namespace'), is: 'other' },
+];
+
+const pods: Effect[] = [
+  { of: 'resources', to: { limits: { memory: '1Gi' } }, see: container('resources/limits/memory'), is: '1Gi' },
+  { of: 'commonLabels', to: { a: 'b' }, see: at('ClusterRole', 'metadata/labels/a'), is: 'b' },
+  { of: 'annotations', to: { a: 'b' }, see: at('Deployment', 'metadata/annotations/a'), is: 'b' },
+  { of: 'podLabels', to: { a: 'b' }, see: at('Deployment', 'spec/template/metadata/labels/a'), is: 'b' },
+  { of: 'podAnnotations', to: { a: 'b' }, see: at('Deployment', 'spec/template/metadata/annotations/a'), is: 'b' },
+  { of: 'priorityClassName', to: 'high', see: pod('priorityClassName'), is: 'high' },
+  { of: 'nodeSelector', to: { a: 'b' }, see: pod('nodeSelector/a'), is: 'b' },
+  { of: 'tolerations', to: [{ operator: 'Exists' }], see: pod('tolerations/0/operator'), is: 'Exists' },
+  { of: 'affinity', to: { nodeAffinity: {} }, see: pod('affinity'), is: { nodeAffinity: {} } },
+  { of: 'topologySpreadConstraints', to: [], see: pod('topologySpreadConstraints'), is: undefined },
+];
+
+export const EFFECTS: readonly Effect[] = [
+  ...names,
+  ...options,
+  ...files,
+  ...parts,
+  ...monitoring,
+  ...dashboards,
+  ...pods,
+];

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments, stringify } from 'yaml';
+import { helmPath, type Manifest } from '../../scripts/chart/helm.ts';
+import { valuePaths } from '../../scripts/chart/render.ts';
+import { chartValues } from '../../scripts/chart/values.ts';
+import { CHART } from './cluster.ts';
+import { EFFECTS } from './valueEffects.ts';
+
+/** Values by their paths, as helm reads them. */
+function nested(values: Readonly<Record<string, unknown>>): object {
+  const root: Record<string, unknown> = {};
+  for (const [path, value] of Object.entries(values)) {
+    const keys = path.split('.');
+    const last = keys.pop()!;
+    const parent = keys.reduce((at, key) => (at[key] ??= {}) as Record<string, unknown>, root);
+    parent[last] = value;
+  }
+  return root;
+}
+
+const rendered = new Map<string, readonly Manifest[]>();
+
+/** What helm makes of the values. Throws with what helm said where it refuses them. */
+function render(values: Readonly<Record<string, unknown>>): readonly Manifest[] {
+  const input = stringify(nested(values));
+  const known = rendered.get(input);
+  if (known) return known;
+  const args = ['template', 'traffic-operator', CHART, '-n', 'traffic-operator-system', '--values=-'];
+  const text = execFileSync(helmPath(), args, { input, encoding: 'utf8', stdio: 'pipe', maxBuffer: 1 << 26 });
+  const objects = parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
+  rendered.set(input, objects);
+  return objects;
+}
+
+describe('each value', () => {
+  it('has a test here', () => {
+    expect(EFFECTS.map((effect) => effect.of).sort()).toEqual(valuePaths(chartValues).sort());
+  });
+
+  it.each(EFFECTS)('changes what it says: $of', ({ of, to, beside = {}, see, is }) => {
+    expect(see(render({ ...beside, [of]: to }))).toEqual(is);
+    // What cannot be rendered without the value is another thing, too.
+    if (of === 'metrics.certSecret') expect(() => render(beside)).toThrow(of);
+    else expect(see(render(beside))).not.toEqual(is);
+  });
+});
