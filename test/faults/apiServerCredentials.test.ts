@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startFixture, type Fixture } from '../integration/fixture.ts';
+import { audited } from './audit.ts';
+import { createCredentialFiles, isServedBy, replaceServerCertificate, type CredentialFiles } from './authorities.ts';
+import { measured, seconds, sleep, until } from './measured.ts';
+import { metricsOf } from './metricsOf.ts';
+import { socketsTo } from './sockets.ts';
+
+/** Client certificate and authority replaced on disk, under the operator's process; tokens: integration/transport. */
+const KEY = 'web.traffic.example.com/unfit';
+const WAIT = { timeout: 40_000, interval: 200 };
+/** Files are looked at every 10 s; a busy machine gets some more. */
+const NOTICED_MS = 15_000;
+
+let f: Fixture;
+let files: CredentialFiles;
+beforeEach(({ onTestFailed }) => {
+  onTestFailed(() => console.log(f.operator().log().slice(-4_000)));
+});
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1', 'n2'] });
+  f.exporter.setPercent('n2', 60);
+  files = await createCredentialFiles(f.controlPlane, 'before');
+  await f.createWatch('web', { maxBandwidthPercent: '10' });
+  await f.startOperator([], { kubeconfig: files.kubeconfig });
+  await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual({ n1: 'false', n2: 'true' }), WAIT);
+});
+afterAll(async () => {
+  await f.stop();
+});
+
+const sockets = (): Set<string> => socketsTo(Number(new URL(f.controlPlane.url).port), f.operator().pid);
+const calls = (user: string) => audited(f.controlPlane).filter((request) => request.user === user);
+
+/** Reconciles that failed, and answers that refused or never came. A watch that was cut by a new connection is none. */
+async function failures(): Promise<number> {
+  const metrics = await metricsOf(f.operator());
+  const codes = ['401', '403', '500', '503', 'deadline', 'connection', 'refused'];
+  const answers = codes.map((code) => metrics.sum('api_requests_total', { code }));
+  return metrics.sum('reconciles_total', { result: 'error' }) + answers.reduce((sum, count) => sum + count, 0);
+}
+
+describe('without a failed pass', { timeout: 240_000 }, () => {
+  it('a client certificate that is replaced is used by the next calls', async () => {
+    const before = await failures();
+    const replaced = Date.now();
+    await files.become('after');
+    const took = await until('calls come from the new user', () => calls('after').some(({ verb }) => verb === 'patch'));
+    measured(`a client certificate replaced on disk is used after ${seconds(took)}`);
+    expect(took).toBeLessThan(NOTICED_MS);
+    await sleep(5_000);
+    const since = calls('after')[0]!.at;
+    expect(calls('before').filter(({ at, verb }) => at > since + 1_000 && verb !== 'watch')).toEqual([]);
+    expect(await failures()).toBe(before);
+    expect(audited(f.controlPlane).filter(({ at, code }) => at > replaced && code >= 400)).toEqual([]);
+  });
+
+  it('an authority that is replaced, first beside the old one, then alone, is trusted', async () => {
+    const before = await failures();
+    const old = await readFile(join(f.controlPlane.directory, 'ca.crt'), 'utf8');
+    const next = await replaceServerCertificate(f.controlPlane);
+    await files.trust(old, next);
+    const isReplaced = async (): Promise<boolean> =>
+      (await isServedBy(f.controlPlane, next)) && !(await isServedBy(f.controlPlane, old));
+    const shown = await until('the API server shows its new certificate', isReplaced, { timeout: 90_000 });
+    measured(`the API server shows a replaced certificate after ${seconds(shown)}`);
+    const [connections, time] = [sockets(), (await f.watch('web')).status?.nodes?.n1?.time ?? 0];
+    await files.trust(next);
+    // The connection of calls is made anew while only the new authority vouches for the server; watches go on where
+    // they are until their end.
+    const took = await until('calls have a new connection', () => {
+      const now = [...sockets()];
+      return now.length >= 2 && now.some((socket) => !connections.has(socket));
+    });
+    await until('passes go on', async () => ((await f.watch('web')).status?.nodes?.n1?.time ?? 0) > time + 20);
+    measured(`with the new authority alone on disk, calls have a new connection ${seconds(took)} later`);
+    expect(took).toBeLessThan(NOTICED_MS);
+    expect(await failures()).toBe(before);
+    expect(await f.labels(KEY)).toEqual({ n1: 'false', n2: 'true' });
+  });
+});
