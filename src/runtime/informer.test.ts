@@ -1,8 +1,9 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { withoutManagedFields } from './informer.ts';
+import { cachePart, optionalCachePart } from './manager.ts';
 import type { InformerEvent } from './informer.ts';
-import { castReflector, castWatching, refusing } from './testing/reflectorScene.ts';
+import { castReflector, castWatching, refusing, until } from './testing/reflectorScene.ts';
 import { createScene } from './testing/scene.ts';
 import type { Scene } from './testing/scene.ts';
 
@@ -141,4 +142,57 @@ it('withoutManagedFields drops the record of who set which field', () => {
 
   expect(withoutManagedFields(node)).toEqual({ metadata: { name: 'a' } });
   expect(withoutManagedFields({})).toEqual({});
+});
+
+it('that is refused says so, in the words of the API server, until it is no longer', async () => {
+  const onRefusal = vi.fn();
+  const cast = await castReflector(scene, {
+    onRefusal,
+    prepare(nodes) {
+      nodes.set('a');
+      nodes.behaviour.next = [refusing(403), refusing(403)];
+    },
+  });
+  await cast.informer.whenSyncedOrRefused();
+  expect(cast.informer.synced).toBe(false);
+  expect(cast.informer.refusal).toMatchObject({ status: 403, detail: 'no' });
+
+  await until(cast, () => expect(cast.informer.synced).toBe(true));
+  await vi.waitFor(() => expect(cast.informer.refusal).toBeUndefined());
+  expect(cast.asked()).toHaveLength(3);
+  expect(onRefusal).toHaveBeenCalledTimes(2);
+});
+
+it('that is refused once it was synced keeps what it has, and is refused until it is all known again', async () => {
+  const sizes: number[] = [];
+  const cast = await castWatching(scene, { onRefusal: () => void sizes.push(cast.informer.lister.list().length) });
+  cast.nodes.behaviour.next = Array.from({ length: 3 }, () => refusing(403));
+  cast.nodes.endAll();
+  await until(cast, () => expect(cast.informer.refusal).toBeDefined());
+  cast.nodes.delete('b');
+  expect(cast.informer.synced).toBe(true);
+
+  await until(cast, () => expect(cast.informer.refusal).toBeUndefined());
+  // After three refusals in a row it lists again: that is not over when the watch is open, but when it is complete.
+  expect(cast.asked().at(-1)).toBe('watch-list');
+  expect(sizes).toEqual([2, 1]);
+});
+
+it('as a part is awaited while it is refused only where the program cannot do without it', async () => {
+  const cast = await castReflector(scene, {
+    prepare(nodes) {
+      nodes.behaviour.next = Array.from({ length: 100 }, () => refusing(403));
+    },
+  });
+  const { signal } = new AbortController();
+  const settled: string[] = [];
+  void cachePart(cast.informer)
+    .whenReady?.(signal)
+    .then(() => settled.push('needed'));
+  await optionalCachePart(cast.informer)
+    .whenReady?.(signal)
+    .then(() => settled.push('optional'));
+  expect(settled).toEqual(['optional']);
+  expect(optionalCachePart(cast.informer).notReady?.()).toBe('not synced: no');
+  expect(cachePart(cast.informer).notReady?.()).toBe('not synced: no');
 });

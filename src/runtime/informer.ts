@@ -1,5 +1,6 @@
 import { systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
+import type { ApiError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import { Reflector } from './reflector.ts';
 import type { WatchMetrics } from './reflector.ts';
@@ -17,6 +18,13 @@ export interface Informer<T extends KubeObject> {
   /** True once everything there was at the start is in the cache and was given to the subscribers. */
   readonly synced: boolean;
   readonly lister: Lister<T>;
+  /**
+   * The API server's no (403) to the last list or watch, for as long as it stands: until then the cache is as old as
+   * that, if it was ever filled. Its `detail` names verb and resource.
+   */
+  readonly refusal: ApiError | undefined;
+  /** Resolves when synced or refused for the first time, or when `signal` is aborted: never rejects. */
+  whenSyncedOrRefused(signal?: AbortSignal): Promise<void>;
   /** Resolves when synced, or when `signal` is aborted: never rejects. */
   whenSynced(signal?: AbortSignal): Promise<void>;
   /**
@@ -49,6 +57,8 @@ export interface InformerOptions<T extends KubeObject> {
    * resourceVersion must stay. */
   transform?: ((object: T) => T) | undefined;
   indexes?: IndexFunctions<T> | undefined;
+  /** Called when `refusal` comes to be, is another one, or is over. */
+  onRefusal?: (() => void) | undefined;
   logger: Logger;
   metrics?: ReflectorMetrics | undefined;
   clock?: Clock | undefined;
@@ -74,10 +84,12 @@ class StoreInformer<T extends KubeObject> implements Informer<T> {
   readonly #reflector: Reflector<T>;
   #listeners: readonly Listener<T>[] = [];
   #synced = false;
-  #waiting: (() => void)[] = [];
+  #refusal: ApiError | undefined;
+  /** Who waits until `isOver`. */
+  #waiting: { isOver: () => boolean; done: () => void }[] = [];
 
   constructor(options: InformerOptions<T>) {
-    const { transport, resource, transform, indexes, logger, metrics, clock = systemClock, ...selection } = options;
+    const { transport, resource, transform, indexes, onRefusal, logger, metrics, clock, ...selection } = options;
     this.#options = options;
     this.#name = resourceName(resource);
     this.#store = new Store(indexes);
@@ -85,9 +97,22 @@ class StoreInformer<T extends KubeObject> implements Informer<T> {
       replace: (objects: readonly T[]) => this.#replace(objects),
       set: (object: T) => this.#tell([this.#store.set(object)]),
       delete: (object: T) => this.#tell([this.#store.delete(object)]),
+      refused: (refusal: ApiError | undefined) => {
+        if (refusal?.detail === this.#refusal?.detail) return;
+        this.#refusal = refusal;
+        this.#release();
+        onRefusal?.();
+      },
     };
-    const watched = { resource, ...selection };
-    this.#reflector = new Reflector({ transport, selection: watched, target, transform, logger, metrics, clock });
+    this.#reflector = new Reflector({
+      transport,
+      selection: { resource, ...selection },
+      target,
+      transform,
+      logger,
+      metrics,
+      clock: clock ?? systemClock,
+    });
   }
 
   get resource(): Resource<T> {
@@ -102,17 +127,16 @@ class StoreInformer<T extends KubeObject> implements Informer<T> {
     return this.#store;
   }
 
+  get refusal(): ApiError | undefined {
+    return this.#refusal;
+  }
+
   whenSynced(signal?: AbortSignal): Promise<void> {
-    if (this.#synced || signal?.aborted === true) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        this.#waiting = this.#waiting.filter((other) => other !== done);
-        signal?.removeEventListener('abort', done);
-        resolve();
-      };
-      this.#waiting.push(done);
-      signal?.addEventListener('abort', done, { once: true });
-    });
+    return this.#when(() => this.#synced, signal);
+  }
+
+  whenSyncedOrRefused(signal?: AbortSignal): Promise<void> {
+    return this.#when(() => this.#synced || this.#refusal !== undefined, signal);
   }
 
   subscribe(listener: Listener<T>): () => void {
@@ -129,10 +153,27 @@ class StoreInformer<T extends KubeObject> implements Informer<T> {
     return this.#reflector.run(signal);
   }
 
+  #when(isOver: () => boolean, signal?: AbortSignal): Promise<void> {
+    if (isOver() || signal?.aborted === true) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#waiting = this.#waiting.filter((other) => other.done !== done);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#waiting.push({ isOver, done });
+      signal?.addEventListener('abort', done, { once: true });
+    });
+  }
+
+  #release(): void {
+    for (const { isOver, done } of this.#waiting) if (isOver()) done();
+  }
+
   #replace(objects: readonly T[]): void {
     this.#tell(this.#store.replace(objects));
     this.#synced = true;
-    for (const done of this.#waiting) done();
+    this.#release();
   }
 
   #tell(events: readonly (InformerEvent<T> | undefined)[]): void {

@@ -36,8 +36,21 @@ export function cachePart<T extends KubeObject>(informer: Informer<T>): Part {
     stage: 'cache',
     run: (signal) => informer.run(signal),
     whenReady: (signal) => informer.whenSynced(signal),
-    notReady: () => (informer.synced ? undefined : 'not synced'),
+    notReady: () => (informer.synced ? undefined : `not synced${refusalOf(informer)}`),
   };
+}
+
+/**
+ * A cache that the program can do without where the API server refuses it: the program is not ready then, and says why,
+ * but what works from the other caches begins.
+ */
+export function optionalCachePart<T extends KubeObject>(informer: Informer<T>): Part {
+  return { ...cachePart(informer), whenReady: (signal) => informer.whenSyncedOrRefused(signal) };
+}
+
+/** In the API server's words, which name verb and resource. */
+function refusalOf<T extends KubeObject>({ refusal }: Informer<T>): string {
+  return refusal === undefined ? '' : `: ${refusal.detail}`;
 }
 
 /** A controller as a part: the program is alive while its loop is. */

@@ -89,6 +89,7 @@ export class Reflector<T extends KubeObject> {
   #endOf(failure: unknown, round: Round<T>): WatchEnd {
     if (failure === undefined) return 'closed';
     if (failure instanceof BadLineError) return 'badLine';
+    if (failure instanceof ApiError && failure.status === 403) this.#options.target.refused?.(failure);
     if (failure instanceof TransportError) return failure.failure === 'garbage' ? 'answered' : 'unreachable';
     if (!(failure instanceof ApiError)) return 'failed';
     if (isGone(failure)) return 'gone';

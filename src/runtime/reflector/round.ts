@@ -69,13 +69,15 @@ export class Round<T extends KubeObject> {
   }
 
   async #watch(request: TransportRequest, signal: AbortSignal): Promise<void> {
-    const { clock, transport, metrics } = this.#options;
+    const { clock, transport, metrics, target } = this.#options;
     const timeoutMs = Number(request.query?.timeoutSeconds) * 1000 + OVERTIME_MS;
     const limit = new LinkedAbort([signal], { clock, timeoutMs });
     try {
       const stream = await transport.stream({ ...request, signal: limit.signal });
       this.#openedAt = clock.monotonic();
       metrics?.watchStarted(this.#name);
+      // One that begins with a list has to come to the end of that first.
+      if (this.#initial === undefined) target.refused?.(undefined);
       this.#waitForInitial(limit);
       await readWatch<T>(stream, request, {
         event: (event) => {
@@ -109,7 +111,10 @@ export class Round<T extends KubeObject> {
   #collect(initial: Map<string, T>, event: WatchEvent<T>): void {
     if (event.type === 'set') initial.set(keyOf(event.object), this.#keep(event.object));
     else if (event.type === 'delete') initial.delete(keyOf(event.object));
-    else if (event.initialEnd) this.#takeOver([...initial.values()], event.version);
+    else if (event.initialEnd) {
+      this.#takeOver([...initial.values()], event.version);
+      this.#options.target.refused?.(undefined);
+    }
   }
 
   #takeOver(objects: readonly T[], version: string): void {

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { ApiError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { KubeObject } from '../resource.ts';
 import type { Transport } from '../transport/types.ts';
@@ -10,6 +11,8 @@ export interface ReflectorTarget<T> {
   replace(objects: readonly T[]): void;
   set(object: T): void;
   delete(object: T): void;
+  /** The API server refuses to list or watch (403), or, with undefined, what the target has is kept current again. */
+  refused?(refusal: ApiError | undefined): void;
 }
 
 /** How a list or watch ended. */
