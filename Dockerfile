@@ -5,6 +5,8 @@
 # Behind a registry of your own: --secret id=npmrc,src=$HOME/.npmrc; behind a proxy that signs for itself:
 # --secret id=ca,src=/path/to/ca.crt. Neither gets into the image.
 
+FROM gcr.io/distroless/nodejs24-debian12:nonroot AS runtime
+
 FROM docker.io/library/node:24-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
@@ -14,9 +16,11 @@ RUN --mount=type=cache,target=/root/.npm \
     if [ -f /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi; \
     npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier
 COPY . .
-RUN node scripts/build.ts && cp LICENSE dist/
+# By the Node that will run the bundle, which names itself in the bill of materials.
+COPY --from=runtime /nodejs/bin/node /nodejs/bin/node
+RUN /nodejs/bin/node scripts/build.ts && cp LICENSE dist/
 
-FROM gcr.io/distroless/nodejs24-debian12:nonroot
+FROM runtime
 LABEL org.opencontainers.image.title="traffic-operator" \
       org.opencontainers.image.description="Keeps Kubernetes workloads off nodes whose network is full" \
       org.opencontainers.image.licenses="Apache-2.0"

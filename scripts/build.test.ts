@@ -2,11 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
 import { bundle } from './build.ts';
 
 const NODE_MODULES = new URL('../node_modules/', import.meta.url).pathname;
+// esbuild takes a second of a core, which a busy machine may not give it.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
 /** One ES module package, one CommonJS package that requires Node's own modules, and a function with a name. */
 const ENTRY = `
 import { z } from '${NODE_MODULES}zod/index.js';
@@ -55,5 +58,74 @@ describe('the operator’s bundle', () => {
     const bundled = (name: string): boolean => licenses.includes(`\n${name} `);
     expect(Object.keys(manifest.dependencies).filter((name) => !bundled(name))).toEqual([]);
     expect(Object.keys(manifest.devDependencies).filter(bundled)).toEqual([]);
+  });
+});
+
+describe('the bill of materials', () => {
+  interface Component {
+    'bom-ref': string;
+    name: string;
+    version: string;
+    type: string;
+    [field: string]: unknown;
+  }
+  interface Sbom {
+    components: Component[];
+    dependencies: { ref: string; dependsOn: string[] }[];
+    [field: string]: unknown;
+  }
+  const directories: string[] = [];
+  const build = async (): Promise<string> => {
+    const directory = mkdtempSync(join(tmpdir(), 'bundle-'));
+    directories.push(directory);
+    await bundle(new URL('../src/main.ts', import.meta.url).pathname, directory);
+    return directory;
+  };
+  const textOf = (directory: string): string => readFileSync(join(directory, 'sbom.cdx.json'), 'utf8');
+  let text: string;
+  let sbom: Sbom;
+
+  beforeAll(async () => {
+    text = textOf(await build());
+    sbom = JSON.parse(text) as Sbom;
+  });
+  afterAll(() => directories.forEach((directory) => rmSync(directory, { recursive: true })));
+
+  it('is the same for the same inputs, with neither a time nor a serial number', async () => {
+    expect(textOf(await build())).toBe(text);
+    expect(text).not.toMatch(/serialNumber|timestamp|\d{4}-\d\d-\d\dT/);
+  });
+
+  it('has each package that is bundled, and Node', () => {
+    const licenses = readFileSync(join(directories[0]!, 'THIRD_PARTY_LICENSES'), 'utf8');
+    const bundled = [...licenses.matchAll(/-{80}\n\n(\S+) (\S+) \(/g)].map(([, name, version]) => `${name}@${version}`);
+    expect(bundled.length).toBeGreaterThan(Object.keys(manifest.dependencies).length);
+    const node = `node@${process.versions.node}`;
+    expect(sbom.components.map((each) => each['bom-ref'])).toEqual([...bundled, node]);
+    expect(sbom.components.at(-1)).toMatchObject({ type: 'platform', purl: `pkg:generic/${node}` });
+  });
+
+  it('says of each package what npm says of it', () => {
+    // Of the whole lock file: npm leaves out what run time and development share, where it is told to omit the latter.
+    const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'];
+    const npm = JSON.parse(
+      execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+    ) as Sbom;
+    const told = new Map(npm.components.map((each) => [each['bom-ref'], each]));
+    const libraries = sbom.components.filter(({ type }) => type === 'library');
+    for (const one of libraries) expect(told.get(one['bom-ref'])).toMatchObject(one);
+    const edges = new Map(npm.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
+    const refs = new Set(libraries.map((each) => each['bom-ref']));
+    for (const { ref, dependsOn } of sbom.dependencies.slice(1)) {
+      expect([ref, dependsOn]).toEqual([
+        ref,
+        edges
+          .get(ref)!
+          .filter((each) => refs.has(each))
+          .sort(),
+      ]);
+    }
+    const direct = Object.keys(manifest.dependencies).map((name) => expect.stringMatching(`^${name}@`) as string);
+    expect(sbom.dependencies[0]!.dependsOn).toEqual(expect.arrayContaining(direct));
   });
 });

@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { thirdPartyLicenses } from './build/licenses.ts';
+import { bundledPackages } from './build/packages.ts';
+import { sbom, type SbomInput } from './build/sbom.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
@@ -16,7 +18,8 @@ const BANNER =
   "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);";
 
 /**
- * Writes main.js, a package.json that says what main.js is, and the licences of what is in it.
+ * Writes main.js, a package.json that says what main.js is, the licences of what is in it, and a bill of materials with
+ * the Node that runs this program, which is to be the one that runs main.js.
  * Throws when a module cannot be resolved or has errors.
  */
 export async function bundle(entry: string, outdir: string): Promise<void> {
@@ -41,13 +44,18 @@ export async function bundle(entry: string, outdir: string): Promise<void> {
     logLevel: 'warning',
   });
   mkdirSync(outdir, { recursive: true });
-  const { name, version, license } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<
-    string,
-    string
-  >;
+  const project = readJson('package.json') as SbomInput['project'];
+  const { name, version, license } = project;
+  const packages = bundledPackages(Object.keys(metafile.inputs).map((path) => join(ROOT, path)));
+  const lock = readJson('package-lock.json') as SbomInput['lock'];
+  const materials = sbom({ project, packages, lock, root: ROOT, node: process.versions.node });
   writeFileSync(join(outdir, 'package.json'), `${JSON.stringify({ name, version, license, type: 'module' })}\n`);
-  const inputs = Object.keys(metafile.inputs).map((path) => join(ROOT, path));
-  writeFileSync(join(outdir, 'THIRD_PARTY_LICENSES'), `${thirdPartyLicenses(inputs)}\n`);
+  writeFileSync(join(outdir, 'THIRD_PARTY_LICENSES'), `${thirdPartyLicenses(packages)}\n`);
+  writeFileSync(join(outdir, 'sbom.cdx.json'), `${JSON.stringify(materials, null, 2)}\n`);
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
 }
 
 if (import.meta.main) await bundle(join(ROOT, 'src/main.ts'), join(ROOT, 'dist'));

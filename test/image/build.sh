@@ -38,6 +38,12 @@ in_store() {
     buildah --root "$STORE/root" --runroot "$STORE/run" "$@"
 }
 
+# Removes a store. What buildah left mounted in it goes first: a stage that others copy from stays mounted.
+remove_store() { # directory
+  awk -v within="$1/" 'index($2, within) == 1 { print $2 }' /proc/self/mounts | sort -r | xargs -r umount
+  rm -rf --one-file-system "$1"
+}
+
 build_bases() {
   say 'making the base images from local files'
   build_rootfs "$STORE/build"
@@ -89,10 +95,10 @@ if [[ -f $archive ]]; then
   touch "$archive"
 else
   require_programs
-  # A build that was killed may have left its store behind, and bind mounts in it: never follow them.
-  rm -rf --one-file-system "$CACHE"/store.*
+  # A build that was killed may have left its store behind.
+  for left in "$CACHE"/store.*; do if [[ -d $left ]]; then remove_store "$left"; fi; done
   STORE=$(mktemp -d "$CACHE/store.XXXXXX")
-  trap 'rm -rf --one-file-system "$STORE"' EXIT
+  trap 'remove_store "$STORE"' EXIT
   build_image "$archive"
   forget_old_archives
 fi

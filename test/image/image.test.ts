@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type ImageArchive, openArchive, operatorImage } from './archive.ts';
@@ -31,7 +32,7 @@ describe('the image', () => {
     expect(image.names).toEqual([`docker.io/library/traffic-operator:${packageJson.version}`]);
   });
 
-  it('adds one layer of less than 5 MB to the base: the bundle, what it is, and the licences', () => {
+  it('adds one layer of less than 5 MB to the base: the bundle, what it is and is made of, and the licences', () => {
     const [, ...own] = image.layers;
     expect(own).toHaveLength(1);
     expect(own[0]!.bytes).toBeLessThan(5 * MEGABYTE);
@@ -40,6 +41,7 @@ describe('the image', () => {
       'app/THIRD_PARTY_LICENSES',
       'app/main.js',
       'app/package.json',
+      'app/sbom.cdx.json',
     ]);
   });
 
@@ -68,6 +70,18 @@ describe('the image', () => {
   it('starts: a wrong flag is one line and exit code 2', async () => {
     const { code, output } = await runInImage(image, ['manager', '--no-such-flag']);
     expect([code, output.trim().split('\n')]).toEqual([2, [expect.stringContaining('--no-such-flag')]]);
+  });
+
+  it('carries the bill of its materials, the Node in it among them', async () => {
+    const { components } = JSON.parse(await readFile(join(image.rootfs, 'app/sbom.cdx.json'), 'utf8')) as {
+      components: { name: string; version: string }[];
+    };
+    const [node = ''] = image.config.Entrypoint ?? [];
+    const { stdout } = await promisify(execFile)('chroot', [image.rootfs, node, '--version']);
+    expect(components).toContainEqual(expect.objectContaining({ name: 'node', version: stdout.trim().slice(1) }));
+    for (const name of Object.keys(packageJson.dependencies)) {
+      expect(components).toContainEqual(expect.objectContaining({ name }));
+    }
   });
 
   it('carries the licences of what is bundled', async () => {
