@@ -1,4 +1,4 @@
-import type { EventsV1Event } from '@kubernetes/client-node';
+import type { EventsV1Event, V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
 import type { Client } from '../../src/runtime/client.ts';
 import { DEPLOYMENTS, EVENTS, NODES } from '../../src/runtime/resources.ts';
@@ -56,8 +56,11 @@ const prometheusConfig = (target: string) => ({
   scrape_configs: [{ job_name: 'nodes', static_configs: [{ targets: [target] }] }],
 });
 
-/** Starts everything but an operator; every node sends at 1 %. */
-export async function startFixture(options: { nodes: readonly string[] }): Promise<Fixture> {
+/** Starts everything but an operator, with the CRD of deploy/ unless told; every node sends at 1 %. */
+export async function startFixture(options: {
+  nodes: readonly string[];
+  crd?: V1CustomResourceDefinition;
+}): Promise<Fixture> {
   const controlPlane = await startControlPlane();
   const exporter = await startSyntheticExporter();
   const { client, transport } = connect(controlPlane);
@@ -125,7 +128,7 @@ export async function startFixture(options: { nodes: readonly string[] }): Promi
       await controlPlane.stop();
     },
   };
-  await installCrd(client);
+  await installCrd(client, options.crd);
   for (const node of options.nodes) {
     exporter.setPercent(node, 1);
     await f.addNode(node);

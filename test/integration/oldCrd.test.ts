@@ -1,0 +1,148 @@
+import type { EventsV1Event, V1CustomResourceDefinition, V1JSONSchemaProps } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { CRDS, trafficWatchCrd } from './customResource.ts';
+import { startFixture, type Fixture } from './fixture.ts';
+
+/** A CRD that is older than the operator, on a real API server, which drops what that CRD does not know. */
+const WAIT = { timeout: 60_000, interval: 200 };
+const PASSES = 5;
+const key = (label: string): string => `${label}.traffic.example.com/unfit`;
+const ref = (name: string) => ({ namespace: 'default', name });
+
+interface Properties {
+  readonly spec: V1JSONSchemaProps;
+  readonly status: V1JSONSchemaProps;
+}
+
+/** The CRD of this version, but for what is done to the fields of its schema. */
+function crdWithout(change: (properties: Properties) => void): V1CustomResourceDefinition {
+  const crd = trafficWatchCrd();
+  const [version] = crd.spec.versions;
+  change(version!.schema!.openAPIV3Schema!.properties as unknown as Properties);
+  // What rests on the fields that are gone would make the API server refuse the CRD.
+  delete (version!.schema!.openAPIV3Schema as Record<string, unknown>)['x-kubernetes-validations'];
+  delete version!.additionalPrinterColumns;
+  return crd;
+}
+
+/** As PKopel/traffic-operator has it: of the status `ready` and four figures of each node. */
+const OF_PKOPEL = crdWithout(({ status }) => {
+  const { ready, nodes } = status.properties!;
+  const node = nodes!.additionalProperties as V1JSONSchemaProps;
+  const known = ['currentBandwidthPercent', 'currentTransmitTotal', 'time', 'unfit'];
+  node.properties = Object.fromEntries(Object.entries(node.properties!).filter(([field]) => known.includes(field)));
+  status.properties = { ready: ready!, nodes: nodes! };
+});
+const WITHOUT_LABEL = crdWithout(({ spec }) => {
+  delete spec.properties!.label;
+});
+
+let f: Fixture;
+
+async function warning(name: string): Promise<EventsV1Event> {
+  return vi.waitFor(async () => {
+    const found = (await f.events(name)).find(({ reason }) => reason === 'CrdOutdated');
+    expect(found).toBeDefined();
+    return found!;
+  }, WAIT);
+}
+
+async function passes(): Promise<number> {
+  const text = await (await fetch(f.operator().metricsUrl)).text();
+  const samples = [...text.matchAll(/^traffic_operator_passes_total\{.*\} (\d+)$/gm)];
+  return samples.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+async function afterPasses(count: number): Promise<void> {
+  const before = await passes();
+  await vi.waitFor(async () => expect(await passes()).toBeGreaterThanOrEqual(before + count), WAIT);
+}
+
+const affinityOf = async (name: string): Promise<string> =>
+  JSON.stringify((await f.client.get(DEPLOYMENTS, ref(name))).spec?.template.spec?.affinity);
+
+describe('a CRD without most of the status', () => {
+  beforeAll(async () => {
+    f = await startFixture({ nodes: ['n1', 'n2'], crd: OF_PKOPEL });
+    f.exporter.setPercent('n1', 50);
+    await f.createWatch('web', { maxBandwidthPercent: '10' });
+    await f.startOperator();
+  });
+  afterAll(() => f.stop());
+
+  it('keeps nobody from labels and Deployment, and is warned of in log and event', async () => {
+    await vi.waitFor(async () => {
+      expect(await f.labels(key('web'))).toEqual({ n1: 'true', n2: 'false' });
+      expect(await affinityOf('web')).toContain(key('web'));
+    }, WAIT);
+    const { type, note } = await warning('web');
+    expect(type).toBe('Warning');
+    for (const field of ['status.labelKey', 'status.conditions', 'status.nodes.*.verdict', 'kubectl apply']) {
+      expect(note).toContain(field);
+    }
+    expect(f.operator().log()).toMatch(/"level":"?(40|warn)"?.*older than the operator/);
+  });
+
+  it('has the status written once, not at every pass, while nothing changes', async () => {
+    await f.stopPrometheus();
+    const lastEvents = async (): Promise<string> =>
+      JSON.stringify((await f.events('web')).map(({ metadata }) => [metadata?.name, metadata?.resourceVersion]).sort());
+    const state = async (): Promise<[string | undefined, string]> => [
+      (await f.watch('web')).metadata?.resourceVersion,
+      await lastEvents(),
+    ];
+    // Until the figures have gone from the status.
+    await vi.waitFor(async () => {
+      const before = await state();
+      await afterPasses(2);
+      expect(await state()).toEqual(before);
+    }, WAIT);
+    const before = await state();
+    await afterPasses(PASSES);
+    expect(await state()).toEqual(before);
+    await f.startPrometheus();
+  });
+
+  it('flips no label at a restart', async () => {
+    await vi.waitFor(async () => expect((await f.watch('web')).status?.ready).toBe(true), WAIT);
+    const before = await f.nodeVersions();
+    await f.restartOperator();
+    await afterPasses(PASSES);
+    expect(await f.nodeVersions()).toEqual(before);
+    expect((await f.watch('web')).status).toMatchObject({ ready: true });
+  });
+});
+
+describe('a CRD without spec.label in place of this version’s', () => {
+  beforeAll(async () => {
+    f = await startFixture({ nodes: ['n1', 'n2'] });
+    f.exporter.setPercent('n1', 50);
+    await f.createWatch('web', { maxBandwidthPercent: '10', label: 'pool' });
+    await f.createWatch('other', { maxBandwidthPercent: '10' });
+    await f.startOperator();
+    await vi.waitFor(async () => {
+      expect(await f.labels(key('pool'))).toEqual({ n1: 'true', n2: 'false' });
+      expect(await affinityOf('web')).toContain(key('pool'));
+      expect((await f.watch('web')).status?.ready).toBe(true);
+      expect((await f.watch('other')).status?.ready).toBe(true);
+    }, WAIT);
+  });
+  afterAll(() => f.stop());
+
+  it('moves no label to another key, running or restarted', async () => {
+    expect((await f.events('web')).map(({ reason }) => reason)).not.toContain('CrdOutdated');
+    const before = await f.nodeVersions();
+    const { versions } = WITHOUT_LABEL.spec;
+    const name = WITHOUT_LABEL.metadata!.name!;
+    await f.client.mergePatch(CRDS, { name }, { spec: { versions } }, { fieldManager: 'person' });
+    await vi.waitFor(async () => expect((await f.watch('web')).spec).not.toHaveProperty('label'), WAIT);
+    await afterPasses(PASSES);
+    await f.restartOperator();
+    await afterPasses(PASSES);
+    expect(await f.nodeVersions()).toEqual(before);
+    expect(await f.labels(key('pool'))).toEqual({ n1: 'true', n2: 'false' });
+    expect(await affinityOf('web')).toContain(key('pool'));
+    for (const watch of ['web', 'other']) expect((await warning(watch)).note).toContain('drops spec.label;');
+  });
+});
