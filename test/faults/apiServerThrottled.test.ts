@@ -113,9 +113,9 @@ it('waits as long as it is told, with 16 calls at most, and goes on leading', { 
   await until('calls are under way', () => proxy.requests.filter(({ path }) => path.includes('/nodes/')).length >= 10);
   await starve();
   const from = performance.now();
+  await until('it is turned away', () => proxy.requests.some(({ status }) => status === 429));
   const busy = NODES.slice(0, 30);
   for (const node of busy) f.exporter.setPercent(node, 60);
-  await until('it is turned away', () => proxy.requests.some(({ status }) => status === 429));
   await sleep(40_000);
 
   expect(await leads()).toBe(true);
