@@ -8,6 +8,8 @@ import { killContainer } from '../scenario/kill.ts';
 import { startTraffic, stopTraffic } from '../scenario/traffic.ts';
 import { applyWatch, nodeRows } from '../scenario/watch.ts';
 import { writesSince } from '../scenario/audit.ts';
+import { ask } from '../scenario/prometheus.ts';
+import { rightsOf, rightsUsed, unusedRights, type Rule } from '../scenario/rights.ts';
 
 /** The whole story on real pods: helm install, traffic, labels, pods, failover, uninstall. One test goes on from the other. */
 const NODES = ['node1', 'node2', 'node3'];
@@ -126,14 +128,8 @@ describe('what it measures with', () => {
   });
 });
 
-/** Asks the operator's own Prometheus through the API server's proxy. */
 async function expectScraped(node: string): Promise<void> {
-  const query = encodeURIComponent(`up{node="${node}"}`);
-  const path = `/api/v1/namespaces/${NAMESPACE}/services/prometheus:9090/proxy/api/v1/query?query=${query}`;
-  const { data } = JSON.parse(await kubectl('get', '--raw', path)) as {
-    data: { result: { value: [number, string] }[] };
-  };
-  expect(data.result.map((r) => r.value[1])).toEqual(['1']);
+  expect((await ask(`up{job="node-exporter",node="${node}"}`)).map(({ value }) => value?.[1])).toEqual(['1']);
 }
 
 describe('leader failover', () => {
@@ -152,6 +148,24 @@ describe('leader failover', () => {
     const writers = (await writesSince(killedAt, 'nodes')).map((w) => w.pod);
     expect(writers).not.toContain(old);
     expect(writers.length).toBeGreaterThan(0);
+  });
+});
+
+/** Rights for what did not happen in this story. */
+const UNUSED_RIGHTS = [
+  // Where the admission plugin OwnerReferencesPermissionEnforcement is on.
+  'update trafficwatches.traffic.example.com/finalizers',
+];
+
+describe('the rights of the operator', () => {
+  it('are those that it used in all of the above, and none more', async () => {
+    const name = `${NAMESPACE}-traffic-operator`;
+    const clusterRole = await getObject<{ rules: Rule[] }>('clusterrole', name);
+    const role = await getObject<{ rules: Rule[] }>('role', 'traffic-operator', '-n', NAMESPACE);
+    const granted = rightsOf([...clusterRole.rules, ...role.rules]);
+    const { used, refused } = rightsUsed(`system:serviceaccount:${NAMESPACE}:traffic-operator`);
+    expect([...refused]).toEqual([]);
+    expect(unusedRights(granted, used)).toEqual(UNUSED_RIGHTS);
   });
 });
 

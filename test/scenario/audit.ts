@@ -11,10 +11,11 @@ export interface Write {
   readonly user: string;
 }
 
-interface AuditEvent {
+/** A line of the API server's audit log, as far as it is looked at. */
+export interface AuditEvent {
   stageTimestamp: string;
   verb: string;
-  objectRef?: { resource?: string; name?: string; subresource?: string };
+  objectRef?: { apiGroup?: string; resource?: string; name?: string; subresource?: string };
   user: { username: string; extra?: Record<string, string[]> };
   responseStatus?: { code?: number };
 }
@@ -22,13 +23,15 @@ interface AuditEvent {
 const WRITING = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 const POD_NAME = 'authentication.kubernetes.io/pod-name';
 
+/** All requests since the lab came up. */
+export function readAudit(): AuditEvent[] {
+  const lines = readFileSync(auditLogPath(), 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as AuditEvent);
+}
+
 /** Successful writes by pods to a resource (not its status) since a time. */
 export function writesSince(since: Date, resource: string): Promise<Write[]> {
-  const events = readFileSync(auditLogPath(), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as AuditEvent);
-  const writes = events
+  const writes = readAudit()
     .filter((e) => WRITING.has(e.verb) && e.objectRef?.resource === resource && e.objectRef.subresource === undefined)
     .filter((e) => Date.parse(e.stageTimestamp) >= since.getTime() && (e.responseStatus?.code ?? 500) < 300)
     .map((e) => ({

@@ -30,6 +30,17 @@ export async function helmInstall(sets: Record<string, string> = {}): Promise<st
   return inCluster('helm', ['install', RELEASE, CHART, ...where, ...flags]);
 }
 
+/** `helm upgrade` to these values beside the defaults, waiting as at the install. */
+export async function helmUpgrade(values: object): Promise<void> {
+  const where = ['--namespace', NAMESPACE, '--reset-values', '--wait', '--timeout', '3m'];
+  await inCluster('helm', ['upgrade', RELEASE, CHART, ...where, '--values', '-'], JSON.stringify(values));
+}
+
+/** `helm rollback` to the revision before. */
+export async function helmRollback(): Promise<void> {
+  await inCluster('helm', ['rollback', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '3m']);
+}
+
 /** `helm uninstall` as the README has it. */
 export async function helmUninstall(): Promise<void> {
   await inCluster('helm', ['uninstall', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '3m']);

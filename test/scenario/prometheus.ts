@@ -1,0 +1,26 @@
+import { NAMESPACE } from './install.ts';
+import { kubectl } from './kubectl.ts';
+
+/** One series of an answer: of an instant query with `value`, of one over time with `values`. */
+export interface Series {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value?: readonly [seconds: number, text: string];
+  readonly values?: readonly (readonly [seconds: number, text: string])[];
+}
+
+/** Asks the operator's own Prometheus through the API server's proxy. Throws when Prometheus refuses. */
+export async function ask(promql: string): Promise<readonly Series[]> {
+  return get('query', { query: promql });
+}
+
+/** Asks for the last minutes, a value every 5 s. */
+export async function askOverTime(promql: string, minutes: number): Promise<readonly Series[]> {
+  const end = Date.now() / 1000;
+  return get('query_range', { query: promql, start: `${end - minutes * 60}`, end: `${end}`, step: '5' });
+}
+
+async function get(what: string, parameters: Record<string, string>): Promise<readonly Series[]> {
+  const proxy = `/api/v1/namespaces/${NAMESPACE}/services/prometheus:9090/proxy`;
+  const path = `${proxy}/api/v1/${what}?${new URLSearchParams(parameters).toString()}`;
+  return (JSON.parse(await kubectl('get', '--raw', path)) as { data: { result: readonly Series[] } }).data.result;
+}
