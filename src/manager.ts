@@ -16,7 +16,7 @@ import { createClient, leaderOnly, type Client } from './runtime/client.ts';
 import { systemClock } from './runtime/clock.ts';
 import { EventRecorder } from './runtime/events.ts';
 import { createInformer, withoutManagedFields, type Informer } from './runtime/informer.ts';
-import { cachePart, controllerPart, Manager } from './runtime/manager.ts';
+import { cachePart, controllerPart, Manager, optionalCachePart } from './runtime/manager.ts';
 import { createMetrics, createRegistry } from './runtime/metrics.ts';
 import { DEPLOYMENTS } from './runtime/resources.ts';
 import { createTransport } from './runtime/transport.ts';
@@ -159,7 +159,7 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     cachePart(caches.watches),
     cachePart(caches.nodes),
     cachePart(caches.deployments),
-    ...measurement.informers.map(cachePart),
+    ...measurement.informers.map(optionalCachePart),
     ...election.parts,
     { name: 'feed', stage: 'work', run: (stop) => feed.run(stop) },
     ...watches.controllers.map(controllerPart),

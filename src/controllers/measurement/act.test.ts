@@ -15,7 +15,8 @@ const COMPONENTS = allComponents(defaultMeasurementOptions('op'));
 
 function plan(changes: Partial<Observation> = {}): Plan {
   const components = COMPONENTS.map((component) => ({ component, live: undefined }));
-  return planComponents({ components, enabled: { exporter: true, prometheus: true }, strangers: [], ...changes });
+  const enabled = { exporter: true, prometheus: true };
+  return planComponents({ components, enabled, unknown: new Set(), strangers: [], ...changes });
 }
 
 function carry(client: FakeClient, what: Plan): ReturnType<typeof carryOut> {

@@ -4,7 +4,7 @@ import { isNotFound } from '../../runtime/errors.ts';
 import { keyOf, refOfKey } from '../../runtime/resource.ts';
 import type { KubeObject } from '../../runtime/resource.ts';
 import { DAEMONSETS, PODS } from '../../runtime/resources.ts';
-import type { Component } from './components/component.ts';
+import type { Component, Part } from './components/component.ts';
 import { allComponents, allTargetComponents } from './components/components.ts';
 import { lacksExporters, type ExportersObservation } from './decide/missingExporters.ts';
 import type { Observation, ObservedComponent } from './decide/plan.ts';
@@ -15,6 +15,8 @@ import type { MeasurementOptions } from './options.ts';
 export interface Sources {
   client: Client;
   live: (component: Component) => KubeObject | undefined | Promise<KubeObject | undefined>;
+  /** Parts about whose objects `live` may be wrong. */
+  unknown: ReadonlySet<Part>;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface Sources {
 export async function observe(
   options: MeasurementOptions,
   owner: V1OwnerReference | undefined,
-  { client, live }: Sources,
+  { client, live, unknown }: Sources,
 ): Promise<Observation> {
   const enabled = { exporter: options.exporter.enabled, prometheus: options.prometheus.enabled };
   const targets = enabled.prometheus ? [] : allTargetComponents(options);
@@ -34,8 +36,9 @@ export async function observe(
   for (const component of [...allComponents(options, owner), ...targets]) {
     components.push({ component, live: await live(component) });
   }
-  const strangers = enabled.exporter || !hasNamespace(components) ? [] : await listStrangers(client, options);
-  return { components, enabled, strangers };
+  const mayGo = !enabled.exporter && !unknown.has('exporter') && hasNamespace(components);
+  const strangers = mayGo ? await listStrangers(client, options) : [];
+  return { components, enabled, unknown, strangers };
 }
 
 /** Reads one object from the API server; undefined where there is none. */

@@ -26,7 +26,7 @@ export async function removeMeasurement(
   options.exporter.enabled = false;
   options.prometheus.enabled = false;
   const live = (component: Parameters<typeof readLive>[1]): ReturnType<typeof readLive> => readLive(client, component);
-  const plan = planComponents(await observe(options, undefined, { client, live }));
+  const plan = planComponents(await observe(options, undefined, { client, live, unknown: new Set() }));
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
   const failures = await carryOut(plan, { applier, client });
   if (failures[0] !== undefined) throw failures[0].error;

@@ -40,6 +40,24 @@ describe('ProblemReport', () => {
     expect(lines).toEqual(['measurement problem']);
   });
 
+  it('tells what is still wrong once more when it is asked to, and then no more', () => {
+    const { report: it, events, lines } = report();
+    it.update('components', [FOREIGN]);
+    it.tellAgain();
+    it.update('components', [FOREIGN]);
+    it.update('components', [FOREIGN]);
+    expect(lines).toEqual(['measurement problem', 'measurement problem']);
+    expect(events).toHaveLength(2);
+  });
+
+  it('does not tell once more what is over', () => {
+    const { report: it, lines } = report();
+    it.update('components', [FOREIGN]);
+    it.tellAgain();
+    it.update('components', []);
+    expect(lines).toEqual(['measurement problem', 'measurement problem is over']);
+  });
+
   it('writes no event where there is no Deployment that it could be about', () => {
     const { report: it, events } = report();
     it.about = undefined;

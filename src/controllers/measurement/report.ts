@@ -21,6 +21,8 @@ export interface ProblemReportOptions {
 export class ProblemReport {
   readonly #options: ProblemReportOptions;
   readonly #problems = new Map<string, readonly Problem[]>();
+  /** Whose problems are told once more. */
+  #untold = new Set<string>();
   /** The operator's own Deployment, which the events are about; without one there are none. */
   about: V1OwnerReference | undefined;
 
@@ -33,11 +35,17 @@ export class ProblemReport {
     return [...this.#problems.values()].flat();
   }
 
+  /** Tells all that is still wrong once more: what a standby said was in its log alone, as it may not write events. */
+  tellAgain(): void {
+    this.#untold = new Set(this.#problems.keys());
+  }
+
   /** Replaces what `source` knew of. Problems are the same when reason and object are, whatever the message. */
   update(source: string, problems: readonly Problem[]): void {
     const before = this.#problems.get(source) ?? [];
     this.#problems.set(source, problems);
-    for (const problem of without(problems, before)) this.#begins(problem);
+    const told = this.#untold.delete(source) ? [] : before;
+    for (const problem of without(problems, told)) this.#begins(problem);
     for (const { reason, object } of without(before, problems)) {
       this.#options.logger.info({ reason, object }, 'measurement problem is over');
     }

@@ -3,11 +3,11 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Applier } from '../../runtime/apply.ts';
 import { FakeClock } from '../../runtime/clock.ts';
-import type { Caches } from './caches.ts';
 import type { Problem } from './decide/plan.ts';
 import { FIELD_MANAGER, TARGETS_HASH_ANNOTATION } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';
 import { TargetsPass } from './targetsPass.ts';
+import type { TargetsPassOptions } from './targetsPass.ts';
 import { createFakeClient } from './testing/fakeClient.ts';
 import type { FakeClient } from './testing/fakeClient.ts';
 
@@ -37,16 +37,12 @@ beforeEach(() => {
   nodes = [];
   pods = [];
   operatorSlices = [];
-  const caches: Caches = {
-    informers: [],
-    synced: true,
-    live: () => undefined,
+  const caches: TargetsPassOptions['caches'] = {
     liveTargets: () =>
       ['prometheus-targets', 'prometheus-targets-2'].map((name) => client.objects.get(`ConfigMap op/${name}`)),
     slices: () => [slice()],
     operatorSlices: () => operatorSlices,
     prometheusPods: () => pods,
-    subscribe: () => undefined,
   };
   pass = new TargetsPass({
     options: defaultMeasurementOptions('op'),

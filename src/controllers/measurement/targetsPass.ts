@@ -25,7 +25,7 @@ export interface TargetsPassOptions {
   options: MeasurementOptions;
   /** The pod that this process runs in. */
   podName?: string | undefined;
-  caches: Caches;
+  caches: Pick<Caches, 'liveTargets' | 'slices' | 'operatorSlices' | 'prometheusPods'>;
   client: Client;
   applier: Applier;
   clock: Clock;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../runtime/resource.ts';
 import { describeComponent } from '../components/component.ts';
-import type { Component } from '../components/component.ts';
+import type { Component, Part } from '../components/component.ts';
 import { allComponents } from '../components/components.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import { planComponents } from './plan.ts';
@@ -47,6 +47,7 @@ interface Row {
   why: string;
   components?: ObservedComponent[];
   enabled?: typeof BOTH;
+  unknown?: Part[];
   strangers?: string[];
   apply?: string[];
   remove?: string[];
@@ -142,11 +143,22 @@ const rows: Row[] = [
     remove: [DAEMON_SET, EXPORTER_ACCOUNT],
     problems: [`NamespaceKept ${NAMESPACE}`],
   },
+  {
+    why: 'a part of which not everything is known is not applied: what it has may be newer than what is known',
+    unknown: ['exporter'],
+    apply: PROMETHEUS,
+  },
+  {
+    why: 'nor is it removed',
+    enabled: { exporter: false, prometheus: true },
+    unknown: ['exporter'],
+    apply: PROMETHEUS,
+  },
 ];
 
 describe('planComponents', () => {
-  it.each(rows)('$why', ({ components = cluster(), enabled = BOTH, strangers = [], ...expected }) => {
-    expect(summary(planComponents({ components, enabled, strangers }))).toEqual({
+  it.each(rows)('$why', ({ components = cluster(), enabled = BOTH, unknown = [], strangers = [], ...expected }) => {
+    expect(summary(planComponents({ components, enabled, unknown: new Set(unknown), strangers }))).toEqual({
       apply: expected.apply,
       remove: expected.remove ?? [],
       problems: expected.problems ?? [],

@@ -14,6 +14,8 @@ export interface Observation {
   /** In the order in which they must come to be. */
   readonly components: readonly ObservedComponent[];
   readonly enabled: Readonly<Record<Part, boolean>>;
+  /** Parts of which not everything is known, for lack of a right to watch it. */
+  readonly unknown: ReadonlySet<Part>;
   /** Names of pods in the exporter's namespace that are not ours; read only where that namespace may have to go. */
   readonly strangers: readonly string[];
 }
@@ -49,13 +51,15 @@ export interface Plan {
  * | off  | ours                   | remove                               |
  * | off  | ours, being deleted    | nothing                              |
  * | off  | nothing, or not ours   | nothing                              |
+ * | any  | not known, or something else of its part is not | nothing     |
  *
  * A namespace is not removed while it holds a pod, or one of our names, that is somebody else's: all would go with it.
  * In a namespace that is not ours ours are still made, so that an administrator may have made it beforehand.
  */
 export function planComponents(observation: Observation): Plan {
-  const on = observation.components.filter(({ component }) => observation.enabled[component.part]);
-  const off = observation.components.filter(({ component }) => !observation.enabled[component.part]);
+  const known = observation.components.filter(({ component }) => !observation.unknown.has(component.part));
+  const on = known.filter(({ component }) => observation.enabled[component.part]);
+  const off = known.filter(({ component }) => !observation.enabled[component.part]);
   const foreign = on.filter(isForeign);
   const leaving = on.filter((each) => isOwned(each) && isLeaving(each));
   const keptNamespaces = off.filter((each) => isRemovable(each) && keepsStrangers(each, off, observation.strangers));

@@ -1,0 +1,139 @@
+import type { V1OwnerReference } from '@kubernetes/client-node';
+import { Applier } from '../../runtime/apply.ts';
+import type { Client } from '../../runtime/client.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { ReconcileResult } from '../../runtime/controller.ts';
+import { ApiError, WaitingError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { ObjectRef } from '../../runtime/resource.ts';
+import { carryOut } from './act.ts';
+import type { Caches } from './caches.ts';
+import { missingExporters } from './decide/missingExporters.ts';
+import { planComponents } from './decide/plan.ts';
+import type { MeasurementMetrics } from './metrics.ts';
+import { FIELD_MANAGER } from './names.ts';
+import { observe, observeExporters } from './observe.ts';
+import { findOperatorDeployment } from './operator.ts';
+import type { MeasurementOptions } from './options.ts';
+import type { ProblemReport } from './report.ts';
+import { TargetsPass } from './targetsPass.ts';
+
+export interface PassesOptions {
+  client: Client;
+  options: MeasurementOptions;
+  /** The pod that this process runs in. */
+  pod?: ObjectRef;
+  logger: Logger;
+  metrics?: MeasurementMetrics;
+  clock: Clock;
+  caches: Caches;
+  report: ProblemReport;
+}
+
+/** The two things that are looked at, each by itself. Both throw ApiError, TransportError, NotLeaderError, WaitingError. */
+export interface Passes {
+  /** Keeps node-exporter and Prometheus as they should be. */
+  components(): Promise<ReconcileResult>;
+  /** Keeps Prometheus' targets as the nodes are. */
+  targets(): Promise<ReconcileResult>;
+}
+
+/** Where problems are known from, each with a pace of its own. */
+const SOURCE = {
+  /** What the API server does not let us watch. */
+  caches: 'caches',
+  /** What is in the way of a component, or could not be written. */
+  components: 'components',
+  /** What the DaemonSet's pods do, and that we may not know it. */
+  exporters: 'exporters',
+  exporterPods: 'exporterPods',
+  /** What is in the way of targets, and that they may not be written. */
+  targets: 'targets',
+  targetsWrite: 'targetsWrite',
+} as const;
+
+/** Should an event ever be lost, it is put right by then. */
+const RESYNC_MS = 60_000;
+/** What is being deleted is usually gone by then; its deletion is an event too. */
+const LEAVING_MS = 2_000;
+const SYNC_MS = 200;
+
+/** Makes the passes. Where a right to watch is missing, what depends on it stays as it is, and the rest goes on. */
+export function createPasses(o: PassesOptions): Passes {
+  const { client, options, logger, metrics, clock, caches, report } = o;
+  const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
+  const findOwner = once(() => findOperatorDeployment(client, o.pod));
+  const targets = new TargetsPass({
+    options,
+    podName: o.pod?.name,
+    caches,
+    client,
+    applier,
+    clock,
+    onPass(count, problems) {
+      metrics?.targets(count);
+      report.update(SOURCE.targets, problems);
+    },
+  });
+  const begin = async (): Promise<V1OwnerReference | undefined> => {
+    if (!caches.settled) throw new WaitingError('CachesNotSynced', 'caches are not filled yet', SYNC_MS);
+    report.about = await findOwner();
+    report.update(SOURCE.caches, caches.refusals());
+    return report.about;
+  };
+
+  return {
+    async components() {
+      const owner = await begin();
+      const unknown = caches.unknownParts();
+      const plan = planComponents(
+        await observe(options, owner, { client, live: (each) => caches.live(each), unknown }),
+      );
+      const failures = await carryOut(plan, { applier, client });
+      report.update(SOURCE.components, [...plan.problems, ...failures.map(({ problem }) => problem)]);
+      if (failures[0] !== undefined) throw failures[0].error;
+      if (!unknown.has('exporter')) await lookForExporters(o);
+      return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };
+    },
+    async targets() {
+      const owner = await begin();
+      if (!options.prometheus.enabled || !caches.knowsTargets) return { requeueAfterMs: RESYNC_MS };
+      const result = await reportingRefusal(report, SOURCE.targetsWrite, "Prometheus' targets", () =>
+        targets.run(owner),
+      );
+      return result ?? { requeueAfterMs: RESYNC_MS };
+    },
+  };
+}
+
+async function lookForExporters({ client, options, caches, clock, report }: PassesOptions): Promise<void> {
+  const observed = await reportingRefusal(report, SOURCE.exporterPods, 'pods of node-exporter', () =>
+    observeExporters(options, { client, live: (each) => caches.live(each) }),
+  );
+  report.update(SOURCE.exporters, missingExporters({ ...observed, port: options.exporter.port, now: clock.now() }));
+}
+
+/** A no of the API server to what is done becomes the one problem of its source, which is over once it is done. */
+async function reportingRefusal<T>(
+  report: ProblemReport,
+  source: string,
+  object: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    const result = await work();
+    report.update(source, []);
+    return result;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) {
+      report.update(source, [{ reason: 'Forbidden', object, message: error.detail }]);
+    }
+    throw error;
+  }
+}
+
+/** Remembers the first answer; what throws is asked again. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: { value: T } | undefined;
+  return async () => (answer ??= { value: await ask() }).value;
+}
