@@ -204,16 +204,43 @@ describe('the scrapes that the window holds', () => {
 
   it('are counted once a minute where it is not', async () => {
     passes = passesOf(UNKNOWN_INTERVAL);
-    prometheus.samplesPerWindow = '2';
+    prometheus.samplesPerWindow = '8';
     await next({ a: {} });
     await clock.advance(59_999);
     const finding = await next({ a: {} });
-    expect(finding.samplesPerWindow).toBe(2);
-    expect(windowIsTooShort(finding)).toBe(true);
+    expect(finding.samplesPerWindow).toBe(8);
     expect(prometheus.count('samples')).toBe(1);
     await clock.advance(1);
     await next({ a: {} });
     expect(prometheus.count('samples')).toBe(2);
+  });
+
+  it('are too few when they have been for as long as the window is', async () => {
+    passes = passesOf(UNKNOWN_INTERVAL);
+    prometheus.samplesPerWindow = '2';
+    for (let seconds = 0; seconds < 120; seconds += 10) {
+      expect(await next({ a: {} })).not.toHaveProperty('samplesPerWindow');
+      await clock.advance(10_000);
+    }
+    await next({ a: {} });
+    const finding = await next({ a: {} });
+    expect(finding.samplesPerWindow).toBe(2);
+    expect(windowIsTooShort(finding)).toBe(true);
+  });
+
+  it('are those from before while the window fills up again behind a restart of the server', async () => {
+    passes = passesOf(UNKNOWN_INTERVAL);
+    const count = async (samples: string): Promise<number | undefined> => {
+      prometheus.samplesPerWindow = samples;
+      await next({ a: {} });
+      await clock.advance(60_000);
+      return (await next({ a: {} })).samplesPerWindow;
+    };
+    expect(await count('8')).toBe(8);
+    expect(await count('1')).toBe(8);
+    expect(await count('3')).toBe(8);
+    expect(await count('8')).toBe(8);
+    expect(windowIsTooShort(await next({ a: {} }))).toBe(false);
   });
 
   it('are not known, and not too few, while there is nothing to count or no answer', async () => {

@@ -14,6 +14,7 @@ import { Refreshed } from './refreshed.ts';
 import type { NodeReadings, Readings } from './samples.ts';
 import type { Snapshot } from './snapshot.ts';
 import { readUplinks } from './uplinks.ts';
+import { WindowSamples } from './windowSamples.ts';
 
 /** What a pass finds, but for its number and start. */
 export type Finding = Omit<Snapshot, 'pass' | 'startedAt'>;
@@ -45,7 +46,8 @@ export class Passes {
   readonly #exclude: RegExp;
   readonly #background: Background;
   readonly #facts: Refreshed<Answered>;
-  readonly #samplesPerWindow: Refreshed<number | undefined>;
+  readonly #counts: Refreshed<void>;
+  readonly #samplesPerWindow: WindowSamples;
   readonly #fallenSpeeds: Refreshed<Answered>;
   /** What the last pass found: it only tells when to ask, never what to answer. */
   #before: ReadonlyMap<string, NodeUsage> = new Map();
@@ -56,7 +58,8 @@ export class Passes {
     this.#exclude = wholeName(o.query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES);
     this.#background = o.background;
     this.#facts = new Refreshed<Answered>(o.clock, FACTS_EVERY_MS);
-    this.#samplesPerWindow = new Refreshed<number | undefined>(o.clock, SAMPLES_PER_WINDOW_EVERY_MS);
+    this.#counts = new Refreshed<void>(o.clock, SAMPLES_PER_WINDOW_EVERY_MS);
+    this.#samplesPerWindow = new WindowSamples(o.clock, o.query.windowSeconds);
     this.#fallenSpeeds = new Refreshed<Answered>(o.clock, FALLEN_SPEEDS_EVERY_MS);
   }
 
@@ -87,7 +90,7 @@ export class Passes {
 
   /** Resolves when nothing is being read beside the passes. */
   async settled(): Promise<void> {
-    await Promise.all([this.#facts.settled(), this.#samplesPerWindow.settled(), this.#fallenSpeeds.settled()]);
+    await Promise.all([this.#facts.settled(), this.#counts.settled(), this.#fallenSpeeds.settled()]);
   }
 
   async #readFacts({ resolver, patience }: Readers): Promise<Answered> {
@@ -105,7 +108,10 @@ export class Passes {
     }
     this.#fallenSpeeds.refresh(() => this.#background((patience) => questions.fallenSpeeds(resolver, patience)));
     if (this.#query.scrapeIntervalSeconds === undefined) {
-      this.#samplesPerWindow.refresh(() => this.#background((patience) => questions.samplesPerWindow(patience)));
+      if (this.#samplesPerWindow.isOpen) this.#counts.expire();
+      this.#counts.refresh(async () => {
+        this.#samplesPerWindow.counted(await this.#background((patience) => questions.samplesPerWindow(patience)));
+      });
     }
   }
 

@@ -1,0 +1,41 @@
+import type { Clock } from '../runtime/clock.ts';
+import { windowIsTooShort } from './snapshot.ts';
+
+/**
+ * How many scrapes the rate window holds, from counts of what it held at the time. Few mean a window that is too short
+ * only when they have been few for as long as the window is: right after the server has started, or after a gap in its
+ * scrapes, the window is simply not full yet.
+ */
+export class WindowSamples {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #windowMs: number;
+  #fewSince: number | undefined;
+  #value: number | undefined;
+
+  constructor(clock: Pick<Clock, 'monotonic'>, windowSeconds: number) {
+    this.#clock = clock;
+    this.#windowMs = windowSeconds * 1000;
+  }
+
+  /** Undefined until it is known. */
+  get value(): number | undefined {
+    return this.#value;
+  }
+
+  /** Whether nothing is known but that there are few, so that it is worth to count again soon. */
+  get isOpen(): boolean {
+    return this.#value === undefined && this.#fewSince !== undefined;
+  }
+
+  /** @param samples undefined where there was no series to count */
+  counted(samples: number | undefined): void {
+    const now = this.#clock.monotonic();
+    if (windowIsTooShort({ samplesPerWindow: samples })) {
+      this.#fewSince ??= now;
+      if (now - this.#fewSince < this.#windowMs) return;
+    } else if (samples !== undefined) {
+      this.#fewSince = undefined;
+    }
+    this.#value = samples;
+  }
+}
