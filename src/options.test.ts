@@ -208,6 +208,8 @@ describe('what is wrong', () => {
   it('is not what makes sense together', () => {
     read([url, '--prometheus-username=u', '--prometheus-password-file=f', '--prometheus-ca-file=c', '--window=5s']);
     read(['--metrics-secure', '--enable-http2']);
+    read(['--metrics-secure', '--metrics-bind-address=0']);
+    read([], { TRAFFIC_OPERATOR_METRICS_SECURE: 'true', TRAFFIC_OPERATOR_METRICS_BIND_ADDRESS: '0' });
     read([url, `--namespace=${'n'.repeat(63)}`]);
   });
 });
