@@ -58,7 +58,7 @@ interface Memory {
  * | differs just as it did in the answer to our last apply (the API server keeps its own form of a value) | no |
  * | is the version that our last apply replaced (the cache is behind) | no |
  * | says what we want; others' fields do not matter   | no      |
- * | and what we want are as they were when the API server refused it (400, 422) | no; the same error is thrown |
+ * | and what we want are as they were when the API server refused it (400, 413, 422) | no; the same error is thrown |
  */
 export class Applier {
   readonly #client: Client;

@@ -132,3 +132,8 @@ export function isConflict(error: unknown): boolean {
 export function isGone(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 410 || error.reason === 'Expired' || error.reason === 'Gone');
 }
+
+/** True when the API server refuses the object as it is (400, 413, 422) and would again, however often it is sent. */
+export function isInvalid(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 400 || error.status === 413 || error.status === 422);
+}

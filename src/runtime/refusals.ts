@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from './clock.ts';
-import { ApiError } from './errors.ts';
+import { isInvalid, type ApiError } from './errors.ts';
 import type { KubeObject } from './resource.ts';
 
 /**
@@ -16,7 +16,7 @@ interface Refusal {
 }
 
 /**
- * What the API server refused as it is (400, 422) and would refuse again: it need not be asked on every pass. Holds one
+ * What the API server refused as it is (400, 413, 422) and would refuse again: it need not be asked on every pass. Holds one
  * refusal an object, until something else is wanted, the live object changes, or REFUSAL_MS are over.
  */
 export class Refusals {
@@ -44,7 +44,7 @@ export class Refusals {
 
   /** Keeps the error when it is a refusal; any other may be gone the next time. */
   note(key: string, hash: string, live: KubeObject | undefined, error: unknown): void {
-    if (!(error instanceof ApiError) || (error.status !== 400 && error.status !== 422)) return;
+    if (!isInvalid(error)) return;
     const now = this.#clock.monotonic();
     // Also of objects that nobody asks about any more.
     for (const [other, { untilMs }] of this.#byKey) if (untilMs <= now) this.#byKey.delete(other);

@@ -37,8 +37,3 @@ export function failureOf(what: string, error: unknown): Failure {
   }
   return { reason: Reason.WriteFailed, message: `${what}: ${error instanceof Error ? error.name : 'unknown error'}` };
 }
-
-/** True when the API server will refuse the same object again, however often it is sent. */
-export function isInvalid(error: unknown): error is ApiError {
-  return error instanceof ApiError && (error.status === 422 || error.status === 400);
-}

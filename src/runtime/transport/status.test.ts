@@ -33,16 +33,17 @@ it('shortens a very long message', () => {
   expect(apiErrorOf(refusal, body).message.length).toBeLessThan(1_100);
 });
 
-it('takes the 500 of an apply that does not fit the schema for the 400 that it is', () => {
-  const message =
-    'failed to create typed patch object (default/web; apps/v1, Kind=Deployment): .spec.x: field not declared';
+it.each([
+  [
+    400,
+    'BadRequest',
+    'failed to create typed patch object (default/web; apps/v1, Kind=Deployment): .spec.x: not declared',
+  ],
+  [413, 'RequestEntityTooLarge', 'etcdserver: request is too large'],
+])('takes a 500 that would come again for the %i that it is', (status, reason, message) => {
   const body = JSON.stringify({ kind: 'Status', message, code: 500 });
 
-  expect(apiErrorOf({ ...refusal, status: 500 }, body)).toMatchObject({
-    status: 400,
-    reason: 'BadRequest',
-    detail: message,
-  });
+  expect(apiErrorOf({ ...refusal, status: 500 }, body)).toMatchObject({ status, reason, detail: message });
   expect(apiErrorOf({ ...refusal, status: 500 }, '').status).toBe(500);
 });
 

@@ -29,6 +29,8 @@ export interface Refusal {
  * so that it comes as 500 (https://github.com/kubernetes/kubernetes/issues/139253). Asked again it is refused again.
  */
 const DOES_NOT_FIT_SCHEMA = 'failed to create typed patch object ';
+/** What etcd says to an object of more than --max-request-bytes, 1.5 MiB by default; passed on as 500, too. */
+const TOO_LARGE_FOR_ETCD = 'etcdserver: request is too large';
 
 /** The error for an answer of 300 and above. `body` is only read when it is a Status. */
 export function apiErrorOf(refusal: Refusal, body: string): ApiError {
@@ -39,9 +41,8 @@ export function apiErrorOf(refusal: Refusal, body: string): ApiError {
 export function errorOfStatus({ request, status, retryAfter, now }: Refusal, answer: Status): ApiError {
   const seconds = answer.details?.retryAfterSeconds;
   const retryAfterMs = parseRetryAfter(retryAfter, now) ?? (seconds ? seconds * 1000 : undefined);
-  if (status === 500 && answer.message?.startsWith(DOES_NOT_FIT_SCHEMA) === true) {
-    return errorOfStatus({ request, status: 400, now }, { ...answer, reason: 'BadRequest' });
-  }
+  const final = status === 500 ? finalRefusal(answer.message ?? '') : undefined;
+  if (final) return errorOfStatus({ request, status: final.status, now }, { ...answer, reason: final.reason });
   return new ApiError({
     status,
     reason: answer.reason !== undefined && answer.reason !== '' ? answer.reason : `HTTP${status}`,
@@ -51,6 +52,13 @@ export function errorOfStatus({ request, status, retryAfter, now }: Refusal, ans
     causes: answer.details?.causes ?? [],
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
+}
+
+/** What a 500 is that would be the answer to the same request again. */
+function finalRefusal(message: string): { status: number; reason: string } | undefined {
+  if (message.startsWith(DOES_NOT_FIT_SCHEMA)) return { status: 400, reason: 'BadRequest' };
+  if (message.includes(TOO_LARGE_FOR_ETCD)) return { status: 413, reason: 'RequestEntityTooLarge' };
+  return undefined;
 }
 
 function parseStatus(body: string): Status {
