@@ -4,7 +4,14 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/demo/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/demo/**/*.test.ts'],
+          // Not a measure of speed: a test that takes 1 s by itself takes many where the machine is in other use.
+          testTimeout: 30_000,
+        },
+      },
       {
         test: {
           name: 'integration',
