@@ -133,8 +133,7 @@ export class Reflector<T extends KubeObject> {
       this.#version = undefined;
       this.#resumes = 0;
     }
-    const asked = failure instanceof ApiError ? failure.retryAfterMs : undefined;
-    await this.#options.clock.sleep(this.#backoff.next(asked), signal);
+    await this.#options.clock.sleep(this.#backoff.next(askedPause(failure)), signal);
   }
 
   async #reconnect(signal: AbortSignal): Promise<void> {
@@ -149,6 +148,14 @@ export class Reflector<T extends KubeObject> {
     this.#reconnects += 1;
     await clock.sleep(nominal * (0.5 + Math.random() / 2), signal);
   }
+}
+
+/**
+ * What a busy server asks for counts. A 503's Retry-After does not: while it starts, kube-apiserver answers some paths
+ * so, always with 5 s (notfoundhandler of k8s.io/apiserver), which is later than the watch could be live again.
+ */
+function askedPause(failure: unknown): number | undefined {
+  return failure instanceof ApiError && failure.status === 429 ? failure.retryAfterMs : undefined;
 }
 
 function isAboutTheVersion(failure: unknown): boolean {
