@@ -19,6 +19,8 @@ interface Sent {
 describe('EventRecorder', () => {
   let clock: FakeClock;
   let recorder: EventRecorder;
+  /** What was logged at info or above. */
+  let lines: string[];
   const create = vi.fn<(resource: unknown, event: Sent) => Promise<unknown>>();
   const mergePatch = vi.fn<(resource: unknown, ref: { name: string }, patch: unknown) => Promise<unknown>>();
   const metrics = { written: vi.fn(), dropped: vi.fn() };
@@ -27,7 +29,8 @@ describe('EventRecorder', () => {
     vi.resetAllMocks();
     clock = new FakeClock(Date.UTC(2026, 0, 1));
     const client = { create, mergePatch } as unknown as Client;
-    const logger = pino({ level: 'silent' });
+    lines = [];
+    const logger = pino({ base: null }, { write: (line) => void lines.push(line) });
     recorder = new EventRecorder({ client, component: 'example.com/op', instance: 'op-1', clock, logger, metrics });
   });
 
@@ -48,6 +51,19 @@ describe('EventRecorder', () => {
       regarding: { kind: 'TrafficWatch', name: 'web', namespace: 'team', uid: 'u1' },
     });
     expect(metrics.written).toHaveBeenCalledExactlyOnceWith('Warning', 'NodeUnfit');
+  });
+
+  it('logs once that it may not write events, however many are lost, and again once it could meanwhile', async () => {
+    const detail = 'cannot create resource "events"';
+    const refused = new ApiError({ status: 403, reason: 'Forbidden', detail, method: 'POST', path: '/' });
+    create.mockRejectedValueOnce(refused).mockRejectedValueOnce(refused);
+    for (const note of ['a', 'b']) recorder.event(about, 'Normal', 'Fit', note);
+    await recorder.flush();
+    expect(lines).toEqual([expect.stringContaining('cannot create resource')]);
+    create.mockResolvedValueOnce({ metadata: {} }).mockRejectedValueOnce(refused);
+    for (const note of ['c', 'd']) recorder.event(about, 'Normal', 'Fit', note);
+    await recorder.flush();
+    expect(lines).toHaveLength(2);
   });
 
   it('puts events about what has no namespace into default', async () => {

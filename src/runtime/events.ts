@@ -1,7 +1,7 @@
 import type { EventsV1Event } from '@kubernetes/client-node';
 import type { Client } from './client.ts';
 import { systemClock, type Clock } from './clock.ts';
-import { isNotFound, NotLeaderError } from './errors.ts';
+import { ApiError, isNotFound, NotLeaderError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import { microTime } from './microTime.ts';
 import type { KubeObject, ObjectRef, Resource } from './resource.ts';
@@ -71,6 +71,8 @@ export class EventRecorder {
   readonly #seen = new Map<string, Occurrence>();
   readonly #waiting: Occurrence[] = [];
   #writing: Promise<void> | undefined;
+  /** The last one met with a 403: that is told once, however many are lost. */
+  #forbidden = false;
   #lastStamp = 0;
 
   constructor(options: EventRecorderOptions) {
@@ -145,11 +147,19 @@ export class EventRecorder {
       if (occurrence.ref === undefined || !(await this.#raiseCount(occurrence, occurrence.ref))) {
         occurrence.ref = await this.#create(occurrence);
       }
+      this.#forbidden = false;
       this.#options.metrics?.written(occurrence.type, occurrence.reason);
     } catch (error) {
       this.#options.metrics?.dropped(error instanceof NotLeaderError ? 'standby' : 'failed');
-      this.#options.logger.debug({ err: error, reason: occurrence.reason }, 'event not written');
+      this.#logLost(occurrence, error);
     }
+  }
+
+  #logLost({ reason }: Occurrence, error: unknown): void {
+    const isForbidden = error instanceof ApiError && error.status === 403;
+    const level = isForbidden && !this.#forbidden ? 'warn' : 'debug';
+    this.#forbidden = isForbidden;
+    this.#options.logger[level]({ err: error, reason }, 'event not written');
   }
 
   /** @returns false when the event is gone: the API server keeps events for an hour */
