@@ -18,10 +18,13 @@ export interface Fixture {
   readonly exporter: SyntheticExporter;
   readonly prometheusUrl: string;
   operator(): Operator;
-  /** @param over as another user than the administrator, or against another Prometheus than the fixture's, or its own */
+  /**
+   * @param over as another user than the administrator, against another Prometheus than the fixture's or its own, or
+   *   without waiting for it to be ready
+   */
   startOperator(
     args?: readonly string[],
-    over?: { kubeconfig?: string; prometheusUrl?: string | undefined },
+    over?: { kubeconfig?: string; prometheusUrl?: string | undefined; until?: 'ready' | 'alive' },
   ): Promise<Operator>;
   stopOperator(): Promise<unknown>;
   restartOperator(): Promise<unknown>;

@@ -21,7 +21,7 @@ export interface Operator {
 }
 
 /**
- * Starts `manager` against a control plane and waits until it is ready. Ticks every second.
+ * Starts `manager` against a control plane and waits until it is ready, or only alive. Ticks every second.
  *
  * @param options.prometheusUrl undefined: it deploys a Prometheus of its own
  */
@@ -29,6 +29,7 @@ export async function startOperator(options: {
   kubeconfig: string;
   prometheusUrl: string | undefined;
   args?: readonly string[];
+  until?: 'ready' | 'alive';
 }): Promise<Operator> {
   const directory = await mkdtemp(join(tmpdir(), 'traffic-operator-'));
   const [health, metrics] = (await freePorts(2)) as [number, number];
@@ -46,7 +47,8 @@ export async function startOperator(options: {
   ];
   const running = start(process.execPath, args, log);
   const healthUrl = `http://127.0.0.1:${health}`;
-  const ready = async (): Promise<boolean> => (await fetch(`${healthUrl}/readyz`)).ok;
+  const probe = options.until === 'alive' ? 'healthz' : 'readyz';
+  const ready = async (): Promise<boolean> => (await fetch(`${healthUrl}/${probe}`)).ok;
   try {
     await whenReady('the operator', running, ready, 30_000);
   } catch (error) {
