@@ -62,16 +62,21 @@ export const late =
     response.writeHead(status, headers).end(body);
   };
 
-/** As many MiB of series as told, Infinity for an answer without end; as fast as they are taken. */
+/**
+ * As many MiB of series as told, Infinity for an answer without end; as fast as they are taken.
+ * @param taken is told how many MiB went out before the other side had enough
+ */
 export const large =
-  (mebibytes: number): Lie =>
+  (mebibytes: number, taken: (mebibytes: number) => void): Lie =>
   async (response) => {
     response.writeHead(200, JSON_TYPE);
     response.write(BEGINNING);
     const closed = once(response, 'close');
-    for (let sent = 0; sent < mebibytes && !response.destroyed; sent++) {
+    let sent = 0;
+    for (; sent < mebibytes && !response.destroyed; sent++) {
       if (!response.write(SERIES_CHUNK)) await Promise.race([once(response, 'drain'), closed]);
     }
+    taken(sent);
     response.end(`${ONE_SERIES}]}}`);
   };
 

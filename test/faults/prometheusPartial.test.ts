@@ -49,12 +49,15 @@ describe('a partial answer with a warning', () => {
     f.exporter.setPercent('n1', 90);
     f.exporter.setPercent('n4', 90);
     await expectLabels({ n1: 'true', n2: 'true', n3: 'false', n4: 'false' });
-    expect((await f.watch('web')).status?.nodes).toMatchObject({
-      n1: { verdict: 'Unfit' },
-      n2: { verdict: 'Unknown', reason: 'NoSeries', unfit: true },
-      n3: { verdict: 'Fit' },
-      n4: { verdict: 'Unknown', reason: 'NoSeries', unfit: false },
-    });
+    // The status follows the labels.
+    await vi.waitFor(async () => {
+      expect((await f.watch('web')).status?.nodes).toMatchObject({
+        n1: { verdict: 'Unfit' },
+        n2: { verdict: 'Unknown', reason: 'NoSeries', unfit: true },
+        n3: { verdict: 'Fit' },
+        n4: { verdict: 'Unknown', reason: 'NoSeries', unfit: false },
+      });
+    }, WAIT);
     expect(await f.nodeVersions()).toMatchObject({ n2, n4 });
   });
 

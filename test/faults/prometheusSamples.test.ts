@@ -7,6 +7,7 @@ import { measured } from './measured.ts';
 /** Samples that are no numbers, or not one for each device, and counters that begin anew: through the whole operator. */
 const WAIT = { timeout: 90_000, interval: 200 };
 const KEY = 'web.traffic.example.com/unfit';
+const LABELS = { idle: 'false', hot: 'true' };
 const SPEED = 125e6;
 /** Longer than the rate window and two passes: by then whatever follows from a change has followed. */
 const LONG_AFTER_SECONDS = 8;
@@ -52,6 +53,7 @@ beforeAll(async () => {
   prometheus = await startPrometheus({ config: configOf(exporter.address) });
   await f.startOperator([], { prometheusUrl: prometheus.url });
   await f.createWatch('web', { maxBandwidthPercent: '10' });
+  await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual(LABELS), WAIT);
 });
 afterAll(async () => {
   await f.stop();
@@ -88,7 +90,7 @@ describe('samples that are no numbers', () => {
     const odd = Object.fromEntries(Object.entries(ODD).map(([name, [reason]]) => [name, ['Unknown', reason]]));
     const expected = { idle: ['Fit', 'BelowThreshold'], hot: ['Unfit', 'AboveThreshold'], ...odd };
     await vi.waitFor(async () => expect(await verdicts()).toEqual(expected), WAIT);
-    expect(await f.labels(KEY)).toEqual({ idle: 'false', hot: 'true' });
+    expect(await f.labels(KEY)).toEqual(LABELS);
     measured(`odd samples: ${JSON.stringify(odd)}; two sound nodes beside them are decided`);
   });
 });
