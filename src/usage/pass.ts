@@ -140,13 +140,15 @@ export class Passes {
     const peaks = this.#peaks();
     let turnStart = performance.now();
     for (const [node, { capacity }] of nodes) {
+      // Before a node, not after it: the last one is no reason to wait.
+      if (performance.now() - turnStart >= LONGEST_TURN_MS) {
+        await nextTurn();
+        turnStart = performance.now();
+      }
       const readings = { facts: facts.get(node), rates: rates.get(node) };
       const usage = nodeUsage({ node, ...readings, capacity, exclude: this.#exclude, timeSeconds });
       const fall = capacity === undefined ? capacityFall(usage, readings.facts, peaks?.get(node)) : undefined;
       usages.set(node, fall === undefined ? usage : { ...usage, fall });
-      if (performance.now() - turnStart < LONGEST_TURN_MS) continue;
-      await nextTurn();
-      turnStart = performance.now();
     }
     return usages;
   }
