@@ -72,13 +72,13 @@ describe('an answered error', () => {
 
   it('of a server that is starting does not wait for its Retry-After, which is a guess', async () => {
     const cast = await watching();
+    const slept = sleptBetweenEnds(cast);
     cast.nodes.behaviour.next = [refusing(503, { 'retry-after': '5' })];
     cast.nodes.endAll();
     await until(cast, () => expect(cast.metrics.watchEnded).toHaveBeenCalledTimes(2), 100);
-    const refused = cast.clock.monotonic();
     await until(cast, () => expect(cast.nodes.openWatches).toBe(1), 100);
 
-    expect(cast.clock.monotonic() - refused).toBeLessThan(2_000);
+    expect(slept[2]).toBeLessThan(2_000);
   });
 
   it('to going on from a version leads to a list at the third time: perhaps the version is the trouble', async () => {
