@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { helm, helmTemplate, isHook, type Manifest } from '../../scripts/chart/helm.ts';
+import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
+
+/** What the chart's monitoring objects select and carry must be what the others in the cluster are called and say. */
+const NAMESPACE = 'traffic-operator-system';
+
+function render(kind: string, ...values: readonly string[]): Manifest[] {
+  const objects = helmTemplate(...values.flatMap((value) => ['--set', value]));
+  return objects.filter((object) => object.kind === kind && !isHook(object));
+}
+
+interface Policy {
+  podSelector: { matchLabels: object };
+  ingress?: { ports: [{ port: string }]; from: { podSelector?: { matchLabels: object } }[] }[];
+}
+
+const policies = (...values: readonly string[]): Policy[] =>
+  render('NetworkPolicy', 'networkPolicy.enabled=true', ...values).map((object) => object.spec as Policy);
+const podLabels = (): Record<string, string> | undefined =>
+  (render('Deployment')[0]?.spec as { template: Manifest }).template.metadata.labels;
+
+describe('the ServiceMonitor', () => {
+  const ENABLED = 'metrics.serviceMonitor.enabled=true';
+
+  it('selects the Service of the metrics by its labels and its port, under the job that the rules name', () => {
+    const [service] = render('Service');
+    const spec = render('ServiceMonitor', ENABLED)[0]?.spec as {
+      jobLabel: string;
+      selector: { matchLabels: object };
+      endpoints: [{ port: string }];
+    };
+    expect(service?.metadata.labels).toMatchObject(spec.selector.matchLabels);
+    expect(service?.metadata.labels?.[spec.jobLabel]).toBe('traffic-operator');
+    expect((service?.spec as { ports: [{ name: string }] }).ports[0].name).toBe(spec.endpoints[0].port);
+  });
+
+  it('is refused where there is nothing to scrape', () => {
+    expect(() => helm('template', 'x', '--set', `${ENABLED},metrics.enabled=false`)).toThrow('needs metrics.enabled');
+  });
+
+  it('shows its token by HTTPS only', () => {
+    const endpoint = (...values: string[]): unknown =>
+      (render('ServiceMonitor', ENABLED, ...values)[0]?.spec as { endpoints: [unknown] }).endpoints[0];
+    expect(endpoint()).toEqual({ port: 'metrics', path: '/metrics', honorLabels: true });
+    expect(endpoint('metrics.secure=true', 'metrics.certSecret=c')).toMatchObject({
+      scheme: 'https',
+      bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
+      tlsConfig: { serverName: `traffic-operator-metrics.${NAMESPACE}.svc` },
+    });
+  });
+});
+
+describe('the PrometheusRule', () => {
+  it('has every group of prometheus/rules, each with a name of its own and its templates as they are', () => {
+    const groups = ['recording', 'alerts'].flatMap((name) => {
+      const text = readFileSync(new URL(`../../prometheus/rules/${name}.yml`, import.meta.url), 'utf8');
+      return (parse(text) as { groups: { name: string }[] }).groups;
+    });
+    const [rule] = render('PrometheusRule', 'prometheusRule.enabled=true');
+    const spec = rule?.spec as { groups: { name: string }[] };
+    const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
+    expect(spec.groups.sort(byName)).toEqual(groups.sort(byName));
+    expect(new Set(groups.map(({ name }) => name)).size).toBe(groups.length);
+    expect(JSON.stringify(spec)).toContain('{{ $labels.node }}');
+  });
+});
+
+describe('the NetworkPolicies', () => {
+  it('let the deployed Prometheus scrape the operator, and the operator ask it, and nobody else', () => {
+    const [operator, prometheus] = policies();
+    expect(podLabels()).toMatchObject(operator!.podSelector.matchLabels);
+    expect(prometheus!.podSelector.matchLabels).toEqual(prometheusSelector(NAMESPACE));
+    const from = (matchLabels: object): object[] => [{ podSelector: { matchLabels } }];
+    expect(operator!.ingress).toEqual([
+      { ports: [{ port: 'metrics', protocol: 'TCP' }], from: from(prometheusSelector(NAMESPACE)) },
+    ]);
+    expect(prometheus!.ingress).toEqual([
+      { ports: [{ port: 'web', protocol: 'TCP' }], from: from(operator!.podSelector.matchLabels) },
+    ]);
+  });
+
+  it('never let everybody in: an empty list of peers would', () => {
+    const [operator, ...others] = policies('prometheus.url=http://p');
+    expect(others).toEqual([]);
+    expect(operator!.ingress).toBeUndefined();
+    expect(policies('metrics.enabled=false')[0]!.ingress).toBeUndefined();
+  });
+});
