@@ -45,6 +45,7 @@ export class Passes {
   readonly #query: UsageQuery;
   readonly #exclude: RegExp;
   readonly #background: Background;
+  readonly #clock: Clock;
   readonly #facts: Refreshed<Answered>;
   readonly #counts: Refreshed<void>;
   readonly #samplesPerWindow: WindowSamples;
@@ -57,6 +58,7 @@ export class Passes {
     this.#query = o.query;
     this.#exclude = wholeName(o.query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES);
     this.#background = o.background;
+    this.#clock = o.clock;
     this.#facts = new Refreshed<Answered>(o.clock, FACTS_EVERY_MS);
     this.#counts = new Refreshed<void>(o.clock, SAMPLES_PER_WINDOW_EVERY_MS);
     this.#samplesPerWindow = new WindowSamples(o.clock, o.query.windowSeconds);
@@ -138,12 +140,12 @@ export class Passes {
   ): Promise<Map<string, NodeUsage>> {
     const usages = new Map<string, NodeUsage>();
     const peaks = this.#peaks();
-    let turnStart = performance.now();
+    let turnStart = this.#clock.monotonic();
     for (const [node, { capacity }] of nodes) {
       // Before a node, not after it: the last one is no reason to wait.
-      if (performance.now() - turnStart >= LONGEST_TURN_MS) {
+      if (this.#clock.monotonic() - turnStart >= LONGEST_TURN_MS) {
         await nextTurn();
-        turnStart = performance.now();
+        turnStart = this.#clock.monotonic();
       }
       const readings = { facts: facts.get(node), rates: rates.get(node) };
       const usage = nodeUsage({ node, ...readings, capacity, exclude: this.#exclude, timeSeconds });
