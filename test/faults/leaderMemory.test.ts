@@ -65,12 +65,16 @@ it('dies of memory and is started again: labels stay, and it recovers', { timeou
   let deaths = 1;
   for (; deaths < 3; deaths += 1) {
     await start().then(
-      (started) => void (operator = started),
+      async (started) => {
+        await operator.kill(); // what is left of it: its directory
+        operator = started;
+      },
       () => undefined,
     );
     await until('it has died again', isGone);
   }
   expect(operator.log()).toContain('heap out of memory');
+  await operator.kill();
   await Promise.all(
     Array.from({ length: made }, (_, n) =>
       f.client.mergePatch(

@@ -53,6 +53,7 @@ export async function startOperator(options: {
     await whenReady('the operator', running, ready, 30_000);
   } catch (error) {
     await running.stop();
+    await rm(directory, { recursive: true, force: true });
     throw error;
   }
   return {
