@@ -3,6 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderPrometheusConfig } from './controllers/measurement/components/prometheusConfig.ts';
+import { renderAlertingRules } from './controllers/measurement/components/rules/alerts.ts';
+import { OPERATOR_JOB } from './controllers/measurement/names.ts';
+import { defaultMeasurementOptions } from './controllers/measurement/options.ts';
 import type { ManagerOptions } from './manager/options.ts';
 import { loadKubeConfig, managerOptions } from './managerOptions.ts';
 import { readInvocation } from './options.ts';
@@ -65,6 +69,40 @@ describe('managerOptions', () => {
     expect(query.windowSeconds).toBe(90);
     expect([measurement.prometheus.enabled, measurement.exporter.enabled]).toEqual([false, true]);
     expect(options(['--node-exporter=false']).measurement.exporter.enabled).toBe(false);
+  });
+
+  it('passes on what is said of the pods of the measurement, and leaves the rest as it is by default', () => {
+    const { exporter, prometheus } = options([
+      '--node-exporter-priority-class=system-node-critical',
+      '--node-exporter-ignored-devices=tap.*|vif[0-9]+',
+      '--prometheus-priority-class=high',
+    ]).measurement;
+    expect(exporter).toMatchObject({
+      priorityClassName: 'system-node-critical',
+      ignoredDevices: '^(?:tap.*|vif[0-9]+)$',
+    });
+    expect(prometheus.priorityClassName).toBe('high');
+    expect(options([]).measurement).toEqual({
+      ...defaultMeasurementOptions('traffic-operator-system'),
+      operatorMetrics: false,
+    });
+  });
+
+  it.each([
+    { why: 'anybody may read them', args: ['--metrics-bind-address=:8080'], scraped: true },
+    { why: 'there are none', args: [], scraped: false },
+    {
+      why: 'they ask for a token, which Prometheus has not',
+      args: ['--metrics-bind-address=:8443', '--metrics-secure', '--metrics-cert-path=/tls'],
+      scraped: false,
+    },
+  ])("has the operator's own metrics scraped, with alerts on them, or not: $why", ({ args, scraped }) => {
+    const { measurement } = options(args);
+    expect(renderPrometheusConfig(measurement).includes(`job_name: ${OPERATOR_JOB}\n`)).toBe(scraped);
+    const alerts = [...renderAlertingRules(measurement).matchAll(/alert: (\w+)/g)].map(([, name]) => name);
+    expect(alerts.includes('TrafficOperatorAbsent')).toBe(scraped);
+    // What is measured with needs no metrics of the operator.
+    expect(alerts).toContain('NodeExporterDown');
   });
 
   it.each([

@@ -90,14 +90,22 @@ function measurementOf(flags: Flags): MeasurementOptions {
       enabled: flags.nodeExporter ?? isOwn,
       image: flags.nodeExporterImage,
       port: flags.nodeExporterPort,
+      priorityClassName: flags.nodeExporterPriorityClass ?? exporter.priorityClassName,
+      ignoredDevices: wholeNameOr(exporter.ignoredDevices, flags.nodeExporterIgnoredDevices),
     },
     prometheus: {
       ...prometheus,
       enabled: isOwn,
       image: flags.prometheusImage,
+      priorityClassName: flags.prometheusPriorityClass ?? prometheus.priorityClassName,
       scrapeIntervalSeconds: flags.scrapeInterval / 1000,
     },
   };
+}
+
+/** node-exporter looks for a match anywhere in a name; a flag is meant as the whole one, as --device-exclude is. */
+function wholeNameOr(standard: string, given: string | undefined): string {
+  return given === undefined ? standard : `^(?:${given})$`;
 }
 
 function endpointOf(flags: Flags, measurement: MeasurementOptions): PrometheusEndpoint {

@@ -54,6 +54,10 @@ const prometheus = z
       .default([])
       .describe('Matchers added to each query, such as cluster="x", where one Prometheus has several clusters.'),
     image: z.string().default(MEASUREMENT.prometheus.image).describe('Image of the one that is deployed.'),
+    priorityClassName: z
+      .string()
+      .default(MEASUREMENT.prometheus.priorityClassName)
+      .describe('Priority class of the one that is deployed; empty: none.'),
   })
   .prefault({})
   .describe('The Prometheus that is asked.');
@@ -71,6 +75,18 @@ const nodeExporter = z
       .max(65535)
       .default(MEASUREMENT.exporter.port)
       .describe('Its TCP port on the nodes, which must be free there.'),
+    priorityClassName: z
+      .string()
+      .default(MEASUREMENT.exporter.priorityClassName)
+      .describe(
+        'Its priority class; empty: none. With system-node-critical a node full of pods is measured, too, but some clouds, such as GKE, then want a ResourceQuota for that class in its namespace.',
+      ),
+    ignoredDevices: z
+      .string()
+      .default('')
+      .describe(
+        "Regular expression of network devices that it does not even read; empty: the nodes' ends of pod interfaces.",
+      ),
   })
   .prefault({})
   .describe('The exporter that measures the nodes, in the namespace <release namespace>-node-exporter.');

@@ -2,6 +2,7 @@ import {
   address,
   boolean,
   dnsLabel,
+  dnsSubdomain,
   duration,
   header,
   image,
@@ -93,11 +94,21 @@ export const FLAGS = {
     'quay.io/prometheus/prometheus:v3.15.0',
     'Image of the Prometheus that is deployed.',
   ),
+  prometheusPriorityClass: flag(dnsSubdomain, 'Its PriorityClass.', { defaultNote: 'none' }),
   nodeExporter: flag(boolean, 'Deploy node-exporter on every node.', {
     defaultNote: 'true, or false with --prometheus-url',
   }),
   nodeExporterImage: withDefault(image, 'quay.io/prometheus/node-exporter:v1.12.1', 'Its image.'),
   nodeExporterPort: withDefault(port, '9100', 'Its TCP port on the nodes, which must be free there.'),
+  // Not a critical one unless told: some clouds make no such pod outside kube-system where no ResourceQuota names it.
+  nodeExporterPriorityClass: flag(dnsSubdomain, 'Its PriorityClass, such as system-node-critical.', {
+    defaultNote: 'none',
+  }),
+  nodeExporterIgnoredDevices: flag(
+    regExp,
+    'Names of network devices that it does not even read, instead of the built-in ones.',
+    { defaultNote: 'the nodes’ ends of pod interfaces' },
+  ),
   deviceExclude: flag(regExp, 'Names of network devices that are not measured, instead of the built-in ones.', {
     defaultNote: 'all that are not physical',
   }),

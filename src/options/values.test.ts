@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EndpointCredentials } from '../usage/endpoint.ts';
 import { checkQuery } from '../usage/queries.ts';
-import { duration, header, matcher, regExp, wholeSeconds, type ValueType } from './values.ts';
+import { dnsSubdomain, duration, header, matcher, regExp, wholeSeconds, type ValueType } from './values.ts';
 
 function read<T>(type: ValueType<T>, text: string): T | undefined {
   return type.schema.safeParse(text).data;
@@ -22,6 +22,16 @@ describe('durations', () => {
     expect(read(duration('1s'), text)).toBe(any);
     expect(read(wholeSeconds('1s', '24h'), text)).toBe(whole);
   });
+});
+
+describe('a name', () => {
+  it.each(['system-node-critical', 'a', '0.b-c.d', 'x'.repeat(253)])('is taken: %s', (name) =>
+    expect(read(dnsSubdomain, name)).toBe(name),
+  );
+
+  it.each(['', 'A', 'a_b', '-a', 'a-', 'a..b', '.a', 'a.', 'a/b', 'x'.repeat(254)])('is refused: %j', (name) =>
+    expect(read(dnsSubdomain, name)).toBeUndefined(),
+  );
 });
 
 describe('a header', () => {

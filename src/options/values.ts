@@ -91,6 +91,13 @@ export const dnsLabel = valueType(
   matching(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/),
 );
 
+/** RFC 1123 subdomain, as names of most objects are. */
+export const dnsSubdomain = valueType(
+  'name',
+  'a DNS subdomain: DNS labels with dots between them, up to 253 characters',
+  matching(/^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/),
+);
+
 export const logLevel = valueType('level', `one of ${LOG_LEVELS.join(', ')}`, (text) =>
   LOG_LEVELS.find((level) => level === text),
 );

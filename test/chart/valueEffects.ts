@@ -72,9 +72,12 @@ const options: Effect[] = [
   { of: 'prometheus.headers', to: { A: 'b' }, see: argument('prometheus-header'), is: 'A: b' },
   { of: 'prometheus.matchers', to: ['a="b"'], see: argument('prometheus-matcher'), is: 'a="b"' },
   { of: 'prometheus.image', to: 'p:1', see: argument('prometheus-image'), is: 'p:1' },
+  { of: 'prometheus.priorityClassName', to: 'p', see: argument('prometheus-priority-class'), is: 'p' },
   { of: 'nodeExporter.enabled', to: false, see: argument('node-exporter'), is: 'false' },
   { of: 'nodeExporter.image', to: 'e:1', see: argument('node-exporter-image'), is: 'e:1' },
   { of: 'nodeExporter.port', to: 9200, see: argument('node-exporter-port'), is: '9200' },
+  { of: 'nodeExporter.priorityClassName', to: 'p', see: argument('node-exporter-priority-class'), is: 'p' },
+  { of: 'nodeExporter.ignoredDevices', to: '^ib', see: argument('node-exporter-ignored-devices'), is: '^ib' },
   { of: 'extraArgs', to: ['--a=b'], see: argument('a'), is: 'b' },
   { of: 'extraEnv', to: [{ name: 'A', value: 'b' }], see: container('env/2/name'), is: 'A' },
 ];

@@ -43,11 +43,20 @@
 - {{ printf "--prometheus-matcher=%s" . | quote }}
 {{- end }}
 - --prometheus-image={{ $prometheus.image }}
+{{- with $prometheus.priorityClassName }}
+- --prometheus-priority-class={{ . }}
+{{- end }}
 {{- if ne (toString .Values.nodeExporter.enabled) "auto" }}
 - --node-exporter={{ .Values.nodeExporter.enabled }}
 {{- end }}
 - --node-exporter-image={{ .Values.nodeExporter.image }}
 - --node-exporter-port={{ .Values.nodeExporter.port }}
+{{- with .Values.nodeExporter.priorityClassName }}
+- --node-exporter-priority-class={{ . }}
+{{- end }}
+{{- with .Values.nodeExporter.ignoredDevices }}
+- {{ printf "--node-exporter-ignored-devices=%s" . | quote }}
+{{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}
 {{- end }}

@@ -22,7 +22,10 @@ export interface ExporterOptions {
   port: number;
   /** Go regular expression of device names that are not even read: the node's ends of pod interfaces. */
   ignoredDevices: string;
-  /** '' for none. Some clouds allow the critical ones outside kube-system only where a ResourceQuota names them. */
+  /**
+   * '' for none, which works everywhere. With system-node-critical a node that is full of pods is measured, too, but GKE
+   * and others make no critical pod outside kube-system where no ResourceQuota names the class: nothing would be.
+   */
   priorityClassName: string;
   resources: V1ResourceRequirements;
 }
@@ -75,7 +78,7 @@ const EXPORTER: ExporterOptions = {
   image: 'quay.io/prometheus/node-exporter:v1.12.1',
   port: 9100,
   ignoredDevices: POD_INTERFACES,
-  priorityClassName: 'system-node-critical',
+  priorityClassName: '',
   // Four collectors take about 20 MB. No CPU limit: a throttled scrape is a late sample.
   resources: { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: '96Mi' } },
 };
