@@ -18,8 +18,8 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          // The servers under test take a core each; two files at once only slow one another down.
-          fileParallelism: false,
+          // Each file brings servers of its own, which wait half of the time; more at once only slow one another down.
+          maxWorkers: 2,
         },
       },
       {
@@ -28,7 +28,8 @@ export default defineConfig({
           include: ['test/faults/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
+          // They wait even more: for timeouts to run out, for servers to come back.
+          maxWorkers: 3,
         },
       },
       {
@@ -37,7 +38,7 @@ export default defineConfig({
           include: ['test/chart/**/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 600_000,
-          fileParallelism: false,
+          maxWorkers: 2,
         },
       },
       {
