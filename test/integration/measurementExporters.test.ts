@@ -48,3 +48,25 @@ describe('an exporter that does not start', () => {
     }
   });
 });
+
+describe('an exporter whose pods are not made', () => {
+  it('is told with the number of nodes, until there are pods', async () => {
+    const measurement = bench().start();
+    await bench().deployed();
+    const report = (made: number): Promise<void> => reportReady(bench().client, exporter(), made, 3, made);
+    await report(0);
+    await bench().lookAgain();
+    expect(measurement.problems()).toEqual([]);
+
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * STARTING_MS });
+    try {
+      await bench().lookAgain();
+      expect(measurement.problems()).toMatchObject([{ reason: 'ExporterNotCreated' }]);
+      expect(measurement.problems()[0]?.message).toContain('for 3 nodes');
+      await report(3);
+      await vi.waitFor(() => expect(measurement.problems()).toEqual([]), HEALED);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

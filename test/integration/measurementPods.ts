@@ -38,8 +38,19 @@ export async function addExporterPod(
   await client.mergePatch(PODS, ref, { status }, KUBELET);
 }
 
-/** Says in the DaemonSet's status how many of the exporters are ready. */
-export async function reportReady(client: Client, daemonSet: ObjectRef, ready: number, of: number): Promise<void> {
-  const counts = { desiredNumberScheduled: of, currentNumberScheduled: of, numberMisscheduled: 0, numberReady: ready };
+/** Says in the DaemonSet's status how many of the exporters are ready, and for how many nodes there is a pod: for all. */
+export async function reportReady(
+  client: Client,
+  daemonSet: ObjectRef,
+  ready: number,
+  of: number,
+  made = of,
+): Promise<void> {
+  const counts = {
+    desiredNumberScheduled: of,
+    currentNumberScheduled: made,
+    numberMisscheduled: 0,
+    numberReady: ready,
+  };
   await client.mergePatch(DAEMONSETS, daemonSet, { status: counts }, KUBELET);
 }

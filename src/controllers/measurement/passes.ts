@@ -8,7 +8,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { ObjectRef } from '../../runtime/resource.ts';
 import { carryOut } from './act.ts';
 import type { Caches } from './caches.ts';
-import { missingExporters } from './decide/missingExporters.ts';
+import { missingExporters, nodesWithoutPod } from './decide/missingExporters.ts';
 import { planComponents } from './decide/plan.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
@@ -63,6 +63,7 @@ export function createPasses(o: PassesOptions): Passes {
   const { client, options, logger, metrics, clock, caches, report } = o;
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
   const findOwner = once(() => findOperatorDeployment(client, o.pod));
+  const lookForExporters = exporterLookout(o);
   const targets = new TargetsPass({
     options,
     podName: o.pod?.name,
@@ -92,7 +93,7 @@ export function createPasses(o: PassesOptions): Passes {
       const failures = await carryOut(plan, { applier, client });
       report.update(SOURCE.components, [...plan.problems, ...failures.map(({ problem }) => problem)]);
       if (failures[0] !== undefined) throw failures[0].error;
-      if (!unknown.has('exporter')) await lookForExporters(o);
+      if (!unknown.has('exporter')) await lookForExporters();
       return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };
     },
     async targets() {
@@ -106,11 +107,21 @@ export function createPasses(o: PassesOptions): Passes {
   };
 }
 
-async function lookForExporters({ client, options, caches, clock, report }: PassesOptions): Promise<void> {
-  const observed = await reportingRefusal(report, SOURCE.exporterPods, 'pods of node-exporter', () =>
-    observeExporters(options, { client, live: (each) => caches.live(each) }),
-  );
-  report.update(SOURCE.exporters, missingExporters({ ...observed, port: options.exporter.port, now: clock.now() }));
+/** Remembers since when nodes lack a pod, which no object tells; a new process waits once more before it tells it. */
+function exporterLookout({ client, options, caches, clock, report }: PassesOptions): () => Promise<void> {
+  let withoutPodSince: number | undefined;
+  return async () => {
+    const observed = await reportingRefusal(report, SOURCE.exporterPods, 'pods of node-exporter', () =>
+      observeExporters(options, { client, live: (each) => caches.live(each) }),
+    );
+    const now = clock.now();
+    const lacking = observed.daemonSet !== undefined && nodesWithoutPod(observed.daemonSet) > 0;
+    withoutPodSince = lacking ? (withoutPodSince ?? now) : undefined;
+    report.update(
+      SOURCE.exporters,
+      missingExporters({ ...observed, withoutPodSince, port: options.exporter.port, now }),
+    );
+  };
 }
 
 /** A no of the API server to what is done becomes the one problem of its source, which is over once it is done. */

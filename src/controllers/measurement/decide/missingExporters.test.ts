@@ -47,6 +47,8 @@ const CRASHES: Partial<V1ContainerStatus> = {
   lastState: { terminated: { exitCode: 1 } },
 };
 
+const NOTHING = { daemonSet: daemonSet(3, 1), pods: [], withoutPodSince: undefined, port: 9100, now: NOW };
+
 interface Row {
   why: string;
   daemonSet?: V1DaemonSet | undefined;
@@ -95,13 +97,26 @@ const rows: Row[] = [
 describe('missingExporters', () => {
   it.each(rows)('$why', (row) => {
     const known = 'daemonSet' in row ? row.daemonSet : daemonSet(3, 1);
-    const problems = missingExporters({ daemonSet: known, pods: row.pods, port: 9100, now: NOW });
+    const problems = missingExporters({ ...NOTHING, daemonSet: known, pods: row.pods });
     const expected = {
       reason: 'ExporterNotReady',
       object: 'DaemonSet op-node-exporter/node-exporter',
       message: `no node-exporter is ready on ${row.message}`,
     };
     expect(problems).toEqual(row.message === undefined ? [] : [expected]);
+  });
+
+  it('counts the nodes for which no pod is made, once that has lasted for a minute', () => {
+    const since = (withoutPodSince: number): unknown => missingExporters({ ...NOTHING, withoutPodSince });
+    expect(since(JUST_NOW.getTime())).toEqual([]);
+    expect(since(LONG_AGO.getTime())).toEqual([
+      {
+        reason: 'ExporterNotCreated',
+        object: 'DaemonSet op-node-exporter/node-exporter',
+        message:
+          'no pod of node-exporter is made for 3 nodes: not measured; kubectl -n op-node-exporter describe daemonset node-exporter says why, such as a quota or an admission policy',
+      },
+    ]);
   });
 });
 

@@ -11,6 +11,8 @@ export interface ExportersObservation {
   readonly daemonSet: V1DaemonSet | undefined;
   /** The pods of the exporter's namespace that are ours; only of interest while the DaemonSet says that some lack. */
   readonly pods: readonly V1Pod[];
+  /** Since when nodes lack a pod of the DaemonSet, ms since the epoch; undefined while none does. */
+  readonly withoutPodSince: number | undefined;
   readonly port: number;
   /** ms since the epoch. */
   readonly now: number;
@@ -19,6 +21,11 @@ export interface ExportersObservation {
 /** True while nodes that should run an exporter run none that is ready. */
 export function lacksExporters({ status }: V1DaemonSet): boolean {
   return status !== undefined && status.numberReady < status.desiredNumberScheduled;
+}
+
+/** How many nodes should run an exporter, and have no pod for it. */
+export function nodesWithoutPod({ status }: V1DaemonSet): number {
+  return status === undefined ? 0 : Math.max(0, status.desiredNumberScheduled - status.currentNumberScheduled);
 }
 
 /**
@@ -30,11 +37,26 @@ export function lacksExporters({ status }: V1DaemonSet): boolean {
  * | scheduled, its container ends again and again | perhaps a program outside of Kubernetes has it           |
  * | anything else                                 | the reason that Kubernetes gives, such as ErrImagePull   |
  *
+ * | none at all, since a minute                  | only counted; events of the DaemonSet say why            |
+ *
  * Only the first two are told of the port and how to choose another one. A DaemonSet that is being rolled out lacks
  * some for less than a minute each.
  */
-export function missingExporters({ daemonSet, pods, port, now }: ExportersObservation): Problem[] {
+export function missingExporters(observation: ExportersObservation): Problem[] {
+  const { daemonSet } = observation;
   if (daemonSet === undefined || !lacksExporters(daemonSet)) return [];
+  return [...notCreated(daemonSet, observation), ...notReady(daemonSet, observation)];
+}
+
+/** A quota, a Pod Security level or an admission policy that takes no such pod is told in events of the DaemonSet alone. */
+function notCreated(daemonSet: V1DaemonSet, { withoutPodSince, now }: ExportersObservation): Problem[] {
+  if (withoutPodSince === undefined || now - withoutPodSince < STARTING_MS) return [];
+  const { name = '', namespace = '' } = daemonSet.metadata ?? {};
+  const message = `no pod of node-exporter is made for ${nodesWithoutPod(daemonSet)} nodes: not measured; kubectl -n ${namespace} describe daemonset ${name} says why, such as a quota or an admission policy`;
+  return [{ reason: 'ExporterNotCreated', object: `DaemonSet ${namespace}/${name}`, message }];
+}
+
+function notReady(daemonSet: V1DaemonSet, { pods, port, now }: ExportersObservation): Problem[] {
   const missing = pods
     .filter((pod) => now - notReadySince(pod) >= STARTING_MS)
     .map((pod) => ({ node: nodeOf(pod), ...reasonOf(pod) }))
