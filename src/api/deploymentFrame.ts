@@ -10,11 +10,21 @@ const nodeAffinity = object({ requiredDuringSchedulingIgnoredDuringExecution: re
 const affinity = object({ nodeAffinity: nodeAffinity.nullish() });
 const podSpec = object({ affinity: affinity.nullish(), containers: list(object({})) });
 
+const int32 = z.int32('must be a whole number below 2147483648').nullish();
+
 /**
  * The parts of a DeploymentSpec that the operator itself looks into: where it puts its node affinity, and what a
- * Deployment cannot be without. Everything else is the API server's to check.
+ * Deployment cannot be without. And its numbers, which the API server refuses without naming the field, or wraps round.
+ * Everything else is the API server's to check.
  */
-const frame = object({ selector: object({}), template: object({ spec: podSpec.optional() }) });
+const frame = object({
+  selector: object({}),
+  template: object({ spec: podSpec.optional() }),
+  minReadySeconds: int32,
+  progressDeadlineSeconds: int32,
+  replicas: int32,
+  revisionHistoryLimit: int32,
+});
 
 /** What is wrong in the frame of a DeploymentSpec: a path from it, and what is allowed there. */
 export function deploymentFrameProblems(deployment: unknown): { path: PropertyKey[]; message: string }[] {

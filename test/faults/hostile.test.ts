@@ -27,7 +27,7 @@ const NAMES_A_PLACE =
 /** What the condition says by its reason: field and value, or who stands in the way. */
 const TELLS: Readonly<Record<string, RegExp>> = {
   InvalidSpec: /^(spec|metadata)[\w.]* (is|has) /,
-  DeploymentInvalid: /the API server refuses the Deployment: .*(\.?(spec|metadata)\.|too large|json|unmarshal)/s,
+  DeploymentInvalid: /the API server refuses the Deployment: .*(\.?(spec|metadata)\.|too large|failed to convert)/s,
   DeploymentNotOwned: /^Deployment default\/\S+ exists/,
   LabelKeyTaken: /^label key \S+ belongs to TrafficWatch default\/\S+,/,
 };

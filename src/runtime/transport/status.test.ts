@@ -39,6 +39,11 @@ it.each([
     'BadRequest',
     'failed to create typed patch object (default/web; apps/v1, Kind=Deployment): .spec.x: not declared',
   ],
+  [
+    400,
+    'BadRequest',
+    'failed to convert new object (/w; apps/v1, Kind=Deployment) to proper version: cannot convert float64 to int32',
+  ],
   [413, 'RequestEntityTooLarge', 'etcdserver: request is too large'],
 ])('takes a 500 that would come again for the %i that it is', (status, reason, message) => {
   const body = JSON.stringify({ kind: 'Status', message, code: 500 });

@@ -28,7 +28,7 @@ export interface Refusal {
  * What a server-side apply is refused with when the object does not fit the schema of its kind: no Status of its own,
  * so that it comes as 500 (https://github.com/kubernetes/kubernetes/issues/139253). Asked again it is refused again.
  */
-const DOES_NOT_FIT_SCHEMA = 'failed to create typed patch object ';
+const DOES_NOT_FIT_SCHEMA = ['failed to create typed patch object ', 'failed to convert new object '];
 /** What etcd says to an object of more than --max-request-bytes, 1.5 MiB by default; passed on as 500, too. */
 const TOO_LARGE_FOR_ETCD = 'etcdserver: request is too large';
 
@@ -56,7 +56,7 @@ export function errorOfStatus({ request, status, retryAfter, now }: Refusal, ans
 
 /** What a 500 is that would be the answer to the same request again. */
 function finalRefusal(message: string): { status: number; reason: string } | undefined {
-  if (message.startsWith(DOES_NOT_FIT_SCHEMA)) return { status: 400, reason: 'BadRequest' };
+  if (DOES_NOT_FIT_SCHEMA.some((words) => message.startsWith(words))) return { status: 400, reason: 'BadRequest' };
   if (message.includes(TOO_LARGE_FOR_ETCD)) return { status: 413, reason: 'RequestEntityTooLarge' };
   return undefined;
 }
