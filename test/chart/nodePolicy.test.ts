@@ -200,6 +200,6 @@ describe('the notes', () => {
       (await run(await binary('helm'), ['upgrade', ...RELEASE, ...args], '', environment)).text;
     expect(await notes()).not.toContain('RBAC allows the operator');
     expect(await notes('--set', 'nodePolicy.enabled=false')).toContain('RBAC allows the operator');
-    expect(await operator('PATCH', DRY, labels({ x: 'y' }))).toEqual(DONE);
+    await vi.waitFor(async () => expect(await operator('PATCH', DRY, labels({ x: 'y' }))).toEqual(DONE), WAIT);
   });
 });
