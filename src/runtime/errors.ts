@@ -118,6 +118,11 @@ export class RetryError extends Error {
   }
 }
 
+/** True for the API server's 403: a right is missing, or admission refuses; `detail` says which. */
+export function isForbidden(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 403;
+}
+
 /** True for the API server's 404. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;

@@ -1,7 +1,7 @@
 import type { EventsV1Event } from '@kubernetes/client-node';
 import type { Client } from './client.ts';
 import { systemClock, type Clock } from './clock.ts';
-import { ApiError, isNotFound, NotLeaderError } from './errors.ts';
+import { isForbidden, isNotFound, NotLeaderError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import { microTime } from './microTime.ts';
 import type { KubeObject, ObjectRef, Resource } from './resource.ts';
@@ -156,9 +156,9 @@ export class EventRecorder {
   }
 
   #logLost({ reason }: Occurrence, error: unknown): void {
-    const isForbidden = error instanceof ApiError && error.status === 403;
-    const level = isForbidden && !this.#forbidden ? 'warn' : 'debug';
-    this.#forbidden = isForbidden;
+    const forbidden = isForbidden(error);
+    const level = forbidden && !this.#forbidden ? 'warn' : 'debug';
+    this.#forbidden = forbidden;
     this.#options.logger[level]({ err: error, reason }, 'event not written');
   }
 

@@ -1,4 +1,4 @@
-import { ApiError, isGone, TransportError } from './errors.ts';
+import { ApiError, isForbidden, isGone, TransportError } from './errors.ts';
 import { Backoff } from './reflector/backoff.ts';
 import { Round } from './reflector/round.ts';
 import type { ListKind, ReflectorOptions, WatchEnd } from './reflector/types.ts';
@@ -89,7 +89,7 @@ export class Reflector<T extends KubeObject> {
   #endOf(failure: unknown, round: Round<T>): WatchEnd {
     if (failure === undefined) return 'closed';
     if (failure instanceof BadLineError) return 'badLine';
-    if (failure instanceof ApiError && failure.status === 403) this.#options.target.refused?.(failure);
+    if (isForbidden(failure)) this.#options.target.refused?.(failure);
     if (failure instanceof TransportError) return failure.failure === 'garbage' ? 'answered' : 'unreachable';
     if (!(failure instanceof ApiError)) return 'failed';
     if (isGone(failure)) return 'gone';

@@ -1,6 +1,6 @@
 import type { V1ConfigMap, V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
 import type { Clock } from '../../runtime/clock.ts';
-import { createInformer } from '../../runtime/informer.ts';
+import { createInformer, withoutManagedFields } from '../../runtime/informer.ts';
 import type { Informer, InformerOptions, ReflectorMetrics } from '../../runtime/informer.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { keyOf } from '../../runtime/resource.ts';
@@ -162,12 +162,6 @@ function podSelection({ namespace }: MeasurementOptions): Selection<V1Pod> {
     metadataOnly: true,
     transform: withoutManagedFields,
   };
-}
-
-/** Half of a small object is the record of who set which field, which nobody reads here. */
-function withoutManagedFields<T extends KubeObject>(object: T): T {
-  delete object.metadata?.managedFields;
-  return object;
 }
 
 function idOf({ resource, object }: Component): string {

@@ -1,6 +1,6 @@
 import type { V1OwnerReference, V1ReplicaSet } from '@kubernetes/client-node';
 import type { Client } from '../../runtime/client.ts';
-import { ApiError, isNotFound } from '../../runtime/errors.ts';
+import { isForbidden, isNotFound } from '../../runtime/errors.ts';
 import type { KubeObject, ObjectRef, Resource } from '../../runtime/resource.ts';
 import { PODS } from '../../runtime/resources.ts';
 
@@ -47,7 +47,7 @@ async function getOrNothing<T extends KubeObject>(
     return await client.get(resource, ref);
   } catch (error) {
     // Who may not read it has no owner for its objects: they then stay until somebody takes them away.
-    if (isNotFound(error) || (error instanceof ApiError && error.status === 403)) return undefined;
+    if (isNotFound(error) || isForbidden(error)) return undefined;
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { Applier } from '../../runtime/apply.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ReconcileResult } from '../../runtime/controller.ts';
-import { ApiError, WaitingError } from '../../runtime/errors.ts';
+import { isForbidden, WaitingError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ObjectRef } from '../../runtime/resource.ts';
 import { carryOut } from './act.ts';
@@ -136,7 +136,7 @@ async function reportingRefusal<T>(
     report.update(source, []);
     return result;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 403) {
+    if (isForbidden(error)) {
       report.update(source, [{ reason: 'Forbidden', object, message: error.detail }]);
     }
     throw error;

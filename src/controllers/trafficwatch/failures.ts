@@ -1,6 +1,6 @@
 import { Reason } from '../../api/reasons.ts';
 import { TRAFFIC_WATCHES } from '../../api/trafficwatch.ts';
-import { ApiError, isConflict, TransportError, WaitingError } from '../../runtime/errors.ts';
+import { ApiError, isConflict, isForbidden, TransportError, WaitingError } from '../../runtime/errors.ts';
 import type { Failure } from './decide/conditions.ts';
 
 /** How soon a TrafficWatch that somebody else wrote meanwhile is looked at again: ms. */
@@ -26,7 +26,7 @@ export function rethrowOvertaken(error: unknown): void {
  */
 export function failureOf(what: string, error: unknown): Failure {
   rethrowOvertaken(error);
-  if (error instanceof ApiError && error.status === 403) {
+  if (isForbidden(error)) {
     return { reason: Reason.Forbidden, message: `${what}: ${error.detail}` };
   }
   if (error instanceof ApiError) {
