@@ -49,9 +49,13 @@ afterAll(async () => {
 it('is freed when the operator runs again; its labels go, a person’s own stay', { timeout: 120_000 }, async () => {
   await f.stopOperator();
   await f.client.delete(NAMESPACES, { name: TEAM });
+  // What is in a namespace is deleted kind by kind, in no order.
   await until('the Deployment is deleted', () => isMissing(f.client.get(DEPLOYMENTS, REF)));
+  await until('the TrafficWatch is to be deleted', async () => {
+    const { metadata } = await f.client.get(TRAFFIC_WATCHES, REF);
+    return metadata?.deletionTimestamp !== undefined;
+  });
   const waiting = await f.client.get(TRAFFIC_WATCHES, REF);
-  expect(waiting.metadata?.deletionTimestamp).toBeDefined();
   expect(waiting.metadata?.finalizers).toHaveLength(1);
   expect((await f.client.get(NAMESPACES, { name: TEAM })).status?.phase).toBe('Terminating');
   expect(await f.labels(KEY)).toEqual({ n1: 'false', n2: 'true' });
