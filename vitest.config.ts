@@ -7,7 +7,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/demo/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/{demo,bench}/**/*.test.ts'],
           // Not a measure of speed: a test that takes 1 s by itself takes many where the machine is in other use.
           testTimeout: 30_000,
         },
@@ -18,8 +18,8 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          // Each file brings servers of its own, which wait half of the time; more at once only slow one another down.
-          maxWorkers: 2,
+          // Each file brings servers of its own, which wait half of the time.
+          maxWorkers: 3,
         },
       },
       {

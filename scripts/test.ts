@@ -1,6 +1,6 @@
 /**
- * Runs the levels of tests one after the other, all of them even when one fails, and sums up from the runners' own
- * reports. A level that cannot run on this machine fails, unless it was left out by name: a green run means that
+ * Runs the levels of tests, all of them even when one fails, and sums up from the runners' own reports. Those that
+ * mostly wait for servers run one after the other, and beside them, one after the other too, those that compute. A level that cannot run on this machine fails, unless it was left out by name: a green run means that
  * everything ran.
  *
  *   node scripts/test.ts [--only "unit lint"] [--with faults] [--without "e2e"]
@@ -10,19 +10,31 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { choose, type Choice } from './test/choose.ts';
-import { LEVELS } from './test/levels.ts';
-import { runLevel, type LevelResult } from './test/runLevel.ts';
+import { LEVELS, type Level } from './test/levels.ts';
+import { runLevel, runLevelBeside, type LevelResult } from './test/runLevel.ts';
 import { summarize } from './test/summary.ts';
 
 async function run({ chosen, leftOut }: Choice): Promise<number> {
   rmSync('reports', { recursive: true, force: true });
   mkdirSync('reports', { recursive: true });
-  const results: LevelResult[] = [];
-  for (const level of chosen) results.push(await runLevel(level));
+  const waiting = chosen.filter(({ waits }) => waits);
+  const computing = chosen.filter(({ waits }) => !waits);
+  const [waited, computed] = await Promise.all([
+    inTurn(waiting, runLevel),
+    inTurn(computing, waiting.length === 0 ? runLevel : runLevelBeside),
+  ]);
+  const order = (one: LevelResult): number => chosen.findIndex(({ name }) => name === one.level);
+  const results = [...computed, ...waited].sort((a, b) => order(a) - order(b));
   const { text, failed } = summarize(results, leftOut);
   writeFileSync('reports/summary.txt', text);
   process.stdout.write(text);
   return failed > 0 ? 1 : 0;
+}
+
+async function inTurn(levels: readonly Level[], runIt: (level: Level) => Promise<LevelResult>): Promise<LevelResult[]> {
+  const results: LevelResult[] = [];
+  for (const level of levels) results.push(await runIt(level));
+  return results;
 }
 
 function chosenByArguments(): Choice | undefined {

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { countTests, runLevel } from './runLevel.ts';
+import { countTests, runLevel, runLevelBeside } from './runLevel.ts';
 
 const NODE_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 const node = (script: string): string[] => [process.execPath, '-e', script];
@@ -55,6 +55,26 @@ describe('a level', () => {
   it('whose program is not there counts as failed', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     expect(await runLevel({ name: 'x', commands: [['no-such-program']] })).toMatchObject({ passed: 0, failed: 1 });
+  });
+});
+
+describe('a level beside others', () => {
+  it('gives way to them, and what it prints comes in one piece at its end', async () => {
+    const log = vi.spyOn(console, 'log').mockReturnValue();
+    const before = process.cwd();
+    mkdirSync(join(directory, 'reports'));
+    process.chdir(directory);
+    try {
+      const says = "console.log('priority ' + os.getPriority()); console.error('and an error')";
+      const result = await runLevelBeside({ name: 'x', commands: [node(says), node('process.exit(3)')] });
+      expect(result).toMatchObject({ passed: 0, failed: 1 });
+    } finally {
+      process.chdir(before);
+    }
+    expect(log).toHaveBeenCalledTimes(1);
+    const text = String(log.mock.lastCall?.[0]);
+    expect(text).toMatch(/^\n=== x, beside the others\npriority \d+\nand an error\n$/);
+    expect(Number(/\d+/.exec(text))).toBeGreaterThan(getPriority());
   });
 });
 

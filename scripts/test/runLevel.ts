@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Level } from './levels.ts';
 
@@ -15,10 +15,13 @@ export interface LevelResult {
   readonly problem?: string;
 }
 
-/** Runs a command with its output shown; resolves to its exit status, 1 where a signal ended it. */
-function run([program = '', ...args]: readonly string[]): Promise<number> {
+/** Resolves to a command's exit status, 1 where a signal ended it. */
+type Run = (command: readonly string[]) => Promise<number>;
+
+/** @param output where what it prints goes: a file, or what this process prints to */
+function run([program = '', ...args]: readonly string[], output: number | 'inherit'): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+    const child = spawn(program, args, { stdio: ['ignore', output, output] });
     child.on('error', (error) => {
       console.error(`${program}: ${error.message}`);
       resolve(127);
@@ -83,9 +86,9 @@ function whyNot(level: Level): string | undefined {
   }
 }
 
-async function runCommands(level: Level): Promise<string | undefined> {
+async function runCommands(level: Level, runIt: Run): Promise<string | undefined> {
   for (const command of level.commands) {
-    const status = await run(command);
+    const status = await runIt(command);
     if (status !== 0) return `FAILED: ${command.join(' ')} (status ${status})`;
   }
   return undefined;
@@ -94,6 +97,20 @@ async function runCommands(level: Level): Promise<string | undefined> {
 /** Runs one level to its end. Never throws: what goes wrong is in the result. */
 export async function runLevel(level: Level): Promise<LevelResult> {
   console.log(`\n=== ${level.name}`);
+  return runWith(level, (command) => run(command, 'inherit'));
+}
+
+/** The same beside another: it gives way to that, and what it prints comes in one piece at its end. */
+export async function runLevelBeside(level: Level): Promise<LevelResult> {
+  const log = `reports/${level.name}.log`;
+  const output = openSync(log, 'w');
+  const result = await runWith(level, (command) => run(['nice', ...command], output));
+  closeSync(output);
+  console.log(`\n=== ${level.name}, beside the others\n${readFileSync(log, 'utf8')}`);
+  return result;
+}
+
+async function runWith(level: Level, runIt: Run): Promise<LevelResult> {
   const start = performance.now();
   const result = (counts: TestCounts, problem?: string): LevelResult => {
     const seconds = (performance.now() - start) / 1000;
@@ -102,11 +119,11 @@ export async function runLevel(level: Level): Promise<LevelResult> {
   const failed: TestCounts = { passed: 0, failed: 1, failures: [] };
   const unmet = whyNot(level);
   if (unmet !== undefined) return result(failed, `cannot run: ${unmet}; WITHOUT="${level.name}" leaves it out`);
-  const problem = await runCommands(level);
+  const problem = await runCommands(level, runIt);
   if (problem !== undefined) return result(failed, problem);
   if (!level.vitest) return result({ passed: 1, failed: 0, failures: [] });
   const report = `reports/${level.name}.json`;
-  const status = await run(vitestCommand(level, report));
+  const status = await runIt(vitestCommand(level, report));
   const counts = countTests(report);
   // Vitest also fails for what happened outside of a test, such as an unhandled rejection.
   return status !== 0 && counts.failed === 0

@@ -96,6 +96,19 @@ build_family() { # family label
   mv "$tmp" "$dir"
 }
 
+# Another call may be building the same family: it is waited for, and what it built is taken.
+build_once() { # family label
+  local lock status=0
+  mkdir -p "$CACHE"
+  exec {lock}>"$(family_dir "$1").lock"
+  flock "$lock"
+  family_is_built "$1" || build_family "$@" || status=$?
+  # Closing is not enough: what is still running in the background has the file open, too.
+  flock --unlock "$lock"
+  exec {lock}>&-
+  return "$status"
+}
+
 # One call of the linker for all of a family's programs, so that both cores stay busy.
 compile() { # family out
   local family=$1 out=$2 packages=() names=() name package
@@ -149,7 +162,7 @@ main() {
   [[ ${#missing[@]} -eq 0 ]] || require_go
   prefetch "${missing[@]:1}" >/dev/null 2>&1 &
   for family in "${missing[@]}"; do
-    build_family "$family" "[$((++done))/${#missing[@]}] $family"
+    build_once "$family" "[$((++done))/${#missing[@]}] $family"
   done
   link_families "$bin"
   [[ ${#missing[@]} -eq 0 ]] || say "built ${#missing[@]} of ${#wanted[@]} families into $bin"
