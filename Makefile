@@ -26,7 +26,7 @@ setup: node_modules/.package-lock.json ## Installs the npm packages and with the
 # --- every day ---
 
 .PHONY: test
-test: setup ## Runs every level: format, lint, types, layers, shell, generated, unit, integration, chart, image, e2e (WITHOUT="e2e image" leaves some out, WITH=faults adds those)
+test: setup ## Runs every level: format, lint, types, layers, shell, generated, unit, integration, chart, image, bench, e2e (WITHOUT="e2e image" leaves some out, WITH=faults adds those)
 	node scripts/test.ts --with "$(WITH)" --without "$(WITHOUT)"
 
 .PHONY: test-faults
@@ -37,6 +37,20 @@ test-faults: setup ## Faults that take minutes: servers stopped, killed, slow, l
 soak-links: setup ## The operator over slow links that break now and then, for MINUTES (10); prints what it measured
 	test/lab/build.sh k8s etcd prometheus toxiproxy
 	node test/soak/links.ts
+
+# The lab's own default, 3 nodes, is none to measure.
+BENCH_NODES = $(if $(filter file,$(origin NODES)),10000,$(NODES))
+
+.PHONY: bench
+bench: build ## Measures the operator on a cluster of NODES (10000) nodes and writes docs/performance/NODES.json; takes half an hour
+	test/lab/build.sh k8s etcd prometheus kwok
+	node test/bench/main.ts --nodes $(BENCH_NODES) --out docs/performance/$(BENCH_NODES).json
+	node scripts/generate.ts
+
+.PHONY: bench-quick
+bench-quick: build ## Counts what 1,000 nodes cost in calls and connections; fails when it is more than it should be
+	test/lab/build.sh k8s etcd prometheus
+	node test/bench/main.ts --quick
 
 .PHONY: lint
 lint: setup ## Format, lint, types and layer rules only

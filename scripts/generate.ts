@@ -12,6 +12,7 @@ import { dashboardFiles } from './generate/dashboards.ts';
 import { deploy } from './generate/deploy.ts';
 import { docs } from './generate/docs.ts';
 import type { GeneratedFile } from './generate/file.ts';
+import { performancePage } from './generate/performance.ts';
 import { prometheus } from './generate/prometheus.ts';
 
 /** Makes the files of one kind. */
@@ -20,7 +21,7 @@ export type Generator = () => GeneratedFile[] | Promise<GeneratedFile[]>;
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 /** In order: a later generator may read what an earlier one wrote. */
-const GENERATORS: readonly Generator[] = [crds, chart, dashboardFiles, deploy, prometheus, docs];
+const GENERATORS: readonly Generator[] = [crds, chart, dashboardFiles, deploy, prometheus, docs, performancePage];
 
 /** Runs every generator and returns the paths whose content was not current. */
 export async function generate(write: boolean, root = ROOT, generators = GENERATORS): Promise<string[]> {

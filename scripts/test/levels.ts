@@ -9,6 +9,8 @@ export interface Level {
   readonly vitest?: { readonly project: string; readonly paths: readonly string[] };
   /** Takes minutes: runs only where it is asked for by name. */
   readonly long?: true;
+  /** Mostly waits, for servers and for time to pass: what others compute meanwhile costs it little. */
+  readonly waits?: true;
   /** Says why the level cannot run on this machine; undefined when it can. */
   readonly unmet?: () => string | undefined;
 }
@@ -34,11 +36,13 @@ export const LEVELS: readonly Level[] = [
   {
     name: 'integration',
     ...builtByLab('k8s', 'etcd', 'node_exporter', 'prometheus'),
+    waits: true,
     vitest: { project: 'integration', paths: [] },
   },
   {
     name: 'faults',
     long: true,
+    waits: true,
     ...builtByLab('k8s', 'etcd', 'node_exporter', 'prometheus', 'toxiproxy'),
     vitest: { project: 'faults', paths: [] },
   },
@@ -54,8 +58,18 @@ export const LEVELS: readonly Level[] = [
     unmet: needsImage,
   },
   {
+    name: 'bench',
+    commands: [
+      ['node', 'scripts/build.ts'],
+      ['test/lab/build.sh', 'k8s', 'etcd', 'prometheus'],
+      ['node', 'test/bench/main.ts', '--quick'],
+    ],
+    unmet: () => needsLinux() ?? needsGo(['k8s', 'etcd', 'prometheus']),
+  },
+  {
     name: 'e2e',
     commands: [['test/lab/prerequisites.sh'], ['test/lab/build.sh']],
+    waits: true,
     vitest: { project: 'e2e', paths: [] },
     unmet: needsLab,
   },

@@ -40,8 +40,16 @@ const AUDIT_POLICY = {
   rules: [{ level: 'Metadata' }],
 };
 
+/** What a control plane has beyond what every test wants. */
+export interface ControlPlaneOptions {
+  /** Of kind Policy (audit.k8s.io/v1): what the audit log has, everything unless told. */
+  auditPolicy?: object;
+  etcdFlags?: readonly string[];
+  apiServerFlags?: readonly string[];
+}
+
 /** Starts a control plane; takes about 5 s. Throws with the end of the log of the server that failed. */
-export async function startControlPlane(): Promise<ControlPlane> {
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const directory = await mkdtemp(join(tmpdir(), 'traffic-control-plane-'));
   const [client, peer, secure] = (await freePorts(3)) as [number, number, number];
   const url = `https://127.0.0.1:${secure}`;
@@ -52,11 +60,13 @@ export async function startControlPlane(): Promise<ControlPlane> {
   };
   try {
     await createAuthority(directory);
-    await writeFile(`${directory}/audit-policy.yaml`, JSON.stringify(AUDIT_POLICY));
+    await writeFile(`${directory}/audit-policy.yaml`, JSON.stringify(options.auditPolicy ?? AUDIT_POLICY));
     const kubeconfig = await createUser(directory, url, 'admin', ['system:masters']);
-    const etcd = await startEtcd(directory, client, peer);
+    const etcd = await startEtcd(directory, client, peer, options.etcdFlags);
     running.push(etcd);
-    let apiServer = await startApiServer(directory, client, secure);
+    const startServer = (): Promise<RunningProcess> =>
+      startApiServer(directory, client, secure, options.apiServerFlags);
+    let apiServer = await startServer();
     running.push(apiServer);
     return {
       kubeconfig,
@@ -69,7 +79,7 @@ export async function startControlPlane(): Promise<ControlPlane> {
       user: (name, groups) => createUser(directory, url, name, groups),
       stopApiServer: () => apiServer.stop(),
       startApiServer: async () => {
-        apiServer = await startApiServer(directory, client, secure);
+        apiServer = await startServer();
         running.push(apiServer);
       },
       stop,
@@ -80,7 +90,12 @@ export async function startControlPlane(): Promise<ControlPlane> {
   }
 }
 
-async function startEtcd(directory: string, client: number, peer: number): Promise<RunningProcess> {
+async function startEtcd(
+  directory: string,
+  client: number,
+  peer: number,
+  flags: readonly string[] = [],
+): Promise<RunningProcess> {
   const url = `http://127.0.0.1:${client}`;
   const peerUrl = `http://127.0.0.1:${peer}`;
   const args = [
@@ -92,13 +107,19 @@ async function startEtcd(directory: string, client: number, peer: number): Promi
     `--initial-cluster=default=${peerUrl}`,
     '--unsafe-no-fsync', // nothing here outlives the test
     '--log-level=warn',
+    ...flags,
   ];
   const etcd = start(await binary('etcd'), args, `${directory}/etcd.log`);
   await whenReady('etcd', etcd, async () => (await fetch(`${url}/health`)).ok).catch(stopThenThrow(etcd));
   return etcd;
 }
 
-async function startApiServer(directory: string, etcd: number, port: number): Promise<RunningProcess> {
+async function startApiServer(
+  directory: string,
+  etcd: number,
+  port: number,
+  flags: readonly string[] = [],
+): Promise<RunningProcess> {
   const args = [
     `--etcd-servers=http://127.0.0.1:${etcd}`,
     '--bind-address=127.0.0.1',
@@ -116,6 +137,7 @@ async function startApiServer(directory: string, etcd: number, port: number): Pr
     `--audit-log-path=${directory}/${AUDIT_LOG}`,
     '--allow-privileged',
     '--disable-admission-plugins=ServiceAccount', // no controller makes the default account that pods would need
+    ...flags,
   ];
   const server = start(await binary('kube-apiserver'), args, `${directory}/apiserver.log`);
   const ready = () => isReady(directory, port);

@@ -53,7 +53,7 @@ function tail(log: string): string {
 }
 
 /**
- * Waits until `ready` resolves to true, asking every 100 ms.
+ * Waits until `ready` resolves to true, asking every 100 ms unless told.
  * Throws when the process has ended, or after `timeoutMs` with the last error that `ready` threw as its cause.
  */
 export async function whenReady(
@@ -61,6 +61,7 @@ export async function whenReady(
   running: RunningProcess,
   ready: () => Promise<boolean>,
   timeoutMs = 60_000,
+  everyMs = 100,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   let last: unknown;
@@ -68,7 +69,7 @@ export async function whenReady(
     running.check();
     const answer = await ready().catch((error: unknown) => void (last = error));
     if (answer) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
   throw new Error(`${what} was not ready after ${timeoutMs} ms`, { cause: last });
 }

@@ -6,7 +6,7 @@
 # shellcheck disable=SC2034 # used by build.sh
 DEFAULT_FAMILIES=(k8s etcd node_exporter prometheus containerd coredns helm kubeconform pause)
 # Built only when asked for by name.
-EXTRA_FAMILIES=(toxiproxy helm3)
+EXTRA_FAMILIES=(toxiproxy helm3 kwok)
 
 # One binary a line: the file's name, then the Go package.
 family_binaries() {
@@ -33,6 +33,7 @@ family_binaries() {
     coredns) echo 'coredns .' ;; # modules/coredns/main.go: only the plugins that the lab uses
     helm) echo 'helm helm.sh/helm/v4/cmd/helm' ;;
     helm3) echo 'helm3 helm.sh/helm/v3/cmd/helm' ;;
+    kwok) echo 'kwok sigs.k8s.io/kwok/cmd/kwok' ;;
     kubeconform) echo 'kubeconform github.com/yannh/kubeconform/cmd/kubeconform' ;;
     toxiproxy) echo 'toxiproxy-server github.com/Shopify/toxiproxy/v2/cmd/server' ;;
     *) return 1 ;;

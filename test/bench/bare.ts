@@ -1,0 +1,92 @@
+import { Client, request } from 'undici';
+import { factsQuery, ratesQuery, type UsageQuery } from '../../src/usage/queries.ts';
+import { nodeName } from './shape.ts';
+
+/**
+ * What the servers do for a client that does nothing with their answers: the limits that the operator is compared with.
+ * Each returns milliseconds.
+ */
+export class BareClient {
+  readonly #client: Client;
+  readonly #authorization: string;
+
+  /** @param url of the API server; the token is the operator's own, so that the same priority level serves both */
+  constructor(o: { url: string; ca: Buffer; token: string }) {
+    this.#client = new Client(o.url, { allowH2: true, connect: { ca: o.ca } });
+    this.#authorization = `Bearer ${o.token}`;
+  }
+
+  /** One watch-list of all Nodes to the end of its list. */
+  async watchList({ metadataOnly }: { metadataOnly: boolean }): Promise<number> {
+    const begin = performance.now();
+    const query = 'watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
+    const { body } = await this.#client.request({
+      method: 'GET',
+      path: `/api/v1/nodes?${query}&resourceVersion=`,
+      headers: {
+        authorization: this.#authorization,
+        accept: metadataOnly ? 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' : 'application/json',
+      },
+    });
+    // The end is a bookmark of its own; the answer goes on after it.
+    let tail = '';
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      tail = (tail + chunk.toString('latin1')).slice(-chunk.length - LONGEST_MARK);
+      if (tail.includes('k8s.io/initial-events-end')) break;
+    }
+    body.on('error', () => undefined).destroy();
+    return performance.now() - begin;
+  }
+
+  /** One label changed on each node, with as many calls under way as the operator may have. */
+  async patchAll(nodes: number, value: string, concurrency: number): Promise<number> {
+    const begin = performance.now();
+    let next = 0;
+    const worker = async (): Promise<void> => {
+      for (let index = next++; index < nodes; index = next++) await this.#patch(index, value);
+    };
+    await Promise.all(Array.from({ length: concurrency }, worker));
+    return performance.now() - begin;
+  }
+
+  close(): Promise<void> {
+    return this.#client.destroy();
+  }
+
+  async #patch(index: number, value: string): Promise<void> {
+    const { statusCode, body } = await this.#client.request({
+      method: 'PATCH',
+      path: `/api/v1/nodes/${nodeName(index)}?fieldManager=bench`,
+      headers: {
+        authorization: this.#authorization,
+        'content-type': 'application/merge-patch+json',
+        accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+      },
+      body: JSON.stringify({ metadata: { labels: { 'bare.traffic.example.com/unfit': value } } }),
+    });
+    await body.dump();
+    if (statusCode !== 200) throw new Error(`PATCH of ${nodeName(index)}: HTTP ${statusCode}`);
+  }
+}
+
+const LONGEST_MARK = 64;
+
+/** The two questions of a pass, one after the other as their answers are large, read and thrown away. */
+export async function bareQuery(prometheusUrl: string, query: UsageQuery): Promise<number> {
+  const begin = performance.now();
+  await Promise.all([ratesQuery(query), factsQuery(query)].map((each) => ask(prometheusUrl, each)));
+  return performance.now() - begin;
+}
+
+/** The one that is asked at every pass, however many nodes there are. */
+export async function bareRatesQuery(prometheusUrl: string, query: UsageQuery): Promise<number> {
+  const begin = performance.now();
+  await ask(prometheusUrl, ratesQuery(query));
+  return performance.now() - begin;
+}
+
+async function ask(url: string, expression: string): Promise<void> {
+  const answer = await request(`${url}/api/v1/query?${new URLSearchParams({ query: expression }).toString()}`);
+  if (answer.statusCode !== 200) throw new Error(`${expression}: HTTP ${answer.statusCode}`);
+  await answer.body.dump({ limit: Infinity });
+}

@@ -1,0 +1,55 @@
+import { summarize, type Summary } from './statistics.ts';
+
+export type Unit = 'ms' | 's' | 'MiB' | 'KiB' | 'bytes' | 'calls' | 'connections' | '% of a core';
+
+/** One line of the report: what was measured, and what it is held against. */
+export interface Figure {
+  /** As the JSON has it: 'start.synced'. */
+  readonly id: string;
+  readonly what: string;
+  readonly unit: Unit;
+  readonly samples: readonly number[];
+  /** The goal: no sample's median is to be above. */
+  readonly atMost?: number;
+  /** What the servers need for a client that does nothing with the answers, measured in the same run. */
+  readonly limit?: Limit;
+}
+
+export interface Limit {
+  readonly what: string;
+  readonly samples: readonly number[];
+  /** The goal as a multiple of the limit. */
+  readonly atMostTimes?: number;
+}
+
+/** A figure worked out. */
+export interface Result extends Omit<Figure, 'samples' | 'limit'> {
+  readonly summary: Summary;
+  readonly limit?: { readonly what: string; readonly summary: Summary; readonly atMostTimes?: number };
+  /** Median by median of the limit. */
+  readonly ratio?: number;
+  /** Undefined where there is no goal. */
+  readonly met?: boolean;
+}
+
+/** @throws RangeError for a figure without samples */
+export function resultOf({ samples, limit, ...figure }: Figure): Result {
+  const summary = summarize(samples);
+  if (limit === undefined) return { ...figure, summary, ...metOf(figure.atMost, summary.median) };
+  const limits = summarize(limit.samples);
+  const ratio = summary.median / limits.median;
+  const goals = [metOf(figure.atMost, summary.median), metOf(limit.atMostTimes, ratio)].flatMap(({ met }) =>
+    met === undefined ? [] : [met],
+  );
+  return {
+    ...figure,
+    summary,
+    limit: { what: limit.what, summary: limits, ...(limit.atMostTimes && { atMostTimes: limit.atMostTimes }) },
+    ratio,
+    ...(goals.length > 0 && { met: goals.every(Boolean) }),
+  };
+}
+
+function metOf(atMost: number | undefined, value: number): { met?: boolean } {
+  return atMost === undefined ? {} : { met: value <= atMost };
+}

@@ -1,0 +1,63 @@
+/**
+ * Measures the operator's bundle on real servers, and writes what came out.
+ *
+ *   node test/bench/main.ts --nodes 10000 --out docs/performance/10000.json
+ *   node test/bench/main.ts --quick
+ *
+ * The second measures 1,000 nodes, looks at what can be counted only, and ends with status 1 when a count is above its
+ * goal. Environment: REPETITIONS (5), PASSES a repetition (25).
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Figure } from './figure.ts';
+import { resultOf, type Result } from './figure.ts';
+import { machine } from './machine.ts';
+import { measureAtRest, measureCluster, measureQuickly, type Told } from './sections.ts';
+import { renderTable } from './table.ts';
+
+const QUICK_NODES = 1_000;
+/** Units that mean the same on any machine. */
+const COUNTED: ReadonlySet<Figure['unit']> = new Set(['calls', 'connections', 'KiB']);
+
+const { values } = parseArgs({
+  options: { nodes: { type: 'string', default: '10000' }, out: { type: 'string' }, quick: { type: 'boolean' } },
+});
+const isQuick = values.quick === true;
+const nodes = isQuick ? QUICK_NODES : numberOf('--nodes', values.nodes);
+const effort = isQuick
+  ? { repetitions: 1, passes: 5 }
+  : {
+      repetitions: numberOf('REPETITIONS', process.env.REPETITIONS ?? '5'),
+      passes: numberOf('PASSES', process.env.PASSES ?? '25'),
+    };
+
+const results: Result[] = [];
+const begin = performance.now();
+const told: Told = (section, figures) => {
+  const seconds = Math.round((performance.now() - begin) / 1000);
+  const added = figures.map(resultOf).filter(({ unit }) => !isQuick || COUNTED.has(unit));
+  results.push(...added);
+  console.log(`\n${section} (after ${seconds} s)\n${renderTable(added)}`);
+};
+
+if (isQuick) {
+  await measureQuickly(nodes, effort, told);
+} else {
+  await measureCluster(nodes, effort, told);
+  await measureAtRest(effort, told);
+}
+if (values.out !== undefined) {
+  mkdirSync(dirname(values.out), { recursive: true });
+  const command = `make bench NODES=${nodes}`;
+  writeFileSync(values.out, `${JSON.stringify({ command, ...machine(), nodes, effort, results }, null, 2)}\n`);
+}
+const missed = results.filter(({ met }) => met === false);
+if (missed.length > 0) console.log(`\nnot met:\n${renderTable(missed)}`);
+if (isQuick && missed.length > 0) process.exitCode = 1;
+
+function numberOf(name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new Error(`${name}=${text}: must be a whole number above 0`);
+}

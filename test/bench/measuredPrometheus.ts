@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import {
+  renderPrometheusConfig,
+  TARGETS_DIRECTORY,
+} from '../../src/controllers/measurement/components/prometheusConfig.ts';
+import { defaultMeasurementOptions, PROMETHEUS_PORT } from '../../src/controllers/measurement/options.ts';
+import { startPrometheus } from '../integration/prometheus.ts';
+
+const EXPORTER = fileURLToPath(new URL('exporter.ts', import.meta.url));
+const RULES = fileURLToPath(new URL('../../prometheus/rules', import.meta.url));
+/** Nodes that one target speaks for. */
+const NODES_PER_TARGET = 500;
+
+/** The operator's own Prometheus, by its own configuration, over synthetic exporters. */
+export interface MeasuredPrometheus {
+  readonly url: string;
+  readonly pid: number;
+  /** A number that Prometheus has of itself. @throws where there is none */
+  own(metric: string): Promise<number>;
+  /** Values of an instant query. */
+  query(expression: string): Promise<number[]>;
+  stop(): Promise<void>;
+}
+
+/** Starts both, on the port that the operator asks at, and waits until there is a rate for each node. */
+export async function startMeasuredPrometheus(nodes: number): Promise<MeasuredPrometheus> {
+  const exporter = await startExporter(nodes);
+  const directory = await mkdtemp(join(tmpdir(), 'traffic-bench-prometheus-'));
+  await cp(RULES, join(directory, 'rules'), { recursive: true });
+  await mkdir(join(directory, 'targets'));
+  await writeFile(join(directory, 'targets', 'targets.json'), JSON.stringify([{ targets: exporter.targets }]));
+  const options = { ...defaultMeasurementOptions('bench'), operatorMetrics: false };
+  const config = renderPrometheusConfig(options).replaceAll(TARGETS_DIRECTORY, join(directory, 'targets'));
+  const stopAll = async (): Promise<void> => {
+    exporter.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
+  const prometheus = await startPrometheus({ config, dir: directory, port: PROMETHEUS_PORT }).catch(
+    async (error: unknown) => {
+      await stopAll();
+      throw error;
+    },
+  );
+  const query = (expression: string): Promise<number[]> => valuesOf(prometheus.url, expression);
+  return {
+    url: prometheus.url,
+    pid: prometheus.pid,
+    query,
+    own: async (metric) => {
+      const [value] = await query(`${metric}{job="prometheus"}`);
+      if (value === undefined) throw new Error(`Prometheus does not tell ${metric} of itself`);
+      return value;
+    },
+    stop: async () => {
+      await prometheus.stop();
+      await stopAll();
+    },
+  };
+}
+
+interface Exporter {
+  targets: string[];
+  stop(): void;
+}
+
+async function startExporter(nodes: number): Promise<Exporter> {
+  const args = ['--pdeathsig', 'KILL', process.execPath, EXPORTER, '0', String(nodes), String(NODES_PER_TARGET)];
+  const child = spawn('setpriv', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const targets: string[] = [];
+  for await (const line of createInterface(child.stdout)) {
+    if (line === 'ready') return { targets, stop: () => void child.kill('SIGKILL') };
+    targets.push(line);
+  }
+  throw new Error('the synthetic exporter ended');
+}
+
+async function valuesOf(url: string, query: string): Promise<number[]> {
+  const answer = await fetch(`${url}/api/v1/query`, { method: 'POST', body: new URLSearchParams({ query }) });
+  const body = (await answer.json()) as { data?: { result: { value: [number, string] }[] }; error?: string };
+  if (body.data === undefined) throw new Error(`${query}: ${body.error}`);
+  return body.data.result.map(({ value }) => Number(value[1]));
+}

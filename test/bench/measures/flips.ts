@@ -1,0 +1,85 @@
+import { until } from '../../faults/measured.ts';
+import { createInformer } from '../../../src/runtime/informer.ts';
+import { createLogger } from '../../../src/runtime/logger.ts';
+import { NODES } from '../../../src/runtime/resources.ts';
+import { connect } from '../../integration/runtimeScene.ts';
+import { countByVerb } from '../auditTail.ts';
+import type { Figure } from '../figure.ts';
+import { ABOVE_ALL, BELOW_BUSY, busyNodes } from '../shape.ts';
+import type { World } from '../world.ts';
+
+/**
+ * A threshold goes below what the busy nodes send, and back: exactly these turn. A changed threshold counts for the
+ * passes that are over, so that no time is spent waiting for the next.
+ */
+export async function measureFlips(world: World, name: string, repetitions: number): Promise<Figure[]> {
+  const watcher = await startWatcher(world, `${name}.traffic.example.com/unfit`);
+  const flips = busyNodes(world.nodes);
+  const took: number[] = [];
+  const patches: number[] = [];
+  const gets: number[] = [];
+  try {
+    for (let n = 0; n < repetitions; n += 1) {
+      const since = Date.now();
+      const begin = performance.now();
+      const [threshold, unfit] = n % 2 === 0 ? ([BELOW_BUSY, flips] as const) : ([ABOVE_ALL, 0] as const);
+      await world.setThreshold(name, threshold);
+      await until('all flips are seen', () => watcher.unfit() === unfit, { timeout: 120_000 });
+      took.push(performance.now() - begin);
+      await until('the audit log has them', async () => {
+        return (countByVerb(await world.audit.requests(since)).get('patch nodes') ?? 0) >= flips;
+      });
+      const counts = countByVerb(await world.audit.requests(since));
+      patches.push(counts.get('patch nodes') ?? 0);
+      gets.push((counts.get('get nodes') ?? 0) + (counts.get('list nodes') ?? 0));
+    }
+  } finally {
+    await watcher.stop();
+  }
+  const goal = flips === 1_000 ? { atMost: 4 } : {};
+  return [
+    {
+      id: 'flips.visible',
+      what: `${flips} flips, from the change of the threshold until a watcher has seen all`,
+      unit: 's',
+      samples: took.map((ms) => ms / 1000),
+      ...goal,
+    },
+    { id: 'flips.patches', what: `PATCHes of ${flips} flips`, unit: 'calls', samples: patches, atMost: flips },
+    { id: 'flips.gets', what: 'GETs and lists of nodes', unit: 'calls', samples: gets, atMost: 0 },
+  ];
+}
+
+/** Another client, which counts the nodes whose label says unfit. */
+async function startWatcher({ plane }: World, key: string) {
+  const { transport } = connect(plane.controlPlane);
+  const stop = new AbortController();
+  const informer = createInformer({
+    transport,
+    resource: NODES,
+    metadataOnly: true,
+    logger: createLogger('silent'),
+    transform: ({ metadata }) => ({
+      metadata: {
+        name: metadata?.name,
+        resourceVersion: metadata?.resourceVersion,
+        labels: { [key]: metadata?.labels?.[key] ?? '' },
+      },
+    }),
+  });
+  const unfit = new Set<string>();
+  informer.subscribe(({ object: { metadata } }) => {
+    if (metadata?.labels?.[key] === 'true') unfit.add(metadata.name ?? '');
+    else unfit.delete(metadata?.name ?? '');
+  });
+  const running = informer.run(stop.signal);
+  await informer.whenSynced();
+  return {
+    unfit: () => unfit.size,
+    stop: async () => {
+      stop.abort();
+      await running;
+      await transport.close();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { until } from '../../faults/measured.ts';
+import type { Operator } from '../../integration/operator.ts';
+import { countByVerb } from '../auditTail.ts';
+import type { Figure } from '../figure.ts';
+import type { World } from '../world.ts';
+
+/** Calls that the operator may have under way, and so the bare client, too. */
+const CONCURRENCY = 16;
+const LONGEST_MS = 900_000;
+
+/** From the creation of a TrafficWatch to the answer to the last PATCH of all nodes. */
+export async function measureLabelling(
+  world: World,
+  repetitions: number,
+  { heartbeats }: { heartbeats: boolean },
+): Promise<Figure[]> {
+  const bare: number[] = [];
+  const took: number[] = [];
+  const patches: number[] = [];
+  const gets: number[] = [];
+  for (let n = 0; n < repetitions; n += 1) {
+    bare.push(await world.bare.patchAll(world.nodes, String(n % 2 === 0), CONCURRENCY));
+    const operator = await world.startOperator();
+    const labelled = await label(world, operator, `labelling-${n}`);
+    took.push(labelled.ms);
+    patches.push(labelled.patches);
+    gets.push(labelled.gets);
+    await operator.terminate();
+  }
+  const id = heartbeats ? 'labellingWithHeartbeats' : 'labelling';
+  const how = heartbeats ? ', heartbeats on' : '';
+  return [
+    {
+      id: `${id}.all`,
+      what: `first labelling of all nodes${how}`,
+      unit: 's',
+      samples: took.map((ms) => ms / 1000),
+      atMost: heartbeats ? 40 : 25,
+      limit: { what: 'bare PATCHes', samples: bare.map((ms) => ms / 1000), atMostTimes: 1.3 },
+    },
+    { id: `${id}.patches`, what: `PATCHes of it${how}`, unit: 'calls', samples: patches, atMost: world.nodes },
+    { id: `${id}.gets`, what: `GETs and lists of nodes in it${how}`, unit: 'calls', samples: gets, atMost: 0 },
+  ];
+}
+
+async function label(world: World, operator: Operator, name: string) {
+  await twoPasses(operator);
+  const since = Date.now();
+  await world.createWatch(name);
+  const answered = async () =>
+    (await world.audit.requests(since)).filter((r) => r.verb === 'patch' && r.resource === 'nodes');
+  await until('all nodes are labelled', async () => (await answered()).length >= world.nodes, { timeout: LONGEST_MS });
+  const last = (await answered()).reduce((latest, { answeredAt }) => Math.max(latest, answeredAt), 0);
+  const counts = countByVerb(await world.audit.requests(since));
+  await world.deleteWatch(name);
+  return {
+    ms: last - since,
+    patches: counts.get('patch nodes') ?? 0,
+    gets: (counts.get('get nodes') ?? 0) + (counts.get('list nodes') ?? 0),
+  };
+}
+
+/** A verdict needs two that agree; the operator has nothing else to do meanwhile. */
+async function twoPasses(operator: Operator): Promise<void> {
+  await until('two passes are over', async () => {
+    const text = await (await fetch(operator.metricsUrl)).text();
+    return Number(/^traffic_operator_passes_total\{result="ok"\} (\d+)/m.exec(text)?.[1] ?? 0) >= 2;
+  });
+}

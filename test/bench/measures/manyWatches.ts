@@ -1,0 +1,49 @@
+import type { Operator } from '../../integration/operator.ts';
+import type { Effort } from '../effort.ts';
+import type { Figure } from '../figure.ts';
+import { MetricsPage } from '../metricsPage.ts';
+import { residentBytes } from '../processUse.ts';
+import { percentile } from '../statistics.ts';
+import type { World } from '../world.ts';
+import { eachPass, settled } from './steady.ts';
+
+const WATCHES = 50;
+const BYTES_A_NODE_AND_WATCH = 200;
+
+/** Fifty TrafficWatches, each with a label of its own on every node, beside the one there is. */
+export async function measureManyWatches(world: World, operator: Operator, effort: Effort): Promise<Figure[]> {
+  const before = residentBytes(operator.pid);
+  const names = Array.from({ length: WATCHES - 1 }, (_, n) => `many-${n}`);
+  for (const name of names) await world.createWatch(name);
+  for (const name of names) await settled(world, name);
+  const p99: number[] = [];
+  const queries: number[] = [];
+  const resident: number[] = [];
+  for (let n = 0; n < effort.repetitions; n += 1) {
+    const first = await MetricsPage.of(operator);
+    p99.push(percentile(await eachPass(operator, effort.passes), 0.99));
+    const last = await MetricsPage.of(operator);
+    queries.push((ratesQueries(last) - ratesQueries(first)) / (last.passes - first.passes));
+    resident.push((residentBytes(operator.pid) - before) / world.nodes / names.length);
+  }
+  return [
+    {
+      id: 'many.p99',
+      what: `pass with ${WATCHES} TrafficWatches, to the end of the last reconcile, 99th percentile`,
+      unit: 'ms',
+      samples: p99,
+      atMost: 1_000,
+    },
+    { id: 'many.queries', what: 'queries of rates a pass', unit: 'calls', samples: queries, atMost: 1 },
+    {
+      id: 'many.memory',
+      what: 'resident memory of each further TrafficWatch, a node',
+      unit: 'bytes',
+      samples: resident,
+      atMost: BYTES_A_NODE_AND_WATCH,
+    },
+  ];
+}
+
+const ratesQueries = (page: MetricsPage): number =>
+  page.sum('traffic_operator_prometheus_query_duration_seconds_count', 'kind="rates"');

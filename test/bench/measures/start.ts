@@ -1,0 +1,45 @@
+import type { Figure } from '../figure.ts';
+import type { World } from '../world.ts';
+
+/** From the spawn of the process to its /readyz, which says yes when all caches are synced. */
+export async function measureStart(world: World, repetitions: number): Promise<Figure[]> {
+  const own = await starts(world, repetitions, {});
+  const existing = await starts(world, repetitions, { prometheusUrl: world.prometheus.url });
+  return [
+    {
+      id: 'start.synced',
+      what: 'start of the process to synced caches',
+      unit: 'ms',
+      samples: own.ready,
+      atMost: 1_000,
+      limit: { what: 'bare watch-list of metadata', samples: own.bare, atMostTimes: 2.5 },
+    },
+    {
+      id: 'start.syncedWholeNodes',
+      what: 'the same with an existing Prometheus, for which addresses of nodes are needed',
+      unit: 'ms',
+      samples: existing.ready,
+      limit: { what: 'bare watch-list of whole nodes', samples: existing.bare },
+    },
+  ];
+}
+
+async function starts(
+  world: World,
+  repetitions: number,
+  options: { prometheusUrl?: string },
+): Promise<{ ready: number[]; bare: number[] }> {
+  const ready: number[] = [];
+  const lists: number[] = [];
+  const metadataOnly = options.prometheusUrl === undefined;
+  // The first of each is not counted: files, code and the server's caches are cold.
+  for (let n = 0; n <= repetitions; n += 1) {
+    const listed = await world.bare.watchList({ metadataOnly });
+    const operator = await world.startOperator(options);
+    await operator.terminate();
+    if (n === 0) continue;
+    lists.push(listed);
+    ready.push(operator.readyAt - operator.startedAt);
+  }
+  return { ready, bare: lists };
+}

@@ -1,0 +1,109 @@
+import { sleep, until } from '../../faults/measured.ts';
+import type { Operator } from '../../integration/operator.ts';
+import { bareQuery, bareRatesQuery } from '../bare.ts';
+import type { Effort } from '../effort.ts';
+import type { Figure } from '../figure.ts';
+import { MetricsPage } from '../metricsPage.ts';
+import { cpuSeconds } from '../processUse.ts';
+import { percentile } from '../statistics.ts';
+import { INTERVAL_MS, QUERY, type World } from '../world.ts';
+
+const STATUS_WRITES_A_MINUTE = 1;
+
+interface Steady {
+  p99: number;
+  loopP99: number;
+  loopMax: number;
+  cpuMs: number;
+  rates: number;
+  both: number;
+}
+
+/**
+ * Pass after pass in which nothing changes, all nodes being labelled.
+ *
+ * @param effort.passes of one repetition
+ */
+export async function measureSteady(world: World, operator: Operator, effort: Effort): Promise<Figure[]> {
+  const since = Date.now();
+  const seen: Steady[] = [];
+  for (let n = 0; n < effort.repetitions; n += 1) seen.push(await repeat(world, operator, effort.passes));
+  const minutes = (Date.now() - since) / 60_000;
+  const requests = await world.audit.requests(since);
+  const writes = requests.filter(({ verb, resource }) => WRITES.has(verb) && resource !== 'leases');
+  const statuses = writes.filter(({ resource }) => resource === 'trafficwatches/status');
+  const of = (field: keyof Steady): number[] => seen.map((each) => each[field]);
+  return [
+    {
+      id: 'steady.p99',
+      what: 'steady pass, from its start to the end of its reconcile, 99th percentile',
+      unit: 'ms',
+      samples: of('p99'),
+      atMost: 250,
+      limit: { what: 'bare query of the rates', samples: of('rates'), atMostTimes: 3 },
+    },
+    { id: 'steady.bareBoth', what: 'bare queries of rates and of facts', unit: 'ms', samples: of('both') },
+    { id: 'steady.loopP99', what: 'event loop lag, 99th percentile', unit: 'ms', samples: of('loopP99'), atMost: 50 },
+    { id: 'steady.loopMax', what: 'event loop lag, longest', unit: 'ms', samples: of('loopMax') },
+    { id: 'steady.cpu', what: 'CPU time of a pass', unit: 'ms', samples: of('cpuMs'), atMost: 100 },
+    {
+      id: 'steady.statusWrites',
+      what: 'writes of the status in a minute',
+      unit: 'calls',
+      samples: [statuses.length / minutes],
+      atMost: STATUS_WRITES_A_MINUTE + 1 / minutes,
+    },
+    {
+      id: 'steady.otherWrites',
+      what: 'all other writes but the lease’s',
+      unit: 'calls',
+      samples: [writes.length - statuses.length],
+      atMost: 0,
+    },
+  ];
+}
+
+const WRITES = new Set(['create', 'update', 'patch', 'delete']);
+
+async function repeat({ prometheus }: World, operator: Operator, count: number): Promise<Steady> {
+  const rates = await bareRatesQuery(prometheus.url, QUERY);
+  const both = await bareQuery(prometheus.url, QUERY);
+  const passes = await eachPass(operator, count);
+  const cpu = await undisturbed(operator, count);
+  return { p99: percentile(passes, 0.99), rates, both, ...cpu };
+}
+
+/** Milliseconds of each, by looking once between two. */
+export async function eachPass(operator: Operator, count: number): Promise<number[]> {
+  const took: number[] = [];
+  let before = await MetricsPage.of(operator);
+  while (took.length < count) {
+    await sleep(INTERVAL_MS);
+    const after = await MetricsPage.of(operator);
+    const passes = after.passes - before.passes;
+    const each = (after.passMs - before.passMs) / passes;
+    took.push(...Array.from({ length: passes }, () => each));
+    before = after;
+  }
+  return took;
+}
+
+/** What is only right when nobody looks in between: a page of metrics costs time, too. */
+async function undisturbed(operator: Operator, count: number): Promise<Pick<Steady, 'cpuMs' | 'loopP99' | 'loopMax'>> {
+  const { passes } = await MetricsPage.of(operator);
+  const begin = cpuSeconds(operator.pid);
+  await sleep(count * INTERVAL_MS);
+  const cpu = cpuSeconds(operator.pid) - begin;
+  const page = await MetricsPage.of(operator);
+  const lag = (kind: string): number => page.sum(`nodejs_eventloop_lag_${kind}_seconds`) * 1000;
+  return { cpuMs: (cpu * 1000) / (page.passes - passes), loopP99: lag('p99'), loopMax: lag('max') };
+}
+
+/** Waits until the operator says that nothing is left to be decided: all nodes measured, none unknown. */
+export async function settled(world: World, name: string): Promise<void> {
+  const isSettled = async (): Promise<boolean> => {
+    const { fitNodes = 0, unfitNodes = 0 } = (await world.watch(name)).status ?? {};
+    return fitNodes + unfitNodes === world.nodes;
+  };
+  await until(`${name} is settled`, isSettled, { timeout: 600_000 });
+}

@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Client } from '../../src/runtime/client.ts';
+import { NODES } from '../../src/runtime/resources.ts';
+import { connect } from '../integration/runtimeScene.ts';
+import { startControlPlane, type ControlPlane } from '../integration/controlPlane.ts';
+import { binary } from '../lab/binaries.ts';
+import { nodeObject } from './nodeObjects.ts';
+import { nodeName } from './shape.ts';
+
+const run = promisify(execFile);
+const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));
+
+export const NAMESPACE = 'traffic-operator-system';
+const SERVICE_ACCOUNT = 'traffic-operator';
+export const OPERATOR_USER = `system:serviceaccount:${NAMESPACE}:${SERVICE_ACCOUNT}`;
+/** As many at once as the API server still gets faster by. */
+const WRITERS = 16;
+const GIB = 1024 ** 3;
+
+/** Only what the operator asks: the benchmark's own writes would make the log ten times as long. */
+const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  omitManagedFields: true,
+  rules: [{ level: 'Metadata', users: [OPERATOR_USER] }, { level: 'None' }],
+};
+
+/** An API server with the operator's CRD, rights and admission policy as deploy/ has them, and nodes. */
+export interface Plane {
+  readonly controlPlane: ControlPlane;
+  /** As an administrator. */
+  readonly client: Client;
+  /** The operator's, a ServiceAccount. */
+  readonly kubeconfig: string;
+  readonly token: string;
+  readonly ca: Buffer;
+  /** Makes nodes up to this number, and takes those beyond it away. */
+  setNodes(count: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts it, without nodes. The manifests' Deployment stays an object: no controller makes pods of it. */
+export async function startPlane(): Promise<Plane> {
+  // Every change of a Node is another 12 KiB until etcd is compacted, which the API server asks for each minute here.
+  const controlPlane = await startControlPlane({
+    auditPolicy: AUDIT_POLICY,
+    etcdFlags: [`--quota-backend-bytes=${8 * GIB}`],
+    apiServerFlags: ['--etcd-compaction-interval=1m', '--audit-log-maxsize=0'],
+  });
+  const { client, transport } = connect(controlPlane);
+  const ca = await readFile(join(controlPlane.directory, 'ca.crt'));
+  const token = await deploy(controlPlane);
+  let nodes = 0;
+  return {
+    controlPlane,
+    client,
+    kubeconfig: await kubeconfigOf(controlPlane, token, ca),
+    token,
+    ca,
+    setNodes: async (count) => {
+      const added = Array.from({ length: Math.max(0, count - nodes) }, (_, n) => nodes + n);
+      const removed = Array.from({ length: Math.max(0, nodes - count) }, (_, n) => count + n);
+      await inParallel(added, (index) => client.create(NODES, nodeObject(index)));
+      await inParallel(removed, (index) => client.delete(NODES, { name: nodeName(index) }));
+      nodes = count;
+    },
+    stop: async () => {
+      await transport.close();
+      await controlPlane.stop();
+    },
+  };
+}
+
+/** @returns a token of the operator's ServiceAccount */
+async function deploy({ kubeconfig }: ControlPlane): Promise<string> {
+  const kubectl = await binary('kubectl');
+  const call = async (...args: string[]): Promise<string> =>
+    (await run(kubectl, [`--kubeconfig=${kubeconfig}`, ...args])).stdout.trim();
+  await call('apply', '--server-side', '-f', join(DEPLOY, 'namespace.yaml'), '-f', join(DEPLOY, 'crds'));
+  await call('wait', '--for=condition=Established', 'crd/trafficwatches.traffic.example.com', '--timeout=60s');
+  await call('apply', '--server-side', '-f', join(DEPLOY, 'operator.yaml'));
+  return call('create', 'token', SERVICE_ACCOUNT, '-n', NAMESPACE, '--duration=12h');
+}
+
+async function kubeconfigOf({ url, directory }: ControlPlane, token: string, ca: Buffer): Promise<string> {
+  const path = join(directory, 'operator.conf');
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'bench', cluster: { server: url, 'certificate-authority-data': ca.toString('base64') } }],
+    users: [{ name: 'operator', user: { token } }],
+    contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'operator' } }],
+    'current-context': 'bench',
+  };
+  await writeFile(path, JSON.stringify(config));
+  return path;
+}
+
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const queue = items.values();
+  await Promise.all(
+    Array.from({ length: WRITERS }, async () => {
+      for (const item of queue) await work(item);
+    }),
+  );
+}

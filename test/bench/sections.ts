@@ -1,0 +1,92 @@
+import type { Effort } from './effort.ts';
+import type { Figure } from './figure.ts';
+import { measureDiscovery } from './measures/discovery.ts';
+import { measureFlips } from './measures/flips.ts';
+import { measureIdle } from './measures/idle.ts';
+import { measureLabelling } from './measures/labelling.ts';
+import { measureManyWatches } from './measures/manyWatches.ts';
+import { measureMemory } from './measures/memory.ts';
+import { measurePrometheus } from './measures/prometheus.ts';
+import { measureStart } from './measures/start.ts';
+import { measureStatus } from './measures/status.ts';
+import { measureSteady, settled } from './measures/steady.ts';
+import { startHeartbeats } from './heartbeats.ts';
+import { startWorld, type World } from './world.ts';
+
+/** Gets the figures of each section as it ends. */
+export type Told = (section: string, figures: readonly Figure[]) => void;
+
+const WATCH = 'web';
+/** At most, always (the lanes of calls, watches and the lease). */
+const CONNECTIONS = 3;
+/** A cluster on which an operator has nothing to do. */
+const IDLE_NODES = 3;
+
+/** Measures a cluster of this many nodes, section after section. */
+export async function measureCluster(nodes: number, effort: Effort, told: Told): Promise<void> {
+  const world = await startWorld(nodes);
+  try {
+    const { repetitions } = effort;
+    told('start', await measureStart(world, repetitions));
+    told('labelling', await measureLabelling(world, repetitions, { heartbeats: false }));
+    await measureAtWork(world, effort, told);
+    const heartbeats = await startHeartbeats(world);
+    told('labelling, heartbeats', await measureLabelling(world, repetitions, { heartbeats: true }));
+    await heartbeats.stop();
+    told('connections', [connectionsOf(world)]);
+    told('prometheus', await measurePrometheus(world, repetitions));
+  } finally {
+    await world.stop();
+  }
+}
+
+/** One operator, with all that it has to do. */
+async function measureAtWork(world: World, effort: Effort, told: Told): Promise<void> {
+  const operator = await world.startOperator();
+  try {
+    await world.createWatch(WATCH);
+    await settled(world, WATCH);
+    told('steady', await measureSteady(world, operator, effort));
+    told('flips', await measureFlips(world, WATCH, effort.repetitions));
+    told('status', await measureStatus(world, WATCH));
+    told('memory', await measureMemory(world, operator, effort.repetitions));
+    told('discovery', await measureDiscovery(world));
+    told('many', await measureManyWatches(world, operator, effort));
+  } finally {
+    await operator.kill();
+  }
+}
+
+/** What counts, and nothing that takes minutes: for a machine in other use, on which no time means anything. */
+export async function measureQuickly(nodes: number, effort: Effort, told: Told): Promise<void> {
+  const world = await startWorld(nodes);
+  try {
+    told('labelling', await measureLabelling(world, effort.repetitions, { heartbeats: false }));
+    const operator = await world.startOperator();
+    await world.createWatch(WATCH);
+    await settled(world, WATCH);
+    told('steady', await measureSteady(world, operator, effort));
+    told('flips', await measureFlips(world, WATCH, 2));
+    told('status', await measureStatus(world, WATCH));
+    told('discovery', await measureDiscovery(world));
+    told('connections', [connectionsOf(world)]);
+    await operator.kill();
+  } finally {
+    await world.stop();
+  }
+}
+
+/** An operator that has next to nothing to do. */
+export async function measureAtRest(effort: Effort, told: Told): Promise<void> {
+  const world = await startWorld(IDLE_NODES);
+  try {
+    told('idle', await measureIdle(world, effort.repetitions));
+  } finally {
+    await world.stop();
+  }
+}
+
+function connectionsOf({ connections }: World): Figure {
+  const what = 'connections to the API server, the most at any time of each operator';
+  return { id: 'connections', what, unit: 'connections', samples: connections.peaks, atMost: CONNECTIONS };
+}

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { percentile, summarize } from './statistics.ts';
+
+describe('summarize', () => {
+  it('orders by size, not as text', () => {
+    expect(summarize([100, 9, 20])).toEqual({ count: 3, min: 9, median: 20, max: 100 });
+  });
+
+  it('takes a sample for the median, of two in the middle the lower', () => {
+    expect(summarize([4, 1, 3, 2]).median).toBe(2);
+  });
+
+  it('makes no number of nothing', () => {
+    expect(() => summarize([])).toThrow(RangeError);
+  });
+});
+
+describe('percentile', () => {
+  const hundred = Array.from({ length: 100 }, (_, n) => n + 1);
+
+  it('is the sample that so many are not above', () => {
+    expect(percentile(hundred, 0.99)).toBe(99);
+    expect(percentile([...hundred, 101], 0.99)).toBe(100);
+  });
+
+  it('is the largest of few', () => {
+    expect(percentile([1, 2, 3], 0.99)).toBe(3);
+  });
+});

@@ -1,0 +1,32 @@
+/** What repetitions of one measurement came to, in the unit of the samples. */
+export interface Summary {
+  readonly count: number;
+  readonly min: number;
+  readonly median: number;
+  readonly max: number;
+}
+
+/** @throws RangeError for no samples: what was not measured is no number */
+export function summarize(samples: readonly number[]): Summary {
+  const sorted = ascending(samples);
+  return { count: sorted.length, min: sorted[0]!, median: rank(sorted, 0.5), max: sorted.at(-1)! };
+}
+
+/**
+ * The smallest sample that at least this share of all is not above (nearest rank, as Prometheus' summaries have it).
+ *
+ * @param share above 0, at most 1
+ * @throws RangeError for no samples
+ */
+export function percentile(samples: readonly number[], share: number): number {
+  return rank(ascending(samples), share);
+}
+
+function ascending(samples: readonly number[]): number[] {
+  if (samples.length === 0) throw new RangeError('nothing was measured');
+  return [...samples].sort((a, b) => a - b);
+}
+
+function rank(sorted: readonly number[], share: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]!;
+}

@@ -1,0 +1,124 @@
+import { fileURLToPath } from 'node:url';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { DEFAULT_RATE_WINDOW_SECONDS } from '../../src/controllers/measurement/options.ts';
+import type { UsageQuery } from '../../src/usage/queries.ts';
+import { withNodeOptions } from '../faults/nodeOptions.ts';
+import { until } from '../faults/measured.ts';
+import { startOperator, type Operator } from '../integration/operator.ts';
+import { AuditTail } from './auditTail.ts';
+import { BareClient } from './bare.ts';
+import { ConnectionPeaks } from './connectionPeaks.ts';
+import { startMeasuredPrometheus, type MeasuredPrometheus } from './measuredPrometheus.ts';
+import { startPlane, type Plane } from './plane.ts';
+import { ABOVE_ALL, DEVICES } from './shape.ts';
+
+const BUNDLE = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const RESOLVE = new URL('resolveServices.ts', import.meta.url);
+/** What the operator asks its own Prometheus by default. */
+export const QUERY: UsageQuery = {
+  windowSeconds: DEFAULT_RATE_WINDOW_SECONDS,
+  scrapeIntervalSeconds: 5,
+  matchers: [],
+  direction: 'transmit',
+};
+/** Five times as often as by default, so that hundreds of passes are seen in minutes: the harder case. */
+export const INTERVAL_MS = 2_000;
+
+/** Everything that one size of cluster is measured with. */
+export interface World {
+  readonly nodes: number;
+  readonly plane: Plane;
+  readonly prometheus: MeasuredPrometheus;
+  readonly bare: BareClient;
+  readonly audit: AuditTail;
+  /** Of each operator that ran. */
+  readonly connections: ConnectionPeaks;
+  /** The bundle, as the operator's ServiceAccount, with leader election, measuring by its own Prometheus. */
+  startOperator(options?: { prometheusUrl?: string; args?: readonly string[] }): Promise<Operator>;
+  createWatch(name: string): Promise<void>;
+  setThreshold(name: string, percent: string): Promise<void>;
+  watch(name: string): Promise<TrafficWatch>;
+  /** Resolves when the labels of the TrafficWatch are gone and it itself is. */
+  deleteWatch(name: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startWorld(nodes: number): Promise<World> {
+  const plane = await startPlane();
+  const stops: (() => Promise<void>)[] = [() => plane.stop()];
+  const stop = async (): Promise<void> => {
+    for (const each of stops.reverse()) await each();
+  };
+  try {
+    const prometheus = await startMeasuredPrometheus(nodes);
+    stops.push(() => prometheus.stop());
+    await plane.setNodes(nodes);
+    const bare = new BareClient({ url: plane.controlPlane.url, ca: plane.ca, token: plane.token });
+    stops.push(() => bare.close());
+    const audit = new AuditTail(plane.controlPlane.auditLog);
+    stops.push(() => audit.close());
+    await until('every node has a rate', () => hasRates(prometheus, nodes), { timeout: 180_000 });
+    const connections = new ConnectionPeaks(Number(new URL(plane.controlPlane.url).port));
+    const startOperator = operatorOf(plane, connections);
+    return { nodes, plane, prometheus, bare, audit, connections, ...watchesOf(plane), startOperator, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function hasRates(prometheus: MeasuredPrometheus, nodes: number): Promise<boolean> {
+  const [rates] = await prometheus.query(`count(rate(node_network_transmit_bytes_total[${QUERY.windowSeconds}s]))`);
+  return rates === nodes * DEVICES.length;
+}
+
+function operatorOf({ kubeconfig }: Plane, connections: ConnectionPeaks): World['startOperator'] {
+  return async ({ prometheusUrl, args = [] } = {}) => {
+    const operator = await withNodeOptions(`--import=${RESOLVE.href}?address=127.0.0.1`, () =>
+      startOperator({
+        kubeconfig,
+        prometheusUrl,
+        main: BUNDLE,
+        pace: [`--interval=${INTERVAL_MS}ms`],
+        args: ['--leader-elect', ...args],
+        pollMs: 10,
+      }),
+    );
+    connections.follow(operator.pid);
+    return operator;
+  };
+}
+
+function watchesOf({ client }: Plane): Pick<World, 'createWatch' | 'setThreshold' | 'watch' | 'deleteWatch'> {
+  const ref = (name: string) => ({ namespace: 'default', name });
+  return {
+    createWatch: async (name) => {
+      await client.create(TRAFFIC_WATCHES, { metadata: ref(name), spec: specOf(name) });
+    },
+    setThreshold: async (name, maxBandwidthPercent) => {
+      await client.mergePatch(
+        TRAFFIC_WATCHES,
+        ref(name),
+        { spec: { maxBandwidthPercent } },
+        { fieldManager: 'person' },
+      );
+    },
+    watch: (name) => client.get(TRAFFIC_WATCHES, ref(name)),
+    deleteWatch: async (name) => {
+      await client.delete(TRAFFIC_WATCHES, ref(name));
+      const isGone = async (): Promise<boolean> => {
+        const names = (await client.list(TRAFFIC_WATCHES)).map(({ metadata }) => metadata?.name);
+        return !names.includes(name);
+      };
+      await until(`${name} is gone`, isGone, { timeout: 600_000 });
+    },
+  };
+}
+
+function specOf(app: string): TrafficWatch['spec'] {
+  const template = {
+    metadata: { labels: { app } },
+    spec: { containers: [{ name: 'web', image: 'registry.example.com/web:1' }] },
+  };
+  return { maxBandwidthPercent: ABOVE_ALL, deployment: { replicas: 3, selector: { matchLabels: { app } }, template } };
+}
