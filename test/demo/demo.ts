@@ -23,7 +23,15 @@ const NODES = ['node1', 'node2', 'node3'] as const;
 /** The virtual links claim 10 Gbit/s; these are made narrow enough for two cores to fill. */
 const LINK = { tc: '100mbit', annotation: '100Mbit' };
 
-const table = new LiveTable({ isTTY: process.stdout.isTTY, write: (text) => void process.stdout.write(text) });
+const { stdout } = process;
+const table = new LiveTable({
+  isTTY: stdout.isTTY,
+  // Asked anew for every table: a window can be resized.
+  get columns() {
+    return stdout.columns;
+  },
+  write: (text) => void stdout.write(text),
+});
 const show = (rows: readonly NodeRow[]): void => table.show(rows);
 const look = (): Promise<NodeRow[]> => nodeRows(WATCH);
 

@@ -17,15 +17,24 @@ export function formatTable(rows: readonly NodeRow[]): string[] {
   return lines.map((line) => `  ${line.map((cell, i) => cell.padEnd(widths[i]!)).join('   ')}`.trimEnd());
 }
 
+/** The line, cut where a terminal would wrap it: the cursor goes back by rows, and a wrapped line takes several. */
+function fit(line: string, columns: number | undefined): string {
+  if (columns === undefined || line.length <= columns) return line;
+  return `${line.slice(0, columns - 1)}…`;
+}
+
 /** What a table is shown on: a terminal is redrawn, anything else gets a new table when something turned. */
 export interface Screen {
   readonly isTTY: boolean;
+  /** Width of a terminal in characters; undefined where it is not known. */
+  readonly columns?: number | undefined;
   write(text: string): void;
 }
 
 /** Shows tables that follow one another; figures alone move on a terminal only, so that a log stays short. */
 export class LiveTable {
   readonly #screen: Screen;
+  /** The newest table, as long as the next one takes its place. */
   #shown: readonly string[] = [];
   #turned = '';
 
@@ -41,16 +50,21 @@ export class LiveTable {
     this.#turned = turned;
   }
 
-  /** The next table starts below; what is shown stays. */
+  /** The next table starts below; what is shown stays, with its rows in full. */
   keep(): void {
-    if (this.#screen.isTTY && this.#shown.length > 0) this.#screen.write('\n');
+    if (this.#screen.isTTY && this.#shown.length > 0) this.#screen.write(`${this.#up()}${this.#shown.join('\n')}\n\n`);
     this.#shown = [];
     this.#turned = '';
   }
 
   #redraw(lines: readonly string[]): void {
-    const up = this.#shown.length > 0 ? `\x1b[${this.#shown.length}A\x1b[J` : '';
-    this.#screen.write(`${up}${lines.join('\n')}\n`);
+    const cut = lines.map((line) => fit(line, this.#screen.columns));
+    this.#screen.write(`${this.#up()}${cut.join('\n')}\n`);
     this.#shown = lines;
+  }
+
+  /** Goes back to where the table began, a row of the terminal for each of its lines, and clears what is below. */
+  #up(): string {
+    return this.#shown.length > 0 ? `\x1b[${this.#shown.length}A\x1b[J` : '';
   }
 }
