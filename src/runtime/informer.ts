@@ -8,6 +8,7 @@ import { keyOf, resourceName } from './resource.ts';
 import type { KubeObject, Resource } from './resource.ts';
 import { Store } from './store.ts';
 import type { IndexFunctions, InformerEvent, Lister } from './store.ts';
+import { Subscription } from './subscription.ts';
 import type { Transport } from './transport/types.ts';
 
 export type { InformerEvent, Lister } from './store.ts';
@@ -29,7 +30,8 @@ export interface Informer<T extends KubeObject> {
   whenSynced(signal?: AbortSignal): Promise<void>;
   /**
    * Calls `listener` for every change, first with an add for each object that is there. The cache has changed when it
-   * is called. What it throws is counted and logged. Returns the function that ends the subscription.
+   * is called. What it throws is counted and logged, and what it threw at is told to it again, until it takes it or the
+   * object is gone. Returns the function that ends the subscription.
    */
   subscribe(listener: (event: InformerEvent<T>) => void): () => void;
   /** Lists and watches until `signal` is aborted, whatever happens: never rejects. */
@@ -75,14 +77,12 @@ export function withoutManagedFields<T extends KubeObject>(object: T): T {
   return object;
 }
 
-type Listener<T> = (event: InformerEvent<T>) => void;
-
 class StoreInformer<T extends KubeObject> implements Informer<T> {
   readonly #options: InformerOptions<T>;
   readonly #name: string;
   readonly #store: Store<T>;
   readonly #reflector: Reflector<T>;
-  #listeners: readonly Listener<T>[] = [];
+  #subscriptions: readonly Subscription<T>[] = [];
   #synced = false;
   #refusal: ApiError | undefined;
   /** Who waits until `isOver`. */
@@ -139,18 +139,20 @@ class StoreInformer<T extends KubeObject> implements Informer<T> {
     return this.#when(() => this.#synced || this.#refusal !== undefined, signal);
   }
 
-  subscribe(listener: Listener<T>): () => void {
-    // A function of its own, so that one listener subscribed twice can be taken away once.
-    const subscribed: Listener<T> = (event) => listener(event);
-    this.#listeners = [...this.#listeners, subscribed];
-    for (const object of this.#store.list()) this.#call(subscribed, { type: 'add', object });
+  subscribe(listener: (event: InformerEvent<T>) => void): () => void {
+    const onFailure = (error: unknown, event: InformerEvent<T>): void => this.#failed(error, event);
+    const subscription = new Subscription({ listener, onFailure, clock: this.#options.clock ?? systemClock });
+    this.#subscriptions = [...this.#subscriptions, subscription];
+    for (const object of this.#store.list()) subscription.tell({ type: 'add', object });
     return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== subscribed);
+      subscription.end();
+      this.#subscriptions = this.#subscriptions.filter((other) => other !== subscription);
     };
   }
 
-  run(signal: AbortSignal): Promise<void> {
-    return this.#reflector.run(signal);
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#reflector.run(signal);
+    for (const subscription of this.#subscriptions) subscription.end();
   }
 
   #when(isOver: () => boolean, signal?: AbortSignal): Promise<void> {
@@ -180,18 +182,13 @@ class StoreInformer<T extends KubeObject> implements Informer<T> {
     this.#options.metrics?.objects(this.#name, this.#store.size);
     for (const event of events) {
       if (event === undefined) continue;
-      for (const listener of this.#listeners) this.#call(listener, event);
+      for (const subscription of this.#subscriptions) subscription.tell(event);
     }
   }
 
-  #call(listener: Listener<T>, event: InformerEvent<T>): void {
-    try {
-      listener(event);
-    } catch (error) {
-      const { metrics, logger } = this.#options;
-      metrics?.listenerFailed(this.#name);
-      const fields = { err: error, resource: this.#name, key: keyOf(event.object), change: event.type };
-      logger.error(fields, 'subscriber failed');
-    }
+  #failed(error: unknown, { type, object }: InformerEvent<T>): void {
+    const { metrics, logger } = this.#options;
+    metrics?.listenerFailed(this.#name);
+    logger.error({ err: error, resource: this.#name, key: keyOf(object), change: type }, 'subscriber failed');
   }
 }

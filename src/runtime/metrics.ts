@@ -102,7 +102,9 @@ function reflectorMetrics(make: Makers): ReflectorMetrics {
     'reason',
   ]);
   const badLines = make.counter('reflector_bad_lines_total', 'Lines of watches that could not be read.', ['resource']);
-  const failures = make.counter('reflector_listener_failures_total', 'Changes whose subscriber threw.', ['resource']);
+  const failures = make.counter('reflector_listener_failures_total', 'Times that a subscriber threw at a change.', [
+    'resource',
+  ]);
   const objects = make.gauge('reflector_objects', 'Objects in a cache.', ['resource']);
   return {
     listed: (resource, how) => lists.inc({ resource, how }),

@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Controller } from '../../src/runtime/controller.ts';
 import { ApiError } from '../../src/runtime/errors.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
+import { createMetrics, createRegistry } from '../../src/runtime/metrics.ts';
+import { keyOf } from '../../src/runtime/resource.ts';
 import { CONFIG_MAPS, NAMESPACES } from '../../src/runtime/resources.ts';
 import { startFreezableProxy } from '../../src/runtime/testing/freezableProxy.ts';
 import type { FreezableProxy } from '../../src/runtime/testing/freezableProxy.ts';
@@ -131,6 +135,62 @@ it('asks for metadata only: the data never comes', async () => {
   expect(Object.keys(kept ?? {}).sort()).toEqual(['apiVersion', 'kind', 'metadata']);
   expect(kept).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'big' } });
   expect(bytes).toBeLessThan(10_000);
+});
+
+it('a subscriber that throws once is counted once, and is given that object again; the others are told', async () => {
+  const namespace = await namespaceWith('a');
+  const { transport } = connected();
+  const { registry, reflector } = createMetrics(createRegistry());
+  const { informer, told } = await observed(transport, namespace, { metrics: reflector });
+  /** When the bad one was told. */
+  const times: number[] = [];
+  const taken: string[] = [];
+  informer.subscribe(({ type, object }) => {
+    const name = object.metadata?.name ?? '';
+    if (name === 'bad' && times.push(performance.now()) === 1) throw new Error('not today');
+    taken.push(`${type} ${name}`);
+  });
+  for (const name of ['bad', 'b', 'c']) await admin.client.create(CONFIG_MAPS, configMap(namespace, name));
+  const all = ['add a', 'add b', 'add bad', 'add c'];
+  await vi.waitFor(() => expect([...taken].sort()).toEqual(all), { timeout: 30_000 });
+
+  expect(times[1]! - times[0]!).toBeLessThan(CAUGHT_UP_MS);
+  expect(told).toEqual(['add a', 'add bad', 'add b', 'add c']);
+  const { values } = await registry.getSingleMetric('traffic_operator_reflector_listener_failures_total')!.get();
+  expect(values.map(({ labels, value }) => [labels.resource, value])).toEqual([['configmaps', 1]]);
+  const listed = await registry.getSingleMetric('traffic_operator_reflector_lists_total')!.get();
+  expect(listed.values.map(({ value }) => value)).toEqual([1]);
+});
+
+it('a reconcile that throws once is counted once, and comes again; the other objects are reconciled', async () => {
+  const namespace = await namespaceWith('a', 'bad', 'b');
+  const { transport } = connected();
+  const metrics = createMetrics(createRegistry());
+  const done: string[] = [];
+  let thrown = 0;
+  const controller = new Controller({
+    name: 'reflected',
+    reconcile: (key) => {
+      if (key.endsWith('/bad') && thrown++ === 0) throw new Error('not today');
+      done.push(key.slice(namespace.length + 1));
+      return Promise.resolve(undefined);
+    },
+    logger: createLogger('silent'),
+    metrics: metrics.controller,
+  });
+  const end = new AbortController();
+  const running = controller.run(end.signal);
+  cleanUps.push(() => {
+    end.abort();
+    return running;
+  });
+  const { informer } = await observed(transport, namespace);
+  informer.subscribe(({ object }) => controller.queue.add(keyOf(object)));
+  await vi.waitFor(() => expect(done).toContain('bad'), { timeout: CAUGHT_UP_MS });
+
+  expect([...done].sort()).toEqual(['a', 'b', 'bad']);
+  const { values } = await metrics.registry.getSingleMetric('traffic_operator_errors_total')!.get();
+  expect(values.map(({ labels, value }) => [labels.controller, value])).toEqual([['reflected', 1]]);
 });
 
 it('a compaction that it slept through leads to one list, without a deletion that did not happen', async () => {
