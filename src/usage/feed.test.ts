@@ -119,9 +119,12 @@ describe('a pass', () => {
       { instance: '10.0.0.9:9100', device: 'eth0', rate: '1', total: '1' },
     );
     const { feed } = run();
-    await clock.advance(0);
-    expect(feed.current).toMatchObject({ unmatchedSeries: 2, ambiguousSeries: 0 });
+    await clock.advance(20_000);
+    expect(feed.current).toMatchObject({ pass: 3, unmatchedSeries: 2, ambiguousSeries: 0 });
     expect(feed.current?.unmatchedExamples).toContain('{instance="10.0.0.9:9100"}');
+    const logged = lines.filter(({ msg }) => msg === 'not every series has its node');
+    expect(logged).toHaveLength(1); // when they appear, not with every pass
+    expect(JSON.stringify(logged[0]?.found)).toContain('series that belong to no node: 2, such as');
   });
 });
 

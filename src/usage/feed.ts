@@ -15,6 +15,7 @@ import type { UsageQuery } from './queries.ts';
 import { Questions } from './questions.ts';
 import type { UsageMetrics } from './questions.ts';
 import type { Snapshot } from './snapshot.ts';
+import { describeStrays, hasNewStrays } from './strays.ts';
 import { ticks } from './ticks.ts';
 
 /** Before the first pass. */
@@ -152,10 +153,12 @@ class Feed implements UsageFeed {
     this.#options.metrics?.passEnded(snapshot, (this.#options.clock.monotonic() - this.#passStart) / 1000);
   }
 
-  #logTransition({ ok, error }: Snapshot): void {
+  #logTransition(now: Snapshot): void {
     const { logger } = this.#options;
+    const { ok, error } = now;
     const before = this.current;
     if (error && error.reason !== before?.error?.reason) logger.warn({ ...error }, 'Prometheus gives no usable answer');
     if (ok && before?.ok === false) logger.info('Prometheus answers again');
+    if (hasNewStrays(now, before)) logger.info({ found: describeStrays(now) }, 'not every series has its node');
   }
 }

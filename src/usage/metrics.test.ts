@@ -35,4 +35,15 @@ describe('createUsageMetrics', () => {
     expect(second).not.toContain('node="n1"');
     expect(second).toContain('traffic_operator_passes_total{result="Unreachable"} 1');
   });
+
+  it('tells how many series fit no node and several, and nothing of a pass that failed', async () => {
+    const registry = new Registry();
+    const metrics = createUsageMetrics(registry);
+    metrics.passEnded(snapshot([], { unmatchedSeries: 12, ambiguousSeries: 3 }), 0.1);
+    const first = await registry.metrics();
+    expect(first).toContain('traffic_operator_stray_series{nodes="none"} 12\n');
+    expect(first).toContain('traffic_operator_stray_series{nodes="several"} 3\n');
+    metrics.passEnded(snapshot([], { ok: false, error: { reason: 'Unreachable', message: '' } }), 0.1);
+    expect(await registry.metrics()).not.toContain('traffic_operator_stray_series{');
+  });
 });

@@ -31,6 +31,22 @@ class BandwidthRatios {
   }
 }
 
+/** Shows how many series the newest pass could give to no node. After a pass that failed it is not known. */
+function createStraySeries(registry: Registry): (snapshot: Snapshot) => void {
+  const gauge = new Gauge({
+    name: 'traffic_operator_stray_series',
+    help: 'Series of devices in the newest pass whose labels fit no node (nodes="none") or more than one (nodes="several"). Absent after a pass that failed.',
+    labelNames: ['nodes'],
+    registers: [registry],
+  });
+  return ({ ok, unmatchedSeries, ambiguousSeries }) => {
+    gauge.reset();
+    if (!ok) return;
+    gauge.set({ nodes: 'none' }, unmatchedSeries);
+    gauge.set({ nodes: 'several' }, ambiguousSeries);
+  };
+}
+
 /** Puts the feed's metrics into a registry; once a registry. */
 export function createUsageMetrics(registry: Registry): UsageMetrics {
   const registers = [registry];
@@ -54,12 +70,14 @@ export function createUsageMetrics(registry: Registry): UsageMetrics {
     registers,
   });
   const ratios = new BandwidthRatios(registry);
+  const showStrays = createStraySeries(registry);
   return {
     questionEnded: (kind, outcome, seconds) => queries.observe({ kind, outcome }, seconds),
     passEnded: (snapshot, seconds) => {
       passes.inc({ result: snapshot.ok ? 'ok' : (snapshot.error?.reason ?? 'unknown') });
       duration.observe(seconds);
       ratios.show(snapshot);
+      showStrays(snapshot);
     },
   };
 }

@@ -71,6 +71,43 @@ describe('MetricsAvailable', () => {
   });
 });
 
+describe('MetricsAvailable with series that have no node of their own', () => {
+  const STRAYS = {
+    unmatchedSeries: 12,
+    unmatchedExamples: ['{instance="10.9.9.9:9100"}'],
+    ambiguousSeries: 3,
+    ambiguousExamples: ['{instance="10.0.0.1:9100"}'],
+  };
+  const told =
+    'series that belong to no node: 12, such as {instance="10.9.9.9:9100"}; ' +
+    'series that belong to several nodes: 3, such as {instance="10.0.0.1:9100"}';
+
+  it.each([
+    {
+      why: 'no node has figures, as when labels do not say which node a series is of',
+      current: pass(3, { n1: undefined, n2: undefined }, STRAYS),
+      reason: 'NoData',
+      before: 'no usable figures for n1 (NoSeries), n2 (NoSeries)',
+    },
+    {
+      why: 'some nodes have none',
+      current: pass(3, { n1: 50, n2: undefined }, STRAYS),
+      reason: 'PartialData',
+      before: 'no usable figures for n2 (NoSeries)',
+    },
+    {
+      why: 'Prometheus warns',
+      current: pass(3, HEALTHY, { ...STRAYS, warnings: ['store-2 did not answer'] }),
+      reason: 'PartialData',
+      before: 'Prometheus warns: store-2 did not answer',
+    },
+  ])('counts and names them where $why', ({ current, reason, before }) => {
+    const status = statusOf({ ...settled(anObservation()), current, now: NOW + 300_000 });
+    const available = status.conditions?.find((c) => c.type === 'MetricsAvailable');
+    expect(available).toMatchObject({ status: 'False', reason, message: `${before}; ${told}` });
+  });
+});
+
 describe('MetricsAvailable with a problem of the measurement', () => {
   it.each([
     {

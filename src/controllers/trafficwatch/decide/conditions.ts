@@ -7,6 +7,7 @@ import {
   windowIsTooShort,
   type Snapshot,
 } from '../../../usage/snapshot.ts';
+import { describeStrays } from '../../../usage/strays.ts';
 import type { NodeView, Observation } from '../observation.ts';
 import type { LabelFight } from './labelFights.ts';
 import { passFailureReason } from './passFailure.ts';
@@ -115,12 +116,13 @@ function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
   const none = unmeasured.length === o.nodes.length;
   const due = none ? unmeasured : unmeasured.filter(({ createdAt }) => o.now - createdAt >= JOINING_MS);
   const warned = current.warnings.length === 0 ? '' : `Prometheus warns: ${named(current.warnings)}`;
+  const strays = describeStrays(current);
   if (due.length > 0) {
     const names = due.map(({ name }) => `${name} (${current.nodes.get(name)?.reason ?? 'NoSeries'})`).sort();
-    const message = `no usable figures for ${named(names)}${warned === '' ? '' : `; ${warned}`}${obstacles(o)}`;
-    return draft('False', none ? Reason.NoData : Reason.PartialData, message);
+    const found = [`no usable figures for ${named(names)}`, warned, ...strays].filter((part) => part !== '');
+    return draft('False', none ? Reason.NoData : Reason.PartialData, `${found.join('; ')}${obstacles(o)}`);
   }
-  if (warned !== '') return draft('False', Reason.PartialData, warned);
+  if (warned !== '') return draft('False', Reason.PartialData, [warned, ...strays].join('; '));
   if (windowIsTooShort(current)) {
     const message = `the rate window holds fewer than ${LEAST_SAMPLES_PER_WINDOW} scrapes; lengthen --window or scrape more often`;
     return draft('False', Reason.WindowTooShort, message);
