@@ -46,6 +46,21 @@ async function probe({ healthUrl }: Operator): Promise<{ status: number; text: s
   return answer && { status: answer.status, text: await answer.text() };
 }
 
+/** Probes as the kubelet does, beginning with one that is unanswered: how many are in a row, until it would restart it. */
+async function unansweredInARow(operator: Operator): Promise<number> {
+  let next = performance.now();
+  await until('a probe is unanswered', async () => {
+    next = performance.now() + PROBE.periodMs;
+    return (await probe(operator)) === undefined;
+  });
+  for (let unanswered = 1; unanswered < PROBE.failures; unanswered++) {
+    await sleep(next - performance.now());
+    next += PROBE.periodMs;
+    if ((await probe(operator)) !== undefined) return unanswered;
+  }
+  return PROBE.failures;
+}
+
 const holder = async () => (await f.client.get(LEASES, LEASE)).spec;
 const startOf = async ({ metricsUrl }: Operator): Promise<string | undefined> =>
   /^process_start_time_seconds (.*)$/m.exec(await (await fetch(metricsUrl)).text())?.[1];
@@ -72,19 +87,14 @@ describe('an event loop that stands still', { timeout: 240_000 }, () => {
     standby = await f.startOperator(['--leader-elect']);
     const [before, versions] = [await holder(), await f.nodeVersions()];
     block(62_000);
-    const blocked = performance.now();
+    const probing = unansweredInARow(leader);
     const taken = await until(
       'the standby leads',
       async () => (await holder())?.holderIdentity !== before?.holderIdentity,
     );
     measured(`a leader whose event loop is blocked is followed after ${seconds(taken)}`);
-    let unanswered = 0;
-    while (performance.now() - blocked < 60_000) {
-      if ((await probe(leader)) === undefined) unanswered += 1;
-      await sleep(Math.min(PROBE.periodMs - PROBE.timeoutMs, Math.max(0, 60_000 - (performance.now() - blocked))));
-    }
-    measured(`${unanswered} liveness probes in a row unanswered within 60 s`);
-    expect(unanswered).toBeGreaterThanOrEqual(2);
+    // After the third the kubelet restarts it, which is the lab's to show (test/e2e).
+    expect(await probing).toBe(PROBE.failures);
     await until('the loop goes on', async () => (await fetch(`${leader.healthUrl}/healthz`)).status === 503);
     const answer = await probe(leader);
     measured(`afterwards /healthz answers ${answer?.status}: ${answer?.text.split('\n')[0]}`);
