@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Sees to what the lab needs of the machine. Installs it as root on Debian; else says what is missing and exits 1.
+# Sees to what the lab needs of the machine, before anything is built: Linux, root, programs. Installs programs as root
+# on Debian; else says all that is missing and exits 1.
 set -euo pipefail
 # shellcheck source=lib/environment.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib/environment.sh"
@@ -65,6 +66,7 @@ packages_of() { cut -d'|' -f2 <<<"$1" | sort -u | xargs; }
 
 main() {
   local missing
+  require_linux
   missing=$(missing_lines)
   if [[ -n $missing && $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
     LOG=$(mktemp)
@@ -77,6 +79,10 @@ main() {
   if ! go_is_there; then
     echo 'The lab compiles its programs: it needs Go 1.21 or newer, from https://go.dev/dl' >&2
     missing+=go
+  fi
+  if [[ $EUID -ne 0 ]]; then
+    echo "$NEEDS_ROOT" >&2
+    missing+=root
   fi
   [[ -z $missing ]]
 }

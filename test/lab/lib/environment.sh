@@ -34,9 +34,13 @@ fail() {
   exit 1
 }
 
+NEEDS_ROOT='the lab needs root: it makes network namespaces, mounts and cgroups. Run it as root, or with sudo'
+
+require_linux() { [[ $(uname -s) == Linux ]] || fail 'the lab needs Linux: network namespaces and cgroups'; }
+
 require_root() {
-  [[ $(uname -s) == Linux ]] || fail 'the lab needs Linux: network namespaces and cgroups'
-  [[ $EUID -eq 0 ]] || fail 'the lab needs root: it makes network namespaces, mounts and cgroups'
+  require_linux
+  [[ $EUID -eq 0 ]] || fail "$NEEDS_ROOT"
 }
 
 require_lab() { [[ -f $KUBECONFIG_FILE ]] || fail "no lab is running in $LAB; start one with test/lab/up.sh"; }
