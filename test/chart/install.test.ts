@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../scripts/chart/helm.ts';
+import { FINALIZER } from '../../src/controllers/trafficwatch/names.ts';
 import { CHART, type Cluster, DEPLOY, type Helm, HELMS, type Outcome, startCluster } from './cluster.ts';
 
 /** The chart's releases on a real API server: no controller and no pod runs there, so the tests play their parts. */
@@ -10,7 +11,6 @@ const NAMESPACE = 'network';
 const CRD = 'crd/trafficwatches.traffic.example.com';
 const JOB = 'job/traffic-operator-cleanup';
 const UNFIT = 'web.traffic.example.com/unfit';
-const FINALIZER = 'traffic.example.com/labels';
 const WAIT = { timeout: 60_000, interval: 300 };
 const DONE = { ok: true, text: expect.any(String) as string };
 const refusal = (...texts: string[]): object => ({
