@@ -10,7 +10,7 @@ import { formatPercent } from '../../../usage/percent.ts';
 import type { NodeView, Observation } from '../observation.ts';
 import { decideConditions, type Failure } from './conditions.ts';
 import type { Plan } from './plan.ts';
-import { MAX_NODES_IN_FULL, selectNodes } from './statusNodes.ts';
+import { MAX_NODES_IN_FULL, selectNodes, type Candidate } from './statusNodes.ts';
 import type { NodeVerdict } from './verdict.ts';
 
 /** Beyond MAX_NODES_IN_FULL nodes, figures that changed alone are written at most this often: seconds. */
@@ -18,6 +18,11 @@ const FIGURES_INTERVAL_SECONDS = 60;
 
 function toTimestamp(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+interface DecidedNode extends Candidate {
+  readonly view: NodeView;
+  readonly verdict: NodeVerdict;
 }
 
 /** What the scheduler goes by: the label that the node gets now, or else the one it has. */
@@ -50,19 +55,17 @@ function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeS
   };
 }
 
-function allNodes(o: Observation, plan: Plan): Map<string, NodeStatus> {
-  const nodes = new Map<string, NodeStatus>();
-  for (const node of o.nodes) {
-    const verdict = plan.verdicts.get(node.name);
-    if (verdict) nodes.set(node.name, nodeStatus(o, node, verdict));
-  }
-  return nodes;
+/** The nodes that a verdict was decided of. Nothing is worked out for a node yet: a long list names but a few. */
+function decidedNodes(o: Observation, plan: Plan): DecidedNode[] {
+  return o.nodes.flatMap((view) => {
+    const verdict = plan.verdicts.get(view.name);
+    if (verdict === undefined) return [];
+    return [{ name: view.name, view, verdict, percent: o.current?.nodes.get(view.name)?.percent }];
+  });
 }
 
-function count(nodes: ReadonlyMap<string, NodeStatus>, verdict: Verdict): number {
-  let n = 0;
-  for (const node of nodes.values()) if (node.verdict === verdict) n++;
-  return n;
+function count(nodes: readonly DecidedNode[], verdict: Verdict): number {
+  return nodes.reduce((n, each) => (each.verdict.verdict === verdict ? n + 1 : n), 0);
 }
 
 /** In a large cluster the figures of the last status stand until they are a minute old. */
@@ -83,11 +86,12 @@ function urgentOf(nodes: Record<string, NodeStatus>): string {
   );
 }
 
-function listedNodes(o: Observation, all: ReadonlyMap<string, NodeStatus>): Record<string, NodeStatus> {
+function listedNodes(o: Observation, { verdicts }: Plan, all: readonly DecidedNode[]): Record<string, NodeStatus> {
   const before = o.watch.status?.nodes;
-  const listed = selectNodes(all);
-  if (!before || !keepsFigures(o.watch, all.size, o.now)) return listed;
-  const present = Object.keys(before).every((name) => all.has(name));
+  const chosen = selectNodes(all).map(({ name, view, verdict }) => [name, nodeStatus(o, view, verdict)] as const);
+  const listed = Object.fromEntries(chosen);
+  if (!before || !keepsFigures(o.watch, all.length, o.now)) return listed;
+  const present = Object.keys(before).every((name) => verdicts.has(name));
   return present && urgentOf(before) === urgentOf(listed) ? before : listed;
 }
 
@@ -103,13 +107,13 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
   const touchesNothing = plan.verdicts.size === 0 && plan.stall !== undefined;
   const knowsNothingYet = o.current === undefined && o.watch.status?.nodes !== undefined;
   if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...status };
-  const all = allNodes(o, plan);
+  const all = decidedNodes(o, plan);
   return {
     ...status,
     ...(plan.labelKey === undefined ? {} : { labelKey: plan.labelKey }),
     fitNodes: count(all, 'Fit'),
     unfitNodes: count(all, 'Unfit'),
     unknownNodes: count(all, 'Unknown'),
-    nodes: listedNodes(o, all),
+    nodes: listedNodes(o, plan, all),
   };
 }

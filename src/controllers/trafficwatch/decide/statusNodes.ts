@@ -1,4 +1,4 @@
-import type { NodeStatus } from '../../../api/trafficwatch.ts';
+import type { NodeVerdict } from './verdict.ts';
 
 /** Up to this many nodes the status lists all of them; etcd takes at most 1.5 MiB an object, and people read less. */
 export const MAX_NODES_IN_FULL = 100;
@@ -7,40 +7,41 @@ const MAX_NODES_LISTED = 60;
 /** Of those, places kept for the nodes with the highest figures, whatever their verdict. */
 const HOTTEST_LISTED = 20;
 
-type Entry = readonly [name: string, status: NodeStatus];
+/** What decides whether a node is listed. */
+export interface Candidate {
+  readonly name: string;
+  readonly verdict: Pick<NodeVerdict, 'verdict'>;
+  /** Absent where there is no figure. */
+  readonly percent?: number | undefined;
+}
 
 /** Unfit before Unknown before Fit: what a person looks for first. */
 const RANK = { Unfit: 0, Unknown: 1, Fit: 2 } as const;
 
-function percentOf(status: NodeStatus): number {
-  return status.currentBandwidthPercent === '' ? -1 : Number(status.currentBandwidthPercent);
+function byName(a: Candidate, b: Candidate): number {
+  return a.name < b.name ? -1 : 1;
 }
 
-function byName(a: Entry, b: Entry): number {
-  return a[0] < b[0] ? -1 : 1;
+function hottest<T extends Candidate>(nodes: readonly T[]): T[] {
+  return [...nodes].sort((a, b) => (b.percent ?? -1) - (a.percent ?? -1) || byName(a, b)).slice(0, HOTTEST_LISTED);
 }
 
-function hottest(entries: readonly Entry[]): Entry[] {
-  return [...entries].sort((a, b) => percentOf(b[1]) - percentOf(a[1]) || byName(a, b)).slice(0, HOTTEST_LISTED);
-}
-
-function mostUrgent(entries: readonly Entry[]): Entry[] {
-  return entries
-    .filter(([, s]) => s.verdict !== 'Fit')
-    .sort((a, b) => RANK[a[1].verdict] - RANK[b[1].verdict] || byName(a, b));
+function mostUrgent<T extends Candidate>(nodes: readonly T[]): T[] {
+  return nodes
+    .filter(({ verdict }) => verdict.verdict !== 'Fit')
+    .sort((a, b) => RANK[a.verdict.verdict] - RANK[b.verdict.verdict] || byName(a, b));
 }
 
 /**
- * The nodes that the status lists: all up to MAX_NODES_IN_FULL, beyond it the hottest and then those that are unfit
- * or unknown, up to a limit. The counts beside it always speak of all nodes.
+ * The nodes that the status lists, sorted by name: all up to MAX_NODES_IN_FULL, beyond it the hottest and then those
+ * that are unfit or unknown, up to a limit. The counts beside it always speak of all nodes.
  */
-export function selectNodes(all: ReadonlyMap<string, NodeStatus>): Record<string, NodeStatus> {
-  const entries: Entry[] = [...all].sort(byName);
-  if (entries.length <= MAX_NODES_IN_FULL) return Object.fromEntries(entries);
-  const chosen = new Map<string, NodeStatus>(hottest(entries));
-  for (const [name, status] of mostUrgent(entries)) {
+export function selectNodes<T extends Candidate>(all: readonly T[]): T[] {
+  if (all.length <= MAX_NODES_IN_FULL) return [...all].sort(byName);
+  const chosen = new Set<T>(hottest(all));
+  for (const node of mostUrgent(all)) {
     if (chosen.size >= MAX_NODES_LISTED) break;
-    chosen.set(name, status);
+    chosen.add(node);
   }
-  return Object.fromEntries([...chosen].sort(byName));
+  return [...chosen].sort(byName);
 }
