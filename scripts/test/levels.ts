@@ -35,7 +35,7 @@ export const LEVELS: readonly Level[] = [
   { name: 'unit', commands: [], vitest: { project: 'unit', paths: [] } },
   {
     name: 'integration',
-    ...builtByLab('k8s', 'etcd', 'node_exporter', 'prometheus'),
+    ...builtByLab('k8s', 'etcd', 'helm', 'node_exporter', 'prometheus'),
     waits: true,
     vitest: { project: 'integration', paths: [] },
   },

@@ -28,11 +28,14 @@ describe('the metrics server', () => {
   let stop: AbortController;
   let running: Promise<unknown> = Promise.resolve();
   let server: MetricsServer;
+  const logger = pino({ level: 'silent' });
+  const logged = vi.spyOn(logger, 'error');
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'metrics-'));
     clock = new FakeClock();
     stop = new AbortController();
+    logged.mockClear();
     create.mockReset().mockImplementation((_resource, { spec }) => Promise.resolve({ status: reviewOf(spec) }));
   });
 
@@ -47,7 +50,7 @@ describe('the metrics server', () => {
       address: { host: '127.0.0.1', port: 0 },
       registry,
       clock,
-      logger: pino({ level: 'silent' }),
+      logger,
       secure: secure && { certPath: directory, http2: false, client, ...secure },
     });
     running = Promise.all(server.parts.map((part) => part.run(stop.signal)));
@@ -115,6 +118,18 @@ describe('the metrics server', () => {
       create.mockRejectedValueOnce(new Error('no answer'));
       expect((await get('good')).status).toBe(503);
       expect((await get('good')).status).toBe(200);
+    });
+
+    it('says once why the API server cannot be asked, and again after it could be', async () => {
+      await start({});
+      const failBy = async (message: string): Promise<void> => {
+        create.mockRejectedValueOnce(new Error(message));
+        expect((await get(message)).status).toBe(503);
+      };
+      for (const message of ['no', 'no', 'never']) await failBy(message);
+      await get('good');
+      await failBy('never');
+      expect(logged.mock.calls.map(([said]) => (said as { err: Error }).err.message)).toEqual(['no', 'never', 'never']);
     });
 
     it('asks about four at once at most', async () => {

@@ -73,7 +73,8 @@ export async function createMetricsServer(options: MetricsServerOptions): Promis
     return { listener, parts: [serverPart(listener)] };
   }
   const certificate = await readCertificate(secure.certPath);
-  const server = tlsServer(secure, certificate, answerer(registry, new MetricsAccess(secure.client, options.clock)));
+  const access = new MetricsAccess(secure.client, options.logger, options.clock);
+  const server = tlsServer(secure, certificate, answerer(registry, access));
   const listener = new HttpListener(NAME, server, address);
   const renewal: Part = {
     name: 'metrics certificate',

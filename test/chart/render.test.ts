@@ -160,7 +160,8 @@ describe('the rights', () => {
         ),
       ),
     );
-  const rendered = (kind: string, hook = false): string[] => rightsOf(find(helmTemplate(), kind, hook).rules as Rule[]);
+  const rendered = (kind: string, hook = false, ...args: string[]): string[] =>
+    rightsOf(find(helmTemplate(...args), kind, hook).rules as Rule[]);
   /** What TrafficWatches need, and the Lease: all that is not measuring. */
   const beside = {
     ClusterRole: [
@@ -198,6 +199,16 @@ describe('the rights', () => {
     expect(rendered(kind).sort()).toEqual([...manager, ...beside[kind]].sort());
     const cleanup = rightsOf(removalRules(NAMESPACE)[part] as Rule[]);
     expect(rendered(kind, true).sort()).toEqual([...cleanup, ...besideInCleanup[kind]].sort());
+  });
+
+  it('of the manager are two more where it has to ask who may read its metrics, and only there', () => {
+    const secure = ['--set', 'metrics.secure=true,metrics.certSecret=c'];
+    const without = rendered('ClusterRole');
+    const more = ['authentication.k8s.io/tokenreviews/* create', 'authorization.k8s.io/subjectaccessreviews/* create'];
+    expect(rendered('ClusterRole', false, ...secure).sort()).toEqual([...without, ...more].sort());
+    expect(rendered('ClusterRole', false, ...secure, '--set', 'metrics.enabled=false')).toEqual(without);
+    expect(rendered('Role', false, ...secure)).toEqual(rendered('Role'));
+    expect(rendered('ClusterRole', true, ...secure)).toEqual(rendered('ClusterRole', true));
   });
 
   it('have neither wildcards nor secrets', () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { V1SubjectAccessReview, V1TokenReview } from '@kubernetes/client-node';
 import type { Client } from '../client.ts';
 import { systemClock, type Clock } from '../clock.ts';
+import type { Logger } from '../logger.ts';
 import type { Resource } from '../resource.ts';
 
 const TOKEN_REVIEWS: Resource<V1TokenReview> = {
@@ -38,12 +39,16 @@ const MOST_REVIEWS = 4;
  */
 export class MetricsAccess {
   readonly #client: Client;
+  readonly #logger: Logger;
   readonly #clock: Clock;
   readonly #known = new Map<string, { verdict: Verdict; until: number }>();
   #reviews = 0;
+  /** What the last review failed by; undefined after one that was answered. */
+  #failure: string | undefined;
 
-  constructor(client: Client, clock: Clock = systemClock) {
+  constructor(client: Client, logger: Logger, clock: Clock = systemClock) {
     this.#client = client;
+    this.#logger = logger;
     this.#clock = clock;
   }
 
@@ -69,11 +74,23 @@ export class MetricsAccess {
   async #ask(token: string): Promise<Verdict> {
     this.#reviews++;
     try {
-      return await this.#review(token);
-    } catch {
+      const verdict = await this.#review(token);
+      this.#failure = undefined;
+      return verdict;
+    } catch (error) {
+      this.#tellOf(error);
       return 'busy';
     } finally {
       this.#reviews--;
+    }
+  }
+
+  /** Once as long as it stays the same: anybody can make this happen, and a scraper comes again and again. */
+  #tellOf(error: unknown): void {
+    const failure = error instanceof Error ? error.message : String(error);
+    if (failure !== this.#failure) {
+      this.#failure = failure;
+      this.#logger.error({ err: error }, 'whether somebody may read the metrics cannot be asked');
     }
   }
 
