@@ -53,6 +53,20 @@ describe('the ServiceMonitor', () => {
   });
 });
 
+describe('the notes', () => {
+  const SECURE = ['metrics.secure=true', 'metrics.certSecret=c'];
+  const notes = (...values: readonly string[]): string =>
+    helm('install', 'x', '--dry-run=client', ...values.flatMap((value) => ['--set', value])).split('NOTES:')[1]!;
+
+  it('say that the deployed Prometheus cannot scrape an operator that asks for a token, and only then', () => {
+    const told = 'this Prometheus does not scrape the operator';
+    expect(notes(...SECURE)).toContain(told);
+    expect(notes()).not.toContain(told);
+    expect(notes(...SECURE, 'metrics.enabled=false')).not.toContain(told);
+    expect(notes(...SECURE, 'prometheus.url=http://p')).not.toContain(told);
+  });
+});
+
 describe('the PrometheusRule', () => {
   it('has every group of prometheus/rules, each with a name of its own and its templates as they are', () => {
     const groups = ['recording', 'alerts'].flatMap((name) => {
