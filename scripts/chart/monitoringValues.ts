@@ -60,7 +60,10 @@ export const metrics = z
     secure: z
       .boolean()
       .default(false)
-      .describe('Serve it by HTTPS, to those only that may GET the non-resource URL /metrics; needs certSecret.'),
+      .describe(
+        'Serve it by HTTPS, to those only that may GET the non-resource URL /metrics; needs certSecret. ' +
+          'The deployed Prometheus, which has no token, does not scrape it then.',
+      ),
     certSecret: z.string().default('').describe('Secret of the type kubernetes.io/tls with the certificate for that.'),
     service: z
       .strictObject({

@@ -136,7 +136,11 @@ export const chartValues = z.strictObject({
   nameOverride: z.string().default('').describe('Stands in for the chart name in labels and names.'),
   fullnameOverride: z.string().default('').describe('Stands in for the full name of everything in the release.'),
   image,
-  imagePullSecrets: anyList.default([]).describe('Secrets to pull the image with: a list of {name}.'),
+  imagePullSecrets: anyList
+    .default([])
+    .describe(
+      "Secrets to pull the operator's image with: a list of {name}. Prometheus and node-exporter do not get them.",
+    ),
   replicas: z.int().min(0).default(2).describe('Pods of the operator: one leads, the others are ready to take over.'),
   logLevel: z.enum(LOG_LEVELS).default('info').describe('What is logged.'),
   interval: duration.default('10s').describe('Time from one pass over the nodes to the next.'),
@@ -174,13 +178,17 @@ export const chartValues = z.strictObject({
   cleanup,
   podDisruptionBudget,
   resources,
-  commonLabels: stringMap.default({}).describe('Labels on every object of the release.'),
+  commonLabels: stringMap
+    .default({})
+    .describe('Labels on every object of the release; not on what the operator makes.'),
   annotations: stringMap.default({}).describe('Annotations on the Deployment.'),
   podLabels: stringMap.default({}).describe('Labels on the pods.'),
   podAnnotations: stringMap.default({}).describe('Annotations on the pods.'),
   priorityClassName: z.string().default('').describe('Priority class of the pods.'),
   nodeSelector: stringMap.default({ 'kubernetes.io/os': 'linux' }).describe('Where the pods may run.'),
-  tolerations: anyList.default([]).describe('Taints that the pods tolerate.'),
+  tolerations: anyList
+    .default([])
+    .describe("Taints that the operator's pods tolerate. Prometheus tolerates none, node-exporter all."),
   affinity: anyMap.default({}).describe('Affinity of the pods.'),
   topologySpreadConstraints: anyList
     .default([{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' }])
