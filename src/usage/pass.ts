@@ -21,8 +21,10 @@ export type Finding = Omit<Snapshot, 'pass' | 'startedAt'>;
 
 /** Up to here (about 1,000 nodes of three devices) facts are part of each pass; beyond, a pass takes those it has. */
 const MOST_FACTS_IN_PASS = 20_000;
+/** Up to here the facts of all nodes are one question, whose answer is megabytes at most. */
+const MOST_NODES_AT_ONCE = 1_000;
 /** How often facts are read beside the passes where they are many. */
-const FACTS_EVERY_MS = 30_000;
+const FACTS_EVERY_MS = 60_000;
 /** Prometheus' own patience with the last sample of a series (query.lookback-delta). */
 const OLDEST_FACTS_MS = 300_000;
 const SAMPLES_PER_WINDOW_EVERY_MS = 60_000;
@@ -37,6 +39,8 @@ export type Background = <T>(work: (patience: Patience) => Promise<T>) => Promis
 interface Readers {
   resolver: NodeResolver;
   patience: Patience;
+  /** So many nodes that their facts are asked for in parts. */
+  areMany: boolean;
 }
 
 /** One pass after the other over all nodes: asks, then evaluates. Keeps facts between passes where they are many. */
@@ -67,7 +71,7 @@ export class Passes {
 
   /** Throws PrometheusError where an answer is missing, or the reason of the signal. */
   async next(nodes: ReadonlyMap<string, KnownNode>, now: number, patience: Patience): Promise<Finding> {
-    const readers = { resolver: createNodeResolver(nodes), patience };
+    const readers = { resolver: createNodeResolver(nodes), patience, areMany: nodes.size > MOST_NODES_AT_ONCE };
     const [rates, facts] = await Promise.all([
       this.#questions.rates(readers.resolver, patience),
       this.#readFacts(readers),
@@ -78,7 +82,8 @@ export class Passes {
     const problem = await this.#addUplinks(usages, nodes, at, readers);
     if (hasLess(usages, this.#before)) this.#fallenSpeeds.expire();
     this.#before = usages;
-    this.#readBeside(readers.resolver);
+    if (lacksFacts(rates.readings, facts.readings)) this.#facts.expire();
+    this.#readBeside(readers);
     return {
       ok: true,
       ...(timeSeconds === undefined ? {} : { timeSeconds }),
@@ -95,18 +100,24 @@ export class Passes {
     await Promise.all([this.#facts.settled(), this.#counts.settled(), this.#fallenSpeeds.settled()]);
   }
 
-  async #readFacts({ resolver, patience }: Readers): Promise<Answered> {
+  async #readFacts(readers: Readers): Promise<Answered> {
     const known = this.#facts.value;
     if (known && known.series > MOST_FACTS_IN_PASS && this.#facts.ageMs < OLDEST_FACTS_MS) return known;
-    const facts = await this.#questions.facts(resolver, patience);
+    const facts = await this.#askFacts(readers);
     this.#facts.set(facts);
     return facts;
   }
 
-  #readBeside(resolver: NodeResolver): void {
+  #askFacts({ resolver, patience, areMany }: Readers): Promise<Answered> {
     const questions = this.#questions;
+    return areMany ? questions.factsInParts(resolver, patience) : questions.facts(resolver, patience);
+  }
+
+  #readBeside(readers: Readers): void {
+    const questions = this.#questions;
+    const { resolver } = readers;
     if ((this.#facts.value?.series ?? 0) > MOST_FACTS_IN_PASS) {
-      this.#facts.refresh(() => this.#background((patience) => questions.facts(resolver, patience)));
+      this.#facts.refresh(() => this.#background((patience) => this.#askFacts({ ...readers, patience })));
     }
     this.#fallenSpeeds.refresh(() => this.#background((patience) => questions.fallenSpeeds(resolver, patience)));
     if (this.#query.scrapeIntervalSeconds === undefined) {
@@ -172,6 +183,12 @@ export class Passes {
       return [`looking for veth uplinks: ${error instanceof Error ? error.message : 'failed'}`];
     }
   }
+}
+
+/** Whether a node has joined since the facts were read. */
+function lacksFacts(rates: Readings, facts: Readings): boolean {
+  for (const node of rates.nodes.keys()) if (!facts.nodes.has(node)) return true;
+  return false;
 }
 
 /** Whether a node that was measured in both passes has less capacity than before. */

@@ -1,5 +1,4 @@
 import { parseCapacity } from './capacity.ts';
-import { chooseDevices } from './devices.ts';
 import type { DeviceChoice } from './devices.ts';
 import type { NodeReadings } from './samples.ts';
 import type { UsageReason } from './usageReason.ts';
@@ -71,7 +70,7 @@ export function nodeUsage(input: NodeInput): NodeUsage {
   const series = checkSeries(facts, rates);
   if (series) return unknown(input, series);
   if (!facts) return unknown(input, gone(rates));
-  const found = { facts, rates, choice: chooseDevices(facts.devices, input.exclude) };
+  const found = { facts, rates, choice: facts.choice(input.exclude) };
   const devices = checkDevices(found);
   return devices ? unknown(input, devices) : measure(input, found);
 }
@@ -85,8 +84,8 @@ function gone(rates: NodeReadings | undefined): Problem {
 
 function checkSeries(facts: NodeReadings | undefined, rates: NodeReadings | undefined): Problem | undefined {
   if (!facts && !rates) return { reason: 'NoSeries', message: 'Prometheus has no series of this node' };
-  const instances = new Set([...(facts?.instances ?? []), ...(rates?.instances ?? [])]);
-  if (instances.size > 1) {
+  if (!isOneExporter(facts ?? rates, rates ?? facts)) {
+    const instances = new Set([...(facts?.instances ?? []), ...(rates?.instances ?? [])]);
     const names = [...instances].sort().map((name) => JSON.stringify(name));
     return { reason: 'AmbiguousSeries', message: `series of several exporters: instance ${names.join(', ')}` };
   }
@@ -96,6 +95,10 @@ function checkSeries(facts: NodeReadings | undefined, rates: NodeReadings | unde
     reason: 'AmbiguousSeries',
     message: `several series of one device: ${duplicate}; a matcher can tell them apart`,
   };
+}
+
+function isOneExporter(one: NodeReadings | undefined, other: NodeReadings | undefined): boolean {
+  return one?.soleInstance !== undefined && one.soleInstance === other?.soleInstance;
 }
 
 function checkDevices(found: Found): Problem | undefined {

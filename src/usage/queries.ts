@@ -37,9 +37,15 @@ export const COUNTED: Scope = { kind: 'counted' };
 export const PEAK_WINDOW_SECONDS = 3600;
 
 const TRANSMITTED = 'node_network_transmit_bytes_total';
-const FACTS = [TRANSMITTED, 'node_network_speed_bytes', 'node_network_flags', 'node_network_iface_id']
-  .concat('node_network_iface_link', 'node_ethtool_info')
-  .join('|');
+/** What is known of a device beside its rate, by metric. */
+export const FACT_METRICS: readonly string[] = [
+  TRANSMITTED,
+  'node_network_speed_bytes',
+  'node_network_flags',
+  'node_network_iface_id',
+  'node_network_iface_link',
+  'node_ethtool_info',
+];
 
 /**
  * Bytes per second of each device, series as they are stored: were they aggregated, two clusters' nodes of one name
@@ -52,10 +58,12 @@ export function ratesQuery(query: UsageQuery, scope: Scope = COUNTED): string {
 /**
  * Everything else about each device. Aggregated, since it drops the labels that nobody reads (three quarters of the
  * answer on 10,000 nodes); series that must not be mixed show in the rates.
+ *
+ * @param metrics which of FACT_METRICS
  */
-export function factsQuery(query: UsageQuery, scope: Scope = COUNTED): string {
+export function factsQuery(query: UsageQuery, scope: Scope = COUNTED, metrics = FACT_METRICS): string {
   return inScope(query, scope, (matchers) => {
-    const facts = `{__name__=~"${FACTS}",${matchers.slice(1)}`;
+    const facts = `{__name__=~"${metrics.join('|')}",${matchers.slice(1)}`;
     return `max by (__name__, node, instance, device, driver) (${facts})`;
   });
 }

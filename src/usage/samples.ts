@@ -1,4 +1,4 @@
-import type { DeviceFacts } from './devices.ts';
+import { chooseDevices, type DeviceChoice, type DeviceFacts } from './devices.ts';
 
 /** Which node a series speaks of; AMBIGUOUS stands for "several". */
 export interface SeriesResolver {
@@ -19,15 +19,50 @@ export class DeviceReading implements DeviceFacts {
   driver: string | undefined = undefined;
 }
 
-/** What an answer says of one node. */
+const NOTHING_INVALID: ReadonlyMap<string, string> = new Map();
+
+/** What an answer says of one node. There are as many of these as nodes in each pass, so it holds little that is empty. */
 export class NodeReadings {
   readonly devices = new Map<string, DeviceReading>();
-  /** Label `instance` of its series; two of them mean two exporters. */
-  readonly instances = new Set<string>();
   /** Series that there are twice for one device: the first such device, in words. */
   duplicate: string | undefined = undefined;
+  #instance: string | undefined = undefined;
+  #otherInstances: Set<string> | undefined = undefined;
+  #invalid: Map<string, string> | undefined = undefined;
+  #choice: { of: RegExp; devices: DeviceChoice } | undefined = undefined;
+
+  /** Label `instance` of its series; two of them mean two exporters. */
+  get instances(): ReadonlySet<string> {
+    const first = this.#instance === undefined ? [] : [this.#instance];
+    return new Set([...first, ...(this.#otherInstances ?? [])]);
+  }
+
+  /** The one instance of its series; undefined where there are several, or none. */
+  get soleInstance(): string | undefined {
+    return this.#otherInstances === undefined ? this.#instance : undefined;
+  }
+
   /** Samples that are no number, by device, in words. */
-  readonly invalid = new Map<string, string>();
+  get invalid(): ReadonlyMap<string, string> {
+    return this.#invalid ?? NOTHING_INVALID;
+  }
+
+  /** The devices that count. Worked out once: facts of large clusters serve several passes. */
+  choice(exclude: RegExp): DeviceChoice {
+    if (this.#choice?.of !== exclude) this.#choice = { of: exclude, devices: chooseDevices(this.devices, exclude) };
+    return this.#choice.devices;
+  }
+
+  noteInstance(instance: string): void {
+    if (this.#instance === instance) return;
+    if (this.#instance === undefined) this.#instance = instance;
+    else (this.#otherInstances ??= new Set()).add(instance);
+  }
+
+  noteInvalid(device: string, problem: string): void {
+    this.#invalid ??= new Map();
+    if (!this.#invalid.has(device)) this.#invalid.set(device, problem);
+  }
 }
 
 /** How many devices' series can't be attributed to one node, and some of them by name. */
@@ -96,7 +131,7 @@ export class Readings {
     }
     let node = this.nodes.get(name);
     if (node === undefined) this.nodes.set(name, (node = new NodeReadings()));
-    node.instances.add(instance ?? '');
+    node.noteInstance(instance ?? '');
     return node;
   }
 
@@ -139,10 +174,10 @@ function numberOf(value: unknown): number {
 
 /** A speed that is no number only makes its device unmeasured. */
 function noteInvalid(node: NodeReadings, device: string, field: Field, value: unknown): void {
-  if (field === 'speed' || node.invalid.has(device)) return;
+  if (field === 'speed') return;
   const text: unknown = Array.isArray(value) ? value[1] : undefined;
   const found = typeof text === 'string' ? JSON.stringify(text.slice(0, LONGEST_QUOTE)) : 'no float sample';
-  node.invalid.set(device, `${field} of ${device} is ${found}`);
+  node.noteInvalid(device, `${field} of ${device} is ${found}`);
 }
 
 function note(strays: Strays, metric: Labels | null | undefined): void {

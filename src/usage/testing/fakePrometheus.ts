@@ -13,6 +13,11 @@ export interface FakeDevice {
   peak?: string;
 }
 
+interface Series {
+  metric: { __name__?: string; node?: string; instance?: string };
+  value: [number, string];
+}
+
 type Kind = 'rates' | 'facts' | 'uplinks' | 'samples' | 'fallen';
 
 /**
@@ -38,7 +43,7 @@ export class FakePrometheus implements PrometheusClient {
     const kind = kindOf(question.expression);
     this.asked.push({ kind, expression: question.expression });
     await this.before(question, kind);
-    const all = this.#series(kind, question.expression);
+    const all = this.#series(kind, question.expression).filter(({ metric }) => isAskedFor(metric, question.expression));
     for (const series of all) question.visit(series);
     return { series: all.length, warnings: this.warnings, infos: [] };
   }
@@ -47,7 +52,7 @@ export class FakePrometheus implements PrometheusClient {
     this.closed = true;
   }
 
-  #series(kind: Kind, expression: string): unknown[] {
+  #series(kind: Kind, expression: string): Series[] {
     if (kind === 'samples') return this.samplesPerWindow === undefined ? [] : [this.#one({}, this.samplesPerWindow)];
     const veths = expression.includes('device=~');
     const asked = this.devices.filter(({ device }) => device.startsWith('veth') === veths);
@@ -61,9 +66,14 @@ export class FakePrometheus implements PrometheusClient {
     });
   }
 
-  #one(metric: object, value: string): unknown {
+  #one(metric: Series['metric'], value: string): Series {
     return { metric, value: [this.timeSeconds, value] };
   }
+}
+
+/** Facts are asked for by the names of their metrics. */
+function isAskedFor({ __name__: name }: Series['metric'], expression: string): boolean {
+  return name === undefined || !expression.includes('__name__=~') || expression.includes(name);
 }
 
 function kindOf(expression: string): Kind {
