@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from './client.ts';
 import type { Clock } from './clock.ts';
 import { differences } from './difference.ts';
+import { ApiError, WaitingError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import { isObject } from './mergePatch.ts';
 import { Refusals } from './refusals.ts';
@@ -15,6 +16,9 @@ export const APPLIED_HASH_ANNOTATION = 'traffic.example.com/applied-hash';
 /** As many objects are remembered; the oldest are forgotten, which costs a needless apply at worst. */
 const MOST_REMEMBERED = 10_000;
 
+/** How soon to look again at an object that somebody else has made meanwhile. */
+const LOOK_AGAIN_MS = 1_000;
+
 export interface ApplierOptions {
   client: Client;
   /** One a controller: what it no longer applies is taken away by the API server. */
@@ -23,9 +27,15 @@ export interface ApplierOptions {
   clock?: Clock;
 }
 
-export interface ApplyCall {
-  /** Done right before something is sent, and only then: to put field ownership in order, say. */
-  prepare?: () => Promise<void>;
+export interface ApplyCall<T> {
+  /** Done right before something is applied to an object that is there: to put field ownership in order, say. */
+  prepare?: (found: T) => Promise<void>;
+  /**
+   * Takes nothing over that came between the look at `live` and the write: an object that is not there is made by POST,
+   * and applied to by its uid. Where somebody else has made one of the name that is a WaitingError: another look is due.
+   * What POST sets is not applied yet: `prepare` has to see to it that the fields become this field manager's.
+   */
+  takesNothingOver?: boolean;
   signal?: AbortSignal;
 }
 
@@ -77,13 +87,13 @@ export class Applier {
   /**
    * @param desired all that we want to own of the object, no more
    * @param live the object as the cache has it; undefined when there is none
-   * @throws ApiError, TransportError, NotLeaderError
+   * @throws ApiError, TransportError, NotLeaderError, WaitingError when somebody else's came first
    */
   async apply<T extends KubeObject>(
     resource: Resource<T>,
     desired: T,
     live: T | undefined,
-    call: ApplyCall = {},
+    call: ApplyCall<T> = {},
   ): Promise<Applied<T>> {
     const hash = appliedHash(desired);
     const stamped = stamp(desired, hash);
@@ -92,15 +102,43 @@ export class Applier {
     if (live !== undefined && this.#isDone(key, hash, live, found)) {
       return { written: false, object: live };
     }
-    const object = await this.#unlessRefused(key, hash, live, () => this.#send(resource, stamped, call));
+    const send = (): Promise<T> =>
+      call.takesNothingOver === true
+        ? this.#sendToOwn(resource, desired, live, call)
+        : this.#send(resource, stamped, live, call);
+    const object = await this.#unlessRefused(key, hash, live, send);
     this.#remember(key, hash, live, object, stamped);
     this.#logger.info({ object: key, changed: found.map(pathOf) }, live === undefined ? 'created' : 'applied');
     return { written: true, object };
   }
 
-  async #send<T extends KubeObject>(resource: Resource<T>, stamped: T, { prepare, signal }: ApplyCall): Promise<T> {
-    await prepare?.();
+  async #send<T extends KubeObject>(
+    resource: Resource<T>,
+    stamped: T,
+    found: T | undefined,
+    { prepare, signal }: ApplyCall<T>,
+  ): Promise<T> {
+    if (found !== undefined) await prepare?.(found);
     return this.#client.apply(resource, stamped, { fieldManager: this.#fieldManager, force: true, signal });
+  }
+
+  async #sendToOwn<T extends KubeObject>(
+    resource: Resource<T>,
+    desired: T,
+    live: T | undefined,
+    call: ApplyCall<T>,
+  ): Promise<T> {
+    const options = { fieldManager: this.#fieldManager, signal: call.signal };
+    try {
+      // Without the hash: should nothing follow, the next look finds an object that was never applied.
+      const found = live ?? (await this.#client.create(resource, desired, options));
+      return await this.#send(resource, withUid(stamp(desired, appliedHash(desired)), found), found, call);
+    } catch (error) {
+      if (!isOvertaken(error)) throw error;
+      throw new WaitingError('Overtaken', `${keyOf(desired)} was made by somebody else`, LOOK_AGAIN_MS, {
+        cause: error,
+      });
+    }
   }
 
   async #unlessRefused<T>(key: string, hash: string, live: KubeObject | undefined, send: () => Promise<T>): Promise<T> {
@@ -167,6 +205,20 @@ function stamp<T extends KubeObject>(object: T, hash: string): T {
 function withAnnotations<T extends KubeObject>(object: T, annotations: Record<string, string> | undefined): T {
   const metadata: object = object.metadata ?? {};
   return { ...object, metadata: { ...metadata, annotations } };
+}
+
+function withUid<T extends KubeObject>(object: T, { metadata }: T): T {
+  return { ...object, metadata: { ...(object.metadata as object), uid: metadata?.uid } };
+}
+
+/**
+ * POST of a name that is taken: 409 AlreadyExists. An apply by uid: 409 Conflict where nothing is there any more, and
+ * where another object is, 422, since a uid can't be changed.
+ */
+function isOvertaken(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  const isOther = error.status === 422 && error.causes.some(({ field }) => field === 'metadata.uid');
+  return isOther || error.reason === 'AlreadyExists' || (error.status === 409 && error.detail.includes('uid mismatch'));
 }
 
 /** Without the value, which may be a secret of the user's. */

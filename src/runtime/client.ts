@@ -18,6 +18,11 @@ export interface ListOptions extends CallOptions {
   fieldSelector?: string;
 }
 
+export interface CreateOptions extends CallOptions {
+  /** Whose the fields of the new object are; the name of the program unless told. */
+  fieldManager?: string;
+}
+
 export interface ApplyOptions extends CallOptions {
   fieldManager: string;
   /** Takes over fields that another manager owns; a conflict (409) otherwise. */
@@ -42,7 +47,8 @@ export interface Client {
   get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T>;
   /** Reads all objects, in pages of 500. */
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<T[]>;
-  create<T extends KubeObject>(resource: Resource<T>, object: T, options?: CallOptions): Promise<T>;
+  /** Makes one object; ApiError 409 (AlreadyExists) when there is one of its name. */
+  create<T extends KubeObject>(resource: Resource<T>, object: T, options?: CreateOptions): Promise<T>;
   /** Server-side apply: `object` is all that `fieldManager` wants to own, no more. */
   apply<T extends KubeObject>(resource: Resource<T>, object: T, options: ApplyOptions): Promise<T>;
   /** RFC 7386: null takes a field away. */
@@ -72,7 +78,15 @@ export function createClient(transport: Transport): Client {
     get: (resource, ref, options) => send({ method: 'GET', path: resourcePath(resource, ref) }, options),
     list: (resource, options) => listPages(send, resource, options ?? {}),
     create: (resource, object, options) =>
-      send({ method: 'POST', path: collectionOf(resource, object), body: typed(resource, object) }, options),
+      send(
+        {
+          method: 'POST',
+          path: collectionOf(resource, object),
+          query: { fieldManager: options?.fieldManager },
+          body: typed(resource, object),
+        },
+        options,
+      ),
     apply: (resource, object, options) =>
       send(
         {

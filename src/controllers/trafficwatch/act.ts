@@ -3,7 +3,7 @@ import { Reason } from '../../api/reasons.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch, type TrafficWatchStatus } from '../../api/trafficwatch.ts';
 import type { Applier } from '../../runtime/apply.ts';
 import type { Client } from '../../runtime/client.ts';
-import { isInvalid, NotLeaderError } from '../../runtime/errors.ts';
+import { isInvalid, NotLeaderError, WaitingError } from '../../runtime/errors.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../../runtime/finalizer.ts';
 import { diffMergePatch } from '../../runtime/mergePatch.ts';
 import { DEPLOYMENTS } from '../../runtime/resources.ts';
@@ -79,8 +79,12 @@ async function applyDeployment(
   writers: Writers,
 ): Promise<DeploymentOutcome | undefined> {
   const { applier, client, fieldManager, signal } = writers;
-  const prepare = live && (() => prepareOwnership(client, fieldManager, desired, live, { signal }));
-  const { written, object } = await applier.apply(DEPLOYMENTS, desired, live, { prepare, signal });
+  const prepare = (found: V1Deployment) => prepareOwnership(client, fieldManager, desired, found, { signal });
+  const { written, object } = await applier.apply(DEPLOYMENTS, desired, live, {
+    prepare,
+    takesNothingOver: true,
+    signal,
+  });
   if (!written) return undefined;
   writers.deployments.wrote(object);
   return outcomeOver(live);
@@ -92,6 +96,7 @@ async function writeDeployment(o: Observation, plan: Plan, writers: Writers): Pr
     return { failures: [], deployment: await applyDeployment(plan.deployment.desired, o.deployment, writers) };
   } catch (error) {
     rethrowNotLeader(error);
+    if (error instanceof WaitingError) throw error;
     if (isInvalid(error)) {
       const message = `the API server refuses the Deployment: ${error.detail}`;
       return { failures: [], stall: { reason: Reason.DeploymentInvalid, message } };
@@ -116,6 +121,7 @@ async function actOnDeletion(o: Observation, plan: Plan, writers: Writers): Prom
  * Writes what the plan says: finalizer, then labels, then the Deployment, so that its first pods find labelled nodes.
  * Without the finalizer nothing else is written.
  * @throws NotLeaderError when leadership was lost meanwhile
+ * @throws WaitingError when somebody else made a Deployment or wrote the TrafficWatch meanwhile
  */
 export async function act(o: Observation, plan: Plan, writers: Writers): Promise<Outcome> {
   if (plan.finalizer === 'Remove') return actOnDeletion(o, plan, writers);

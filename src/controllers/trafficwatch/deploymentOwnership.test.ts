@@ -2,7 +2,7 @@ import type { V1Deployment, V1ManagedFieldsEntry } from '@kubernetes/client-node
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../runtime/apply.ts';
 import type { Client } from '../../runtime/client.ts';
-import { ApiError, RetryError } from '../../runtime/errors.ts';
+import { ApiError, WaitingError } from '../../runtime/errors.ts';
 import { renderDeployment } from './decide/deployment.ts';
 import { ownersBefore, prepareOwnership } from './deploymentOwnership.ts';
 import { aWatch, KEY } from './testing/observations.ts';
@@ -30,6 +30,12 @@ function live(managedFields: V1ManagedFieldsEntry[], hash?: string, spec: object
   };
 }
 
+/** Caches don't keep owners. */
+const cached = ({ metadata, spec }: V1Deployment): V1Deployment => ({
+  metadata: { ...metadata, managedFields: undefined },
+  spec,
+});
+
 describe('ownersBefore', () => {
   it('takes over from the controller that wrote our owner reference, but for replicas that nobody wants', () => {
     expect(ownersBefore(desired(), live([old, person]), 'ours')).toEqual([
@@ -56,7 +62,7 @@ describe('prepareOwnership', () => {
   const client = { get, mergePatch, apply } as unknown as Client;
   const prepare = (wanted: V1Deployment, found: V1Deployment) => {
     get.mockResolvedValue(found);
-    return prepareOwnership(client, 'ours', wanted, found);
+    return prepareOwnership(client, 'ours', wanted, cached(found));
   };
   beforeEach(() => {
     get.mockReset();
@@ -76,6 +82,14 @@ describe('prepareOwnership', () => {
   it('asks, and writes nothing, when the owners are in order', async () => {
     await prepare(desired(), live([person], 'another'));
     expect([get.mock.calls.length, mergePatch.mock.calls.length]).toEqual([1, 0]);
+  });
+
+  it('asks nothing of a Deployment that was made just now, and at once makes its fields applied ones', async () => {
+    await prepareOwnership(client, 'ours', desired(), live([{ ...old, manager: 'ours' }]));
+    const owners = [entry('ours', 'Apply', { 'f:metadata': reference, 'f:spec': { 'f:selector': {} } })];
+    const patch = { metadata: { resourceVersion: '7', managedFields: owners } };
+    expect(get).not.toHaveBeenCalled();
+    expect(mergePatch.mock.calls.map(([, , sent]) => sent)).toEqual([patch]);
   });
 
   it('writes the owners at the version at which they were read, anew when somebody wrote meanwhile', async () => {
@@ -100,7 +114,7 @@ describe('prepareOwnership', () => {
   it('leaves a Deployment alone that came in place of the one it knew', async () => {
     for (const found of [live([old]), live([])]) {
       get.mockResolvedValue({ ...found, metadata: { ...found.metadata, uid: 'another' } });
-      await expect(prepareOwnership(client, 'ours', desired(), found)).rejects.toThrow(RetryError);
+      await expect(prepareOwnership(client, 'ours', desired(), cached(found))).rejects.toThrow(WaitingError);
     }
     expect(mergePatch).not.toHaveBeenCalled();
     expect(apply).not.toHaveBeenCalled();

@@ -1,7 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../runtime/apply.ts';
 import type { CallOptions, Client } from '../../runtime/client.ts';
-import { isConflict, RetryError } from '../../runtime/errors.ts';
+import { isConflict, WaitingError } from '../../runtime/errors.ts';
 import * as managed from '../../runtime/managedFields.ts';
 import { DEPLOYMENTS } from '../../runtime/resources.ts';
 import { apiVersionOf, keyOf, refOfKey } from '../../runtime/resource.ts';
@@ -58,23 +58,27 @@ export function ownersBefore(desired: V1Deployment, live: V1Deployment, manager:
 }
 
 /**
- * Puts the field owners of a Deployment in order before it is applied. Asks for the Deployment first, since caches
- * don't keep owners, but only in the rare cases that need it. Done twice, or without the apply, it does no harm.
+ * Puts the field owners of a Deployment in order before it is applied. Asks for the Deployment first where `known` does
+ * not tell them, since caches don't keep owners, but only in the rare cases that need it. Done twice, or without the
+ * apply, it does no harm.
  *
- * @throws ApiError (409 when somebody wrote meanwhile, three times in a row), TransportError, NotLeaderError, RetryError
+ * @param known from the cache, or the API server's answer to its creation
+ * @throws ApiError (409 when somebody wrote meanwhile, three times in a row), TransportError, NotLeaderError, WaitingError
  */
 export async function prepareOwnership(
   client: Client,
   manager: string,
   desired: V1Deployment,
-  cached: V1Deployment,
+  known: V1Deployment,
   options?: CallOptions,
 ): Promise<void> {
-  const isNeeded = isTakeover(cached) || isStuckOnRollingUpdate(desired, cached) || mayLetGoOfReplicas(desired, cached);
+  const isNeeded = isTakeover(known) || isStuckOnRollingUpdate(desired, known) || mayLetGoOfReplicas(desired, known);
   if (!isNeeded) return;
   for (let left = ATTEMPTS; left > 0; left--) {
     try {
-      await writeOwners(client, manager, desired, cached, options);
+      const isTold = left === ATTEMPTS && !isOwnerless(known);
+      const found = isTold ? known : await findAgain(client, desired, known, options);
+      await writeOwners(client, manager, desired, found, options);
       return;
     } catch (error) {
       if (!isConflict(error) || left === 1) throw error;
@@ -103,23 +107,30 @@ function makeOwned(
   return client.apply(DEPLOYMENTS, bare, { ...options, fieldManager, force: true });
 }
 
+/** The Deployment as it is now, as long as it is the same. */
+async function findAgain(
+  client: Client,
+  desired: V1Deployment,
+  known: V1Deployment,
+  options?: CallOptions,
+): Promise<V1Deployment> {
+  const found = await client.get(DEPLOYMENTS, refOfKey(keyOf(desired)), options);
+  if (found.metadata?.uid === known.metadata?.uid) return found;
+  throw new WaitingError('Overtaken', 'the Deployment was replaced by another', LOOK_AGAIN_MS);
+}
+
 async function writeOwners(
   client: Client,
   manager: string,
   desired: V1Deployment,
-  cached: V1Deployment,
+  found: V1Deployment,
   options?: CallOptions,
 ): Promise<void> {
-  const ref = refOfKey(keyOf(desired));
-  const found = await client.get(DEPLOYMENTS, ref, options);
-  if (found.metadata?.uid !== cached.metadata?.uid) {
-    throw new RetryError('the Deployment was replaced by another', LOOK_AGAIN_MS);
-  }
   const isLost = isTakeover(found) && isOwnerless(found);
   const live = isLost ? await makeOwned(client, manager, desired, found, options) : found;
   const { resourceVersion, managedFields = [] } = live.metadata ?? {};
   const owners = ownersBefore(desired, live, manager);
   if (JSON.stringify(owners) === JSON.stringify(managedFields)) return;
   const patch = { metadata: { resourceVersion, managedFields: owners } };
-  await client.mergePatch(DEPLOYMENTS, ref, patch, { ...options, fieldManager: manager });
+  await client.mergePatch(DEPLOYMENTS, refOfKey(keyOf(desired)), patch, { ...options, fieldManager: manager });
 }

@@ -26,6 +26,7 @@ describe('reconcile', () => {
       'patch TrafficWatch',
       'patch Node',
       'patch Node',
+      'create Deployment',
       'apply Deployment',
       'patch TrafficWatch/status',
     ]);

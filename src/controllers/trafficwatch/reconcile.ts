@@ -94,7 +94,7 @@ async function report(d: Dependencies, o: Observation, plan: Plan, outcome: Outc
  * One pass over one TrafficWatch: observe, decide, act, report. Level-based: it does not matter what made it run.
  * @param signal aborted when the reconcile has to end
  * @throws IncompleteError when a write failed, after the status that says so was written
- * @throws WaitingError when somebody else wrote the TrafficWatch meanwhile
+ * @throws WaitingError when somebody else wrote the TrafficWatch, or made a Deployment of its name, meanwhile
  */
 export async function reconcile(
   dependencies: Dependencies,

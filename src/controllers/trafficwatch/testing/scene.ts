@@ -27,7 +27,7 @@ const MANAGER = 'test';
 
 /** One call of the scene's client. */
 export interface Call {
-  readonly verb: 'get' | 'apply' | 'patch';
+  readonly verb: 'get' | 'create' | 'apply' | 'patch';
   /** 'Node', 'TrafficWatch/status' */
   readonly what: string;
   readonly name: string;
@@ -118,7 +118,12 @@ function sceneClient(scene: Pick<Scene, 'calls' | 'refuse' | 'hangs' | 'watches'
       return answer({ verb: 'patch', what, name: ref.name, body, options }, patched) as Promise<never>;
     },
     list: () => Promise.reject(new Error('nothing is listed here')),
-    create: () => Promise.reject(new Error('nothing is created here')),
+    create: (resource, object, options) => {
+      const name = object.metadata?.name ?? '';
+      const managedFields = [{ manager: MANAGER, operation: 'Apply', fieldsV1: {} }];
+      const made = { ...object, metadata: { ...object.metadata, managedFields } };
+      return answer({ verb: 'create', what: resource.kind, name, body: object, options }, () => versioned(made));
+    },
     delete: () => Promise.reject(new Error('nothing is deleted here')),
   };
 }
@@ -163,8 +168,11 @@ function writersOf(client: Client, { written, clock }: Sources): Writers {
   };
 }
 
-/** Leads, with the TrafficWatch shop/web, the nodes n1 (fit) and n2 (unfit) without labels, and two passes that agree. */
-export function aScene(): Scene {
+/**
+ * Leads, with the TrafficWatch shop/web, the nodes n1 (fit) and n2 (unfit) without labels, and two passes that agree.
+ * @param real a client that is used instead of one over the scene's stores
+ */
+export function aScene(real?: Client): Scene {
   const percents = { n1: 1, n2: 50 };
   const registry = new Registry();
   const base = {
@@ -185,7 +193,7 @@ export function aScene(): Scene {
   base.watches.set(aWatch());
   for (const name of ['n1', 'n2']) base.nodes.set(aNode(name));
   const event = (_about: KubeObject, type: string, reason: string): void => void base.told.push([type, reason]);
-  const client = sceneClient(base);
+  const client = real ?? sceneClient(base);
   const sources = sourcesOf(base, client);
   const events = { event } as unknown as EventRecorder;
   return Object.assign(base, {

@@ -1,0 +1,150 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { renderDeployment } from '../../src/controllers/trafficwatch/decide/deployment.ts';
+import { reconcile } from '../../src/controllers/trafficwatch/reconcile.ts';
+import { aWatch, KEY } from '../../src/controllers/trafficwatch/testing/observations.ts';
+import { aScene, type Scene } from '../../src/controllers/trafficwatch/testing/scene.ts';
+import type { Client } from '../../src/runtime/client.ts';
+import { isNotFound, WaitingError } from '../../src/runtime/errors.ts';
+import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { useConnectedPlane } from './connectedPlane.ts';
+import { installCrd } from './customResource.ts';
+
+/** Somebody makes a Deployment of the TrafficWatch's name right between the operator's look and its write. */
+const plane = useConnectedPlane(({ client }) => installCrd(client));
+const SOMEBODY = { metadata: { labels: { by: 'somebody' } } };
+
+let count = 0;
+let ref: { namespace: string; name: string };
+/** Done once, after the operator has looked for a Deployment and before it writes. */
+let meanwhile: (() => Promise<unknown>) | undefined;
+let writes: string[];
+
+beforeEach(() => {
+  ref = { namespace: 'default', name: `web-${++count}` };
+  meanwhile = undefined;
+  writes = [];
+});
+
+const live = (): Promise<V1Deployment> => plane.connected.client.get(DEPLOYMENTS, ref);
+const makeForeign = (): Promise<V1Deployment> =>
+  plane.connected.client.create(DEPLOYMENTS, {
+    metadata: { ...ref, ...SOMEBODY.metadata },
+    spec: aWatch().spec.deployment,
+  });
+
+async function once(): Promise<void> {
+  const act = meanwhile;
+  meanwhile = undefined;
+  await act?.();
+}
+
+/** The real client, but that `meanwhile` comes between a look at the Deployment and what follows. */
+function racingClient(): Client {
+  const { client } = plane.connected;
+  return {
+    ...client,
+    get: async (resource, name, options) => {
+      try {
+        return await client.get(resource, name, options);
+      } catch (error) {
+        if (isNotFound(error)) await once();
+        throw error;
+      }
+    },
+    create: (resource, object, options) => {
+      writes.push(`create ${resource.kind}`);
+      return client.create(resource, object, options);
+    },
+    apply: async (resource, object, options) => {
+      await once();
+      writes.push(`apply ${resource.kind}`);
+      return client.apply(resource, object, options);
+    },
+  };
+}
+
+async function sceneOf(watch: TrafficWatch): Promise<Scene> {
+  const scene = aScene(racingClient());
+  for (const node of scene.nodes.list()) scene.nodes.delete(node);
+  scene.watches.delete(aWatch());
+  scene.watches.set(watch);
+  return Promise.resolve(scene);
+}
+
+async function createScene(): Promise<Scene> {
+  const { spec } = aWatch();
+  return sceneOf(await plane.connected.client.create(TRAFFIC_WATCHES, { metadata: ref, spec }));
+}
+
+/** As after a restart: nothing is remembered, and the cache has what is there. */
+async function restarted(): Promise<Scene> {
+  const scene = await sceneOf(await plane.connected.client.get(TRAFFIC_WATCHES, ref));
+  writes = [];
+  return scene;
+}
+
+/** What the first write makes. */
+const made = (scene: Scene): V1Deployment => renderDeployment(scene.watches.get(key())!, KEY);
+const key = (): string => `${ref.namespace}/${ref.name}`;
+const owners = ({ metadata }: V1Deployment): string[] =>
+  (metadata?.managedFields ?? []).map(({ manager, operation }) => `${manager} ${operation}`);
+
+describe('a Deployment of somebody else that comes between look and write', () => {
+  it('is left as it is, and the next look says so', async () => {
+    const scene = await createScene();
+    let foreign: V1Deployment | undefined;
+    meanwhile = async () => (foreign = await makeForeign());
+    await expect(reconcile(scene, key())).rejects.toThrow(WaitingError);
+    expect(await live()).toEqual(foreign);
+    expect(writes).toEqual(['create Deployment']);
+    expect(scene.told).toEqual([]);
+    await reconcile(scene, key());
+    expect(await live()).toEqual(foreign);
+    const { status } = await plane.connected.client.get(TRAFFIC_WATCHES, ref);
+    const stalled = status?.conditions?.find((c) => c.type === 'Stalled');
+    expect(stalled).toMatchObject({ status: 'True', reason: 'DeploymentNotOwned' });
+  });
+
+  it('is left as it is also where it came in place of ours', async () => {
+    await reconcile(await createScene(), key());
+    const scene = await restarted();
+    scene.watches.set({
+      ...scene.watches.get(key())!,
+      spec: { ...aWatch().spec, deployment: { ...aWatch().spec.deployment, minReadySeconds: 7 } },
+    });
+    let foreign: V1Deployment | undefined;
+    meanwhile = async () => {
+      await plane.connected.client.delete(DEPLOYMENTS, ref);
+      foreign = await makeForeign();
+    };
+    await expect(reconcile(scene, key())).rejects.toThrow(WaitingError);
+    expect(await live()).toEqual(foreign);
+  });
+});
+
+describe('a Deployment that nobody else makes', () => {
+  it('is finished by the next look where the operator ended right behind the first write', async () => {
+    const scene = await createScene();
+    const { uid } = await plane.connected.client.create(DEPLOYMENTS, made(scene)).then(({ metadata }) => metadata!);
+    await reconcile(scene, key());
+    const now = await live();
+    expect([now.metadata?.uid, writes, owners(now)]).toEqual([uid, ['apply Deployment'], ['test Apply']]);
+  });
+
+  it('is made once, is ours alone and applied, and neither the next look nor a restart writes', async () => {
+    const scene = await createScene();
+    await reconcile(scene, key());
+    const found = await live();
+    expect(owners(found)).toEqual(['test Apply']);
+    expect(found.metadata?.annotations).toHaveProperty(['traffic.example.com/applied-hash']);
+    expect(scene.told).toContainEqual(['Normal', 'DeploymentCreated']);
+    expect(writes).toEqual(['create Deployment', 'apply Deployment']);
+    await reconcile(scene, key());
+    expect(writes).toHaveLength(2);
+    await reconcile(await restarted(), key());
+    expect(writes).toEqual([]);
+    expect(await live()).toEqual(found);
+  });
+});
