@@ -5,30 +5,25 @@ import type { Snapshot } from './snapshot.ts';
 /** Seconds. A query takes some ms on a small cluster, 60 to 90 ms on 10,000 nodes; its deadline is 8 s. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** The gauge follows the newest pass: a node without a figure has no series, rather than an old or a made-up one. */
-class BandwidthRatios {
-  readonly #gauge: Gauge<'node'>;
-  #shown = new Set<string>();
-
-  constructor(registry: Registry) {
-    this.#gauge = new Gauge({
-      name: 'traffic_operator_node_bandwidth_ratio',
-      help: 'Share of the capacity of a node that it sends over its measured devices, 1 being full. Absent where it is not known.',
-      labelNames: ['node'],
-      registers: [registry],
-    });
-  }
-
-  show(snapshot: Snapshot): void {
-    const now = new Set<string>();
-    for (const [node, { percent }] of snapshot.nodes) {
-      if (percent === undefined) continue;
-      now.add(node);
-      this.#gauge.set({ node }, percent / 100);
-    }
-    for (const node of this.#shown) if (!now.has(node)) this.#gauge.remove({ node });
-    this.#shown = now;
-  }
+/**
+ * Shows how full each node is. Worked out when it is asked for, which is less often than passes end: a node without a
+ * figure in the newest pass has no series, rather than an old or a made-up one.
+ */
+function createBandwidthRatios(registry: Registry): (snapshot: Snapshot) => void {
+  let newest: Snapshot | undefined;
+  new Gauge({
+    name: 'traffic_operator_node_bandwidth_ratio',
+    help: 'Share of the capacity of a node that it sends over its measured devices, 1 being full. Absent where it is not known.',
+    labelNames: ['node'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [node, { percent }] of newest?.nodes ?? []) {
+        if (percent !== undefined) this.set({ node }, percent / 100);
+      }
+    },
+  });
+  return (snapshot) => (newest = snapshot);
 }
 
 /** Shows how many series the newest pass could give to no node. After a pass that failed it is not known. */
@@ -69,14 +64,14 @@ export function createUsageMetrics(registry: Registry): UsageMetrics {
     buckets: BUCKETS,
     registers,
   });
-  const ratios = new BandwidthRatios(registry);
+  const showRatios = createBandwidthRatios(registry);
   const showStrays = createStraySeries(registry);
   return {
     questionEnded: (kind, outcome, seconds) => queries.observe({ kind, outcome }, seconds),
     passEnded: (snapshot, seconds) => {
       passes.inc({ result: snapshot.ok ? 'ok' : (snapshot.error?.reason ?? 'unknown') });
       duration.observe(seconds);
-      ratios.show(snapshot);
+      showRatios(snapshot);
       showStrays(snapshot);
     },
   };
