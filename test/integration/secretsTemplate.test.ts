@@ -83,7 +83,7 @@ describe('the values of a pod template are told nowhere', () => {
   it('when the Deployment is made', async () => {
     await hasCome(`${MARK}-1`);
     await vi.waitFor(async () => expect(await f.labels(LABEL)).toEqual({ n1: 'false' }), WAIT);
-    expect((await f.events('web')).length).toBeGreaterThan(0);
+    await vi.waitFor(async () => expect(await f.events('web')).not.toEqual([]), WAIT);
     await expectNothingSaid();
   });
 
