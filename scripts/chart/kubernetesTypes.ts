@@ -21,6 +21,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   'apis/apiextensions.k8s.io/v1': ['CustomResourceDefinition'],
   'apis/apps/v1': ['Deployment'],
   'apis/batch/v1': ['Job'],
+  'apis/flowcontrol.apiserver.k8s.io/v1': ['FlowSchema'],
   'apis/networking.k8s.io/v1': ['NetworkPolicy'],
   'apis/policy/v1': ['PodDisruptionBudget'],
   'apis/rbac.authorization.k8s.io/v1': ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],

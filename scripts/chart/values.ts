@@ -171,6 +171,17 @@ export const chartValues = z.strictObject({
     })
     .prefault({})
     .describe('ValidatingAdmissionPolicy for Nodes, whose fields RBAC cannot tell apart.'),
+  flowSchema: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe(
+          "Put the lease's calls into the priority level leader-election, so that a busy API server takes them.",
+        ),
+    })
+    .prefault({})
+    .describe('FlowSchema of API priority and fairness.'),
   metrics,
   dashboards,
   prometheusRule,

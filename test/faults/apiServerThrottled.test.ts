@@ -1,36 +1,48 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { LEASES, NAMESPACES, SERVICE_ACCOUNTS } from '../../src/runtime/resources.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import { connect } from '../integration/runtimeScene.ts';
+import { putInto, SCHEMAS, takeOut, type FlowControl, type FlowSubject, type Level } from './flowControl.ts';
 import { measured, seconds, sleep, until } from './measured.ts';
 import { metricsOf } from './metricsOf.ts';
 import { startApiProxy, type ApiProxy, type ProxiedRequest } from './proxy.ts';
 import { grantOperator } from './rbac.ts';
+import { SEAT_HOLDERS, startSeatHolders } from './seatHolders.ts';
 
 /**
- * API priority and fairness turns the operator away (429, Retry-After), as a ServiceAccount: a priority level without a
- * single seat that rejects takes all its requests but those for leases, which clusters put into another level, too.
+ * API priority and fairness turns the operator away (429, Retry-After), as the ServiceAccount that it has in a cluster:
+ * a priority level whose only place is taken by others is where all its requests go, those for its lease, too, unless the
+ * FlowSchema of deploy/ takes these first. Or there are seats, and others want them, too.
  */
 const NAMESPACE = 'traffic-operator-system';
-const ACCOUNT = { namespace: NAMESPACE, name: 'operator' };
+const ACCOUNT = { namespace: NAMESPACE, name: 'traffic-operator' };
 const KEY = 'web.traffic.example.com/unfit';
 const NODES = Array.from({ length: 60 }, (_, n) => `n${n}`);
-/** The promise. */
+/** The promises. */
 const MAX_IN_FLIGHT = 16;
+const LONGEST_GAP_MS = 10_000;
 
-interface FlowControl extends KubeObject {
-  spec: unknown;
-}
-const FLOW_CONTROL = { group: 'flowcontrol.apiserver.k8s.io', version: 'v1', namespaced: false };
-const LEVELS: Resource<FlowControl> = {
-  ...FLOW_CONTROL,
-  kind: 'PriorityLevelConfiguration',
-  plural: 'prioritylevelconfigurations',
+/** With no share, a level still takes one request while there is none: somebody else has to take that place. */
+const CLOSED: Level = { name: 'closed', shares: 0, limitResponse: { type: 'Reject' } };
+/**
+ * Queues as in workload-low, where other ServiceAccounts' requests are. That has twice as many seats as queues, so that a
+ * request is served after about as long as one of the others takes; here are fewer seats than queues in use.
+ */
+const CONTENDED: Level = {
+  name: 'contended',
+  shares: 4,
+  limitResponse: { type: 'Queue', queuing: { queues: 128, handSize: 6, queueLengthLimit: 50 } },
 };
-const SCHEMAS: Resource<FlowControl> = { ...FLOW_CONTROL, kind: 'FlowSchema', plural: 'flowschemas' };
+const TAKING_ALL = { users: 1, atOnce: 3, holdMs: 20_000 };
+const OTHERS = { users: 4, atOnce: 12, holdMs: 1_000 };
+
+const SUBJECTS: FlowSubject[] = [
+  { kind: 'ServiceAccount', serviceAccount: ACCOUNT },
+  { kind: 'Group', group: { name: SEAT_HOLDERS } },
+];
 
 let f: Fixture;
 let proxy: ApiProxy;
@@ -39,12 +51,24 @@ beforeAll(async () => {
   await f.client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
   await f.client.create(SERVICE_ACCOUNTS, { metadata: ACCOUNT });
   await grantOperator(f.client, { kind: 'ServiceAccount', ...ACCOUNT });
+  await f.client.create(SCHEMAS, ownSchema());
   proxy = await startApiProxy(f.controlPlane, { asCaller: true });
+  await f.startOperator(['--leader-elect'], { kubeconfig: await accountKubeconfig() });
+  await until('it leads', leads);
 });
 afterAll(async () => {
   await f.stop();
   await proxy.stop();
 });
+
+const leads = async (): Promise<boolean> => (await metricsOf(f.operator())).sum('leader') === 1;
+
+/** The FlowSchema that is installed with the operator. */
+function ownSchema(): FlowControl {
+  const text = readFileSync(new URL('../../deploy/operator.yaml', import.meta.url), 'utf8');
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as FlowControl | null);
+  return objects.find((object) => object?.kind === 'FlowSchema')!;
+}
 
 /** A kubeconfig with a token of the account, for the proxy's address. */
 async function accountKubeconfig(): Promise<string> {
@@ -63,22 +87,6 @@ async function accountKubeconfig(): Promise<string> {
   const file = join(f.controlPlane.directory, 'account.conf');
   writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }));
   return file;
-}
-
-async function starve(): Promise<void> {
-  const limited = {
-    nominalConcurrencyShares: 0,
-    lendablePercent: 0,
-    borrowingLimitPercent: 0,
-    limitResponse: { type: 'Reject' },
-  };
-  await f.client.create(LEVELS, { metadata: { name: 'starved' }, spec: { type: 'Limited', limited } });
-  const all = { verbs: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true };
-  const apiGroups = ['', 'apps', 'discovery.k8s.io', 'events.k8s.io', 'traffic.example.com'];
-  const subjects = [{ kind: 'ServiceAccount', serviceAccount: ACCOUNT }];
-  const rules = [{ subjects, resourceRules: [{ ...all, apiGroups }] }];
-  const spec = { priorityLevelConfiguration: { name: 'starved' }, matchingPrecedence: 100, rules };
-  await f.client.create(SCHEMAS, { metadata: { name: 'starved' }, spec });
 }
 
 const isLease = ({ path }: ProxiedRequest): boolean => path.includes('/leases');
@@ -103,49 +111,89 @@ function waits(requests: readonly ProxiedRequest[]): { waited: number; told: num
   });
 }
 
-it('waits as long as it is told, with 16 calls at most, and goes on leading', { timeout: 180_000 }, async () => {
-  await f.startOperator(['--leader-elect'], { kubeconfig: await accountKubeconfig() });
-  const leads = async (): Promise<boolean> => (await metricsOf(f.operator())).sum('leader') === 1;
-  await until('it leads', leads);
-  // Slow answers, so that many calls would be under way at once if nothing held them back.
-  proxy.fault = (request) => (isCall(request) ? { kind: 'delay', ms: 300 } : undefined);
-  await f.createWatch('web', { maxBandwidthPercent: '10' });
-  await until('calls are under way', () => proxy.requests.filter(({ path }) => path.includes('/nodes/')).length >= 10);
-  await starve();
-  const from = performance.now();
-  await until('it is turned away', () => proxy.requests.some(({ status }) => status === 429));
-  const busy = NODES.slice(0, 30);
-  for (const node of busy) f.exporter.setPercent(node, 60);
-  await sleep(40_000);
-
+/** Asserts that it led all the time; returns the longest time between two renewals, ms. */
+async function longestGap(during: readonly ProxiedRequest[]): Promise<number> {
   expect(await leads()).toBe(true);
-  const during = proxy.requests.filter(({ at }) => at > from);
-  const renewals = during.filter((request) => isLease(request) && request.method === 'PUT' && request.status === 200);
-  const gaps = renewals.slice(1).map(({ at }, index) => at - renewals[index]!.at);
-  measured(
-    `lease renewed ${renewals.length} times in ${seconds(performance.now() - from)} of 429, every ${seconds(Math.max(...gaps))} at least`,
-  );
-  expect(Math.max(...gaps)).toBeLessThan(10_000);
-  expect(
-    String((await f.client.get(LEASES, { namespace: NAMESPACE, name: 'traffic-operator' })).spec?.leaseTransitions),
-  ).toBe('0');
+  const { spec } = await f.client.get(LEASES, { namespace: NAMESPACE, name: 'traffic-operator' });
+  expect(String(spec?.leaseTransitions)).toBe('0');
+  expect(f.operator().log()).not.toContain('stopped leading');
+  const times = during.filter((r) => isLease(r) && r.method === 'PUT' && r.status === 200).map(({ at }) => at);
+  return Math.max(...[...times, performance.now()].slice(1).map((at, index) => at - times[index]!));
+}
 
-  const told = waits(during);
-  measured(
-    `${told.length} requests sent again after 429; the least wait beyond Retry-After ${Math.round(Math.min(...told.map((w) => w.waited - w.told)))} ms; Retry-After up to ${seconds(Math.max(...told.map((w) => w.told)))}`,
-  );
-  measured(`${mostAtOnce(proxy.requests.filter(isCall))} calls at once at most`);
-  expect(told.length).toBeGreaterThan(20);
-  for (const wait of told) {
-    expect(wait.told).toBeGreaterThan(0);
-    expect(wait.waited).toBeGreaterThanOrEqual(wait.told - 20);
-  }
-  expect(mostAtOnce(proxy.requests.filter(isCall))).toBe(MAX_IN_FLIGHT);
+describe('the operator', { timeout: 180_000 }, () => {
+  it('waits as long as it is told, with 16 calls at most, and goes on leading', async () => {
+    // Slow answers, so that many calls would be under way at once if nothing held them back.
+    proxy.fault = (request) => (isCall(request) ? { kind: 'delay', ms: 300 } : undefined);
+    await f.createWatch('web', { maxBandwidthPercent: '10' });
+    await until(
+      'calls are under way',
+      () => proxy.requests.filter(({ path }) => path.includes('/nodes/')).length >= 10,
+    );
+    await putInto(f.client, CLOSED, SUBJECTS, ['*']);
+    const others = await startSeatHolders(f.controlPlane, f.client, TAKING_ALL);
+    const from = performance.now();
+    await until('it is turned away', () => proxy.requests.some(({ status }) => status === 429));
+    const busy = NODES.slice(0, 30);
+    for (const node of busy) f.exporter.setPercent(node, 60);
+    await sleep(40_000);
 
-  await f.client.delete(SCHEMAS, { name: 'starved' });
-  const back = await until('the busy nodes are labelled', async () => {
-    const labels = await f.labels(KEY);
-    return busy.every((node) => labels[node] === 'true');
+    const during = proxy.requests.filter(({ at }) => at > from);
+    const gap = await longestGap(during);
+    measured(`lease renewed in ${seconds(performance.now() - from)} of 429, every ${seconds(gap)} at least`);
+    expect(gap).toBeLessThan(LONGEST_GAP_MS);
+
+    const told = waits(during);
+    measured(
+      `${told.length} requests sent again after 429; the least wait beyond Retry-After ${Math.round(Math.min(...told.map((w) => w.waited - w.told)))} ms; Retry-After up to ${seconds(Math.max(...told.map((w) => w.told)))}`,
+    );
+    measured(`${mostAtOnce(proxy.requests.filter(isCall))} calls at once at most`);
+    expect(told.length).toBeGreaterThan(20);
+    for (const wait of told) {
+      expect(wait.told).toBeGreaterThan(0);
+      expect(wait.waited).toBeGreaterThanOrEqual(wait.told - 20);
+    }
+    expect(mostAtOnce(proxy.requests.filter(isCall))).toBe(MAX_IN_FLIGHT);
+
+    await others.stop();
+    const since = performance.now();
+    const labelled = async (): Promise<boolean> => {
+      const labels = await f.labels(KEY);
+      return busy.every((node) => labels[node] === 'true');
+    };
+    await takeOut(f.client, CLOSED);
+    const back = await until('the busy nodes are labelled', labelled, { since });
+    measured(`30 nodes that became busy meanwhile are labelled ${seconds(back)} after the end of 429`);
   });
-  measured(`30 nodes that became busy meanwhile are labelled ${seconds(back)} after the end of 429`);
+
+  it('goes on leading where its lease has to wait for a seat among the calls of all others', async () => {
+    proxy.fault = undefined;
+    await f.client.delete(SCHEMAS, { name: ownSchema().metadata?.name ?? '' });
+    const group = { name: SEAT_HOLDERS };
+    const subjects = [
+      { kind: 'ServiceAccount' as const, serviceAccount: ACCOUNT },
+      { kind: 'Group' as const, group },
+    ];
+    await putInto(f.client, CONTENDED, subjects, ['*']);
+    const others = await startSeatHolders(f.controlPlane, f.client, OTHERS);
+    const slowest = (requests: readonly ProxiedRequest[]): number =>
+      Math.max(...requests.map(({ at, endedAt = performance.now() }) => endedAt - at));
+    const calls = (): ProxiedRequest[] => proxy.requests.filter((request) => isCall(request) && request.at > from);
+    const from = performance.now();
+    // Something to do for it, too: its own calls stand in the way of its lease like those of others.
+    for (let round = 0; round < 4; round += 1) {
+      for (const node of NODES.slice(0, 30)) f.exporter.setPercent(node, round % 2 === 0 ? 1 : 60);
+      await sleep(10_000);
+    }
+    await others.stop();
+
+    const during = proxy.requests.filter(({ at }) => at > from);
+    const gap = await longestGap(during);
+    const renewals = during.filter((request) => isLease(request) && request.method === 'PUT');
+    measured(
+      `lease renewed among ${OTHERS.users * OTHERS.atOnce} calls of others, every ${seconds(gap)} at least; slowest renewal ${seconds(slowest(renewals))}, slowest of ${calls().length} calls ${seconds(slowest(calls()))}; others ${JSON.stringify(others.answers)}`,
+    );
+    expect(slowest(calls()), 'calls had to wait').toBeGreaterThan(OTHERS.holdMs);
+    expect(gap).toBeLessThan(LONGEST_GAP_MS);
+  });
 });
