@@ -93,8 +93,8 @@ export const Reason = {
   DeploymentUpdated: 'DeploymentUpdated',
   /** A Deployment made by PKopel/traffic-operator for this very object is ours now. */
   DeploymentAdopted: 'DeploymentAdopted',
-  /** The threshold is 100 or more. */
-  NeverUnfit: 'NeverUnfit',
+  /** The threshold is 100 or more: only a node that is measured beyond its capacity is unfit. */
+  ThresholdAtCapacity: 'ThresholdAtCapacity',
   LabelsRemoved: 'LabelsRemoved',
   /** The API server drops fields, since the CRD is older than the operator. */
   CrdOutdated: 'CrdOutdated',

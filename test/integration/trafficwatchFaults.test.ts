@@ -83,10 +83,10 @@ describe('an operator without the right to patch nodes', () => {
 });
 
 describe('a threshold of 100', () => {
-  it('is told never to find a node unfit', async () => {
+  it('is told to find a node unfit only beyond its capacity', async () => {
     await f.restartOperator();
     await f.createWatch('never', { maxBandwidthPercent: '100' });
-    await vi.waitFor(async () => expect(await reasonsOf('never')).toContain('NeverUnfit'), WAIT);
+    await vi.waitFor(async () => expect(await reasonsOf('never')).toContain('ThresholdAtCapacity'), WAIT);
     await f.client.delete(TRAFFIC_WATCHES, ref('never'));
   });
 });

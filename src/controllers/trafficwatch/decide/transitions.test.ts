@@ -58,10 +58,22 @@ describe('decideEvents', () => {
     expect(told).toContain('every node is unfit: running pods stay, new ones find no node');
   });
 
-  it('warns of a threshold that no node can pass, once a generation', () => {
+  it('warns of a threshold that no node passes within its capacity, once a generation', () => {
     const o = anObservation({ watch: aWatch({ maxBandwidthPercent: '100' }) });
-    expect(events(o)).toContain('Warning NeverUnfit');
-    expect(events(settled(o))).not.toContain('Warning NeverUnfit');
+    expect(events(o)).toContain('Warning ThresholdAtCapacity');
+    expect(events(settled(o))).not.toContain('Warning ThresholdAtCapacity');
+  });
+
+  it('promises nothing of a node that is measured beyond its capacity: at 150 % it is unfit, though the threshold is 100', () => {
+    const percents = { n1: 150, n2: 1 };
+    const watch = aWatch({ maxBandwidthPercent: '100' });
+    const told = eventsOf(anObservation({ watch, current: pass(2, percents), previous: pass(1, percents) }));
+    expect(told.filter((e) => e.reason === 'NodeUnfit').map((e) => e.note)).toEqual([
+      'node n1 turned unfit: 1.5e+02 % is above 100 %',
+    ]);
+    expect(told.find((e) => e.reason === 'ThresholdAtCapacity')?.note).toBe(
+      'maxBandwidthPercent is 100: no node that sends within its capacity will ever be unfit, only one that is measured above that',
+    );
   });
 
   it('carries the figure of the node that turned', () => {

@@ -110,8 +110,9 @@ function allUnfit(status: TrafficWatchStatus | undefined): boolean {
 function specEvents(watch: TrafficWatch, after: TrafficWatchStatus): PlannedEvent[] {
   const changed = watch.status?.observedGeneration !== after.observedGeneration;
   if (!changed || !(thresholdOf(watch.spec) >= 100)) return [];
-  const note = `maxBandwidthPercent is ${watch.spec.maxBandwidthPercent}: no node will ever be unfit`;
-  return [{ type: 'Warning', reason: Reason.NeverUnfit, note }];
+  // Counters are sampled, and an annotated capacity may be too low: a figure above 100 is taken as it is.
+  const note = `maxBandwidthPercent is ${watch.spec.maxBandwidthPercent}: no node that sends within its capacity will ever be unfit, only one that is measured above that`;
+  return [{ type: 'Warning', reason: Reason.ThresholdAtCapacity, note }];
 }
 
 /** What was seen, decided and done, and the status that says so. */
