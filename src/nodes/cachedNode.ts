@@ -21,39 +21,56 @@ export interface CachedNode extends KubeObject {
   addresses: readonly string[];
 }
 
-function unfitLabelsOf(node: KubeObject): Record<string, string> {
-  return Object.fromEntries(Object.entries(node.metadata?.labels ?? {}).filter(([key]) => key.endsWith(UNFIT_SUFFIX)));
+/** Most nodes have none of these when a cluster is first seen: then they share this. */
+const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
+const NO_KEYS: readonly string[] = Object.freeze([]);
+const VALUES: readonly string[] = ['true', 'false'];
+
+function unfitLabelsOf(labels: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const keys = Object.keys(labels).filter((key) => key.endsWith(UNFIT_SUFFIX));
+  return keys.length === 0 ? NO_LABELS : Object.fromEntries(keys.map((key) => [key, shared(labels[key] ?? '')]));
+}
+
+/** What was parsed is a string of its own on each node; these two are all that most nodes have. */
+function shared(value: string): string {
+  return VALUES.find((one) => one === value) ?? value;
 }
 
 interface FieldsV1 {
   'f:metadata'?: { 'f:labels'?: Record<string, unknown> };
 }
 
-function ownedKeysOf(node: KubeObject, fieldManager: string): string[] {
-  const entries: readonly V1ManagedFieldsEntry[] = node.metadata?.managedFields ?? [];
-  const keys = entries
-    .filter((entry) => entry.manager === fieldManager)
-    .flatMap((entry) => Object.keys(labelFields(entry)))
-    .map((field) => field.replace(/^f:/, ''));
-  return [...new Set(keys)].filter((key) => key.endsWith(UNFIT_SUFFIX));
-}
-
 function labelFields(entry: V1ManagedFieldsEntry): Record<string, unknown> {
   return (entry.fieldsV1 as FieldsV1 | undefined)?.['f:metadata']?.['f:labels'] ?? {};
 }
 
-function otherOwnersOf(node: KubeObject, ownedKeys: readonly string[]): Record<string, string> | undefined {
-  const keys = Object.keys(unfitLabelsOf(node)).filter((key) => !ownedKeys.includes(key));
-  if (keys.length === 0) return undefined;
-  const entries: readonly V1ManagedFieldsEntry[] = node.metadata?.managedFields ?? [];
-  const owners = keys.flatMap((key) => {
-    const owner = entries.find((entry) => `f:${key}` in labelFields(entry))?.manager;
-    return owner === undefined ? [] : [[key, owner] as const];
-  });
-  return Object.fromEntries(owners);
+function owns(entry: V1ManagedFieldsEntry, key: string): boolean {
+  return `f:${key}` in labelFields(entry);
 }
 
-function addressesOf(node: V1Node): string[] {
+/**
+ * Sorts label keys by whether the field manager owns them. A key that it owns may be gone from the labels: who takes a
+ * label off owns nothing. So only those that are there are looked at.
+ */
+function ownersOf(
+  node: KubeObject,
+  keys: readonly string[],
+  fieldManager: string,
+): Pick<CachedNode, 'ownedKeys' | 'otherOwners'> {
+  if (keys.length === 0) return { ownedKeys: NO_KEYS };
+  const entries: readonly V1ManagedFieldsEntry[] = node.metadata?.managedFields ?? [];
+  const mine = entries.filter(({ manager }) => manager === fieldManager);
+  const ownedKeys = keys.filter((key) => mine.some((entry) => owns(entry, key)));
+  if (ownedKeys.length === keys.length) return { ownedKeys };
+  const others = keys.filter((key) => !ownedKeys.includes(key));
+  const otherOwners = others.flatMap((key) => {
+    const owner = entries.find((entry) => owns(entry, key))?.manager;
+    return owner === undefined ? [] : [[key, owner] as const];
+  });
+  return { ownedKeys, otherOwners: Object.fromEntries(otherOwners) };
+}
+
+function addressesOf(node: V1Node): readonly string[] {
   const hostname = node.metadata?.labels?.[HOSTNAME_LABEL];
   const addresses = (node.status?.addresses ?? []).map((a) => a.address);
   return [...new Set([...(hostname === undefined ? [] : [hostname]), ...addresses])];
@@ -67,13 +84,11 @@ export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode
   return (node) => {
     const { name, uid, resourceVersion, creationTimestamp } = node.metadata ?? {};
     const capacity = node.metadata?.annotations?.[CAPACITY_ANNOTATION];
-    const ownedKeys = ownedKeysOf(node, fieldManager);
-    const otherOwners = otherOwnersOf(node, ownedKeys);
+    const unfitLabels = unfitLabelsOf(node.metadata?.labels);
     return {
       metadata: { name, uid, resourceVersion, creationTimestamp },
-      unfitLabels: unfitLabelsOf(node),
-      ownedKeys,
-      ...(otherOwners === undefined ? {} : { otherOwners }),
+      unfitLabels,
+      ...ownersOf(node, Object.keys(unfitLabels), fieldManager),
       ...(capacity === undefined ? {} : { capacity }),
       addresses: addressesOf(node),
     };
