@@ -1,0 +1,82 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+/** What the documents point at: tests that prove a promise, sources, one another. */
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const DOCUMENTS = globSync(['*.md', 'docs/*.md', 'charts/*/README.md', 'test/lab/*.md'], { cwd: ROOT }).sort();
+
+/** Levels of tests, by which documents call a test `integration/secrets`: test/integration/secrets.test.ts. */
+const TEST = /^(?:integration|faults|chart|image|e2e)\/\w+$/;
+/** Files and folders, as they are called from the root. */
+const PATH = /^(?:src|test|scripts|deploy|charts|prometheus|dashboards)\/[\w./-]*$/;
+
+/** Text without blocks of code, which hold commands. */
+const prose = (text: string): string => text.replaceAll(/^```.*?^```/gms, '');
+
+/** What stands between backticks and is a path, as it is called from the root. */
+function citedPaths(text: string): string[] {
+  const quoted = [...prose(text).matchAll(/`([^`\n]+)`/g)].map(([, inner = '']) => inner);
+  return [
+    ...quoted.filter((each) => TEST.test(each)).map((each) => `test/${each}.test.ts`),
+    ...quoted.filter((each) => PATH.test(each)),
+  ];
+}
+
+/** Targets of links within the project, without an address of another place. */
+function linksOf(text: string): string[] {
+  return [...prose(text).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
+/** The anchors that GitHub gives the headings of a document: lower case, no punctuation, hyphens for blanks. */
+function anchorsOf(text: string): string[] {
+  const headings = [...prose(text).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** Why a link leads nowhere; undefined when it leads somewhere. */
+function problemOf(document: string, link: string): string | undefined {
+  const [path = '', anchor] = link.split('#');
+  const file = path === '' ? document : join(dirname(document), path);
+  if (!existsSync(join(ROOT, file))) return `${link}: there is no ${file}`;
+  if (anchor === undefined || !file.endsWith('.md')) return undefined;
+  const isThere = anchorsOf(readFileSync(join(ROOT, file), 'utf8')).includes(anchor);
+  return isThere ? undefined : `${link}: ${file} has no such heading`;
+}
+
+describe.each(DOCUMENTS)('%s', (document) => {
+  const text = readFileSync(join(ROOT, document), 'utf8');
+
+  it('names tests and files that exist', () => {
+    expect(citedPaths(text).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  it('links to what is there', () => {
+    expect(linksOf(text).flatMap((link) => problemOf(document, link) ?? [])).toEqual([]);
+  });
+});
+
+it('finds what is cited, or it would prove nothing', () => {
+  const all = DOCUMENTS.map((document) => readFileSync(join(ROOT, document), 'utf8'));
+  expect(all.flatMap(citedPaths)).toEqual(
+    expect.arrayContaining([
+      'test/faults/leaderProcess.test.ts',
+      'test/chart/rights.test.ts',
+      'src/runtime/events.test.ts',
+    ]),
+  );
+  expect(all.flatMap(linksOf)).toContain('../SECURITY.md');
+  expect(citedPaths('a `faults/none`, `test/no/x.ts`, `kubectl get`\n```sh\n`test/in/block`\n```\n')).toEqual([
+    'test/faults/none.test.ts',
+    'test/no/x.ts',
+  ]);
+  expect(anchorsOf('# What a test of `X` costs, in s\n')).toEqual(['what-a-test-of-x-costs-in-s']);
+});
