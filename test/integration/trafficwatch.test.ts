@@ -163,7 +163,10 @@ describe('label keys', () => {
     expect(affinity).not.toContain(key('web'));
   });
 
-  it('belong to the older TrafficWatch; the younger is Stalled and inherits without a flap', async () => {
+  it('belong to the older TrafficWatch: of the younger one nothing is written, and it inherits without a flap', async () => {
+    const deployment = (name: string) => f.client.get(DEPLOYMENTS, { namespace: 'default', name });
+    const nodes = await f.nodeVersions();
+    const { resourceVersion } = (await deployment('web')).metadata!;
     await f.createWatch('rival', { maxBandwidthPercent: '10', label: 'renamed' });
     await vi.waitFor(async () => {
       const rival = await f.watch('rival');
@@ -171,13 +174,19 @@ describe('label keys', () => {
       expect(condition(rival, 'Stalled')?.message).toContain('default/web');
       expect(rival.metadata?.finalizers).toBeUndefined();
     }, WAIT);
-    const versions = await f.nodeVersions();
+    const stalledAt = (await f.watch('web')).status?.nodes?.n1?.time ?? 0;
+    await vi.waitFor(async () => {
+      expect((await f.watch('web')).status?.nodes?.n1?.time).toBeGreaterThan(stalledAt + 2);
+    }, WAIT);
+    await expect(deployment('rival')).rejects.toMatchObject({ status: 404 });
+    expect((await deployment('web')).metadata?.resourceVersion).toBe(resourceVersion);
+    expect(await f.nodeVersions()).toEqual(nodes);
     await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name: 'web' });
     await vi.waitFor(
       async () => expect((await f.watch('rival')).status).toMatchObject({ ready: true, unfitNodes: 1 }),
       WAIT,
     );
-    expect(await f.nodeVersions()).toEqual(versions);
+    expect(await f.nodeVersions()).toEqual(nodes);
   });
 });
 
