@@ -1,4 +1,7 @@
+import { parseAllDocuments } from 'yaml';
 import { readAudit } from './audit.ts';
+import { NAMESPACE, RELEASE } from './install.ts';
+import { getObject, inCluster } from './kubectl.ts';
 
 /** A rule of a Role or ClusterRole. */
 export interface Rule {
@@ -24,15 +27,33 @@ function fullName(group: string, resource: string): string {
   return subresource === undefined ? full : `${full}/${subresource}`;
 }
 
+/** What the operator may do now. */
+export async function operatorRights(): Promise<Set<string>> {
+  const clusterRole = await getObject<{ rules: Rule[] }>('clusterrole', `${NAMESPACE}-${RELEASE}`);
+  const role = await getObject<{ rules: Rule[] }>('role', RELEASE, '-n', NAMESPACE);
+  return rightsOf([...clusterRole.rules, ...role.rules]);
+}
+
+/** What the clean-up will be allowed when the release is uninstalled; its roles are there for as long as it runs. */
+export async function cleanupRights(): Promise<Set<string>> {
+  const text = await inCluster('helm', ['get', 'hooks', RELEASE, '--namespace', NAMESPACE]);
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as { rules?: Rule[] } | null);
+  return rightsOf(objects.flatMap((object) => object?.rules ?? []));
+}
+
 /** What a user asked the API server for, as its audit log has it. */
 export interface RightsUsed {
-  readonly used: ReadonlySet<string>;
+  readonly used: Set<string>;
   /** Answered with 403. */
   readonly refused: ReadonlySet<string>;
 }
 
-/** The rights that a user's requests needed; a server-side apply that made its object needed `create`, too. */
-export function rightsUsed(user: string): RightsUsed {
+/**
+ * The rights that the requests of a ServiceAccount of the release needed; a server-side apply that made its object
+ * needed `create`, too.
+ */
+export function rightsUsed(serviceAccount: string): RightsUsed {
+  const user = `system:serviceaccount:${NAMESPACE}:${serviceAccount}`;
   const used = new Set<string>();
   const refused = new Set<string>();
   for (const { user: by, verb, objectRef, responseStatus } of readAudit()) {

@@ -1,3 +1,4 @@
+import type { V1Pod } from '@kubernetes/client-node';
 import { applyObjects, getObject, kubectl } from './kubectl.ts';
 
 /** Of the lab's own iperf3 image. */
@@ -31,9 +32,9 @@ async function podAddress(name: string): Promise<string> {
 
 /**
  * Fills the link of `sender` with TCP to a pod on `receiver`, until stopTraffic or for 15 minutes.
- * Replaces the traffic that runs.
+ * Replaces the traffic that runs. Resolves to when it began, to the second.
  */
-export async function startTraffic(sender: string, receiver: string): Promise<void> {
+export async function startTraffic(sender: string, receiver: string): Promise<Date> {
   await stopTraffic();
   await applyObjects([
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
@@ -44,6 +45,8 @@ export async function startTraffic(sender: string, receiver: string): Promise<vo
     pod('iperf3-client', sender, ['-c', address, '-p', `${SERVER_PORT}`, '-P', '4', '-t', `${LONGEST}`]),
   ]);
   await podAddress('iperf3-client');
+  const { status } = await getObject<V1Pod>('pod', 'iperf3-client', '-n', NAMESPACE);
+  return new Date(status!.containerStatuses![0]!.state!.running!.startedAt!);
 }
 
 /** Ends the traffic; nothing to do where there is none. */

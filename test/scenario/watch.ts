@@ -1,6 +1,7 @@
 import type { V1Node, V1Pod } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../src/api/trafficwatch.ts';
 import { applyObjects, getObject } from './kubectl.ts';
+import { labelKey } from './nodeLabels.ts';
 
 /** Placed by the scheduler, and light: it is where its pods land that counts. */
 export function sampleWatch(name: string, maxBandwidthPercent: string, replicas: number) {
@@ -44,7 +45,7 @@ export async function nodeRows(name: string): Promise<NodeRow[]> {
     getObject<{ items: V1Node[] }>('nodes'),
     getObject<{ items: V1Pod[] }>('pods', '-l', `app=${name}`),
   ]);
-  const label = `${name}.traffic.example.com/unfit`;
+  const label = labelKey(name);
   const names = nodes.items.map((n) => n.metadata?.name ?? '').sort();
   return names.map((node) => {
     const status = watch.status?.nodes?.[node];
@@ -58,9 +59,20 @@ export async function nodeRows(name: string): Promise<NodeRow[]> {
   });
 }
 
+/** Uids of the watch's running pods, sorted: the same ones later are the very same pods. */
+export async function podUids(watch: string): Promise<string[]> {
+  const { items } = await getObject<{ items: V1Pod[] }>('pods', '-l', `app=${watch}`);
+  return items
+    .filter(runs)
+    .map(({ metadata }) => metadata!.uid!)
+    .sort();
+}
+
+const runs = ({ metadata, status }: V1Pod): boolean => status?.phase === 'Running' && !metadata?.deletionTimestamp;
+
 function podsOn(pods: readonly V1Pod[], node: string): string[] {
   return pods
-    .filter((p) => p.spec?.nodeName === node && p.status?.phase === 'Running' && !p.metadata?.deletionTimestamp)
+    .filter((p) => p.spec?.nodeName === node && runs(p))
     .map((p) => p.metadata?.name ?? '')
     .sort();
 }
