@@ -7,12 +7,15 @@ import { createCredentialFiles, isServedBy, replaceServerCertificate, type Crede
 import { measured, seconds, sleep, until } from './measured.ts';
 import { metricsOf } from './metricsOf.ts';
 import { socketsTo } from './sockets.ts';
+import { createTokenFile } from './tokenFile.ts';
 
-/** Client certificate and authority replaced on disk, under the operator's process; tokens: integration/transport. */
+/** Token, client certificate and authority replaced on disk, under the operator's process. */
 const KEY = 'web.traffic.example.com/unfit';
 const WAIT = { timeout: 40_000, interval: 200 };
 /** Files are looked at every 10 s; a busy machine gets some more. */
 const NOTICED_MS = 15_000;
+/** The API server remembers for 10 s that a token was good; a revoked one is refused after that. */
+const REMEMBERED_MS = 10_000;
 
 let f: Fixture;
 let files: CredentialFiles;
@@ -22,10 +25,7 @@ beforeEach(({ onTestFailed }) => {
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2'] });
   f.exporter.setPercent('n2', 60);
-  files = await createCredentialFiles(f.controlPlane, 'before');
   await f.createWatch('web', { maxBandwidthPercent: '10' });
-  await f.startOperator([], { kubeconfig: files.kubeconfig });
-  await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual({ n1: 'false', n2: 'true' }), WAIT);
 });
 afterAll(async () => {
   await f.stop();
@@ -42,8 +42,37 @@ async function failures(): Promise<number> {
   return metrics.sum('reconciles_total', { result: 'error' }) + answers.reduce((sum, count) => sum + count, 0);
 }
 
+/** Starts the operator, and waits until it does its work. */
+async function startWith(kubeconfig: string): Promise<void> {
+  await f.startOperator([], { kubeconfig });
+  await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual({ n1: 'false', n2: 'true' }), WAIT);
+}
+
 describe('without a failed pass', { timeout: 240_000 }, () => {
+  it('a token that is replaced is used by the next calls, so that the old one may end', async () => {
+    const file = await createTokenFile(f.controlPlane, 'old-token');
+    await startWith(file.kubeconfig);
+    const before = await failures();
+    const user = await file.become('new-token');
+    const replaced = Date.now();
+    const took = await until('calls come with the new token', () => calls(user).some(({ verb }) => verb === 'patch'));
+    measured(`a token replaced on disk is used after ${seconds(took)}`);
+    expect(took).toBeLessThan(NOTICED_MS);
+    const since = calls(user)[0]!.at;
+    await file.revoke('old-token');
+    const refused = Date.now() + REMEMBERED_MS + 2_000;
+    await until('calls go on while the old token is refused', () => calls(user).some(({ at }) => at > refused));
+    const old = calls('system:serviceaccount:default:old-token');
+    expect(old).not.toEqual([]);
+    expect(old.filter(({ at, verb }) => at > since + 1_000 && verb !== 'watch')).toEqual([]);
+    expect(await failures()).toBe(before);
+    expect(audited(f.controlPlane).filter(({ at, code }) => at > replaced && code >= 400)).toEqual([]);
+    await f.stopOperator();
+  });
+
   it('a client certificate that is replaced is used by the next calls', async () => {
+    files = await createCredentialFiles(f.controlPlane, 'before');
+    await startWith(files.kubeconfig);
     const before = await failures();
     const replaced = Date.now();
     await files.become('after');
