@@ -33,7 +33,11 @@ export interface Seen {
 
 /** An operator over bad links, that has decided already. */
 export interface BadLinks {
-  /** Lets it work for so long, changing the traffic of one node to and fro, and watches it by good links. */
+  /**
+   * Lets it work for so long, and on until a connection was reset, changing the traffic of one node to and fro, and
+   * watches it by good links.
+   * @throws Error when none was reset in twice the time
+   */
   watch(ms: number): Promise<Seen>;
   stop(): Promise<void>;
 }
@@ -54,9 +58,13 @@ export async function startBadLinks(intervalMs: number): Promise<BadLinks> {
   return {
     watch: async (ms) => {
       const count = new ConnectionCount([api, prometheus].map((link) => Number(link.split(':')[1])));
-      const seen = await watch(f, toxiproxy, intervalMs, ms);
-      count.stop();
-      return { ...seen, connections: count.found.made, resets: count.found.ended };
+      try {
+        const time = new WatchTime(intervalMs, ms, () => count.found.ended > 0);
+        const seen = await watch(f, toxiproxy, time);
+        return { ...seen, connections: count.found.made, resets: count.found.ended };
+      } finally {
+        count.stop();
+      }
     },
     stop: async () => {
       await f.stop();
@@ -84,7 +92,34 @@ async function isHealthy(f: Fixture): Promise<{ healthy: boolean; message: strin
   return { healthy: conditions.length > 0 && bad.length === 0, message };
 }
 
-async function watch(f: Fixture, toxiproxy: Toxiproxy, intervalMs: number, ms: number): Promise<Seen> {
+/** How long is watched: pass by pass longer as long as what is awaited has not come. */
+class WatchTime {
+  readonly intervalMs: number;
+  readonly #latest: number;
+  readonly #hasCome: () => boolean;
+  #end: number;
+
+  constructor(intervalMs: number, ms: number, hasCome: () => boolean) {
+    this.intervalMs = intervalMs;
+    this.#end = performance.now() + ms;
+    this.#latest = this.#end + ms;
+    this.#hasCome = hasCome;
+  }
+
+  /** Milliseconds; below 0 when it is over. */
+  get left(): number {
+    return this.#end - performance.now();
+  }
+
+  /** To be called once a pass. */
+  prolong(): void {
+    if (this.#hasCome() || this.left > this.intervalMs) return;
+    if (this.#end > this.#latest) throw new Error('no connection was reset');
+    this.#end += this.intervalMs;
+  }
+}
+
+async function watch(f: Fixture, toxiproxy: Toxiproxy, time: WatchTime): Promise<Seen> {
   const seen: Seen = {
     connections: 0,
     resets: 0,
@@ -97,12 +132,12 @@ async function watch(f: Fixture, toxiproxy: Toxiproxy, intervalMs: number, ms: n
     labelsAfterMs: [],
     strayFlips: 0,
   };
-  const begin = performance.now();
   const before = await metricsOf(f.operator());
-  const observers = [passGaps, errors, trafficToAndFro].map((observe) => observe(f, seen, begin + ms, intervalMs));
-  while (performance.now() < begin + ms) {
+  const observers = [passGaps, errors, trafficToAndFro].map((observe) => observe(f, seen, time));
+  while (time.left > 0) {
     await spoil(toxiproxy);
-    await sleep(intervalMs);
+    await sleep(time.intervalMs);
+    time.prolong();
   }
   await Promise.all(observers);
   const after = await metricsOf(f.operator());
@@ -117,10 +152,10 @@ function sumOfAnswered(grown: (name: string, labels: Record<string, string>) => 
   return ['200', '201', '404', '409'].reduce((sum, code) => sum + grown('api_requests_total', { code }), 0);
 }
 
-async function passGaps(f: Fixture, seen: Seen, until: number): Promise<void> {
+async function passGaps(f: Fixture, seen: Seen, time: WatchTime): Promise<void> {
   let last = performance.now();
   let passes = (await metricsOf(f.operator())).sum('passes_total');
-  while (performance.now() < until) {
+  while (time.left > 0) {
     const now = (await metricsOf(f.operator())).sum('passes_total');
     seen.longestPassGapMs = Math.max(seen.longestPassGapMs, performance.now() - last);
     if (now !== passes) last = performance.now();
@@ -129,9 +164,9 @@ async function passGaps(f: Fixture, seen: Seen, until: number): Promise<void> {
   }
 }
 
-async function errors(f: Fixture, seen: Seen, until: number): Promise<void> {
+async function errors(f: Fixture, seen: Seen, time: WatchTime): Promise<void> {
   let since: number | undefined;
-  while (performance.now() < until) {
+  while (time.left > 0) {
     const { healthy, message } = await isHealthy(f);
     if (healthy) since = undefined;
     else {
@@ -143,8 +178,9 @@ async function errors(f: Fixture, seen: Seen, until: number): Promise<void> {
   }
 }
 
-async function trafficToAndFro(f: Fixture, seen: Seen, until: number, intervalMs: number): Promise<void> {
-  for (let full = true; performance.now() + 5 * intervalMs < until; full = !full) {
+async function trafficToAndFro(f: Fixture, seen: Seen, time: WatchTime): Promise<void> {
+  const { intervalMs } = time;
+  for (let full = true; time.left > 5 * intervalMs; full = !full) {
     f.exporter.setPercent('n3', full ? 90 : 1);
     const changed = performance.now();
     let labels: Record<string, string>;
@@ -157,6 +193,21 @@ async function trafficToAndFro(f: Fixture, seen: Seen, until: number, intervalMs
     seen.labelsAfterMs.push(performance.now() - changed);
     while (performance.now() < changed + 5 * intervalMs) await sleep(200);
   }
+}
+
+/** How long an error may stand in the status: until the next pass has ended and was written, by links as slow as these. */
+export const longestErrorOf = (intervalMs: number): number => intervalMs + 4 * LATENCY_MS;
+
+/** The promises that were broken, in words; none when all were kept. */
+export function brokenPromises(seen: Seen, intervalMs: number): string[] {
+  const promises: [boolean, string][] = [
+    [seen.resets > 0, 'a connection was reset'],
+    [seen.longestPassGapMs < 3 * intervalMs, 'passes are delayed threefold at most'],
+    [seen.longestErrorMs <= longestErrorOf(intervalMs), 'no error lasts longer than a pass'],
+    [seen.strayFlips === 0, 'no label changes without its traffic'],
+    [seen.labelsAfterMs.length > 0, 'labels follow the traffic'],
+  ];
+  return promises.filter(([isKept]) => !isKept).map(([, what]) => what);
 }
 
 /** The figures as sentences. */

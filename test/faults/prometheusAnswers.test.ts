@@ -1,5 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import { bundle } from '../../scripts/build.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import * as lies from './lyingAnswers.ts';
 import type { Lie } from './lyingAnswers.ts';
@@ -10,21 +15,29 @@ import { measured, seconds, until } from './measured.ts';
 const WAIT = { timeout: 60_000, interval: 100 };
 const KEY = 'web.traffic.example.com/unfit';
 const LABELS = { n1: 'false', n2: 'true', n3: 'false' };
-/** Two answers of 32 MiB at once, and what the garbage collector has not yet taken away of those before. */
-const MOST_GROWTH_MIB = 160;
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/**
+ * What the chart lets the operator have, MiB. It has to do for two answers of 32 MiB at once, and what the garbage
+ * collector has not yet taken away of those before.
+ */
+const LIMIT_MIB = memoryLimit();
 /** Of one answer: the limit, and what lies in the buffers of two sockets and of both processes. */
 const MOST_TAKEN_MIB = 48;
 const LATE_MS = 60_000;
 
+let directory: string;
 let f: Fixture;
 let prometheus: LyingPrometheus;
 /** Resident memory of the operator before any lie, MiB. */
 let atRest: number;
 beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'bundle-'));
+  // As the image has it: the sources by themselves take more, for the types that are stripped.
+  await bundle(join(ROOT, 'src/main.ts'), directory);
   f = await startFixture({ nodes: Object.keys(LABELS) });
   f.exporter.setPercent('n2', 60);
   prometheus = await startLyingPrometheus(f.prometheusUrl);
-  await f.startOperator(['--interval=2s'], { prometheusUrl: prometheus.url });
+  await f.startOperator(['--interval=2s'], { prometheusUrl: prometheus.url, main: join(directory, 'main.js') });
   await f.createWatch('web', { maxBandwidthPercent: '10' });
   await vi.waitFor(async () => {
     expect(await f.labels(KEY)).toEqual(LABELS);
@@ -32,12 +45,23 @@ beforeAll(async () => {
     expect((await f.watch('web')).status).toMatchObject({ ready: true, unknownNodes: 0 });
   }, WAIT);
   atRest = memory('VmRSS');
-  measured(`RSS at rest, from the sources: ${atRest.toFixed(0)} MiB`);
+  measured(`RSS at rest: ${atRest.toFixed(0)} MiB`);
 });
 afterAll(async () => {
   await prometheus.stop();
   await f.stop();
+  rmSync(directory, { recursive: true, force: true });
 });
+
+function memoryLimit(): number {
+  const values = parse(readFileSync(join(ROOT, 'charts/traffic-operator/values.yaml'), 'utf8')) as {
+    resources: { limits: { memory: string } };
+  };
+  const { memory: limit } = values.resources.limits;
+  const [, mebibytes] = /^(\d+)Mi$/.exec(limit) ?? [];
+  if (mebibytes === undefined) throw new Error(`resources.limits.memory of the chart is ${limit}: not in Mi`);
+  return Number(mebibytes);
+}
 
 async function reachable() {
   return (await f.watch('web')).status?.conditions?.find(({ type }) => type === 'PrometheusReachable');
@@ -91,9 +115,9 @@ async function lieFor({ name, lie, reason }: Row): Promise<void> {
   await expectUntouched(versions);
   prometheus.lie = undefined;
   await expectRecovery(name, versions);
-  measured(`${name}: ${reason}, "${message}"; RSS grew by ${(peak - atRest).toFixed(0)} MiB`);
+  measured(`${name}: ${reason}, "${message}"; RSS up to ${peak.toFixed(0)} MiB`);
   expect(message).not.toContain('s3cret');
-  expect(peak - atRest).toBeLessThan(MOST_GROWTH_MIB);
+  expect(peak).toBeLessThan(LIMIT_MIB);
 }
 
 async function expectRecovery(name: string, versions: unknown): Promise<void> {

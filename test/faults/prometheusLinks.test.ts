@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { reportOf, startBadLinks, type BadLinks } from './badLinks.ts';
+import { brokenPromises, reportOf, startBadLinks, type BadLinks } from './badLinks.ts';
 import { measured } from './measured.ts';
 
 /** Slow links that break now and then, to the API server and to Prometheus; `make soak-links` does it for longer. */
@@ -16,10 +16,6 @@ describe('links with half a second of latency and resets', () => {
   it('delay passes threefold at most, and no error lasts longer than a pass', async () => {
     const seen = await links.watch(LENGTH_MS);
     for (const line of reportOf(seen, INTERVAL_MS)) measured(line);
-    expect(seen.longestPassGapMs).toBeLessThan(3 * INTERVAL_MS);
-    // Until the next pass has ended and was written, by links as slow as these.
-    expect(seen.longestErrorMs).toBeLessThan(2 * INTERVAL_MS);
-    expect(seen.strayFlips).toBe(0);
-    expect(seen.labelsAfterMs.length).toBeGreaterThan(0);
+    expect(brokenPromises(seen, INTERVAL_MS)).toEqual([]);
   });
 });

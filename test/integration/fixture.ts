@@ -19,12 +19,12 @@ export interface Fixture {
   readonly prometheusUrl: string;
   operator(): Operator;
   /**
-   * @param over as another user than the administrator, against another Prometheus than the fixture's or its own, or
-   *   without waiting for it to be ready
+   * @param over as another user than the administrator, against another Prometheus than the fixture's or its own,
+   *   without waiting for it to be ready, or another program than the sources
    */
   startOperator(
     args?: readonly string[],
-    over?: { kubeconfig?: string; prometheusUrl?: string | undefined; until?: 'ready' | 'alive' },
+    over?: { kubeconfig?: string; prometheusUrl?: string | undefined; until?: 'ready' | 'alive'; main?: string },
   ): Promise<Operator>;
   stopOperator(): Promise<unknown>;
   restartOperator(): Promise<unknown>;
