@@ -28,7 +28,7 @@ const MAX_IN_FLIGHT = 16;
 const PING_INTERVAL_MS = 5_000;
 const CREDENTIALS_INTERVAL_MS = 10_000;
 /** A leader that cannot renew for 10 s must stand down: two tries of 5 s fit. */
-const LEASE_TIMEOUT_MS = 5_000;
+export const LEASE_TIMEOUT_MS = 5_000;
 /** Shorter than the pause between probes, so that they keep their pace. */
 const PROBE_TIMEOUT_MS = 2_500;
 /** A TCP handshake whose first packet was lost waits 1 s, then 2, then 4: dialling again is faster. */

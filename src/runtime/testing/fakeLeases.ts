@@ -1,10 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { ApiError, TransportError } from '../errors.ts';
 import type { Lease, LeaseSpec } from '../leaderElection/lease.ts';
-import type { Transport, TransportRequest } from '../transport.ts';
-
-/** What the transport gives a call on the lease lane. */
-const LEASE_LANE_TIMEOUT_MS = 5_000;
+import { LEASE_TIMEOUT_MS, type Transport, type TransportRequest } from '../transport.ts';
 
 /** Slow, but in time. */
 const SLOW_MS = 2_000;
@@ -64,6 +61,6 @@ export class FakeLeases {
 }
 
 async function hang(clock: Clock, signal: AbortSignal | undefined): Promise<never> {
-  await clock.sleep(LEASE_LANE_TIMEOUT_MS, signal);
+  await clock.sleep(LEASE_TIMEOUT_MS, signal);
   throw new TransportError('no answer', { failure: signal?.aborted ? 'aborted' : 'deadline' });
 }
