@@ -1,19 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { V1Deployment, V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
 import type { TrafficWatch } from '../../src/api/trafficwatch.ts';
 import { panelQueries, type PanelQuery } from '../../dashboards/queries.ts';
-import { createAuthority } from '../integration/pki.ts';
 import { labDown, labUp } from '../lab/lab.ts';
 import { writesSince } from '../scenario/audit.ts';
 import { helmInstall, helmRollback, helmUninstall, helmUpgrade, provideImage } from '../scenario/install.ts';
 import { NAMESPACE, operatorLogs } from '../scenario/install.ts';
 import { getObject, kubectl } from '../scenario/kubectl.ts';
+import { installOtherMonitoring, OTHER_PROMETHEUS, otherMonitoringReady } from '../scenario/monitoring.ts';
+import { labels as labelsByNode, ownLabels } from '../scenario/nodeLabels.ts';
 import { ask, askOverTime } from '../scenario/prometheus.ts';
-import { applyWatch, nodeRows } from '../scenario/watch.ts';
+import { operatorRights, rightsUsed, unusedRights } from '../scenario/rights.ts';
+import { createMetricsCertificate, createScrapers, scrape } from '../scenario/secureMetrics.ts';
+import { applyWatch, podUids } from '../scenario/watch.ts';
 
 /** What a careful admin does with the chart, on real pods: every option on, back again, and the dashboards looked at. */
 const LABEL = 'web.traffic.example.com/unfit';
@@ -33,6 +33,10 @@ const EVERYTHING_ON = {
   priorityClassName: 'system-cluster-critical',
   tolerations: [{ operator: 'Exists' }],
 };
+/** For an event that happens again within ten minutes. */
+const BY_CHANCE = 'patch events.events.k8s.io';
+/** Where the admission plugin OwnerReferencesPermissionEnforcement is on. */
+const UNUSED = 'update trafficwatches.traffic.example.com/finalizers';
 const VARIABLES = {
   job: 'traffic-operator',
   namespace: 'default',
@@ -44,26 +48,16 @@ const VARIABLES = {
 const within = (seconds: number) => ({ timeout: seconds * 1000, interval: 1000 });
 const failureReport = (): void => onTestFailed(async () => console.error(await operatorLogs().catch(String)));
 
-async function labels(): Promise<(string | undefined)[]> {
-  const { items } = await getObject<{ items: V1Node[] }>('nodes');
-  return items.map(({ metadata }) => metadata?.labels?.[LABEL]);
-}
-
-async function createCertificate(): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'metrics-tls-'));
-  try {
-    await createAuthority(directory);
-    const [key, certificate] = ['apiserver.key', 'apiserver.crt'].map((name) => join(directory, name));
-    const secret = ['create', 'secret', 'tls', 'metrics-tls', `--key=${key}`, `--cert=${certificate}`];
-    await kubectl(...secret, '-n', NAMESPACE);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
+const labels = async (): Promise<(string | undefined)[]> => Object.values(await labelsByNode('web'));
 
 /** Nodes that pods have written since, the operator's among them: labels that flipped would show here. */
 async function nodesWrittenSince(since: Date): Promise<string[]> {
   return (await writesSince(since, 'nodes')).map(({ pod, name }) => `${pod} wrote ${name}`);
+}
+
+async function nodeAddresses(): Promise<string[]> {
+  const { items } = await getObject<{ items: V1Node[] }>('nodes');
+  return items.map(({ status }) => status!.addresses!.find(({ type }) => type === 'InternalIP')!.address);
 }
 
 beforeAll(async () => {
@@ -72,6 +66,7 @@ beforeAll(async () => {
   await kubectl('annotate', 'node', 'node2', 'traffic.example.com/capacity=1kbit');
   await provideImage();
   await helmInstall();
+  await installOtherMonitoring(await nodeAddresses());
   await applyWatch('web', '90', 2);
   await vi.waitFor(async () => expect(await labels()).toEqual(LABELS), within(120));
 }, 900_000);
@@ -95,17 +90,19 @@ describe('the dashboards', () => {
 
 describe('an upgrade', () => {
   let begin: Date;
+  let granted: Set<string>;
 
   it('to every option on leaves labels and pods as they are, and the operator at work', async () => {
     failureReport();
     for (const path of MONITORING_CRDS) await kubectl('create', '-f', path);
-    await createCertificate();
-    const pods = (await nodeRows('web')).flatMap((row) => row.pods);
+    await createMetricsCertificate();
+    const pods = await podUids('web');
     begin = new Date();
     await helmUpgrade(EVERYTHING_ON);
     await expectAtWork('91');
-    expect((await nodeRows('web')).flatMap((row) => row.pods)).toEqual(pods);
+    expect(await podUids('web')).toEqual(pods);
     expect(await nodesWrittenSince(begin)).toEqual([]);
+    granted = await operatorRights();
   });
 
   it('made what was asked for', async () => {
@@ -124,6 +121,29 @@ describe('an upgrade', () => {
     failureReport();
     await kubectl('label', 'node', 'node1', `${LABEL}=true`, '--overwrite');
     await vi.waitFor(async () => expect(await labels()).toEqual(LABELS), within(60));
+  });
+
+  it('serves the metrics to those that may read them', async () => {
+    failureReport();
+    await createScrapers();
+    const { status, text } = await scrape('scraper');
+    expect([status, text]).toEqual([200, expect.stringContaining('traffic_operator_api_requests_total')]);
+    expect([await scrape('stranger'), await scrape()]).toMatchObject([{ status: 403 }, { status: 401 }]);
+  });
+
+  it('makes no node fit where all are over the threshold, tells of it, and lets running pods stay', async () => {
+    failureReport();
+    const pods = await podUids('web');
+    await kubectl('annotate', 'node', 'node1', 'traffic.example.com/capacity=1kbit');
+    await vi.waitFor(async () => expect(await labels()).toEqual(['true', 'true']), within(60));
+    await vi.waitFor(
+      async () => expect(await kubectl('events', '--for', 'trafficwatch/web')).toMatch(/Warning +AllNodesUnfit/),
+      within(20),
+    );
+    expect(await podUids('web')).toEqual(pods);
+    await kubectl('annotate', 'node', 'node1', 'traffic.example.com/capacity-');
+    await vi.waitFor(async () => expect(await labels()).toEqual(LABELS), within(60));
+    expect(await podUids('web')).toEqual(pods);
     begin = new Date();
   });
 
@@ -133,6 +153,25 @@ describe('an upgrade', () => {
     await expectAtWork('92');
     expect(await kubectl('get', 'networkpolicies', '-n', NAMESPACE, '-o', 'name')).toBe('');
     expect(await nodesWrittenSince(begin)).toEqual([]);
+  });
+
+  it('to a Prometheus that was there before takes its own away, and no label flips', async () => {
+    failureReport();
+    await otherMonitoringReady();
+    await helmUpgrade({ prometheus: { url: OTHER_PROMETHEUS } });
+    await vi.waitFor(async () => {
+      expect(await kubectl('get', 'deployment', 'prometheus', '-n', NAMESPACE, '--ignore-not-found')).toBe('');
+      expect(await kubectl('get', 'namespace', `${NAMESPACE}-node-exporter`, '--ignore-not-found')).toBe('');
+    }, within(60));
+    // Of nodes that are not measured it would say that they are unknown.
+    await expectAtWork('93');
+    expect(await nodesWrittenSince(begin)).toEqual([]);
+  });
+
+  it('used every right that it was given for it, and was refused nothing', () => {
+    const { used, refused } = rightsUsed('traffic-operator');
+    expect([...refused]).toEqual([]);
+    expect(unusedRights(granted, used.add(BY_CHANCE))).toEqual([UNUSED]);
   });
 });
 
@@ -152,6 +191,7 @@ async function expectAtWork(threshold: string): Promise<void> {
 describe('removal', () => {
   it('works after all of that', async () => {
     await helmUninstall();
-    expect(await labels()).toEqual([undefined, undefined]);
+    expect(await ownLabels()).toEqual([]);
+    expect([...rightsUsed('traffic-operator-cleanup').refused]).toEqual([]);
   });
 });
