@@ -2,7 +2,7 @@ import type { V1ConfigMap } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { removeMeasurement } from '../../src/controllers/measurement/removeMeasurement.ts';
-import { CONFIG_MAPS, DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../src/runtime/resources.ts';
+import { CONFIG_MAPS, DAEMONSETS, DEPLOYMENTS, SERVICE_ACCOUNTS, SERVICES } from '../../src/runtime/resources.ts';
 import { useBench, HEALED } from './measurementBench.ts';
 import type { Bench } from './measurementBench.ts';
 
@@ -38,6 +38,30 @@ describe("somebody else's objects", () => {
     await client.delete(CONFIG_MAPS, { namespace, name: 'prometheus-targets' });
     await vi.waitFor(() => expect(problems()).toEqual([]), HEALED);
     await bench().deployed();
+  });
+});
+
+describe("somebody else's fields", () => {
+  it('stay: pull Secrets that a person gave to the ServiceAccounts, when these are put right', async () => {
+    const { client, namespace } = bench();
+    bench().start();
+    await bench().deployed();
+    const imagePullSecrets = [{ name: 'pull' }];
+    for (const ref of [
+      { namespace, name: 'prometheus' },
+      { namespace: `${namespace}-node-exporter`, name: 'node-exporter' },
+    ]) {
+      const theirs = { imagePullSecrets, automountServiceAccountToken: true };
+      await client.mergePatch(SERVICE_ACCOUNTS, ref, theirs, { fieldManager: 'person' });
+      await vi.waitFor(
+        async () =>
+          expect(await client.get(SERVICE_ACCOUNTS, ref)).toMatchObject({
+            imagePullSecrets,
+            automountServiceAccountToken: false,
+          }),
+        HEALED,
+      );
+    }
   });
 });
 
