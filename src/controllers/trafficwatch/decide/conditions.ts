@@ -9,6 +9,7 @@ import {
 } from '../../../usage/snapshot.ts';
 import { describeStrays } from '../../../usage/strays.ts';
 import type { NodeView, Observation } from '../observation.ts';
+import { WAIT_FOR_DATA_MS, waitingSinceOf } from './deployment.ts';
 import type { LabelFight } from './labelFights.ts';
 import { passFailureReason } from './passFailure.ts';
 import type { Plan } from './plan.ts';
@@ -44,11 +45,20 @@ function ready(o: Observation, plan: Plan): Draft {
     return draft('False', plan.stall.reason, plan.stall.message);
   if (plan.decided) return draft('True', Reason.Decided, 'nodes are decided; their labels say the verdicts');
   if (!o.current) return draft('Unknown', Reason.Initializing, 'no pass over Prometheus has ended yet');
-  if (plan.deployment?.kind === 'Apply') {
-    const message = 'nothing was measured for 60 s; the Deployment exists and runs on any node until nodes are decided';
-    return draft('False', Reason.DecidedWithoutData, message);
+  return undecided(o, plan);
+}
+
+/** A Deployment may be there before nodes are decided: it was taken over, or the wait for data is over. */
+function undecided(o: Observation, plan: Plan): Draft {
+  if (plan.deployment?.kind !== 'Apply') {
+    return draft('False', Reason.Deciding, 'waiting for two passes in a row with data');
   }
-  return draft('False', Reason.Deciding, 'waiting for two passes in a row with data');
+  const meanwhile = 'the Deployment exists, and its pods run on any node that is not labelled unfit';
+  if (o.now < waitingSinceOf(o.watch, o.feedStartedAt) + WAIT_FOR_DATA_MS) {
+    return draft('False', Reason.Deciding, `waiting for two passes in a row with data; ${meanwhile}`);
+  }
+  const waited = `${WAIT_FOR_DATA_MS / 1000} s were waited for data, and the last two passes do not both have some`;
+  return draft('False', Reason.DecidedWithoutData, `${waited}; until they do, ${meanwhile}`);
 }
 
 function fightsMessage(fights: readonly LabelFight[]): string {

@@ -11,6 +11,11 @@ export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'traffic-operator' }
 /** How long a workload waits for its monitoring before it is created without: ms. */
 export const WAIT_FOR_DATA_MS = 60_000;
 
+/** When the wait for data begins: with the TrafficWatch, or with the feed where that is later. Ms since the epoch. */
+export function waitingSinceOf(watch: TrafficWatch, feedStartedAt: number): number {
+  return Math.max(new Date(watch.metadata?.creationTimestamp ?? 0).getTime(), feedStartedAt);
+}
+
 /** What becomes of the Deployment in this reconcile. */
 export type DeploymentDecision =
   | { readonly kind: 'Apply'; readonly desired: V1Deployment }
@@ -88,7 +93,7 @@ function sameSelector(a: V1Deployment, b: V1Deployment): boolean {
  * | no               |             |          | no                   | Wait            |
  *
  * @param decided whether two passes with data have been seen, now or before.
- * @param waitingSince ms since the epoch: the later of the watch's creation and the start of the feed.
+ * @param waitingSince see waitingSinceOf.
  */
 export function decideDeployment(input: {
   watch: TrafficWatch;

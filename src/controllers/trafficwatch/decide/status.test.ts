@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TrafficWatchStatus } from '../../../api/trafficwatch.ts';
 import { diffMergePatch } from '../../../runtime/mergePatch.ts';
-import { aClaim, anObservation, aWatch, failedPass, KEY, NOW, pass } from '../testing/observations.ts';
+import { aClaim, aDeployment, anObservation, aWatch, failedPass, KEY, NOW, pass } from '../testing/observations.ts';
 import { decidePlan } from './plan.ts';
 import { decideStatus } from './status.ts';
 import { settled, statusOf } from '../testing/settled.ts';
@@ -100,8 +100,32 @@ describe('decideStatus', () => {
 
   it('says that the Deployment exists without data after 60 s', () => {
     const status = statusOf(anObservation({ current: failedPass(2), previous: failedPass(1) }));
-    expect(condition(status, 'Ready')).toMatchObject({ status: 'False', reason: 'DecidedWithoutData' });
+    expect(condition(status, 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'DecidedWithoutData',
+      message:
+        '60 s were waited for data, and the last two passes do not both have some; until they do, ' +
+        'the Deployment exists, and its pods run on any node that is not labelled unfit',
+    });
   });
+
+  it.each([
+    ['the TrafficWatch is new', { feedStartedAt: NOW - 300_000, createdAt: NOW - 59_999 }],
+    ['the operator has just started', { feedStartedAt: NOW - 59_999, createdAt: NOW - 300_000 }],
+  ])(
+    'claims no wait of 60 s of a Deployment that was there already, where %s',
+    (_why, { feedStartedAt, createdAt }) => {
+      const watch = aWatch({ metadata: { uid: 'uid-web', creationTimestamp: new Date(createdAt) } });
+      const passes = { current: failedPass(1), previous: undefined };
+      const status = statusOf(anObservation({ watch, deployment: aDeployment(watch), feedStartedAt, ...passes }));
+      expect(condition(status, 'Ready')).toMatchObject({
+        status: 'False',
+        reason: 'Deciding',
+        message:
+          'waiting for two passes in a row with data; the Deployment exists, and its pods run on any node that is not labelled unfit',
+      });
+    },
+  );
 
   it('drops a node that is gone', () => {
     const o = settled(anObservation());
