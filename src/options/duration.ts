@@ -19,7 +19,7 @@ export function readDuration(text: string): number | undefined {
   if (text === '0') {
     return 0;
   }
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text)) {
+  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/.test(text)) {
     return undefined;
   }
   const parts = [...text.matchAll(/([\d.]+)([^\d.]+)/g)];
