@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Client } from '../../src/runtime/client.ts';
 import { NODES } from '../../src/runtime/resources.ts';
+import { installCrd } from '../integration/customResource.ts';
 import { connect } from '../integration/runtimeScene.ts';
 import { startControlPlane, type ControlPlane } from '../integration/controlPlane.ts';
 import { binary } from '../lab/binaries.ts';
@@ -54,7 +55,7 @@ export async function startPlane(): Promise<Plane> {
   });
   const { client, transport } = connect(controlPlane);
   const ca = await readFile(join(controlPlane.directory, 'ca.crt'));
-  const token = await deploy(controlPlane);
+  const token = await deploy(controlPlane, client);
   let nodes = 0;
   return {
     controlPlane,
@@ -77,13 +78,13 @@ export async function startPlane(): Promise<Plane> {
 }
 
 /** @returns a token of the operator's ServiceAccount */
-async function deploy({ kubeconfig }: ControlPlane): Promise<string> {
+async function deploy({ kubeconfig }: ControlPlane, client: Client): Promise<string> {
   const kubectl = await binary('kubectl');
   const call = async (...args: string[]): Promise<string> =>
     (await run(kubectl, [`--kubeconfig=${kubeconfig}`, ...args])).stdout.trim();
-  await call('apply', '--server-side', '-f', join(DEPLOY, 'namespace.yaml'), '-f', join(DEPLOY, 'crds'));
-  await call('wait', '--for=condition=Established', 'crd/trafficwatches.traffic.example.com', '--timeout=60s');
-  await call('apply', '--server-side', '-f', join(DEPLOY, 'operator.yaml'));
+  await installCrd(client);
+  const manifests = ['namespace.yaml', 'operator.yaml'].flatMap((file) => ['-f', join(DEPLOY, file)]);
+  await call('apply', '--server-side', ...manifests);
   return call('create', 'token', SERVICE_ACCOUNT, '-n', NAMESPACE, '--duration=12h');
 }
 
