@@ -1,0 +1,52 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { resourcePath } from '../../src/runtime/resource.ts';
+import { useConnectedPlane } from './connectedPlane.ts';
+import { installCrd } from './customResource.ts';
+
+/** What people copy out of the documents: every TrafficWatch in them is one that the API server takes. */
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const DOCUMENTS = globSync(['*.md', 'docs/*.md', 'charts/*/README.md'], { cwd: ROOT }).sort();
+
+const scene = useConnectedPlane(({ client }) => installCrd(client));
+
+interface Block {
+  readonly document: string;
+  readonly object: TrafficWatch;
+}
+
+function blocksOf(document: string): Block[] {
+  const text = readFileSync(join(ROOT, document), 'utf8');
+  const blocks = [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, yaml = '']) => parse(yaml) as TrafficWatch);
+  return blocks.filter(({ kind }) => kind === TRAFFIC_WATCHES.kind).map((object) => ({ document, object }));
+}
+
+const BLOCKS = DOCUMENTS.flatMap(blocksOf);
+
+/** As `kubectl apply --dry-run=server` sends it: unknown and misspelt fields are refused. */
+function dryRun(object: unknown): Promise<TrafficWatch> {
+  return scene.connected.transport.request<TrafficWatch>({
+    method: 'POST',
+    path: resourcePath(TRAFFIC_WATCHES, { namespace: 'default' }),
+    query: { dryRun: 'All', fieldValidation: 'Strict' },
+    body: object,
+  });
+}
+
+describe('a TrafficWatch in the documents', () => {
+  it('is in the README at least', () => expect(BLOCKS.map(({ document }) => document)).toContain('README.md'));
+
+  it.each(BLOCKS)('of $document is taken by the API server as it is', async ({ object }) => {
+    expect((await dryRun(object)).spec).toMatchObject(object.spec);
+  });
+
+  it('would be refused with a field that is misspelt', async () => {
+    const [{ object }] = BLOCKS as [Block];
+    const misspelt = { ...object, spec: { ...object.spec, maxBandwidthPercents: '20' } };
+    await expect(dryRun(misspelt)).rejects.toMatchObject({ status: 400 });
+  });
+});
