@@ -85,7 +85,7 @@ const nodeExporter = z
       .string()
       .default('')
       .describe(
-        "Regular expression of network devices that it does not even read; empty: the nodes' ends of pod interfaces.",
+        "Regular expression of network devices that it does not even read; empty: the nodes' ends of pod interfaces, by names such as veth or cali and six or more hex digits. A node whose uplink has such a name is measured only with another expression here.",
       ),
   })
   .prefault({})

@@ -106,7 +106,7 @@ export const FLAGS = {
   }),
   nodeExporterIgnoredDevices: flag(
     regExp,
-    'Names of network devices that it does not even read, instead of the built-in ones.',
+    'Names of network devices that it does not even read, instead of the built-in ones: as network plug-ins name pods’ interfaces, veth or cali and six or more hex digits, for example. A node whose uplink has such a name is not measured.',
     { defaultNote: 'the nodes’ ends of pod interfaces' },
   ),
   deviceExclude: flag(regExp, 'Names of network devices that are not measured, instead of the built-in ones.', {
