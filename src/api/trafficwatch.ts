@@ -93,7 +93,10 @@ const statusSchema = z
     fitNodes: int32('Number of nodes whose verdict is Fit.'),
     unfitNodes: int32('Number of nodes whose verdict is Unfit.'),
     unknownNodes: int32('Number of nodes whose verdict is Unknown.'),
-    nodes: z.record(z.string(), nodeStatus).optional().meta({ description: 'What is known of each node, by name.' }),
+    nodes: z.record(z.string(), nodeStatus).optional().meta({
+      description:
+        'What is known of each node, by name. Beyond 100 nodes at most 60 are listed: the 20 with the highest figures, then those that are Unfit or Unknown. The counts beside it are of all nodes.',
+    }),
     conditions: conditionsSchema('Ready, Reconciling, Stalled, PrometheusReachable and MetricsAvailable.'),
   })
   .optional()

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { trafficWatchSchema } from '../../../api/trafficwatch.ts';
 import { diffMergePatch } from '../../../runtime/mergePatch.ts';
 import { anObservation, KEY, NOW, pass } from '../testing/observations.ts';
 import type { Observation } from '../observation.ts';
 import { decidePlan } from './plan.ts';
+import { selectNodes } from './statusNodes.ts';
 import { decideEvents } from './transitions.ts';
 import { settled, statusOf } from '../testing/settled.ts';
 
@@ -23,6 +25,15 @@ describe('beyond 100 nodes', () => {
     expect(listed).toEqual(expect.arrayContaining(names.slice(0, 30)));
     expect(listed.length).toBeLessThanOrEqual(60);
     expect(JSON.stringify(status).length).toBeLessThan(16 * 1024);
+  });
+
+  it('is described so in the CRD: up to 100 all, beyond at most 60, of which the hottest 20 come first', () => {
+    const candidates = (count: number, verdict: 'Fit' | 'Unfit') =>
+      names.slice(0, count).map((name) => ({ name, verdict: { verdict } }));
+    const listed = (count: number, verdict: 'Fit' | 'Unfit') => selectNodes(candidates(count, verdict)).length;
+    const limits = [listed(100, 'Fit'), listed(300, 'Unfit'), listed(300, 'Fit')];
+    const description = trafficWatchSchema.shape.status.unwrap().shape.nodes.meta()?.description ?? '';
+    expect(description.match(/\d+/g)?.map(Number)).toEqual(limits);
   });
 
   const noisy = (hot: number, n: number) =>
