@@ -158,7 +158,7 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     ...(await createServers(process, manager, reading)),
     cachePart(caches.watches),
     cachePart(caches.nodes),
-    cachePart(caches.deployments),
+    optionalCachePart(caches.deployments),
     ...measurement.informers.map(optionalCachePart),
     ...election.parts,
     { name: 'feed', stage: 'work', run: (stop) => feed.run(stop) },

@@ -4,7 +4,7 @@ import type { V1Lease } from '@kubernetes/client-node';
 import type { WriteGate } from '../runtime/client.ts';
 import { createInformer } from '../runtime/informer.ts';
 import { LeaderElector } from '../runtime/leaderElection.ts';
-import { cachePart, type Part } from '../runtime/manager.ts';
+import { optionalCachePart, type Part } from '../runtime/manager.ts';
 import { LEASES } from '../runtime/resources.ts';
 import type { Process } from './options.ts';
 
@@ -52,5 +52,5 @@ export function createElection({ options, transport, metrics, logger }: Process,
     onStoppedLeading: () => metrics.leading(false),
   });
   const part: Part = { name: 'election', stage: 'election', run: (signal) => elector.run(signal) };
-  return { gate: elector, parts: [cachePart(leases), part] };
+  return { gate: elector, parts: [optionalCachePart(leases), part] };
 }

@@ -63,6 +63,11 @@ export interface TrafficWatchControllers {
 /** The informer index that finds the TrafficWatches that claim a label key. */
 export const watchIndexes = { [BY_LABEL_KEY]: claimedKeys };
 
+/** What was once known and may have changed since is not known: it is asked for by name instead. */
+function upToDate(informer: Informer<V1Deployment>): Sources['deployments'] {
+  return { get: (key) => (informer.refusal === undefined ? informer.lister.get(key) : undefined) };
+}
+
 function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
   return {
     client: o.client,
@@ -71,7 +76,8 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
     measurementProblems: o.measurementProblems,
     watches: o.watches.lister,
     nodes: o.nodes.lister,
-    deployments: o.deployments.lister,
+    deployments: upToDate(o.deployments),
+    deploymentsRefusal: () => o.deployments.refusal,
     crd,
     written: {
       watches: new WrittenObjects(o.clock),

@@ -1,6 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../api/trafficwatch.ts';
 import type { Snapshot } from '../../usage/snapshot.ts';
+import type { Failure } from './decide/conditions.ts';
 
 /** What was last written under a label key of a Node; remembered until it has stood for a while. */
 export interface LabelWrite {
@@ -52,6 +53,10 @@ export interface Observation {
   readonly nodes: readonly NodeView[];
   /** The Deployment of the TrafficWatch's namespace and name, whoever owns it. */
   readonly deployment: V1Deployment | undefined;
+  /** The API server does not tell whether there is one: `deployment` says nothing then. */
+  readonly deploymentUnknown?: boolean;
+  /** What the API server does not let us read of Deployments; told to the user, no reason to try again sooner. */
+  readonly refusals?: readonly Failure[];
   /** The newest pass over Prometheus, and the one right before it. */
   readonly current: Snapshot | undefined;
   readonly previous: Snapshot | undefined;

@@ -4,7 +4,7 @@ import { readStatus } from '../../api/status.ts';
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { isNotFound } from '../../runtime/errors.ts';
+import { isForbidden, isNotFound, type ApiError } from '../../runtime/errors.ts';
 import type { Lister } from '../../runtime/informer.ts';
 import { DEPLOYMENTS } from '../../runtime/resources.ts';
 import { keyOf, refOfKey } from '../../runtime/resource.ts';
@@ -12,6 +12,7 @@ import type { WrittenObjects } from '../../runtime/writtenObjects.ts';
 import type { UsageFeed } from '../../usage/feed.ts';
 import type { CrdCheck } from './crdCheck.ts';
 import { previousKeyOf, specKeyOf } from './decide/plan.ts';
+import { failureOf } from './failures.ts';
 import type { LabelWrites } from './labelWrites.ts';
 import type { KeptStatuses } from './keptStatuses.ts';
 import type { Claim, MeasurementProblem, NodeView, Observation } from './observation.ts';
@@ -31,7 +32,9 @@ export interface Sources {
   readonly watches: Lister<TrafficWatch>;
   readonly nodes: Lister<CachedNode>;
   /** Only the Deployments that carry our label; one that does not is asked for by name. */
-  readonly deployments: Lister<V1Deployment>;
+  readonly deployments: Pick<Lister<V1Deployment>, 'get'>;
+  /** The API server's no to watching Deployments, as long as it stands. */
+  readonly deploymentsRefusal: () => ApiError | undefined;
   readonly written: {
     readonly watches: WrittenObjects<TrafficWatch>;
     readonly nodes: WrittenObjects<CachedNode>;
@@ -81,15 +84,21 @@ function nodeViews(sources: Sources): NodeView[] {
   }));
 }
 
+type ObservedDeployment = Pick<Observation, 'deployment' | 'deploymentUnknown' | 'refusals'>;
+
 /** One that is not ours has not our label either, so it is not in the cache: it must be asked for. */
-async function deploymentOf(sources: Sources, key: string, signal?: AbortSignal): Promise<V1Deployment | undefined> {
+async function deploymentOf(sources: Sources, key: string, signal?: AbortSignal): Promise<ObservedDeployment> {
+  const refusal = sources.deploymentsRefusal();
+  const refusals = refusal === undefined ? [] : [failureOf('watching Deployments', refusal)];
   const known = sources.written.deployments.latest(key, sources.deployments.get(key));
-  if (known) return known;
+  if (known) return { deployment: known, refusals };
   try {
-    return await sources.client.get(DEPLOYMENTS, refOfKey(key), { signal });
+    return { deployment: await sources.client.get(DEPLOYMENTS, refOfKey(key), { signal }), refusals };
   } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
+    if (isNotFound(error)) return { deployment: undefined, refusals };
+    if (!isForbidden(error)) throw error;
+    const failure = failureOf('looking for the Deployment', error);
+    return { deployment: undefined, deploymentUnknown: true, refusals: [failure, ...refusals] };
   }
 }
 
@@ -127,12 +136,13 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   const { watches, statuses } = sources.written;
   const stored = complete(statuses.asMeant(watches.latest(key, cached) ?? cached));
   const watch = await withDroppedLabel(stored, sources);
-  const deployment = watch.metadata?.deletionTimestamp ? undefined : await deploymentOf(sources, key, signal);
+  const isGoing = watch.metadata?.deletionTimestamp !== undefined;
+  const deployment = isGoing ? { deployment: undefined } : await deploymentOf(sources, key, signal);
   return {
     watch,
     claims: claimsOn(sources, watch),
     nodes: nodeViews(sources),
-    deployment,
+    ...deployment,
     current: sources.feed.current,
     previous: sources.feed.previous,
     measurementProblems: sources.measurementProblems(),

@@ -80,12 +80,13 @@ function endingWith(writers: Writers, signal: AbortSignal | undefined): Writers 
 
 async function report(d: Dependencies, o: Observation, plan: Plan, outcome: Outcome): Promise<void> {
   const key = keyOf(o.watch);
-  const status = decideStatus(o, plan, outcome.failures);
+  const failures = [...outcome.failures, ...(o.refusals ?? [])];
+  const status = decideStatus(o, plan, failures);
   d.metrics.ready(key, status.ready === true);
   announceDeployment(o, outcome, d.events);
   // The finalizer may have been added meanwhile: the status is compared with what is there now.
   const watch = d.sources.written.watches.latest(key, d.sources.watches.get(key)) ?? o.watch;
-  const planned = decideEvents({ o, plan, after: status, failures: outcome.failures });
+  const planned = decideEvents({ o, plan, after: status, failures });
   if (!(await tryStatus(watch, status, d.writers))) return;
   for (const { type, reason, note } of planned) d.events.event(o.watch, type, reason, note);
 }

@@ -139,11 +139,15 @@ function planLive(o: Observation, labelKey: string): Plan {
   const decided = isDecided(o);
   const created = new Date(o.watch.metadata?.creationTimestamp ?? 0).getTime();
   const waitingSince = Math.max(created, o.feedStartedAt);
-  const deployment = decideDeployment({ ...o, labelKey, live: o.deployment, decided, waitingSince });
-  const stall = deploymentStall(deployment);
+  // Where it is not known whether there is one, nothing is decided about it, and no label that it may go by is taken off.
+  const deployment = o.deploymentUnknown
+    ? undefined
+    : decideDeployment({ ...o, labelKey, live: o.deployment, decided, waitingSince });
+  const stall = deployment && deploymentStall(deployment);
   if (stall?.reason === 'DeploymentNotOwned') return planStall(o, stall);
 
-  const inDeployment = !o.deployment || keepsOffUnfit(o.deployment.spec?.template.spec?.affinity, labelKey);
+  const inDeployment =
+    !o.deploymentUnknown && (!o.deployment || keepsOffUnfit(o.deployment.spec?.template.spec?.affinity, labelKey));
   const mayRelease = previousKey !== undefined && inDeployment && !claimedBySpec(o, previousKey);
   const previousInForce = previousKey !== undefined && !inDeployment && !ownedByAnother(o, previousKey);
   const verdicts = decideVerdicts(o, labelKey, previousKey);
@@ -161,7 +165,7 @@ function planLive(o: Observation, labelKey: string): Plan {
     decided,
     labelKey: keyInUse(o, labelKey, previousKey, inDeployment),
     renaming: previousKey !== undefined,
-    requeueAfterMs: deployment.kind === 'Wait' ? Math.max(deployment.untilMs - o.now, 1) : undefined,
+    requeueAfterMs: deployment?.kind === 'Wait' ? Math.max(deployment.untilMs - o.now, 1) : undefined,
   };
 }
 

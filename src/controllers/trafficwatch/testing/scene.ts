@@ -146,6 +146,7 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | '
     watches,
     nodes,
     deployments: new Store<V1Deployment>(),
+    deploymentsRefusal: () => undefined,
     written,
     crd,
   };
