@@ -55,7 +55,6 @@ describe('the operator’s bundle', () => {
     await bundle(new URL('../src/main.ts', import.meta.url).pathname, directory);
     const text = readFileSync(join(directory, 'main.js'), 'utf8');
     rmSync(directory, { recursive: true });
-    // eslint-disable-next-line no-control-regex -- ASCII begins with these
     expect(text.match(/[^\x00-\x7f]+/g) ?? []).toEqual([]);
   });
 

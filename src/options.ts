@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { combinationProblem, type Problem } from './options/combinations.ts';
 import { readArguments, readVariables, type Given, type GivenFlags } from './options/commandLine.ts';
 import { COMMANDS, flagName, flagOf, KEYS, type Command, type FlagKey, type Flags } from './options/flags.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Schema of `status.conditions`: metav1.Condition with its published bounds, a list keyed by type. */
 export function conditionsSchema(description: string) {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Resource } from '../runtime/resource.ts';
 
 /** A column of `kubectl get`; a priority above 0 shows it with `-o wide` only. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const object = <S extends z.ZodRawShape>(shape: S) => z.looseObject(shape, 'must be an object');
 const list = <T extends z.ZodType>(item: T) => z.array(item, 'must be a list');

@@ -1,5 +1,5 @@
 import type { V1DeploymentSpec } from '@kubernetes/client-node';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Condition } from '../runtime/conditions.ts';
 import type { KubeObject, Resource } from '../runtime/resource.ts';
 import { conditionsSchema } from './conditionsSchema.ts';

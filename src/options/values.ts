@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { BIND_ADDRESS_FORMS, parseBindAddress, type BindAddress } from '../runtime/bindAddress.ts';
 import { LOG_LEVELS } from '../runtime/logger.ts';
 import { readDuration } from './duration.ts';
