@@ -32,6 +32,10 @@ const table = new LiveTable({
   },
   write: (text) => void stdout.write(text),
 });
+let starting: Promise<void> | undefined;
+let down: Promise<void> | undefined;
+const interrupt = new AbortController();
+
 const show = (rows: readonly NodeRow[]): void => table.show(rows);
 const look = (): Promise<NodeRow[]> => nodeRows(WATCH);
 
@@ -59,7 +63,7 @@ async function prepare(): Promise<void> {
   await step('building the lab (Kubernetes, containerd, Prometheus, ...; minutes the first time)', () =>
     run('test/lab/build.sh'),
   );
-  await step('starting a cluster of 3 nodes', () => labUp({ nodes: NODES.length }));
+  await step('starting a cluster of 3 nodes', () => (starting = labUp({ nodes: NODES.length })));
   await step(`narrowing every node's link to ${LINK.annotation}/s`, narrowLinks);
   await step('building the image from the Dockerfile and loading it', provideImage);
   await step('helm install charts/traffic-operator', () => helmInstall());
@@ -117,16 +121,24 @@ Take it down:
   make lab-down`);
 }
 
-async function takeDown(): Promise<void> {
-  await labDown().catch((error: unknown) =>
-    console.error(`demo: the cluster could not be taken down: ${String(error)}`),
-  );
+/** Once, whoever asks: an interrupt makes the step that runs fail, and both want it. A start that runs ends first. */
+function takeDown(): Promise<void> {
+  down ??= Promise.allSettled([starting])
+    .then(labDown)
+    .catch((error: unknown) => console.error(`demo: the cluster could not be taken down: ${String(error)}`));
+  return down;
+}
+
+async function explain(error: unknown): Promise<void> {
+  console.error(`\ndemo: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(await operatorLogs().catch(() => 'the operator has no logs yet'));
 }
 
 // Who interrupts the demo does not want a cluster left behind; the processes of the lab do not hear of it themselves.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     console.error(`\ndemo: ${signal}: taking the cluster down`);
+    interrupt.abort();
     void takeDown().finally(() => process.exit(130));
   });
 }
@@ -138,8 +150,7 @@ try {
   await farewell();
   if (process.env.DEMO_DOWN) await step('taking the cluster down', labDown);
 } catch (error) {
-  console.error(`\ndemo: ${error instanceof Error ? error.message : String(error)}`);
-  console.error(await operatorLogs().catch(() => 'the operator has no logs yet'));
+  if (!interrupt.signal.aborted) await explain(error);
   await takeDown();
-  process.exitCode = 1;
+  process.exitCode = interrupt.signal.aborted ? 130 : 1;
 }

@@ -1,42 +1,68 @@
-import { execFile } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { labDown } from '../lab/lab.ts';
+import { hostState, type HostState } from './hostState.ts';
 
-const DEMO = fileURLToPath(new URL('../demo/demo.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+let before: HostState;
 
-/** Runs the demo as `make demo` does, without a terminal; resolves to its exit code and all that it printed. */
-function runDemo(env: Record<string, string>): Promise<{ code: number; printed: string }> {
-  const options = { env: { ...process.env, ...env }, maxBuffer: 16 * 1024 * 1024 };
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [DEMO], options, (_error, stdout, stderr) => {
-      resolve({ code: child.exitCode ?? -1, printed: `${stdout}\n${stderr}` });
-    });
-  });
+interface Demo {
+  readonly printed: () => string;
+  /** Exit code of make; 130 when it ended by an interrupt, as a shell has it. */
+  readonly ended: Promise<number>;
+  /** As Ctrl-C in a terminal does: to make and all that it has started. */
+  readonly interrupt: () => void;
 }
 
-const namespaces = (): string[] =>
-  existsSync('/run/netns') ? readdirSync('/run/netns').filter((name) => name.startsWith('lab-')) : [];
+/** `make demo`, without a terminal. */
+function startDemo(env: Record<string, string> = {}): Demo {
+  const options = { cwd: ROOT, env: { ...process.env, ...env }, detached: true } as const;
+  const child = spawn('make', ['--silent', 'demo'], options);
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (printed += data.toString()));
+  return {
+    printed: () => printed,
+    ended: once(child, 'close').then(([code]) => (code as number | null) ?? 130),
+    interrupt: () => void process.kill(-child.pid!, 'SIGINT'),
+  };
+}
 
+beforeAll(async () => {
+  await labDown();
+  before = hostState();
+});
 afterAll(() => labDown());
 
 it('shows the labels and the new pods follow the traffic, in plain lines where there is no terminal', async () => {
-  const { code, printed } = await runDemo({ DEMO_DOWN: '1' });
-  expect(code, printed).toBe(0);
-  expect(printed).toContain('node1 is full: all 4 pods landed on the others');
-  expect(printed).toContain('all 4 new pods avoided node2');
-  expect(printed).toMatch(/node2 +\d+\.\d\d +Unfit +true/);
-  expect(printed).toContain('kubectl describe trafficwatch web');
-  expect(printed).toContain('make lab-down');
-  expect(printed).not.toContain('\x1b[');
-  expect(namespaces()).toEqual([]);
+  const { ended, printed } = startDemo({ DEMO_DOWN: '1' });
+  expect(await ended, printed()).toBe(0);
+  expect(printed()).toContain('node1 is full: all 4 pods landed on the others');
+  expect(printed()).toContain('all 4 new pods avoided node2');
+  expect(printed()).toMatch(/node2 +\d+\.\d\d +Unfit +true/);
+  expect(printed()).toContain('kubectl describe trafficwatch web');
+  expect(printed()).toContain('make lab-down');
+  expect(printed()).not.toContain('\x1b[');
+  expect(hostState()).toEqual(before);
 }, 400_000);
 
-it('says at which step it fails and why, and leaves nothing running', async () => {
-  const { code, printed } = await runDemo({ DEMO_THRESHOLD: 'many' });
-  expect(code).toBe(1);
-  expect(printed).toContain('step "kubectl apply: TrafficWatch web, threshold many %, 4 replicas" failed');
-  expect(printed).toContain('must be a finite number of at least 0');
-  expect(namespaces()).toEqual([]);
+it('says at which step it fails and why, and leaves nothing behind', async () => {
+  const { ended, printed } = startDemo({ DEMO_THRESHOLD: 'many' });
+  expect(await ended).toBeGreaterThan(0);
+  expect(printed()).toContain('step "kubectl apply: TrafficWatch web, threshold many %, 4 replicas" failed');
+  expect(printed()).toContain('must be a finite number of at least 0');
+  expect(hostState()).toEqual(before);
 }, 400_000);
+
+it.each([
+  ['while the cluster starts, which takes itself down', 'waiting for node1 to be Ready'],
+  ['in a step on a cluster that runs', 'narrowing every node'],
+])('leaves nothing behind when it is interrupted %s', { timeout: 400_000 }, async (_when, line) => {
+  const { ended, printed, interrupt } = startDemo();
+  await vi.waitFor(() => expect(printed()).toContain(line), 180_000);
+  interrupt();
+  expect(await ended).toBeGreaterThan(0);
+  expect(printed().match(/the lab is down/g)).toHaveLength(1);
+  expect(hostState()).toEqual(before);
+});
