@@ -1,18 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { NODES } from '../../src/runtime/resources.ts';
 import { startFreezableProxy, type FreezableProxy } from '../../src/runtime/testing/freezableProxy.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
+import type { Operator } from '../integration/operator.ts';
 import { createUser } from '../integration/pki.ts';
 import { compact } from './etcd.ts';
 import { measured, seconds, sleep, until } from './measured.ts';
 import { metricsOf, type Metrics } from './metricsOf.ts';
-import { startApiProxy, type ApiProxy } from './proxy.ts';
+import { startApiProxy, type ApiProxy, type Fault, type ProxiedRequest } from './proxy.ts';
 
 /** Versions that are too old to go on from: etcd was compacted, or every watch is told 410 at once. */
 const KEY = 'web.traffic.example.com/unfit';
 const WAIT = { timeout: 40_000, interval: 200 };
 const LABELS = { n1: 'false', n2: 'true', n3: 'false' };
 const RESOURCES = ['nodes', 'trafficwatches.traffic.example.com', 'deployments.apps'];
+
+type Versions = Awaited<ReturnType<Fixture['nodeVersions']>>;
 
 let f: Fixture;
 let tcp: FreezableProxy;
@@ -23,6 +26,10 @@ beforeAll(async () => {
   tcp = await startFreezableProxy(Number(new URL(f.controlPlane.url).port));
   proxy = await startApiProxy(f.controlPlane);
   await f.createWatch('web', { maxBandwidthPercent: '10' });
+});
+afterEach(async () => {
+  await f.stopOperator();
+  proxy.fault = undefined;
 });
 afterAll(async () => {
   await f.stop();
@@ -40,6 +47,55 @@ async function settled(): Promise<void> {
 const lists = (metrics: Metrics): number[] =>
   RESOURCES.map((resource) => metrics.sum('reflector_lists_total', { resource }));
 const nodeWrites = (metrics: Metrics): number => metrics.sum('writes_total', { kind: 'Node' });
+
+/** An operator through the proxy whose nodes are labelled, with what it and the nodes were like then. */
+async function started(): Promise<{ operator: Operator; before: Metrics; versions: Versions }> {
+  const operator = await f.startOperator([], { kubeconfig: proxy.kubeconfig });
+  await settled();
+  return { operator, before: await metricsOf(operator), versions: await f.nodeVersions() };
+}
+
+/** Tells each watch once, at its next line, that its version is gone. */
+function onceEach(which: (request: ProxiedRequest) => boolean): (request: ProxiedRequest) => Fault | undefined {
+  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 410, reason: 'Expired' };
+  const told = new Set<string>();
+  return (request) => {
+    if (!request.isWatch || told.has(request.target) || !which(request)) return undefined;
+    told.add(request.target);
+    return {
+      kind: 'rewrite',
+      line: () => ({ text: `${JSON.stringify({ type: 'ERROR', object: status })}\n`, end: true }),
+    };
+  };
+}
+
+function endWatches(): void {
+  for (const request of proxy.requests.filter((r) => r.isWatch && r.endedAt === undefined)) request.end();
+}
+
+/** Something happens to what is watched, for ten seconds. */
+async function changeAll(): Promise<void> {
+  for (let n = 0; n < 20; n += 1) {
+    const annotations = { 'example.com/n': `${n} ${performance.now()}` };
+    await Promise.all([f.annotateNode('n3', annotations), f.patchWatch('web', { metadata: { annotations } })]);
+    await sleep(500);
+  }
+}
+
+/** From one watch of nodes to the next, ms. */
+function gaps(from: number): number[] {
+  const begun = proxy.requests
+    .filter((r) => r.at > from && r.isWatch && r.path === '/api/v1/nodes')
+    .map(({ at }) => at);
+  return begun.slice(1).map((at, n) => at - begun[n]!);
+}
+
+async function expectUntouched(after: Metrics, before: Metrics, versions: Versions): Promise<void> {
+  expect(nodeWrites(after)).toBe(nodeWrites(before));
+  const now = await f.nodeVersions();
+  expect([now.n1, now.n2]).toEqual([versions.n1, versions.n2]);
+  expect(await f.labels(KEY)).toEqual(LABELS);
+}
 
 describe('versions that are gone', { timeout: 180_000 }, () => {
   it('by compaction lead to one list an informer, and to no deletion or label that was not to be', async () => {
@@ -76,51 +132,72 @@ describe('versions that are gone', { timeout: 180_000 }, () => {
     expect(after.sum('reflector_watch_ends_total', { resource: 'nodes', reason: 'gone' })).toBe(1);
     expect(nodeWrites(after)).toBe(nodeWrites(before));
     expect((await f.nodeVersions()).n2).toBe(versions.n2);
-    await f.stopOperator();
     await f.removeNode('n4');
     await f.addNode('n3');
   });
 
-  it('by 410 to every watch lead to one list each, and lists that are refused again to pauses', async () => {
-    const operator = await f.startOperator([], { kubeconfig: proxy.kubeconfig });
-    await settled();
-    const [before, versions] = [await metricsOf(operator), await f.nodeVersions()];
-    const gone = {
-      type: 'ERROR',
-      object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 410, reason: 'Expired' },
-    };
+  it('by 410 to every watch lead to one list each', async () => {
+    const { operator, before, versions } = await started();
     const from = performance.now();
     // Once each: the first watch that goes on from a version is told that it is gone.
-    const told = new Set<string>();
-    proxy.fault = ({ isWatch, target }) => {
-      if (!isWatch || told.has(target)) return undefined;
-      told.add(target);
-      return { kind: 'rewrite', line: () => ({ text: `${JSON.stringify(gone)}\n`, end: true }) };
-    };
-    for (const request of proxy.requests.filter((r) => r.isWatch && r.endedAt === undefined)) request.end();
-    for (let n = 0; n < 20; n += 1) {
-      await Promise.all([
-        f.annotateNode('n3', { 'example.com/n': String(n) }),
-        f.patchWatch('web', { metadata: { annotations: { 'example.com/n': String(n) } } }),
-      ]);
-      await sleep(500);
-    }
+    proxy.fault = onceEach(() => true);
+    endWatches();
+    await changeAll();
     const after = await metricsOf(operator);
     const again = lists(after).map((count, n) => count - lists(before)[n]!);
-    const begun = proxy.requests
-      .filter(({ at, isWatch, path }) => at > from && isWatch && path === '/api/v1/nodes')
-      .map(({ at }) => at);
     measured(
-      `lists after 410: ${RESOURCES.map((resource, n) => `${resource} ${again[n]}`).join(', ')}; watches of nodes ${begun
-        .slice(1)
-        .map((at, n) => seconds(at - begun[n]!))
-        .join(', ')} apart`,
+      `lists after 410: ${RESOURCES.map((resource, n) => `${resource} ${again[n]}`).join(', ')}; watches of nodes ${gaps(from).map(seconds).join(', ')} apart`,
     );
     expect(again.slice(0, 2)).toEqual([1, 1]);
     expect(after.sum('reflector_watch_ends_total', { resource: 'nodes', reason: 'gone' })).toBe(1);
-    expect(nodeWrites(after)).toBe(nodeWrites(before));
-    const now = await f.nodeVersions();
-    expect([now.n1, now.n2]).toEqual([versions.n1, versions.n2]);
-    expect(await f.labels(KEY)).toEqual(LABELS);
+    await expectUntouched(after, before, versions);
+  });
+
+  it('three times in a row, the list refused, too, lead to longer and longer pauses, and to one list', async () => {
+    const { operator, before, versions } = await started();
+    const from = performance.now();
+    const refused = new Map<string, number>();
+    proxy.fault = ({ isWatch, target }) => {
+      const count = refused.get(target) ?? 0;
+      if (!isWatch || count === 3) return undefined;
+      refused.set(target, count + 1);
+      return { kind: 'answer', status: 410 };
+    };
+    endWatches();
+    const listed = async (): Promise<boolean> => lists(await metricsOf(operator))[0]! > lists(before)[0]!;
+    await until('nodes are listed again', listed);
+    const [first = 0, second = 0, third = 0] = gaps(from);
+    measured(`410 three times: nodes asked for again after ${[first, second, third].map(seconds).join(', ')}`);
+    // The first list comes at once, at the pace of watches; then between half and the whole of 2 s, and of 4 s.
+    expect(second).toBeGreaterThanOrEqual(990);
+    expect(third).toBeGreaterThanOrEqual(1_990);
+    await changeAll();
+    const after = await metricsOf(operator);
+    expect(lists(after)[0]! - lists(before)[0]!).toBe(1);
+    expect(after.sum('reflector_watch_ends_total', { resource: 'nodes', reason: 'gone' })).toBe(3);
+    await expectUntouched(after, before, versions);
+  });
+
+  it('where a server knows no watch-list lead to one list in pages, and to no deletion', async () => {
+    const noWatchList = ({ isWatchList }: ProxiedRequest): Fault | undefined =>
+      isWatchList ? { kind: 'answer', status: 422 } : undefined;
+    proxy.fault = noWatchList;
+    const { operator, before, versions } = await started();
+    const pages = (metrics: Metrics): number =>
+      metrics.sum('reflector_lists_total', { resource: 'nodes', how: 'pages' });
+    expect(pages(before)).toBe(1);
+    const from = performance.now();
+    const gone = onceEach(({ isWatchList }) => !isWatchList);
+    proxy.fault = (request) => noWatchList(request) ?? gone(request);
+    endWatches();
+    await changeAll();
+    const after = await metricsOf(operator);
+    expect(lists(after)[0]! - lists(before)[0]!).toBe(1);
+    expect(pages(after)).toBe(2);
+    expect(after.sum('reflector_watch_ends_total', { resource: 'nodes', reason: 'gone' })).toBe(1);
+    expect(after.sum('reflector_objects', { resource: 'nodes' })).toBe(3);
+    // Refused once, it does not ask for watch-lists again.
+    expect(proxy.requests.filter((r) => r.at > from && r.isWatchList)).toEqual([]);
+    await expectUntouched(after, before, versions);
   });
 });

@@ -12,6 +12,8 @@ export interface ProxiedRequest {
   /** The path with the selectors: one for each informer. */
   readonly target: string;
   readonly isWatch: boolean;
+  /** A watch that is to begin with all there is. */
+  readonly isWatchList: boolean;
   /** performance.now() of its arrival, and of the end of its answer. */
   readonly at: number;
   endedAt?: number;
@@ -91,7 +93,8 @@ function requestOf(headers: http2.IncomingHttpHeaders, end: () => void): Proxied
   const isWatch = searchParams.get('watch') === 'true';
   const selectors = ['labelSelector', 'fieldSelector'].map((name) => searchParams.get(name) ?? '');
   const target = [pathname, ...selectors].filter((text) => text !== '').join(' ');
-  return { method: headers[':method'] ?? '', path: pathname, target, isWatch, at: performance.now(), end };
+  const isWatchList = searchParams.get('sendInitialEvents') === 'true';
+  return { method: headers[':method'] ?? '', path: pathname, target, isWatch, isWatchList, at: performance.now(), end };
 }
 
 /** The socket of an HTTP/2 session does not let itself be reset; the one below it does. */
