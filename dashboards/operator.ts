@@ -89,6 +89,13 @@ const PASSES: Row = {
       unit: 's',
     }),
     linesPanel({
+      title: 'Stray series',
+      description:
+        'Series of devices in the newest pass whose labels fit no node of the cluster, or several: mostly the exporter of another cluster, or nodes that share an address.',
+      queries: [{ expr: `max by (nodes) (${own('traffic_operator_stray_series')})`, legend: 'of {{nodes}}' }],
+      unit: 'short',
+    }),
+    linesPanel({
       title: 'Writes',
       description: 'Writes per second that the API server took, by kind and verb. Next to none while nothing changes.',
       queries: [
