@@ -65,12 +65,12 @@ function racingClient(): Client {
   };
 }
 
-async function sceneOf(watch: TrafficWatch): Promise<Scene> {
+function sceneOf(watch: TrafficWatch): Scene {
   const scene = aScene(racingClient());
   for (const node of scene.nodes.list()) scene.nodes.delete(node);
   scene.watches.delete(aWatch());
   scene.watches.set(watch);
-  return Promise.resolve(scene);
+  return scene;
 }
 
 async function createScene(): Promise<Scene> {
@@ -82,6 +82,16 @@ async function createScene(): Promise<Scene> {
 async function restarted(): Promise<Scene> {
   const scene = await sceneOf(await plane.connected.client.get(TRAFFIC_WATCHES, ref));
   writes = [];
+  return scene;
+}
+
+/** The Deployment is there, and the spec wants another. */
+async function edited(): Promise<Scene> {
+  await reconcile(await createScene(), key());
+  const scene = await restarted();
+  const { spec } = aWatch();
+  const deployment = { ...spec.deployment, minReadySeconds: 7 };
+  scene.watches.set({ ...scene.watches.get(key())!, spec: { ...spec, deployment } });
   return scene;
 }
 
@@ -108,12 +118,7 @@ describe('a Deployment of somebody else that comes between look and write', () =
   });
 
   it('is left as it is also where it came in place of ours', async () => {
-    await reconcile(await createScene(), key());
-    const scene = await restarted();
-    scene.watches.set({
-      ...scene.watches.get(key())!,
-      spec: { ...aWatch().spec, deployment: { ...aWatch().spec.deployment, minReadySeconds: 7 } },
-    });
+    const scene = await edited();
     let foreign: V1Deployment | undefined;
     meanwhile = async () => {
       await plane.connected.client.delete(DEPLOYMENTS, ref);
@@ -121,6 +126,17 @@ describe('a Deployment of somebody else that comes between look and write', () =
     };
     await expect(reconcile(scene, key())).rejects.toThrow(WaitingError);
     expect(await live()).toEqual(foreign);
+  });
+});
+
+describe('a Deployment of ours that is deleted between look and write', () => {
+  it('is made anew at the next look', async () => {
+    const scene = await edited();
+    meanwhile = () => plane.connected.client.delete(DEPLOYMENTS, ref);
+    await expect(reconcile(scene, key())).rejects.toThrow(WaitingError);
+    await expect(live()).rejects.toMatchObject({ status: 404 });
+    await reconcile(scene, key());
+    expect((await live()).spec?.minReadySeconds).toBe(7);
   });
 });
 
