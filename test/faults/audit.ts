@@ -8,6 +8,8 @@ export interface AuditedRequest {
   readonly verb: string;
   /** Plural, with its subresource: 'nodes', 'trafficwatches/status'; empty for other paths. */
   readonly resource: string;
+  /** Empty for what has none. */
+  readonly namespace: string;
   readonly name: string;
   /** HTTP status. */
   readonly code: number;
@@ -21,7 +23,7 @@ interface AuditEvent {
   stage: string;
   verb: string;
   user?: { username?: string };
-  objectRef?: { resource?: string; subresource?: string; name?: string };
+  objectRef?: { resource?: string; subresource?: string; namespace?: string; name?: string };
   responseStatus?: { code?: number };
   requestReceivedTimestamp: string;
 }
@@ -38,11 +40,12 @@ export function audited(plane: ControlPlane): AuditedRequest[] {
 }
 
 function requestOf(event: AuditEvent): AuditedRequest {
-  const { resource = '', subresource, name = '' } = event.objectRef ?? {};
+  const { resource = '', subresource, namespace = '', name = '' } = event.objectRef ?? {};
   return {
     user: event.user?.username ?? '',
     verb: event.verb,
     resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+    namespace,
     name,
     code: event.responseStatus?.code ?? 0,
     at: Date.parse(event.requestReceivedTimestamp),

@@ -4,9 +4,11 @@ import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
 import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
 import { CRDS } from '../integration/customResource.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
+import { writesOf, type AuditedRequest } from './audit.ts';
 import { bystanders, create, fates, unfitKeys, type Answer, type Bystanders } from './hostileScene.ts';
 import { hostileWatches, type Hostile } from './hostileWatches.ts';
 import { measured } from './measured.ts';
+import { grantOperator } from './rbac.ts';
 
 /** Odd TrafficWatches by the hundred, past a CRD that checks them and past one that lets everything through. */
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_250_101);
@@ -18,6 +20,8 @@ const key = (label: string): string => `${label}.traffic.example.com/unfit`;
 /** Every look lists some twenty MiB. */
 const WAIT = { timeout: 120_000, interval: 2_000 };
 const LONG = 400_000;
+/** The operator's, by which the audit log knows it. */
+const USER = 'operator';
 /** Names that odd ones try to take. */
 const FOREIGN = ['foreign-0', 'a-4', 'b-4', 'constructor'];
 /** What a person is told: the place of what is wrong, as the API server or the operator writes it. */
@@ -34,7 +38,8 @@ const TELLS: Readonly<Record<string, RegExp>> = {
 
 let f: Fixture;
 let before: Bystanders;
-let pid: number;
+/** Names of all TrafficWatches that were ever sent. */
+const sent = new Set(['beside', 'bare']);
 
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2'] });
@@ -43,7 +48,8 @@ beforeAll(async () => {
   await f.setLabels('n1', { [key('person')]: 'true', 'example.com/role': 'db' });
   await f.createWatch('beside', { maxBandwidthPercent: '10' });
   // A tick of 10 s: hundreds of objects, whose figures are written each time, on whatever machine this is.
-  pid = (await f.startOperator(['--interval=10s', '--window=20s'])).pid;
+  await grantOperator(f.client, { kind: 'User', name: USER });
+  await f.startOperator(['--interval=10s', '--window=20s'], { kubeconfig: await f.controlPlane.user(USER) });
   await vi.waitFor(async () => {
     expect(await f.labels(key('beside'))).toEqual({ n1: 'true', n2: 'false' });
     expect(await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'beside' })).toBeDefined();
@@ -57,7 +63,10 @@ afterAll(async () => {
 
 async function createAll(batch: readonly Hostile[]): Promise<Map<Hostile, Answer>> {
   const answers = new Map<Hostile, Answer>();
-  for (const hostile of batch) answers.set(hostile, await create(f, hostile));
+  for (const hostile of batch) {
+    sent.add(hostile.name);
+    answers.set(hostile, await create(f, hostile));
+  }
   return answers;
 }
 
@@ -86,9 +95,20 @@ async function checkFates(what: string, answers: ReadonlyMap<Hostile, Answer>): 
   measured(`${what}: ${answers.size} made, ${refused.length} refused by the API server, ${JSON.stringify(count)}`);
 }
 
+/** What an operator may write, whatever is asked of it: labels of nodes, TrafficWatches and the Deployments of theirs. */
+function mayWrite({ verb, resource, namespace, name }: AuditedRequest): boolean {
+  if (resource === 'events') return ['create', 'patch'].includes(verb) && namespace === 'default';
+  if (resource === 'nodes') return verb === 'patch' && ['n1', 'n2'].includes(name);
+  if (namespace !== 'default' || !sent.has(name)) return false;
+  if (resource === 'deployments') return ['create', 'patch'].includes(verb) && !FOREIGN.includes(name);
+  return verb === 'patch' && ['trafficwatches', 'trafficwatches/status'].includes(resource);
+}
+
 async function checkOthers(): Promise<void> {
   expect(await bystanders(f, [...FOREIGN, 'beside'])).toEqual(before);
-  expect(f.operator().pid).toBe(pid);
+  const writes = writesOf(f.controlPlane, USER);
+  expect(new Set(writes.map(({ resource }) => resource))).toContain('deployments');
+  expect(writes.filter((write) => !mayWrite(write))).toEqual([]);
   expect((await fetch(`${f.operator().healthUrl}/readyz`)).status).toBe(200);
   const thrown = f
     .operator()
@@ -100,6 +120,7 @@ async function checkOthers(): Promise<void> {
 /** @returns how long a TrafficWatch took that there is nothing to say against: ms */
 async function normalOne(name: string): Promise<number> {
   const begin = performance.now();
+  sent.add(name);
   await f.createWatch(name, { maxBandwidthPercent: '10' });
   await vi.waitFor(async () => {
     expect(await f.labels(key(name))).toEqual({ n1: 'true', n2: 'false' });
