@@ -80,7 +80,7 @@ async function createScene(): Promise<Scene> {
 
 /** As after a restart: nothing is remembered, and the cache has what is there. */
 async function restarted(): Promise<Scene> {
-  const scene = await sceneOf(await plane.connected.client.get(TRAFFIC_WATCHES, ref));
+  const scene = sceneOf(await plane.connected.client.get(TRAFFIC_WATCHES, ref));
   writes = [];
   return scene;
 }

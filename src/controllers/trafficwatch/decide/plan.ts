@@ -10,7 +10,7 @@ import type { Snapshot } from '../../../usage/snapshot.ts';
 import type { Claim, Observation } from '../observation.ts';
 import { FINALIZER } from '../names.ts';
 import { keepsOffUnfit } from './affinity.ts';
-import { decideDeployment, type DeploymentDecision } from './deployment.ts';
+import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment.ts';
 import { decideFights, type LabelFight, type LabelRef } from './labelFights.ts';
 import { decideNodeLabels, releaseLabels, type LabelChanges } from './nodeLabels.ts';
 import { ownerBefore } from './ownership.ts';
@@ -137,8 +137,7 @@ function deploymentStall(decision: DeploymentDecision): Stall | undefined {
 function planLive(o: Observation, labelKey: string): Plan {
   const previousKey = previousKeyOf(o.watch);
   const decided = isDecided(o);
-  const created = new Date(o.watch.metadata?.creationTimestamp ?? 0).getTime();
-  const waitingSince = Math.max(created, o.feedStartedAt);
+  const waitingSince = waitingSinceOf(o.watch, o.feedStartedAt);
   // Where it is not known whether there is one, nothing is decided about it, and no label that it may go by is taken off.
   const deployment = o.deploymentUnknown
     ? undefined
