@@ -1,6 +1,7 @@
 import type { V1CustomResourceDefinition, V1JSONSchemaProps } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
+import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply.ts';
 import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
 import { CRDS } from '../integration/customResource.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
@@ -52,7 +53,8 @@ beforeAll(async () => {
   await f.startOperator(['--interval=10s', '--window=20s'], { kubeconfig: await f.controlPlane.user(USER) });
   await vi.waitFor(async () => {
     expect(await f.labels(key('beside'))).toEqual({ n1: 'true', n2: 'false' });
-    expect(await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'beside' })).toBeDefined();
+    const { metadata } = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'beside' });
+    expect(metadata?.annotations).toHaveProperty([APPLIED_HASH_ANNOTATION]); // made, and applied
   }, WAIT);
   before = await bystanders(f, [...FOREIGN, 'beside']);
   measured(`hostile TrafficWatches: seed ${SEED}`);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply.ts';
 import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 
@@ -19,8 +20,11 @@ afterAll(async () => {
 
 describe('when all nodes are over the threshold', () => {
   it('all are Unfit, one event says so, and the Deployment is not touched, so that running pods stay', async () => {
-    const generation = async () =>
-      (await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' })).metadata?.generation;
+    const generation = async () => {
+      const { metadata } = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+      expect(metadata?.annotations).toHaveProperty([APPLIED_HASH_ANNOTATION]); // made, and applied
+      return metadata?.generation;
+    };
     const before = await vi.waitFor(generation, WAIT);
     for (const node of ['n1', 'n2']) f.exporter.setPercent(node, 60);
     await vi.waitFor(async () => {
