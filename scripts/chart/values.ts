@@ -128,7 +128,7 @@ const podDisruptionBudget = z
   .describe('PodDisruptionBudget.');
 
 const resources = anyMap
-  .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '256Mi' } })
+  .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } })
   .describe('Of the container. No CPU limit: a throttled leader loses its lease.');
 
 export const chartValues = z.strictObject({
