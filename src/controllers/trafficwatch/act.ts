@@ -9,7 +9,7 @@ import { diffMergePatch } from '../../runtime/mergePatch.ts';
 import { DEPLOYMENTS } from '../../runtime/resources.ts';
 import { keyOf, refOfKey } from '../../runtime/resource.ts';
 import type { WrittenObjects } from '../../runtime/writtenObjects.ts';
-import type { Failure } from './decide/conditions.ts';
+import type { Failure } from './decide/failure.ts';
 import type { Plan, Stall } from './decide/plan.ts';
 import { isTakeover, prepareOwnership } from './deploymentOwnership.ts';
 import { failureOf } from './failures.ts';

@@ -1,7 +1,7 @@
 import { Reason } from '../../api/reasons.ts';
 import { TRAFFIC_WATCHES } from '../../api/trafficwatch.ts';
 import { ApiError, isConflict, isForbidden, TransportError, WaitingError } from '../../runtime/errors.ts';
-import type { Failure } from './decide/conditions.ts';
+import type { Failure } from './decide/failure.ts';
 
 /** How soon a TrafficWatch that somebody else wrote meanwhile is looked at again: ms. */
 const OVERTAKEN_RETRY_MS = 1_000;

@@ -10,15 +10,10 @@ import {
 import { describeStrays } from '../../../usage/strays.ts';
 import type { NodeView, Observation } from '../observation.ts';
 import { WAIT_FOR_DATA_MS, waitingSinceOf } from './deployment.ts';
+import type { Failure } from './failure.ts';
 import type { LabelFight } from './labelFights.ts';
 import { passFailureReason } from './passFailure.ts';
 import type { Plan } from './plan.ts';
-
-/** A write that did not succeed; the rest of the plan was carried out all the same. */
-export interface Failure {
-  readonly reason: string;
-  readonly message: string;
-}
 
 type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
 

@@ -8,7 +8,8 @@ import {
 } from '../../../api/trafficwatch.ts';
 import { formatPercent } from '../../../usage/percent.ts';
 import type { NodeView, Observation } from '../observation.ts';
-import { decideConditions, type Failure } from './conditions.ts';
+import { decideConditions } from './conditions.ts';
+import type { Failure } from './failure.ts';
 import type { Plan } from './plan.ts';
 import { MAX_NODES_IN_FULL, selectNodes, type Candidate } from './statusNodes.ts';
 import type { NodeVerdict } from './verdict.ts';

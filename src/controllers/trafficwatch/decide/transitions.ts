@@ -2,7 +2,7 @@ import { ConditionType, Reason } from '../../../api/reasons.ts';
 import { labelKeyOf, thresholdOf, type TrafficWatch, type TrafficWatchStatus } from '../../../api/trafficwatch.ts';
 import type { Condition } from '../../../runtime/conditions.ts';
 import type { Observation } from '../observation.ts';
-import type { Failure } from './conditions.ts';
+import type { Failure } from './failure.ts';
 import { previousKeyOf, type Plan } from './plan.ts';
 import { MAX_NODES_IN_FULL } from './statusNodes.ts';
 
