@@ -9,7 +9,10 @@ export interface Level {
   readonly vitest?: { readonly project: string; readonly paths: readonly string[] };
   /** Takes minutes: runs only where it is asked for by name. */
   readonly long?: true;
-  /** Mostly waits, for servers and for time to pass: what others compute meanwhile costs it little. */
+  /**
+   * Mostly waits, for servers and for time to pass, so that what others compute meanwhile costs it little; but what it
+   * waits for has deadlines, so that it does not give way to others.
+   */
   readonly waits?: true;
   /** Says why the level cannot run on this machine; undefined when it can. */
   readonly unmet?: () => string | undefined;
@@ -32,7 +35,7 @@ export const LEVELS: readonly Level[] = [
     // The manifests come from the chart, by helm: the pinned one, or the one that the variable names.
     unmet: () => (process.env.HELM === undefined ? needsGo(['helm']) : undefined),
   },
-  { name: 'unit', commands: [], vitest: { project: 'unit', paths: [] } },
+  { name: 'unit', commands: [], waits: true, vitest: { project: 'unit', paths: [] } },
   {
     name: 'integration',
     ...builtByLab('k8s', 'etcd', 'helm', 'node_exporter', 'prometheus'),
