@@ -222,10 +222,13 @@ describe.each(REVIEWS)('without the right to create %s', (resource) => {
     const reader = await createAccount(`reader-without-${resource}`);
     await allow(`reader-without-${resource}`);
     expect(await get(reader)).toEqual(refused(503, 'busy'));
-    const told = operator
-      .log()
-      .split('\n')
-      .filter((line) => line.includes('whether somebody may read the metrics'));
-    expect(told).toEqual([expect.stringContaining(`cannot create resource \\"${resource}\\"`)]);
+    const told = (): string[] =>
+      operator
+        .log()
+        .split('\n')
+        .filter((line) => line.includes('whether somebody may read the metrics'));
+    // The log is written when there is time for it, which may be after the answer.
+    await vi.waitFor(() => expect(told()).not.toEqual([]), WAIT);
+    expect(told()).toEqual([expect.stringContaining(`cannot create resource \\"${resource}\\"`)]);
   });
 });
