@@ -17,9 +17,9 @@ export function percentOf(index: number): number {
   return index % BUSY_EVERY === 0 ? BUSY_PERCENT : IDLE_PERCENT + (index % 7);
 }
 
-/** Thresholds between which the busy nodes turn, and no others. */
-export const ABOVE_ALL = '50';
-export const BELOW_BUSY = '20';
+/** Thresholds between which the busy nodes turn, and no others; far from what they send, for scrapes that are late. */
+export const ABOVE_ALL = '95';
+export const BELOW_BUSY = '18';
 
 /** How many nodes turn when the threshold goes from one to the other. */
 export const busyNodes = (nodes: number): number => Math.ceil(nodes / BUSY_EVERY);
