@@ -104,7 +104,7 @@ export class Applier {
     }
     const send = (): Promise<T> =>
       call.takesNothingOver === true
-        ? this.#sendToOwn(resource, desired, live, call)
+        ? this.#sendToOwn(resource, { desired, stamped }, live, call)
         : this.#send(resource, stamped, live, call);
     const object = await this.#unlessRefused(key, hash, live, send);
     this.#remember(key, hash, live, object, stamped);
@@ -124,7 +124,7 @@ export class Applier {
 
   async #sendToOwn<T extends KubeObject>(
     resource: Resource<T>,
-    desired: T,
+    { desired, stamped }: { desired: T; stamped: T },
     live: T | undefined,
     call: ApplyCall<T>,
   ): Promise<T> {
@@ -132,7 +132,7 @@ export class Applier {
     try {
       // Without the hash: should nothing follow, the next look finds an object that was never applied.
       const found = live ?? (await this.#client.create(resource, desired, options));
-      return await this.#send(resource, withUid(stamp(desired, appliedHash(desired)), found), found, call);
+      return await this.#send(resource, withUid(stamped, found), found, call);
     } catch (error) {
       if (!isOvertaken(error)) throw error;
       throw new WaitingError('Overtaken', `${keyOf(desired)} was made by somebody else`, LOOK_AGAIN_MS, {

@@ -71,7 +71,7 @@ export class BareClient {
 
 const LONGEST_MARK = 64;
 
-/** The two questions of a pass, one after the other as their answers are large, read and thrown away. */
+/** The two questions of a pass at once, their answers read and thrown away. */
 export async function bareQuery(prometheusUrl: string, query: UsageQuery): Promise<number> {
   const begin = performance.now();
   await Promise.all([ratesQuery(query), factsQuery(query)].map((each) => ask(prometheusUrl, each)));

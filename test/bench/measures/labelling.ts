@@ -2,6 +2,7 @@ import { until } from '../../faults/measured.ts';
 import type { Operator } from '../../integration/operator.ts';
 import { countByVerb } from '../auditTail.ts';
 import type { Figure } from '../figure.ts';
+import { MetricsPage } from '../metricsPage.ts';
 import type { World } from '../world.ts';
 
 /** Calls that the operator may have under way, and so the bare client, too. */
@@ -62,8 +63,5 @@ async function label(world: World, operator: Operator, name: string) {
 
 /** A verdict needs two that agree; the operator has nothing else to do meanwhile. */
 async function twoPasses(operator: Operator): Promise<void> {
-  await until('two passes are over', async () => {
-    const text = await (await fetch(operator.metricsUrl)).text();
-    return Number(/^traffic_operator_passes_total\{result="ok"\} (\d+)/m.exec(text)?.[1] ?? 0) >= 2;
-  });
+  await until('two passes are over', async () => (await MetricsPage.of(operator)).passes >= 2);
 }
