@@ -1,3 +1,4 @@
+import { FACT_METRICS } from '../../../usage/queries.ts';
 import { OPERATOR_FILE, OPERATOR_JOB, TARGET_FILES } from '../names.ts';
 import { PROMETHEUS_PORT } from '../options.ts';
 import type { MeasurementOptions, PrometheusOptions } from '../options.ts';
@@ -6,14 +7,7 @@ import type { MeasurementOptions, PrometheusOptions } from '../options.ts';
 export const TARGETS_DIRECTORY = '/etc/prometheus/targets';
 
 /** The metrics that the bandwidth of a node is worked out from; all others are dropped as they are scraped. */
-export const KEPT_METRICS: readonly string[] = [
-  'node_network_transmit_bytes_total',
-  'node_network_speed_bytes',
-  'node_network_flags',
-  'node_network_iface_id',
-  'node_network_iface_link',
-  'node_ethtool_info',
-];
+export const KEPT_METRICS = FACT_METRICS;
 
 /** Of the operator's own metrics, those that dashboards and alerts are made of. */
 const KEPT_OPERATOR_METRICS = ['traffic_operator_.*', 'process_.*', 'nodejs_eventloop_lag.*'];
