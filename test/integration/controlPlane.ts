@@ -157,13 +157,16 @@ async function isReady(directory: string, port: number): Promise<boolean> {
   const [ca, cert, key] = await Promise.all(
     ['ca.crt', 'admin.crt', 'admin.key'].map((f) => readFile(`${directory}/${f}`)),
   );
+  // Ends with its connection, so that the looks of a slow start do not add up to many.
   const get = (path: string) =>
     new Promise<boolean>((resolve, reject) => {
+      let isOk = false;
       const call = request({ host: '127.0.0.1', port, path, ca, cert, key, agent: false, timeout: 2_000 }, (answer) => {
         answer.resume();
-        resolve(answer.statusCode === 200);
+        isOk = answer.statusCode === 200;
       });
       call.once('timeout', () => call.destroy(new Error('no answer in 2 s'))).once('error', reject);
+      call.once('socket', (socket) => socket.once('close', () => resolve(isOk)));
       call.end();
     });
   return (await get('/readyz')) && (await get('/api/v1/namespaces/default'));

@@ -28,7 +28,10 @@ beforeAll(async () => {
   await f.startOperator();
   await f.createWatch('web', { maxBandwidthPercent: '10' });
   await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual({ n1: RIGHT, n2: RIGHT }), WAIT);
-  watching = runRival();
+  const nodes = rival();
+  watching = nodes.run(stop.signal);
+  // What is written before its first list is seen by it as no change.
+  await nodes.whenSynced();
 });
 afterAll(async () => {
   stop.abort();
@@ -37,7 +40,7 @@ afterAll(async () => {
   await f.stop();
 });
 
-function runRival(): Promise<void> {
+function rival() {
   const nodes = createInformer({ transport: connected.transport, resource: NODES, logger: createLogger('silent') });
   nodes.subscribe((event) => {
     const value = event.object.metadata?.labels?.[KEY];
@@ -47,7 +50,7 @@ function runRival(): Promise<void> {
     if (event.type === 'update') writes.push(value);
     if (isFighting && value !== WRONG) void spoil();
   });
-  return nodes.run(stop.signal);
+  return nodes;
 }
 
 const spoil = (value: string | null = WRONG): Promise<unknown> =>
