@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
+const setupFiles = ['test/patience.ts'];
+
 /** The levels, each a project: what needs nothing, a real API server, helm, buildah, the lab. */
 export default defineConfig({
   test: {
@@ -8,6 +10,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/{demo,bench}/**/*.test.ts'],
+          setupFiles,
           // Not a measure of speed: a test that takes 1 s by itself takes many where the machine is in other use.
           testTimeout: 30_000,
         },
@@ -16,8 +19,10 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          setupFiles,
+          // No measures of speed either: each wait has a deadline of its own, and these are longer than several of them.
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
           // Each file brings servers of its own, which wait half of the time.
           maxWorkers: 3,
         },
@@ -26,8 +31,9 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: ['test/faults/**/*.test.ts'],
-          testTimeout: 180_000,
-          hookTimeout: 120_000,
+          setupFiles,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
           // They wait even more: for timeouts to run out, for servers to come back.
           maxWorkers: 3,
         },

@@ -6,7 +6,7 @@ import { startApiProxy, type ApiProxy } from './proxy.ts';
 
 /** Lines of a watch that are cut off or no JSON, as the operator's process meets them. */
 const KEY = 'web.traffic.example.com/unfit';
-const WAIT = { timeout: 40_000, interval: 200 };
+const WAIT = { timeout: 90_000, interval: 200 };
 
 let f: Fixture;
 let proxy: ApiProxy;
@@ -31,7 +31,7 @@ const cached = async (): Promise<number> =>
 it.each([
   ['cut off', (text: string) => ({ text: text.slice(0, text.length / 2), end: true })],
   ['no JSON', (text: string) => ({ text: `${text.slice(0, text.length / 2)}\n` })],
-] as const)('a line that is %s is counted and made up for', { timeout: 90_000 }, async (what, spoil) => {
+] as const)('a line that is %s is counted and made up for', async (what, spoil) => {
   const [before, versions, nodes] = [await badLines('nodes'), await f.nodeVersions(), await cached()];
   const name = `after-${what.replaceAll(' ', '-').toLowerCase()}`;
   f.exporter.setPercent(name, 1);

@@ -7,7 +7,7 @@ import { measured, seconds, sleep, until } from './measured.ts';
 import { metricsOf } from './metricsOf.ts';
 
 /** An API server that stops answering, or is gone for a while, as the operator's process meets it. */
-const WAIT = { timeout: 30_000, interval: 200 };
+const WAIT = { timeout: 90_000, interval: 200 };
 /** The promises: how long an attempt may take, and how soon every watch tells of changes after the server's return. */
 const ATTEMPT_MS = 10_000;
 const LIVE_AGAIN_MS = 5_000;
@@ -104,7 +104,7 @@ async function caughtUp(round: string, back: number): Promise<void> {
 }
 
 describe('an API server that', () => {
-  it('is stopped for 75 s: attempts end in time, watches come back, nothing flips', { timeout: 240_000 }, async () => {
+  it('is stopped for 75 s: attempts end in time, watches come back, nothing flips', async () => {
     const before = await untouched();
     const attempts = attempting();
     await sleep(1_000);
@@ -127,7 +127,7 @@ describe('an API server that', () => {
     expect(await untouched()).toMatchObject(before);
   });
 
-  it('is killed and started again: the same', { timeout: 180_000 }, async () => {
+  it('is killed and started again: the same', async () => {
     await until('the node is forgotten', async () => (await objects('nodes')) === 3);
     const before = await untouched();
     await f.controlPlane.stopApiServer();

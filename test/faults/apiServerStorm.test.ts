@@ -86,7 +86,7 @@ async function sees(scene: Scene, node: string): Promise<number> {
   return until(`the cache has ${node}`, async () => (await nodes()) > before);
 }
 
-describe.concurrent('a proxy that', { timeout: 240_000 }, () => {
+describe.concurrent('a proxy that', () => {
   it('answers 500 to everything is asked more and more seldom, up to every 30 s', async () => {
     const begin = await startOf(storm);
     const versions = await f.nodeVersions();

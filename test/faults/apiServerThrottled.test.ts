@@ -121,7 +121,7 @@ async function longestGap(during: readonly ProxiedRequest[]): Promise<number> {
   return Math.max(...[...times, performance.now()].slice(1).map((at, index) => at - times[index]!));
 }
 
-describe('the operator', { timeout: 180_000 }, () => {
+describe('the operator', () => {
   it('waits as long as it is told, with 16 calls at most, and goes on leading', async () => {
     // Slow answers, so that many calls would be under way at once if nothing held them back.
     proxy.fault = (request) => (isCall(request) ? { kind: 'delay', ms: 300 } : undefined);

@@ -10,7 +10,7 @@ import { withNodeOptions } from './nodeOptions.ts';
 /** A leader whose event loop stands still: for 5 s, which is nothing, and for a minute, after which it is restarted. */
 const LEASE = { namespace: 'traffic-operator-system', name: 'traffic-operator' };
 const KEY = 'web.traffic.example.com/unfit';
-const WAIT = { timeout: 40_000, interval: 200 };
+const WAIT = { timeout: 90_000, interval: 200 };
 /** As the chart has the liveness probe (period, timeout), with Kubernetes' own threshold of three. */
 const PROBE = { periodMs: 20_000, timeoutMs: 5_000, failures: 3 };
 
@@ -65,7 +65,7 @@ const holder = async () => (await f.client.get(LEASES, LEASE)).spec;
 const startOf = async ({ metricsUrl }: Operator): Promise<string | undefined> =>
   /^process_start_time_seconds (.*)$/m.exec(await (await fetch(metricsUrl)).text())?.[1];
 
-describe('an event loop that stands still', { timeout: 240_000 }, () => {
+describe('an event loop that stands still', () => {
   it('for 5 s: the process goes on, with its lease', async () => {
     const [before, started, versions] = [await holder(), await startOf(leader), await f.nodeVersions()];
     const blocked = performance.now();

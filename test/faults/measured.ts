@@ -16,7 +16,7 @@ export const sleep = (ms: number): Promise<void> => new Promise((resolve) => set
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  { since = performance.now(), timeout = 60_000 } = {},
+  { since = performance.now(), timeout = 90_000 } = {},
 ): Promise<number> {
   const deadline = performance.now() + timeout;
   let last: unknown;

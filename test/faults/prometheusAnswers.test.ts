@@ -12,7 +12,7 @@ import { startLyingPrometheus, type LyingPrometheus } from './lyingPrometheus.ts
 import { measured, seconds, until } from './measured.ts';
 
 /** A Prometheus that answers late, wrongly, endlessly or not at all, as the operator's process meets it. */
-const WAIT = { timeout: 60_000, interval: 100 };
+const WAIT = { timeout: 90_000, interval: 100 };
 const KEY = 'web.traffic.example.com/unfit';
 const LABELS = { n1: 'false', n2: 'true', n3: 'false' };
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

@@ -8,7 +8,7 @@ import { measured, seconds, until } from './measured.ts';
 import { withNodeOptions } from './nodeOptions.ts';
 
 /** Clocks that are five minutes off, Prometheus' or the operator's, and samples that are old. */
-const WAIT = { timeout: 60_000, interval: 100 };
+const WAIT = { timeout: 90_000, interval: 100 };
 const KEY = 'web.traffic.example.com/unfit';
 const OFF_SECONDS = 300;
 /** What the window and a loaded machine may add to a sample's age. */

@@ -4,7 +4,7 @@ import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 
 /** What becomes of a TrafficWatch when every node is over its threshold, on a real API server and Prometheus. */
-const WAIT = { timeout: 40_000, interval: 200 };
+const WAIT = { timeout: 90_000, interval: 200 };
 const KEY = 'web.traffic.example.com/unfit';
 
 let f: Fixture;

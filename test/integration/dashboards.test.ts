@@ -10,7 +10,7 @@ import { SPEED_BYTES } from './syntheticExporter.ts';
  * Every query of every dashboard, asked of a real Prometheus that scrapes a real operator and an exporter: of one that
  * the operator does not ask, so that the other can be taken away from it.
  */
-const WAIT = { timeout: 50_000, interval: 1_000 };
+const WAIT = { timeout: 90_000, interval: 1_000 };
 const VARIABLES = {
   job: 'traffic-operator',
   namespace: 'default',

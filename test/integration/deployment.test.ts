@@ -8,7 +8,7 @@ import { startFixture, type Fixture } from './fixture.ts';
 import { connect, type Connected } from './runtimeScene.ts';
 
 /** The Deployment of a TrafficWatch on a real API server: who owns its fields decides what an edit of the spec does. */
-const WAIT = { timeout: 25_000, interval: 200 };
+const WAIT = { timeout: 90_000, interval: 200 };
 const AUTOSCALER = { fieldManager: 'autoscaler', subresource: 'scale' };
 const web = { name: 'web', image: 'web:1', env: [{ name: 'A', value: '1' }] };
 const side = { name: 'side', image: 'side:1' };

@@ -5,7 +5,7 @@ import { startFixture, type Fixture } from './fixture.ts';
 import { addExporterPod, CRASHING, reportReady } from './measurementPods.ts';
 
 /** What the operator's process tells of its measurement where users look: in the TrafficWatch. */
-const WAIT = { timeout: 60_000, interval: 200 };
+const WAIT = { timeout: 90_000, interval: 200 };
 const LATER = new URL('../faults/shiftClock.ts?seconds=120', import.meta.url).href;
 const EXPORTER = { namespace: 'default-node-exporter', name: 'node-exporter' };
 const SERVICE = { namespace: 'default', name: 'prometheus' };

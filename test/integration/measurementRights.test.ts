@@ -7,7 +7,7 @@ import { useBench } from './measurementBench.ts';
 import type { Bench } from './measurementBench.ts';
 
 /** An informer that was refused asks again after up to 30 s. */
-const WAIT = { timeout: 60_000, interval: 100 };
+const WAIT = { timeout: 90_000, interval: 100 };
 const CLUSTER_ROLES: Resource<V1ClusterRole> = {
   group: 'rbac.authorization.k8s.io',
   version: 'v1',

@@ -19,7 +19,7 @@ import { startPrometheus } from './prometheus.ts';
 const NAMESPACE = 'traffic-operator-system';
 const REVIEWS = ['tokenreviews', 'subjectaccessreviews'];
 /** An answer of no is remembered for 10 s, and files are looked at every 10 s. */
-const WAIT = { timeout: 40_000, interval: 200 };
+const WAIT = { timeout: 90_000, interval: 200 };
 const run = promisify(execFile);
 const authority = createAuthority('metrics');
 

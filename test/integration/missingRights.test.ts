@@ -16,7 +16,7 @@ import { withNodeOptions } from '../faults/nodeOptions.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 
 /** The operator's process with the rights that deploy/ gives it, but for one verb on one resource. */
-const WAIT = { timeout: 60_000, interval: 200 };
+const WAIT = { timeout: 90_000, interval: 200 };
 const NAMESPACE = 'traffic-operator-system';
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' };
 const MANIFESTS = readFileSync(new URL('../../deploy/operator.yaml', import.meta.url), 'utf8');

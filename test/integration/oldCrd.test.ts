@@ -5,7 +5,7 @@ import { CRDS, trafficWatchCrd } from './customResource.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 
 /** A CRD that is older than the operator, on a real API server, which drops what that CRD does not know. */
-const WAIT = { timeout: 60_000, interval: 200 };
+const WAIT = { timeout: 90_000, interval: 200 };
 const PASSES = 5;
 const key = (label: string): string => `${label}.traffic.example.com/unfit`;
 const ref = (name: string) => ({ namespace: 'default', name });

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts, start, whenReady, type RunningProcess } from './process.ts';
 
-/** Also on a machine in other use; 50,000 nodes take some seconds. */
-const READY_MS = 30_000;
+/** Also on a machine in other use, where Node.js alone takes half a minute to start; 50,000 nodes take some seconds. */
+const READY_MS = 120_000;
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** An operator process that a test started. */

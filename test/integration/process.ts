@@ -60,7 +60,7 @@ export async function whenReady(
   what: string,
   running: RunningProcess,
   ready: () => Promise<boolean>,
-  timeoutMs = 60_000,
+  timeoutMs = 120_000,
   everyMs = 100,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;

@@ -18,7 +18,7 @@ import {
 
 /** Marked secrets, calls that fail in every way that puts an error into a message, and a search of all that comes out. */
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const WAIT = { timeout: 40_000, interval: 200 };
+const WAIT = { timeout: 90_000, interval: 200 };
 const BEARER = 'SECRET-bearer-eyJhbGciOi.x+y/z==';
 const PASSWORD = 'SECRET-password: with  two blanks';
 const TENANT = 'SECRET-tenant  7';

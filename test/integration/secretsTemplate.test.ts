@@ -8,7 +8,7 @@ import { startFixture, type Fixture } from './fixture.ts';
  * Marked values in the pod template of a TrafficWatch: made, changed, fought over, refused, at log level trace. All that
  * the operator says of it is searched: log, events, metrics, status.
  */
-const WAIT = { timeout: 40_000, interval: 200 };
+const WAIT = { timeout: 90_000, interval: 200 };
 const REF = { namespace: 'default', name: 'web' };
 const MARK = 'SECRET';
 const LABEL = 'web.traffic.example.com/unfit';

@@ -9,7 +9,7 @@ import { CRDS } from './customResource.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 
 /** What users and surroundings do to TrafficWatches, on a real API server: rights missing, swaps, a server that hangs. */
-const WAIT = { timeout: 25_000, interval: 200 };
+const WAIT = { timeout: 90_000, interval: 200 };
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false };
 const CLUSTER_ROLES: Resource<V1ClusterRole> = { ...RBAC, kind: 'ClusterRole', plural: 'clusterroles' };
 const BINDINGS: Resource<V1ClusterRoleBinding> = { ...RBAC, kind: 'ClusterRoleBinding', plural: 'clusterrolebindings' };

@@ -3,7 +3,7 @@ import type { TrafficWatch } from '../../src/api/trafficwatch.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 
 /** What a restart of the operator and an outage of Prometheus must not change, on a real API server and Prometheus. */
-const WAIT = { timeout: 25_000, interval: 200 };
+const WAIT = { timeout: 90_000, interval: 200 };
 const key = (label: string): string => `${label}.traffic.example.com/unfit`;
 
 let f: Fixture;
