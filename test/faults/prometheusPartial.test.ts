@@ -44,8 +44,10 @@ const without = (missing: readonly string[]) =>
 describe('a partial answer with a warning', () => {
   it('lets the nodes proceed that are in it; the others are Unknown and keep their labels', async () => {
     const { n2, n4 } = await f.nodeVersions();
+    const since = performance.now();
     prometheus.lie = without(['n2', 'n4']);
     await vi.waitFor(async () => expect((await f.watch('web')).status).toMatchObject({ unknownNodes: 2 }), WAIT);
+    measured(`a partial answer: the nodes that it lacks are Unknown after ${seconds(performance.now() - since)}`);
     f.exporter.setPercent('n1', 90);
     f.exporter.setPercent('n4', 90);
     await expectLabels({ n1: 'true', n2: 'true', n3: 'false', n4: 'false' });

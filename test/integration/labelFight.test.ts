@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createInformer } from '../../src/runtime/informer.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { NODES } from '../../src/runtime/resources.ts';
+import { measured } from '../faults/measured.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 import { connect, type Connected } from './runtimeScene.ts';
 
@@ -86,7 +87,7 @@ describe('another manager that changes our label', () => {
     await spoil(spoilt);
     await vi.waitFor(() => expect(writes.at(-1)).toBe(RIGHT), { ...WAIT, interval: 10 });
     const took = (await passes()) - before;
-    console.log(`label ${spoilt ?? 'taken away'}: put right within ${took} passes`);
+    measured(`label ${spoilt ?? 'taken away'}: put right within ${took} passes`);
     // The one that is under way, and the next.
     expect(took).toBeLessThanOrEqual(2);
     await afterPasses(3);
@@ -107,7 +108,7 @@ describe('another manager that changes our label', () => {
     const contested = { corrections, passes: await passes() };
     await afterPasses(10);
     const took = { corrections: corrections - contested.corrections, passes: (await passes()) - contested.passes };
-    console.log(`${took.corrections} corrections in ${took.passes} passes, once the fight is known`);
+    measured(`${took.corrections} corrections in ${took.passes} passes, once the fight is known`);
     // After 2, 4 and 8 passes: at most three in the first 14.
     expect(took.corrections).toBeLessThan(took.passes / 2);
     await vi.waitFor(async () => {

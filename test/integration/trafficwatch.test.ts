@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
 import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { measured, seconds } from '../faults/measured.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 
 /**
@@ -167,6 +168,7 @@ describe('label keys', () => {
     const deployment = (name: string) => f.client.get(DEPLOYMENTS, { namespace: 'default', name });
     const nodes = await f.nodeVersions();
     const { resourceVersion } = (await deployment('web')).metadata!;
+    const made = performance.now();
     await f.createWatch('rival', { maxBandwidthPercent: '10', label: 'renamed' });
     await vi.waitFor(async () => {
       const rival = await f.watch('rival');
@@ -174,6 +176,7 @@ describe('label keys', () => {
       expect(condition(rival, 'Stalled')?.message).toContain('default/web');
       expect(rival.metadata?.finalizers).toBeUndefined();
     }, WAIT);
+    measured(`a TrafficWatch whose key is taken is Stalled after ${seconds(performance.now() - made)}`);
     const stalledAt = (await f.watch('web')).status?.nodes?.n1?.time ?? 0;
     await vi.waitFor(async () => {
       expect((await f.watch('web')).status?.nodes?.n1?.time).toBeGreaterThan(stalledAt + 2);
@@ -194,12 +197,14 @@ describe('a Deployment', () => {
   it('of the same name that is not ours is left alone and named', async () => {
     await f.createForeignDeployment('taken');
     const before = (await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'taken' })).metadata?.resourceVersion;
+    const made = performance.now();
     await f.createWatch('taken', { maxBandwidthPercent: '10' });
     await vi.waitFor(async () => {
       const stalled = condition(await f.watch('taken'), 'Stalled');
       expect(stalled).toMatchObject({ status: 'True', reason: 'DeploymentNotOwned' });
       expect(stalled?.message).toContain('default/taken');
     }, WAIT);
+    measured(`a TrafficWatch whose Deployment is another's is Stalled after ${seconds(performance.now() - made)}`);
     const after = (await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'taken' })).metadata?.resourceVersion;
     expect(after).toBe(before);
     expect(await f.labels(key('taken'))).toEqual({});
@@ -226,11 +231,13 @@ describe('deletion', () => {
     await f.stopOperator();
     await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name: 'rival' });
     expect((await f.watch('rival')).metadata?.deletionTimestamp).toBeDefined();
+    const begin = performance.now();
     await f.startOperator();
     await vi.waitFor(async () => {
       await expect(f.watch('rival')).rejects.toMatchObject({ status: 404 });
       expect(await f.labels(key('renamed'))).toEqual({});
     }, WAIT);
+    measured(`deleted while the operator was down: labels gone ${seconds(performance.now() - begin)} after its start`);
     expect(await f.labels('own.traffic.example.com/unfit')).toEqual({ n1: 'true' });
     expect(await f.labels('zone')).toEqual({ n1: 'a' });
   });
