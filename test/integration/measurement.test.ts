@@ -209,7 +209,7 @@ describe('drift and deletion', () => {
       await bench().client.delete(resource, { namespace: name, name: 'node-exporter' });
     }
     await bench().finalizeNamespace(name);
-    await bench().deployed();
+    await bench().deployed(HEALED);
   });
 });
 

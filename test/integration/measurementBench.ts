@@ -21,6 +21,7 @@ import { CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, PODS } from '../../src/runtim
 import { createTransport } from '../../src/runtime/transport.ts';
 import type { Transport, TransportRequest } from '../../src/runtime/transport.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+import { whenAllowed } from './rights.ts';
 
 /** An operator's namespace of its own on a control plane, and measurement controllers in it on demand. */
 export interface Bench {
@@ -41,8 +42,8 @@ export interface Bench {
   stop(): Promise<void>;
   /** Every component and the ConfigMap of the targets, by 'Kind namespace/name'; undefined where it is missing. */
   all(): Promise<Record<string, KubeObject | undefined>>;
-  /** Resolves when all of these are there; throws after 10 s. */
-  deployed(): Promise<void>;
+  /** Resolves when all of these are there; throws when they are not in time. */
+  deployed(within?: Patience): Promise<void>;
   /** What the target file says, node name -> address. */
   targets(): Promise<Record<string, string>>;
   find<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): Promise<T | undefined>;
@@ -54,8 +55,16 @@ export interface Bench {
   close(): Promise<void>;
 }
 
+/** For how long a condition is awaited, and how often it is looked at. Milliseconds. */
+interface Patience {
+  readonly timeout: number;
+  readonly interval: number;
+}
+
 /** What is promised for drift and deletion. */
-export const HEALED = { timeout: 10_000, interval: 50 };
+export const HEALED: Patience = { timeout: 10_000, interval: 50 };
+/** For what has to come, on whatever machine. */
+export const WAIT: Patience = { timeout: 90_000, interval: 50 };
 
 const LOGGER = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
 const PERSON = { fieldManager: 'person', force: true };
@@ -138,11 +147,11 @@ async function createBench(plane: ControlPlane, namespace: string): Promise<Benc
       }
       return objects;
     },
-    async deployed() {
+    async deployed(within = WAIT) {
       await vi.waitFor(async () => {
         const missing = Object.entries(await bench.all()).filter(([, object]) => object === undefined);
         expect(missing.map(([id]) => id)).toEqual([]);
-      }, HEALED);
+      }, within);
     },
     async targets() {
       const map = await bench.find(CONFIG_MAPS, { namespace, name: 'prometheus-targets' });
@@ -221,7 +230,7 @@ function startController(
   };
 }
 
-/** Binds exactly the rules that the measurement says it needs. */
+/** Binds exactly the rules that the measurement says it needs, and waits until they are in force. */
 async function grant(client: Client, namespace: string, name: string, rules: MeasurementRules): Promise<void> {
   const subjects = [{ kind: 'User', name, apiGroup: RBAC.group }];
   const bind = async (kind: 'Role' | 'ClusterRole', policy: readonly V1PolicyRule[], where: object): Promise<void> => {
@@ -234,6 +243,10 @@ async function grant(client: Client, namespace: string, name: string, rules: Mea
   };
   await bind('ClusterRole', rules.cluster, {});
   await bind('Role', rules.own, { namespace });
+  await Promise.all([
+    ...rules.cluster.slice(0, 1).map((rule) => whenAllowed(client, name, rule)),
+    ...rules.own.slice(0, 1).map((rule) => whenAllowed(client, name, rule, { namespace })),
+  ]);
 }
 
 function prometheusPod(namespace: string, name: string): V1Pod {

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { Measurement } from '../../src/controllers/measurement/controller.ts';
 import { STARTING_MS } from '../../src/controllers/measurement/decide/missingExporters.ts';
 import { DAEMONSETS } from '../../src/runtime/resources.ts';
-import { HEALED, useBench } from './measurementBench.ts';
+import { useBench, WAIT } from './measurementBench.ts';
 import { addExporterPod, CRASHING, reportReady } from './measurementPods.ts';
 
 const bench = useBench();
@@ -15,6 +16,14 @@ const exporter = (): { namespace: string; name: string } => ({
 const ready = (is: boolean): object => ({
   conditions: [{ type: 'Ready', status: is ? 'True' : 'False', lastTransitionTime: LONG_AGO }],
 });
+
+/** Looks again until what was reported has reached the controller's cache. */
+async function told(measurement: Measurement, reason: string): Promise<void> {
+  await vi.waitFor(async () => {
+    await bench().lookAgain();
+    expect(measurement.problems()).toMatchObject([{ reason }]);
+  }, WAIT);
+}
 
 describe('an exporter that does not start', () => {
   it('is named with its node, why, and how to choose another port, until it starts', async () => {
@@ -31,18 +40,15 @@ describe('an exporter that does not start', () => {
 
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * STARTING_MS });
     try {
-      await bench().lookAgain();
+      await told(measurement, 'ExporterNotReady');
       const [problem, ...others] = measurement.problems();
       expect(others).toEqual([]);
-      expect(problem).toMatchObject({
-        reason: 'ExporterNotReady',
-        object: `DaemonSet ${exporter().namespace}/node-exporter`,
-      });
+      expect(problem).toMatchObject({ object: `DaemonSet ${exporter().namespace}/node-exporter` });
       expect(problem!.message).toMatch(
         /ready on taken \(its container ends with code 1\): .* TCP port 9100, .*--node-exporter-port, nodeExporter.port/,
       );
       await report(2);
-      await vi.waitFor(() => expect(measurement.problems()).toEqual([]), HEALED);
+      await vi.waitFor(() => expect(measurement.problems()).toEqual([]), WAIT);
     } finally {
       vi.useRealTimers();
     }
@@ -60,11 +66,10 @@ describe('an exporter whose pods are not made', () => {
 
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * STARTING_MS });
     try {
-      await bench().lookAgain();
-      expect(measurement.problems()).toMatchObject([{ reason: 'ExporterNotCreated' }]);
+      await told(measurement, 'ExporterNotCreated');
       expect(measurement.problems()[0]?.message).toContain('for 3 nodes');
       await report(3);
-      await vi.waitFor(() => expect(measurement.problems()).toEqual([]), HEALED);
+      await vi.waitFor(() => expect(measurement.problems()).toEqual([]), WAIT);
     } finally {
       vi.useRealTimers();
     }

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { removeMeasurement } from '../../src/controllers/measurement/removeMeasurement.ts';
 import { CONFIG_MAPS, DAEMONSETS, DEPLOYMENTS, SERVICE_ACCOUNTS, SERVICES } from '../../src/runtime/resources.ts';
-import { useBench, HEALED } from './measurementBench.ts';
+import { useBench, WAIT } from './measurementBench.ts';
 import type { Bench } from './measurementBench.ts';
 
 const bench = useBench();
@@ -27,7 +27,7 @@ describe("somebody else's objects", () => {
           `ForeignObject ConfigMap ${namespace}/prometheus-targets`,
           `ForeignObject Service ${namespace}/prometheus`,
         ]),
-      HEALED,
+      WAIT,
     );
     await bench().deployed();
     await bench().lookAgain();
@@ -36,7 +36,7 @@ describe("somebody else's objects", () => {
 
     await client.delete(SERVICES, ref);
     await client.delete(CONFIG_MAPS, { namespace, name: 'prometheus-targets' });
-    await vi.waitFor(() => expect(problems()).toEqual([]), HEALED);
+    await vi.waitFor(() => expect(problems()).toEqual([]), WAIT);
     await bench().deployed();
   });
 });
@@ -59,7 +59,7 @@ describe("somebody else's fields", () => {
             imagePullSecrets,
             automountServiceAccountToken: false,
           }),
-        HEALED,
+        WAIT,
       );
     }
   });
@@ -86,7 +86,7 @@ describe('switched off', () => {
     await bench().deployed();
     await bench().stop();
     bench().start(off());
-    await vi.waitFor(async () => expect(await goneOrLeaving()).toEqual([]), HEALED);
+    await vi.waitFor(async () => expect(await goneOrLeaving()).toEqual([]), WAIT);
     expect(await bench().find(CONFIG_MAPS, { namespace, name: 'other' })).toBeDefined();
   });
 
@@ -102,7 +102,7 @@ describe('switched off', () => {
   it('an exporter may stay without a Prometheus', async () => {
     bench().start({ ...off(), exporter: bench().options.exporter });
     const exporter = { namespace: `${bench().namespace}-node-exporter`, name: 'node-exporter' };
-    await vi.waitFor(async () => expect(await bench().find(DAEMONSETS, exporter)).toBeDefined(), HEALED);
+    await vi.waitFor(async () => expect(await bench().find(DAEMONSETS, exporter)).toBeDefined(), WAIT);
     await bench().lookAgain();
     expect(await bench().find(DEPLOYMENTS, { namespace: bench().namespace, name: 'prometheus' })).toBeUndefined();
     expect(

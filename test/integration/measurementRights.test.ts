@@ -5,6 +5,7 @@ import { CONFIG_MAPS, DAEMONSETS, SERVICES } from '../../src/runtime/resources.t
 import type { Resource } from '../../src/runtime/resource.ts';
 import { useBench } from './measurementBench.ts';
 import type { Bench } from './measurementBench.ts';
+import { whenAllowed } from './rights.ts';
 
 /** An informer that was refused asks again after up to 30 s. */
 const WAIT = { timeout: 90_000, interval: 100 };
@@ -18,12 +19,15 @@ const CLUSTER_ROLES: Resource<V1ClusterRole> = {
 
 const bench = useBench();
 
-/** Gives the controller its rights in the cluster, all but those to list and watch one resource. */
+/** Gives the controller its rights in the cluster, all but those to list and watch one resource, and waits for these to end. */
 async function grantAllBut(resource?: string): Promise<void> {
   const { client, namespace } = bench();
   const rules = controllerRules(namespace).cluster.filter(({ resources = [] }) => !resources.includes(resource ?? ''));
   const name = `operator-of-${namespace}`;
   await client.mergePatch(CLUSTER_ROLES, { name }, { rules }, { fieldManager: 'person' });
+  // A watch that began with them would go on without.
+  const ended = controllerRules(namespace).cluster.find(({ resources = [] }) => resources.includes(resource ?? ''));
+  if (ended !== undefined) await whenAllowed(client, name, { ...ended, resources: [resource!] }, { allowed: false });
 }
 
 const withoutExporter = (): Bench['options'] => ({

@@ -2,9 +2,11 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
 import { CHANGE_INTERVAL_MS } from '../../src/controllers/measurement/decide/targets.ts';
 import { CONFIG_MAPS, ENDPOINT_SLICES, PODS } from '../../src/runtime/resources.ts';
-import { useBench } from './measurementBench.ts';
+import { useBench, WAIT } from './measurementBench.ts';
 
 const bench = useBench();
+/** What waits for the next write takes twice as long. */
+const AT_ONCE = { timeout: CHANGE_INTERVAL_MS / 2, interval: 50 };
 
 describe('targets', () => {
   const pod = (): Promise<V1Pod> => bench().client.get(PODS, { namespace: bench().namespace, name: 'prometheus-x' });
@@ -16,32 +18,33 @@ describe('targets', () => {
     await bench().lookAgain();
     const before = (await pod()).metadata!.annotations;
     await bench().putSlice('a', { one: '10.0.0.1' });
-    await vi.waitFor(async () => expect(await bench().targets()).toEqual({ one: '10.0.0.1:9100' }), 1_000);
-    await vi.waitFor(async () => expect((await pod()).metadata!.annotations).not.toEqual(before), 1_000);
+    await vi.waitFor(async () => expect(await bench().targets()).toEqual({ one: '10.0.0.1:9100' }), AT_ONCE);
+    await vi.waitFor(async () => expect((await pod()).metadata!.annotations).not.toEqual(before), WAIT);
   });
 
   it('are written at most once in ten seconds however many nodes join, and miss none', async () => {
     bench().start();
     await bench().deployed();
+    const begun = performance.now();
     await bench().putSlice('a', { 'node-0': '10.0.0.0' });
-    await vi.waitFor(async () => expect(await bench().targets()).toEqual({ 'node-0': '10.0.0.0:9100' }), 1_000);
+    await vi.waitFor(async () => expect(await bench().targets()).toEqual({ 'node-0': '10.0.0.0:9100' }), WAIT);
     const isTargets = (write: string): boolean => write.endsWith('/prometheus-targets');
     const before = bench().writes.filter(isTargets).length;
-    for (let node = 1; node <= 20; node++) await bench().putSlice(`s-${node}`, { [`node-${node}`]: `10.0.0.${node}` });
-    await vi.waitFor(async () => expect(Object.keys(await bench().targets())).toHaveLength(21), {
-      timeout: CHANGE_INTERVAL_MS + 2_000,
-      interval: 100,
-    });
-    expect(bench().writes.filter(isTargets).length - before).toBe(1);
+    const join = (node: number): Promise<void> => bench().putSlice(`s-${node}`, { [`node-${node}`]: `10.0.0.${node}` });
+    for (let node = 1; node <= 20; node++) await join(node);
+    await vi.waitFor(async () => expect(Object.keys(await bench().targets())).toHaveLength(21), WAIT);
+    // One, unless this machine took longer for twenty nodes than the time between two writes.
+    const most = Math.floor((performance.now() - begun) / CHANGE_INTERVAL_MS);
+    expect(bench().writes.filter(isTargets).length - before).toBeLessThanOrEqual(most);
   });
 
   it('may have IPv6 addresses, and go when their nodes go', async () => {
     bench().start();
     await bench().deployed();
     await bench().putSlice('six', { one: 'fd00::1' }, 'IPv6');
-    await vi.waitFor(async () => expect(await bench().targets()).toEqual({ one: '[fd00::1]:9100' }), 1_000);
+    await vi.waitFor(async () => expect(await bench().targets()).toEqual({ one: '[fd00::1]:9100' }), WAIT);
     await bench().putSlice('six', {}, 'IPv6');
-    await vi.waitFor(async () => expect(await bench().targets()).toEqual({}), { timeout: CHANGE_INTERVAL_MS + 2_000 });
+    await vi.waitFor(async () => expect(await bench().targets()).toEqual({}), WAIT);
   });
 
   it("have the operator's own pods beside them: all of the Service that leads to this one", async () => {
@@ -68,7 +71,7 @@ describe('targets', () => {
           { targets: ['10.1.0.0:8080'], labels: { pod: 'me' } },
           { targets: ['10.1.0.1:8080'], labels: { pod: 'my-standby' } },
         ]),
-      { timeout: CHANGE_INTERVAL_MS + 2_000 },
+      WAIT,
     );
   });
 });
