@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
 import type { Client } from '../../runtime/client.ts';
-import { ApiError } from '../../runtime/errors.ts';
+import { ApiError, TransportError } from '../../runtime/errors.ts';
 import { WrittenObjects } from '../../runtime/writtenObjects.ts';
+import type { LabelChanges } from './decide/nodeLabels.ts';
 import { NodeLabelWriter } from './nodeLabelWriter.ts';
 
 const A = 'a.traffic.example.com/unfit';
@@ -100,5 +101,56 @@ describe('NodeLabelWriter', () => {
     const { written, labels } = writer();
     await labels.write(new Map([['n1', { [A]: 'true' }]]));
     expect(written.latest('n1', undefined)?.unfitLabels).toEqual({ [A]: 'true' });
+  });
+
+  describe('with more nodes than patches at once', () => {
+    const NODES = Array.from({ length: 100 }, (_, n) => `n${n}`);
+    const all = (): LabelChanges => new Map(NODES.map((node) => [node, { [A]: 'true' }]));
+
+    it('begins a patch when there is a place for it, so that waiting costs none of its time', async () => {
+      const gates = new Map(NODES.map((node) => [node, Promise.withResolvers<undefined>()]));
+      const { patches, labels } = writer((node) => gates.get(node)?.promise);
+      const written = labels.write(all());
+      await vi.waitFor(() => expect(patches).toHaveLength(12));
+      gates.get('n3')?.resolve(undefined);
+      await vi.waitFor(() => expect(patches.at(-1)?.[0]).toBe('n12'));
+      expect(patches).toHaveLength(13);
+      for (const gate of gates.values()) gate.resolve(undefined);
+      expect((await written).size).toBe(0);
+      expect(patches.map(([node]) => node)).toEqual(NODES);
+    });
+
+    it('takes in what comes up while a node waits for its turn', async () => {
+      const gate = Promise.withResolvers<undefined>();
+      const { patches, labels } = writer(() => gate.promise);
+      const first = labels.write(all());
+      await vi.waitFor(() => expect(patches).toHaveLength(12));
+      const second = labels.write(new Map([['n50', { [B]: 'true' }]]));
+      gate.resolve(undefined);
+      await Promise.all([first, second]);
+      expect(patches.filter(([node]) => node === 'n50')).toEqual([['n50', { [A]: 'true', [B]: 'true' }]]);
+    });
+
+    it.each([
+      ['no answer', new TransportError('x', { failure: 'deadline' })],
+      ['an error of its own', status(503)],
+      ['that it is too much', status(429)],
+    ])('gives up those that wait when the API server gives %s', async (_, error) => {
+      const { patches, labels } = writer(() => Promise.reject(error));
+      const failures = await labels.write(all());
+      expect(failures.size).toBe(NODES.length);
+      expect(new Set(failures.values())).toEqual(new Set([error]));
+      expect(patches.length).toBeLessThanOrEqual(12);
+      await labels.write(new Map([['n99', { [B]: 'true' }]]));
+      expect(patches.at(-1)).toEqual(['n99', { [B]: 'true' }]);
+    });
+
+    it('goes on to the end when nodes are refused one by one, or called off', async () => {
+      const { patches, labels } = writer((node) =>
+        Promise.reject(node === 'n1' ? new TransportError('x', { failure: 'aborted' }) : status(403)),
+      );
+      expect((await labels.write(all())).size).toBe(NODES.length);
+      expect(patches.map(([node]) => node)).toEqual(NODES);
+    });
   });
 });

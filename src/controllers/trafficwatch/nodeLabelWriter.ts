@@ -1,12 +1,22 @@
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import type { Client } from '../../runtime/client.ts';
-import { isNotFound } from '../../runtime/errors.ts';
+import { ApiError, isNotFound, TransportError } from '../../runtime/errors.ts';
 import { NODES } from '../../runtime/resources.ts';
 import type { KubeObject } from '../../runtime/resource.ts';
+import { InFlight } from '../../runtime/transport/inFlight.ts';
 import type { WrittenObjects } from '../../runtime/writtenObjects.ts';
 import type { LabelRef } from './decide/labelFights.ts';
 import type { LabelChange, LabelChanges } from './decide/nodeLabels.ts';
 import type { LabelWrites } from './labelWrites.ts';
+
+/**
+ * Patches under way at once: less than the calls that the transport lets out, so that a Deployment, a status or an event
+ * waits behind none of ten thousand labels.
+ */
+const PATCHES_AT_ONCE = 12;
+
+/** A place comes, sooner or later: each patch has its deadline. */
+const NEVER = new AbortController().signal;
 
 /** Undefined for one that waits however long it takes. */
 type Asker = AbortSignal | undefined;
@@ -32,9 +42,18 @@ function whenAllAborted(askers: readonly Asker[]): AbortSignal {
   return all.signal;
 }
 
+/** True when the server, not the Node, is the reason: whoever is next in line would fare the same. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof TransportError) return error.failure !== 'aborted';
+  return error instanceof ApiError && (error.status === 429 || error.status >= 500);
+}
+
 /**
  * Writes node labels. Changes of several TrafficWatches to one Node that come up together leave in one merge patch of
  * just their keys; a Node has at most one patch under way, and what comes up meanwhile waits for the next one.
+ *
+ * The time that a call may take begins when it is a Node's turn, however many are before it. When the API server answers
+ * one of them no more, those that wait are given up with the same error: the next pass decides anew.
  */
 export class NodeLabelWriter {
   readonly #client: Client;
@@ -44,9 +63,10 @@ export class NodeLabelWriter {
   readonly #labels: LabelWrites | undefined;
   readonly #pending = new Map<string, Pending>();
   readonly #writing = new Set<string>();
+  readonly #places = new InFlight(PATCHES_AT_ONCE);
 
   /**
-   * @param options.client gated on leadership; its transport bounds how many patches are under way
+   * @param options.client gated on leadership
    * @param options.labels where to note what was written, for who goes on writing
    */
   constructor(options: {
@@ -99,19 +119,33 @@ export class NodeLabelWriter {
     return settled.promise;
   }
 
+  /** Writes what is pending for a Node, until nothing is. */
   async #flush(node: string): Promise<void> {
+    this.#writing.add(node);
+    while (this.#pending.has(node)) {
+      const release = await this.#places.acquire(NEVER);
+      await this.#writePending(node);
+      release?.();
+    }
+    this.#writing.delete(node);
+  }
+
+  async #writePending(node: string): Promise<void> {
     const pending = this.#pending.get(node);
     if (!pending) return;
     this.#pending.delete(node);
-    this.#writing.add(node);
     try {
       await this.#patch(node, pending.change, whenAllAborted(pending.askers));
       pending.settled.resolve(undefined);
     } catch (error) {
       pending.settled.reject(error);
+      if (isOutage(error)) this.#giveUp(error);
     }
-    this.#writing.delete(node);
-    await this.#flush(node);
+  }
+
+  #giveUp(error: unknown): void {
+    for (const { settled } of this.#pending.values()) settled.reject(error);
+    this.#pending.clear();
   }
 
   async #patch(node: string, labels: LabelChange, signal: AbortSignal): Promise<void> {
