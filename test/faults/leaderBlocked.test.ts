@@ -80,6 +80,8 @@ describe('an event loop that stands still', () => {
     expect(await probe(leader)).toEqual({ status: 200, text: 'ok\n' });
     await vi.waitFor(async () => expect((await holder())?.renewTime).not.toEqual(before?.renewTime), WAIT);
     expect(await holder()).toMatchObject({ holderIdentity: before?.holderIdentity, leaseTransitions: 0 });
+    // One that had given it up would have taken it again, without a transition.
+    expect(leader.log()).not.toContain('stopped leading');
     expect([await startOf(leader), await f.nodeVersions()]).toEqual([started, versions]);
   });
 
