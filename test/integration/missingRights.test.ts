@@ -12,6 +12,7 @@ import {
   SERVICES,
 } from '../../src/runtime/resources.ts';
 import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
+import { measured, seconds } from '../faults/measured.ts';
 import { withNodeOptions } from '../faults/nodeOptions.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 
@@ -196,11 +197,13 @@ describe('an operator that lacks a right', () => {
     const args = [`--namespace=${NAMESPACE}`, '--leader-elect', '--node-exporter'];
     const over = row.ownPrometheus === true ? { prometheusUrl: undefined } : {};
     if (row.ownPrometheus === true) args.push('--scrape-interval=1s');
+    const begin = performance.now();
     await withNodeOptions(`--import=${LATER}`, () => f.startOperator(args, { kubeconfig, until: 'alive', ...over }));
     const words = `cannot ${row.verb} resource "${row.resource}"`;
     for (const place of row.told) {
       await vi.waitFor(async () => expect(await textIn(place, name), place).toContain(words), WAIT);
     }
+    if (row.told.length > 0) measured(`${name}: told everywhere ${seconds(performance.now() - begin)} after the start`);
     for (const work of row.works) await vi.waitFor(() => checks[work](name), WAIT);
     if (row.told.length > 0) return;
     await vi.waitFor(async () => expect(await textIn('/readyz', name)).toBe('ok\n'), WAIT);
