@@ -11,7 +11,7 @@ import { DEVICES, nodeName, percentOf, SPEED_BYTES } from './shape.ts';
  * ended. Beside what the operator's Prometheus keeps, each device has two metrics that it drops.
  */
 const [first = 0, count = 0, perTarget = 1] = process.argv.slice(2).map(Number);
-const startedAt = performance.now();
+const startedAt = Date.now();
 
 /** What of a node's exposition never changes. */
 function facts(index: number): string {
@@ -29,11 +29,12 @@ function facts(index: number): string {
   }).join('');
 }
 
-function counters(index: number): string {
-  const seconds = (performance.now() - startedAt) / 1000;
+/** With the time at which they were counted: a scrape that comes or ends late does not change a rate. */
+function counters(index: number, now: number): string {
+  const seconds = (now - startedAt) / 1000;
   const bytes = Math.trunc(1e6 + ((SPEED_BYTES * percentOf(index)) / 100) * seconds);
   const line = (device: string): string =>
-    `node_network_transmit_bytes_total{node="${nodeName(index)}",device="${device}"} ${bytes}\n`;
+    `node_network_transmit_bytes_total{node="${nodeName(index)}",device="${device}"} ${bytes} ${now}\n`;
   return DEVICES.map(line).join('');
 }
 
@@ -41,7 +42,8 @@ async function serve(nodes: readonly number[]): Promise<number> {
   const constant = Buffer.from(nodes.map(facts).join(''));
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'text/plain; version=0.0.4');
-    response.write(nodes.map(counters).join(''));
+    const now = Date.now();
+    response.write(nodes.map((index) => counters(index, now)).join(''));
     response.end(constant);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

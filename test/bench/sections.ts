@@ -24,7 +24,7 @@ const IDLE_NODES = 3;
 
 /** Measures a cluster of this many nodes, section after section. */
 export async function measureCluster(nodes: number, effort: Effort, told: Told): Promise<void> {
-  const world = await startWorld(nodes);
+  const world = await startWorld(nodes, effort.intervalMs);
   try {
     const { repetitions } = effort;
     told('start', await measureStart(world, repetitions));
@@ -59,7 +59,7 @@ async function measureAtWork(world: World, effort: Effort, told: Told): Promise<
 
 /** What counts, and nothing that takes minutes: for a machine in other use, on which no time means anything. */
 export async function measureQuickly(nodes: number, effort: Effort, told: Told): Promise<void> {
-  const world = await startWorld(nodes);
+  const world = await startWorld(nodes, effort.intervalMs);
   try {
     told('labelling', await measureLabelling(world, effort.repetitions, { heartbeats: false }));
     const operator = await world.startOperator();
@@ -78,7 +78,7 @@ export async function measureQuickly(nodes: number, effort: Effort, told: Told):
 
 /** An operator that has next to nothing to do. */
 export async function measureAtRest(effort: Effort, told: Told): Promise<void> {
-  const world = await startWorld(IDLE_NODES);
+  const world = await startWorld(IDLE_NODES, effort.intervalMs);
   try {
     told('idle', await measureIdle(world, effort.repetitions));
   } finally {

@@ -17,7 +17,7 @@ export function percentOf(index: number): number {
   return index % BUSY_EVERY === 0 ? BUSY_PERCENT : IDLE_PERCENT + (index % 7);
 }
 
-/** Thresholds between which the busy nodes turn, and no others; far from what they send, for scrapes that are late. */
+/** Thresholds between which the busy nodes turn, and no others. */
 export const ABOVE_ALL = '95';
 export const BELOW_BUSY = '18';
 

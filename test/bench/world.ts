@@ -24,12 +24,11 @@ export const QUERY: UsageQuery = {
   matchers: [],
   direction: 'transmit',
 };
-/** Five times as often as by default, so that hundreds of passes are seen in minutes: the harder case. */
-export const INTERVAL_MS = 2_000;
-
 /** Everything that one size of cluster is measured with. */
 export interface World {
   readonly nodes: number;
+  /** From one pass to the next. */
+  readonly intervalMs: number;
   readonly plane: Plane;
   readonly prometheus: MeasuredPrometheus;
   readonly bare: BareClient;
@@ -46,7 +45,7 @@ export interface World {
   stop(): Promise<void>;
 }
 
-export async function startWorld(nodes: number): Promise<World> {
+export async function startWorld(nodes: number, intervalMs: number): Promise<World> {
   const plane = await startPlane();
   const stops: (() => Promise<void>)[] = [() => plane.stop()];
   const stop = async (): Promise<void> => {
@@ -62,8 +61,8 @@ export async function startWorld(nodes: number): Promise<World> {
     stops.push(() => audit.close());
     await until('every node has a rate', () => hasRates(prometheus, nodes), { timeout: 180_000 });
     const connections = new ConnectionPeaks(Number(new URL(plane.controlPlane.url).port));
-    const startOperator = operatorOf(plane, connections);
-    return { nodes, plane, prometheus, bare, audit, connections, ...watchesOf(plane), startOperator, stop };
+    const startOperator = operatorOf(plane, connections, intervalMs);
+    return { nodes, intervalMs, plane, prometheus, bare, audit, connections, ...watchesOf(plane), startOperator, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -75,7 +74,11 @@ async function hasRates(prometheus: MeasuredPrometheus, nodes: number): Promise<
   return rates === nodes * DEVICES.length;
 }
 
-function operatorOf({ kubeconfig, controlPlane }: Plane, connections: ConnectionPeaks): World['startOperator'] {
+function operatorOf(
+  { kubeconfig, controlPlane }: Plane,
+  connections: ConnectionPeaks,
+  intervalMs: number,
+): World['startOperator'] {
   // As plain JavaScript: what reads TypeScript would take a third of the memory that is to be measured.
   const preload = join(controlPlane.directory, 'resolveServices.mjs');
   writeFileSync(preload, transformSync(readFileSync(RESOLVE, 'utf8'), { loader: 'ts' }).code);
@@ -85,7 +88,7 @@ function operatorOf({ kubeconfig, controlPlane }: Plane, connections: Connection
         kubeconfig,
         prometheusUrl,
         main: BUNDLE,
-        pace: [`--interval=${INTERVAL_MS}ms`],
+        pace: [`--interval=${intervalMs}ms`],
         args: ['--leader-elect', ...args],
         pollMs: 10,
       }),

@@ -21,7 +21,7 @@ export async function measureManyWatches(world: World, operator: Operator, effor
   const resident: number[] = [];
   for (let n = 0; n < effort.repetitions; n += 1) {
     const first = await MetricsPage.of(operator);
-    p99.push(percentile(await eachPass(operator, effort.passes), 0.99));
+    p99.push(percentile(await eachPass(operator, { count: effort.passes, intervalMs: effort.intervalMs }), 0.99));
     const last = await MetricsPage.of(operator);
     queries.push((ratesQueries(last) - ratesQueries(first)) / (last.passes - first.passes));
     resident.push((residentBytes(operator.pid) - before) / world.nodes / names.length);

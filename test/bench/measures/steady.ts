@@ -1,12 +1,13 @@
 import { sleep, until } from '../../faults/measured.ts';
 import type { Operator } from '../../integration/operator.ts';
 import { bareQuery, bareRatesQuery } from '../bare.ts';
+import type { Answered } from '../auditTail.ts';
 import type { Effort } from '../effort.ts';
 import type { Figure } from '../figure.ts';
 import { MetricsPage } from '../metricsPage.ts';
 import { cpuSeconds } from '../processUse.ts';
 import { percentile } from '../statistics.ts';
-import { INTERVAL_MS, QUERY, type World } from '../world.ts';
+import { QUERY, type World } from '../world.ts';
 
 const STATUS_WRITES_A_MINUTE = 1;
 
@@ -25,12 +26,12 @@ interface Steady {
  * @param effort.passes of one repetition
  */
 export async function measureSteady(world: World, operator: Operator, effort: Effort): Promise<Figure[]> {
+  await quiet(world);
   const since = Date.now();
   const seen: Steady[] = [];
   for (let n = 0; n < effort.repetitions; n += 1) seen.push(await repeat(world, operator, effort.passes));
   const minutes = (Date.now() - since) / 60_000;
-  const requests = await world.audit.requests(since);
-  const writes = requests.filter(({ verb, resource }) => WRITES.has(verb) && resource !== 'leases');
+  const writes = await writesOf(world, since);
   const statuses = writes.filter(({ resource }) => resource === 'trafficwatches/status');
   const of = (field: keyof Steady): number[] => seen.map((each) => each[field]);
   return [
@@ -65,20 +66,35 @@ export async function measureSteady(world: World, operator: Operator, effort: Ef
 
 const WRITES = new Set(['create', 'update', 'patch', 'delete']);
 
-async function repeat({ prometheus }: World, operator: Operator, count: number): Promise<Steady> {
+/** What was written from `since` on, but for the lease, which is renewed whatever happens. */
+async function writesOf({ audit }: World, since: number): Promise<Answered[]> {
+  const requests = await audit.requests(since);
+  return requests.filter(({ verb, resource }) => WRITES.has(verb) && resource !== 'leases');
+}
+
+/** Waits for two passes in a row without a write: what a decision leads to ends after it (the Deployment, events). */
+async function quiet(world: World): Promise<void> {
+  const isQuiet = async (): Promise<boolean> => (await writesOf(world, Date.now() - 2 * world.intervalMs)).length === 0;
+  await until('nothing is written any more', isQuiet, { timeout: 300_000 });
+}
+
+async function repeat({ prometheus, intervalMs }: World, operator: Operator, count: number): Promise<Steady> {
   const rates = await bareRatesQuery(prometheus.url, QUERY);
   const both = await bareQuery(prometheus.url, QUERY);
-  const passes = await eachPass(operator, count);
-  const cpu = await undisturbed(operator, count);
+  const passes = await eachPass(operator, { count, intervalMs });
+  const cpu = await undisturbed(operator, count * intervalMs);
   return { p99: percentile(passes, 0.99), rates, both, ...cpu };
 }
 
 /** Milliseconds of each, by looking once between two. */
-export async function eachPass(operator: Operator, count: number): Promise<number[]> {
+export async function eachPass(
+  operator: Operator,
+  { count, intervalMs }: { count: number; intervalMs: number },
+): Promise<number[]> {
   const took: number[] = [];
   let before = await MetricsPage.of(operator);
   while (took.length < count) {
-    await sleep(INTERVAL_MS);
+    await sleep(intervalMs);
     const after = await MetricsPage.of(operator);
     const passes = after.passes - before.passes;
     const each = (after.passMs - before.passMs) / passes;
@@ -89,10 +105,10 @@ export async function eachPass(operator: Operator, count: number): Promise<numbe
 }
 
 /** What is only right when nobody looks in between: a page of metrics costs time, too. */
-async function undisturbed(operator: Operator, count: number): Promise<Pick<Steady, 'cpuMs' | 'loopP99' | 'loopMax'>> {
+async function undisturbed(operator: Operator, ms: number): Promise<Pick<Steady, 'cpuMs' | 'loopP99' | 'loopMax'>> {
   const { passes } = await MetricsPage.of(operator);
   const begin = cpuSeconds(operator.pid);
-  await sleep(count * INTERVAL_MS);
+  await sleep(ms);
   const cpu = cpuSeconds(operator.pid) - begin;
   const page = await MetricsPage.of(operator);
   const lag = (kind: string): number => page.sum(`nodejs_eventloop_lag_${kind}_seconds`) * 1000;
