@@ -26,7 +26,7 @@ setup: node_modules/.package-lock.json ## Installs the npm packages and with the
 # --- every day ---
 
 .PHONY: test
-test: setup ## Runs every level: format, lint, types, layers, shell, generated, unit, integration, chart, image, e2e (WITHOUT="e2e image" leaves some out, WITH=faults adds those)
+test: setup ## Runs every level: format, lint, types, layers, shell, generated, unit, integration, chart, image, e2e (WITHOUT="e2e image" leaves some out, WITH="faults bench" adds those)
 	node scripts/test.ts --with "$(WITH)" --without "$(WITHOUT)"
 
 .PHONY: test-faults
