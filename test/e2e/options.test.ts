@@ -3,6 +3,7 @@ import type { V1Deployment, V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
 import type { TrafficWatch } from '../../src/api/trafficwatch.ts';
 import { panelQueries, type PanelQuery } from '../../dashboards/queries.ts';
+import { measured, seconds } from '../faults/measured.ts';
 import { labDown, labUp } from '../lab/lab.ts';
 import { writesSince } from '../scenario/audit.ts';
 import { helmInstall, helmRollback, helmUninstall, helmUpgrade, provideImage } from '../scenario/install.ts';
@@ -100,6 +101,7 @@ describe('an upgrade', () => {
     begin = new Date();
     await helmUpgrade(EVERYTHING_ON);
     await expectAtWork('91');
+    measured(`at work with every option on ${seconds(Date.now() - begin.getTime())} after the upgrade began`);
     expect(await podUids('web')).toEqual(pods);
     expect(await nodesWrittenSince(begin)).toEqual([]);
     granted = await operatorRights();
@@ -149,8 +151,10 @@ describe('an upgrade', () => {
 
   it('can be rolled back, without a label that flips', async () => {
     failureReport();
+    const rolledBackAt = Date.now();
     await helmRollback();
     await expectAtWork('92');
+    measured(`at work as before ${seconds(Date.now() - rolledBackAt)} after the rollback began`);
     expect(await kubectl('get', 'networkpolicies', '-n', NAMESPACE, '-o', 'name')).toBe('');
     expect(await nodesWrittenSince(begin)).toEqual([]);
   });
@@ -158,11 +162,13 @@ describe('an upgrade', () => {
   it('to a Prometheus that was there before takes its own away, and no label flips', async () => {
     failureReport();
     await otherMonitoringReady();
+    const upgradedAt = Date.now();
     await helmUpgrade({ prometheus: { url: OTHER_PROMETHEUS } });
     await vi.waitFor(async () => {
       expect(await kubectl('get', 'deployment', 'prometheus', '-n', NAMESPACE, '--ignore-not-found')).toBe('');
       expect(await kubectl('get', 'namespace', `${NAMESPACE}-node-exporter`, '--ignore-not-found')).toBe('');
     }, within(60));
+    measured(`its own Prometheus and exporter are gone ${seconds(Date.now() - upgradedAt)} after the upgrade began`);
     // Of nodes that are not measured it would say that they are unknown.
     await expectAtWork('93');
     expect(await nodesWrittenSince(begin)).toEqual([]);
