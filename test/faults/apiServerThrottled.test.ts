@@ -113,7 +113,7 @@ function waits(requests: readonly ProxiedRequest[]): { waited: number; told: num
 
 /** Asserts that it led all the time; returns the longest time between two renewals, ms. */
 async function longestGap(during: readonly ProxiedRequest[]): Promise<number> {
-  expect(await leads()).toBe(true);
+  expect(await leads(), 'it leads').toBe(true);
   const { spec } = await f.client.get(LEASES, { namespace: NAMESPACE, name: 'traffic-operator' });
   expect(String(spec?.leaseTransitions)).toBe('0');
   expect(f.operator().log()).not.toContain('stopped leading');
