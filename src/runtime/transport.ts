@@ -27,6 +27,8 @@ const CALL_TIMEOUT_MS = 30_000;
 const MAX_IN_FLIGHT = 16;
 const PING_INTERVAL_MS = 5_000;
 const CREDENTIALS_INTERVAL_MS = 10_000;
+/** With less time left nothing is sent: there would be no answer, only the question whether it has happened. */
+const SHORTEST_ATTEMPT_MS = 10;
 /** A leader that cannot renew for 10 s must stand down: two tries of 5 s fit. */
 export const LEASE_TIMEOUT_MS = 5_000;
 /** Shorter than the pause between probes, so that they keep their pace. */
@@ -137,9 +139,11 @@ class UndiciTransport implements Transport {
     const wait = new LinkedAbort([request.signal, this.#closing.signal], { clock: this.#clock, timeoutMs });
     const release = await this.#inFlight.acquire(wait.signal);
     wait.release();
-    if (release !== undefined) return release;
-    const why = wait.expired ? `its turn did not come, ${this.#inFlight.waiting} are waiting` : 'called off';
-    const failure = wait.expired ? 'deadline' : 'aborted';
+    const late = wait.expired || deadline - this.#clock.monotonic() < SHORTEST_ATTEMPT_MS;
+    if (release !== undefined && !late) return release;
+    release?.();
+    const why = late ? `its turn did not come in time, ${this.#inFlight.waiting} are waiting` : 'called off';
+    const failure = late ? 'deadline' : 'aborted';
     throw new TransportError(`${request.method} ${request.path}: ${why}`, { failure, unsent: true });
   }
 
@@ -165,7 +169,7 @@ class UndiciTransport implements Transport {
     const deadline = this.#clock.monotonic() + timeoutMs;
     const attempt = {
       request,
-      lane: this.#lanes[lane],
+      lane: () => this.#laneFor(lane),
       basePath: this.#basePath,
       clock: this.#clock,
       closing: this.#closing.signal,
@@ -196,6 +200,15 @@ class UndiciTransport implements Transport {
       const labels = { ...describeRequest(attempt.request), code };
       this.#options.metrics?.attemptEnded(labels, (this.#clock.monotonic() - begun) / 1000);
     }
+  }
+
+  /**
+   * While calls end on a connection whose certificates were replaced, others do not wait for them: they share the
+   * watches' new connection, so that there are three at most.
+   */
+  #laneFor(name: ConnectionLane): Lane {
+    const { call, watch } = this.#lanes;
+    return name === 'call' && call.isDraining ? watch : this.#lanes[name];
   }
 
   #createLane(name: ConnectionLane, origin: string): Lane {

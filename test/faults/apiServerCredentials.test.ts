@@ -12,8 +12,13 @@ import { createTokenFile } from './tokenFile.ts';
 /** Token, client certificate and authority replaced on disk, under the operator's process. */
 const KEY = 'web.traffic.example.com/unfit';
 const WAIT = { timeout: 40_000, interval: 200 };
-/** Files are looked at every 10 s; a busy machine gets some more. */
-const NOTICED_MS = 15_000;
+/**
+ * A call looks at the files itself, or shares a look of 50 ms before, and is on its way then: what a busy machine takes
+ * for that. Without any look of its own it would be up to 10 s.
+ */
+const ON_ITS_WAY_MS = 1_000;
+/** A pass every second has calls to make. */
+const NEXT_CALLS_MS = 4_000;
 /** The API server remembers for 10 s that a token was good; a revoked one is refused after that. */
 const REMEMBERED_MS = 10_000;
 
@@ -33,6 +38,9 @@ afterAll(async () => {
 
 const sockets = (): Set<string> => socketsTo(Number(new URL(f.controlPlane.url).port), f.operator().pid);
 const calls = (user: string) => audited(f.controlPlane).filter((request) => request.user === user);
+
+/** When the last call of a user arrived, in milliseconds after a moment; below 0: before it. */
+const lastCallAfter = (user: string, moment: number): number => Math.max(...calls(user).map(({ at }) => at)) - moment;
 
 /** Reconciles that failed, and answers that refused or never came. A watch that was cut by a new connection is none. */
 async function failures(): Promise<number> {
@@ -56,15 +64,13 @@ describe('without a failed pass', { timeout: 240_000 }, () => {
     const user = await file.become('new-token');
     const replaced = Date.now();
     const took = await until('calls come with the new token', () => calls(user).some(({ verb }) => verb === 'patch'));
-    measured(`a token replaced on disk is used after ${seconds(took)}`);
-    expect(took).toBeLessThan(NOTICED_MS);
-    const since = calls(user)[0]!.at;
+    measured(`a token replaced on disk: calls with the new one after ${seconds(took)}`);
     await file.revoke('old-token');
     const refused = Date.now() + REMEMBERED_MS + 2_000;
     await until('calls go on while the old token is refused', () => calls(user).some(({ at }) => at > refused));
-    const old = calls('system:serviceaccount:default:old-token');
-    expect(old).not.toEqual([]);
-    expect(old.filter(({ at, verb }) => at > since + 1_000 && verb !== 'watch')).toEqual([]);
+    const last = lastCallAfter('system:serviceaccount:default:old-token', replaced);
+    measured(`a token replaced on disk: the last call with the old one arrived after ${last} ms`);
+    expect(last).toBeLessThan(ON_ITS_WAY_MS);
     expect(await failures()).toBe(before);
     expect(audited(f.controlPlane).filter(({ at, code }) => at > replaced && code >= 400)).toEqual([]);
     await f.stopOperator();
@@ -74,14 +80,14 @@ describe('without a failed pass', { timeout: 240_000 }, () => {
     files = await createCredentialFiles(f.controlPlane, 'before');
     await startWith(files.kubeconfig);
     const before = await failures();
-    const replaced = Date.now();
     await files.become('after');
+    const replaced = Date.now();
     const took = await until('calls come from the new user', () => calls('after').some(({ verb }) => verb === 'patch'));
-    measured(`a client certificate replaced on disk is used after ${seconds(took)}`);
-    expect(took).toBeLessThan(NOTICED_MS);
+    measured(`a client certificate replaced on disk: calls with the new one after ${seconds(took)}`);
     await sleep(5_000);
-    const since = calls('after')[0]!.at;
-    expect(calls('before').filter(({ at, verb }) => at > since + 1_000 && verb !== 'watch')).toEqual([]);
+    const last = lastCallAfter('before', replaced);
+    measured(`a client certificate replaced on disk: the last call with the old one arrived after ${last} ms`);
+    expect(last).toBeLessThan(ON_ITS_WAY_MS);
     expect(await failures()).toBe(before);
     expect(audited(f.controlPlane).filter(({ at, code }) => at > replaced && code >= 400)).toEqual([]);
   });
@@ -105,7 +111,7 @@ describe('without a failed pass', { timeout: 240_000 }, () => {
     });
     await until('passes go on', async () => ((await f.watch('web')).status?.nodes?.n1?.time ?? 0) > time + 20);
     measured(`with the new authority alone on disk, calls have a new connection ${seconds(took)} later`);
-    expect(took).toBeLessThan(NOTICED_MS);
+    expect(took).toBeLessThan(NEXT_CALLS_MS);
     expect(await failures()).toBe(before);
     expect(await f.labels(KEY)).toEqual({ n1: 'false', n2: 'true' });
   });

@@ -4,6 +4,7 @@ import { createSecureServer } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { KeyPair } from './certificates.ts';
 
 /** A request as the server saw it. */
@@ -16,6 +17,8 @@ export interface SeenRequest {
   headers: Record<string, string | string[] | undefined>;
   body: string;
   httpVersion: string;
+  /** Common name of the certificate that the client showed. */
+  client: string | undefined;
 }
 
 /** Answers one request. */
@@ -117,9 +120,15 @@ async function serve(local: LocalServer, request: AnyRequest, response: AnyRespo
     headers: request.headers,
     body: Buffer.concat(chunks).toString(),
     httpVersion: request.httpVersion,
+    client: clientOf(request),
   };
   local.requests.push(seen);
   local.handler(seen, replyOn(request, response));
+}
+
+function clientOf({ socket }: AnyRequest): string | undefined {
+  const { subject } = (socket as Partial<TLSSocket>).getPeerCertificate?.() ?? {};
+  return subject?.CN as string | undefined;
 }
 
 function replyOn(request: AnyRequest, response: AnyResponse): Reply {

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { TransportError } from '../errors.ts';
 import type { TransportFailure } from '../errors.ts';
-import type { Identity } from './credentials.ts';
+import type { Identity } from './identity.ts';
 import type { Lane, LaneRequest } from './lane.ts';
 import { LinkedAbort } from './linkedAbort.ts';
 import { apiErrorOf } from './status.ts';
@@ -10,7 +10,8 @@ import type { TransportRequest } from './types.ts';
 /** Everything one attempt needs. */
 export interface Attempt {
   request: TransportRequest;
-  lane: Lane;
+  /** Asked when the identity is known: changed certificates decide which connection is used. */
+  lane: () => Lane;
   /** Path of the API server itself, where it stands below one: '/k8s/clusters/c-1'. */
   basePath: string;
   identity: () => Promise<Identity>;
@@ -81,13 +82,13 @@ function parse({ method, path }: TransportRequest, text: string): unknown {
 class Exchange {
   readonly #attempt: Attempt;
   readonly #abort: LinkedAbort;
-  readonly #bytesBefore: number;
+  #lane: Lane | undefined;
+  #bytesBefore = 0;
   #started = false;
 
   constructor(attempt: Attempt) {
-    const { request, lane, clock, closing, timeoutMs } = attempt;
+    const { request, clock, closing, timeoutMs } = attempt;
     this.#attempt = attempt;
-    this.#bytesBefore = lane.bytesReceived;
     const onExpired = (): void => this.#replaceIfSilent();
     this.#abort = new LinkedAbort([request.signal, closing], { clock, timeoutMs, onExpired });
   }
@@ -102,10 +103,10 @@ class Exchange {
 
   /** Resolves when the headers of a good answer are there. */
   async send(): Promise<Answer> {
-    const { request, lane, clock, identity, onStatus } = this.#attempt;
+    const { request, clock, identity, onStatus } = this.#attempt;
     const { headers } = await this.io(this.#abort.race(identity()));
     request.guard?.();
-    const answer = await this.io(lane.request(this.#laneRequest(headers)));
+    const answer = await this.io(this.#take(this.#attempt.lane()).request(this.#laneRequest(headers)));
     onStatus(answer.statusCode);
     if (answer.statusCode < 300) return answer;
     const body = await this.io(answer.body.text());
@@ -152,11 +153,16 @@ class Exchange {
     };
   }
 
+  #take(lane: Lane): Lane {
+    this.#lane = lane;
+    this.#bytesBefore = lane.bytesReceived;
+    return lane;
+  }
+
   /** Not a byte in all that time, not even for others on this connection: it is dead, and would take them along. */
   #replaceIfSilent(): void {
-    const { lane, timeoutMs } = this.#attempt;
-    if (timeoutMs >= SHORTEST_SILENCE_MS && lane.bytesReceived === this.#bytesBefore) {
-      lane.replace(new Error('the connection was silent'));
+    if (this.#attempt.timeoutMs >= SHORTEST_SILENCE_MS && this.#lane?.bytesReceived === this.#bytesBefore) {
+      this.#lane.replace(new Error('the connection was silent'));
     }
   }
 }

@@ -165,12 +165,14 @@ describe('the 16 places', () => {
   it('are never exceeded, and are given in the order of asking', async () => {
     let now = 0;
     let most = 0;
+    const places = Promise.withResolvers<undefined>();
     const server = await serve((_, reply) => {
       most = Math.max(most, ++now);
-      setTimeout(() => {
+      if (now === 16) setTimeout(() => places.resolve(undefined), 10);
+      void places.promise.then(() => {
         now -= 1;
         ok(reply);
-      }, 10);
+      });
     });
     const transport = transportTo(server);
 

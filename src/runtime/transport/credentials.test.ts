@@ -1,15 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../clock.ts';
 import { createLogger } from '../logger.ts';
 import { createAuthority } from '../testing/certificates.ts';
 import { kubeConfigFor } from '../testing/kubeConfig.ts';
 import { startLocalServer } from '../testing/localServer.ts';
-import { drain, recordMetrics } from '../testing/scene.ts';
 import type { Handler, LocalServer, LocalServerOptions } from '../testing/localServer.ts';
 import { createTransport } from '../transport.ts';
 import type { Transport, TransportOptions, TransportRequest } from '../transport.ts';
@@ -18,6 +18,10 @@ const NODES: TransportRequest = { method: 'GET', path: '/api/v1/nodes' };
 const WATCH: TransportRequest = { ...NODES, query: { watch: true } };
 const logger = createLogger('silent');
 const credentialsIntervalMs = 50;
+/** Nothing is looked at for a minute but what a call asks for. */
+const OWN_LOOK_ONLY = { credentialsIntervalMs: 60_000 };
+/** Calls that are so far apart do not share a look. */
+const LOOKS_APART_MS = 50;
 
 let directory: string;
 const cleanUps: (() => Promise<unknown>)[] = [];
@@ -48,6 +52,23 @@ function transportWith(kubeConfig: KubeConfig, options: Partial<TransportOptions
   return transport;
 }
 
+/** A transport whose time a test moves on: nothing is looked at but what a call asks for. */
+function standingStill(kubeConfig: KubeConfig): { transport: Transport; clock: FakeClock } {
+  const clock = new FakeClock();
+  return { transport: transportWith(kubeConfig, { ...OWN_LOOK_ONLY, clock }), clock };
+}
+
+/** A volume as a kubelet makes it, with the file `token`; returns what puts another version in place. */
+function createVolume(): (token: string) => void {
+  symlinkSync('..data/token', join(directory, 'token'));
+  return (token) => {
+    mkdirSync(join(directory, `..${token}`));
+    file(`..${token}/token`, token);
+    symlinkSync(`..${token}`, join(directory, '..data_tmp'));
+    renameSync(join(directory, '..data_tmp'), join(directory, '..data'));
+  };
+}
+
 const ok: Handler = (_, reply) => reply.json(200, {});
 const lastToken = (server: LocalServer): unknown => server.requests.at(-1)?.headers.authorization;
 
@@ -60,41 +81,65 @@ function knowing(valid: () => string): Handler {
 }
 
 describe('a token in a file', () => {
-  it('is used without the newline at its end, and read again when the file changes', async () => {
+  it('is used without the newline at its end, and a new one by the very next call', async () => {
     const tokenFile = file('token', 'first\n');
     const server = await serve(ok);
-    const transport = transportWith(kubeConfigFor({ server: server.url, tokenFile }));
+    const { transport, clock } = standingStill(kubeConfigFor({ server: server.url, tokenFile }));
     await transport.request(NODES);
     expect(lastToken(server)).toBe('Bearer first');
 
     file('token', 'second\n');
+    await clock.advance(LOOKS_APART_MS);
+    await transport.request(NODES);
 
-    await vi.waitFor(async () => {
-      await transport.request(NODES);
-      expect(lastToken(server)).toBe('Bearer second');
+    expect(lastToken(server)).toBe('Bearer second');
+  });
+
+  it('of a volume is used by the very next call, and stream, when the kubelet has swapped the symlink', async () => {
+    const swap = createVolume();
+    swap('first');
+    const server = await serve((request, reply) => (request.query.has('watch') ? reply.open() : ok(request, reply)));
+    const tokenFile = join(directory, 'token');
+    const { transport, clock } = standingStill(kubeConfigFor({ server: server.url, tokenFile }));
+    await transport.request(NODES);
+
+    swap('other');
+    await clock.advance(LOOKS_APART_MS);
+    await transport.request(NODES);
+    swap('third');
+    await clock.advance(LOOKS_APART_MS);
+    await transport.stream(WATCH);
+
+    const shown = server.requests.map(({ headers }) => headers.authorization);
+    expect(shown).toEqual(['Bearer first', 'Bearer other', 'Bearer third']);
+  });
+
+  it('is used by each repetition of a call that began before it was replaced', async () => {
+    const tokenFile = file('token', 'first');
+    const server = await serve((request, reply) => {
+      file('token', 'second');
+      reply.json(request.headers.authorization === 'Bearer first' ? 503 : 200, {});
     });
+
+    await transportWith(kubeConfigFor({ server: server.url, tokenFile }), OWN_LOOK_ONLY).request(NODES);
+
+    expect(lastToken(server)).toBe('Bearer second');
   });
 
   it('that is refused is read again at once, and the call succeeds', async () => {
     const tokenFile = file('token', 'first');
-    const server = await serve(knowing(() => 'second'));
-    // Nothing would be read by itself for a minute.
-    const transport = transportWith(kubeConfigFor({ server: server.url, tokenFile }), {
-      credentialsIntervalMs: 60_000,
-    });
-    const before = transport.request(NODES).catch((error: unknown) => error);
-    expect(await before).toMatchObject({ status: 401 });
+    let valid = 'first';
+    const server = await serve(knowing(() => valid));
+    // The clock stands still: the look of the first call would do for the second one.
+    const { transport } = standingStill(kubeConfigFor({ server: server.url, tokenFile }));
+    await transport.request(NODES);
     file('token', 'second');
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    valid = 'second';
 
     await transport.request(NODES);
 
-    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
-      'Bearer first',
-      'Bearer first',
-      'Bearer first',
-      'Bearer second',
-    ]);
+    const shown = server.requests.map(({ headers }) => headers.authorization);
+    expect(shown).toEqual(['Bearer first', 'Bearer first', 'Bearer second']);
   });
 
   it('that stays wrong costs one repetition a call, no more', async () => {
@@ -106,17 +151,33 @@ describe('a token in a file', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('that is empty for a moment does not take the old one away', async () => {
+  it('that is empty for a moment does not take the old one away, and is used as soon as it is there', async () => {
     const tokenFile = file('token', 'first');
-    const server = await serve(knowing(() => 'first'));
-    const transport = transportWith(kubeConfigFor({ server: server.url, tokenFile }));
+    const server = await serve(ok);
+    const { transport, clock } = standingStill(kubeConfigFor({ server: server.url, tokenFile }));
     await transport.request(NODES);
-    file('token', '');
-    await new Promise((resolve) => setTimeout(resolve, 4 * credentialsIntervalMs));
+    for (const text of ['', 'second']) {
+      file('token', text);
+      await clock.advance(LOOKS_APART_MS);
+      await transport.request(NODES);
+    }
 
+    const shown = server.requests.map(({ headers }) => headers.authorization);
+    expect(shown).toEqual(['Bearer first', 'Bearer first', 'Bearer second']);
+  });
+
+  it('is looked at without any call too, so that a watch begins with a new one', async () => {
+    const tokenFile = file('token', 'first');
+    const server = await serve(ok);
+    const lines: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+    const transport = transportWith(kubeConfigFor({ server: server.url, tokenFile }), { logger: log });
     await transport.request(NODES);
 
-    expect(server.requests).toHaveLength(2);
+    file('token', 'second');
+
+    await vi.waitFor(() => expect(lines.join('')).toContain('credentials have changed'));
+    expect(lines.join('')).not.toContain('second');
   });
 
   it('that cannot be read at first is looked for again, and named', async () => {
@@ -215,71 +276,27 @@ it('a plugin whose tokens are all refused is asked once a second at most', async
   expect(readFileSync(count, 'utf8')).toBe('\n\n');
 });
 
-describe('certificates in files', () => {
-  it('of the authority are read again when they change: a new server certificate fails no call', async () => {
-    const [oldCa, newCa] = [createAuthority('old'), createAuthority('new')];
-    const caFile = file('ca.crt', oldCa.cert);
-    const first = await serve(ok, { tls: oldCa.issue('server') });
-    const port = Number(new URL(first.url).port);
-    const transport = transportWith(kubeConfigFor({ server: first.url, caFile }));
-    await transport.request(NODES);
+it('a plugin is asked once when a file beside it has changed, however many calls find that, and not for one that cannot be used', async () => {
+  const count = join(directory, 'count');
+  const [ca, more] = [createAuthority('ca'), createAuthority('more')];
+  const caFile = file('ca.crt', ca.cert);
+  const server = await serve(ok, { tls: ca.issue('server') });
+  const config = new KubeConfig();
+  const script = `echo >> ${count}; echo '{"status":{"token":"exec"}}'`;
+  config.loadFromClusterAndUser(
+    { name: 'c', server: server.url, skipTLSVerify: false, caFile },
+    { name: 'u', exec: { command: 'sh', args: ['-c', script] } },
+  );
+  const { transport, clock } = standingStill(config);
+  const asked: number[] = [];
+  for (const pem of [ca.cert, ca.cert + more.cert, '', ca.cert.slice(0, -30), more.cert + ca.cert]) {
+    file('ca.crt', pem);
+    for (let burst = 0; burst < 3; burst += 1) {
+      await clock.advance(LOOKS_APART_MS);
+      await Promise.all(Array.from({ length: 16 }, () => transport.request(NODES)));
+    }
+    asked.push(readFileSync(count, 'utf8').length);
+  }
 
-    file('ca.crt', oldCa.cert + newCa.cert);
-    await vi.waitFor(() => expect(first.open).toBe(0));
-    await first.close();
-    const second = await serve(ok, { tls: newCa.issue('server'), port });
-    await transport.request(NODES);
-
-    expect(second.requests).toHaveLength(1);
-  });
-
-  it('of the client: the next connection shows the new one, calls under way end on the old one', async () => {
-    const [ca, clients] = [createAuthority('ca'), createAuthority('clients')];
-    const answers: (() => void)[] = [];
-    const server = await serve(
-      (request, reply) => {
-        if (request.path.endsWith('/slow')) answers.push(() => reply.json(200, { slow: true }));
-        else reply.json(200, {});
-      },
-      { tls: { ...ca.issue('server'), ca: clients.cert } },
-    );
-    const one = clients.issue('one');
-    const metrics = recordMetrics();
-    const files = { certFile: file('crt', one.cert), keyFile: file('key', one.key) };
-    const transport = transportWith(kubeConfigFor({ server: server.url, ca: ca.cert, ...files }), { metrics });
-    const slow = transport.request({ ...NODES, path: '/api/v1/nodes/slow' });
-    await vi.waitFor(() => expect(answers).toHaveLength(1));
-
-    const two = clients.issue('two');
-    file('key', two.key);
-    await new Promise((resolve) => setTimeout(resolve, 4 * credentialsIntervalMs));
-    file('crt', two.cert);
-    await new Promise((resolve) => setTimeout(resolve, 4 * credentialsIntervalMs));
-    const quick = transport.request(NODES);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    answers[0]!();
-
-    expect(await slow).toEqual({ slow: true });
-    expect(await quick).toEqual({});
-    expect(server.connections).toBe(2);
-    expect(metrics.mostOpen).toBe(1);
-  });
-
-  it('that changed cut a watch when the next one dials, never three connections and more', async () => {
-    const ca = createAuthority('ca');
-    const caFile = file('ca.crt', ca.cert);
-    const server = await serve((_, reply) => reply.open().write('\n'), { tls: ca.issue('server') });
-    const metrics = recordMetrics();
-    const transport = transportWith(kubeConfigFor({ server: server.url, caFile }), { metrics });
-    const first = drain(await transport.stream(WATCH));
-    const firstEnd = expect(first).rejects.toMatchObject({ failure: 'connection' });
-    file('ca.crt', ca.cert + createAuthority('more').cert);
-    await new Promise((resolve) => setTimeout(resolve, 4 * credentialsIntervalMs));
-
-    await transport.stream(WATCH);
-
-    await firstEnd;
-    expect(server.connections).toBe(2);
-    expect(metrics.mostOpen).toBe(1);
-  });
+  expect(asked).toEqual([1, 2, 3, 4, 5]);
 });

@@ -1,28 +1,18 @@
-import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
-import type { RequestOptions } from 'node:https';
-import { createSecureContext } from 'node:tls';
 import type { ConnectionOptions } from 'node:tls';
 // Of client-node just this: its index also loads every API class (twice the time, twice the bundle).
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { KubeConfig as AnyKubeConfig } from '@kubernetes/client-node';
 import type { Clock, Timer } from '../clock.ts';
 import type { Logger } from '../logger.ts';
-
-/** Who we are, and whom we trust. */
-export interface Identity {
-  /** Authorization, Impersonate-User. */
-  headers: Record<string, string>;
-  tls: ConnectionOptions;
-  /** Differs when `tls` does. */
-  tlsFingerprint: string;
-}
+import { CredentialFiles } from './credentialFiles.ts';
+import { identityOf, refuseHalfWritten, sameIdentity } from './identity.ts';
+import type { Identity } from './identity.ts';
 
 export interface CredentialsOptions {
   kubeConfig: AnyKubeConfig;
   clock: Clock;
   logger: Logger;
-  /** How often files are looked at. */
+  /** How often files are looked at, and plugins asked whose answer has expired, when no call brings it up. */
   intervalMs: number;
   /** Called when the certificates have changed. */
   onTlsChange: () => void;
@@ -32,15 +22,25 @@ export interface CredentialsOptions {
 const REFRESH_PAUSE_MS = 1_000;
 
 /**
- * What the kubeconfig says of identity and trust, kept current in the background: no call waits for a file or a
- * plugin but the first, and one that was answered 401. How each kind of user is authenticated is KubeConfig's affair.
+ * What the kubeconfig says of identity and trust, as the files stand when a call asks. A call waits for a look at the
+ * files, and for reading them when they have changed; it waits for a plugin only if it is the first, was answered 401,
+ * or finds a changed file beside the plugin. What a plugin gave is renewed in the background.
+ *
+ * client-go is slower: it reads a token file again after 50 s at least, certificates and authorities after five
+ * minutes, and cuts what is under way with an old client certificate (token_source.go, cert_rotation.go and
+ * ca_rotation.go in transport/ of 0.37).
  */
 export class Credentials {
   readonly #options: CredentialsOptions;
+  readonly #files: CredentialFiles;
   #source: KubeConfig;
   #identity: Promise<Identity> | undefined;
   #tls: ConnectionOptions = {};
-  #filesSeen = '';
+  /** The files as they were before the identity in use was read, and before one that was refused. */
+  #filesUsed = '';
+  #filesRefused: string | undefined;
+  /** Readings follow one another, so that an older one never replaces a newer one. */
+  #turn = Promise.resolve();
   #timer: Timer | undefined;
   #lastRefresh = -Infinity;
   #refreshing: Promise<void> | undefined;
@@ -48,18 +48,24 @@ export class Credentials {
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
+    this.#files = new CredentialFiles(options.kubeConfig, options.clock);
     this.#source = copyOf(options.kubeConfig);
   }
 
-  /** The identity as last read; read now if it never was. @throws what reading it throws */
+  /**
+   * The identity by the files as they were 50 ms ago at most. Files that cannot be used, half written perhaps, leave
+   * the old one in use. @throws what reading it for the first time throws
+   */
   async current(): Promise<Identity> {
-    this.#identity ??= this.#first();
+    const reading = (this.#identity ??= this.#first());
     try {
-      return await this.#identity;
+      await reading;
     } catch (error) {
-      this.#identity = undefined;
+      if (this.#identity === reading) this.#identity = undefined;
       throw error;
     }
+    await this.#catchUp();
+    return this.#identity;
   }
 
   /** The newest certificates; empty before `current` has resolved once. */
@@ -71,7 +77,7 @@ export class Credentials {
   async refresh(): Promise<void> {
     const { clock } = this.#options;
     if (this.#refreshing === undefined && clock.monotonic() - this.#lastRefresh >= REFRESH_PAUSE_MS) {
-      this.#refreshing = this.#reread(true).finally(() => {
+      this.#refreshing = this.#inTurn(() => this.#reread({ fresh: true })).finally(() => {
         this.#lastRefresh = clock.monotonic();
         this.#refreshing = undefined;
       });
@@ -85,11 +91,22 @@ export class Credentials {
   }
 
   async #first(): Promise<Identity> {
-    this.#filesSeen = await this.#lookAtFiles();
+    this.#filesUsed = await this.#files.look();
     const identity = await identityOf(this.#source);
     this.#tls = identity.tls;
     this.#scheduleLook();
     return identity;
+  }
+
+  /** Reads files that have changed. Those that were refused as they are now are left to the look every 10 s. */
+  async #catchUp(): Promise<void> {
+    const files = await this.#files.sharedLook();
+    const isKnown = (): boolean => files === this.#filesUsed || files === this.#filesRefused;
+    if (isKnown()) return;
+    // Whoever waited behind another one's reading of the same files needs none.
+    await this.#inTurn(async () => {
+      if (!isKnown()) await this.#reread();
+    });
   }
 
   #scheduleLook(): void {
@@ -99,21 +116,29 @@ export class Credentials {
   }
 
   async #look(): Promise<void> {
-    const files = await this.#lookAtFiles();
-    await this.#reread(files !== this.#filesSeen, files);
+    await this.#inTurn(() => this.#reread());
     this.#scheduleLook();
   }
 
-  /** @param fresh false: plugins may answer from what they remember, until that expires */
-  async #reread(fresh: boolean, files?: string): Promise<void> {
-    const source = fresh ? copyOf(this.#options.kubeConfig) : this.#source;
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    this.#turn = this.#turn.then(work);
+    return this.#turn;
+  }
+
+  /** Where no file has changed, plugins may answer from what they remember, unless it is to be `fresh`. */
+  async #reread({ fresh = false } = {}): Promise<void> {
+    // Looked at before they are read: what is written in between is found by the next look.
+    const files = await this.#files.look();
+    const source = fresh || files !== this.#filesUsed ? copyOf(this.#options.kubeConfig) : this.#source;
     try {
       const before = await this.#identity;
       const next = await identityOf(source);
-      if (before !== undefined) this.#refuseHalfWritten(before, next);
+      if (before !== undefined) refuseHalfWritten(before, next);
       this.#adopt(source, next, before);
-      if (files !== undefined) this.#filesSeen = files;
+      this.#filesUsed = files;
+      this.#filesRefused = undefined;
     } catch (error) {
+      this.#filesRefused = files;
       this.#options.logger.warn({ err: error }, 'credentials could not be read again, the old ones stay in use');
     }
   }
@@ -127,27 +152,6 @@ export class Credentials {
     this.#options.logger.info({ certificates }, 'credentials have changed');
     if (certificates) this.#options.onTlsChange();
   }
-
-  /** A file that is being replaced can be read empty, or a key before its certificate. */
-  #refuseHalfWritten(before: Identity, next: Identity): void {
-    if (before.headers.Authorization !== undefined && next.headers.Authorization === undefined) {
-      throw new Error('the token is gone');
-    }
-    if (before.tlsFingerprint !== next.tlsFingerprint) createSecureContext(next.tls);
-  }
-
-  /** Modification times and inodes of all files involved; a volume's symlink swap changes both. */
-  async #lookAtFiles(): Promise<string> {
-    const cluster = this.#source.getCurrentCluster();
-    const user = this.#source.getCurrentUser();
-    const { tokenFile } = (user?.authProvider as { config?: { tokenFile?: string } } | null)?.config ?? {};
-    const seen = [cluster?.caFile, user?.certFile, user?.keyFile, tokenFile].map(async (file) => {
-      if (file === undefined) return '';
-      const found = await stat(file).catch(() => undefined);
-      return `${found?.ino ?? 0}:${found?.mtimeMs ?? 0}:${found?.size ?? 0}`;
-    });
-    return (await Promise.all(seen)).join(' ');
-  }
 }
 
 /** A KubeConfig of the same content that remembers nothing: its authenticators keep tokens for a minute and more. */
@@ -155,42 +159,4 @@ function copyOf({ clusters, contexts, users, currentContext }: AnyKubeConfig): K
   const copy = new KubeConfig();
   copy.loadFromOptions({ clusters, contexts, users, currentContext });
   return copy;
-}
-
-async function identityOf(source: KubeConfig): Promise<Identity> {
-  const options: RequestOptions & ConnectionOptions = {};
-  try {
-    await source.applyToHTTPSOptions(options);
-  } catch (error) {
-    // Its message quotes what was read: a token, perhaps.
-    if (error instanceof SyntaxError) throw new Error('the credential plugin answers with something else than JSON');
-    throw error;
-  }
-  const { ca, cert, key, rejectUnauthorized, servername } = options;
-  const tls = withoutUndefined({ ca, cert, key, rejectUnauthorized, servername });
-  return { headers: headersOf(options), tls, tlsFingerprint: fingerprintOf(tls) };
-}
-
-function headersOf({ headers, auth }: RequestOptions): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers ?? {})) {
-    // A token file may end in a newline, which no header may hold.
-    if (value !== undefined && String(value).trim() !== 'Bearer') found[name] = String(value).trim();
-  }
-  if (typeof auth === 'string') found.Authorization = `Basic ${Buffer.from(auth).toString('base64')}`;
-  return found;
-}
-
-function withoutUndefined(options: ConnectionOptions): ConnectionOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-}
-
-function fingerprintOf(tls: ConnectionOptions): string {
-  const text = (value: unknown): string => (Buffer.isBuffer(value) ? value.toString('base64') : String(value));
-  const parts = [tls.ca, tls.cert, tls.key, tls.rejectUnauthorized, tls.servername].map(text);
-  return createHash('sha256').update(parts.join('\n')).digest('hex');
-}
-
-function sameIdentity(one: Identity, other: Identity): boolean {
-  return one.tlsFingerprint === other.tlsFingerprint && JSON.stringify(one.headers) === JSON.stringify(other.headers);
 }

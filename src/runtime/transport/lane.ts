@@ -52,6 +52,8 @@ export class Lane {
   readonly #connections: Connections;
   #http1: boolean;
   #dispatcher: Dispatcher | undefined;
+  /** Retired, with calls under way. */
+  readonly #draining = new Set<Client>();
   #closed = false;
 
   constructor(options: LaneOptions) {
@@ -97,7 +99,12 @@ export class Lane {
 
   /** Uses a new connection from now on; what is under way on the old one ends there. */
   rotate(): void {
-    this.#retire((old) => old.close());
+    this.#retire((old) => (this.#isBusy(old) ? this.#drain(old) : old.close()));
+  }
+
+  /** True while calls end on a connection that was retired: a new one would have to wait for them. */
+  get isDraining(): boolean {
+    return this.#draining.size > 0;
   }
 
   async close(error: Error): Promise<void> {
@@ -130,6 +137,19 @@ export class Lane {
       keepAliveTimeout: KEEP_ALIVE_MS,
       h2Options: { pingInterval: this.#options.pingIntervalMs, maxConcurrentStreams: MAX_STREAMS },
     });
+  }
+
+  #isBusy(dispatcher: Dispatcher): dispatcher is Client {
+    return this.#options.name !== 'watch' && dispatcher instanceof Client && dispatcher.stats.size > 0;
+  }
+
+  async #drain(old: Client): Promise<void> {
+    this.#draining.add(old);
+    try {
+      await old.close();
+    } finally {
+      this.#draining.delete(old);
+    }
   }
 
   #retire(end: (dispatcher: Dispatcher) => Promise<unknown>): void {

@@ -80,6 +80,6 @@ export interface TransportOptions {
    * not: 15 s, where client-go takes up to 45 (ReadIdleTimeout 30 s, PingTimeout 15 s).
    */
   pingIntervalMs?: number;
-  /** How often files with certificates and tokens are looked at. 10 s unless told. */
+  /** How often files with certificates and tokens are looked at when no call does it. 10 s unless told. */
   credentialsIntervalMs?: number;
 }
