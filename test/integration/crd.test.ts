@@ -66,8 +66,8 @@ beforeAll(async () => {
   plane = await startControlPlane();
   // Client-side apply, as most people do: the object must fit into an annotation of 256 KiB.
   expect(await kubectl(['apply', '-f', CRD])).toMatchObject({ ok: true });
-  await kubectl(['wait', '--for=condition=Established', '--timeout=30s', '-f', CRD]);
-  await vi.waitFor(async () => expect(await dryRun(trafficWatch({}))).toMatchObject({ ok: true }), 30_000);
+  await kubectl(['wait', '--for=condition=Established', '--timeout=90s', '-f', CRD]);
+  await vi.waitFor(async () => expect(await dryRun(trafficWatch({}))).toMatchObject({ ok: true }), 90_000);
 });
 afterAll(() => plane.stop());
 
@@ -189,7 +189,7 @@ describe('the pod template is checked as in a Deployment', () => {
       expect(template.text).toMatch(
         /FIELD: template <Object>[^]*Template describes the pods[^]*metadata\t<Object>[^]*spec\t<Object>/,
       );
-    }, 30_000);
+    }, 90_000);
     const container = await kubectl(['explain', 'trafficwatch.spec.deployment.template.spec.containers.resources']);
     expect(container.text).toMatch(/limits\t<map\[string\][^]*Limits describes the maximum amount of compute/);
   });

@@ -5,6 +5,7 @@ import { FIELD_MANAGER } from '../../src/controllers/trafficwatch/controller.ts'
 import { renderDeployment } from '../../src/controllers/trafficwatch/decide/deployment.ts';
 import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
 import { startFixture, type Fixture } from './fixture.ts';
+import { follow } from './follow.ts';
 import { connect, type Connected } from './runtimeScene.ts';
 
 /** The Deployment of a TrafficWatch on a real API server: who owns its fields decides what an edit of the spec does. */
@@ -143,13 +144,15 @@ describe('replicas', () => {
   it('stay as they are when the spec no longer names them, for an autoscaler to change', async () => {
     await createWatch('scaled', [web], { replicas: 10 });
     await settled('scaled', (d) => expect(d.spec?.replicas).toBe(10));
-    const seen: (number | undefined)[] = [];
-    const watching = setInterval(() => void deployment('scaled').then((d) => seen.push(d.spec?.replicas)), 50);
+    const seen = new Set<number | undefined>();
+    const stopFollowing = await follow(f.controlPlane, DEPLOYMENTS, ({ object: { metadata, spec } }) => {
+      if (metadata?.name === 'scaled') seen.add(spec?.replicas);
+    });
     await patchSpec('scaled', { replicas: null, minReadySeconds: 1 });
     await settled('scaled', (d) => expect(d.spec?.minReadySeconds).toBe(1));
-    clearInterval(watching);
+    await stopFollowing();
     expect((await deployment('scaled')).spec?.replicas).toBe(10);
-    expect(new Set(seen)).toEqual(new Set([10]));
+    expect(seen).toEqual(new Set([10]));
     await f.client.mergePatch(DEPLOYMENTS, ref('scaled'), { spec: { replicas: 4 } }, AUTOSCALER);
     await patchSpec('scaled', { minReadySeconds: 2 });
     const { spec } = await settled('scaled', (d) => expect(d.spec?.minReadySeconds).toBe(2));

@@ -143,7 +143,8 @@ describe('with the rights of the chart', () => {
   afterAll(() => operator.terminate());
 
   it('an account that may get /metrics gets them', async () => {
-    expect(await get(reader)).toEqual(METRICS);
+    // The API server learns of a binding a little after it was written.
+    await vi.waitFor(async () => expect(await get(reader)).toEqual(METRICS), WAIT);
   });
 
   it('an account that may not gets none, before it may', async () => {
@@ -158,7 +159,8 @@ describe('with the rights of the chart', () => {
     const gone = await createAccount('gone');
     await allow('gone');
     await kubectl(['delete', 'serviceaccount', 'gone', '-n', NAMESPACE]);
-    expect(await get(gone)).toEqual(refused(401, 'unauthenticated'));
+    // As it does of an account that is gone.
+    await vi.waitFor(async () => expect(await get(gone)).toEqual(refused(401, 'unauthenticated')), WAIT);
   });
 
   it('nobody gets them in plain', async () => {

@@ -42,7 +42,7 @@ describe('the operator’s process', () => {
     return [response.status, await response.text()];
   };
   const until = (assertion: () => Promise<unknown>): Promise<unknown> =>
-    vi.waitFor(assertion, { timeout: 20_000, interval: 50 });
+    vi.waitFor(assertion, { timeout: 90_000, interval: 50 });
   /** @returns how it ended, and the milliseconds that took */
   const terminate = async (): Promise<{ how: string; ms: number }> => {
     const begin = performance.now();

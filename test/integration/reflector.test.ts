@@ -188,7 +188,7 @@ it('a reconcile that throws once is counted once, and comes again; the other obj
   });
   const { informer } = await observed(transport, namespace);
   informer.subscribe(({ object }) => controller.queue.add(keyOf(object)));
-  await vi.waitFor(() => expect(done).toContain('bad'), { timeout: CAUGHT_UP_MS });
+  await vi.waitFor(() => expect(done).toContain('bad'));
 
   expect([...done].sort()).toEqual(['a', 'b', 'bad']);
   const { values } = await metrics.registry.getSingleMetric('traffic_operator_errors_total')!.get();
@@ -211,7 +211,7 @@ it('a compaction that it slept through leads to one list, without a deletion tha
   await plane.startApiServer();
   proxy.cut();
   proxy.thaw();
-  await vi.waitFor(() => expect(told).toHaveLength(3), { timeout: CAUGHT_UP_MS });
+  await vi.waitFor(() => expect(told).toHaveLength(3));
   await sleep(3_000);
 
   expect([...told].sort()).toEqual(['add comes', 'delete goes', 'update changes']);
@@ -243,6 +243,7 @@ describe('ten informers are caught up within 5 s, over three connections', () =>
     const { transport, metrics } = connected();
     const all = await tenOf(transport, namespace);
     const stopCounting = watchConnectionsTo(port);
+    const gone = performance.now();
     await plane.stopApiServer();
     await sleep(10_000);
     await plane.startApiServer();
@@ -256,7 +257,7 @@ describe('ten informers are caught up within 5 s, over three connections', () =>
     expect(stopCounting()).toBeLessThanOrEqual(5);
     // One prober for all: a probe every 3 s in 10 s and the seconds of the start, not ten.
     const probes = metrics.attempts.filter(({ resource }) => resource === '/version');
-    expect(probes.length).toBeLessThanOrEqual(12);
+    expect(probes.length).toBeLessThanOrEqual(2 * ((performance.now() - gone) / 3_000));
   });
 
   it('of the end of a time in which every packet was lost', async () => {

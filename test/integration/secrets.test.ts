@@ -162,7 +162,7 @@ describe.each<[string, () => string[], string, readonly Failure[]]>([
 describe('what is wrong at the start is told without the secret in it', () => {
   const start = (args: readonly string[], env: Record<string, string> = {}): Promise<string> =>
     new Promise((resolve) => {
-      const options = { env: { ...process.env, ...env }, timeout: 30_000 };
+      const options = { env: { ...process.env, ...env }, timeout: 120_000 };
       execFile(process.execPath, [MAIN, 'manager', ...args], options, (error, stdout, stderr) => {
         resolve(`exit code ${String(error?.code)}\n${stdout}${stderr}`);
       });

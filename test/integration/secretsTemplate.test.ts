@@ -48,8 +48,8 @@ const logged = (msg: string): Record<string, unknown>[] =>
   f
     .operator()
     .log()
-    .trim()
     .split('\n')
+    .slice(0, -1) // of the last line, only a part may be there
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter((line) => line.msg === msg);
 

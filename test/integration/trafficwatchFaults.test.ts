@@ -66,8 +66,8 @@ describe('an operator without the right to patch nodes', () => {
       expect(reconciling).toMatchObject({ status: 'True', reason: 'Forbidden' });
       expect(reconciling?.message).toContain('cannot patch resource "nodes"');
       expect((await f.watch('web')).status).toMatchObject({ fitNodes: 1, unfitNodes: 1 });
+      expect(await affinityOf('web')).toContain(key('web'));
     }, WAIT);
-    expect(await affinityOf('web')).toContain(key('web'));
     expect(await f.labels(key('web'))).toEqual({});
     await vi.waitFor(async () => expect(await reasonsOf('web')).toContain('Forbidden'), WAIT);
   });
@@ -169,7 +169,9 @@ describe('a TrafficWatch without a spec, let through by another CRD', () => {
     await f.client.delete(TRAFFIC_WATCHES, ref('beside'));
     await f.startOperator();
     await vi.waitFor(async () => expect(await f.labels(key('beside'))).toEqual({}), WAIT);
-    expect(await conditionOf('bare', 'Stalled')).toMatchObject({ status: 'True', reason: 'InvalidSpec' });
+    await vi.waitFor(async () => {
+      expect(await conditionOf('bare', 'Stalled')).toMatchObject({ status: 'True', reason: 'InvalidSpec' });
+    }, WAIT);
   });
 });
 

@@ -107,17 +107,18 @@ describe('missing data', () => {
   it('are no number: a node whose exporter ends is stale, then without series', async () => {
     const mortal = SAMPLES.sound!;
     const seen: string[] = [];
-    const note = ({ nodes }: { nodes: ReadonlyMap<string, NodeUsage> }): string => {
+    const numbers: unknown[] = [];
+    // Stale for as long as the window: long enough to be met by a pass.
+    const query = { windowSeconds: 5 };
+    await snapshotWhen({ url: world.url, job: 'samples', nodes: { sound: {} }, query }, ({ nodes }) => {
       const { reason, percent } = nodes.get('sound')!;
-      if (reason !== 'Measured') expect(percent).toBeUndefined();
-      if (seen.at(-1) !== reason) seen.push(reason);
-      return reason;
-    };
-    await snapshotWhen({ url: world.url, job: 'samples', nodes: { sound: {} } }, (snapshot) => {
-      if (note(snapshot) === 'Measured') SAMPLES.sound = () => '';
+      if (reason !== 'Measured') numbers.push(percent);
+      if (reason === 'Measured') SAMPLES.sound = () => '';
+      if (SAMPLES.sound !== mortal && seen.at(-1) !== reason) seen.push(reason);
       expect(seen.at(-1)).toBe('NoSeries');
     });
-    expect(seen.slice(-3)).toEqual(['Measured', 'StaleSamples', 'NoSeries']);
+    expect(seen).toEqual(['Measured', 'StaleSamples', 'NoSeries']);
+    expect(new Set(numbers)).toEqual(new Set([undefined]));
     SAMPLES.sound = mortal;
     await snapshotWhen({ url: world.url, job: 'samples', nodes: { sound: {} } }, ({ nodes }) =>
       expectPercent(nodes.get('sound'), 10),
@@ -137,15 +138,16 @@ describe('missing data', () => {
 describe('a window', () => {
   it('is too short when it holds two scrapes, and is not when it holds eight', async () => {
     const query = { windowSeconds: 2 };
-    const [short, long] = await Promise.all(
-      ['slow', 'samples'].map((name) =>
-        snapshotWhen({ url: world.url, job: name, nodes: { a: {} }, query }, ({ samplesPerWindow }) =>
-          expect(samplesPerWindow).toBeGreaterThan(1),
-        ),
+    const [short] = await Promise.all([
+      snapshotWhen({ url: world.url, job: 'slow', nodes: { a: {} }, query }, ({ samplesPerWindow }) =>
+        expect(samplesPerWindow).toBeGreaterThan(1),
       ),
-    );
-    expect(windowIsTooShort(short!)).toBe(true);
-    expect(windowIsTooShort(long!)).toBe(false);
+      // Scrapes that were late are fewer.
+      snapshotWhen({ url: world.url, job: 'samples', nodes: { a: {} }, query }, (long) =>
+        expect([windowIsTooShort(long), (long.samplesPerWindow ?? 0) > 4]).toEqual([false, true]),
+      ),
+    ]);
+    expect(windowIsTooShort(short)).toBe(true);
   });
 });
 
@@ -156,7 +158,7 @@ describe('time', () => {
     onTestFinished(() => void vi.useRealTimers());
     const asked = { url: world.url, job: 'samples', nodes: { sound: {} } };
     const { timeSeconds } = await snapshotWhen(asked, ({ nodes }) => expectPercent(nodes.get('sound'), 10));
-    expect(Math.abs(timeSeconds! - now / 1000)).toBeLessThan(30);
+    expect(Math.abs(timeSeconds! - now / 1000)).toBeLessThan(600);
   });
 });
 

@@ -26,7 +26,7 @@ export interface Asked {
   options?: Partial<UsageFeedOptions>;
 }
 
-/** Runs a feed until `satisfied` throws no more on its current and previous snapshot, 20 s at most. */
+/** Runs a feed until `satisfied` throws no more on its current and previous snapshot, 90 s at most. */
 export async function snapshotWhen(
   { url, job, nodes, query, options }: Asked,
   satisfied: (current: Snapshot, previous?: Snapshot) => void,
@@ -36,14 +36,14 @@ export async function snapshotWhen(
     endpoint: { url },
     query: { windowSeconds: 1, direction: 'transmit', ...query, matchers: [...byJob, ...(query?.matchers ?? [])] },
     intervalMs: 200,
-    deadlineMs: 5_000,
+    deadlineMs: 30_000,
     nodes: () => new Map(Object.entries(nodes)),
     clock: systemClock,
     logger: createLogger('silent'),
     ...options,
   });
   const stop = new AbortController();
-  const timeout = setTimeout(() => stop.abort(), 20_000);
+  const timeout = setTimeout(() => stop.abort(), 90_000);
   let failure: unknown = new Error('there was no pass');
   let found: Snapshot | undefined;
   feed.snapshots.subscribe((snapshot) => {

@@ -1,0 +1,29 @@
+import { createInformer, type InformerEvent } from '../../src/runtime/informer.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
+import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
+import type { ControlPlane } from './controlPlane.ts';
+import { connect } from './runtimeScene.ts';
+
+/**
+ * Watches all objects of a resource, so that no version of any of them is missed as looking now and then would.
+ * Resolves when `see` was told of those there are; what is written from then on is a change to it.
+ *
+ * @returns ends it
+ */
+export async function follow<T extends KubeObject>(
+  plane: ControlPlane,
+  resource: Resource<T>,
+  see: (event: InformerEvent<T>) => void,
+): Promise<() => Promise<void>> {
+  const { transport } = connect(plane);
+  const informer = createInformer({ transport, resource, logger: createLogger('silent') });
+  informer.subscribe(see);
+  const end = new AbortController();
+  const running = informer.run(end.signal);
+  await informer.whenSynced();
+  return async () => {
+    end.abort();
+    await running;
+    await transport.close();
+  };
+}
