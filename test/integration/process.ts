@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
+import type { ListenOptions, Server } from 'node:net';
 
 /** A server that a test started. */
 export interface RunningProcess {
@@ -74,20 +75,40 @@ export async function whenReady(
   throw new Error(`${what} was not ready after ${timeoutMs} ms`, { cause: last });
 }
 
-/** TCP ports on loopback that were free a moment ago, all different. */
+/** Below those that the kernel gives to whoever names none (net.ipv4.ip_local_port_range), and to connections. */
+const PORTS = { first: 10_000, count: 20_000 };
+
+/**
+ * TCP ports on loopback, all different, that nobody else takes before a server of ours listens there, which may be many
+ * seconds later: this process has them for as long as it lives.
+ */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, listen));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = PORTS.first + randomInt(PORTS.count);
+    if ((await claims(port)) && (await isFree(port))) ports.push(port);
+  }
   return ports;
 }
 
-function listen(): Promise<Server> {
-  return new Promise((resolve, reject) => {
+/** Claims a port among the processes of these tests: by the name of an abstract socket (unix(7)), which ends with it. */
+async function claims(port: number): Promise<boolean> {
+  const claim = await listen({ path: `\0traffic-operator-test-port-${port}` });
+  claim?.unref();
+  return claim !== undefined;
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = await listen({ host: '127.0.0.1', port });
+  await new Promise<unknown>((resolve) => (server === undefined ? resolve(undefined) : server.close(resolve)));
+  return server !== undefined;
+}
+
+/** Undefined where somebody else listens. */
+function listen(where: ListenOptions): Promise<Server | undefined> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      resolve(server);
-    });
+    server.once('error', () => resolve(undefined));
+    server.listen(where, () => resolve(server));
   });
 }
