@@ -92,7 +92,7 @@ export async function until(cast: ReflectorCast, condition: () => void, stepMs =
     await cast.clock.advance(stepMs);
     condition();
   };
-  await vi.waitFor(step, { interval: 5, timeout: 5_000 });
+  await vi.waitFor(step, { interval: 5, timeout: 20_000 });
 }
 
 /** Refuses a request with a Status. */

@@ -8,4 +8,4 @@ const PROGRAM = fileURLToPath(new URL('../testing/callingOff.ts', import.meta.ur
 it('does not stop the process when requests are called off as they are sent', async () => {
   const ended = promisify(execFile)(process.execPath, [PROGRAM], { timeout: 15_000, killSignal: 'SIGKILL' });
   await expect(ended).resolves.toEqual({ stdout: '', stderr: '' });
-}, 20_000);
+});

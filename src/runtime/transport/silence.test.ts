@@ -45,7 +45,7 @@ it('an attempt without a byte in answer replaces the connection: later calls do 
 
   expect(await call).toEqual({ ok: true });
   expect(proxy.connections).toBe(2);
-}, 10_000);
+});
 
 it('an attempt that is slow on a connection that lives leaves it alone', async () => {
   const { proxy, transport } = await cast({ attemptTimeoutMs: 2_000, callTimeoutMs: 2_100 });
@@ -57,7 +57,7 @@ it('an attempt that is slow on a connection that lives leaves it alone', async (
   await transport.request(NODES);
 
   expect(proxy.connections).toBe(1);
-}, 10_000);
+});
 
 it('a watch on a connection that went silent fails, since PINGs are not answered', async () => {
   const { proxy, transport } = await cast({ pingIntervalMs: 100 });
@@ -104,7 +104,7 @@ it('all who wait for the server are told within 3 s of its return, by one probe 
 
   expect(performance.now() - back).toBeLessThan(3_500);
   expect(server.requests.map(({ path }) => path)).toEqual(['/version']);
-}, 10_000);
+});
 
 it('a dial that got stuck while nothing passed is given up once the server answers a newer one', async () => {
   const { proxy, transport } = await cast();
@@ -121,9 +121,9 @@ it('a dial that got stuck while nothing passed is given up once the server answe
 
   expect(error).toMatchObject({ failure: 'connection', unsent: true });
   // Its own deadline would be 10 s.
-  expect(at - (await reachable)).toBeLessThan(1_000);
+  expect(at - (await reachable)).toBeLessThan(5_000);
   await transport.stream(WATCH);
-}, 15_000);
+});
 
 it('waiting for the server ends with the signal', async () => {
   const { proxy, transport } = await cast();
