@@ -1,15 +1,16 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { isIPv6, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { V1EndpointSlice } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { exporterArgs } from '../../src/controllers/measurement/components/exporter.ts';
+import { exporterArgs, METRICS_PORT } from '../../src/controllers/measurement/components/exporter.ts';
 import { configFiles } from '../../src/controllers/measurement/components/prometheus.ts';
 import { KEPT_METRICS, TARGETS_DIRECTORY } from '../../src/controllers/measurement/components/prometheusConfig.ts';
-import { renderTargetFiles } from '../../src/controllers/measurement/decide/discovery.ts';
+import { renderTargetFiles, targetsOf } from '../../src/controllers/measurement/decide/discovery.ts';
 import type { Target } from '../../src/controllers/measurement/decide/discovery.ts';
 import { renderOperatorTargets, type OperatorTarget } from '../../src/controllers/measurement/decide/operatorPods.ts';
 import { OPERATOR_FILE, targetsFile } from '../../src/controllers/measurement/names.ts';
@@ -63,6 +64,21 @@ async function startOperatorMetrics(): Promise<Server> {
   return server;
 }
 
+/** One with the arguments of the DaemonSet, on an address that the downward API would fill in. */
+async function startExporter(ip: string, port: number): Promise<void> {
+  const args = exporterArgs({ ...OPTIONS.exporter, port }).map((arg) => arg.replace('$(IP)', ip));
+  const nodeExporter = start(await binary('node_exporter'), args, join(directory, `exporter-${port}.log`));
+  running.push(nodeExporter);
+  const host = isIPv6(ip) ? `[${ip}]` : ip;
+  await whenReady('node_exporter', nodeExporter, async () => (await fetch(`http://${host}:${port}`)).ok);
+}
+
+/** The exporter of a node in an EndpointSlice, as Kubernetes writes it. */
+function sliceOf(node: string, ip: string, port: number): V1EndpointSlice {
+  const endpoints = [{ addresses: [ip], nodeName: node, conditions: { ready: true } }];
+  return { addressType: isIPv6(ip) ? 'IPv6' : 'IPv4', endpoints, ports: [{ name: METRICS_PORT, port }] };
+}
+
 /** Changes a volume as a kubelet does: a new directory, and one symbolic link to it that is swapped. */
 async function mount(targets: readonly Target[], operators: readonly OperatorTarget[] = []): Promise<void> {
   const files = renderTargetFiles(targets, 2).files.map((file, index) => [targetsFile(index), file] as const);
@@ -105,13 +121,7 @@ describe('prometheus.yml', () => {
       text.replaceAll(TARGETS_DIRECTORY, volume).replace('localhost:9090', `127.0.0.1:${web}`),
     );
     operator = await startOperatorMetrics();
-    const args = exporterArgs({ ...OPTIONS.exporter, port: metrics });
-    const nodeExporter = start(
-      await binary('node_exporter'),
-      args.map((arg) => arg.replace('$(IP)', '127.0.0.1')),
-      join(directory, 'exporter.log'),
-    );
-    running.push(nodeExporter);
+    await startExporter('127.0.0.1', metrics);
     const prometheus = start(
       await binary('prometheus'),
       [
@@ -123,7 +133,6 @@ describe('prometheus.yml', () => {
     );
     running.push(prometheus);
     await whenReady('prometheus', prometheus, async () => (await fetch(`${url}/-/ready`)).ok);
-    await whenReady('node_exporter', nodeExporter, async () => (await fetch(`http://${exporter}`)).ok);
   });
   afterAll(async () => {
     await Promise.all(running.map((each) => each.stop()));
@@ -158,6 +167,22 @@ describe('prometheus.yml', () => {
     expect(new Set(series.map(({ metric }) => `${metric.node} ${metric.instance}`))).toEqual(
       new Set(['node-a node-a']),
     );
+  });
+
+  it('scrapes a node by IPv6 beside one by IPv4, from their EndpointSlices', async () => {
+    const loopback = /^0{31}1 .* lo$/m;
+    expect(await readFile('/proc/net/if_inet6', 'utf8').catch(() => ''), 'this test needs ::1 on lo').toMatch(loopback);
+    const [port] = (await freePorts(1)) as [number];
+    await startExporter('::1', port);
+    const four = Number(exporter.split(':')[1]);
+    await mount(targetsOf([sliceOf('node-a', '127.0.0.1', four), sliceOf('node-6', '::1', port)], METRICS_PORT));
+    await vi.waitFor(async () => expect(await up()).toEqual({ 'node-a': '1', 'node-6': '1' }), SCRAPED_WITHIN_MS);
+    const series = await query('{job="node-exporter",node="node-6",__name__=~"node_network_.*"}');
+    expect(series).not.toEqual([]);
+    expect(new Set(series.map(({ metric }) => metric.instance))).toEqual(new Set(['node-6']));
+    const answer = await fetch(`${url}/api/v1/targets?scrapePool=node-exporter`);
+    const { data } = (await answer.json()) as { data: { activeTargets: { scrapeUrl: string }[] } };
+    expect(data.activeTargets.map(({ scrapeUrl }) => scrapeUrl)).toContain(`http://[::1]:${port}/metrics`);
   });
 
   it('keeps of what is scraped only what is used', async () => {
