@@ -1,8 +1,11 @@
+import type { V1Deployment, V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
 import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
 import { measured, seconds } from '../faults/measured.ts';
 import { startFixture, type Fixture } from './fixture.ts';
+import { connect } from './runtimeScene.ts';
+import { watchVersions, type Versions } from './versions.ts';
 
 /**
  * TrafficWatch end to end on a real API server and a real Prometheus that scrapes counters which the test moves: no
@@ -20,6 +23,7 @@ afterAll(async () => {
   await f.stop();
 });
 
+const affinityOf = ({ spec }: V1Deployment): string => JSON.stringify(spec?.template.spec?.affinity ?? {});
 const condition = (watch: TrafficWatch, type: string) => watch.status?.conditions?.find((c) => c.type === type);
 
 describe('a TrafficWatch', () => {
@@ -143,25 +147,33 @@ describe('the nodes', () => {
 
 describe('label keys', () => {
   it('move to a new name: the new key first, then the Deployment, then the old key goes', async () => {
-    const seen: string[] = [];
-    const observe = setInterval(() => {
-      void Promise.all([f.labels(key('web')), f.labels(key('renamed'))]).then(([old, now]) => {
-        seen.push(`${Object.keys(old).length}/${Object.keys(now).length}`);
-      });
-    }, 20);
+    const { transport } = connect(f.controlPlane);
+    const nodes = await watchVersions<V1Node>(transport, '/api/v1/nodes');
+    const deployments = await watchVersions<V1Deployment>(transport, '/apis/apps/v1/deployments');
     await f.patchWatch('web', { spec: { label: 'renamed' } });
     await vi.waitFor(async () => {
       expect(await f.labels(key('web'))).toEqual({});
       expect(await f.labels(key('renamed'))).toEqual({ n1: 'false', n2: 'true', n3: 'false' });
       expect((await f.watch('web')).status?.labelKey).toBe(key('renamed'));
     }, WAIT);
-    clearInterval(observe);
-    // Reads are not one snapshot, but no node may ever have been seen with neither key.
-    expect(seen.filter((s) => s === '0/0')).toEqual([]);
-    const { spec } = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' });
-    const affinity = JSON.stringify(spec?.template.spec?.affinity);
-    expect(affinity).toContain(key('renamed'));
-    expect(affinity).not.toContain(key('web'));
+    // By the order in which they were written, not by what a poll happens to see.
+    const first = <O>({ seen }: Versions<O>, is: (object: O) => boolean): number =>
+      seen.find(({ object }) => is(object))?.revision ?? Infinity;
+    const firstOf = (name: string, is: (labels: Record<string, string>) => boolean): number =>
+      first(nodes, ({ metadata }) => metadata?.name === name && is(metadata.labels ?? {}));
+    const names = ['n1', 'n2', 'n3'];
+    const decided = (): number[] => names.map((name) => firstOf(name, (labels) => key('renamed') in labels));
+    const gone = (): number[] => names.map((name) => firstOf(name, (labels) => !(key('web') in labels)));
+    const isWeb = ({ metadata }: V1Deployment): boolean => metadata?.name === 'web';
+    const deployed = (): number => first(deployments, (d) => isWeb(d) && affinityOf(d).includes(key('renamed')));
+    await vi.waitFor(() => expect([...decided(), deployed(), ...gone()]).not.toContain(Infinity), WAIT);
+    expect(Math.max(...decided())).toBeLessThan(deployed());
+    expect(deployed()).toBeLessThan(Math.min(...gone()));
+    expect(affinityOf(await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' }))).not.toContain(
+      key('web'),
+    );
+    await Promise.all([nodes.stop(), deployments.stop()]);
+    await transport.close();
   });
 
   it('belong to the older TrafficWatch: of the younger one nothing is written, and it inherits without a flap', async () => {
