@@ -66,7 +66,7 @@ describe('of the authority', () => {
     const transport = scene.transportTo(server, OWN_LOOK_ONLY, { ca: undefined, caFile });
     await transport.request(NODES);
 
-    file('ca.crt', spoil(ca.cert + createAuthority('more').cert));
+    file('ca.crt', spoil(createAuthority('more').cert + ca.cert));
     await nextLook();
     await transport.request(NODES);
     server.cut();
