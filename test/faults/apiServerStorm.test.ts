@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LEASES, NAMESPACES } from '../../src/runtime/resources.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
@@ -90,6 +91,8 @@ describe.concurrent('a proxy that', () => {
   it('answers 500 to everything is asked more and more seldom, up to every 30 s', async () => {
     const begin = await startOf(storm);
     const versions = await f.nodeVersions();
+    const lateness = monitorEventLoopDelay();
+    lateness.enable();
     const from = performance.now();
     storm.proxy.fault = () => ({ kind: 'answer', status: 500 });
     for (const request of storm.proxy.requests.filter((r) => r.isWatch && r.endedAt === undefined)) request.end();
@@ -108,7 +111,9 @@ describe.concurrent('a proxy that', () => {
       expect(Math.max(...times)).toBeGreaterThan(LONGEST_PAUSE_MS / 2 - 500);
       expect(Math.max(...times)).toBeLessThan(LONGEST_PAUSE_MS + 2_000);
     }
-    expect(shortest(all)).toBeGreaterThan(490);
+    lateness.disable();
+    // A request that this process came to late is noted closer to the next one.
+    expect(shortest(all)).toBeGreaterThan(490 - lateness.max / 1e6);
     expect(last).toBeGreaterThan(0);
     expect(await startOf(storm)).toBe(begin);
     const now = await f.nodeVersions();

@@ -34,7 +34,7 @@ const WRITES = new Set(['create', 'patch', 'update', 'delete']);
 export function audited(plane: ControlPlane): AuditedRequest[] {
   return readFileSync(plane.auditLog, 'utf8')
     .split('\n')
-    .filter((line) => line.endsWith('}'))
+    .slice(0, -1) // of the last line, only a part may be there
     .map((line) => requestOf(JSON.parse(line) as AuditEvent))
     .filter(({ stage }) => stage === 'ResponseComplete');
 }

@@ -111,7 +111,7 @@ async function checkOthers(): Promise<void> {
   const writes = writesOf(f.controlPlane, USER);
   expect(new Set(writes.map(({ resource }) => resource))).toContain('deployments');
   expect(writes.filter((write) => !mayWrite(write))).toEqual([]);
-  expect((await fetch(`${f.operator().healthUrl}/readyz`)).status).toBe(200);
+  await vi.waitFor(async () => expect((await fetch(`${f.operator().healthUrl}/readyz`)).status).toBe(200), WAIT);
   const thrown = f
     .operator()
     .log()

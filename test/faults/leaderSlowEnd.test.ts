@@ -4,6 +4,7 @@ import { startFixture, type Fixture } from '../integration/fixture.ts';
 import type { Operator } from '../integration/operator.ts';
 import { writesOf } from './audit.ts';
 import { measured, seconds, until } from './measured.ts';
+import { metricsOf } from './metricsOf.ts';
 import { startApiProxy, type ApiProxy } from './proxy.ts';
 
 /** A leader that is told to end while its calls hang: what it waits for must not keep the next leader waiting. */
@@ -33,6 +34,10 @@ afterAll(async () => {
 it('gives its lease up in time', async () => {
   const hangs = (): boolean => proxy.requests.some(({ path }) => path.startsWith('/api/v1/nodes/'));
   await until('patches of nodes hang', hangs);
+  // The next one stands by with decisions of its own.
+  const passes = async () => (await metricsOf(f.operator())).sum('passes_total', { result: 'ok' });
+  const before = await passes();
+  await until('the next leader has decided', async () => (await passes()) >= before + 2);
   const told = Date.now();
   process.kill(leader.pid, 'SIGTERM');
   const first = () => writesOf(f.controlPlane, 'next').find(({ resource }) => resource === 'nodes')?.at;

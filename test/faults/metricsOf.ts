@@ -6,9 +6,9 @@ export interface Metrics {
   sum(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 
-/** @throws when the operator does not answer within 5 s */
+/** @throws when the operator does not answer within 30 s */
 export async function metricsOf(operator: Operator): Promise<Metrics> {
-  const answer = await fetch(operator.metricsUrl, { signal: AbortSignal.timeout(5_000) });
+  const answer = await fetch(operator.metricsUrl, { signal: AbortSignal.timeout(30_000) });
   const lines = (await answer.text()).split('\n').filter((line) => !line.startsWith('#'));
   return {
     sum: (name, labels = {}) => {

@@ -90,7 +90,8 @@ describe('a cluster of which every node is over the threshold', () => {
     const [event] = await events();
     expect(event).toMatchObject({ type: 'Warning', note: expect.stringContaining('running pods stay') as string });
     measured(`every node is unfit: event "${event?.note ?? ''}"`);
-    expect((await f.watch('web')).status).toMatchObject({ ready: true, unfitNodes: 4, fitNodes: 0, unknownNodes: 0 });
+    const all = { ready: true, unfitNodes: 4, fitNodes: 0, unknownNodes: 0 };
+    await vi.waitFor(async () => expect((await f.watch('web')).status).toMatchObject(all), WAIT);
     await expectNoEviction(before?.generation);
     expect(await events()).toHaveLength(1);
   });

@@ -102,7 +102,9 @@ async function changesNothing(what: string, change: (s: number) => string): Prom
   const start = await timeOf();
   sound = change;
   await vi.waitFor(async () => expect(await timeOf()).toBeGreaterThan(start + LONG_AFTER_SECONDS), WAIT);
-  expect(await verdicts()).toMatchObject({ idle: ['Fit', 'BelowThreshold'], hot: ['Unfit', 'AboveThreshold'] });
+  const sure = { idle: ['Fit', 'BelowThreshold'], hot: ['Unfit', 'AboveThreshold'] };
+  // A scrape that comes too late leaves them without a verdict for a pass, not with another one.
+  await vi.waitFor(async () => expect(await verdicts()).toMatchObject(sure), WAIT);
   expect(await f.nodeVersions()).toEqual(before);
   measured(`${what}: no node written in ${LONG_AFTER_SECONDS} s`);
 }
@@ -134,10 +136,9 @@ describe('the condition', () => {
   it('names nodes without figures, once they are no newcomers', async () => {
     const conditionOf = async () =>
       (await f.watch('web')).status?.conditions?.find(({ type }) => type === 'MetricsAvailable');
-    await vi.waitFor(async () => expect(await conditionOf()).toMatchObject({ reason: 'PartialData' }), WAIT);
-    expect((await conditionOf())?.message).toBe(
+    const message =
       'no usable figures for down (NoCapacity), histogram (InvalidSample), infinite (InvalidSample), ' +
-        'nan (InvalidSample), nan-speed (NoCapacity) and 3 more',
-    );
+      'nan (InvalidSample), nan-speed (NoCapacity) and 3 more';
+    await vi.waitFor(async () => expect(await conditionOf()).toMatchObject({ reason: 'PartialData', message }), WAIT);
   });
 });
