@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { LEASES, NAMESPACES } from '../../src/runtime/resources.ts';
@@ -33,9 +34,15 @@ afterAll(async () => {
   await f.stop();
 });
 
-function block(ms: number): void {
+/** @returns when it began to stand still: performance.now() */
+async function block(ms: number): Promise<number> {
+  const begunFile = `${durationFile}.begun`;
+  rmSync(begunFile, { force: true });
   writeFileSync(durationFile, String(ms));
   process.kill(leader.pid, 'SIGUSR2');
+  let begun = 0;
+  await until('it stands still', async () => (begun = Number(await readFile(begunFile, 'utf8'))) > 0);
+  return performance.now() - (Date.now() - begun);
 }
 
 /** The status of /healthz; undefined when there is no answer in the probe's time. */
@@ -68,9 +75,7 @@ const startOf = async ({ metricsUrl }: Operator): Promise<string | undefined> =>
 describe('an event loop that stands still', () => {
   it('for 5 s: the process goes on, with its lease', async () => {
     const [before, started, versions] = [await holder(), await startOf(leader), await f.nodeVersions()];
-    const blocked = performance.now();
-    block(5_000);
-    await sleep(500);
+    const blocked = await block(5_000);
     // A connection that was kept open may be reset afterwards: asked again.
     const took = await until('it answers', async () => (await fetch(`${leader.healthUrl}/healthz`)).ok, {
       since: blocked,
@@ -88,7 +93,7 @@ describe('an event loop that stands still', () => {
   it('for 62 s: another leads, /healthz says so, and no label changes', async () => {
     standby = await f.startOperator(['--leader-elect']);
     const [before, versions] = [await holder(), await f.nodeVersions()];
-    block(62_000);
+    await block(62_000);
     const probing = unansweredInARow(leader);
     const taken = await until(
       'the standby leads',
