@@ -14,8 +14,12 @@ export interface ProxiedRequest {
   readonly isWatch: boolean;
   /** A watch that is to begin with all there is. */
   readonly isWatchList: boolean;
-  /** performance.now() of its arrival, and of the end of its answer. */
+  /**
+   * performance.now() of its arrival, of the beginning of its answer and of the end: the latter two before whoever asked
+   * can know, however late this process gets to run.
+   */
   readonly at: number;
+  answeredAt?: number;
   endedAt?: number;
   status?: number;
   /** What the API server asked for by Retry-After, milliseconds. */
@@ -67,7 +71,7 @@ export async function startApiProxy(plane: ControlPlane, options: { asCaller?: b
     stream.on('error', () => undefined);
     const request = requestOf(headers, () => stream.end());
     requests.push(request);
-    stream.once('close', () => void (request.endedAt = performance.now()));
+    stream.once('close', () => void (request.endedAt ??= performance.now()));
     const reset = (): void => resetConnection(sockets, stream.session?.socket.remotePort);
     upstream.handle({ stream, headers, request, fault: proxy.fault?.(request), reset });
   });
@@ -138,8 +142,10 @@ class Upstream {
     const asked = this.#connected().request(without(headers, ':authority'));
     stream.once('close', () => asked.close(http2.constants.NGHTTP2_CANCEL));
     asked.on('error', () => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR));
+    asked.once('end', () => void (request.endedAt ??= performance.now()));
     asked.once('response', (answer) => {
       request.status = Number(answer[':status']);
+      request.answeredAt = performance.now();
       if (answer['retry-after'] !== undefined) request.retryAfterMs = Number(answer['retry-after']) * 1000;
       if (stream.destroyed) return;
       stream.respond(without(answer, 'content-length'));
@@ -164,6 +170,7 @@ function without<H extends object>(headers: H, name: keyof H): Omit<H, typeof na
 
 function refuse(stream: http2.ServerHttp2Stream, request: ProxiedRequest, code: number): void {
   request.status = code;
+  request.answeredAt = performance.now();
   stream.respond({ ':status': code, 'content-type': 'application/json' });
   stream.end(JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason: 'InternalError' }));
 }
