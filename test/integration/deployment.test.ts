@@ -4,6 +4,7 @@ import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.t
 import { FIELD_MANAGER } from '../../src/controllers/trafficwatch/controller.ts';
 import { renderDeployment } from '../../src/controllers/trafficwatch/decide/deployment.ts';
 import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { measured, seconds } from '../faults/measured.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 import { follow } from './follow.ts';
 import { connect, type Connected } from './runtimeScene.ts';
@@ -194,5 +195,25 @@ describe('a Deployment that the API server refuses', () => {
     await patchSpec('refused', podSpec([web]));
     await settled('refused', applied);
     await vi.waitFor(async () => expect(await stalled()).toMatchObject({ status: 'False' }), WAIT);
+  });
+});
+
+describe('without data', () => {
+  it('the Deployment of a new TrafficWatch appears after 60 s, not before, and the condition says why', async () => {
+    await f.stopOperator();
+    // Nothing listens there: Prometheus is down.
+    await f.startOperator([], { prometheusUrl: 'http://127.0.0.1:1' });
+    const { metadata } = await createWatch('blind', [web]);
+    const made = (object: { creationTimestamp?: Date } | undefined): number =>
+      new Date(object?.creationTimestamp ?? Number.NaN).getTime();
+    const { metadata: deployed } = await settled('blind', applied);
+    const waited = made(deployed) - made(metadata);
+    measured(`without data a Deployment is made after ${seconds(waited)}`);
+    expect(waited).toBeGreaterThanOrEqual(59_000); // creation times are whole seconds
+    const { status } = await f.watch('blind');
+    expect(status).toMatchObject({ ready: false, unknownNodes: 1 });
+    const reachable = status?.conditions?.find(({ type }) => type === 'PrometheusReachable');
+    expect(reachable).toMatchObject({ status: 'False' });
+    expect(await f.labels('blind.traffic.example.com/unfit')).toEqual({});
   });
 });
