@@ -87,7 +87,7 @@ async function renewedAt(): Promise<number> {
 
 const signal = ({ operator }: Replica, name: NodeJS.Signals): boolean => process.kill(operator.pid, name);
 
-describe('a leader', { timeout: 150_000 }, () => {
+describe('a leader', () => {
   it('that cannot renew its lease in mid pass ends writing before another may have it', async () => {
     await sleep(2_000);
     expect(tries(second)).toEqual([]);
