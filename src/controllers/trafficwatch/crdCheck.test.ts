@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../runtime/clock.ts';
 import { ApiError, TransportError } from '../../runtime/errors.ts';
 import type { TransportRequest } from '../../runtime/transport.ts';
-import { CrdCheck, LOOK_EVERY_MS } from './crdCheck.ts';
+import { CrdCheck, LOOK_EVERY_MS, PUBLISHED_AFTER_MS } from './crdCheck.ts';
 import { CrdWarnings } from './crdWarnings.ts';
 import { reconcile } from './reconcile.ts';
 import { aWatch, NOW } from './testing/observations.ts';
@@ -46,6 +46,16 @@ function aCheck(): CrdCheck {
   return new CrdCheck({ transport: { request }, clock, logger: pino({ level: 'info' }, stream) });
 }
 
+const looked = (check: CrdCheck): Promise<boolean> => check.drops('spec.label', 'shop/web');
+
+/** One that looks when it is asked: the field is gone for long enough. */
+async function aCheckThatLooks(): Promise<CrdCheck> {
+  const check = aCheck();
+  await looked(check);
+  await clock.advance(PUBLISHED_AFTER_MS);
+  return check;
+}
+
 describe('CrdCheck', () => {
   it('reads the whole document only when it has changed', async () => {
     const check = aCheck();
@@ -83,38 +93,62 @@ describe('CrdCheck', () => {
       schema: { properties: { spec: { properties: { deployment } }, status: { properties: {} } } },
       hash: '1',
     };
-    const check = aCheck();
-    await check.refresh();
+    const check = await aCheckThatLooks();
+    await looked(check);
     expect(check.missing.length).toBeGreaterThan(12);
     expect(check.problem).toMatch(/drops spec\.maxBandwidthPercent, .* and \d+ more; apply/);
     expect(Buffer.byteLength(check.problem ?? '')).toBeLessThan(1_024);
   });
 
-  it('is refreshed by one look for all who ask, unless the last one was a moment ago', async () => {
-    const check = aCheck();
-    await Promise.all([check.refresh(), check.refresh()]);
-    await check.refresh();
+  it('looks once for all who ask, unless the last look was a moment ago', async () => {
+    const check = await aCheckThatLooks();
+    await Promise.all([looked(check), looked(check)]);
+    await looked(check);
     expect(asked).toHaveLength(2);
     await clock.advance(2_000);
-    await check.refresh();
+    await looked(check);
     expect(asked).toHaveLength(3);
   });
 
   it('knows nothing where the schema may not be read or is not published, and says so once', async () => {
-    const check = aCheck();
+    const check = await aCheckThatLooks();
     failure = new ApiError({ status: 403, reason: 'Forbidden', method: 'GET', path: '/openapi/v3' });
-    await check.refresh();
-    await check.refresh();
+    await looked(check);
+    await looked(check);
     failure = undefined;
     published = undefined;
-    await check.refresh();
+    await looked(check);
     expect(check.missing).toEqual([]);
     expect(logged.map(({ level }) => level)).toEqual([30]);
   });
 
   it('does not answer where the API server does not', async () => {
     failure = new TransportError('gone', { failure: 'connection' });
-    await expect(aCheck().refresh()).rejects.toThrow('gone');
+    await expect(looked(await aCheckThatLooks())).rejects.toThrow('gone');
+  });
+
+  it('takes a field that is gone for dropped until the schema is sure to say so', async () => {
+    const check = aCheck();
+    published = { schema: ANYTHING, hash: '1' };
+    expect(await looked(check)).toBe(true);
+    await clock.advance(PUBLISHED_AFTER_MS - 1);
+    expect(await looked(check)).toBe(true);
+    published = { schema: WITHOUT_LABEL, hash: '2' };
+    await clock.advance(1);
+    expect(await looked(check)).toBe(true);
+    published = { schema: ANYTHING, hash: '3' };
+    await clock.advance(LOOK_EVERY_MS);
+    expect(await looked(check)).toBe(false);
+  });
+
+  it('takes a field that is gone again, after it was there, for dropped again', async () => {
+    const check = aCheck();
+    published = { schema: ANYTHING, hash: '1' };
+    expect(await looked(check)).toBe(true);
+    await clock.advance(PUBLISHED_AFTER_MS);
+    expect(await looked(check)).toBe(false);
+    check.forget('shop/web');
+    expect(await looked(check)).toBe(true);
   });
 });
 
@@ -166,11 +200,7 @@ describe('a label that is gone from the spec', () => {
 
   it('since an older CRD has no place for it, leaves the labels under the key in use', async () => {
     const scene = inUse();
-    // Nothing is known before it is asked for.
-    scene.crd.refresh = () => {
-      scene.crd.missing.push('spec.label');
-      return Promise.resolve();
-    };
+    scene.crd.drops = () => Promise.resolve(true);
     await reconcile(scene, 'shop/web');
     expect(new Set(keysWritten(scene))).toEqual(new Set([OLD]));
   });

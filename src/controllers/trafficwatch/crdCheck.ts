@@ -13,6 +13,8 @@ export const LOOK_EVERY_MS = 60_000;
 const LOOK_AGAIN_MS = 5_000;
 /** An answer this young is good enough for a decision that asks for a new one: ms. */
 const FRESH_MS = 2_000;
+/** How long the API server drops a field at most before the schema that it publishes says so: ms. */
+export const PUBLISHED_AFTER_MS = 10_000;
 /** How many fields a note names; an event has room for 1 KiB. */
 const NAMED_AT_MOST = 12;
 
@@ -33,6 +35,8 @@ export class CrdCheck {
   #lookedAt = -Infinity;
   #looking: Promise<void> | undefined;
   #told = '';
+  /** When a field that an object had was first seen to be gone, by the object's key. */
+  readonly #goneSince = new Map<string, number>();
 
   constructor(options: CrdCheckOptions) {
     this.#options = options;
@@ -63,11 +67,28 @@ export class CrdCheck {
   }
 
   /**
-   * Looks before a decision that must not be made on an old answer.
+   * Whether a field that an object had is gone since the API server drops it, and not since somebody took it away. The
+   * API server drops by a new CRD at once, and publishes its schema later: until that can be relied on, it is dropped.
    *
+   * @param object the key of the object that lacks the field
    * @throws TransportError when there was no answer; not where the schema may not be read, or is not published
    */
-  async refresh(): Promise<void> {
+  async drops(field: string, object: string): Promise<boolean> {
+    const now = this.#options.clock.monotonic();
+    const since = this.#goneSince.get(object) ?? now;
+    this.#goneSince.set(object, since);
+    if (now - since < PUBLISHED_AFTER_MS) return true;
+    await this.#refresh();
+    return this.#missing.includes(field);
+  }
+
+  /** The object has the field, or is gone itself. */
+  forget(object: string): void {
+    this.#goneSince.delete(object);
+  }
+
+  /** Looks before a decision that must not be made on an old answer. */
+  async #refresh(): Promise<void> {
     if (this.#options.clock.monotonic() - this.#lookedAt < FRESH_MS) return;
     try {
       await this.#look();

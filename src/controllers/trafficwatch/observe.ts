@@ -43,7 +43,7 @@ export interface Sources {
     readonly statuses: KeptStatuses;
   };
   /** Which fields the API server drops. */
-  readonly crd: Pick<CrdCheck, 'missing' | 'refresh'>;
+  readonly crd: Pick<CrdCheck, 'drops' | 'forget'>;
 }
 
 /** The label keys that a TrafficWatch claims: the one its spec names, and in a rename the one that is still in use. */
@@ -116,13 +116,16 @@ function complete(stored: TrafficWatch): TrafficWatch {
 /**
  * A label that the API server drops from the spec, since the CRD is older, reads as if it had been taken away: the
  * labels of all nodes would move to another key. The key in use stands in for it. A rename is rare, so that it can wait
- * for a look at the CRD.
+ * until the CRD is known to have a place for the label.
  */
 async function withDroppedLabel(watch: TrafficWatch, { crd }: Sources): Promise<TrafficWatch> {
   const inUse = previousKeyOf(watch);
-  if (inUse === undefined || watch.spec.label !== undefined) return watch;
-  await crd.refresh();
-  return crd.missing.includes(LABEL) ? { ...watch, spec: { ...watch.spec, label: labelPrefixOf(inUse) } } : watch;
+  if (inUse === undefined || watch.spec.label !== undefined) {
+    crd.forget(keyOf(watch));
+    return watch;
+  }
+  const isDropped = await crd.drops(LABEL, keyOf(watch));
+  return isDropped ? { ...watch, spec: { ...watch.spec, label: labelPrefixOf(inUse) } } : watch;
 }
 
 /**
@@ -132,7 +135,10 @@ async function withDroppedLabel(watch: TrafficWatch, { crd }: Sources): Promise<
  */
 export async function observe(sources: Sources, key: string, signal?: AbortSignal): Promise<Observation | undefined> {
   const cached = sources.watches.get(key);
-  if (!cached) return undefined;
+  if (!cached) {
+    sources.crd.forget(key);
+    return undefined;
+  }
   const { watches, statuses } = sources.written;
   const stored = complete(statuses.asMeant(watches.latest(key, cached) ?? cached));
   const watch = await withDroppedLabel(stored, sources);

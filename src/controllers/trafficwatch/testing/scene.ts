@@ -47,7 +47,7 @@ export interface Scene extends Dependencies {
   readonly feed: { current: Snapshot | undefined; previous: Snapshot | undefined; startedAt: number };
   readonly sources: Sources;
   /** What the CRD lacks, and what is said of it. */
-  readonly crd: { missing: string[]; problem: string | undefined; refresh: () => Promise<void> };
+  readonly crd: { problem: string | undefined; drops: () => Promise<boolean>; forget: () => void };
   readonly writers: Writers;
   leader: boolean;
   /** Asked before each call is answered; what it returns is thrown. */
@@ -184,7 +184,7 @@ export function aScene(real?: Client): Scene {
     calls: [] as Call[],
     told: [] as [string, string][],
     feed: { current: pass(2, percents), previous: pass(1, percents), startedAt: NOW - 300_000 } as Scene['feed'],
-    crd: { missing: [], problem: undefined, refresh: () => Promise.resolve() } as Scene['crd'],
+    crd: { problem: undefined, drops: () => Promise.resolve(false), forget: () => undefined },
     leader: true,
     refuse: (() => undefined) as Scene['refuse'],
     hangs: (() => false) as Scene['hangs'],
