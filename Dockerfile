@@ -24,6 +24,9 @@ FROM runtime
 LABEL org.opencontainers.image.title="traffic-operator" \
       org.opencontainers.image.description="Keeps Kubernetes workloads off nodes whose network is full" \
       org.opencontainers.image.licenses="Apache-2.0"
+# What V8 and glibc would keep beside it for speed is as much as the program itself (docs/performance.md).
+ENV NODE_OPTIONS=--max-semi-space-size=8
+ENV MALLOC_ARENA_MAX=1
 WORKDIR /app
 COPY --from=build /src/dist/ ./
 # A number, since runAsNonRoot cannot look up names.

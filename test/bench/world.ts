@@ -10,6 +10,7 @@ import { until } from '../faults/measured.ts';
 import { startOperator, type Operator } from '../integration/operator.ts';
 import { AuditTail } from './auditTail.ts';
 import { BareClient } from './bare.ts';
+import { imageEnvironment } from './imageEnvironment.ts';
 import { ConnectionPeaks } from './connectionPeaks.ts';
 import { startMeasuredPrometheus, type MeasuredPrometheus } from './measuredPrometheus.ts';
 import { startPlane, type Plane } from './plane.ts';
@@ -46,6 +47,8 @@ export interface World {
 }
 
 export async function startWorld(nodes: number, intervalMs: number): Promise<World> {
+  // What is started inherits it.
+  Object.assign(process.env, imageEnvironment());
   const plane = await startPlane();
   const stops: (() => Promise<void>)[] = [() => plane.stop()];
   const stop = async (): Promise<void> => {

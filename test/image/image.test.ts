@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
+import { imageEnvironment } from '../bench/imageEnvironment.ts';
 import { type ImageArchive, openArchive, operatorImage } from './archive.ts';
 
 const MEGABYTE = 1_000_000;
@@ -58,6 +59,10 @@ describe('the image', () => {
       Cmd: ['manager'],
       WorkingDir: '/app',
     });
+    // What the benchmark runs the bundle with.
+    const environment = Object.entries(imageEnvironment()).map((pair) => pair.join('='));
+    expect(environment).toContain('MALLOC_ARENA_MAX=1');
+    expect(image.config.Env).toEqual(expect.arrayContaining(environment));
   });
 
   it('holds neither npm nor what was lent to the build', () => {
