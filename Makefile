@@ -52,6 +52,12 @@ bench-quick: build ## Counts what 1,000 nodes cost in calls and connections; fai
 	test/lab/build.sh k8s etcd prometheus
 	node test/bench/main.ts --quick
 
+.PHONY: soak-memory
+soak-memory: build ## Whether the operator's memory grows while NODES (10000) nodes come and go, for MINUTES (120); writes docs/performance/soak.json
+	test/lab/build.sh k8s etcd prometheus
+	node test/soak/memory.ts --nodes $(BENCH_NODES) --minutes $(or $(MINUTES),120) --out docs/performance/soak.json
+	node scripts/generate.ts
+
 .PHONY: lint
 lint: setup ## Format, lint, types and layer rules only
 	node scripts/test.ts --only "format lint types layers shell"

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Machine } from '../../test/bench/machine.ts';
 import { renderTable } from '../../test/bench/table.ts';
 import type { GeneratedFile } from './file.ts';
-import { renderPlots, type BenchRun } from './plots.ts';
+import { renderPlots, renderSoak, type BenchRun, type SoakRun } from './plots.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIRECTORY = 'docs/performance';
@@ -14,27 +15,39 @@ const END = '<!-- end -->';
 /** The tables and plots of docs/performance.md, from what `make bench` measured; the words around them are not generated. */
 export function performancePage(): GeneratedFile[] {
   const runs = readRuns();
-  const plots = renderPlots(runs).map(({ name, svg }) => ({ path: `${DIRECTORY}/${name}.svg`, content: svg }));
+  const soak = readSoak();
+  const drawn = [...renderPlots(runs), ...(soak === undefined ? [] : [renderSoak(soak)])];
+  const plots = drawn.map(({ name, svg }) => ({ path: `${DIRECTORY}/${name}.svg`, content: svg }));
   const text = readFileSync(join(ROOT, PAGE), 'utf8');
   const [before, rest] = [text.slice(0, text.indexOf(BEGIN)), text.slice(text.indexOf(END))];
   const images = plots.map(({ path }) => `![](${path.replace('docs/', '')})`).join('\n');
-  const content = `${before}${BEGIN}\n\n${[images, ...runs.map(section)].join('\n\n')}\n\n${rest}`;
+  const content = `${before}${BEGIN}\n\n${[images, ...runs.map(section), ...(soak === undefined ? [] : [soakSection(soak)])].join('\n\n')}\n\n${rest}`;
   return [...plots, { path: PAGE, content }];
 }
 
-/** By size. */
+/** By size: `10000.json`. */
 function readRuns(): BenchRun[] {
   const directory = join(ROOT, DIRECTORY);
-  const files = existsSync(directory) ? readdirSync(directory).filter((file) => file.endsWith('.json')) : [];
+  const files = existsSync(directory) ? readdirSync(directory).filter((file) => /^\d+\.json$/.test(file)) : [];
   const runs = files.map((file) => JSON.parse(readFileSync(join(directory, file), 'utf8')) as BenchRun);
   return runs.sort((a, b) => a.nodes - b.nodes);
 }
 
-function section({ nodes, command, commit, node, cpu, cores, memoryGiB, effort, results }: BenchRun): string {
+function readSoak(): SoakRun | undefined {
+  const path = join(ROOT, DIRECTORY, 'soak.json');
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as SoakRun) : undefined;
+}
+
+function section({ nodes, effort, results, ...run }: BenchRun): string {
   const repetitions = `${effort.repetitions} repetitions, ${effort.passes} passes in each that looks at passes`;
-  return [
-    `### ${nodes.toLocaleString('en')} nodes`,
-    `\`${command}\` at ${commit}, Node.js ${node}, ${cores} cores (${cpu}), ${memoryGiB} GiB; ${repetitions}.`,
-    renderTable(results),
-  ].join('\n\n');
+  const made = `${madeBy(run)}; ${repetitions}.`;
+  return [`### ${nodes.toLocaleString('en')} nodes`, made, renderTable(results)].join('\n\n');
+}
+
+function soakSection({ result, ...run }: SoakRun): string {
+  return ['### While nodes come and go', `${madeBy(run)}.`, renderTable([result])].join('\n\n');
+}
+
+function madeBy({ command, commit, node, cpu, cores, memoryGiB }: Machine & { command: string }): string {
+  return `\`${command}\` at ${commit}, Node.js ${node}, ${cores} cores (${cpu}), ${memoryGiB} GiB`;
 }

@@ -16,6 +16,16 @@ export interface BenchRun extends Machine {
   readonly results: readonly Result[];
 }
 
+/** What `make soak-memory` wrote. */
+export interface SoakRun extends Machine {
+  readonly command: string;
+  readonly nodes: number;
+  readonly minutes: number;
+  readonly result: Result;
+  /** At the end of each minute. */
+  readonly residentMiB: readonly number[];
+}
+
 export interface Plot {
   /** Of the file, without its ending. */
   readonly name: string;
@@ -43,6 +53,13 @@ export function renderPlots(runs: readonly BenchRun[]): Plot[] {
   });
 }
 
+/** Resident memory over the minutes of a soak. */
+export function renderSoak({ residentMiB }: SoakRun): Plot {
+  const data = residentMiB.map((resident, index) => [index + 1, resident]);
+  const lines: LineSeriesOption[] = [{ name: 'operator', type: 'line', showSymbol: false, data }];
+  return { name: 'soak', svg: draw('Resident memory (MiB)', 'minutes', lines) };
+}
+
 interface Point {
   readonly nodes: number;
   readonly result: Result;
@@ -57,16 +74,20 @@ function render(title: string, points: readonly Point[]): string {
     const data = points.map(({ nodes, result }) => [nodes, result.limit?.summary.median]);
     lines.push({ name: limit.what, type: 'line', data, lineStyle: { type: 'dashed' } });
   }
+  return draw(`${title} (${unit})`, 'nodes', lines);
+}
+
+function draw(title: string, xName: string, series: LineSeriesOption[]): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
   chart.setOption({
     animation: false,
     backgroundColor: '#fff',
-    title: { text: `${title} (${unit})`, textStyle: { fontSize: 14 } },
+    title: { text: title, textStyle: { fontSize: 14 } },
     legend: { bottom: 0 },
     grid: { left: 50, right: 30, top: 40, bottom: 60 },
-    xAxis: { type: 'value', name: 'nodes', nameLocation: 'middle', nameGap: 22 },
+    xAxis: { type: 'value', name: xName, nameLocation: 'middle', nameGap: 22 },
     yAxis: { type: 'value', min: 0 },
-    series: lines,
+    series,
   });
   const svg = chart.renderToSVGString();
   chart.dispose();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { percentile, summarize } from './statistics.ts';
+import { growth, percentile, summarize } from './statistics.ts';
 
 describe('summarize', () => {
   it('orders by size, not as text', () => {
@@ -25,5 +25,19 @@ describe('percentile', () => {
 
   it('is the largest of few', () => {
     expect(percentile([1, 2, 3], 0.99)).toBe(3);
+  });
+});
+
+describe('growth', () => {
+  it('leaves out the start, and what comes and goes', () => {
+    expect(growth([1, 50, 100, 100, 130, 100, 99, 100, 200, 103, 103, 104])).toBe(3);
+  });
+
+  it('is below 0 for what shrinks', () => {
+    expect(growth([9, 8, 7, 6])).toBe(-2);
+  });
+
+  it('makes no number of too little', () => {
+    expect(() => growth([1, 2, 3])).toThrow(RangeError);
   });
 });

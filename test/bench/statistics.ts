@@ -22,6 +22,18 @@ export function percentile(samples: readonly number[], share: number): number {
   return rank(ascending(samples), share);
 }
 
+/**
+ * How much larger samples are in the last quarter of their time than in the second, median by median: what comes in the
+ * first is a start.
+ *
+ * @throws RangeError for fewer than four samples
+ */
+export function growth(samples: readonly number[]): number {
+  const quarter = Math.floor(samples.length / 4);
+  const median = (from: number): number => rank(ascending(samples.slice(from, from + quarter)), 0.5);
+  return median(samples.length - quarter) - median(quarter);
+}
+
 function ascending(samples: readonly number[]): number[] {
   if (samples.length === 0) throw new RangeError('nothing was measured');
   return [...samples].sort((a, b) => a - b);
