@@ -75,8 +75,11 @@ export async function whenReady(
   throw new Error(`${what} was not ready after ${timeoutMs} ms`, { cause: last });
 }
 
-/** Below those that the kernel gives to whoever names none (net.ipv4.ip_local_port_range), and to connections. */
-const PORTS = { first: 10_000, count: 20_000 };
+/**
+ * Below those that the kernel gives to whoever names none (net.ipv4.ip_local_port_range), and to connections; above
+ * 10080, the highest that `fetch` refuses (https://fetch.spec.whatwg.org/#port-blocking).
+ */
+const PORTS = { first: 11_000, count: 19_000 };
 
 /**
  * TCP ports on loopback, all different, that nobody else takes before a server of ours listens there, which may be many
