@@ -1,7 +1,7 @@
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import { createUser } from '../integration/pki.ts';
 import { ConnectionCount } from './connectionCount.ts';
-import { seconds, sleep } from './measured.ts';
+import { seconds, sleep, until } from './measured.ts';
 import { metricsOf } from './metricsOf.ts';
 import { startToxiproxy, type Toxiproxy } from './toxiproxy.ts';
 
@@ -54,7 +54,8 @@ export async function startBadLinks(intervalMs: number): Promise<BadLinks> {
   const over = { kubeconfig, prometheusUrl: `http://${prometheus}` };
   await f.startOperator([`--interval=${intervalMs / 1000}s`], over);
   await f.createWatch('web', { maxBandwidthPercent: '10' });
-  while ((await f.labels(KEY)).n3 !== 'false' || !(await isHealthy(f)).healthy) await sleep(200);
+  const hasDecided = async (): Promise<boolean> => (await f.labels(KEY)).n3 === 'false' && (await isHealthy(f)).healthy;
+  await until('all is decided over slow links', hasDecided, { timeout: 120_000 });
   return {
     watch: async (ms) => {
       const count = new ConnectionCount([api, prometheus].map((link) => Number(link.split(':')[1])));
