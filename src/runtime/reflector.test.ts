@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { errorLine } from './testing/collection.ts';
 import { castReflector, castWatching, refusing, until } from './testing/reflectorScene.ts';
 import type { CastOptions, ReflectorCast } from './testing/reflectorScene.ts';
@@ -200,6 +200,19 @@ describe('410', () => {
     await until(cast, () => expect(cast.metrics.listed).toHaveBeenCalledTimes(2));
 
     expect(cast.told).toEqual([]);
+  });
+
+  it('is followed by the list at a random moment of a second, since every watch hears of it at once', async () => {
+    const cast = await watching();
+    await cast.clock.advance(10_000);
+    const begun = cast.clock.monotonic();
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0.7);
+    onTestFinished(() => random.mockRestore());
+    cast.nodes.endAll(errorLine(410, 'Expired'));
+    await vi.waitFor(() => expect(cast.metrics.watchEnded).toHaveBeenCalledWith('nodes', 'gone'));
+    await until(cast, () => expect(cast.metrics.listed).toHaveBeenCalledTimes(2), 50);
+
+    expect(cast.clock.monotonic() - begun).toBeGreaterThanOrEqual(700);
   });
 
   it('again and again gets pauses', async () => {

@@ -16,6 +16,8 @@ const HEALTHY_MS = 60_000;
 const MAX_RESUMES = 3;
 /** A wait for the server that ended sooner was no outage: it answers, and only the watch broke. */
 const OUTAGE_MS = 1_000;
+/** A compaction is news to all watches at once: their lists are drawn from so long a time. */
+const RELIST_SPREAD_MS = 1_000;
 const FIRST_RECONNECT_MS = 500;
 const LONGEST_RECONNECT_MS = 4_000;
 /** Answered errors that say nothing about the version: wrong credentials, missing rights, too busy. */
@@ -27,7 +29,7 @@ const NOT_ABOUT_THE_VERSION = new Set([401, 403, 408, 429]);
  * | a list or watch ended with          | then                                                        |
  * |-------------------------------------|-------------------------------------------------------------|
  * | the server closing it               | watch from the last version                                 |
- * | 410, as status or as ERROR event    | one new list                                                |
+ * | 410, as status or as ERROR event    | one new list, at a random moment of the next second         |
  * | 400 or 422 to a watch-list          | list in pages, now and later                                |
  * | a watch-list that has no end        | list in pages, this time                                    |
  * | any other answered error, bad line  | watch from the last version, after an exponential pause     |
@@ -118,12 +120,12 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** At once the first time; a server for which every version is too old gets pauses. */
+  /** Within a second the first time; a server for which every version is too old gets pauses. */
   async #listAgain(signal: AbortSignal): Promise<void> {
     this.#version = undefined;
-    const first = this.#backoff.failures === 0;
+    const isFirst = this.#backoff.failures === 0;
     const pause = this.#backoff.next();
-    if (!first) await this.#options.clock.sleep(pause, signal);
+    await this.#options.clock.sleep(isFirst ? RELIST_SPREAD_MS * Math.random() : pause, signal);
   }
 
   async #resume(end: WatchEnd, failure: unknown, signal: AbortSignal): Promise<void> {
