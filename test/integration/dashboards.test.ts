@@ -151,7 +151,11 @@ describe('after rights, Prometheus and the API server were away', () => {
 
   it('failed reconciles and events are counted by why', async () => {
     f.exporter.setPercent('n1', 1);
-    await vi.waitFor(async () => expect(await f.labels(LABEL)).toMatchObject({ n1: 'false' }), WAIT);
+    await vi.waitFor(async () => {
+      expect(await f.labels(LABEL)).toMatchObject({ n1: 'false' });
+      // It is written after the label, and can no more be without the right to.
+      expect((await f.events('web')).map(({ reason }) => reason)).toContain('NodeFit');
+    }, WAIT);
     await f.client.mergePatch(CLUSTER_ROLES, ROLE, { rules: STATUS_ONLY }, { fieldManager: 'person' });
     await f.setLabels('n1', { [LABEL]: 'true' });
     await vi.waitFor(async () => {
