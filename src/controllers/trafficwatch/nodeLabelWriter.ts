@@ -15,9 +15,6 @@ import type { LabelWrites } from './labelWrites.ts';
  */
 const PATCHES_AT_ONCE = 12;
 
-/** A place comes, sooner or later: each patch has its deadline. */
-const NEVER = new AbortController().signal;
-
 /** Undefined for one that waits however long it takes. */
 type Asker = AbortSignal | undefined;
 
@@ -123,9 +120,10 @@ export class NodeLabelWriter {
   async #flush(node: string): Promise<void> {
     this.#writing.add(node);
     while (this.#pending.has(node)) {
-      const release = await this.#places.acquire(NEVER);
+      // It comes, sooner or later: each patch has its deadline.
+      const release = await this.#places.acquire();
       await this.#writePending(node);
-      release?.();
+      release();
     }
     this.#writing.delete(node);
   }
