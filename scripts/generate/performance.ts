@@ -15,13 +15,13 @@ const END = '<!-- end -->';
 /** The tables and plots of docs/performance.md, from what `make bench` measured; the words around them are not generated. */
 export function performancePage(): GeneratedFile[] {
   const runs = readRuns();
-  const soak = readSoak();
-  const drawn = [...renderPlots(runs), ...(soak === undefined ? [] : [renderSoak(soak)])];
+  const soaks = readSoaks();
+  const drawn = [...renderPlots(runs), ...soaks.map(renderSoak)];
   const plots = drawn.map(({ name, svg }) => ({ path: `${DIRECTORY}/${name}.svg`, content: svg }));
   const text = readFileSync(join(ROOT, PAGE), 'utf8');
   const [before, rest] = [text.slice(0, text.indexOf(BEGIN)), text.slice(text.indexOf(END))];
   const images = plots.map(({ path }) => `![](${path.replace('docs/', '')})`).join('\n');
-  const content = `${before}${BEGIN}\n\n${[images, ...runs.map(section), ...(soak === undefined ? [] : [soakSection(soak)])].join('\n\n')}\n\n${rest}`;
+  const content = `${before}${BEGIN}\n\n${[images, ...runs.map(section), ...soaks.map(soakSection)].join('\n\n')}\n\n${rest}`;
   return [...plots, { path: PAGE, content }];
 }
 
@@ -33,9 +33,10 @@ function readRuns(): BenchRun[] {
   return runs.sort((a, b) => a.nodes - b.nodes);
 }
 
-function readSoak(): SoakRun | undefined {
+/** The newest one, if there was any. */
+function readSoaks(): SoakRun[] {
   const path = join(ROOT, DIRECTORY, 'soak.json');
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as SoakRun) : undefined;
+  return existsSync(path) ? [JSON.parse(readFileSync(path, 'utf8')) as SoakRun] : [];
 }
 
 function section({ nodes, effort, results, ...run }: BenchRun): string {

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createInformer } from '../../src/runtime/informer.ts';
-import { createLogger } from '../../src/runtime/logger.ts';
+import type { V1Node } from '@kubernetes/client-node';
+import type { InformerEvent } from '../../src/runtime/informer.ts';
 import { NODES } from '../../src/runtime/resources.ts';
 import { measured } from '../faults/measured.ts';
 import { startFixture, type Fixture } from './fixture.ts';
+import { follow } from './follow.ts';
 import { connect, type Connected } from './runtimeScene.ts';
 
 /** Another manager that wants a label of ours to say something else, on a real API server; a pass takes a second. */
@@ -14,8 +15,7 @@ const WRONG = 'true';
 
 let f: Fixture;
 let connected: Connected;
-const stop = new AbortController();
-let watching: Promise<void>;
+let stopRival: () => Promise<void>;
 /** True while the rival changes the label at once, whenever it is not as the rival wants it. */
 let isFighting = false;
 /** How often the label of n1 became what it should be. */
@@ -29,29 +29,21 @@ beforeAll(async () => {
   await f.startOperator();
   await f.createWatch('web', { maxBandwidthPercent: '10' });
   await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual({ n1: RIGHT, n2: RIGHT }), WAIT);
-  const nodes = rival();
-  watching = nodes.run(stop.signal);
-  // What is written before its first list is seen by it as no change.
-  await nodes.whenSynced();
+  stopRival = await follow(f.controlPlane, NODES, rival);
 });
 afterAll(async () => {
-  stop.abort();
-  await watching;
+  await stopRival();
   await connected.transport.close();
   await f.stop();
 });
 
-function rival() {
-  const nodes = createInformer({ transport: connected.transport, resource: NODES, logger: createLogger('silent') });
-  nodes.subscribe((event) => {
-    const value = event.object.metadata?.labels?.[KEY];
-    const before = event.type === 'update' ? event.old?.metadata?.labels?.[KEY] : undefined;
-    if (event.object.metadata?.name !== 'n1' || event.type === 'delete') return;
-    if (event.type === 'update' && value === RIGHT && before !== RIGHT) corrections++;
-    if (event.type === 'update') writes.push(value);
-    if (isFighting && value !== WRONG) void spoil();
-  });
-  return nodes;
+function rival(event: InformerEvent<V1Node>): void {
+  const value = event.object.metadata?.labels?.[KEY];
+  const before = event.type === 'update' ? event.old?.metadata?.labels?.[KEY] : undefined;
+  if (event.object.metadata?.name !== 'n1' || event.type === 'delete') return;
+  if (event.type === 'update' && value === RIGHT && before !== RIGHT) corrections++;
+  if (event.type === 'update') writes.push(value);
+  if (isFighting && value !== WRONG) void spoil();
 }
 
 const spoil = (value: string | null = WRONG): Promise<unknown> =>

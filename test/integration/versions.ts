@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
+import { LineSplitter } from '../../src/runtime/reflector/lines.ts';
 import type { Transport } from '../../src/runtime/transport.ts';
 
 /** An object as one write left it. */
@@ -52,11 +53,8 @@ const versionOf = <O extends KubernetesObject>(object: O): Version<O> => ({
 });
 
 async function* eventsOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<{ type: string; object: unknown }> {
-  const decoder = new TextDecoder();
-  let rest = '';
+  const lines = new LineSplitter();
   for await (const bytes of stream) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) yield JSON.parse(line) as { type: string; object: unknown };
+    for (const line of lines.push(bytes)) yield JSON.parse(line.toString()) as { type: string; object: unknown };
   }
 }
