@@ -1,7 +1,7 @@
 /**
  * Runs the levels of tests, all of them even when one fails, and sums up from the runners' own reports. Those that
- * mostly wait for servers run one after the other, and beside them, one after the other too, those that compute. A level that cannot run on this machine fails, unless it was left out by name: a green run means that
- * everything ran.
+ * mostly wait for servers run one after the other, and beside them, one after the other too, those that compute. A
+ * level that cannot run on this machine fails, unless it was left out by name: a green run means that everything ran.
  *
  *   node scripts/test.ts [--only "unit lint"] [--with faults] [--without "e2e"]
  *
@@ -11,7 +11,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { choose, type Choice } from './test/choose.ts';
 import { LEVELS, type Level } from './test/levels.ts';
-import { runLevel, runLevelBeside, type LevelResult } from './test/runLevel.ts';
+import { buildAhead, runLevel, runLevelBeside, type LevelResult } from './test/runLevel.ts';
 import { summarize } from './test/summary.ts';
 
 async function run({ chosen, leftOut }: Choice): Promise<number> {
@@ -22,6 +22,7 @@ async function run({ chosen, leftOut }: Choice): Promise<number> {
   const [waited, computed] = await Promise.all([
     inTurn(waiting, runLevel),
     inTurn(computing, waiting.length === 0 ? runLevel : runLevelBeside),
+    buildAhead(waiting.slice(1)),
   ]);
   const order = (one: LevelResult): number => chosen.findIndex(({ name }) => name === one.level);
   const results = [...computed, ...waited].sort((a, b) => order(a) - order(b));

@@ -3,8 +3,10 @@ import { needsGo, needsImage, needsLab, needsLinux, needsShellcheck } from './re
 /** One level of tests. */
 export interface Level {
   readonly name: string;
+  /** Families of programs that test/lab/build.sh makes before all else; of levels that wait, while the first one runs. */
+  readonly builds?: readonly string[];
   /** Run in order; the first that fails ends the level. The last one is the one that counts tests, where any does. */
-  readonly commands: readonly (readonly string[])[];
+  readonly commands?: readonly (readonly string[])[];
   /** A vitest project or path: its JSON report counts the tests. Without it the level counts as one test. */
   readonly vitest?: { readonly project: string; readonly paths: readonly string[] };
   /** Takes minutes: runs only where it is asked for by name. */
@@ -18,9 +20,12 @@ export interface Level {
   readonly unmet?: () => string | undefined;
 }
 
-function builtByLab(...families: readonly string[]): Pick<Level, 'commands' | 'unmet'> {
-  return { commands: [['test/lab/build.sh', ...families]], unmet: () => needsLinux() ?? needsGo(families) };
+function builtByLab(...builds: readonly string[]): Pick<Level, 'builds' | 'unmet'> {
+  return { builds, unmet: () => needsLinux() ?? needsGo(builds) };
 }
+
+/** Built early, so that on a machine where nothing is built yet it is done while others wait for their servers. */
+const OF_E2E = ['containerd', 'k8s-node', 'coredns', 'pause'];
 
 /** From what is quick and needs nothing to what needs a cluster. */
 export const LEVELS: readonly Level[] = [
@@ -35,7 +40,7 @@ export const LEVELS: readonly Level[] = [
     // The manifests come from the chart, by helm: the pinned one, or the one that the variable names.
     unmet: () => (process.env.HELM === undefined ? needsGo(['helm']) : undefined),
   },
-  { name: 'unit', commands: [], waits: true, vitest: { project: 'unit', paths: [] } },
+  { name: 'unit', waits: true, vitest: { project: 'unit', paths: [] } },
   {
     name: 'integration',
     ...builtByLab('k8s', 'etcd', 'helm', 'node_exporter', 'prometheus'),
@@ -51,8 +56,7 @@ export const LEVELS: readonly Level[] = [
   },
   {
     name: 'chart',
-    // The last three are e2e's: on a machine where nothing is built yet, others wait for their servers meanwhile.
-    ...builtByLab('k8s', 'etcd', 'prometheus', 'helm', 'helm3', 'kubeconform', 'containerd', 'coredns', 'pause'),
+    ...builtByLab('k8s', 'etcd', 'prometheus', 'helm', 'helm3', 'kubeconform', ...OF_E2E),
     vitest: { project: 'chart', paths: [] },
   },
   {
@@ -64,12 +68,11 @@ export const LEVELS: readonly Level[] = [
   {
     name: 'bench',
     long: true,
+    ...builtByLab('k8s', 'etcd', 'prometheus'),
     commands: [
       ['node', 'scripts/build.ts'],
-      ['test/lab/build.sh', 'k8s', 'etcd', 'prometheus'],
       ['node', 'test/bench/main.ts', '--quick'],
     ],
-    unmet: () => needsLinux() ?? needsGo(['k8s', 'etcd', 'prometheus']),
   },
   {
     name: 'e2e',

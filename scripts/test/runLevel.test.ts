@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { countTests, runLevel, runLevelBeside } from './runLevel.ts';
+import { buildAhead, countTests, runLevel, runLevelBeside } from './runLevel.ts';
 
 const NODE_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 const node = (script: string): string[] => [process.execPath, '-e', script];
@@ -55,6 +55,45 @@ describe('a level', () => {
   it('whose program is not there counts as failed', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     expect(await runLevel({ name: 'x', commands: [['no-such-program']] })).toMatchObject({ passed: 0, failed: 1 });
+  });
+});
+
+describe('what levels are to have built', () => {
+  const before = process.cwd();
+  beforeEach(() => {
+    mkdirSync(join(directory, 'test/lab'), { recursive: true });
+    writeBuild('echo "$*" >> built');
+    process.chdir(directory);
+  });
+  afterEach(() => process.chdir(before));
+
+  function writeBuild(script: string): void {
+    writeFileSync(join(directory, 'test/lab/build.sh'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+  const built = (): string[] => (existsSync('built') ? readFileSync('built', 'utf8').trim().split('\n') : []);
+
+  it('is built before their commands', async () => {
+    const commands = [node("fs.appendFileSync('built', 'then\\n')")];
+    expect(await runLevel({ name: 'x', builds: ['k8s', 'etcd'], commands })).toMatchObject({ passed: 1, failed: 0 });
+    expect(built()).toEqual(['k8s etcd', 'then']);
+  });
+
+  it('fails the level where it cannot be built', async () => {
+    writeBuild('exit 7');
+    const { failed, problem } = await runLevel({ name: 'x', builds: ['k8s'] });
+    expect({ failed, problem }).toEqual({ failed: 1, problem: 'FAILED: test/lab/build.sh k8s (status 7)' });
+  });
+
+  it('is built ahead, each family once, but not for one that cannot run', async () => {
+    const cannot = () => 'needs root';
+    const levels = [{ builds: ['k8s', 'etcd'] }, { builds: ['etcd', 'helm'] }, { builds: ['x'], unmet: cannot }, {}];
+    await buildAhead(levels.map((level) => ({ name: 'x', ...level })));
+    expect(built()).toEqual(['k8s etcd helm']);
+  });
+
+  it('is nothing ahead where none needs anything', async () => {
+    await buildAhead([{ name: 'x' }, { name: 'y', commands: [node('')] }]);
+    expect(built()).toEqual([]);
   });
 });
 

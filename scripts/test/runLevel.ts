@@ -86,8 +86,19 @@ function whyNot(level: Level): string | undefined {
   }
 }
 
-async function runCommands(level: Level, runIt: Run): Promise<string | undefined> {
-  for (const command of level.commands) {
+const buildCommand = (families: readonly string[]): string[] => ['test/lab/build.sh', ...families];
+
+/**
+ * Builds what levels will need, while the first of them runs: on a machine that has nothing built yet that takes
+ * longest. Which of it cannot be built is not told here: the level that needs it fails, and says so.
+ */
+export async function buildAhead(levels: readonly Level[]): Promise<void> {
+  const families = levels.filter((level) => whyNot(level) === undefined).flatMap(({ builds }) => builds ?? []);
+  if (families.length > 0) await run(buildCommand([...new Set(families)]), 'inherit');
+}
+
+async function runCommands({ builds, commands = [] }: Level, runIt: Run): Promise<string | undefined> {
+  for (const command of builds ? [buildCommand(builds), ...commands] : commands) {
     const status = await runIt(command);
     if (status !== 0) return `FAILED: ${command.join(' ')} (status ${status})`;
   }

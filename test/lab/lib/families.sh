@@ -1,22 +1,19 @@
 # shellcheck shell=bash
-# What is built, and how. One Go module a family, since the families' dependencies disagree with one another.
+# What is built, and how. A Go module for each family but one, since their dependencies disagree with one another.
 # Sourced by build.sh.
 
-# Families in the order in which they are wanted: the integration tests need the first two only.
+# Families in the order in which they are wanted: from containerd on, only a cluster with nodes needs them. Its own
+# programs of Kubernetes are a family apart, so that tests which need none do not wait for them.
 # shellcheck disable=SC2034 # used by build.sh
-DEFAULT_FAMILIES=(k8s etcd node_exporter prometheus containerd coredns helm kubeconform pause)
+DEFAULT_FAMILIES=(k8s etcd node_exporter prometheus containerd k8s-node coredns helm kubeconform pause)
 # Built only when asked for by name.
 EXTRA_FAMILIES=(toxiproxy helm3 kwok)
 
 # One binary a line: the file's name, then the Go package.
 family_binaries() {
   case $1 in
-    k8s)
-      local command
-      for command in kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl; do
-        echo "$command k8s.io/kubernetes/cmd/$command"
-      done
-      ;;
+    k8s) kubernetes_commands kube-apiserver kube-controller-manager kubectl ;;
+    k8s-node) kubernetes_commands kube-scheduler kubelet kube-proxy ;;
     etcd) echo 'etcd go.etcd.io/etcd/server/v3' ;;
     node_exporter) echo 'node_exporter github.com/prometheus/node_exporter' ;;
     prometheus)
@@ -40,6 +37,19 @@ family_binaries() {
   esac
 }
 
+kubernetes_commands() { # command...
+  local command
+  for command in "$@"; do echo "$command k8s.io/kubernetes/cmd/$command"; done
+}
+
+# The directory of modules/ that pins a family's versions.
+family_module() {
+  case $1 in
+    k8s-node) echo k8s ;;
+    *) echo "$1" ;;
+  esac
+}
+
 # Build tags that leave out what the lab does not use; compiling is most of the time of a first build.
 family_tags() {
   case $1 in
@@ -51,7 +61,7 @@ family_tags() {
 family_ldflags() {
   local version package
   case $1 in
-    k8s)
+    k8s | k8s-node)
       # Kubernetes stamps its version at link time; a kubelet that says v0.0.0 is refused by nobody but confuses everyone.
       version=$(module_version k8s k8s.io/kubernetes)
       package=k8s.io/component-base/version
