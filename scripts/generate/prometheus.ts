@@ -1,9 +1,15 @@
 import { configFiles } from '../../src/controllers/measurement/components/prometheus.ts';
+import { renderRecordingRules } from '../../src/controllers/measurement/components/rules/recording.ts';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import type { GeneratedFile } from './file.ts';
 
-/** The configuration and rules of the operator's own Prometheus, as they are unless an option says otherwise. */
+/**
+ * The configuration and rules of the operator's own Prometheus, as they are unless an option says otherwise; and the
+ * recording rules of one that does not scrape the operator.
+ */
 export function prometheus(): GeneratedFile[] {
-  const files = configFiles(defaultMeasurementOptions('traffic-operator-system'));
-  return files.map(({ path, content }) => ({ path: `prometheus/${path}`, content }));
+  const options = defaultMeasurementOptions('traffic-operator-system');
+  const files = configFiles(options).map(({ path, content }) => ({ path: `prometheus/${path}`, content }));
+  const withoutOperator = renderRecordingRules({ ...options, operatorMetrics: false });
+  return [...files, { path: 'prometheus/rules/recording-without-operator.yml', content: withoutOperator }];
 }

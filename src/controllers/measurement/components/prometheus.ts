@@ -86,7 +86,7 @@ function renderConfigMap(options: MeasurementOptions, owner?: V1OwnerReference):
 export function configFiles(options: MeasurementOptions): { path: string; content: string }[] {
   return [
     { path: CONFIG_FILE, content: renderPrometheusConfig(options) },
-    { path: RULE_FILES.recording, content: renderRecordingRules(options.prometheus) },
+    { path: RULE_FILES.recording, content: renderRecordingRules(options) },
     { path: RULE_FILES.alerts, content: renderAlertingRules(options) },
   ];
 }

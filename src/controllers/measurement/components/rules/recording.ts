@@ -1,5 +1,5 @@
 import { DEFAULT_EXCLUDED_DEVICES, VIRTUAL_DRIVERS, VLAN_NAME } from '../../../../usage/devices.ts';
-import type { PrometheusOptions } from '../../options.ts';
+import type { MeasurementOptions } from '../../options.ts';
 import { renderRules } from './rule.ts';
 import type { RecordingRule } from './rule.ts';
 
@@ -9,15 +9,30 @@ const EXPORTER = 'job="node-exporter"';
 /** IFF_SLAVE, 0x800, in a language without bit operations. */
 const SLAVES = `floor(node_network_flags{${EXPORTER}} / 2048) % 2 == 1`;
 
-/** The recording rules: how full each node's links are. */
+const RATIO = 'node:traffic_operator_bandwidth:ratio';
+const FROM_OPERATOR = 'max by (node) (traffic_operator_node_bandwidth_ratio)';
+
+/**
+ * The recording rules: how full each node's links are. From the operator's own figure, where it is scraped: to work the
+ * same out from the exporters' series takes seconds of each evaluation on 10,000 nodes, and a third of the memory.
+ */
 export function renderRecordingRules({
-  scrapeIntervalSeconds,
-}: Pick<PrometheusOptions, 'scrapeIntervalSeconds'>): string {
-  const rules = recordingRules(SCRAPES_PER_WINDOW * scrapeIntervalSeconds);
+  prometheus,
+  operatorMetrics,
+}: Pick<MeasurementOptions, 'operatorMetrics'> & {
+  prometheus: Pick<MeasurementOptions['prometheus'], 'scrapeIntervalSeconds'>;
+}): string {
+  const rules = operatorMetrics ? [OPERATORS] : exportersRules(SCRAPES_PER_WINDOW * prometheus.scrapeIntervalSeconds);
   return renderRules('How full the links of the nodes are, from 0 to 1.', [{ name: 'node-bandwidth', rules }]);
 }
 
-function recordingRules(windowSeconds: number): RecordingRule[] {
+const OPERATORS: RecordingRule = {
+  record: RATIO,
+  why: 'What nodes are judged by, capacity annotations included.',
+  expr: FROM_OPERATOR,
+};
+
+function exportersRules(windowSeconds: number): RecordingRule[] {
   return [
     {
       record: 'node_device:node_network_transmit_bytes:rate',
@@ -37,9 +52,9 @@ function recordingRules(windowSeconds: number): RecordingRule[] {
 sum by (node) (${SPEED} and on (node, device) ${RATE})`,
     },
     {
-      record: 'node:traffic_operator_bandwidth:ratio',
-      why: "The operator's own figure comes first: it is what nodes are judged by, capacity annotations included. Without it\n(no operator, or its metrics are not scraped) the exporter's series still tell most of it.",
-      expr: `max by (node) (traffic_operator_node_bandwidth_ratio)
+      record: RATIO,
+      why: "The operator's own figure comes first: it is what nodes are judged by, capacity annotations included. Where its\nmetrics are not scraped, the exporter's series still tell most of it.",
+      expr: `${FROM_OPERATOR}
 or
 node:node_network_transmit:ratio`,
     },
