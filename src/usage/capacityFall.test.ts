@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { capacityFall, describeFall, isAboveForFall } from './capacityFall.ts';
 import type { NodeUsage } from './percent.ts';
-import { DeviceReading, NodeReadings } from './samples.ts';
+import { FactsReading, NodeReadings, type DeviceReading } from './samples.ts';
 
 const TEN_GBIT = 1.25e9;
 
 function readings(devices: Record<string, Partial<DeviceReading>>): NodeReadings {
   const node = new NodeReadings();
   for (const [name, fields] of Object.entries(devices))
-    node.devices.set(name, Object.assign(new DeviceReading(), fields));
+    node.devices.set(name, Object.assign(new FactsReading(), fields));
   return node;
 }
 

@@ -62,6 +62,10 @@ export const VIRTUAL_DRIVERS = [
   'wireguard',
 ];
 
+/** What most nodes have, once for all of them. */
+const NOTHING: ReadonlyMap<string, Exclusion> = new Map();
+const NONE: readonly string[] = [];
+
 /** Matches what a PromQL matcher with the same text matches: the whole name. Throws SyntaxError. */
 export function wholeName(pattern: string): RegExp {
   return new RegExp(`^(?:${pattern})$`);
@@ -91,7 +95,8 @@ export function chooseDevices(devices: ReadonlyMap<string, DeviceFacts>, exclude
     else excluded.set(name, why);
   }
   const roots = dropChildren(counted, devices, excluded);
-  return roots.length > 0 ? { counted: roots.sort(), excluded, ambiguousUplinks: [] } : onlyUplink(devices, excluded);
+  if (roots.length === 0) return onlyUplink(devices, excluded);
+  return { counted: roots.sort(), excluded: excluded.size === 0 ? NOTHING : excluded, ambiguousUplinks: NONE };
 }
 
 function exclusionOf(name: string, facts: DeviceFacts, exclude: RegExp): Exclusion | undefined {

@@ -6,24 +6,29 @@ import type { Snapshot } from './snapshot.ts';
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * Shows how full each node is. Worked out when it is asked for, which is less often than passes end: a node without a
- * figure in the newest pass has no series, rather than an old or a made-up one.
+ * Shows how full each node is. Worked out when it is asked for, which is less often than passes end, and not set value by
+ * value, which would hash the labels of ten thousand nodes. A node without a figure in the newest pass has no series,
+ * rather than an old or a made-up one.
  */
-function createBandwidthRatios(registry: Registry): (snapshot: Snapshot) => void {
-  let newest: Snapshot | undefined;
-  new Gauge({
-    name: 'traffic_operator_node_bandwidth_ratio',
-    help: 'Share of the capacity of a node that it sends over its measured devices, 1 being full. Absent where it is not known.',
-    labelNames: ['node'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [node, { percent }] of newest?.nodes ?? []) {
-        if (percent !== undefined) this.set({ node }, percent / 100);
-      }
-    },
-  });
-  return (snapshot) => (newest = snapshot);
+class BandwidthRatios extends Gauge<'node'> {
+  newest: Snapshot | undefined;
+
+  constructor(registry: Registry) {
+    super({
+      name: 'traffic_operator_node_bandwidth_ratio',
+      help: 'Share of the capacity of a node that it sends over its measured devices, 1 being full. Absent where it is not known.',
+      labelNames: ['node'],
+      registers: [registry],
+    });
+  }
+
+  override async get(): ReturnType<Gauge<'node'>['get']> {
+    const values: { labels: { node: string }; value: number }[] = [];
+    for (const [node, { percent }] of this.newest?.nodes ?? []) {
+      if (percent !== undefined) values.push({ labels: { node }, value: percent / 100 });
+    }
+    return { ...(await super.get()), values };
+  }
 }
 
 /** Shows how many series the newest pass could give to no node. After a pass that failed it is not known. */
@@ -64,14 +69,14 @@ export function createUsageMetrics(registry: Registry): UsageMetrics {
     buckets: BUCKETS,
     registers,
   });
-  const showRatios = createBandwidthRatios(registry);
+  const ratios = new BandwidthRatios(registry);
   const showStrays = createStraySeries(registry);
   return {
     questionEnded: (kind, outcome, seconds) => queries.observe({ kind, outcome }, seconds),
     passEnded: (snapshot, seconds) => {
       passes.inc({ result: snapshot.ok ? 'ok' : (snapshot.error?.reason ?? 'unknown') });
       duration.observe(seconds);
-      showRatios(snapshot);
+      ratios.newest = snapshot;
       showStrays(snapshot);
     },
   };

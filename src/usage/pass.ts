@@ -6,10 +6,10 @@ import { createNodeResolver } from './nodeNames.ts';
 import type { KnownNode, NodeResolver } from './nodeNames.ts';
 import { nodeUsage } from './percent.ts';
 import type { NodeUsage } from './percent.ts';
-import type { Patience } from './patience.ts';
+import { orAborted, type Patience } from './patience.ts';
 import { PEAK_WINDOW_SECONDS } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
-import type { Answered, Questions } from './questions.ts';
+import type { Answered, Background, Questions } from './questions.ts';
 import { Refreshed } from './refreshed.ts';
 import type { NodeReadings, Readings } from './samples.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -30,11 +30,8 @@ const OLDEST_FACTS_MS = 300_000;
 const SAMPLES_PER_WINDOW_EVERY_MS = 60_000;
 /** Also asked when a node has less capacity than in the pass before; this is for what fell before we began. */
 const FALLEN_SPEEDS_EVERY_MS = 30_000;
-/** How long the evaluation of nodes may keep the event loop from others. */
-const LONGEST_TURN_MS = 8;
-
-/** Gives a question that no pass waits for a deadline of its own. */
-export type Background = <T>(work: (patience: Patience) => Promise<T>) => Promise<T>;
+/** So many nodes take 2 to 5 ms to evaluate: then it is the others' turn. */
+const NODES_A_TURN = 500;
 
 interface Readers {
   resolver: NodeResolver;
@@ -49,7 +46,6 @@ export class Passes {
   readonly #query: UsageQuery;
   readonly #exclude: RegExp;
   readonly #background: Background;
-  readonly #clock: Clock;
   readonly #facts: Refreshed<Answered>;
   readonly #counts: Refreshed<void>;
   readonly #samplesPerWindow: WindowSamples;
@@ -62,7 +58,6 @@ export class Passes {
     this.#query = o.query;
     this.#exclude = wholeName(o.query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES);
     this.#background = o.background;
-    this.#clock = o.clock;
     this.#facts = new Refreshed<Answered>(o.clock, FACTS_EVERY_MS);
     this.#counts = new Refreshed<void>(o.clock, SAMPLES_PER_WINDOW_EVERY_MS);
     this.#samplesPerWindow = new WindowSamples(o.clock, o.query.windowSeconds);
@@ -82,7 +77,7 @@ export class Passes {
     const problem = await this.#addUplinks(usages, nodes, at, readers);
     if (hasLess(usages, this.#before)) this.#fallenSpeeds.expire();
     this.#before = usages;
-    if (lacksFacts(rates.readings, facts.readings)) this.#facts.expire();
+    if (lacksFacts(usages, rates.readings, facts.readings)) this.#facts.expire();
     this.#readBeside(readers);
     return {
       ok: true,
@@ -103,22 +98,23 @@ export class Passes {
   async #readFacts(readers: Readers): Promise<Answered> {
     const known = this.#facts.value;
     if (known && known.series > MOST_FACTS_IN_PASS && this.#facts.ageMs < OLDEST_FACTS_MS) return known;
-    const facts = await this.#askFacts(readers);
-    this.#facts.set(facts);
-    return facts;
+    // Of many nodes they may take longer than a pass may: the next one finds them read, or nearly so.
+    return orAborted(
+      this.#facts.renew(() => this.#askFacts(readers)),
+      readers.patience.signal,
+    );
   }
 
-  #askFacts({ resolver, patience, areMany }: Readers): Promise<Answered> {
-    const questions = this.#questions;
-    return areMany ? questions.factsInParts(resolver, patience) : questions.facts(resolver, patience);
+  #askFacts({ resolver, areMany }: Readers): Promise<Answered> {
+    return areMany
+      ? this.#questions.factsInParts(resolver, this.#background)
+      : this.#background((patience) => this.#questions.facts(resolver, patience));
   }
 
   #readBeside(readers: Readers): void {
     const questions = this.#questions;
     const { resolver } = readers;
-    if ((this.#facts.value?.series ?? 0) > MOST_FACTS_IN_PASS) {
-      this.#facts.refresh(() => this.#background((patience) => this.#askFacts({ ...readers, patience })));
-    }
+    if ((this.#facts.value?.series ?? 0) > MOST_FACTS_IN_PASS) this.#facts.refresh(() => this.#askFacts(readers));
     this.#fallenSpeeds.refresh(() => this.#background((patience) => questions.fallenSpeeds(resolver, patience)));
     if (this.#query.scrapeIntervalSeconds === undefined) {
       if (this.#samplesPerWindow.isOpen) this.#counts.expire();
@@ -150,18 +146,12 @@ export class Passes {
     timeSeconds: number,
   ): Promise<Map<string, NodeUsage>> {
     const usages = new Map<string, NodeUsage>();
-    const peaks = this.#peaks();
-    let turnStart = this.#clock.monotonic();
-    for (const [node, { capacity }] of nodes) {
-      // Before a node, not after it: the last one is no reason to wait.
-      if (this.#clock.monotonic() - turnStart >= LONGEST_TURN_MS) {
-        await nextTurn();
-        turnStart = this.#clock.monotonic();
-      }
-      const readings = { facts: facts.get(node), rates: rates.get(node) };
-      const usage = nodeUsage({ node, ...readings, capacity, exclude: this.#exclude, timeSeconds });
-      const fall = capacity === undefined ? capacityFall(usage, readings.facts, peaks?.get(node)) : undefined;
-      usages.set(node, fall === undefined ? usage : { ...usage, fall });
+    const answers = { facts, rates, peaks: this.#peaks(), exclude: this.#exclude, timeSeconds };
+    const all = [...nodes];
+    for (let from = 0; from < all.length; from += NODES_A_TURN) {
+      if (from > 0) await nextTurn();
+      for (const [node, known] of all.slice(from, from + NODES_A_TURN))
+        usages.set(node, evaluate(node, known, answers));
     }
     return usages;
   }
@@ -185,9 +175,28 @@ export class Passes {
   }
 }
 
-/** Whether a node has joined since the facts were read. */
-function lacksFacts(rates: Readings, facts: Readings): boolean {
-  for (const node of rates.nodes.keys()) if (!facts.nodes.has(node)) return true;
+/** What all nodes are evaluated by. */
+interface Answers {
+  facts: ReadonlyMap<string, NodeReadings>;
+  rates: ReadonlyMap<string, NodeReadings>;
+  peaks: ReadonlyMap<string, NodeReadings> | undefined;
+  exclude: RegExp;
+  timeSeconds: number;
+}
+
+function evaluate(node: string, { capacity }: KnownNode, answers: Answers): NodeUsage {
+  const { exclude, timeSeconds } = answers;
+  const [facts, rates] = [answers.facts.get(node), answers.rates.get(node)];
+  const usage = nodeUsage({ node, facts, rates, capacity, exclude, timeSeconds });
+  const fall = capacity === undefined ? capacityFall(usage, facts, answers.peaks?.get(node)) : undefined;
+  return fall === undefined ? usage : { ...usage, fall };
+}
+
+/** Whether a node has joined since the facts were read: it has a rate, and cannot be measured. */
+function lacksFacts(usages: ReadonlyMap<string, NodeUsage>, rates: Readings, facts: Readings): boolean {
+  for (const [node, { percent }] of usages) {
+    if (percent === undefined && rates.nodes.has(node) && !facts.nodes.has(node)) return true;
+  }
   return false;
 }
 

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Question } from './prometheusClient.ts';
 import { PrometheusError } from './prometheusError.ts';
 import { device, PassScene } from './testing/passScene.ts';
@@ -65,6 +65,32 @@ describe('facts of very many nodes', () => {
     const facts = scene.prometheus.asked.filter(({ kind }) => kind === 'facts').map(({ expression }) => expression);
     expect(facts).toHaveLength(6);
     expect(facts.filter((expression) => expression.includes('node_network_speed_bytes'))).toHaveLength(1);
+  });
+
+  it('may take longer than a pass: the next one goes on where it ended', async () => {
+    const gates: (() => void)[] = [];
+    scene.prometheus.before = (_question, kind) =>
+      kind === 'facts' ? new Promise<void>((resolve) => gates.push(resolve)) : undefined;
+    const pass = () => {
+      const deadline = new AbortController();
+      const patience = { signal: deadline.signal, timeoutMs: 8_000 };
+      const finding = scene.passes.next(new Map(Object.entries(nodes)), scene.clock.now(), patience);
+      return { finding, end: () => deadline.abort(new PrometheusError('Deadline', 'too long')) };
+    };
+    for (let answered = 0; answered < 6; answered += 2) {
+      const { finding, end } = pass();
+      for (const next of [answered, answered + 1]) {
+        await vi.waitFor(() => expect(gates).toHaveLength(next + 1));
+        gates[next]!();
+      }
+      if (answered === 4) {
+        expect((await finding).nodes.get('n7')).toMatchObject({ percent: 5 });
+      } else {
+        end();
+        await expect(finding).rejects.toMatchObject({ reason: 'Deadline' });
+      }
+    }
+    expect([scene.prometheus.count('facts'), scene.prometheus.count('rates')]).toEqual([6, 3]);
   });
 
   it('are worth nothing when one of the answers is missing', async () => {

@@ -25,11 +25,16 @@ export async function within<T>(
   }, timeoutMs);
   const signal = AbortSignal.any([deadline.signal, stopped]);
   try {
-    return await Promise.race([work({ signal, timeoutMs }), whenAborted(signal)]);
+    return await orAborted(work({ signal, timeoutMs }), signal);
   } finally {
     timer.cancel();
     deadline.abort(ENDED);
   }
+}
+
+/** As the work, but rejects with the signal's reason once that is aborted; the work is left to itself. */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return Promise.race([work, whenAborted(signal)]);
 }
 
 function whenAborted(signal: AbortSignal): Promise<never> {

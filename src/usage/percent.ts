@@ -126,16 +126,16 @@ function invalidSample({ facts, rates, choice }: Found): string | undefined {
   for (const name of choice.counted) {
     const problem =
       facts.invalid.get(name) ??
-      negative(`counter of ${name}`, facts.devices.get(name)?.total) ??
-      negative(`rate of ${name}`, rates?.devices.get(name)?.rate);
+      negative('counter', name, facts.devices.get(name)?.total) ??
+      negative('rate', name, rates?.devices.get(name)?.rate);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
 /** A counter can't be below 0, nor can its rate, which takes resets into account. */
-function negative(what: string, value: number | undefined): string | undefined {
-  return value !== undefined && value < 0 ? `${what} is ${value}` : undefined;
+function negative(what: string, device: string, value: number | undefined): string | undefined {
+  return value !== undefined && value < 0 ? `${what} of ${device} is ${value}` : undefined;
 }
 
 function measure(input: NodeInput, found: Found): NodeUsage {
@@ -155,13 +155,13 @@ function ofSpeeds(input: NodeInput, found: Found, rated: readonly Rated[], trans
     return unknown(input, noSpeed(found), { transmitBytesTotal, transmitBytesPerSecond });
   }
   const capacity = sum(known, ({ speed }) => speed ?? 0);
-  return measured(input, known, capacity, transmitBytesTotal);
+  return measured(input, found, known, capacity, transmitBytesTotal);
 }
 
 function ofCapacity(
   input: NodeInput,
   text: string,
-  { choice }: Found,
+  found: Found,
   rated: readonly Rated[],
   transmitBytesTotal: number,
 ): NodeUsage {
@@ -171,12 +171,18 @@ function ofCapacity(
     return unknown(input, { reason: 'InvalidCapacity', message }, { transmitBytesTotal });
   }
   // The whole node's capacity needs the whole node's traffic: without one device's rate it would seem less than it is.
-  const unrated = choice.counted.filter((name) => !rated.some((device) => device.name === name));
+  const unrated = found.choice.counted.filter((name) => !rated.some((device) => device.name === name));
   if (unrated.length > 0) return unknown(input, noRate(unrated), { transmitBytesTotal });
-  return measured(input, rated, capacity.bytesPerSecond, transmitBytesTotal);
+  return measured(input, found, rated, capacity.bytesPerSecond, transmitBytesTotal);
 }
 
-function measured(input: NodeInput, devices: readonly Rated[], capacity: number, total: number): NodeUsage {
+function measured(
+  input: NodeInput,
+  { choice: { counted } }: Found,
+  devices: readonly Rated[],
+  capacity: number,
+  total: number,
+): NodeUsage {
   const rate = sum(devices, (device) => device.rate);
   const percent = (100 * rate) / capacity;
   if (!Number.isFinite(percent))
@@ -187,7 +193,8 @@ function measured(input: NodeInput, devices: readonly Rated[], capacity: number,
     transmitBytesTotal: total,
     transmitBytesPerSecond: rate,
     capacityBytesPerSecond: capacity,
-    devices: devices.map(({ name }) => name),
+    // Mostly all that count: then one list serves pass after pass.
+    devices: devices.length === counted.length ? counted : devices.map(({ name }) => name),
     timeSeconds: input.timeSeconds,
     reason: 'Measured',
   };
@@ -198,10 +205,12 @@ function unknown(input: NodeInput, problem: Problem, numbers: Numbers = {}): Nod
 }
 
 function ratedDevices({ facts, rates, choice }: Found): Rated[] {
-  return choice.counted.flatMap((name) => {
+  const rated: Rated[] = [];
+  for (const name of choice.counted) {
     const rate = rates?.devices.get(name)?.rate;
-    return rate === undefined ? [] : [{ name, rate, speed: facts.devices.get(name)?.speed }];
-  });
+    if (rate !== undefined) rated.push({ name, rate, speed: facts.devices.get(name)?.speed });
+  }
+  return rated;
 }
 
 /** A NIC that is down reads -125000, some virtual ones 0. */

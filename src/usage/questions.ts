@@ -19,6 +19,9 @@ import type { Snapshot } from './snapshot.ts';
 /** What a question is about: a label of the metrics. */
 export type QuestionKind = 'rates' | 'facts' | 'uplinks' | 'samples_per_window' | 'fallen_speeds';
 
+/** Gives a question that no pass waits for to its end a deadline of its own. */
+export type Background = <T>(work: (patience: Patience) => Promise<T>) => Promise<T>;
+
 /** What the feed tells of itself while it works. */
 export interface UsageMetrics {
   /** @param outcome 'ok', or the reason why there is no answer */
@@ -62,12 +65,15 @@ export class Questions {
   /**
    * The same, metric by metric: many times as many nodes fit into the memory that an answer needs, and into what is
    * taken for an answer at all. Nothing of it counts before all of it was read.
+   *
+   * @param background gives each part a deadline of its own
    */
-  async factsInParts(resolver: NodeResolver, patience: Patience): Promise<Answered> {
+  async factsInParts(resolver: NodeResolver, background: Background): Promise<Answered> {
     const readings = new Readings(resolver);
     const parts: Answered[] = [];
     for (const metric of FACT_METRICS) {
-      parts.push(await this.#read('facts', factsQuery(this.#query, COUNTED, [metric]), readings, patience));
+      const expression = factsQuery(this.#query, COUNTED, [metric]);
+      parts.push(await background((patience) => this.#read('facts', expression, readings, patience)));
     }
     return {
       readings,

@@ -33,6 +33,17 @@ describe('Refreshed', () => {
     expect(value.value).toBe(2);
   });
 
+  it('is read by who cannot wait for the time, and then by one for all', async () => {
+    const value = new Refreshed<number>(new FakeClock(), 60_000);
+    value.set(1);
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const [one, other] = [value.renew(() => promise), value.renew(() => Promise.resolve(3))];
+    resolve(2);
+    expect([await one, await other, value.value]).toEqual([2, 2, 2]);
+    await expect(value.renew(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(value.value).toBe(2);
+  });
+
   it('keeps the old value when reading fails, and tries again when it is time', async () => {
     const clock = new FakeClock();
     const value = new Refreshed<number>(clock, 1_000);

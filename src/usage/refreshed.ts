@@ -8,7 +8,7 @@ export class Refreshed<T> {
   #readAt = -Infinity;
   #triedAt = -Infinity;
   #isExpired = false;
-  #running: Promise<void> | undefined;
+  #running: Promise<T> | undefined;
 
   constructor(clock: Clock, everyMs: number) {
     this.#clock = clock;
@@ -37,13 +37,24 @@ export class Refreshed<T> {
   refresh(read: () => Promise<T>): void {
     const now = this.#clock.monotonic();
     const isDue = this.#isExpired || now - Math.max(this.#readAt, this.#triedAt) >= this.#everyMs;
-    if (this.#running !== undefined || !isDue) return;
+    if (this.#running === undefined && isDue) this.renew(read).catch(() => undefined);
+  }
+
+  /**
+   * Resolves to a new value whether it is time or not: that of the reading under way, or else of one that begins now.
+   * Rejects where it fails; who waits no longer stops nothing.
+   */
+  renew(read: () => Promise<T>): Promise<T> {
+    if (this.#running !== undefined) return this.#running;
     this.#isExpired = false;
-    this.#triedAt = now;
+    this.#triedAt = this.#clock.monotonic();
     this.#running = read()
-      .then((value) => this.set(value))
-      .catch(() => undefined)
+      .then((value) => {
+        this.set(value);
+        return value;
+      })
       .finally(() => (this.#running = undefined));
+    return this.#running;
   }
 
   /** Makes it time for a new value, whatever the age of this one. */
@@ -53,6 +64,6 @@ export class Refreshed<T> {
 
   /** Resolves when nothing is under way. */
   async settled(): Promise<void> {
-    await this.#running;
+    await this.#running?.catch(() => undefined);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeviceReading, Readings } from './samples.ts';
+import { FactsReading, Readings } from './samples.ts';
 
 const AMBIGUOUS = Symbol('ambiguous');
 /** Knows a node "a" by its label or its instance; "shared" is the address of two. */
@@ -38,11 +38,23 @@ describe('Readings', () => {
       new Map([
         [
           'eth0',
-          { ...new DeviceReading(), total: 7, speed: 1.25e9, flags: 4099, ifaceId: 2, ifaceLink: 3, driver: 'veth' },
+          { ...new FactsReading(), total: 7, speed: 1.25e9, flags: 4099, ifaceId: 2, ifaceLink: 3, driver: 'veth' },
         ],
       ]),
     );
     expect(nodes.get('b')?.devices.get('eth1')?.total).toBe(8);
+  });
+
+  it('counts series that name neither node nor instance, also where they come first', () => {
+    const nameless = { metric: { device: 'eth0' }, value: [1.5, '7'] };
+    const { nodes, unmatched } = read([nameless, nameless, series({}), nameless]);
+    expect([unmatched.series, nodes.size]).toEqual([3, 1]);
+  });
+
+  it('tells two exporters of a node apart, however their series come', () => {
+    const other = { instance: 'a:9200', device: 'eth1' };
+    const { nodes } = read([series({}), series(other), series({ device: 'eth2' }), series(other)]);
+    expect([...(nodes.get('a')?.instances ?? [])]).toEqual(['a:9100', 'a:9200']);
   });
 
   it('reads rates, which carry no name', () => {

@@ -6,11 +6,15 @@ export interface SeriesResolver {
 }
 
 /** What an answer says of one device. */
-export class DeviceReading implements DeviceFacts {
+export interface DeviceReading extends DeviceFacts {
   /** Bytes per second. */
-  rate: number | undefined = undefined;
+  rate?: number | undefined;
   /** Highest speed of late, bytes per second. */
-  peak: number | undefined = undefined;
+  peak?: number | undefined;
+}
+
+/** What answers with facts say of one device. Those with one figure a device have no room for others. */
+export class FactsReading implements DeviceFacts {
   total: number | undefined = undefined;
   speed: number | undefined = undefined;
   flags: number | undefined = undefined;
@@ -101,6 +105,8 @@ export class Readings {
   timeSeconds: number | undefined = undefined;
   readonly #resolver: SeriesResolver;
   readonly #field: 'rate' | 'peak' | undefined;
+  /** Where the series before belonged. */
+  #last: { node: unknown; instance: unknown; readings: NodeReadings } | undefined = undefined;
 
   /** @param field what all samples are, where the series carry no metric name. */
   constructor(resolver: SeriesResolver, field?: 'rate' | 'peak') {
@@ -122,7 +128,17 @@ export class Readings {
     this.#read(node, device, metric, value);
   }
 
+  /** The series of one node mostly come one after the other. */
   #nodeOf(metric: Labels): NodeReadings | undefined {
+    const { node, instance } = metric;
+    const last = this.#last;
+    if (last !== undefined && last.node === node && last.instance === instance) return last.readings;
+    const readings = this.#lookUp(metric);
+    this.#last = readings && { node, instance, readings };
+    return readings;
+  }
+
+  #lookUp(metric: Labels): NodeReadings | undefined {
     const instance = textOf(metric.instance);
     const name = this.#resolver.resolve(textOf(metric.node), instance);
     if (typeof name !== 'string') {
@@ -141,9 +157,14 @@ export class Readings {
     if (typeof time === 'number' && Number.isFinite(time)) this.timeSeconds = time;
   }
 
+  #empty(): DeviceReading {
+    if (this.#field === undefined) return new FactsReading();
+    return this.#field === 'rate' ? { rate: undefined } : { peak: undefined };
+  }
+
   #read(node: NodeReadings, device: string, metric: Labels, value: unknown): void {
     let reading = node.devices.get(device);
-    if (reading === undefined) node.devices.set(device, (reading = new DeviceReading()));
+    if (reading === undefined) node.devices.set(device, (reading = this.#empty()));
     const name = metric.__name__;
     if (name === DRIVER_METRIC) {
       reading.driver ??= textOf(metric.driver);
