@@ -26,8 +26,10 @@ const full = {
 describe('trimNode', () => {
   it('keeps only what is read', () => {
     expect(trimNode('mine')(full)).toEqual({
-      metadata: { name: 'n1', uid: 'u', resourceVersion: '7', creationTimestamp: new Date('2026-01-01T00:00:00Z') },
-      unfitLabels: { [KEY]: 'true' },
+      metadata: { name: 'n1', uid: 'u', resourceVersion: '7' },
+      name: 'n1',
+      createdAt: Date.parse('2026-01-01T00:00:00Z'),
+      labels: { [KEY]: 'true' },
       ownedKeys: [KEY],
       capacity: '25Gbit',
       addresses: ['host-1', '198.18.0.11'],
@@ -43,7 +45,7 @@ describe('trimNode', () => {
 
   it('takes a Node of which only metadata was asked for', () => {
     expect(trimNode('mine')({ metadata: { name: 'n1' } })).toMatchObject({
-      unfitLabels: {},
+      labels: {},
       ownedKeys: [],
       addresses: [],
     });
@@ -54,6 +56,6 @@ describe('nodeChanged', () => {
   it('does not see a heartbeat, but sees a label', () => {
     const node = trimNode('mine')(full);
     expect(nodeChanged(node, { ...node, metadata: { ...node.metadata, resourceVersion: '8' } })).toBe(false);
-    expect(nodeChanged(node, { ...node, unfitLabels: { [KEY]: 'false' } })).toBe(true);
+    expect(nodeChanged(node, { ...node, labels: { [KEY]: 'false' } })).toBe(true);
   });
 });

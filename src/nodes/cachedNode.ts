@@ -9,8 +9,11 @@ const HOSTNAME_LABEL = 'kubernetes.io/hostname';
 
 /** All that is kept of a Node in memory: a few hundred bytes of the dozen KiB that it has. */
 export interface CachedNode extends KubeObject {
+  name: string;
+  /** When it joined, ms since the epoch by the API server's clock. */
+  createdAt: number;
   /** Labels that end in UNFIT_SUFFIX, whoever wrote them. */
-  unfitLabels: Readonly<Record<string, string>>;
+  labels: Readonly<Record<string, string>>;
   /** Of those, the keys that the given field manager owns. */
   ownedKeys: readonly string[];
   /** Of those that it does not own, key to the field manager that does; absent where there is none. */
@@ -82,13 +85,15 @@ function addressesOf(node: V1Node): readonly string[] {
  */
 export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode {
   return (node) => {
-    const { name, uid, resourceVersion, creationTimestamp } = node.metadata ?? {};
+    const { name = '', uid, resourceVersion, creationTimestamp } = node.metadata ?? {};
     const capacity = node.metadata?.annotations?.[CAPACITY_ANNOTATION];
-    const unfitLabels = unfitLabelsOf(node.metadata?.labels);
+    const labels = unfitLabelsOf(node.metadata?.labels);
     return {
-      metadata: { name, uid, resourceVersion, creationTimestamp },
-      unfitLabels,
-      ...ownersOf(node, Object.keys(unfitLabels), fieldManager),
+      metadata: { name, uid, resourceVersion },
+      name,
+      createdAt: new Date(creationTimestamp ?? 0).getTime(),
+      labels,
+      ...ownersOf(node, Object.keys(labels), fieldManager),
       ...(capacity === undefined ? {} : { capacity }),
       addresses: addressesOf(node),
     };
@@ -97,6 +102,6 @@ export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode
 
 /** True when two states of a Node differ in something that the operator reads; a heartbeat does not. */
 export function nodeChanged(a: CachedNode, b: CachedNode): boolean {
-  const relevant = (n: CachedNode): string => JSON.stringify([n.unfitLabels, n.ownedKeys, n.capacity, n.addresses]);
+  const relevant = (n: CachedNode): string => JSON.stringify([n.labels, n.ownedKeys, n.capacity, n.addresses]);
   return relevant(a) !== relevant(b);
 }

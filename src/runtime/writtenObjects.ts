@@ -29,6 +29,11 @@ export class WrittenObjects<T extends KubeObject> {
     this.#clock = clock;
   }
 
+  /** Whether nothing is held, so that every cached object is the latest. */
+  get isEmpty(): boolean {
+    return this.#written.size === 0;
+  }
+
   /** Keeps the API server's answer to a write. */
   wrote(object: T): void {
     const key = keyOf(object);

@@ -13,7 +13,6 @@ import { isNotFound } from '../../runtime/errors.ts';
 import { hasFinalizer, removeFinalizer } from '../../runtime/finalizer.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { DEPLOYMENTS, NODES, PODS } from '../../runtime/resources.ts';
-import { keyOf } from '../../runtime/resource.ts';
 import { WrittenObjects } from '../../runtime/writtenObjects.ts';
 
 /** How often is looked whether the operator's pods are gone: ms. */
@@ -73,11 +72,7 @@ async function listWatches(client: Client): Promise<TrafficWatch[]> {
 
 async function takeLabelsOff(o: CleanupOptions, watches: readonly TrafficWatch[]): Promise<number> {
   const trim = trimNode(FIELD_MANAGER);
-  const nodes = (await o.client.list(NODES)).map(trim).map((node) => ({
-    name: keyOf(node),
-    labels: node.unfitLabels,
-    ownedKeys: node.ownedKeys,
-  }));
+  const nodes = (await o.client.list(NODES)).map(trim);
   // A watch that never owned its key has no finalizer, and its key may be a person's own.
   const keys = new Set(watches.filter((w) => hasFinalizer(w, FINALIZER)).flatMap(claimedKeys));
   const writer = new NodeLabelWriter({

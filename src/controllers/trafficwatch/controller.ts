@@ -1,7 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { Registry } from 'prom-client';
 import type { TrafficWatch } from '../../api/trafficwatch.ts';
-import { nodeChanged, trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
+import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
 import { Applier } from '../../runtime/apply.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -20,6 +20,7 @@ import { KeptStatuses } from './keptStatuses.ts';
 import { LabelWrites } from './labelWrites.ts';
 import { createTrafficWatchMetrics } from './metrics.ts';
 import { NodeLabelWriter } from './nodeLabelWriter.ts';
+import { carriesOrphan, isNews } from './nodeNews.ts';
 import { BY_LABEL_KEY, claimedKeys, type Sources } from './observe.ts';
 import { isOwnedBy } from './decide/deployment.ts';
 import { reconcile } from './reconcile.ts';
@@ -127,8 +128,12 @@ function subscribe(
       for (const rival of o.watches.lister.byIndex(BY_LABEL_KEY, key)) queue.add(keyOf(rival));
     }
   };
-  const enqueueAll = (): void => {
+  const isClaimed = (key: string): boolean => o.watches.lister.byIndex(BY_LABEL_KEY, key).length > 0;
+  const enqueueWatches = (): void => {
     for (const watch of o.watches.lister.list()) queue.add(keyOf(watch));
+  };
+  const enqueueAll = (): void => {
+    enqueueWatches();
     sweep();
   };
   o.watches.subscribe((event) => {
@@ -152,8 +157,8 @@ function subscribe(
       written.nodes.deleted(event.object);
       written.labels.deleted(event.object);
     } else written.labels.saw(event.object);
-    if (event.type === 'update' && event.old && !nodeChanged(event.old, event.object)) return;
-    enqueueAll();
+    if (event.type !== 'delete' && carriesOrphan(event.object, isClaimed)) sweep();
+    if (isNews(event, written.nodes)) enqueueWatches();
   });
   o.feed.snapshots.subscribe(enqueueAll);
   return enqueueAll;

@@ -17,6 +17,11 @@ export class LabelWrites {
     this.#pass = pass;
   }
 
+  /** Whether nothing was written on any Node lately. */
+  get isEmpty(): boolean {
+    return this.#byNode.size === 0;
+  }
+
   /** By label key; undefined when nothing was written on the Node lately. */
   of(node: string): Readonly<Record<string, LabelWrite>> | undefined {
     return this.#byNode.get(node);
@@ -36,7 +41,7 @@ export class LabelWrites {
     const writes = this.#byNode.get(keyOf(node));
     for (const [key, rival] of Object.entries(node.otherOwners ?? {})) {
       const last = writes?.[key];
-      if (last && node.unfitLabels[key] !== last.value && last.rival !== rival) {
+      if (last && node.labels[key] !== last.value && last.rival !== rival) {
         this.#byNode.set(keyOf(node), { ...writes, [key]: { ...last, rival } });
       }
     }

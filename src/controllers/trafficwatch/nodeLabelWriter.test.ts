@@ -100,7 +100,7 @@ describe('NodeLabelWriter', () => {
   it('shows the label at once to those who read, before the cache has it', async () => {
     const { written, labels } = writer();
     await labels.write(new Map([['n1', { [A]: 'true' }]]));
-    expect(written.latest('n1', undefined)?.unfitLabels).toEqual({ [A]: 'true' });
+    expect(written.latest('n1', undefined)?.labels).toEqual({ [A]: 'true' });
   });
 
   describe('with more nodes than patches at once', () => {

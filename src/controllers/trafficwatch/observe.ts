@@ -71,17 +71,20 @@ function claimsOn(sources: Sources, watch: TrafficWatch): Map<string, Claim[]> {
 }
 
 /** The nodes there are, each as the cache has it or as we wrote it since. */
-export function newestNodes({ nodes, written }: Pick<Sources, 'nodes' | 'written'>): CachedNode[] {
-  return nodes.list().map((cached) => written.nodes.latest(keyOf(cached), cached) ?? cached);
+export function newestNodes({ nodes, written }: Pick<Sources, 'nodes' | 'written'>): readonly CachedNode[] {
+  const cached = nodes.list();
+  return written.nodes.isEmpty ? cached : cached.map((node) => written.nodes.latest(node.name, node) ?? node);
 }
 
-function nodeViews(sources: Sources): NodeView[] {
-  return newestNodes(sources).map((node) => ({
-    name: keyOf(node),
-    labels: node.unfitLabels,
-    createdAt: new Date(node.metadata?.creationTimestamp ?? 0).getTime(),
-    writes: sources.written.labels.of(keyOf(node)),
-  }));
+/** Most of the time nothing was written lately: then every TrafficWatch looks at the same list as the pass before. */
+function nodeViews(sources: Sources): readonly NodeView[] {
+  const { labels } = sources.written;
+  const nodes = newestNodes(sources);
+  if (labels.isEmpty) return nodes;
+  return nodes.map((node) => {
+    const writes = labels.of(node.name);
+    return writes === undefined ? node : { name: node.name, labels: node.labels, createdAt: node.createdAt, writes };
+  });
 }
 
 type ObservedDeployment = Pick<Observation, 'deployment' | 'deploymentUnknown' | 'refusals'>;

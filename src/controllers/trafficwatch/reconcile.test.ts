@@ -128,6 +128,17 @@ describe('reconcile', () => {
     expect(hanging()).toBe(0);
   });
 
+  it('in a rename looks again as soon as labels are written, which nobody else would tell it to', async () => {
+    const scene = aScene();
+    await expect(reconcile(scene, 'shop/web')).resolves.toBeUndefined();
+    expect(writesOf(scene)).toContain('patch Node');
+
+    const renamed = aScene();
+    renamed.watches.set(aWatch({ label: 'new', status: { labelKey: KEY } }));
+    await expect(reconcile(renamed, 'shop/web')).resolves.toEqual({ requeueAfterMs: 1 });
+    expect(writesOf(renamed)).toContain('patch Node');
+  });
+
   it('of a TrafficWatch that is gone drops its metrics', async () => {
     const scene = aScene();
     await reconcile(scene, 'shop/web');

@@ -27,6 +27,8 @@ export interface Dependencies {
   readonly isLeader: () => boolean;
 }
 
+const AT_ONCE_MS = 1;
+
 /** A write failed; the condition says which. Thrown so that the key comes again with backoff. */
 export class IncompleteError extends Error {
   readonly reason: string;
@@ -67,6 +69,11 @@ async function tryStatus(watch: TrafficWatch, status: TrafficWatchStatus, writer
     rethrowOvertaken(error);
     throw error;
   }
+}
+
+/** In a rename, labels that were written make the next step possible, and nobody tells us of our own writes. */
+function hasNextStep({ renaming, labels }: Plan): boolean {
+  return renaming && labels.size > 0;
 }
 
 /** Every call that this reconcile makes ends with it. */
@@ -120,5 +127,6 @@ export async function reconcile(
     await report(d, observation, outcome.stall ? { ...plan, stall: outcome.stall } : plan, outcome);
   }
   if (outcome.failures.length > 0) throw new IncompleteError(outcome);
-  return plan.requeueAfterMs === undefined ? undefined : { requeueAfterMs: plan.requeueAfterMs };
+  const requeueAfterMs = hasNextStep(plan) ? AT_ONCE_MS : plan.requeueAfterMs;
+  return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
 }

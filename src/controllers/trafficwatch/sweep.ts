@@ -1,9 +1,8 @@
 import type { ReconcileResult } from '../../runtime/controller.ts';
 import { RetryError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { keyOf } from '../../runtime/resource.ts';
 import type { Writers } from './act.ts';
-import { decideOrphans, type SweptNode } from './decide/orphans.ts';
+import { decideOrphans } from './decide/orphans.ts';
 import { claimedKeys, newestNodes, type Sources } from './observe.ts';
 
 /** How soon the sweep looks again when the caches were not complete or a write failed: ms. */
@@ -18,14 +17,6 @@ export interface SweepOptions {
   readonly logger: Logger;
 }
 
-function sweptNodes(sources: Sources): SweptNode[] {
-  return newestNodes(sources).map((node) => ({
-    name: keyOf(node),
-    labels: node.unfitLabels,
-    ownedKeys: node.ownedKeys,
-  }));
-}
-
 /**
  * Takes off the labels that no TrafficWatch answers for. Only with complete caches: an empty list of TrafficWatches
  * must mean that there are none, not that they were not read yet.
@@ -35,7 +26,7 @@ export async function sweepOrphans(o: SweepOptions): Promise<ReconcileResult | u
   if (!o.synced()) return { requeueAfterMs: LOOK_AGAIN_MS };
   if (!o.isLeader()) return undefined;
   const claimed = new Set(o.sources.watches.list().flatMap(claimedKeys));
-  const changes = decideOrphans(sweptNodes(o.sources), claimed);
+  const changes = decideOrphans(newestNodes(o.sources), claimed);
   if (changes.size === 0) return undefined;
   o.logger.info({ nodes: changes.size }, 'taking off labels that no TrafficWatch answers for');
   const failures = await o.writers.nodeLabels.write(changes);

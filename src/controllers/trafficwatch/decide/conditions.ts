@@ -12,6 +12,7 @@ import type { NodeView, Observation } from '../observation.ts';
 import { WAIT_FOR_DATA_MS, waitingSinceOf } from './deployment.ts';
 import type { Failure } from './failure.ts';
 import type { LabelFight } from './labelFights.ts';
+import { measuredNodes } from './measuredNodes.ts';
 import { passFailureReason } from './passFailure.ts';
 import type { Plan } from './plan.ts';
 
@@ -101,8 +102,10 @@ function named(list: readonly string[]): string {
   return `${list.slice(0, NAMED_AT_MOST).join(', ')}${more}`;
 }
 
-function unmeasuredNodes(o: Observation, current: Snapshot): NodeView[] {
-  return o.nodes.filter(({ name }) => current.nodes.get(name)?.percent === undefined);
+function unmeasuredNodes(o: Observation): NodeView[] {
+  const found: NodeView[] = [];
+  for (const { node, current } of measuredNodes(o)) if (current?.percent === undefined) found.push(node);
+  return found;
 }
 
 function cut(text: string): string {
@@ -117,7 +120,7 @@ function obstacles({ measurementProblems }: Observation): string {
 }
 
 function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
-  const unmeasured = unmeasuredNodes(o, current);
+  const unmeasured = unmeasuredNodes(o);
   const none = unmeasured.length === o.nodes.length;
   const due = none ? unmeasured : unmeasured.filter(({ createdAt }) => o.now - createdAt >= JOINING_MS);
   const warned = current.warnings.length === 0 ? '' : `Prometheus warns: ${named(current.warnings)}`;
@@ -135,12 +138,13 @@ function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
   return undefined;
 }
 
-function falls(o: Observation, current: Snapshot): string[] {
-  return o.nodes.flatMap(({ name }) => {
-    const usage = current.nodes.get(name);
-    const fall = usage && describeFall(usage);
-    return fall === undefined ? [] : [`${name}: ${fall}`];
-  });
+function falls(o: Observation): string[] {
+  const found: string[] = [];
+  for (const { node, current } of measuredNodes(o)) {
+    const fall = current && describeFall(current);
+    if (fall !== undefined) found.push(`${node.name}: ${fall}`);
+  }
+  return found;
 }
 
 function metricsAvailable(o: Observation): Draft {
@@ -155,7 +159,7 @@ function metricsAvailable(o: Observation): Draft {
   const examples = named([...current.unmatchedExamples, ...current.ambiguousExamples]);
   const remarks = [
     'every node has figures',
-    named(falls(o, current).sort()),
+    named(falls(o).sort()),
     examples && `series that belong to no node, or to several: ${examples}`,
   ];
   return draft('True', Reason.AllMeasured, remarks.filter((remark) => remark !== '').join('; '));

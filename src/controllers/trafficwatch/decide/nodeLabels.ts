@@ -27,10 +27,12 @@ function desiredLabel(node: NodeView, input: NodeLabelsInput): LabelValue | unde
   return node.labels[input.labelKey] === undefined ? labelValueOf(node.labels[input.previousKey]) : undefined;
 }
 
-function changeOf(node: NodeView, input: NodeLabelsInput): LabelChange {
-  const change: Record<string, LabelValue | null> = {};
+/** Undefined where nothing changes: on nearly all nodes, in nearly all passes. */
+function changeOf(node: NodeView, input: NodeLabelsInput): LabelChange | undefined {
   const desired = desiredLabel(node, input);
   const present = node.labels[input.labelKey];
+  if (input.previousKey === undefined && (desired === undefined || present === desired)) return undefined;
+  const change: Record<string, LabelValue | null> = {};
   if (desired !== undefined && present !== desired) change[input.labelKey] = desired;
   const { previousKey } = input;
   if (previousKey !== undefined && input.previousInForce && desired !== undefined) {
@@ -40,7 +42,7 @@ function changeOf(node: NodeView, input: NodeLabelsInput): LabelChange {
   if (previousKey !== undefined && node.labels[previousKey] !== undefined && input.mayRelease && settled) {
     change[previousKey] = null;
   }
-  return change;
+  return Object.keys(change).length > 0 ? change : undefined;
 }
 
 /**
@@ -52,7 +54,7 @@ export function decideNodeLabels(input: NodeLabelsInput): LabelChanges {
   const changes = new Map<string, LabelChange>();
   for (const node of input.nodes) {
     const change = changeOf(node, input);
-    if (Object.keys(change).length > 0) changes.set(node.name, change);
+    if (change !== undefined) changes.set(node.name, change);
   }
   return changes;
 }

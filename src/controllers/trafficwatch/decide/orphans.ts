@@ -7,6 +7,14 @@ export interface SweptNode {
   readonly ownedKeys: readonly string[];
 }
 
+/** Keys of the labels on a Node that are ours and that nobody claims. */
+export function orphanedKeys(
+  { labels, ownedKeys }: Pick<SweptNode, 'labels' | 'ownedKeys'>,
+  isClaimed: (key: string) => boolean,
+): string[] {
+  return ownedKeys.filter((key) => labels[key] !== undefined && !isClaimed(key));
+}
+
 /**
  * Labels that no TrafficWatch answers for any more: one that was deleted with its finalizer forced off, or the middle
  * key of two renames in a row. Only keys that our field manager owns are taken off; a person's own label stays.
@@ -16,9 +24,9 @@ export interface SweptNode {
  */
 export function decideOrphans(nodes: readonly SweptNode[], claimed: ReadonlySet<string>): LabelChanges {
   const changes = new Map<string, Record<string, null>>();
-  for (const { name, labels, ownedKeys } of nodes) {
-    const orphaned = ownedKeys.filter((key) => labels[key] !== undefined && !claimed.has(key));
-    if (orphaned.length > 0) changes.set(name, Object.fromEntries(orphaned.map((key) => [key, null])));
+  for (const node of nodes) {
+    const orphaned = orphanedKeys(node, (key) => claimed.has(key));
+    if (orphaned.length > 0) changes.set(node.name, Object.fromEntries(orphaned.map((key) => [key, null])));
   }
   return changes;
 }

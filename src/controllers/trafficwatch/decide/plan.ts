@@ -12,6 +12,7 @@ import { FINALIZER } from '../names.ts';
 import { keepsOffUnfit } from './affinity.ts';
 import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment.ts';
 import { decideFights, type LabelFight, type LabelRef } from './labelFights.ts';
+import { measuredNodes } from './measuredNodes.ts';
 import { decideNodeLabels, releaseLabels, type LabelChanges } from './nodeLabels.ts';
 import { ownerBefore } from './ownership.ts';
 import { passFailureOf } from './passFailure.ts';
@@ -119,11 +120,10 @@ function decideVerdicts(o: Observation, labelKey: string, previousKey: string | 
   const maxPercent = thresholdOf(o.watch.spec);
   const passError = passFailureOf(o.current);
   const verdicts = new Map<string, NodeVerdict>();
-  for (const { name, labels } of o.nodes) {
+  for (const { node, current, previous } of measuredNodes(o)) {
+    const { name, labels } = node;
     const label = labels[labelKey] ?? (previousKey === undefined ? undefined : labels[previousKey]);
-    const input = { maxPercent, passError, label: labelValueOf(label) };
-    const usage = { current: o.current?.nodes.get(name), previous: o.previous?.nodes.get(name) };
-    verdicts.set(name, decideVerdict({ ...input, ...usage }));
+    verdicts.set(name, decideVerdict({ maxPercent, passError, label: labelValueOf(label), current, previous }));
   }
   return verdicts;
 }

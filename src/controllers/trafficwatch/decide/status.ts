@@ -10,6 +10,7 @@ import { formatPercent } from '../../../usage/percent.ts';
 import type { NodeView, Observation } from '../observation.ts';
 import { decideConditions } from './conditions.ts';
 import type { Failure } from './failure.ts';
+import { measuredNodes } from './measuredNodes.ts';
 import type { Plan } from './plan.ts';
 import { MAX_NODES_IN_FULL, selectNodes, type Candidate } from './statusNodes.ts';
 import type { NodeVerdict } from './verdict.ts';
@@ -58,15 +59,18 @@ function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeS
 
 /** The nodes that a verdict was decided of. Nothing is worked out for a node yet: a long list names but a few. */
 function decidedNodes(o: Observation, plan: Plan): DecidedNode[] {
-  return o.nodes.flatMap((view) => {
+  const decided: DecidedNode[] = [];
+  for (const { node: view, current } of measuredNodes(o)) {
     const verdict = plan.verdicts.get(view.name);
-    if (verdict === undefined) return [];
-    return [{ name: view.name, view, verdict, percent: o.current?.nodes.get(view.name)?.percent }];
-  });
+    if (verdict !== undefined) decided.push({ name: view.name, view, verdict, percent: current?.percent });
+  }
+  return decided;
 }
 
-function count(nodes: readonly DecidedNode[], verdict: Verdict): number {
-  return nodes.reduce((n, each) => (each.verdict.verdict === verdict ? n + 1 : n), 0);
+function countsOf(nodes: readonly DecidedNode[]): Record<Verdict, number> {
+  const counts = { Fit: 0, Unfit: 0, Unknown: 0 };
+  for (const { verdict } of nodes) counts[verdict.verdict] += 1;
+  return counts;
 }
 
 /** In a large cluster the figures of the last status stand until they are a minute old. */
@@ -109,12 +113,13 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
   const knowsNothingYet = o.current === undefined && o.watch.status?.nodes !== undefined;
   if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...status };
   const all = decidedNodes(o, plan);
+  const counts = countsOf(all);
   return {
     ...status,
     ...(plan.labelKey === undefined ? {} : { labelKey: plan.labelKey }),
-    fitNodes: count(all, 'Fit'),
-    unfitNodes: count(all, 'Unfit'),
-    unknownNodes: count(all, 'Unknown'),
+    fitNodes: counts.Fit,
+    unfitNodes: counts.Unfit,
+    unknownNodes: counts.Unknown,
     nodes: listedNodes(o, plan, all),
   };
 }

@@ -70,6 +70,7 @@ function turnedByStatus(before: TrafficWatchStatus | undefined, after: TrafficWa
 
 /** Beyond, the status lists a few: the labels that the nodes had tell it. */
 function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to: Side): Turned[] {
+  if (plan.labels.size === 0) return [];
   const keys = [labelKeyOf(o.watch), previousKeyOf(o.watch)].filter((key) => key !== undefined);
   const contested = new Set(plan.fights.map(({ node }) => node));
   return o.nodes.flatMap(({ name, labels }) => {

@@ -43,6 +43,10 @@ const settled = (label: LabelValue, reason: string, message: string): NodeVerdic
   label,
 });
 
+/** What most nodes get in most passes is one object for all of them. */
+const BELOW_TWICE = settled('false', 'BelowThreshold', 'not above the threshold in two passes in a row');
+const BELOW_AS_LABELLED = settled('false', 'BelowThreshold', 'not above the threshold, as the label says');
+
 /** Which side of the threshold a pass saw the node on; undefined when the pass has no figure for it. */
 function sideOf(usage: NodeUsage | undefined, maxPercent: number): LabelValue | undefined {
   if (usage?.percent === undefined) return undefined;
@@ -67,7 +71,7 @@ const twoPassesAgree: Check = ({ current, previous, maxPercent }) => {
   if (side === undefined || side !== sideOf(previous, maxPercent)) return undefined;
   return side === 'true'
     ? settled(side, ...above('above the threshold in two passes in a row', current, maxPercent))
-    : settled(side, 'BelowThreshold', 'not above the threshold in two passes in a row');
+    : BELOW_TWICE;
 };
 
 const labelStands: Check = ({ current, maxPercent, label }) => {
@@ -77,7 +81,7 @@ const labelStands: Check = ({ current, maxPercent, label }) => {
   }
   return label === 'true'
     ? settled(label, ...above('above the threshold, as the label says', current, maxPercent))
-    : settled(label, 'BelowThreshold', 'not above the threshold, as the label says');
+    : BELOW_AS_LABELLED;
 };
 
 const undecided: Check = ({ previous }) =>

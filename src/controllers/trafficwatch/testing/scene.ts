@@ -83,7 +83,8 @@ export function writesOf(scene: Scene): string[] {
 
 /** A node as the cache has it; `owned` are the label keys that the operator wrote. */
 export function aNode(name: string, labels: Record<string, string> = {}, owned: readonly string[] = []): CachedNode {
-  return { metadata: { name, resourceVersion: '1' }, unfitLabels: labels, ownedKeys: owned, addresses: [] };
+  const metadata = { name, resourceVersion: '1' };
+  return { metadata, name, createdAt: 0, labels, ownedKeys: owned, addresses: [] };
 }
 
 /** A client that answers what a real one would, as far as the objects are in the stores. */

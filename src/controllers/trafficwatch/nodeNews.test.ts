@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import type { CachedNode } from '../../nodes/cachedNode.ts';
+import { WrittenObjects } from '../../runtime/writtenObjects.ts';
+import { carriesOrphan, isNews } from './nodeNews.ts';
+import { aNode } from './testing/scene.ts';
+
+const KEY = 'web.traffic.example.com/unfit';
+
+function at(version: number, labels: Record<string, string> = {}): CachedNode {
+  const node = aNode('n1', labels);
+  return { ...node, metadata: { ...node.metadata, resourceVersion: String(version) } };
+}
+
+describe('isNews', () => {
+  const update = (old: CachedNode, object: CachedNode) => ({ type: 'update', old, object }) as const;
+  const nothing = new WrittenObjects<CachedNode>();
+
+  it('is a Node that comes or goes', () => {
+    expect(isNews({ type: 'add', object: at(1) }, nothing)).toBe(true);
+    expect(isNews({ type: 'delete', object: at(1) }, nothing)).toBe(true);
+  });
+
+  it('is a label that somebody changes, but not a heartbeat', () => {
+    expect(isNews(update(at(1), at(2, { [KEY]: 'true' })), nothing)).toBe(true);
+    expect(isNews(update(at(1), at(2)), nothing)).toBe(false);
+  });
+
+  it('is not what was written here', () => {
+    const written = new WrittenObjects<CachedNode>();
+    written.wrote(at(5, { [KEY]: 'true' }));
+    expect(isNews(update(at(1), at(5, { [KEY]: 'true' })), written)).toBe(false);
+  });
+
+  it('is what somebody else wrote before or after', () => {
+    const written = new WrittenObjects<CachedNode>();
+    written.wrote(at(5, { [KEY]: 'true' }));
+    const rival = { [KEY]: 'false' };
+    expect(isNews(update(at(1), at(4, rival)), written)).toBe(true);
+    expect(isNews(update(at(4, rival), at(5, { [KEY]: 'true' })), written)).toBe(false);
+    expect(isNews(update(at(5, { [KEY]: 'true' }), at(6, rival)), written)).toBe(true);
+  });
+});
+
+describe('carriesOrphan', () => {
+  const isClaimed = (key: string): boolean => key === KEY;
+
+  it.each([
+    ['a label of ours that is claimed', aNode('n1', { [KEY]: 'true' }, [KEY]), false],
+    ['a label of ours that nobody claims', aNode('n1', { 'old/unfit': 'true' }, ['old/unfit']), true],
+    ['a label of a person', aNode('n1', { 'old/unfit': 'true' }), false],
+    ['a key of ours whose label is gone', aNode('n1', {}, ['old/unfit']), false],
+  ])('of %s', (_what, node, orphan) => expect(carriesOrphan(node, isClaimed)).toBe(orphan));
+});
