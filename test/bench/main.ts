@@ -30,7 +30,7 @@ const { values } = parseArgs({
 const isQuick = values.quick === true;
 const nodes = isQuick ? QUICK_NODES : numberOf('--nodes', values.nodes);
 const effort = isQuick
-  ? { repetitions: 1, passes: 5, intervalMs: DEFAULT_INTERVAL_MS }
+  ? { repetitions: 1, passes: 3, intervalMs: DEFAULT_INTERVAL_MS }
   : {
       intervalMs: OFTEN_MS,
       repetitions: numberOf('REPETITIONS', process.env.REPETITIONS ?? '5'),

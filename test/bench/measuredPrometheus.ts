@@ -1,18 +1,19 @@
 import { spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { configFiles } from '../../src/controllers/measurement/components/prometheus.ts';
 import {
   renderPrometheusConfig,
   TARGETS_DIRECTORY,
 } from '../../src/controllers/measurement/components/prometheusConfig.ts';
+import { OPERATOR_FILE } from '../../src/controllers/measurement/names.ts';
 import { defaultMeasurementOptions, PROMETHEUS_PORT } from '../../src/controllers/measurement/options.ts';
 import { startPrometheus } from '../integration/prometheus.ts';
 
 const EXPORTER = fileURLToPath(new URL('exporter.ts', import.meta.url));
-const RULES = fileURLToPath(new URL('../../prometheus/rules', import.meta.url));
 /** Nodes that one target speaks for. */
 const NODES_PER_TARGET = 500;
 
@@ -24,6 +25,8 @@ export interface MeasuredPrometheus {
   own(metric: string): Promise<number>;
   /** Values of an instant query. */
   query(expression: string): Promise<number[]>;
+  /** Has it scrape an operator, too, and no longer another one. @param address host:port of its metrics */
+  scrapeOperator(address: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -31,10 +34,10 @@ export interface MeasuredPrometheus {
 export async function startMeasuredPrometheus(nodes: number): Promise<MeasuredPrometheus> {
   const exporter = await startExporter(nodes);
   const directory = await mkdtemp(join(tmpdir(), 'traffic-bench-prometheus-'));
-  await cp(RULES, join(directory, 'rules'), { recursive: true });
-  await mkdir(join(directory, 'targets'));
+  for (const part of ['rules', 'targets']) await mkdir(join(directory, part));
   await writeFile(join(directory, 'targets', 'targets.json'), JSON.stringify([{ targets: exporter.targets }]));
-  const options = { ...defaultMeasurementOptions('bench'), operatorMetrics: false };
+  const options = defaultMeasurementOptions('bench');
+  for (const { path, content } of configFiles(options)) await writeFile(join(directory, path), content);
   const config = renderPrometheusConfig(options).replaceAll(TARGETS_DIRECTORY, join(directory, 'targets'));
   const stopAll = async (): Promise<void> => {
     exporter.stop();
@@ -51,6 +54,8 @@ export async function startMeasuredPrometheus(nodes: number): Promise<MeasuredPr
     url: prometheus.url,
     pid: prometheus.pid,
     query,
+    scrapeOperator: (address) =>
+      writeFile(join(directory, 'targets', OPERATOR_FILE), JSON.stringify([{ targets: [address] }])),
     own: async (metric) => {
       const [value] = await query(`${metric}{job="prometheus"}`);
       if (value === undefined) throw new Error(`Prometheus does not tell ${metric} of itself`);

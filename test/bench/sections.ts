@@ -29,10 +29,11 @@ export async function measureCluster(nodes: number, effort: Effort, told: Told):
     const { repetitions } = effort;
     told('start', await measureStart(world, repetitions));
     told('labelling', await measureLabelling(world, repetitions, { heartbeats: false }));
-    await measureAtWork(world, effort, told);
     const heartbeats = await startHeartbeats(world);
     told('labelling, heartbeats', await measureLabelling(world, repetitions, { heartbeats: true }));
     await heartbeats.stop();
+    // Last, since it leaves fifty TrafficWatches with their labels behind.
+    await measureAtWork(world, effort, told);
     told('connections', [connectionsOf(world)]);
     told('prometheus', await measurePrometheus(world, repetitions));
   } finally {

@@ -10,6 +10,7 @@ import { until } from '../faults/measured.ts';
 import { startOperator, type Operator } from '../integration/operator.ts';
 import { AuditTail } from './auditTail.ts';
 import { BareClient } from './bare.ts';
+import { chartHeapOption } from './chartHeap.ts';
 import { imageEnvironment } from './imageEnvironment.ts';
 import { ConnectionPeaks } from './connectionPeaks.ts';
 import { startMeasuredPrometheus, type MeasuredPrometheus } from './measuredPrometheus.ts';
@@ -64,7 +65,7 @@ export async function startWorld(nodes: number, intervalMs: number): Promise<Wor
     stops.push(() => audit.close());
     await until('every node has a rate', () => hasRates(prometheus, nodes), { timeout: 180_000 });
     const connections = new ConnectionPeaks(Number(new URL(plane.controlPlane.url).port));
-    const startOperator = operatorOf(plane, connections, intervalMs);
+    const startOperator = operatorOf({ plane, prometheus, connections, intervalMs });
     return { nodes, intervalMs, plane, prometheus, bare, audit, connections, ...watchesOf(plane), startOperator, stop };
   } catch (error) {
     await stop();
@@ -77,16 +78,18 @@ async function hasRates(prometheus: MeasuredPrometheus, nodes: number): Promise<
   return rates === nodes * DEVICES.length;
 }
 
-function operatorOf(
-  { kubeconfig, controlPlane }: Plane,
-  connections: ConnectionPeaks,
-  intervalMs: number,
-): World['startOperator'] {
+function operatorOf({
+  plane: { kubeconfig, controlPlane },
+  prometheus,
+  connections,
+  intervalMs,
+}: Pick<World, 'plane' | 'prometheus' | 'connections' | 'intervalMs'>): World['startOperator'] {
   // As plain JavaScript: what reads TypeScript would take a third of the memory that is to be measured.
   const preload = join(controlPlane.directory, 'resolveServices.mjs');
   writeFileSync(preload, transformSync(readFileSync(RESOLVE, 'utf8'), { loader: 'ts' }).code);
   return async ({ prometheusUrl, args = [] } = {}) => {
-    const operator = await withNodeOptions(`--import=${pathToFileURL(preload).href}?address=127.0.0.1`, () =>
+    const options = `${chartHeapOption()} --import=${pathToFileURL(preload).href}?address=127.0.0.1`;
+    const operator = await withNodeOptions(options, () =>
       startOperator({
         kubeconfig,
         prometheusUrl,
@@ -97,6 +100,7 @@ function operatorOf(
       }),
     );
     connections.follow(operator.pid);
+    await prometheus.scrapeOperator(new URL(operator.metricsUrl).host);
     return operator;
   };
 }
