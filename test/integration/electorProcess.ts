@@ -46,10 +46,12 @@ const client = leaderOnly(createClient(transport), elector);
 async function writeOn(signal: AbortSignal): Promise<void> {
   for (let count = 0; !signal.aborted; count++) {
     const desired: V1ConfigMap = { metadata: WRITTEN, data: { writer: identity, count: `${count}` } };
+    note('write');
     await client.apply(CONFIG_MAPS, desired, { fieldManager: 'test', force: true }).then(
       () => undefined,
       () => undefined,
     );
+    note('written');
     await systemClock.sleep(20, signal);
   }
 }
