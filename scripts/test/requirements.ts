@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const LAB_BUILD = fileURLToPath(new URL('../../test/lab/build.sh', import.meta.url));
+const LAB_INSTALL = fileURLToPath(new URL('../../test/lab/install.sh', import.meta.url));
 
 /** kube-apiserver and etcd are built for Linux here. */
 export function needsLinux(): string | undefined {
@@ -41,10 +42,7 @@ function needsBuildah(): string | undefined {
 export function needsShellcheck(): string | undefined {
   if (hasProgram('shellcheck')) return undefined;
   if (process.getuid?.() === 0 && hasProgram('apt-get')) {
-    execFileSync('sh', ['-c', 'apt-get update -qq && apt-get install -y -qq --no-install-recommends shellcheck'], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    });
+    execFileSync(LAB_INSTALL, ['shellcheck'], { stdio: 'inherit' });
   }
   return hasProgram('shellcheck') ? undefined : 'needs shellcheck (Debian: apt-get install shellcheck)';
 }

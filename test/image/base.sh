@@ -11,7 +11,7 @@ require_programs() {
   for program in buildah busybox; do command -v "$program" >/dev/null || missing+=("$program"); done
   [[ ${#missing[@]} -gt 0 ]] || return 0
   if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
-    apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+    "$ROOT/test/lab/install.sh" "${missing[@]}" >&2
   else
     echo "image: missing: ${missing[*]}; install them with your package manager (Debian: apt-get install ${missing[*]})" >&2
     return 1

@@ -39,21 +39,6 @@ missing_lines() {
   done <<<"$NEEDED"
 }
 
-# Installing starts nothing: Debian asks policy-rc.d before it starts a service (invoke-rc.d(8)), and 101 says no.
-install_packages() { # package...
-  local policy=/usr/sbin/policy-rc.d made=
-  if [[ ! -e $policy ]]; then
-    printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy
-    made=yes
-  fi
-  say "installing $*"
-  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; } >"$LOG" 2>&1 || {
-    tail -n 20 "$LOG" >&2
-    echo 'prerequisites.sh: apt-get failed' >&2
-  }
-  [[ -z $made ]] || rm -f $policy
-}
-
 report() { # lines
   echo 'The lab needs these programs, which are not on this machine:' >&2
   while IFS='|' read -r command package purpose; do
@@ -69,10 +54,8 @@ main() {
   require_linux
   missing=$(missing_lines)
   if [[ -n $missing && $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
-    LOG=$(mktemp)
     # shellcheck disable=SC2046 # one word a package
-    install_packages $(packages_of "$missing")
-    rm -f "$LOG"
+    "$HERE/install.sh" $(packages_of "$missing") || true # what is missing then is told below
     missing=$(missing_lines)
   fi
   [[ -z $missing ]] || report "$missing"
