@@ -1,7 +1,8 @@
 /**
- * Runs the levels of tests, all of them even when one fails, and sums up from the runners' own reports. Those that
- * mostly wait for servers run one after the other, and beside them, one after the other too, those that compute. A
- * level that cannot run on this machine fails, unless it was left out by name: a green run means that everything ran.
+ * Runs the levels of tests, all of them even when one fails, and sums up from the runners' own reports. Side by side run
+ * those that mostly wait for servers, those that wait for a cluster, and those that compute; among themselves each kind
+ * runs one after the other. A level that cannot run on this machine fails, unless it was left out by name: a green run
+ * means that everything ran.
  *
  *   node scripts/test.ts [--only "unit lint"] [--with faults] [--without "e2e"]
  *
@@ -17,16 +18,17 @@ import { summarize } from './test/summary.ts';
 async function run({ chosen, leftOut }: Choice): Promise<number> {
   rmSync('reports', { recursive: true, force: true });
   mkdirSync('reports', { recursive: true });
-  const waiting = chosen.filter(({ waits }) => waits);
-  const computing = chosen.filter(({ waits }) => !waits);
-  const [waited, computed] = await Promise.all([
-    inTurn(waiting, runLevel),
-    inTurn(computing, waiting.length === 0 ? runLevel : runLevelBeside),
-    buildAhead(waiting.slice(1)),
-  ]);
+  const lanes = (['for servers', 'for cluster', undefined] as const)
+    .map((kind) => chosen.filter(({ waits }) => waits === kind))
+    .filter((levels) => levels.length > 0);
+  const building = buildAhead(chosen.filter(({ waits }) => waits === 'for servers').slice(1));
+  const results = await Promise.all(
+    lanes.map((levels, lane) => inTurn(levels, lane === 0 ? runLevel : runLevelBeside)),
+  );
+  await building;
   const order = (one: LevelResult): number => chosen.findIndex(({ name }) => name === one.level);
-  const results = [...computed, ...waited].sort((a, b) => order(a) - order(b));
-  const { text, failed } = summarize(results, leftOut);
+  const inOrder = results.flat().sort((a, b) => order(a) - order(b));
+  const { text, failed } = summarize(inOrder, leftOut);
   writeFileSync('reports/summary.txt', text);
   process.stdout.write(text);
   return failed > 0 ? 1 : 0;

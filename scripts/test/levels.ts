@@ -12,10 +12,10 @@ export interface Level {
   /** Takes minutes: runs only where it is asked for by name. */
   readonly long?: true;
   /**
-   * Mostly waits, for servers and for time to pass, so that what others compute meanwhile costs it little; but what it
-   * waits for has deadlines, so that it does not give way to others.
+   * Mostly waits, for servers or for a cluster of the machine, so that what others compute meanwhile costs it little; but
+   * what it waits for has deadlines, so that it does not give way to others.
    */
-  readonly waits?: true;
+  readonly waits?: 'for servers' | 'for cluster';
   /** Says why the level cannot run on this machine; undefined when it can. */
   readonly unmet?: () => string | undefined;
 }
@@ -40,17 +40,17 @@ export const LEVELS: readonly Level[] = [
     // The manifests come from the chart, by helm: the pinned one, or the one that the variable names.
     unmet: () => (process.env.HELM === undefined ? needsGo(['helm']) : undefined),
   },
-  { name: 'unit', waits: true, vitest: { project: 'unit', paths: [] } },
+  { name: 'unit', waits: 'for servers', vitest: { project: 'unit', paths: [] } },
   {
     name: 'integration',
     ...builtByLab('k8s', 'etcd', 'helm', 'node_exporter', 'prometheus'),
-    waits: true,
+    waits: 'for servers',
     vitest: { project: 'integration', paths: [] },
   },
   {
     name: 'faults',
     long: true,
-    waits: true,
+    waits: 'for servers',
     ...builtByLab('k8s', 'etcd', 'node_exporter', 'prometheus', 'toxiproxy'),
     vitest: { project: 'faults', paths: [] },
   },
@@ -77,7 +77,7 @@ export const LEVELS: readonly Level[] = [
   {
     name: 'e2e',
     commands: [['test/lab/prerequisites.sh'], ['test/lab/build.sh']],
-    waits: true,
+    waits: 'for cluster',
     vitest: { project: 'e2e', paths: [] },
     unmet: needsLab,
   },

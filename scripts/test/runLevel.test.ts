@@ -98,22 +98,29 @@ describe('what levels are to have built', () => {
 });
 
 describe('a level beside others', () => {
-  it('gives way to them, and what it prints comes in one piece at its end', async () => {
-    const log = vi.spyOn(console, 'log').mockReturnValue();
-    const before = process.cwd();
+  const before = process.cwd();
+  beforeEach(() => {
     mkdirSync(join(directory, 'reports'));
     process.chdir(directory);
-    try {
-      const says = "console.log('priority ' + os.getPriority()); console.error('and an error')";
-      const result = await runLevelBeside({ name: 'x', commands: [node(says), node('process.exit(3)')] });
-      expect(result).toMatchObject({ passed: 0, failed: 1 });
-    } finally {
-      process.chdir(before);
-    }
-    expect(log).toHaveBeenCalledTimes(1);
-    const text = String(log.mock.lastCall?.[0]);
-    expect(text).toMatch(/^\n=== x, beside the others\npriority \d+\nand an error\n$/);
-    expect(Number(/\d+/.exec(text))).toBeGreaterThan(getPriority());
+  });
+  afterEach(() => process.chdir(before));
+
+  const says = "console.log('priority ' + os.getPriority()); console.error('and an error')";
+  const printed = (): string => String(vi.mocked(console.log).mock.lastCall?.[0]);
+  const priority = (): number => Number(/priority (-?\d+)/.exec(printed())![1]);
+
+  it('prints in one piece at its end', async () => {
+    const result = await runLevelBeside({ name: 'x', commands: [node(says), node('process.exit(3)')] });
+    expect(result).toMatchObject({ passed: 0, failed: 1 });
+    expect(console.log).toHaveBeenCalledTimes(1);
+    expect(printed()).toMatch(/^\n=== x, beside the others\npriority -?\d+\nand an error\n$/);
+  });
+
+  it('gives way to them where it computes, but not where what it waits for has deadlines', async () => {
+    await runLevelBeside({ name: 'x', commands: [node(says)] });
+    expect(priority()).toBeGreaterThan(getPriority());
+    await runLevelBeside({ name: 'x', commands: [node(says)], waits: 'for cluster' });
+    expect(priority()).toBe(getPriority());
   });
 });
 

@@ -111,11 +111,12 @@ export async function runLevel(level: Level): Promise<LevelResult> {
   return runWith(level, (command) => run(command, 'inherit'));
 }
 
-/** The same beside another: it gives way to that, and what it prints comes in one piece at its end. */
+/** The same beside others: what it prints comes in one piece at its end. One that does not wait gives way to them. */
 export async function runLevelBeside(level: Level): Promise<LevelResult> {
   const log = `reports/${level.name}.log`;
   const output = openSync(log, 'w');
-  const result = await runWith(level, (command) => run(['nice', ...command], output));
+  const priority = level.waits ? [] : ['nice'];
+  const result = await runWith(level, (command) => run([...priority, ...command], output));
   closeSync(output);
   console.log(`\n=== ${level.name}, beside the others\n${readFileSync(log, 'utf8')}`);
   return result;
