@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { binDir, kubeconfigPath, labDown, labUp, shape } from '../lab/lab.ts';
 import { helmInstall, operatorLogs, provideImage } from '../scenario/install.ts';
 import { kubectl } from '../scenario/kubectl.ts';
+import { hasSentAbove } from '../scenario/prometheus.ts';
 import { startTraffic } from '../scenario/traffic.ts';
 import { applyWatch, nodeRows, type NodeRow } from '../scenario/watch.ts';
 import { say, step, watchUntil } from './steps.ts';
@@ -22,6 +23,8 @@ const THRESHOLD = process.env.DEMO_THRESHOLD ?? '20';
 const NODES = ['node1', 'node2', 'node3'] as const;
 /** The virtual links claim 10 Gbit/s; these are made narrow enough for two cores to fill. */
 const LINK = { tc: '100mbit', annotation: '100Mbit' };
+/** Well above the threshold of 20 % of such a link. */
+const MUCH_BYTES_PER_SECOND = 4e6;
 
 const { stdout } = process;
 const table = new LiveTable({
@@ -69,9 +72,18 @@ async function prepare(): Promise<void> {
   await step('helm install charts/traffic-operator', () => helmInstall());
 }
 
+/** Not yet, as long as Prometheus is only starting. */
+function isMeasured(): Promise<boolean> {
+  return hasSentAbove('node1', MUCH_BYTES_PER_SECOND).catch(() => false);
+}
+
 async function firstAct(): Promise<void> {
   await step('filling the link of node1: iperf3 from a pod there to a pod on node3', () =>
     startTraffic('node1', 'node3'),
+  );
+  // A verdict takes two passes that agree. Pods that come between them are scheduled without it.
+  await step('waiting until it shows in two passes of the operator', () =>
+    watchUntil('Prometheus knows of it', isMeasured, () => undefined, Boolean),
   );
   await step(`kubectl apply: TrafficWatch ${WATCH}, threshold ${THRESHOLD} %, 4 replicas`, () =>
     applyWatch(WATCH, THRESHOLD, 4),
@@ -129,9 +141,10 @@ function takeDown(): Promise<void> {
   return down;
 }
 
+/** The reason comes last, where whoever reads the end of a log finds it. */
 async function explain(error: unknown): Promise<void> {
+  console.error(`\n${await operatorLogs().catch(() => 'the operator has no logs yet')}`);
   console.error(`\ndemo: ${error instanceof Error ? error.message : String(error)}`);
-  console.error(await operatorLogs().catch(() => 'the operator has no logs yet'));
 }
 
 // Who interrupts the demo does not want a cluster left behind; the processes of the lab do not hear of it themselves.

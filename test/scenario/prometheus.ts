@@ -13,6 +13,16 @@ export async function ask(promql: string): Promise<readonly Series[]> {
   return get('query', { query: promql });
 }
 
+/**
+ * Whether a node sent more than so much all through the last 20 s, by rates over the operator's window: then so say the
+ * operator's last two passes, whenever they were.
+ */
+export async function hasSentAbove(node: string, bytesPerSecond: number): Promise<boolean> {
+  const rate = `sum(rate(node_network_transmit_bytes_total{node="${node}",device!="lo"}[20s]))`;
+  const all = `min_over_time(${rate}[20s:5s]) > ${bytesPerSecond} and count_over_time(${rate}[20s:5s]) >= 4`;
+  return (await ask(all)).length > 0;
+}
+
 /** Asks for the last minutes, a value every 5 s. */
 export async function askOverTime(promql: string, minutes: number): Promise<readonly Series[]> {
   const end = Date.now() / 1000;
