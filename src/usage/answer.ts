@@ -32,7 +32,7 @@ const RESULT = Buffer.from('"result":[');
  *
  * @param body the bytes as they came
  * @param visit is given each element of `data.result`, in order; those before an error is found, too
- * @param signal ends the work between pieces by throwing its reason
+ * @param signal ends the work by throwing its reason: before anything is visited, and between pieces
  * @param conceal takes out of a remark what nobody may see
  * @returns the rest of the answer. Throws PrometheusError BadAnswer for what is no successful answer with a vector.
  */
@@ -42,6 +42,7 @@ export async function readAnswer(
   signal: AbortSignal,
   conceal: (remark: string) => string = (remark) => remark,
 ): Promise<Answer> {
+  signal.throwIfAborted();
   const whole = { body, visit, signal, conceal };
   const inPieces = body.length > CHUNK_BYTES ? await readInPieces(whole) : undefined;
   return inPieces ?? readAtOnce(whole);

@@ -52,6 +52,8 @@ export class Passes {
   readonly #fallenSpeeds: Refreshed<Answered>;
   /** What the last pass found: it only tells when to ask, never what to answer. */
   #before: ReadonlyMap<string, NodeUsage> = new Map();
+  /** Of the last pass that came to its end. */
+  #spentRates: Readings | undefined;
 
   constructor(o: { questions: Questions; query: UsageQuery; clock: Clock; background: Background }) {
     this.#questions = o.questions;
@@ -68,7 +70,7 @@ export class Passes {
   async next(nodes: ReadonlyMap<string, KnownNode>, now: number, patience: Patience): Promise<Finding> {
     const readers = { resolver: createNodeResolver(nodes), patience, areMany: nodes.size > MOST_NODES_AT_ONCE };
     const [rates, facts] = await Promise.all([
-      this.#questions.rates(readers.resolver, patience),
+      this.#questions.rates(readers.resolver, patience, { spent: this.#spentRates }),
       this.#readFacts(readers),
     ]);
     const timeSeconds = rates.readings.timeSeconds ?? facts.readings.timeSeconds;
@@ -79,6 +81,7 @@ export class Passes {
     this.#before = usages;
     if (lacksFacts(usages, rates.readings, facts.readings)) this.#facts.expire();
     this.#readBeside(readers);
+    this.#spentRates = rates.readings;
     return {
       ok: true,
       ...(timeSeconds === undefined ? {} : { timeSeconds }),

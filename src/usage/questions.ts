@@ -52,9 +52,17 @@ export class Questions {
     this.#metrics = o.metrics;
   }
 
-  /** Bytes per second of each device. */
-  rates(resolver: NodeResolver, patience: Patience, scope?: Scope): Promise<Answered> {
-    return this.#read('rates', ratesQuery(this.#query, scope), new Readings(resolver, 'rate'), patience);
+  /**
+   * Bytes per second of each device.
+   *
+   * @param spent earlier ones that nobody looks at any more
+   */
+  rates(
+    resolver: NodeResolver,
+    patience: Patience,
+    { scope, spent }: { scope?: Scope; spent?: Readings | undefined } = {},
+  ): Promise<Answered> {
+    return this.#read('rates', ratesQuery(this.#query, scope), new Readings(resolver, 'rate', spent), patience);
   }
 
   /** Counters, speeds and what else there is of each device. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FactsReading, Readings } from './samples.ts';
 
@@ -56,6 +57,44 @@ describe('Readings', () => {
     const { nodes } = read([series({}), series(other), series({ device: 'eth2' }), series(other)]);
     expect([...(nodes.get('a')?.instances ?? [])]).toEqual(['a:9100', 'a:9200']);
   });
+
+  it('made of spent ones say what new ones say, whatever was read before', () => {
+    const label = (...values: string[]) => fc.constantFrom(...values);
+    const one = fc
+      .record({ node: label('a', 'b', 'gone'), instance: label('1', '2'), device: label('eth0', 'eth1', 'veth1') })
+      .chain((labels) => label('7', '-1', 'NaN').map((text) => series(labels, [1.5, text])));
+    fc.assert(
+      fc.property(fc.array(fc.array(one, { maxLength: 8 }), { minLength: 2, maxLength: 5 }), (answers) => {
+        let spent: Readings | undefined;
+        for (const answer of answers) {
+          const readings = new Readings(RESOLVER, 'rate', spent);
+          for (const each of answer) readings.add(each);
+          expect(told(readings)).toEqual(told(read(answer, 'rate')));
+          spent = readings;
+        }
+      }),
+    );
+  });
+
+  it('made of spent ones keep no device that has gone for good', () => {
+    let readings = read([series({}), series({ device: 'veth1' })], 'rate');
+    for (let pass = 0; pass < 2; pass++) {
+      readings = new Readings(RESOLVER, 'rate', readings);
+      readings.add(series({}));
+    }
+    expect([...(readings.nodes.get('a')?.devices.keys() ?? [])]).toEqual(['eth0']);
+  });
+
+  /** All that is looked at of rates. */
+  function told({ nodes, unmatched, ambiguous, timeSeconds }: Readings): unknown {
+    const each = [...nodes].map(([name, { devices, duplicate, instances, soleInstance, invalid }]) => {
+      const rates = [...devices]
+        .filter(([, { rate }]) => rate !== undefined)
+        .map(([device, { rate }]) => [device, rate]);
+      return { name, rates: new Map(rates as [string, number][]), duplicate, instances, soleInstance, invalid };
+    });
+    return { each, unmatched, ambiguous, timeSeconds };
+  }
 
   it('reads rates, which carry no name', () => {
     expect(

@@ -33,7 +33,7 @@ export async function readUplinks(
   if (scope === undefined) return { facts: found.readings.nodes, rates: NONE.rates };
   const [facts, rates] = await Promise.all([
     questions.facts(resolver, patience, scope),
-    questions.rates(resolver, patience, scope),
+    questions.rates(resolver, patience, { scope }),
   ]);
   for (const [name, readings] of facts.readings.nodes) found.readings.nodes.set(name, readings);
   return { facts: found.readings.nodes, rates: rates.readings.nodes };
