@@ -29,6 +29,8 @@ const PING_INTERVAL_MS = 5_000;
 const CREDENTIALS_INTERVAL_MS = 10_000;
 /** With less time left nothing is sent: there would be no answer, only the question whether it has happened. */
 const SHORTEST_ATTEMPT_MS = 10;
+/** With less of an attempt's time left none is repeated: it would only hide what the one before was told. */
+const LEAST_OF_ATTEMPT = 1 / 10;
 /** A leader that cannot renew for 10 s must stand down: two tries of 5 s fit. */
 export const LEASE_TIMEOUT_MS = 5_000;
 /** Shorter than the pause between probes, so that they keep their pace. */
@@ -150,7 +152,8 @@ class UndiciTransport implements Transport {
   /** Waits out the pause before the next attempt; false when there is to be none. */
   async #mayTryAgain(error: unknown, request: TransportRequest, attempt: number, deadline: number): Promise<boolean> {
     const pause = request.retry === false ? undefined : retryPause(error, request, attempt, Math.random());
-    if (pause === undefined || this.#clock.monotonic() + pause >= deadline) return false;
+    const latest = deadline - this.#attemptTimeoutMs * LEAST_OF_ATTEMPT;
+    if (pause === undefined || this.#clock.monotonic() + pause >= latest) return false;
     this.#options.logger.debug({ err: error, attempt, pause }, 'call is repeated');
     const sources = [request.signal, this.#closing.signal];
     const wait = new LinkedAbort(sources, { clock: this.#clock, timeoutMs: deadline - this.#clock.monotonic() });

@@ -101,12 +101,21 @@ describe('an attempt that failed', () => {
   });
 
   it('ends with the last error when the time of the call is up', async () => {
-    const server = await serve((_, reply) => fails(500)(reply));
+    const server = await serve(sequence(fails(503), fails(500)));
 
-    const error = await failureOf(transportTo(server, { callTimeoutMs: 600 }).request(NODES));
+    const error = await failureOf(transportTo(server, { callTimeoutMs: 3_000 }).request(NODES));
 
     expect(error).toMatchObject({ status: 500 });
     expect(server.requests.length).toBeGreaterThan(1);
+  });
+
+  it('ends with it, too, where another attempt would have no time for an answer', async () => {
+    const server = await serve(sequence(fails(500), () => undefined));
+
+    const error = await failureOf(transportTo(server, { callTimeoutMs: 1_100 }).request(NODES));
+
+    expect(error).toMatchObject({ status: 500 });
+    expect(server.requests).toHaveLength(1);
   });
 });
 
