@@ -30,7 +30,7 @@ function options(args: readonly string[], env: Record<string, string> = {}): Man
 describe('managerOptions', () => {
   it('asks and deploys a Prometheus and exporters of its own', () => {
     const { endpoint, query, measurement } = options(['--namespace=ops', '--scrape-interval=6s']);
-    expect(endpoint).toEqual({ url: 'http://prometheus.ops.svc:9090' });
+    expect(endpoint).toEqual({ url: 'http://prometheus.ops.svc:9090', isNear: true });
     expect(query).toEqual({ windowSeconds: 20, scrapeIntervalSeconds: 6, matchers: [], direction: 'transmit' });
     expect(measurement).toMatchObject({
       namespace: 'ops',

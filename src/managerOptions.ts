@@ -111,7 +111,7 @@ function wholeNameOr(standard: string, given: string | undefined): string {
 function endpointOf(flags: Flags, measurement: MeasurementOptions): PrometheusEndpoint {
   const { prometheusUrl, prometheusUsername, prometheusPasswordFile, prometheusHeader } = flags;
   if (prometheusUrl === undefined) {
-    return { url: measurementEndpoint(measurement) };
+    return { url: measurementEndpoint(measurement), isNear: true };
   }
   const hasPassword = prometheusUsername !== undefined && prometheusPasswordFile !== undefined;
   return {

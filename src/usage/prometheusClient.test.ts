@@ -61,6 +61,14 @@ async function file(name: string, text: string): Promise<string> {
 }
 
 describe('what is sent', () => {
+  it('asks for compressed answers, but not where Prometheus is near', async () => {
+    const requests = answer(succeed);
+    await ask();
+    await ask({ isNear: true });
+    const encodings = requests.map(({ headers }) => headers.get('accept-encoding'));
+    expect(encodings).toEqual([expect.stringContaining('gzip'), 'identity']);
+  });
+
   it('is the query and a timeout, and no time: the server evaluates at its own', async () => {
     const requests = answer(succeed);
     expect(await ask()).toMatchObject({ series: 1, all: SUCCESS.data.result });
