@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transformSync } from 'esbuild';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
 import { DEFAULT_RATE_WINDOW_SECONDS } from '../../src/controllers/measurement/options.ts';
 import type { UsageQuery } from '../../src/usage/queries.ts';
 import { withNodeOptions } from '../faults/nodeOptions.ts';
@@ -42,7 +43,7 @@ export interface World {
   createWatch(name: string): Promise<void>;
   setThreshold(name: string, percent: string): Promise<void>;
   watch(name: string): Promise<TrafficWatch>;
-  /** Resolves when the labels of the TrafficWatch are gone and it itself is. */
+  /** Resolves when the labels of the TrafficWatch are gone and it itself is, and its Deployment. */
   deleteWatch(name: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -127,6 +128,8 @@ function watchesOf({ client }: Plane): Pick<World, 'createWatch' | 'setThreshold
         return !names.includes(name);
       };
       await until(`${name} is gone`, isGone, { timeout: 600_000 });
+      // No garbage collector runs here, and the next one of that name would find a Deployment of somebody else.
+      await client.delete(DEPLOYMENTS, ref(name));
     },
   };
 }
