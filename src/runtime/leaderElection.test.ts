@@ -130,6 +130,26 @@ describe('giving the lease up', () => {
     expect(server.lease!.spec!.holderIdentity).toBe('');
   });
 
+  it('gives up a lease that it was stopped while taking, if it has got it', async () => {
+    server.network.set('a', 'answer lost');
+    const a = await electorate.start('a');
+    expect([a.elector.isLeader, server.lease!.spec!.holderIdentity]).toEqual([false, 'a']);
+    server.network.delete('a');
+    a.stop();
+    await a.ended;
+    expect(server.lease!.spec!.holderIdentity).toBe('');
+  });
+
+  it('leaves a lease that somebody else got meanwhile', async () => {
+    server.network.set('a', 'answer lost');
+    const a = await electorate.start('a');
+    server.network.delete('a');
+    server.replace({ holderIdentity: 'b', leaseDurationSeconds: 15 });
+    a.stop();
+    await a.ended;
+    expect(server.lease!.spec!.holderIdentity).toBe('b');
+  });
+
   it('waits 2.5 s at most for an API server that does not answer', async () => {
     const a = await electorate.start('a');
     server.network.set('a', 'hangs');

@@ -68,6 +68,8 @@ export class LeaderElector implements Leadership {
   #lease: Lease | undefined;
   /** Its spec as text, when it was first seen so (monotonic milliseconds), and how long it then lasts. */
   #observed = { spec: '', at: 0, durationMs: 0 };
+  /** The lease was asked for, and no answer came: it may be ours. */
+  #isUnsure = false;
   /** Ends the standby's pause. */
   #wake = new AbortController();
 
@@ -120,6 +122,7 @@ export class LeaderElector implements Leadership {
       }
       await this.#clock.sleep(this.#pauseMs(), AbortSignal.any([signal, this.#wake.signal]));
     }
+    if (this.#isUnsure) await this.#attempted(() => this.#release());
     return undefined;
   }
 
@@ -182,7 +185,10 @@ export class LeaderElector implements Leadership {
       this.#logger.debug({ holder: holderOf(lease) }, 'lease is held');
       return false;
     }
-    return this.#take(lease, { signal });
+    this.#isUnsure = true;
+    await this.#take(lease, { signal });
+    this.#isUnsure = false;
+    return true;
   }
 
   async #take(before: Lease | undefined, options: { signal: AbortSignal; guard?: () => void }): Promise<boolean> {
@@ -191,27 +197,33 @@ export class LeaderElector implements Leadership {
     return true;
   }
 
-  /** A renewal that was called off may have arrived all the same: then the lease is read and given up again. */
   async #release(): Promise<boolean> {
     const giveUp = new AbortController();
     const timer = this.#clock.setTimeout(() => giveUp.abort(new Error('no answer in time')), RELEASE_TIMEOUT_MS);
-    const options = { signal: giveUp.signal };
     try {
-      await this.#writeReleased(options).catch(async (error: unknown) => {
-        if (!isConflict(error) || holderOf(await this.#read(giveUp.signal)) !== this.#options.identity) {
-          throw error;
-        }
-        await this.#writeReleased(options);
-      });
+      await (this.#isUnsure ? this.#releaseIfOurs(giveUp.signal) : this.#releaseOurs(giveUp.signal));
     } finally {
       timer.cancel();
     }
-    this.#logger.info('gave the lease up');
     return true;
   }
 
-  #writeReleased(options: { signal: AbortSignal }): Promise<Lease> {
-    return this.#store.write(this.#lease, releasedSpec(this.#lease?.spec, this.#clock.now()), options);
+  /** A renewal that was called off may have arrived all the same: then the lease is read and given up again. */
+  async #releaseOurs(signal: AbortSignal): Promise<void> {
+    await this.#writeReleased({ signal }).catch(async (error: unknown) => {
+      if (!isConflict(error) || !(await this.#releaseIfOurs(signal))) throw error;
+    });
+  }
+
+  async #releaseIfOurs(signal: AbortSignal): Promise<boolean> {
+    if (holderOf(await this.#read(signal)) !== this.#options.identity) return false;
+    await this.#writeReleased({ signal });
+    return true;
+  }
+
+  async #writeReleased(options: { signal: AbortSignal }): Promise<void> {
+    await this.#store.write(this.#lease, releasedSpec(this.#lease?.spec, this.#clock.now()), options);
+    this.#logger.info('gave the lease up');
   }
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {
