@@ -7,6 +7,7 @@ import { ofLeader, orZero, own, quantile, rate } from './promql.ts';
 
 const LEADER = own('traffic_operator_leader');
 const PASS_SECONDS = 'traffic_operator_pass_duration_seconds';
+const SETTLED_SECONDS = 'traffic_operator_pass_settled_seconds';
 
 const NOW: Row = {
   title: 'Now',
@@ -62,10 +63,12 @@ const PASSES: Row = {
     passesByResult(),
     linesPanel({
       title: 'Duration of a pass',
-      description: 'From the start of a pass to its snapshot: the middle one, and the slowest but one in a hundred.',
+      description:
+        'From the start of a pass to its snapshot: the middle one, and the slowest but one in a hundred; and of this until all TrafficWatches have followed it.',
       queries: [
         { expr: quantile(0.5, PASS_SECONDS, []), legend: 'median' },
         { expr: quantile(0.99, PASS_SECONDS, []), legend: '99 %' },
+        { expr: quantile(0.99, SETTLED_SECONDS, []), legend: '99 %, with its TrafficWatches' },
       ],
       unit: 's',
     }),

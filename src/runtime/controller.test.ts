@@ -29,6 +29,25 @@ describe('Controller', () => {
     expect(reconcile.mock.calls.map(([key]) => key)).toEqual(['a', 'b', 'c', 'a']);
   });
 
+  it('tells when nothing is left to do, as long as no key comes up again', async () => {
+    const ends: (() => void)[] = [];
+    const reconcile = vi.fn<Reconcile>(() => new Promise((resolve) => ends.push(() => resolve(undefined))));
+    const onIdle = vi.fn();
+    const { controller, clock } = start({ reconcile, workers: 2, onIdle });
+    const end = async (which: number): Promise<void> => {
+      ends[which]!();
+      await clock.advance(0);
+    };
+    for (const key of ['a', 'b']) controller.queue.add(key);
+    await clock.advance(0);
+    controller.queue.add('a');
+    await end(0);
+    await end(1);
+    expect(onIdle).not.toHaveBeenCalled();
+    await end(2);
+    expect(onIdle).toHaveBeenCalledTimes(1);
+  });
+
   it('looks again when a result asks for it', async () => {
     const { controller, reconcile, clock, metrics } = start({});
     reconcile.mockResolvedValueOnce({ requeueAfterMs: 10_000 });

@@ -33,6 +33,8 @@ export interface ControllerOptions {
   reconcileTimeoutMs?: number;
   /** Milliseconds that run() waits, once stopped, for the queue to drain; 1,500 unless told: the next leader is to write within 3 s. */
   drainTimeoutMs?: number;
+  /** Called when a reconcile has ended and no key is waiting or being reconciled; those for later do not count. */
+  onIdle?: () => void;
   logger: Logger;
   metrics?: ControllerMetrics;
   clock?: Clock;
@@ -52,6 +54,7 @@ export class Controller {
   readonly #workers: number;
   readonly #reconcileTimeoutMs: number;
   readonly #drainTimeoutMs: number;
+  readonly #onIdle: () => void;
   readonly #logger: Logger;
   readonly #metrics: ControllerMetrics | undefined;
   readonly #clock: Clock;
@@ -64,6 +67,7 @@ export class Controller {
     this.#workers = options.workers ?? 1;
     this.#reconcileTimeoutMs = options.reconcileTimeoutMs ?? 60_000;
     this.#drainTimeoutMs = options.drainTimeoutMs ?? 1_500;
+    this.#onIdle = options.onIdle ?? (() => undefined);
     this.#logger = options.logger.child({ controller: options.name });
     this.#metrics = options.metrics;
     this.#clock = options.clock ?? systemClock;
@@ -104,6 +108,7 @@ export class Controller {
       const next = await this.#reconcileOnce(key, stop).catch(() => UNREPORTED);
       this.#schedule(key, next);
       this.queue.done(key);
+      if (this.queue.isIdle) this.#onIdle();
     }
   }
 

@@ -63,6 +63,11 @@ export class WorkQueue {
     return this.#waiting.size;
   }
 
+  /** No key waits and no worker has one; delayed ones do not count. */
+  get isIdle(): boolean {
+    return this.#waiting.size === 0 && this.#processing.size === 0;
+  }
+
   /** Asks for work on a key as soon as a worker is free. Ignored once the queue shuts down. */
   add(key: string): void {
     if (this.#shuttingDown || this.#waiting.has(key) || this.#again.has(key)) {

@@ -25,12 +25,9 @@ export class MetricsPage {
     return this.sum('traffic_operator_passes_total', 'result="ok"');
   }
 
-  /** Milliseconds that passes and what they lead to for TrafficWatches took so far, but for waiting for one another. */
-  get passMs(): number {
-    const reconciles = ['trafficwatch', 'orphanedlabels'].map((name) =>
-      this.sum('traffic_operator_reconcile_duration_seconds_sum', `controller="${name}"`),
-    );
-    const seconds = reconciles.reduce((a, b) => a + b, this.sum('traffic_operator_pass_duration_seconds_sum'));
-    return seconds * 1000;
+  /** Passes that every TrafficWatch was looked at for, and the milliseconds from their starts to then, all together. */
+  get settled(): { passes: number; ms: number } {
+    const metric = 'traffic_operator_pass_settled_seconds';
+    return { passes: this.sum(`${metric}_count`), ms: this.sum(`${metric}_sum`) * 1000 };
   }
 }

@@ -23,6 +23,7 @@ import { NodeLabelWriter } from './nodeLabelWriter.ts';
 import { carriesOrphan, isNews } from './nodeNews.ts';
 import { BY_LABEL_KEY, claimedKeys, type Sources } from './observe.ts';
 import { isOwnedBy } from './decide/deployment.ts';
+import { PassWork } from './passWork.ts';
 import { reconcile } from './reconcile.ts';
 import { sweepOrphans } from './sweep.ts';
 
@@ -120,7 +121,7 @@ function subscribe(
   o: TrafficWatchControllerOptions,
   sources: Sources,
   queue: Controller['queue'],
-  sweep: () => void,
+  { sweep, passWork }: { sweep: () => void; passWork: PassWork },
 ): () => void {
   const { written } = sources;
   const enqueueRivals = (watch: TrafficWatch): void => {
@@ -160,7 +161,10 @@ function subscribe(
     if (event.type !== 'delete' && carriesOrphan(event.object, isClaimed)) sweep();
     if (isNews(event, written.nodes)) enqueueWatches();
   });
-  o.feed.snapshots.subscribe(enqueueAll);
+  o.feed.snapshots.subscribe((snapshot) => {
+    if (o.watches.lister.list().length > 0) passWork.began(snapshot);
+    enqueueAll();
+  });
   return enqueueAll;
 }
 
@@ -173,10 +177,12 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
   const crdWarnings = new CrdWarnings({ ...o, crd });
   const dependencies = { sources, writers, crdWarnings, events: o.events, logger, isLeader: o.isLeader };
   const watchMetrics = createTrafficWatchMetrics(o.registry);
+  const passWork = new PassWork(clock, watchMetrics);
   const main = new Controller({
     name: 'trafficwatch',
     reconcile: (key, signal) => reconcile({ ...dependencies, metrics: watchMetrics }, key, signal),
     workers: WORKERS,
+    onIdle: () => passWork.ended(),
     logger,
     metrics,
     clock,
@@ -190,6 +196,6 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
     metrics,
     clock,
   });
-  const enqueueAll = subscribe(o, sources, main.queue, () => sweeper.queue.add(SWEEP));
+  const enqueueAll = subscribe(o, sources, main.queue, { sweep: () => sweeper.queue.add(SWEEP), passWork });
   return { controllers: [main, sweeper], crd, enqueueAll };
 }

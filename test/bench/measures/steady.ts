@@ -92,12 +92,12 @@ export async function eachPass(
   { count, intervalMs }: { count: number; intervalMs: number },
 ): Promise<number[]> {
   const took: number[] = [];
-  let before = await MetricsPage.of(operator);
+  let { settled: before } = await MetricsPage.of(operator);
   while (took.length < count) {
     await sleep(intervalMs);
-    const after = await MetricsPage.of(operator);
+    const { settled: after } = await MetricsPage.of(operator);
     const passes = after.passes - before.passes;
-    const each = (after.passMs - before.passMs) / passes;
+    const each = (after.ms - before.ms) / passes;
     took.push(...Array.from({ length: passes }, () => each));
     before = after;
   }
