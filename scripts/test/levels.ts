@@ -24,9 +24,6 @@ function builtByLab(...builds: readonly string[]): Pick<Level, 'builds' | 'unmet
   return { builds, unmet: () => needsLinux() ?? needsGo(builds) };
 }
 
-/** Built early, so that on a machine where nothing is built yet it is done while others wait for their servers. */
-const OF_E2E = ['containerd', 'k8s-node', 'coredns', 'pause'];
-
 /** From what is quick and needs nothing to what needs a cluster. */
 export const LEVELS: readonly Level[] = [
   { name: 'format', commands: [['prettier', '--check', '--log-level', 'warn', '.']] },
@@ -56,7 +53,7 @@ export const LEVELS: readonly Level[] = [
   },
   {
     name: 'chart',
-    ...builtByLab('k8s', 'etcd', 'prometheus', 'helm', 'helm3', 'kubeconform', ...OF_E2E),
+    ...builtByLab('k8s', 'etcd', 'prometheus', 'helm', 'helm3', 'kubeconform'),
     vitest: { project: 'chart', paths: [] },
   },
   {
@@ -76,7 +73,8 @@ export const LEVELS: readonly Level[] = [
   },
   {
     name: 'e2e',
-    commands: [['test/lab/prerequisites.sh'], ['test/lab/build.sh']],
+    builds: ['k8s', 'etcd', 'helm', 'node_exporter', 'prometheus', 'containerd', 'k8s-node', 'coredns', 'pause'],
+    commands: [['test/lab/prerequisites.sh']],
     waits: 'for cluster',
     vitest: { project: 'e2e', paths: [] },
     unmet: needsLab,
