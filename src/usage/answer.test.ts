@@ -1,12 +1,33 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readAnswer } from './answer.ts';
+import { parseSeries, readAnswer, type SeriesVisitor } from './answer.ts';
 
 const NEVER = new AbortController().signal;
 
-async function read(body: string, signal = NEVER) {
+interface Options {
+  signal?: AbortSignal;
+  /** Bytes of each chunk in which the body comes. */
+  chunk?: number;
+  most?: number;
+  /** What the body ends with instead of an end. */
+  brokenOffBy?: Error;
+}
+
+async function* chunks(body: string, { chunk = 64 * 1024, brokenOffBy }: Options): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(body);
+  for (let from = 0; from < bytes.length; from += chunk)
+    yield await Promise.resolve(bytes.subarray(from, from + chunk));
+  if (brokenOffBy) throw brokenOffBy;
+}
+
+function readWith(visitor: SeriesVisitor, body: string, options: Options = {}) {
+  const { signal = NEVER, most = Infinity } = options;
+  return readAnswer(chunks(body, options), { visitor, signal, most, conceal: String });
+}
+
+async function read(body: string, options: Options = {}) {
   const all: unknown[] = [];
-  const answer = await readAnswer(Buffer.from(body), (series) => all.push(series), signal);
+  const answer = await readWith({ visit: (series) => all.push(series) }, body, options);
   return { ...answer, all };
 }
 
@@ -33,12 +54,13 @@ function spend(ms: number): void {
 }
 
 describe('readAnswer', () => {
-  it('reads the same whether in one piece or in many, whatever the labels say', async () => {
+  it('reads the same however it comes, whatever the labels say', async () => {
     const remarks = fc.array(label, { maxLength: 3 });
+    const some = fc.array(series, { minLength: 1, maxLength: 5 });
     await fc.assert(
-      fc.asyncProperty(fc.array(series, { minLength: 1, maxLength: 5 }), remarks, async (all, warnings) => {
+      fc.asyncProperty(some, remarks, fc.integer({ min: 700, max: 200_000 }), async (all, warnings, chunk) => {
         const expected = JSON.parse(JSON.stringify(many(all))) as unknown;
-        const { all: found, warnings: told, series } = await read(vector(many(all), { warnings }));
+        const { all: found, warnings: told, series } = await read(vector(many(all), { warnings }), { chunk });
         expect(found).toEqual(expected);
         expect(told).toEqual(warnings);
         expect(series).toBe(6_000);
@@ -65,6 +87,40 @@ describe('readAnswer', () => {
     expect((await read(JSON.stringify(body))).all).toEqual(result);
     const nested = { stats: { result: [{ data: {} }] }, status: 'success', data: { result, resultType: 'vector' } };
     expect((await read(JSON.stringify(nested))).all).toEqual(result);
+  });
+
+  it('offers the series of a large answer as they came, and those of a small one parsed', async () => {
+    const result = many([{ metric: { a: 'b' }, value: [1, '2'] }]);
+    const bytes: unknown[] = [];
+    const visit = (): void => expect.unreachable('all are offered as they came');
+    const visitor: SeriesVisitor = { visit, visitBytes: (...element) => bytes.push(parseSeries(...element)) };
+    await readWith(visitor, vector(result), { chunk: 1_000 });
+    expect(bytes).toEqual(result);
+    const visited: unknown[] = [];
+    await readWith({ ...visitor, visit: (series) => visited.push(series) }, vector(result.slice(0, 3)));
+    expect(visited).toEqual(result.slice(0, 3));
+  });
+
+  it('has visited nothing when it breaks off early, and says what it ended with', async () => {
+    const visit = (): void => expect.unreachable('it would be visited again');
+    const brokenOffBy = new Error('reset');
+    const small = vector([{ metric: { a: 'b' }, value: [1, '2'] }]);
+    await expect(readWith({ visit }, small, { brokenOffBy })).rejects.toBe(brokenOffBy);
+  });
+
+  it('is Unreachable when it breaks off later', async () => {
+    const result = many([{ metric: { a: 'b' }, value: [1, '2'] }]);
+    const answer = read(vector(result), { brokenOffBy: new Error('reset') });
+    await expect(answer).rejects.toMatchObject({ name: 'PrometheusError', reason: 'Unreachable' });
+  });
+
+  it.each([
+    ['small', 50_000],
+    ['one that is read while it comes', 500_000],
+  ])('is TooLarge beyond what an answer may have, %s', async (_what, most) => {
+    const body = vector(Array.from({ length: 20_000 }, () => ({ metric: { device: 'eth0' }, value: [1, '2'] })));
+    await expect(read(body, { most })).rejects.toMatchObject({ name: 'PrometheusError', reason: 'TooLarge' });
+    expect((await read(body, { most: body.length })).series).toBe(20_000);
   });
 
   it('tells warnings and infos, but not endlessly', async () => {
@@ -98,7 +154,7 @@ describe('readAnswer', () => {
     const body = vector(Array.from({ length: 30_000 }, (_, n) => ({ metric: { device: `eth${n}` }, value: [1, '2'] })));
     let turns = 0;
     const ticking = setInterval(() => turns++, 0);
-    await readAnswer(Buffer.from(body), () => spend(0.002), NEVER);
+    await readWith({ visit: () => spend(0.002) }, body, { chunk: Infinity });
     clearInterval(ticking);
     expect(turns).toBeGreaterThan(2);
   });
@@ -106,10 +162,14 @@ describe('readAnswer', () => {
   it('ends when nobody waits any more', async () => {
     const gone = new AbortController();
     const body = vector(Array.from({ length: 60_000 }, (_, n) => ({ metric: { device: `eth${n}` }, value: [1, '2'] })));
-    const spend = (): void => {
+    let visited = 0;
+    const visit = (): void => {
+      visited++;
       gone.abort(new Error('stopped'));
-      for (const end = performance.now() + 0.01; performance.now() < end;);
+      spend(0.01);
     };
-    await expect(readAnswer(Buffer.from(body), spend, gone.signal)).rejects.toThrow('stopped');
+    const whole = { signal: gone.signal, chunk: Infinity };
+    await expect(readWith({ visit }, body, whole)).rejects.toThrow('stopped');
+    expect(visited).toBeLessThan(60_000);
   });
 });

@@ -1,97 +1,145 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Answer, type Conceal, parseJson, remarksOf, vectorOf } from './answerEnvelope.ts';
+import { Incoming } from './incoming.ts';
 import { PrometheusError } from './prometheusError.ts';
 
-/** The envelope of an instant query's answer; the series have gone to `visit`. */
-export interface Answer {
-  /** How many series there were. */
-  series: number;
-  warnings: readonly string[];
-  infos: readonly string[];
+/** Takes the series of an answer in, in their order; also those before something is found to be wrong with it. */
+export interface SeriesVisitor {
+  /** @param series an element of `data.result`, as it was parsed */
+  visit(series: unknown): void;
+  /**
+   * Has the place of `visit` for the series of a large answer, where there is one: they are not parsed yet.
+   *
+   * @param bytes hold the element from `from` to `to`; they are used for others later
+   */
+  visitBytes?(bytes: Buffer, from: number, to: number): void;
 }
 
-interface Envelope {
-  status?: unknown;
-  data?: { resultType?: unknown; result?: unknown } | null;
-  warnings?: unknown;
-  infos?: unknown;
+/** How an answer is read. */
+export interface Reading {
+  visitor: SeriesVisitor;
+  /** Ends the work by throwing its reason: before anything is visited, and at each chunk and turn. */
+  signal: AbortSignal;
+  /** A body may have so many bytes. */
+  most: number;
+  conceal: Conceal;
 }
 
-const MOST_REMARKS = 5;
-const LONGEST_REMARK = 300;
-/** JSON.parse of this much takes about a millisecond. */
-const CHUNK_BYTES = 128 * 1024;
-/** The event loop waits no longer than this, and a chunk, for our turn to end. */
+/** Answers up to this length, those of a few hundred nodes, are read in one go. JSON.parse takes about a millisecond. */
+const AT_ONCE_BYTES = 128 * 1024;
+/** The event loop waits no longer than this, and a few series, for our turn to end. */
 const LONGEST_TURN_MS = 8;
+const SERIES_A_LOOK = 64;
 /** Begins an element but the first. Not possible within a string, where a quote has a backslash before it. */
 const BOUNDARY = Buffer.from(',{"metric":');
 const RESULT = Buffer.from('"result":[');
 
 /**
- * Reads the body of an instant query's answer. Bodies of megabytes are parsed piece by piece, with turns for others
- * in between: JSON.parse of 30,000 series at once would stop the event loop for 50 ms and more.
+ * Reads the body of an instant query's answer. Bodies of megabytes are read while they come, series by series, with
+ * turns for others in between: held as a whole they would be in memory twice, and JSON.parse of 30,000 series would stop
+ * the event loop for 50 ms and more.
  *
- * @param body the bytes as they came
- * @param visit is given each element of `data.result`, in order; those before an error is found, too
- * @param signal ends the work by throwing its reason: before anything is visited, and between pieces
- * @param conceal takes out of a remark what nobody may see
- * @returns the rest of the answer. Throws PrometheusError BadAnswer for what is no successful answer with a vector.
+ * @param body the bytes as they come
+ * @returns the rest of the answer. Throws PrometheusError TooLarge, QueryFailed where it is Prometheus' word that the
+ * query failed, Unreachable where it breaks off after series were visited, BadAnswer for what is no successful answer
+ * with a vector; or what `body` throws when it breaks off before.
  */
-export async function readAnswer(
-  body: Buffer,
-  visit: (series: unknown) => void,
-  signal: AbortSignal,
-  conceal: (remark: string) => string = (remark) => remark,
-): Promise<Answer> {
+export async function readAnswer(body: AsyncIterable<Buffer>, reading: Reading): Promise<Answer> {
+  reading.signal.throwIfAborted();
+  const incoming = new Incoming(body, reading.most);
+  let isWhole = false;
+  while (!isWhole && incoming.bytes.length <= AT_ONCE_BYTES) isWhole = !(await incoming.more());
+  const start = isWhole ? undefined : startOfElements(incoming.bytes);
+  if (start !== undefined) return readElements(incoming, start, reading);
+  if (!isWhole) await incoming.rest();
+  return readAtOnce(incoming.bytes, reading);
+}
+
+function readAtOnce(body: Buffer, { visitor, signal, conceal }: Reading): Answer {
   signal.throwIfAborted();
-  const whole = { body, visit, signal, conceal };
-  const inPieces = body.length > CHUNK_BYTES ? await readInPieces(whole) : undefined;
-  return inPieces ?? readAtOnce(whole);
-}
-
-interface Reading {
-  body: Buffer;
-  visit: (series: unknown) => void;
-  signal: AbortSignal;
-  conceal: (remark: string) => string;
-}
-
-function readAtOnce({ body, visit, conceal }: Reading): Answer {
-  const envelope = parse(body.toString('utf8')) as Envelope | null;
-  const result = vectorOf(envelope);
-  for (const series of result) visit(series);
+  const envelope = parseJson(body.toString('utf8'));
+  const result = vectorOf(envelope, conceal);
+  for (const series of result) visitor.visit(series);
   return { series: result.length, ...remarksOf(envelope, conceal) };
 }
 
-/** Undefined where the body is not laid out as Prometheus does it; nothing was visited then. */
-async function readInPieces({ body, visit, signal, conceal }: Reading): Promise<Answer | undefined> {
-  const start = body.indexOf(RESULT) + RESULT.length;
-  const lastBoundary = body.lastIndexOf(BOUNDARY);
-  if (start < RESULT.length || lastBoundary < start) return undefined;
-  const end = endOfArray(body, lastBoundary + 1);
-  const envelope = tryParse(`${body.toString('utf8', 0, start)}${body.toString('utf8', end)}`);
-  if (!holdsEmptyVector(envelope)) return undefined;
-  let series = 0;
-  let turnStart = performance.now();
-  for (const [from, to] of pieces(body, start, end)) {
-    const elements = parse(`[${body.toString('utf8', from, to)}]`) as unknown[];
-    for (const element of elements) visit(element);
-    series += elements.length;
-    if (performance.now() - turnStart < LONGEST_TURN_MS) continue;
-    await nextTurn();
-    signal.throwIfAborted();
-    turnStart = performance.now();
+/** Where the elements of the vector begin; undefined where the beginning is not laid out as Prometheus does it. */
+function startOfElements(beginning: Buffer): number | undefined {
+  const start = beginning.indexOf(RESULT) + RESULT.length;
+  if (start < RESULT.length || !beginning.includes(BOUNDARY, start)) return undefined;
+  try {
+    const closed = JSON.parse(`${beginning.toString('utf8', 0, start)}]}}`) as { status?: unknown };
+    return vectorOf({ status: 'success', ...closed }, String).length === 0 ? start : undefined;
+  } catch {
+    return undefined;
   }
-  return { series, ...remarksOf(envelope, conceal) };
 }
 
-/** Ranges of whole elements without the commas between ranges. */
-function* pieces(body: Buffer, start: number, end: number): Generator<[from: number, to: number]> {
-  for (let from = start; from < end;) {
-    const boundary = body.indexOf(BOUNDARY, from + CHUNK_BYTES);
-    const to = boundary < 0 || boundary >= end ? end : boundary;
-    yield [from, to];
-    from = to + 1;
+async function readElements(incoming: Incoming, start: number, reading: Reading): Promise<Answer> {
+  const head = incoming.bytes.toString('utf8', 0, start);
+  incoming.drop(start);
+  const elements = new Elements(reading);
+  do {
+    incoming.drop(await elements.readComplete(incoming.bytes));
+  } while (await moreOf(incoming));
+  const end = endOfArray(incoming.bytes);
+  elements.read(incoming.bytes, 0, end);
+  const envelope = parseJson(`${head}${incoming.bytes.toString('utf8', end)}`);
+  if (vectorOf(envelope, reading.conceal).length > 0) throw new PrometheusError('BadAnswer', 'the answer is not JSON');
+  return { series: elements.count, ...remarksOf(envelope, reading.conceal) };
+}
+
+/** Series have been visited: to ask again would visit them twice. */
+async function moreOf(incoming: Incoming): Promise<boolean> {
+  try {
+    return await incoming.more();
+  } catch (error) {
+    if (error instanceof PrometheusError) throw error;
+    throw new PrometheusError('Unreachable', 'the connection broke off in the middle of the answer');
   }
+}
+
+/** Hands elements to a visitor, in turns. */
+class Elements {
+  count = 0;
+  readonly #reading: Reading;
+  #turnStart = performance.now();
+
+  constructor(reading: Reading) {
+    this.#reading = reading;
+  }
+
+  /** Reads the elements that another follows. Returns how many bytes they take. */
+  async readComplete(bytes: Buffer): Promise<number> {
+    this.#reading.signal.throwIfAborted();
+    let from = 0;
+    for (;;) {
+      const to = bytes.indexOf(BOUNDARY, from);
+      if (to < 0) return from;
+      this.read(bytes, from, to);
+      from = to + 1;
+      if (this.count % SERIES_A_LOOK === 0) await this.#letOthersIn();
+    }
+  }
+
+  read(bytes: Buffer, from: number, to: number): void {
+    const { visitor } = this.#reading;
+    if (visitor.visitBytes === undefined) visitor.visit(parseSeries(bytes, from, to));
+    else visitor.visitBytes(bytes, from, to);
+    this.count++;
+  }
+
+  async #letOthersIn(): Promise<void> {
+    if (performance.now() - this.#turnStart < LONGEST_TURN_MS) return;
+    await nextTurn();
+    this.#reading.signal.throwIfAborted();
+    this.#turnStart = performance.now();
+  }
+}
+
+/** Parses one element. Throws PrometheusError BadAnswer. */
+export function parseSeries(bytes: Buffer, from: number, to: number): unknown {
+  return parseJson(bytes.toString('utf8', from, to));
 }
 
 const QUOTE = 0x22;
@@ -99,11 +147,11 @@ const BACKSLASH = 0x5c;
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** Where the bracket is that closes the array in which `from` stands, outside of any element. */
-function endOfArray(body: Buffer, from: number): number {
+/** Where the bracket is that closes the array whose last element `body` begins with. */
+function endOfArray(body: Buffer): number {
   let depth = 0;
   let inString = false;
-  for (let at = from; at < body.length; at++) {
+  for (let at = 0; at < body.length; at++) {
     const byte = body[at] ?? 0;
     if (inString) {
       if (byte === BACKSLASH) at++;
@@ -113,54 +161,4 @@ function endOfArray(body: Buffer, from: number): number {
     else if (CLOSING.has(byte) && --depth < 0) return at;
   }
   return body.length;
-}
-
-function vectorOf(envelope: unknown): unknown[] {
-  const { status, data } = (envelope ?? {}) as Envelope;
-  if (status !== 'success') throw new PrometheusError('BadAnswer', 'the answer is not one of the Prometheus API');
-  if (data?.resultType !== 'vector' || !Array.isArray(data.result)) {
-    throw new PrometheusError('BadAnswer', 'the answer holds no vector');
-  }
-  return data.result;
-}
-
-/** What is left of an answer when its series are cut out. */
-function holdsEmptyVector(envelope: Envelope | undefined): boolean {
-  const result = envelope?.data?.result;
-  return (
-    envelope?.status === 'success' &&
-    envelope.data?.resultType === 'vector' &&
-    Array.isArray(result) &&
-    result.length === 0
-  );
-}
-
-function remarksOf(
-  envelope: Envelope | null | undefined,
-  conceal: Reading['conceal'],
-): { warnings: string[]; infos: string[] } {
-  return { warnings: remarks(envelope?.warnings, conceal), infos: remarks(envelope?.infos, conceal) };
-}
-
-function remarks(found: unknown, conceal: Reading['conceal']): string[] {
-  if (!Array.isArray(found)) return [];
-  const texts = found.filter((remark): remark is string => typeof remark === 'string');
-  return texts.slice(0, MOST_REMARKS).map((text) => conceal(text).slice(0, LONGEST_REMARK));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The exception's message quotes the text.
-    throw new PrometheusError('BadAnswer', 'the answer is not JSON');
-  }
-}
-
-function tryParse(text: string): Envelope | undefined {
-  try {
-    return JSON.parse(text) as Envelope;
-  } catch {
-    return undefined;
-  }
 }

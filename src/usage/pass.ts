@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../runtime/clock.ts';
 import { capacityFall } from './capacityFall.ts';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
+import { KnownSeries } from './knownSeries.ts';
 import { createNodeResolver } from './nodeNames.ts';
 import type { KnownNode, NodeResolver } from './nodeNames.ts';
 import { nodeUsage } from './percent.ts';
@@ -54,6 +55,8 @@ export class Passes {
   #before: ReadonlyMap<string, NodeUsage> = new Map();
   /** Of the last pass that came to its end. */
   #spentRates: Readings | undefined;
+  /** The series of its rates. */
+  readonly #knownSeries = new KnownSeries();
 
   constructor(o: { questions: Questions; query: UsageQuery; clock: Clock; background: Background }) {
     this.#questions = o.questions;
@@ -70,7 +73,7 @@ export class Passes {
   async next(nodes: ReadonlyMap<string, KnownNode>, now: number, patience: Patience): Promise<Finding> {
     const readers = { resolver: createNodeResolver(nodes), patience, areMany: nodes.size > MOST_NODES_AT_ONCE };
     const [rates, facts] = await Promise.all([
-      this.#questions.rates(readers.resolver, patience, { spent: this.#spentRates }),
+      this.#questions.rates(readers.resolver, patience, { spent: this.#spentRates, known: this.#knownSeries }),
       this.#readFacts(readers),
     ]);
     const timeSeconds = rates.readings.timeSeconds ?? facts.readings.timeSeconds;

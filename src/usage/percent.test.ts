@@ -39,10 +39,10 @@ function usageOf(devices: readonly Device[], capacity?: string): NodeUsage {
   const facts = new Readings(RESOLVER);
   const rates = new Readings(RESOLVER, 'rate');
   for (const device of devices) {
-    if (device.rate !== undefined) rates.add(series(device, undefined, device.rate));
+    if (device.rate !== undefined) rates.visit(series(device, undefined, device.rate));
     for (const field of ['total', 'speed', 'flags'] as const) {
       const value = device[field];
-      if (value !== undefined) facts.add(series(device, METRICS[field], value));
+      if (value !== undefined) facts.visit(series(device, METRICS[field], value));
     }
   }
   const readings = { facts: facts.nodes.get('a'), rates: rates.nodes.get('a') };

@@ -1,12 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { delay, http, HttpResponse, passthrough } from 'msw';
+import { delay, http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PrometheusEndpoint } from './endpoint.ts';
 import { createPrometheusClient } from './prometheusClient.ts';
 
@@ -47,7 +44,12 @@ async function ask(
   const client = createPrometheusClient({ url: SERVER, ...endpoint }, { largestAnswerBytes });
   const all: unknown[] = [];
   try {
-    const question = { expression, visit: (series: unknown) => all.push(series), signal, timeoutMs: 8_000 };
+    const question = {
+      expression,
+      visitor: { visit: (series: unknown) => all.push(series) },
+      signal,
+      timeoutMs: 8_000,
+    };
     return { ...(await client.query(question)), all };
   } finally {
     client.close();
@@ -112,7 +114,12 @@ describe('what is sent', () => {
     const requests = answer(succeed);
     const path = await file('token', 'first');
     const client = createPrometheusClient({ url: SERVER, bearerTokenFile: path });
-    const question = { expression: 'up', visit: () => undefined, signal: new AbortController().signal, timeoutMs: 1 };
+    const question = {
+      expression: 'up',
+      visitor: { visit: () => undefined },
+      signal: new AbortController().signal,
+      timeoutMs: 1,
+    };
     await client.query(question);
     await writeFile(path, 'second, longer');
     await client.query(question);
@@ -203,65 +210,4 @@ describe('an error', () => {
     waiting.abort(new Error('too late'));
     await expect(failure).rejects.toThrow('too late');
   });
-
-  it('is Unreachable when nobody listens', async () => {
-    const url = await refusingUrl();
-    await expect(ask({ url })).rejects.toMatchObject({
-      reason: 'Unreachable',
-      message: `${url} can't be reached: ECONNREFUSED`,
-    });
-  });
 });
-
-describe('a server that is not one', () => {
-  it('is Unreachable when it breaks off in the middle of the answer', async () => {
-    const url = await serving(
-      createServer((_request, response) => {
-        response.writeHead(200, { 'Content-Length': '1000' });
-        response.write('{"status":"success"', () => response.destroy());
-      }),
-    );
-    await expect(ask({ url })).rejects.toMatchObject({ reason: 'Unreachable' });
-  });
-
-  it('is asked once more when it resets the connection, and no more', async () => {
-    let resets = 1;
-    let asked = 0;
-    const server = createServer((request, response) => {
-      asked++;
-      if (resets-- > 0) request.socket.resetAndDestroy();
-      else response.end(JSON.stringify(SUCCESS));
-    });
-    const url = await serving(server);
-    expect(await ask({ url })).toMatchObject({ series: 1 });
-    resets = Infinity;
-    await expect(ask({ url })).rejects.toMatchObject({ reason: 'Unreachable' });
-    expect(asked).toBe(4);
-  });
-
-  it('is a BadAnswer when it does not speak HTTP', async () => {
-    const url = await serving(createTcpServer((socket) => socket.end('220 hunter2 ESMTP\r\n')));
-    await expect(ask({ url })).rejects.toMatchObject({ reason: 'BadAnswer' });
-    await expect(ask({ url })).rejects.not.toThrow('hunter2');
-  });
-});
-
-type AnyServer = ReturnType<typeof createTcpServer>;
-
-/** Serves on loopback until the test ends, beside msw. */
-async function serving(real: AnyServer): Promise<string> {
-  await new Promise<void>((resolve) => real.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    real.close();
-  });
-  const url = `http://127.0.0.1:${(real.address() as AddressInfo).port}`;
-  server.use(http.all(`${url}/*`, () => passthrough()));
-  return url;
-}
-
-async function refusingUrl(): Promise<string> {
-  const real = createTcpServer();
-  const url = await serving(real);
-  await new Promise((resolve) => real.close(resolve));
-  return url;
-}

@@ -1,19 +1,21 @@
 import { STATUS_CODES } from 'node:http';
+import type { Readable } from 'node:stream';
 import { PrometheusDriver } from 'prometheus-query';
 import type { PrometheusConnectionOptions } from 'prometheus-query';
-import { readAnswer } from './answer.ts';
-import type { Answer } from './answer.ts';
+import { readAnswer, type SeriesVisitor } from './answer.ts';
+import { type Answer, type Conceal, errorOf } from './answerEnvelope.ts';
 import { conceal } from './conceal.ts';
 import { EndpointCredentials, parseEndpointUrl } from './endpoint.ts';
 import type { Credentials, PrometheusEndpoint } from './endpoint.ts';
+import { Incoming } from './incoming.ts';
 import { PrometheusError } from './prometheusError.ts';
 
 /** One question. */
 export interface Question {
   /** PromQL whose value is a vector. */
   expression: string;
-  /** Gets each series of the answer as it was parsed; those before an error is found, too. */
-  visit: (series: unknown) => void;
+  /** Gets the series of the answer. */
+  visitor: SeriesVisitor;
   /** Ends the question by throwing the reason of the signal. */
   signal: AbortSignal;
   /** Told to the server, which need not work longer than anybody waits. */
@@ -28,16 +30,12 @@ export interface PrometheusClient {
   close(): void;
 }
 
-/**
- * 10,000 nodes of three devices answer with 25 MB at most; more can only be a mistake. Two such answers at once, and the
- * garbage of two more, have to fit into the chart's memory limit.
- */
+/** 10,000 nodes of three devices answer with 25 MB at most; more can only be a mistake. */
 const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024;
 /** Longer ones go as POST: proxies refuse request lines beyond 8 KiB. Shorter ones don't, since a POST may need other rights. */
 const LONGEST_GET = 4_000;
 /** The signal ends a request; this is only what axios would otherwise take by default. */
 const LONGEST_REQUEST_MS = 300_000;
-const LONGEST_ERROR = 200;
 
 type Request = Parameters<NonNullable<PrometheusConnectionOptions['requestInterceptor']>['onFulfilled']>[0];
 type Response = Parameters<NonNullable<PrometheusConnectionOptions['responseInterceptor']>['onFulfilled']>[0];
@@ -101,19 +99,14 @@ function driverFor(
       async onFulfilled(request) {
         const read = await credentials.read();
         call.secrets = read.secrets;
-        return complete(request, read, call.question, largestAnswerBytes);
+        return complete(request, read, call.question);
       },
     },
-    responseInterceptor: { onFulfilled: (response) => takeAnswer(response, call) },
+    responseInterceptor: { onFulfilled: (response) => takeAnswer(response, call, largestAnswerBytes) },
   });
 }
 
-function complete(
-  request: Request,
-  credentials: Credentials,
-  { expression, signal }: Question,
-  largestAnswerBytes: number,
-): Request {
+function complete(request: Request, credentials: Credentials, { expression, signal }: Question): Request {
   const params = request.params as URLSearchParams;
   // The driver always sends our time; without it the server takes its own, and a wrong clock here does no harm.
   params.delete('time');
@@ -124,11 +117,9 @@ function complete(
     signal,
     httpAgent: credentials.httpAgent,
     httpsAgent: credentials.httpsAgent,
-    maxContentLength: largestAnswerBytes,
     // Followed elsewhere, a redirect would take the extra headers along.
     maxRedirects: 0,
-    responseType: 'arraybuffer' as const,
-    transformResponse: (body: unknown) => body,
+    responseType: 'stream' as const,
     validateStatus: () => true,
   });
 }
@@ -136,34 +127,33 @@ function complete(
 /** What the driver gets to see: success without a series. */
 const EMPTY = { status: 'success', data: { resultType: 'vector', result: [] } };
 
-async function takeAnswer(response: Response, call: Call): Promise<Response> {
+async function takeAnswer(response: Response, call: Call, most: number): Promise<Response> {
   const { status } = response;
-  const body = response.data as Buffer;
-  const { visit, signal } = call.question;
-  if (status === 401 || status === 403)
-    throw new PrometheusError('Unauthorized', `Prometheus answers ${nameOf(status)}`);
-  const failure = errorOf(body, call.secrets);
-  if (failure !== undefined) throw new PrometheusError('QueryFailed', failure);
-  if (status < 200 || status > 299) throw statusError(response);
-  call.answer = await readAnswer(body, visit, signal, (remark) => conceal(remark, call.secrets));
+  const body = response.data as Readable;
+  const { visitor, signal } = call.question;
+  const withoutSecrets = (text: string): string => conceal(text, call.secrets);
+  try {
+    if (status === 401 || status === 403)
+      throw new PrometheusError('Unauthorized', `Prometheus answers ${nameOf(status)}`);
+    if (status < 200 || status > 299) throw await failureOf(response, body, withoutSecrets);
+    call.answer = await readAnswer(body, { visitor, signal, most, conceal: withoutSecrets });
+  } finally {
+    body.destroy();
+  }
   return { ...response, data: EMPTY };
 }
 
 const LARGEST_ERROR_BYTES = 64 * 1024;
 
-/**
- * What Prometheus itself says of a failed query, shortened and without secrets; undefined for any other body. Its
- * errors come with the status 400, 422 or 503 (https://prometheus.io/docs/prometheus/latest/querying/api/).
- */
-function errorOf(body: Buffer, secrets: readonly string[]): string | undefined {
-  if (body.length > LARGEST_ERROR_BYTES || !body.includes('"error"')) return undefined;
+/** What Prometheus itself says of it, or else what the status says. */
+async function failureOf(response: Response, body: Readable, withoutSecrets: Conceal): Promise<PrometheusError> {
   try {
-    const { status, errorType, error } = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
-    if (status !== 'error' || typeof errorType !== 'string') return undefined;
-    const text = `${errorType}: ${typeof error === 'string' ? error : 'no error text'}`;
-    return conceal(text, secrets).replaceAll(/\s+/g, ' ').slice(0, LONGEST_ERROR);
+    const incoming = new Incoming(body, LARGEST_ERROR_BYTES);
+    await incoming.rest();
+    const failure = errorOf(JSON.parse(incoming.bytes.toString('utf8')), withoutSecrets);
+    return failure === undefined ? statusError(response) : new PrometheusError('QueryFailed', failure);
   } catch {
-    return undefined;
+    return statusError(response);
   }
 }
 
@@ -181,7 +171,6 @@ function nameOf(status: number): string {
 /** What the driver throws: a plain object around the error of axios or of an interceptor. */
 interface Thrown {
   code?: unknown;
-  error?: unknown;
   original?: unknown;
 }
 
@@ -195,11 +184,8 @@ function brokeOff(thrown: unknown): boolean {
 
 function explain(thrown: unknown, url: string): PrometheusError {
   if (thrown instanceof PrometheusError) return thrown;
-  const { code, error, original } = (thrown ?? {}) as Thrown;
+  const { code, original } = (thrown ?? {}) as Thrown;
   if (original instanceof PrometheusError) return original;
-  if (typeof error === 'string' && error.startsWith('maxContentLength')) {
-    return new PrometheusError('TooLarge', 'the answer is larger than an answer can be; a matcher may be missing');
-  }
   // HPE_*: what came back was not HTTP.
   if (typeof code === 'string' && code.startsWith('HPE_')) {
     return new PrometheusError('BadAnswer', `${url} does not speak HTTP (${code})`);

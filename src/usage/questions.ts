@@ -1,4 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
+import type { SeriesVisitor } from './answer.ts';
+import type { KnownSeries } from './knownSeries.ts';
 import type { NodeResolver } from './nodeNames.ts';
 import type { Patience } from './patience.ts';
 import type { PrometheusClient } from './prometheusClient.ts';
@@ -13,6 +15,7 @@ import {
   uplinksQuery,
 } from './queries.ts';
 import type { NodeRestriction, Scope, UsageQuery } from './queries.ts';
+import { createRatesVisitor } from './ratesVisitor.ts';
 import { Readings } from './samples.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -56,13 +59,16 @@ export class Questions {
    * Bytes per second of each device.
    *
    * @param spent earlier ones that nobody looks at any more
+   * @param known what is known of the series of the answer before
    */
-  rates(
+  async rates(
     resolver: NodeResolver,
     patience: Patience,
-    { scope, spent }: { scope?: Scope; spent?: Readings | undefined } = {},
+    { scope, spent, known }: { scope?: Scope; spent?: Readings | undefined; known?: KnownSeries } = {},
   ): Promise<Answered> {
-    return this.#read('rates', ratesQuery(this.#query, scope), new Readings(resolver, 'rate', spent), patience);
+    const readings = new Readings(resolver, 'rate', spent);
+    const visitor = known === undefined ? readings : createRatesVisitor(readings, known);
+    return { readings, ...(await this.#ask('rates', ratesQuery(this.#query, scope), visitor, patience)) };
   }
 
   /** Counters, speeds and what else there is of each device. */
@@ -109,19 +115,19 @@ export class Questions {
       const count = Number(value?.[1]);
       if (Number.isFinite(count)) samples = count;
     };
-    await this.#ask('samples_per_window', samplesPerWindowQuery(this.#query), visit, patience);
+    await this.#ask('samples_per_window', samplesPerWindowQuery(this.#query), { visit }, patience);
     return samples;
   }
 
   async #read(kind: QuestionKind, expression: string, readings: Readings, patience: Patience): Promise<Answered> {
-    return { readings, ...(await this.#ask(kind, expression, (series) => readings.add(series), patience)) };
+    return { readings, ...(await this.#ask(kind, expression, readings, patience)) };
   }
 
-  async #ask(kind: QuestionKind, expression: string, visit: (series: unknown) => void, patience: Patience) {
+  async #ask(kind: QuestionKind, expression: string, visitor: SeriesVisitor, patience: Patience) {
     const start = this.#clock.monotonic();
     let outcome = 'ok';
     try {
-      return await this.#client.query({ expression, visit, ...patience });
+      return await this.#client.query({ expression, visitor, ...patience });
     } catch (error) {
       outcome = error instanceof PrometheusError ? error.reason : 'Aborted';
       throw error;

@@ -14,7 +14,7 @@ const TOTAL = 'node_network_transmit_bytes_total';
 
 function read(all: readonly unknown[], field?: 'rate'): Readings {
   const readings = new Readings(RESOLVER, field);
-  for (const series of all) readings.add(series);
+  for (const series of all) readings.visit(series);
   return readings;
 }
 
@@ -68,7 +68,7 @@ describe('Readings', () => {
         let spent: Readings | undefined;
         for (const answer of answers) {
           const readings = new Readings(RESOLVER, 'rate', spent);
-          for (const each of answer) readings.add(each);
+          for (const each of answer) readings.visit(each);
           expect(told(readings)).toEqual(told(read(answer, 'rate')));
           spent = readings;
         }
@@ -80,7 +80,7 @@ describe('Readings', () => {
     let readings = read([series({}), series({ device: 'veth1' })], 'rate');
     for (let pass = 0; pass < 2; pass++) {
       readings = new Readings(RESOLVER, 'rate', readings);
-      readings.add(series({}));
+      readings.visit(series({}));
     }
     expect([...(readings.nodes.get('a')?.devices.keys() ?? [])]).toEqual(['eth0']);
   });

@@ -1,3 +1,4 @@
+import type { SeriesVisitor } from './answer.ts';
 import { chooseDevices, type DeviceChoice, type DeviceFacts } from './devices.ts';
 
 /** Which node a series speaks of; AMBIGUOUS stands for "several". */
@@ -107,13 +108,13 @@ const DRIVER_METRIC = 'node_ethtool_info';
 /** Stray series of the other metrics are the same devices again. */
 const COUNTER_METRIC = 'node_network_transmit_bytes_total';
 
-type Labels = Readonly<Record<string, unknown>>;
+type Labels = Readonly<{ node?: unknown; instance?: unknown; [name: string]: unknown }>;
 
 /**
  * Takes in the series of one answer, one after the other, and sorts them by node and device. Whatever is wrong with a
  * series is noted where it belongs and never becomes a number, nor an exception for the others.
  */
-export class Readings {
+export class Readings implements SeriesVisitor {
   readonly nodes = new Map<string, NodeReadings>();
   readonly unmatched: Strays = { series: 0, examples: new Set() };
   readonly ambiguous: Strays = { series: 0, examples: new Set() };
@@ -137,7 +138,7 @@ export class Readings {
   }
 
   /** @param series an element of `data.result` of an instant query's answer, as it was parsed. */
-  add(series: unknown): void {
+  visit(series: unknown): void {
     const { metric, value } = (series ?? {}) as { metric?: Labels | null; value?: unknown };
     const device = metric?.device;
     if (!metric || typeof device !== 'string' || device === '') {
@@ -145,28 +146,45 @@ export class Readings {
       return;
     }
     const node = this.#nodeOf(metric);
-    if (node === undefined) return;
+    if (!(node instanceof NodeReadings)) {
+      note(node, metric);
+      return;
+    }
     this.#readTime(value);
     this.#read(node, device, metric, value);
   }
 
-  /** The series of one node mostly come one after the other. */
-  #nodeOf(metric: Labels): NodeReadings | undefined {
-    const { node, instance } = metric;
+  /**
+   * Takes in a sample of which only the labels `node`, `instance` and `device` are at hand, and the number as it is
+   * written. False, and nothing is taken in, where there is more to say than its number: then `visit` has to say it.
+   */
+  visitKnown(labels: { node: unknown; instance: unknown; device: unknown }, text: string): boolean {
+    const { device } = labels;
+    const field = this.#field;
+    if (field === undefined || this.timeSeconds === undefined || typeof device !== 'string' || device === '')
+      return false;
+    const node = this.#nodeOf(labels);
+    if (!(node instanceof NodeReadings)) return false;
+    const reading = this.#readingOf(node, device);
+    const number = numberFrom(text);
+    if (reading[field] !== undefined || Number.isNaN(number)) return false;
+    reading[field] = number;
+    return true;
+  }
+
+  /** The series of one node mostly come one after the other. Without a node: the strays that it is one of. */
+  #nodeOf(labels: Labels): NodeReadings | Strays {
+    const { node, instance } = labels;
     const last = this.#last;
     if (last !== undefined && last.node === node && last.instance === instance) return last.readings;
-    const readings = this.#lookUp(metric);
-    this.#last = readings && { node, instance, readings };
+    const readings = this.#lookUp(textOf(node), textOf(instance));
+    this.#last = readings instanceof NodeReadings ? { node, instance, readings } : undefined;
     return readings;
   }
 
-  #lookUp(metric: Labels): NodeReadings | undefined {
-    const instance = textOf(metric.instance);
-    const name = this.#resolver.resolve(textOf(metric.node), instance);
-    if (typeof name !== 'string') {
-      note(name === undefined ? this.unmatched : this.ambiguous, metric);
-      return undefined;
-    }
+  #lookUp(label: string | undefined, instance: string | undefined): NodeReadings | Strays {
+    const name = this.#resolver.resolve(label, instance);
+    if (typeof name !== 'string') return name === undefined ? this.unmatched : this.ambiguous;
     let node = this.nodes.get(name);
     if (node === undefined) this.nodes.set(name, (node = this.#spent?.get(name)?.emptied() ?? new NodeReadings()));
     node.noteInstance(instance ?? '');
@@ -184,9 +202,14 @@ export class Readings {
     return this.#field === 'rate' ? { rate: undefined } : { peak: undefined };
   }
 
-  #read(node: NodeReadings, device: string, metric: Labels, value: unknown): void {
+  #readingOf(node: NodeReadings, device: string): DeviceReading {
     let reading = node.devices.get(device);
     if (reading === undefined) node.devices.set(device, (reading = this.#empty()));
+    return reading;
+  }
+
+  #read(node: NodeReadings, device: string, metric: Labels, value: unknown): void {
+    const reading = this.#readingOf(node, device);
     const name = metric.__name__;
     if (name === DRIVER_METRIC) {
       reading.driver ??= textOf(metric.driver);
@@ -210,7 +233,11 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 function numberOf(value: unknown): number {
   if (!Array.isArray(value) || value.length !== 2) return NaN;
   const text: unknown = value[1];
-  if (typeof text !== 'string' || !NUMBER.test(text)) return NaN;
+  return typeof text === 'string' ? numberFrom(text) : NaN;
+}
+
+function numberFrom(text: string): number {
+  if (!NUMBER.test(text)) return NaN;
   const number = Number(text);
   return Number.isFinite(number) ? number : NaN;
 }

@@ -1,4 +1,4 @@
-import type { Answer } from '../answer.ts';
+import type { Answer } from '../answerEnvelope.ts';
 import type { PrometheusClient, Question } from '../prometheusClient.ts';
 
 /** One device as a Prometheus would know it. Values are the texts of its samples. */
@@ -44,7 +44,7 @@ export class FakePrometheus implements PrometheusClient {
     this.asked.push({ kind, expression: question.expression });
     await this.before(question, kind);
     const all = this.#series(kind, question.expression).filter(({ metric }) => isAskedFor(metric, question.expression));
-    for (const series of all) question.visit(series);
+    for (const series of all) question.visitor.visit(series);
     return { series: all.length, warnings: this.warnings, infos: [] };
   }
 

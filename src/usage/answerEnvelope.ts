@@ -1,0 +1,71 @@
+import { PrometheusError } from './prometheusError.ts';
+
+/** What an instant query's answer says beside its series. */
+export interface Answer {
+  /** How many series there were. */
+  series: number;
+  warnings: readonly string[];
+  infos: readonly string[];
+}
+
+/** Takes out of a text what nobody may see. */
+export type Conceal = (text: string) => string;
+
+/** The body of an answer as it was parsed, which may be anything. */
+interface Envelope {
+  status?: unknown;
+  errorType?: unknown;
+  error?: unknown;
+  data?: { resultType?: unknown; result?: unknown } | null;
+  warnings?: unknown;
+  infos?: unknown;
+}
+
+const MOST_REMARKS = 5;
+const LONGEST_REMARK = 300;
+const LONGEST_ERROR = 200;
+
+/**
+ * What Prometheus itself says of a failed query, shortened; undefined for any other body. Its errors come with the
+ * status 400, 422 or 503 (https://prometheus.io/docs/prometheus/latest/querying/api/).
+ */
+export function errorOf(body: unknown, conceal: Conceal): string | undefined {
+  const { status, errorType, error } = (body ?? {}) as Envelope;
+  if (status !== 'error' || typeof errorType !== 'string') return undefined;
+  const text = `${errorType}: ${typeof error === 'string' ? error : 'no error text'}`;
+  return conceal(text).replaceAll(/\s+/g, ' ').slice(0, LONGEST_ERROR);
+}
+
+/** The series of an answer. Throws PrometheusError QueryFailed or BadAnswer where there is no vector. */
+export function vectorOf(body: unknown, conceal: Conceal): unknown[] {
+  const failure = errorOf(body, conceal);
+  if (failure !== undefined) throw new PrometheusError('QueryFailed', failure);
+  const { status, data } = (body ?? {}) as Envelope;
+  if (status !== 'success') throw new PrometheusError('BadAnswer', 'the answer is not one of the Prometheus API');
+  if (data?.resultType !== 'vector' || !Array.isArray(data.result)) {
+    throw new PrometheusError('BadAnswer', 'the answer holds no vector');
+  }
+  return data.result;
+}
+
+/** The warnings and infos of an answer: at most five of each, shortened. */
+export function remarksOf(body: unknown, conceal: Conceal): Omit<Answer, 'series'> {
+  const { warnings, infos } = (body ?? {}) as Envelope;
+  return { warnings: remarks(warnings, conceal), infos: remarks(infos, conceal) };
+}
+
+function remarks(found: unknown, conceal: Conceal): string[] {
+  if (!Array.isArray(found)) return [];
+  const texts = found.filter((remark): remark is string => typeof remark === 'string');
+  return texts.slice(0, MOST_REMARKS).map((text) => conceal(text).slice(0, LONGEST_REMARK));
+}
+
+/** Throws PrometheusError BadAnswer for what is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The exception's message quotes the text.
+    throw new PrometheusError('BadAnswer', 'the answer is not JSON');
+  }
+}
