@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { capacityFall, describeFall, isAboveForFall } from './capacityFall.ts';
+import type { CountedDevice } from './nodeFacts.ts';
 import type { NodeUsage } from './percent.ts';
 import { FactsReading, NodeReadings, type DeviceReading } from './samples.ts';
 
@@ -12,12 +13,16 @@ function readings(devices: Record<string, Partial<DeviceReading>>): NodeReadings
   return node;
 }
 
+function counted(name: string, speed: number): CountedDevice {
+  return { name, speed, invalid: undefined };
+}
+
 function usage(percent: number, devices: readonly string[], capacityBytesPerSecond: number): NodeUsage {
   return { node: 'a', percent, capacityBytesPerSecond, devices, timeSeconds: 0, reason: 'Measured' };
 }
 
 describe('capacityFall', () => {
-  const facts = readings({ bond0: { speed: TEN_GBIT }, eth2: { speed: TEN_GBIT }, eth0: { speed: -125000 } });
+  const facts = { counted: [counted('bond0', TEN_GBIT), counted('eth0', -125000), counted('eth2', TEN_GBIT)] };
   const node = usage(10, ['bond0', 'eth2'], 2 * TEN_GBIT);
 
   it('is the sum of the speeds that there were, and names the devices that lost theirs', () => {

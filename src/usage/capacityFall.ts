@@ -1,4 +1,5 @@
 import { formatCapacity } from './capacity.ts';
+import type { NodeDevices } from './nodeFacts.ts';
 import type { CapacityFall, NodeUsage } from './percent.ts';
 import type { NodeReadings } from './samples.ts';
 
@@ -11,13 +12,14 @@ import type { NodeReadings } from './samples.ts';
  */
 export function capacityFall(
   usage: NodeUsage,
-  facts: NodeReadings | undefined,
+  facts: Pick<NodeDevices, 'counted'> | undefined,
   peaks: NodeReadings | undefined,
 ): CapacityFall | undefined {
   const { capacityBytesPerSecond: capacity, devices } = usage;
   if (capacity === undefined || peaks === undefined) return undefined;
   const slower = devices.flatMap((name) => {
-    const [speed, peak] = [facts?.devices.get(name)?.speed, peaks.devices.get(name)?.peak];
+    const speed = facts?.counted.find((device) => device.name === name)?.speed;
+    const peak = peaks.devices.get(name)?.peak;
     return speed !== undefined && peak !== undefined && peak > speed ? [{ name, lost: peak - speed }] : [];
   });
   if (slower.length === 0) return undefined;

@@ -5,6 +5,7 @@ import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
 import { KnownSeries } from './knownSeries.ts';
 import { createNodeResolver } from './nodeNames.ts';
 import type { KnownNode, NodeResolver } from './nodeNames.ts';
+import { FactsCondenser, type NodeFacts } from './nodeFacts.ts';
 import { nodeUsage } from './percent.ts';
 import type { NodeUsage } from './percent.ts';
 import { orAborted, type Patience } from './patience.ts';
@@ -31,8 +32,17 @@ const OLDEST_FACTS_MS = 300_000;
 const SAMPLES_PER_WINDOW_EVERY_MS = 60_000;
 /** Also asked when a node has less capacity than in the pass before; this is for what fell before we began. */
 const FALLEN_SPEEDS_EVERY_MS = 30_000;
-/** So many nodes take 2 to 5 ms to evaluate: then it is the others' turn. */
+/** So many nodes take 1 to 5 ms to evaluate: then it is the others' turn. */
 const NODES_A_TURN = 500;
+
+/** An answer with facts, without what was only needed to tell which devices count. */
+interface Facts extends Omit<Answered, 'readings'> {
+  nodes: ReadonlyMap<string, NodeFacts>;
+  strays: Strayed;
+  timeSeconds: number | undefined;
+}
+
+type Strayed = Pick<Readings, 'unmatched' | 'ambiguous'>;
 
 interface Readers {
   resolver: NodeResolver;
@@ -47,7 +57,7 @@ export class Passes {
   readonly #query: UsageQuery;
   readonly #exclude: RegExp;
   readonly #background: Background;
-  readonly #facts: Refreshed<Answered>;
+  readonly #facts: Refreshed<Facts>;
   readonly #counts: Refreshed<void>;
   readonly #samplesPerWindow: WindowSamples;
   readonly #fallenSpeeds: Refreshed<Answered>;
@@ -63,7 +73,7 @@ export class Passes {
     this.#query = o.query;
     this.#exclude = wholeName(o.query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES);
     this.#background = o.background;
-    this.#facts = new Refreshed<Answered>(o.clock, FACTS_EVERY_MS);
+    this.#facts = new Refreshed<Facts>(o.clock, FACTS_EVERY_MS);
     this.#counts = new Refreshed<void>(o.clock, SAMPLES_PER_WINDOW_EVERY_MS);
     this.#samplesPerWindow = new WindowSamples(o.clock, o.query.windowSeconds);
     this.#fallenSpeeds = new Refreshed<Answered>(o.clock, FALLEN_SPEEDS_EVERY_MS);
@@ -76,13 +86,13 @@ export class Passes {
       this.#questions.rates(readers.resolver, patience, { spent: this.#spentRates, known: this.#knownSeries }),
       this.#readFacts(readers),
     ]);
-    const timeSeconds = rates.readings.timeSeconds ?? facts.readings.timeSeconds;
+    const timeSeconds = rates.readings.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
-    const usages = await this.#evaluate(nodes, facts.readings.nodes, rates.readings.nodes, at);
+    const usages = await this.#evaluate(nodes, facts.nodes, rates.readings.nodes, at);
     const problem = await this.#addUplinks(usages, nodes, at, readers);
     if (hasLess(usages, this.#before)) this.#fallenSpeeds.expire();
     this.#before = usages;
-    if (lacksFacts(usages, rates.readings, facts.readings)) this.#facts.expire();
+    if (lacksFacts(usages, rates.readings, facts)) this.#facts.expire();
     this.#readBeside(readers);
     this.#spentRates = rates.readings;
     return {
@@ -90,7 +100,7 @@ export class Passes {
       ...(timeSeconds === undefined ? {} : { timeSeconds }),
       nodes: usages,
       ...this.#window(),
-      ...strays(rates.readings, facts.readings),
+      ...strays(rates.readings, facts.strays),
       warnings: [...new Set([...rates.warnings, ...facts.warnings])],
       infos: [...new Set([...rates.infos, ...facts.infos, ...problem])],
     };
@@ -101,7 +111,7 @@ export class Passes {
     await Promise.all([this.#facts.settled(), this.#counts.settled(), this.#fallenSpeeds.settled()]);
   }
 
-  async #readFacts(readers: Readers): Promise<Answered> {
+  async #readFacts(readers: Readers): Promise<Facts> {
     const known = this.#facts.value;
     if (known && known.series > MOST_FACTS_IN_PASS && this.#facts.ageMs < OLDEST_FACTS_MS) return known;
     // Of many nodes they may take longer than a pass may: the next one finds them read, or nearly so.
@@ -111,10 +121,17 @@ export class Passes {
     );
   }
 
-  #askFacts({ resolver, areMany }: Readers): Promise<Answered> {
-    return areMany
-      ? this.#questions.factsInParts(resolver, this.#background)
-      : this.#background((patience) => this.#questions.facts(resolver, patience));
+  async #askFacts({ resolver, areMany }: Readers): Promise<Facts> {
+    const { readings, ...rest } = areMany
+      ? await this.#questions.factsInParts(resolver, this.#background)
+      : await this.#background((patience) => this.#questions.facts(resolver, patience));
+    const { timeSeconds, unmatched, ambiguous } = readings;
+    return { ...rest, nodes: await this.#factsOf(readings.nodes), strays: { unmatched, ambiguous }, timeSeconds };
+  }
+
+  #factsOf(readings: ReadonlyMap<string, NodeReadings>): Promise<Map<string, NodeFacts>> {
+    const condenser = new FactsCondenser(this.#exclude);
+    return mappedInTurns(readings, (each) => condenser.condense(each));
   }
 
   #readBeside(readers: Readers): void {
@@ -145,21 +162,14 @@ export class Passes {
     return isRecent ? this.#fallenSpeeds.value?.readings.nodes : undefined;
   }
 
-  async #evaluate(
+  #evaluate(
     nodes: ReadonlyMap<string, KnownNode>,
-    facts: ReadonlyMap<string, NodeReadings>,
+    facts: ReadonlyMap<string, NodeFacts>,
     rates: ReadonlyMap<string, NodeReadings>,
     timeSeconds: number,
   ): Promise<Map<string, NodeUsage>> {
-    const usages = new Map<string, NodeUsage>();
-    const answers = { facts, rates, peaks: this.#peaks(), exclude: this.#exclude, timeSeconds };
-    const all = [...nodes];
-    for (let from = 0; from < all.length; from += NODES_A_TURN) {
-      if (from > 0) await nextTurn();
-      for (const [node, known] of all.slice(from, from + NODES_A_TURN))
-        usages.set(node, evaluate(node, known, answers));
-    }
-    return usages;
+    const answers = { facts, rates, peaks: this.#peaks(), timeSeconds };
+    return mappedInTurns(nodes, (known, node) => evaluate(node, known, answers));
   }
 
   /** Gives nodes without series a second look. Its failure takes nothing from the others: it is returned as a remark. */
@@ -173,7 +183,8 @@ export class Passes {
     try {
       const { facts, rates } = await readUplinks(this.#questions, missing, nodes, resolver, patience);
       const found = new Map(missing.filter((name) => facts.has(name)).map((name) => [name, nodes.get(name) ?? {}]));
-      for (const [name, usage] of await this.#evaluate(found, facts, rates, timeSeconds)) usages.set(name, usage);
+      const uplinks = await this.#evaluate(found, await this.#factsOf(facts), rates, timeSeconds);
+      for (const [name, usage] of uplinks) usages.set(name, usage);
       return [];
     } catch (error) {
       return [`looking for veth uplinks: ${error instanceof Error ? error.message : 'failed'}`];
@@ -181,25 +192,37 @@ export class Passes {
   }
 }
 
+/** A map with the same keys, made without keeping the event loop for long. */
+async function mappedInTurns<T, R>(
+  map: ReadonlyMap<string, T>,
+  valueOf: (value: T, key: string) => R,
+): Promise<Map<string, R>> {
+  const mapped = new Map<string, R>();
+  const all = [...map];
+  for (let from = 0; from < all.length; from += NODES_A_TURN) {
+    if (from > 0) await nextTurn();
+    for (const [key, value] of all.slice(from, from + NODES_A_TURN)) mapped.set(key, valueOf(value, key));
+  }
+  return mapped;
+}
+
 /** What all nodes are evaluated by. */
 interface Answers {
-  facts: ReadonlyMap<string, NodeReadings>;
+  facts: ReadonlyMap<string, NodeFacts>;
   rates: ReadonlyMap<string, NodeReadings>;
   peaks: ReadonlyMap<string, NodeReadings> | undefined;
-  exclude: RegExp;
   timeSeconds: number;
 }
 
 function evaluate(node: string, { capacity }: KnownNode, answers: Answers): NodeUsage {
-  const { exclude, timeSeconds } = answers;
   const [facts, rates] = [answers.facts.get(node), answers.rates.get(node)];
-  const usage = nodeUsage({ node, facts, rates, capacity, exclude, timeSeconds });
-  const fall = capacity === undefined ? capacityFall(usage, facts, answers.peaks?.get(node)) : undefined;
+  const usage = nodeUsage({ node, facts, rates, capacity, timeSeconds: answers.timeSeconds });
+  const fall = capacity === undefined ? capacityFall(usage, facts?.devices, answers.peaks?.get(node)) : undefined;
   return fall === undefined ? usage : { ...usage, fall };
 }
 
 /** Whether a node has joined since the facts were read: it has a rate, and cannot be measured. */
-function lacksFacts(usages: ReadonlyMap<string, NodeUsage>, rates: Readings, facts: Readings): boolean {
+function lacksFacts(usages: ReadonlyMap<string, NodeUsage>, rates: Readings, facts: Facts): boolean {
   for (const [node, { percent }] of usages) {
     if (percent === undefined && rates.nodes.has(node) && !facts.nodes.has(node)) return true;
   }
@@ -215,8 +238,8 @@ function hasLess(now: ReadonlyMap<string, NodeUsage>, before: ReadonlyMap<string
 }
 
 function strays(
-  rates: Readings,
-  facts: Readings,
+  rates: Strayed,
+  facts: Strayed,
 ): Pick<Finding, 'unmatchedSeries' | 'unmatchedExamples'> & Pick<Finding, 'ambiguousSeries' | 'ambiguousExamples'> {
   // Both answers speak of the same devices; the one that misses fewer of them counts.
   const unmatched = rates.unmatched.series >= facts.unmatched.series ? rates.unmatched : facts.unmatched;

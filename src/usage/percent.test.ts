@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
+import { FactsCondenser } from './nodeFacts.ts';
 import { formatPercent, nodeUsage } from './percent.ts';
 import type { NodeUsage } from './percent.ts';
 import { Readings } from './samples.ts';
@@ -45,8 +46,9 @@ function usageOf(devices: readonly Device[], capacity?: string): NodeUsage {
       if (value !== undefined) facts.visit(series(device, METRICS[field], value));
     }
   }
-  const readings = { facts: facts.nodes.get('a'), rates: rates.nodes.get('a') };
-  return nodeUsage({ node: 'a', ...readings, capacity, exclude: EXCLUDE, timeSeconds: TIME });
+  const readings = facts.nodes.get('a');
+  const found = { facts: readings && new FactsCondenser(EXCLUDE).condense(readings), rates: rates.nodes.get('a') };
+  return nodeUsage({ node: 'a', ...found, capacity, timeSeconds: TIME });
 }
 
 const ETH0: Device = { name: 'eth0', rate: '125000000', total: '5000000001', speed: '1250000000' };

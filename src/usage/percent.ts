@@ -1,5 +1,5 @@
 import { parseCapacity } from './capacity.ts';
-import type { DeviceChoice } from './devices.ts';
+import { negative, type CountedDevice, type NodeDevices, type NodeFacts } from './nodeFacts.ts';
 import type { NodeReadings } from './samples.ts';
 import type { UsageReason } from './usageReason.ts';
 
@@ -34,30 +34,26 @@ export interface NodeUsage {
 /** All that is known of one node in one pass. */
 export interface NodeInput {
   node: string;
-  facts: NodeReadings | undefined;
+  facts: NodeFacts | undefined;
   rates: NodeReadings | undefined;
   /** The annotation, as it was written: stands in for the sum of speeds. */
   capacity: string | undefined;
-  /** Devices whose whole name matches do not count. */
-  exclude: RegExp;
   timeSeconds: number;
 }
 
 type Numbers = Pick<NodeUsage, 'transmitBytesTotal' | 'transmitBytesPerSecond' | 'capacityBytesPerSecond'>;
 interface Found {
-  facts: NodeReadings;
+  facts: NodeFacts;
   rates: NodeReadings | undefined;
-  choice: DeviceChoice;
 }
 interface Problem {
   reason: Exclude<UsageReason, 'Measured'>;
   message: string;
 }
-/** A counted device with its rate in bytes per second. */
+/** A device with its rate in bytes per second. */
 interface Rated {
-  name: string;
+  device: CountedDevice;
   rate: number;
-  speed: number | undefined;
 }
 
 /**
@@ -70,7 +66,7 @@ export function nodeUsage(input: NodeInput): NodeUsage {
   const series = checkSeries(facts, rates);
   if (series) return unknown(input, series);
   if (!facts) return unknown(input, gone(rates));
-  const found = { facts, rates, choice: facts.choice(input.exclude) };
+  const found = { facts, rates };
   const devices = checkDevices(found);
   return devices ? unknown(input, devices) : measure(input, found);
 }
@@ -82,11 +78,11 @@ function gone(rates: NodeReadings | undefined): Problem {
   return { reason: 'StaleSamples', message };
 }
 
-function checkSeries(facts: NodeReadings | undefined, rates: NodeReadings | undefined): Problem | undefined {
+function checkSeries(facts: NodeFacts | undefined, rates: NodeReadings | undefined): Problem | undefined {
   if (!facts && !rates) return { reason: 'NoSeries', message: 'Prometheus has no series of this node' };
   if (!isOneExporter(facts ?? rates, rates ?? facts)) {
-    const instances = new Set([...(facts?.instances ?? []), ...(rates?.instances ?? [])]);
-    const names = [...instances].sort().map((name) => JSON.stringify(name));
+    const instances = [facts, rates].flatMap((each) => [...(each?.instances ?? []), each?.soleInstance ?? []].flat());
+    const names = [...new Set(instances)].sort().map((name) => JSON.stringify(name));
     return { reason: 'AmbiguousSeries', message: `series of several exporters: instance ${names.join(', ')}` };
   }
   const duplicate = rates?.duplicate ?? facts?.duplicate;
@@ -97,71 +93,71 @@ function checkSeries(facts: NodeReadings | undefined, rates: NodeReadings | unde
   };
 }
 
-function isOneExporter(one: NodeReadings | undefined, other: NodeReadings | undefined): boolean {
+function isOneExporter(
+  one: Pick<NodeReadings, 'soleInstance'> | undefined,
+  other: Pick<NodeReadings, 'soleInstance'> | undefined,
+): boolean {
   return one?.soleInstance !== undefined && one.soleInstance === other?.soleInstance;
 }
 
 function checkDevices(found: Found): Problem | undefined {
-  const { choice } = found;
-  if (choice.ambiguousUplinks.length > 0) {
-    const names = choice.ambiguousUplinks.join(', ');
+  const { counted, excluded, ambiguousUplinks } = found.facts.devices;
+  if (ambiguousUplinks.length > 0) {
+    const names = ambiguousUplinks.join(', ');
     const message = `several veth devices and no other, each may be the uplink: ${names}`;
     return { reason: 'AmbiguousUplink', message };
   }
-  const invalid = invalidSample(found);
+  const invalid = invalidRate(found) ?? invalidCounterOrRate(found);
   if (invalid !== undefined) return { reason: 'InvalidSample', message: invalid };
-  if (choice.counted.length > 0) return undefined;
-  const names = [...choice.excluded].map(([name, why]) => `${name} (${why})`).sort();
+  if (counted.length > 0) return undefined;
+  const names = [...excluded].map(([name, why]) => `${name} (${why})`).sort();
   return { reason: 'NoSeries', message: `none of its devices counts: ${names.join(', ')}` };
 }
 
-/** The first sample that is no number, in words, of a device that counts or would if its counter were a number. */
-function invalidSample({ facts, rates, choice }: Found): string | undefined {
-  if (rates && rates.invalid.size > 0) {
-    for (const name of [...rates.invalid.keys()].sort()) {
-      const excluded = choice.excluded.get(name);
-      if (excluded === undefined || excluded === 'Absent') return rates.invalid.get(name);
-    }
-  }
-  for (const name of choice.counted) {
-    const problem =
-      facts.invalid.get(name) ??
-      negative('counter', name, facts.devices.get(name)?.total) ??
-      negative('rate', name, rates?.devices.get(name)?.rate);
+/** The first rate that is no number, in words, of a device that counts or would if its counter were a number. */
+function invalidRate({ facts, rates }: Found): string | undefined {
+  if (rates === undefined || rates.invalid.size === 0) return undefined;
+  const telling = [...rates.invalid.keys()].sort().find((name) => isOfDevice(name, facts.devices));
+  return telling === undefined ? undefined : rates.invalid.get(telling);
+}
+
+function isOfDevice(name: string, { excluded }: NodeDevices): boolean {
+  const why = excluded.get(name);
+  return why === undefined || why === 'Absent';
+}
+
+/** The first sample of a device that counts which can't be, in words. */
+function invalidCounterOrRate({ facts, rates }: Found): string | undefined {
+  for (const { name, invalid } of facts.devices.counted) {
+    const problem = invalid ?? negative('rate', name, rates?.devices.get(name)?.rate);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-/** A counter can't be below 0, nor can its rate, which takes resets into account. */
-function negative(what: string, device: string, value: number | undefined): string | undefined {
-  return value !== undefined && value < 0 ? `${what} of ${device} is ${value}` : undefined;
-}
-
-function measure(input: NodeInput, found: Found): NodeUsage {
-  const { facts, choice } = found;
-  const rated = ratedDevices(found);
-  const transmitBytesTotal = Math.trunc(sum(choice.counted, (name) => facts.devices.get(name)?.total ?? 0));
-  if (rated.length === 0) return unknown(input, noRate(choice.counted), { transmitBytesTotal });
+function measure(input: NodeInput, { facts, rates }: Found): NodeUsage {
+  const rated = ratedDevices({ facts, rates });
+  const transmitBytesTotal = Math.trunc(facts.transmitBytesTotal);
+  if (rated.length === 0) return unknown(input, noRate(facts.devices.names), { transmitBytesTotal });
   return input.capacity === undefined
-    ? ofSpeeds(input, found, rated, transmitBytesTotal)
-    : ofCapacity(input, input.capacity, found, rated, transmitBytesTotal);
+    ? ofSpeeds(input, facts, rated, transmitBytesTotal)
+    : ofCapacity(input, input.capacity, facts, rated, transmitBytesTotal);
 }
 
-function ofSpeeds(input: NodeInput, found: Found, rated: readonly Rated[], transmitBytesTotal: number): NodeUsage {
-  const known = rated.filter(({ speed }) => isUsable(speed));
+function ofSpeeds(input: NodeInput, facts: NodeFacts, rated: readonly Rated[], transmitBytesTotal: number): NodeUsage {
+  const known = rated.filter(({ device }) => isUsable(device.speed));
   if (known.length === 0) {
     const transmitBytesPerSecond = sum(rated, ({ rate }) => rate);
-    return unknown(input, noSpeed(found), { transmitBytesTotal, transmitBytesPerSecond });
+    return unknown(input, noSpeed(facts.devices), { transmitBytesTotal, transmitBytesPerSecond });
   }
-  const capacity = sum(known, ({ speed }) => speed ?? 0);
-  return measured(input, found, known, capacity, transmitBytesTotal);
+  const capacity = sum(known, ({ device }) => device.speed ?? 0);
+  return measured(input, facts, known, capacity, transmitBytesTotal);
 }
 
 function ofCapacity(
   input: NodeInput,
   text: string,
-  found: Found,
+  facts: NodeFacts,
   rated: readonly Rated[],
   transmitBytesTotal: number,
 ): NodeUsage {
@@ -171,19 +167,19 @@ function ofCapacity(
     return unknown(input, { reason: 'InvalidCapacity', message }, { transmitBytesTotal });
   }
   // The whole node's capacity needs the whole node's traffic: without one device's rate it would seem less than it is.
-  const unrated = found.choice.counted.filter((name) => !rated.some((device) => device.name === name));
+  const unrated = facts.devices.names.filter((name) => !rated.some(({ device }) => device.name === name));
   if (unrated.length > 0) return unknown(input, noRate(unrated), { transmitBytesTotal });
-  return measured(input, found, rated, capacity.bytesPerSecond, transmitBytesTotal);
+  return measured(input, facts, rated, capacity.bytesPerSecond, transmitBytesTotal);
 }
 
 function measured(
   input: NodeInput,
-  { choice: { counted } }: Found,
-  devices: readonly Rated[],
+  { devices: { names } }: NodeFacts,
+  rated: readonly Rated[],
   capacity: number,
   total: number,
 ): NodeUsage {
-  const rate = sum(devices, (device) => device.rate);
+  const rate = sum(rated, (each) => each.rate);
   const percent = (100 * rate) / capacity;
   if (!Number.isFinite(percent))
     return unknown(input, { reason: 'InvalidSample', message: `${rate} B/s of ${capacity}` });
@@ -194,7 +190,7 @@ function measured(
     transmitBytesPerSecond: rate,
     capacityBytesPerSecond: capacity,
     // Mostly all that count: then one list serves pass after pass.
-    devices: devices.length === counted.length ? counted : devices.map(({ name }) => name),
+    devices: rated.length === names.length ? names : rated.map(({ device }) => device.name),
     timeSeconds: input.timeSeconds,
     reason: 'Measured',
   };
@@ -204,11 +200,11 @@ function unknown(input: NodeInput, problem: Problem, numbers: Numbers = {}): Nod
   return { node: input.node, ...numbers, devices: [], timeSeconds: input.timeSeconds, ...problem };
 }
 
-function ratedDevices({ facts, rates, choice }: Found): Rated[] {
+function ratedDevices({ facts, rates }: Found): Rated[] {
   const rated: Rated[] = [];
-  for (const name of choice.counted) {
-    const rate = rates?.devices.get(name)?.rate;
-    if (rate !== undefined) rated.push({ name, rate, speed: facts.devices.get(name)?.speed });
+  for (const device of facts.devices.counted) {
+    const rate = rates?.devices.get(device.name)?.rate;
+    if (rate !== undefined) rated.push({ device, rate });
   }
   return rated;
 }
@@ -223,11 +219,8 @@ function noRate(names: readonly string[]): Problem {
   return { reason: 'StaleSamples', message };
 }
 
-function noSpeed({ facts, choice }: Found): Problem {
-  const speeds = choice.counted.map((name) => {
-    const speed = facts.devices.get(name)?.speed;
-    return `${name}: ${speed === undefined ? 'no speed' : `speed ${speed}`}`;
-  });
+function noSpeed({ counted }: NodeDevices): Problem {
+  const speeds = counted.map(({ name, speed }) => `${name}: ${speed === undefined ? 'no speed' : `speed ${speed}`}`);
   const message = `no known capacity (${speeds.join(', ')}); the capacity annotation of the node can give it`;
   return { reason: 'NoCapacity', message };
 }

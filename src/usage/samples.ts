@@ -1,5 +1,5 @@
 import type { SeriesVisitor } from './answer.ts';
-import { chooseDevices, type DeviceChoice, type DeviceFacts } from './devices.ts';
+import type { DeviceFacts } from './devices.ts';
 
 /** Which node a series speaks of; AMBIGUOUS stands for "several". */
 export interface SeriesResolver {
@@ -34,7 +34,6 @@ export class NodeReadings {
   #instance: string | undefined = undefined;
   #otherInstances: Set<string> | undefined = undefined;
   #invalid: Map<string, string> | undefined = undefined;
-  #choice: { of: RegExp; devices: DeviceChoice } | undefined = undefined;
 
   /** Label `instance` of its series; two of them mean two exporters. */
   get instances(): ReadonlySet<string> {
@@ -50,12 +49,6 @@ export class NodeReadings {
   /** Samples that are no number, by device, in words. */
   get invalid(): ReadonlyMap<string, string> {
     return this.#invalid ?? NOTHING_INVALID;
-  }
-
-  /** The devices that count. Worked out once: facts of large clusters serve several passes. */
-  choice(exclude: RegExp): DeviceChoice {
-    if (this.#choice?.of !== exclude) this.#choice = { of: exclude, devices: chooseDevices(this.devices, exclude) };
-    return this.#choice.devices;
   }
 
   /**
