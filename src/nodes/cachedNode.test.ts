@@ -36,6 +36,21 @@ describe('trimNode', () => {
     });
   });
 
+  it('keeps the labels of neighbours that have the same once, and no others', () => {
+    const trim = trimNode('mine');
+    const [one, other, unfit, foreign] = ['false', 'false', 'true', 'true'].map((value, n) => {
+      const managedFields = n < 3 ? full.metadata.managedFields : [];
+      return trim({ ...full, metadata: { ...full.metadata, name: `n${n}`, labels: { [KEY]: value }, managedFields } });
+    });
+    expect(other?.labels).toBe(one?.labels);
+    expect([one, other, unfit, foreign].map((node) => [node?.labels[KEY], node?.ownedKeys])).toEqual([
+      ['false', [KEY]],
+      ['false', [KEY]],
+      ['true', [KEY]],
+      ['true', []],
+    ]);
+  });
+
   it('names who owns a label of the operator that it does not own', () => {
     const own = 'own.traffic.example.com/unfit';
     const labels = { ...full.metadata.labels, [own]: 'true' };

@@ -39,6 +39,18 @@ function shared(value: string): string {
   return VALUES.find((one) => one === value) ?? value;
 }
 
+type Labelled = Pick<CachedNode, 'labels' | 'ownedKeys' | 'otherOwners'>;
+
+/** Gives the value of the call before where this one is equal: most nodes have what the node before them has. */
+function shareWithNeighbours(): (labelled: Labelled) => Labelled {
+  let last: { text: string; labelled: Labelled } | undefined;
+  return (labelled) => {
+    const text = JSON.stringify(labelled);
+    if (last?.text !== text) last = { text, labelled };
+    return last.labelled;
+  };
+}
+
 interface FieldsV1 {
   'f:metadata'?: { 'f:labels'?: Record<string, unknown> };
 }
@@ -84,6 +96,7 @@ function addressesOf(node: V1Node): readonly string[] {
  * @param fieldManager whose label keys count as owned.
  */
 export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode {
+  const share = shareWithNeighbours();
   return (node) => {
     const { name = '', uid, resourceVersion, creationTimestamp } = node.metadata ?? {};
     const capacity = node.metadata?.annotations?.[CAPACITY_ANNOTATION];
@@ -92,8 +105,7 @@ export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode
       metadata: { name, uid, resourceVersion },
       name,
       createdAt: new Date(creationTimestamp ?? 0).getTime(),
-      labels,
-      ...ownersOf(node, Object.keys(labels), fieldManager),
+      ...share({ labels, ...ownersOf(node, Object.keys(labels), fieldManager) }),
       ...(capacity === undefined ? {} : { capacity }),
       addresses: addressesOf(node),
     };
