@@ -56,7 +56,7 @@ async function metrics(): Promise<string> {
   createTrafficWatchMetrics(registry);
   return [
     '# Metrics',
-    'What the operator tells of itself at `/metrics`, in base units: seconds, bytes, ratios from 0 to 1. Beside these there are the `process_` and `nodejs_` metrics of every Node.js program.',
+    'What the operator tells of itself at `/metrics`, in base units: seconds, bytes, ratios from 0 to 1. Beside these there are the `process_` and `nodejs_` metrics of every Node.js program; `nodejs_eventloop_lag_` ones tell by how much the loop was late, which is looked at every 50 ms.',
     await metricTable(registry),
     '',
   ].join('\n\n');

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ControllerMetrics } from './controller.ts';
+import { createEventLoopLag } from './eventLoopLag.ts';
 import type { EventMetrics } from './events.ts';
 import type { ReflectorMetrics } from './informer.ts';
 import type { TransportMetrics } from './transport.ts';
@@ -13,6 +14,9 @@ const CALL_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Seconds. A reconcile without a write takes under 1 ms; its deadline is 60 s. */
 const RECONCILE_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** The longest that a timer can take. prom-client's look at the event loop cannot be left out, only put to sleep. */
+const NEVER_MS = 2 ** 31 - 1;
 
 /** What the parts of the runtime tell their numbers to. */
 export interface RuntimeMetrics {
@@ -29,7 +33,9 @@ export interface RuntimeMetrics {
 /** A registry with the metrics of the process itself: CPU, memory, file descriptors, event loop, garbage collection. */
 export function createRegistry(): Registry {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
+  registry.removeSingleMetric('nodejs_eventloop_lag_stddev_seconds');
+  createEventLoopLag(registry);
   return registry;
 }
 
