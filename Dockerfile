@@ -25,7 +25,7 @@ LABEL org.opencontainers.image.title="traffic-operator" \
       org.opencontainers.image.description="Keeps Kubernetes workloads off nodes whose network is full" \
       org.opencontainers.image.licenses="Apache-2.0"
 # What V8 and glibc would keep beside it for speed is as much as the program itself (docs/performance.md).
-ENV NODE_OPTIONS=--max-semi-space-size=8
+ENV NODE_OPTIONS=--max-semi-space-size=2
 ENV MALLOC_ARENA_MAX=1
 WORKDIR /app
 COPY --from=build /src/dist/ ./
