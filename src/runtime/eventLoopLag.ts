@@ -17,6 +17,9 @@ const SEEN: Readonly<Record<string, { help: string; of: (seen: LooksHistogram) =
   p99: { help: '99th percentile of the', of: (seen) => seen.percentile(99) },
 };
 
+/** prom-client's, which hold the time between two looks, too; of the deviation nothing is told. */
+const REPLACED = [...Object.keys(SEEN), 'stddev'];
+
 /**
  * Puts metrics into a registry that tell how late the event loop is, in the place of those of that name that it has.
  * Node.js' histogram holds times between two looks; what is told is by how much they were longer than they should be.
@@ -28,23 +31,19 @@ export function createEventLoopLag(
   seen: LooksHistogram = monitorEventLoopDelay({ resolution: LOOK_EVERY_MS }),
 ): void {
   seen.enable();
-  const gauges = Object.entries(SEEN).map(([kind, { help, of }]) => {
-    const name = `nodejs_eventloop_lag_${kind}_seconds`;
-    registry.removeSingleMetric(name);
-    const gauge = new Gauge({
-      name,
-      help: `${help} lag of the event loop since the last scrape.`,
-      registers: [registry],
-    });
-    return { gauge, of };
+  for (const kind of REPLACED) registry.removeSingleMetric(nameOf(kind));
+  // All at once, when the first is asked for: each has to be read before the histogram is reset.
+  const collect = (): void => {
+    if (seen.count === 0) return;
+    for (const { gauge, of } of gauges) gauge.set(Math.max(0, of(seen) / 1e9 - LOOK_EVERY_MS / 1000));
+    seen.reset();
+  };
+  const gauges = Object.entries(SEEN).map(([kind, { help, of }], index) => {
+    const about = { name: nameOf(kind), help: `${help} lag of the event loop since the last scrape.` };
+    return { of, gauge: new Gauge({ ...about, registers: [registry], ...(index === 0 && { collect }) }) };
   });
-  const [first] = gauges;
-  // All at once, by the one that is asked first: each has to be read before the histogram is reset.
-  Object.assign(first?.gauge ?? {}, {
-    collect: () => {
-      if (seen.count === 0) return;
-      for (const { gauge, of } of gauges) gauge.set(Math.max(0, of(seen) / 1e9 - LOOK_EVERY_MS / 1000));
-      seen.reset();
-    },
-  });
+}
+
+function nameOf(kind: string): string {
+  return `nodejs_eventloop_lag_${kind}_seconds`;
 }

@@ -34,7 +34,6 @@ export interface RuntimeMetrics {
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
-  registry.removeSingleMetric('nodejs_eventloop_lag_stddev_seconds');
   createEventLoopLag(registry);
   return registry;
 }

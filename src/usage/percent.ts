@@ -81,8 +81,8 @@ function gone(rates: NodeReadings | undefined): Problem {
 function checkSeries(facts: NodeFacts | undefined, rates: NodeReadings | undefined): Problem | undefined {
   if (!facts && !rates) return { reason: 'NoSeries', message: 'Prometheus has no series of this node' };
   if (!isOneExporter(facts ?? rates, rates ?? facts)) {
-    const instances = [facts, rates].flatMap((each) => [...(each?.instances ?? []), each?.soleInstance ?? []].flat());
-    const names = [...new Set(instances)].sort().map((name) => JSON.stringify(name));
+    const instances = new Set([...instancesOf(facts), ...instancesOf(rates)]);
+    const names = [...instances].sort().map((name) => JSON.stringify(name));
     return { reason: 'AmbiguousSeries', message: `series of several exporters: instance ${names.join(', ')}` };
   }
   const duplicate = rates?.duplicate ?? facts?.duplicate;
@@ -93,11 +93,14 @@ function checkSeries(facts: NodeFacts | undefined, rates: NodeReadings | undefin
   };
 }
 
-function isOneExporter(
-  one: Pick<NodeReadings, 'soleInstance'> | undefined,
-  other: Pick<NodeReadings, 'soleInstance'> | undefined,
-): boolean {
+type Exporters = Pick<NodeFacts, 'soleInstance' | 'instances'> | undefined;
+
+function isOneExporter(one: Exporters, other: Exporters): boolean {
   return one?.soleInstance !== undefined && one.soleInstance === other?.soleInstance;
+}
+
+function instancesOf(exporters: Exporters): Iterable<string> {
+  return exporters?.soleInstance === undefined ? (exporters?.instances ?? []) : [exporters.soleInstance];
 }
 
 function checkDevices(found: Found): Problem | undefined {
