@@ -1,19 +1,27 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startLocalServer, type Handler, type LocalServer } from '../runtime/testing/localServer.ts';
 import { createPrometheusClient, type PrometheusClient } from './prometheusClient.ts';
 
-const ONE_SERIES = JSON.stringify({
-  status: 'success',
-  data: { resultType: 'vector', result: [{ metric: { device: 'eth0' }, value: [1, '2'] }] },
-});
 const QUESTION = {
   expression: 'up',
   visitor: { visit: () => undefined },
   signal: new AbortController().signal,
   timeoutMs: 8_000,
 };
+
+function vector(result: readonly unknown[]): unknown {
+  return { status: 'success', data: { resultType: 'vector', result } };
+}
+
+/** Until the test ends. */
+async function localServer(handler: Handler): Promise<LocalServer> {
+  const local = await startLocalServer(handler);
+  onTestFinished(() => local.close());
+  return local;
+}
 
 /** Until the test ends. */
 function clientOf(url: string): PrometheusClient {
@@ -28,13 +36,10 @@ describe('connections', () => {
     ['large', 20_000],
   ])('are used again behind %s answers', async (_what, length) => {
     const result = Array.from({ length }, (_, n) => ({ metric: { device: `eth${n}` }, value: [1, '2'] }));
-    const body = JSON.stringify({ status: 'success', data: { resultType: 'vector', result } });
-    const real = createServer((_request, response) => response.end(body));
-    let connections = 0;
-    real.on('connection', () => connections++);
-    const client = clientOf(await serving(real));
+    const local = await localServer((_request, reply) => reply.json(200, vector(result)));
+    const client = clientOf(local.url);
     for (let n = 0; n < 3; n++) expect(await client.query(QUESTION)).toMatchObject({ series: length });
-    expect(connections).toBe(1);
+    expect(local.connections).toBe(1);
   });
 });
 
@@ -58,31 +63,21 @@ describe('a server that is not one', () => {
   });
 
   it('is not listened to any longer when it refuses', async () => {
-    const real = createServer((_request, response) => {
-      response.writeHead(401);
-      response.write('and here is why: ');
-    });
-    const client = clientOf(await serving(real));
-    const hungUp = new Promise((resolve) => {
-      real.on('request', (_request, response: ServerResponse) => response.on('close', resolve));
-    });
-    await expect(client.query(QUESTION)).rejects.toMatchObject({ reason: 'Unauthorized' });
-    await hungUp;
+    const local = await localServer((_request, reply) => reply.open(401).write('and here is why: '));
+    await expect(clientOf(local.url).query(QUESTION)).rejects.toMatchObject({ reason: 'Unauthorized' });
+    await vi.waitFor(() => expect(local.open).toBe(0));
   });
 
   it('is asked once more when it resets the connection, and no more', async () => {
     let resets = 1;
-    let asked = 0;
-    const server = createServer((request, response) => {
-      asked++;
-      if (resets-- > 0) request.socket.resetAndDestroy();
-      else response.end(ONE_SERIES);
+    const local = await localServer((_request, reply) => {
+      if (resets-- > 0) reply.reset();
+      else reply.json(200, vector([{ metric: { device: 'eth0' }, value: [1, '2'] }]));
     });
-    const url = await serving(server);
-    expect(await clientOf(url).query(QUESTION)).toMatchObject({ series: 1 });
+    expect(await clientOf(local.url).query(QUESTION)).toMatchObject({ series: 1 });
     resets = Infinity;
-    await expect(clientOf(url).query(QUESTION)).rejects.toMatchObject({ reason: 'Unreachable' });
-    expect(asked).toBe(4);
+    await expect(clientOf(local.url).query(QUESTION)).rejects.toMatchObject({ reason: 'Unreachable' });
+    expect(local.requests).toHaveLength(4);
   });
 
   it('is a BadAnswer when it does not speak HTTP', async () => {
