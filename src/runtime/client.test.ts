@@ -72,6 +72,16 @@ describe('a client', () => {
     });
   });
 
+  it('asks for the metadata alone where the rest of what was patched does not matter', async () => {
+    const { client, requests } = clientAnswering();
+
+    await client.mergePatch(NODES, { name: 'n' }, {}, { fieldManager: 'me', metadataOnly: true });
+    await client.mergePatch(NODES, { name: 'n' }, {}, { fieldManager: 'me' });
+
+    const metadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+    expect(requests.map(({ accept }) => accept)).toEqual([metadata, undefined]);
+  });
+
   it('creates in the namespace of the object', async () => {
     const { client, requests } = clientAnswering();
 

@@ -1,6 +1,7 @@
 import { isNotFound, NotLeaderError } from './errors.ts';
 import { apiVersionOf, keyOf, refOfKey, resourcePath } from './resource.ts';
 import type { KubeObject, ObjectRef, Resource } from './resource.ts';
+import { metadataOf } from './transport/accept.ts';
 import type { Transport, TransportRequest } from './transport.ts';
 
 export type { ObjectRef } from './resource.ts';
@@ -34,6 +35,8 @@ export interface ApplyOptions extends CallOptions {
 export interface MergePatchOptions extends CallOptions {
   fieldManager: string;
   subresource?: string;
+  /** The answer is the object's metadata alone: all that matters of an object whose rest is large. */
+  metadataOnly?: boolean;
 }
 
 export interface DeleteOptions extends CallOptions {
@@ -110,6 +113,7 @@ export function createClient(transport: Transport): Client {
           path: resourcePath(resource, ref, options.subresource),
           query: { fieldManager: options.fieldManager },
           contentType: 'application/merge-patch+json',
+          ...(options.metadataOnly === true ? { accept: metadataOf('PartialObjectMetadata') } : {}),
           body: patch,
         },
         options,

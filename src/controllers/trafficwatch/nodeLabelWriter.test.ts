@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
 import type { Client } from '../../runtime/client.ts';
@@ -118,6 +119,31 @@ describe('NodeLabelWriter', () => {
       for (const gate of gates.values()) gate.resolve(undefined);
       expect((await written).size).toBe(0);
       expect(patches.map(([node]) => node)).toEqual(NODES);
+    });
+
+    it('listens once for the end of who asks, not once for each node, and no longer than it writes', async () => {
+      const gate = Promise.withResolvers<undefined>();
+      const { patches, labels } = writer(() => gate.promise);
+      const { signal } = new AbortController();
+      const written = labels.write(all(), signal);
+      await vi.waitFor(() => expect(patches).toHaveLength(12));
+      expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+      gate.resolve(undefined);
+      await written;
+      expect(getEventListeners(signal, 'abort')).toEqual([]);
+    });
+
+    it('begins no patch that is not called off when who asked is gone, and tells of all nodes', async () => {
+      const gate = Promise.withResolvers<undefined>();
+      const aborted = new TransportError('x', { failure: 'aborted' });
+      const { signals, labels } = writer(() => gate.promise.then(() => Promise.reject(aborted)));
+      const asker = new AbortController();
+      const written = labels.write(all(), asker.signal);
+      await vi.waitFor(() => expect(signals).toHaveLength(12));
+      asker.abort();
+      gate.resolve(undefined);
+      expect((await written).size).toBe(NODES.length);
+      expect(signals.every(({ aborted: isCalledOff }) => isCalledOff)).toBe(true);
     });
 
     it('takes in what comes up while a node waits for its turn', async () => {

@@ -3,7 +3,6 @@ import type { Client } from '../../runtime/client.ts';
 import { ApiError, isNotFound, TransportError } from '../../runtime/errors.ts';
 import { NODES } from '../../runtime/resources.ts';
 import type { KubeObject } from '../../runtime/resource.ts';
-import { InFlight } from '../../runtime/transport/inFlight.ts';
 import type { WrittenObjects } from '../../runtime/writtenObjects.ts';
 import type { LabelRef } from './decide/labelFights.ts';
 import type { LabelChange, LabelChanges } from './decide/nodeLabels.ts';
@@ -15,28 +14,57 @@ import type { LabelWrites } from './labelWrites.ts';
  */
 const PATCHES_AT_ONCE = 12;
 
-/** Undefined for one that waits however long it takes. */
-type Asker = AbortSignal | undefined;
+/** One call of `write`: what becomes of its nodes. */
+class Asker {
+  /** Undefined for one that waits however long it takes. */
+  readonly signal: AbortSignal | undefined;
+  readonly #failures = new Map<string, unknown>();
+  readonly #told = Promise.withResolvers<ReadonlyMap<string, unknown>>();
+  #untold: number;
 
-interface Pending {
-  change: LabelChange;
-  readonly askers: Asker[];
-  readonly settled: PromiseWithResolvers<undefined>;
+  /** @param nodes so many it will be told of */
+  constructor(nodes: number, signal: AbortSignal | undefined) {
+    this.#untold = nodes;
+    this.signal = signal;
+    this.#settleWhenTold();
+  }
+
+  /** The errors by node name, when it was told of all nodes. */
+  get failures(): Promise<ReadonlyMap<string, unknown>> {
+    return this.#told.promise;
+  }
+
+  tellWritten(): void {
+    this.#untold -= 1;
+    this.#settleWhenTold();
+  }
+
+  tellFailed(node: string, error: unknown): void {
+    this.#failures.set(node, error);
+    this.tellWritten();
+  }
+
+  #settleWhenTold(): void {
+    if (this.#untold === 0) this.#told.resolve(this.#failures);
+  }
 }
 
-/** Aborted when every one of the askers is: a patch that carries the labels of several ends when none waits any more. */
-function whenAllAborted(askers: readonly Asker[]): AbortSignal {
-  const all = new AbortController();
-  let waiting = askers.length;
-  const leave = (asker: AbortSignal) => (): void => {
-    waiting -= 1;
-    if (waiting === 0) all.abort(asker.reason);
-  };
-  for (const asker of askers) {
-    if (asker?.aborted) leave(asker)();
-    else asker?.addEventListener('abort', leave(asker), { once: true });
-  }
-  return all.signal;
+/** There may be one for each node of a large cluster: it holds little, and nobody waits for a single one. */
+interface Pending {
+  readonly node: string;
+  change: LabelChange;
+  readonly askers: Asker[];
+}
+
+/** A patch under way. */
+interface Writing {
+  readonly askers: readonly Asker[];
+  readonly calledOff: AbortController;
+}
+
+/** Ends a patch that carries the labels of several when none of them waits any more. */
+function callOffUnwanted({ askers, calledOff }: Writing): void {
+  if (askers.every(({ signal }) => signal?.aborted)) calledOff.abort(askers[0]?.signal?.reason);
 }
 
 /** True when the server, not the Node, is the reason: whoever is next in line would fare the same. */
@@ -58,9 +86,14 @@ export class NodeLabelWriter {
   readonly #trim: (node: KubeObject) => CachedNode;
   readonly #written: WrittenObjects<CachedNode>;
   readonly #labels: LabelWrites | undefined;
+  /** What is not under way yet, by node. */
   readonly #pending = new Map<string, Pending>();
-  readonly #writing = new Set<string>();
-  readonly #places = new InFlight(PATCHES_AT_ONCE);
+  /** Those of them whose turn it will be: their nodes have no patch under way. What is before `#next` is over. */
+  #line: Pending[] = [];
+  /** Taking the first off an array of 50,000 would move all others, each time. */
+  #next = 0;
+  /** Patches under way, by node. */
+  readonly #writing = new Map<string, Writing>();
 
   /**
    * @param options.client gated on leadership
@@ -84,17 +117,15 @@ export class NodeLabelWriter {
    * Resolves when every change was tried, with the errors by node name; a Node that is gone is none.
    * @param signal calls off the patches that nobody else waits for
    */
-  async write(changes: LabelChanges, signal?: AbortSignal): Promise<ReadonlyMap<string, unknown>> {
-    const failures = new Map<string, unknown>();
-    const writes = [...changes].map(async ([node, change]) => {
-      try {
-        await this.#enqueue(node, change, signal);
-      } catch (error) {
-        failures.set(node, error);
-      }
-    });
-    await Promise.all(writes);
-    return failures;
+  write(changes: LabelChanges, signal?: AbortSignal): Promise<ReadonlyMap<string, unknown>> {
+    const asker = new Asker(changes.size, signal);
+    for (const [node, change] of changes) this.#enqueue(node, change, asker);
+    // Not at once: the other TrafficWatches of this turn of the event loop have their say first.
+    setImmediate(() => this.#fillPlaces());
+    // One listener for all nodes: each that is added is compared with all that are there.
+    const callOff = (): void => this.#callOffUnwanted();
+    signal?.addEventListener('abort', callOff);
+    return asker.failures.finally(() => signal?.removeEventListener('abort', callOff));
   }
 
   /** These labels have stood for long enough. */
@@ -102,54 +133,68 @@ export class NodeLabelWriter {
     this.#labels?.forget(refs);
   }
 
-  #enqueue(node: string, change: LabelChange, asker: Asker): Promise<undefined> {
+  #enqueue(node: string, change: LabelChange, asker: Asker): void {
     const pending = this.#pending.get(node);
     if (pending) {
       pending.change = { ...pending.change, ...change };
       pending.askers.push(asker);
-      return pending.settled.promise;
+      return;
     }
-    const settled = Promise.withResolvers<undefined>();
-    this.#pending.set(node, { change, askers: [asker], settled });
-    // Not at once: the other TrafficWatches of this turn of the event loop have their say first.
-    if (!this.#writing.has(node)) setImmediate(() => void this.#flush(node));
-    return settled.promise;
+    const added = { node, change, askers: [asker] };
+    this.#pending.set(node, added);
+    if (!this.#writing.has(node)) this.#line.push(added);
   }
 
-  /** Writes what is pending for a Node, until nothing is. */
-  async #flush(node: string): Promise<void> {
-    this.#writing.add(node);
-    while (this.#pending.has(node)) {
-      // It comes, sooner or later: each patch has its deadline.
-      const release = await this.#places.acquire();
-      await this.#writePending(node);
-      release();
+  #fillPlaces(): void {
+    while (this.#writing.size < PATCHES_AT_ONCE) {
+      const next = this.#line[this.#next++];
+      if (next === undefined) {
+        this.#endLine();
+        return;
+      }
+      void this.#writePending(next);
     }
-    this.#writing.delete(node);
   }
 
-  async #writePending(node: string): Promise<void> {
-    const pending = this.#pending.get(node);
-    if (!pending) return;
+  #endLine(): void {
+    this.#line = [];
+    this.#next = 0;
+  }
+
+  #callOffUnwanted(): void {
+    for (const writing of this.#writing.values()) callOffUnwanted(writing);
+  }
+
+  async #writePending({ node, change, askers }: Pending): Promise<void> {
+    const writing = { askers, calledOff: new AbortController() };
     this.#pending.delete(node);
+    this.#writing.set(node, writing);
+    callOffUnwanted(writing);
     try {
-      await this.#patch(node, pending.change, whenAllAborted(pending.askers));
-      pending.settled.resolve(undefined);
+      await this.#patch(node, change, writing.calledOff.signal);
+      for (const asker of askers) asker.tellWritten();
     } catch (error) {
-      pending.settled.reject(error);
+      for (const asker of askers) asker.tellFailed(node, error);
       if (isOutage(error)) this.#giveUp(error);
     }
+    this.#writing.delete(node);
+    const meanwhile = this.#pending.get(node);
+    if (meanwhile !== undefined) this.#line.push(meanwhile);
+    this.#fillPlaces();
   }
 
   #giveUp(error: unknown): void {
-    for (const { settled } of this.#pending.values()) settled.reject(error);
+    for (const { node, askers } of this.#pending.values()) {
+      for (const asker of askers) asker.tellFailed(node, error);
+    }
     this.#pending.clear();
+    this.#endLine();
   }
 
   async #patch(node: string, labels: LabelChange, signal: AbortSignal): Promise<void> {
     try {
       const patch = { metadata: { labels } };
-      const options = { fieldManager: this.#fieldManager, signal };
+      const options = { fieldManager: this.#fieldManager, metadataOnly: true, signal };
       const answer = await this.#client.mergePatch(NODES, { name: node }, patch, options);
       this.#labels?.wrote(node, labels);
       this.#written.wrote(this.#trim(answer));

@@ -31,6 +31,14 @@ describe('isNews', () => {
     expect(isNews(update(at(1), at(5, { [KEY]: 'true' })), written)).toBe(false);
   });
 
+  it('is not what was written here where Nodes are whole, though the answer to a write is not', () => {
+    const written = new WrittenObjects<CachedNode>();
+    written.wrote({ ...at(5, { [KEY]: 'true' }), addresses: [] });
+    const whole = (node: CachedNode): CachedNode => ({ ...node, addresses: ['198.18.0.1'] });
+    expect(isNews(update(whole(at(1)), whole(at(5, { [KEY]: 'true' }))), written)).toBe(false);
+    expect(isNews(update(whole(at(1)), at(5, { [KEY]: 'true' })), written)).toBe(true);
+  });
+
   it('is what somebody else wrote before or after', () => {
     const written = new WrittenObjects<CachedNode>();
     written.wrote(at(5, { [KEY]: 'true' }));

@@ -10,7 +10,8 @@ import { orphanedKeys } from './decide/orphans.ts';
 export function isNews(event: InformerEvent<CachedNode>, written: WrittenObjects<CachedNode>): boolean {
   if (event.type !== 'update' || event.old === undefined) return true;
   const known = written.latest(event.object.name, event.old) ?? event.old;
-  return nodeChanged(known, event.object);
+  // The answer to a write of labels is metadata alone, and knows no addresses.
+  return nodeChanged({ ...known, addresses: event.old.addresses }, event.object);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { apiVersionOf, resourcePath } from '../resource.ts';
 import type { KubeObject, Resource } from '../resource.ts';
+import { metadataOf } from '../transport/accept.ts';
 import type { TransportRequest } from '../transport/types.ts';
 
 /** Which objects are reflected, and how much of each. */
@@ -15,8 +16,6 @@ export interface Selection {
 const SHORTEST_WATCH_S = 300;
 /** As many objects a page as client-go asks for. */
 const PAGE_SIZE = 500;
-
-const METADATA = ';g=meta.k8s.io;v=v1,application/json';
 
 /** A watch from `version` on. */
 export function watchRequest(selection: Selection, version: string): TransportRequest {
@@ -49,13 +48,16 @@ export function normalize<T extends KubeObject>({ resource, metadataOnly }: Sele
   return metadataOnly === true ? ({ ...type, metadata: object.metadata } as T) : { ...object, ...type };
 }
 
-function baseRequest({ resource, namespace, ...selection }: Selection, kind: string): TransportRequest {
+function baseRequest(
+  { resource, namespace, ...selection }: Selection,
+  kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList',
+): TransportRequest {
   const { labelSelector, fieldSelector, metadataOnly } = selection;
   return {
     method: 'GET',
     path: resourcePath(resource, namespace === undefined ? {} : { namespace }),
     query: { labelSelector, fieldSelector },
-    ...(metadataOnly === true ? { accept: `application/json;as=${kind}${METADATA}` } : {}),
+    ...(metadataOnly === true ? { accept: metadataOf(kind) } : {}),
   };
 }
 

@@ -19,17 +19,14 @@ export class InFlight {
     return this.#waiting.length;
   }
 
-  /** Resolves with a place. */
-  acquire(): Promise<Release>;
   /** Resolves with a place, or with undefined once `signal` is aborted. */
-  acquire(signal: AbortSignal): Promise<Release | undefined>;
-  acquire(signal?: AbortSignal): Promise<Release | undefined> {
-    if (signal?.aborted) return Promise.resolve(undefined);
+  acquire(signal: AbortSignal): Promise<Release | undefined> {
+    if (signal.aborted) return Promise.resolve(undefined);
     if (this.#taken < this.#limit) return Promise.resolve(this.#take());
     return new Promise((resolve) => {
       const waiter = {
         admit: () => {
-          signal?.removeEventListener('abort', leave);
+          signal.removeEventListener('abort', leave);
           resolve(this.#take());
         },
       };
@@ -37,7 +34,7 @@ export class InFlight {
         this.#waiting = this.#waiting.filter((other) => other !== waiter);
         resolve(undefined);
       };
-      signal?.addEventListener('abort', leave, { once: true });
+      signal.addEventListener('abort', leave, { once: true });
       this.#waiting.push(waiter);
     });
   }
