@@ -198,12 +198,24 @@ async function mappedInTurns<T, R>(
   valueOf: (value: T, key: string) => R,
 ): Promise<Map<string, R>> {
   const mapped = new Map<string, R>();
-  const all = [...map];
-  for (let from = 0; from < all.length; from += NODES_A_TURN) {
-    if (from > 0) await nextTurn();
-    for (const [key, value] of all.slice(from, from + NODES_A_TURN)) mapped.set(key, valueOf(value, key));
-  }
+  const entries = map.entries();
+  while (mapSome(entries, valueOf, mapped)) await nextTurn();
   return mapped;
+}
+
+/** One turn of it. Returns whether there may be more. */
+function mapSome<T, R>(
+  entries: Iterator<[string, T]>,
+  valueOf: (value: T, key: string) => R,
+  mapped: Map<string, R>,
+): boolean {
+  for (let count = 0; count < NODES_A_TURN; count++) {
+    const next = entries.next();
+    if (next.done === true) return false;
+    const [key, value] = next.value;
+    mapped.set(key, valueOf(value, key));
+  }
+  return true;
 }
 
 /** What all nodes are evaluated by. */
@@ -223,7 +235,7 @@ function evaluate(node: string, { capacity }: KnownNode, answers: Answers): Node
 
 /** Whether a node has joined since the facts were read: it has a rate, and cannot be measured. */
 function lacksFacts(usages: ReadonlyMap<string, NodeUsage>, rates: Readings, facts: Facts): boolean {
-  for (const [node, { percent }] of usages) {
+  for (const { node, percent } of usages.values()) {
     if (percent === undefined && rates.nodes.has(node) && !facts.nodes.has(node)) return true;
   }
   return false;
@@ -231,7 +243,7 @@ function lacksFacts(usages: ReadonlyMap<string, NodeUsage>, rates: Readings, fac
 
 /** Whether a node that was measured in both passes has less capacity than before. */
 function hasLess(now: ReadonlyMap<string, NodeUsage>, before: ReadonlyMap<string, NodeUsage>): boolean {
-  for (const [node, { capacityBytesPerSecond = Infinity }] of now) {
+  for (const { node, capacityBytesPerSecond = Infinity } of now.values()) {
     if (capacityBytesPerSecond < (before.get(node)?.capacityBytesPerSecond ?? 0)) return true;
   }
   return false;

@@ -80,10 +80,11 @@ describe('nodeUsage', () => {
     ['fast', 'garbage'],
     [undefined, 'no speed file, as on AWS'],
   ])('does not measure a device with the speed %s: %s', (speed) => {
-    const eth1 = { name: 'eth1', rate: '777', total: '9', ...(speed !== undefined && { speed }) };
-    const usage = usageOf([ETH0, eth1]);
+    // Before and behind the one that is measured.
+    const others = ['eno1', 'eth1'].map((name) => ({ name, rate: '777', total: '9', ...(speed && { speed }) }));
+    const usage = usageOf([ETH0, ...others]);
     expect(usage).toMatchObject({ percent: 10, devices: ['eth0'], transmitBytesPerSecond: 125e6 });
-    expect(usage.transmitBytesTotal).toBe(5_000_000_010);
+    expect(usage.transmitBytesTotal).toBe(5_000_000_019);
   });
 
   it('leaves a device out that has no rate yet: an idle one would halve the percent', () => {

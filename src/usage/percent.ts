@@ -50,10 +50,12 @@ interface Problem {
   reason: Exclude<UsageReason, 'Measured'>;
   message: string;
 }
-/** A device with its rate in bytes per second. */
-interface Rated {
-  device: CountedDevice;
+/** Sums over the devices of a node that count and have a rate, bytes per second. */
+interface Sums {
+  devices: number;
   rate: number;
+  /** The same of those whose speed is known. */
+  ofKnownSpeed: { devices: number; rate: number; speed: number };
 }
 
 /**
@@ -138,51 +140,67 @@ function invalidCounterOrRate({ facts, rates }: Found): string | undefined {
   return undefined;
 }
 
-function measure(input: NodeInput, { facts, rates }: Found): NodeUsage {
-  const rated = ratedDevices({ facts, rates });
-  const transmitBytesTotal = Math.trunc(facts.transmitBytesTotal);
-  if (rated.length === 0) return unknown(input, noRate(facts.devices.names), { transmitBytesTotal });
+function measure(input: NodeInput, found: Found): NodeUsage {
+  const { names } = found.facts.devices;
+  const sums = sumUp(found);
+  const transmitBytesTotal = Math.trunc(found.facts.transmitBytesTotal);
+  if (sums.devices === 0) return unknown(input, noRate(names), { transmitBytesTotal });
   return input.capacity === undefined
-    ? ofSpeeds(input, facts, rated, transmitBytesTotal)
-    : ofCapacity(input, input.capacity, facts, rated, transmitBytesTotal);
+    ? ofSpeeds(input, found, sums, transmitBytesTotal)
+    : ofCapacity(input, input.capacity, found, sums, transmitBytesTotal);
 }
 
-function ofSpeeds(input: NodeInput, facts: NodeFacts, rated: readonly Rated[], transmitBytesTotal: number): NodeUsage {
-  const known = rated.filter(({ device }) => isUsable(device.speed));
-  if (known.length === 0) {
-    const transmitBytesPerSecond = sum(rated, ({ rate }) => rate);
-    return unknown(input, noSpeed(facts.devices), { transmitBytesTotal, transmitBytesPerSecond });
+/** Looks at each device once: there are three on each of many nodes, at every pass. */
+function sumUp({ facts, rates }: Found): Sums {
+  const known = { devices: 0, rate: 0, speed: 0 };
+  const sums = { devices: 0, rate: 0, ofKnownSpeed: known };
+  for (const { name, speed } of facts.devices.counted) {
+    const rate = rates?.devices.get(name)?.rate;
+    if (rate === undefined) continue;
+    sums.devices++;
+    sums.rate += rate;
+    if (!isUsable(speed)) continue;
+    known.devices++;
+    known.rate += rate;
+    known.speed += speed;
   }
-  const capacity = sum(known, ({ device }) => device.speed ?? 0);
-  return measured(input, facts, known, capacity, transmitBytesTotal);
+  return sums;
 }
 
-function ofCapacity(
-  input: NodeInput,
-  text: string,
-  facts: NodeFacts,
-  rated: readonly Rated[],
-  transmitBytesTotal: number,
-): NodeUsage {
+function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
+  const { devices, rate, speed } = sums.ofKnownSpeed;
+  if (devices === 0) {
+    return unknown(input, noSpeed(found.facts.devices), { transmitBytesTotal, transmitBytesPerSecond: sums.rate });
+  }
+  const { counted, names } = found.facts.devices;
+  const isMeasured = (each: CountedDevice): boolean => isUsable(each.speed) && hasRate(found, each.name);
+  // Mostly all that count: then one list serves pass after pass.
+  const measuredNames = devices === names.length ? names : counted.filter(isMeasured).map(({ name }) => name);
+  return measured(input, measuredNames, { rate, capacity: speed, total: transmitBytesTotal });
+}
+
+function ofCapacity(input: NodeInput, text: string, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
   const capacity = parseCapacity(text);
   if ('problem' in capacity) {
     const message = `the capacity annotation ${capacity.problem}`;
     return unknown(input, { reason: 'InvalidCapacity', message }, { transmitBytesTotal });
   }
   // The whole node's capacity needs the whole node's traffic: without one device's rate it would seem less than it is.
-  const unrated = facts.devices.names.filter((name) => !rated.some(({ device }) => device.name === name));
+  const { names } = found.facts.devices;
+  const unrated = names.filter((name) => !hasRate(found, name));
   if (unrated.length > 0) return unknown(input, noRate(unrated), { transmitBytesTotal });
-  return measured(input, facts, rated, capacity.bytesPerSecond, transmitBytesTotal);
+  return measured(input, names, { rate: sums.rate, capacity: capacity.bytesPerSecond, total: transmitBytesTotal });
+}
+
+function hasRate({ rates }: Found, device: string): boolean {
+  return rates?.devices.get(device)?.rate !== undefined;
 }
 
 function measured(
   input: NodeInput,
-  { devices: { names } }: NodeFacts,
-  rated: readonly Rated[],
-  capacity: number,
-  total: number,
+  devices: readonly string[],
+  { rate, capacity, total }: { rate: number; capacity: number; total: number },
 ): NodeUsage {
-  const rate = sum(rated, (each) => each.rate);
   const percent = (100 * rate) / capacity;
   if (!Number.isFinite(percent))
     return unknown(input, { reason: 'InvalidSample', message: `${rate} B/s of ${capacity}` });
@@ -192,8 +210,7 @@ function measured(
     transmitBytesTotal: total,
     transmitBytesPerSecond: rate,
     capacityBytesPerSecond: capacity,
-    // Mostly all that count: then one list serves pass after pass.
-    devices: rated.length === names.length ? names : rated.map(({ device }) => device.name),
+    devices,
     timeSeconds: input.timeSeconds,
     reason: 'Measured',
   };
@@ -203,17 +220,8 @@ function unknown(input: NodeInput, problem: Problem, numbers: Numbers = {}): Nod
   return { node: input.node, ...numbers, devices: [], timeSeconds: input.timeSeconds, ...problem };
 }
 
-function ratedDevices({ facts, rates }: Found): Rated[] {
-  const rated: Rated[] = [];
-  for (const device of facts.devices.counted) {
-    const rate = rates?.devices.get(device.name)?.rate;
-    if (rate !== undefined) rated.push({ device, rate });
-  }
-  return rated;
-}
-
 /** A NIC that is down reads -125000, some virtual ones 0. */
-function isUsable(speed: number | undefined): boolean {
+function isUsable(speed: number | undefined): speed is number {
   return speed !== undefined && Number.isFinite(speed) && speed > 0;
 }
 
@@ -226,12 +234,6 @@ function noSpeed({ counted }: NodeDevices): Problem {
   const speeds = counted.map(({ name, speed }) => `${name}: ${speed === undefined ? 'no speed' : `speed ${speed}`}`);
   const message = `no known capacity (${speeds.join(', ')}); the capacity annotation of the node can give it`;
   return { reason: 'NoCapacity', message };
-}
-
-function sum<T>(items: readonly T[], value: (item: T) => number): number {
-  let total = 0;
-  for (const item of items) total += value(item);
-  return total;
 }
 
 /**

@@ -60,10 +60,10 @@ export class NodeReadings {
     this.#instance = undefined;
     this.#otherInstances = undefined;
     this.#invalid = undefined;
-    for (const [name, device] of this.devices) {
+    this.devices.forEach((device, name) => {
       if (device.rate === undefined) this.devices.delete(name);
       else device.rate = undefined;
-    }
+    });
     return this;
   }
 
