@@ -37,6 +37,8 @@ const effort = isQuick
       passes: numberOf('PASSES', process.env.PASSES ?? '25'),
     };
 
+/** Asked before anything is written, which would be a change to the checkout. */
+const of = machine();
 const results: Result[] = [];
 const begin = performance.now();
 const told: Told = (section, figures) => {
@@ -44,6 +46,8 @@ const told: Told = (section, figures) => {
   const added = figures.map(resultOf).filter(({ unit }) => !isQuick || COUNTED.has(unit));
   results.push(...added);
   console.log(`\n${section} (after ${seconds} s)\n${renderTable(added)}`);
+  // Not only at the end: what took an hour to measure is not to be lost with the section behind it.
+  if (values.out !== undefined) writeRun(values.out);
 };
 
 if (isQuick) {
@@ -52,14 +56,15 @@ if (isQuick) {
   await measureCluster(nodes, effort, told);
   await measureAtRest(effort, told);
 }
-if (values.out !== undefined) {
-  mkdirSync(dirname(values.out), { recursive: true });
-  const command = `make bench NODES=${nodes}`;
-  writeFileSync(values.out, `${JSON.stringify({ command, ...machine(), nodes, effort, results }, null, 2)}\n`);
-}
 const missed = results.filter(({ met }) => met === false);
 if (missed.length > 0) console.log(`\nnot met:\n${renderTable(missed)}`);
 if (isQuick && missed.length > 0) process.exitCode = 1;
+
+function writeRun(path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const command = `make bench NODES=${nodes}`;
+  writeFileSync(path, `${JSON.stringify({ command, ...of, nodes, effort, results }, null, 2)}\n`);
+}
 
 function numberOf(name: string, text: string): number {
   const value = Number(text);
