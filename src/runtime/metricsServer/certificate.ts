@@ -15,7 +15,9 @@ export interface Certificate {
  * @throws UsageError naming the file that cannot be read, or why the pair cannot be used
  */
 export async function readCertificate(directory: string): Promise<Certificate> {
-  const [cert, key] = await Promise.all([readPem(directory, 'tls.crt'), readPem(directory, 'tls.key')]);
+  // One after the other: where both are absent it is always the same that is named.
+  const cert = await readPem(directory, 'tls.crt');
+  const key = await readPem(directory, 'tls.key');
   try {
     createSecureContext({ cert, key });
   } catch (error) {
