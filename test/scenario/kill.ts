@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
+import { until } from '../faults/measured.ts';
 
-const run = promisify(execFile);
 const CGROUPS = '/sys/fs/cgroup';
 
 function cgroupOf(pid: string): string {
@@ -31,13 +31,33 @@ export function freezeContainer(containerId: string): void {
 
 /**
  * Takes up all the memory that a container may have. The kernel then kills its process, whose OOM score a kubelet has
- * set high, and after that what took the memory up, too.
+ * set high.
  */
 export async function exhaustMemory(containerId: string): Promise<void> {
   const [pid] = containerPids(containerId);
   const eat = ['-c', 'echo $$ >"$0/cgroup.procs" && exec tail /dev/zero', memoryCgroup(pid!)];
-  const end = await run('sh', eat).catch((error: unknown) => error as { signal?: string; stderr: string });
-  if (!('signal' in end) || end.signal !== 'SIGKILL') throw new Error(`memory was not exhausted: ${end.stderr}`);
+  const eater = spawn('sh', eat, { stdio: 'ignore' });
+  const ended = once(eater, 'exit');
+  try {
+    await until('the container ends', () => !exists(pid!) || hasEnded(eater));
+  } finally {
+    // At once: the container's successor shares the pod's limit with what is taken up, and would be killed in its place.
+    eater.kill('SIGKILL');
+    await ended;
+  }
+  if (exists(pid!)) throw new Error('memory was not exhausted: what took it up ended first');
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 /** The directory of a process's memory cgroup: with version 1 there is a tree for each resource, with version 2 one. */
