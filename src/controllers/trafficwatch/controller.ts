@@ -121,7 +121,7 @@ function subscribe(
   o: TrafficWatchControllerOptions,
   sources: Sources,
   queue: Controller['queue'],
-  { sweep, passWork }: { sweep: () => void; passWork: PassWork },
+  { sweep, passWork, nodeLabels }: { sweep: () => void; passWork: PassWork; nodeLabels: Writers['nodeLabels'] },
 ): () => void {
   const { written } = sources;
   const enqueueRivals = (watch: TrafficWatch): void => {
@@ -159,7 +159,12 @@ function subscribe(
       written.labels.deleted(event.object);
     } else written.labels.saw(event.object);
     if (event.type !== 'delete' && carriesOrphan(event.object, isClaimed)) sweep();
-    if (isNews(event, written.nodes)) enqueueWatches();
+    const look = (): void => {
+      if (isNews(event, written.nodes)) enqueueWatches();
+    };
+    const underWay = event.type === 'update' ? nodeLabels.underWay(event.object.name) : undefined;
+    if (underWay === undefined) look();
+    else void underWay.then(look);
   });
   o.feed.snapshots.subscribe((snapshot) => {
     if (o.watches.lister.list().length > 0) passWork.began(snapshot);
@@ -196,6 +201,10 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
     metrics,
     clock,
   });
-  const enqueueAll = subscribe(o, sources, main.queue, { sweep: () => sweeper.queue.add(SWEEP), passWork });
+  const enqueueAll = subscribe(o, sources, main.queue, {
+    sweep: () => sweeper.queue.add(SWEEP),
+    passWork,
+    nodeLabels: writers.nodeLabels,
+  });
   return { controllers: [main, sweeper], crd, enqueueAll };
 }

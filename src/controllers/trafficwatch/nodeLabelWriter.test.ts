@@ -93,6 +93,19 @@ describe('NodeLabelWriter', () => {
     await Promise.all(written);
   });
 
+  it('tells while a patch is under way, until its answer is taken in', async () => {
+    const gate = Promise.withResolvers<undefined>();
+    const { patches, written, labels } = writer(() => gate.promise);
+    const write = labels.write(new Map([['n1', { [A]: 'true' }]]));
+    await vi.waitFor(() => expect(patches).toHaveLength(1));
+    expect(labels.underWay('n2')).toBeUndefined();
+    const seen = labels.underWay('n1')?.then(() => written.latest('n1', undefined)?.labels);
+    gate.resolve(undefined);
+    expect(await seen).toEqual({ [A]: 'true' });
+    await write;
+    expect(labels.underWay('n1')).toBeUndefined();
+  });
+
   it('takes a node that is gone for done', async () => {
     const { labels } = writer(() => Promise.reject(status(404)));
     expect((await labels.write(new Map([['n1', { [A]: 'true' }]]))).size).toBe(0);

@@ -60,6 +60,7 @@ interface Pending {
 interface Writing {
   readonly askers: readonly Asker[];
   readonly calledOff: AbortController;
+  readonly ended: PromiseWithResolvers<undefined>;
 }
 
 /** Ends a patch that carries the labels of several when none of them waits any more. */
@@ -128,6 +129,11 @@ export class NodeLabelWriter {
     return asker.failures.finally(() => signal?.removeEventListener('abort', callOff));
   }
 
+  /** Resolves when the answer to the patch of a Node that is under way was taken in; undefined when there is none. */
+  underWay(node: string): Promise<undefined> | undefined {
+    return this.#writing.get(node)?.ended.promise;
+  }
+
   /** These labels have stood for long enough. */
   forget(refs: readonly LabelRef[]): void {
     this.#labels?.forget(refs);
@@ -166,7 +172,7 @@ export class NodeLabelWriter {
   }
 
   async #writePending({ node, change, askers }: Pending): Promise<void> {
-    const writing = { askers, calledOff: new AbortController() };
+    const writing = { askers, calledOff: new AbortController(), ended: Promise.withResolvers<undefined>() };
     this.#pending.delete(node);
     this.#writing.set(node, writing);
     callOffUnwanted(writing);
@@ -178,6 +184,7 @@ export class NodeLabelWriter {
       if (isOutage(error)) this.#giveUp(error);
     }
     this.#writing.delete(node);
+    writing.ended.resolve(undefined);
     const meanwhile = this.#pending.get(node);
     if (meanwhile !== undefined) this.#line.push(meanwhile);
     this.#fillPlaces();

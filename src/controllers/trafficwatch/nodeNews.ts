@@ -5,13 +5,17 @@ import { orphanedKeys } from './decide/orphans.ts';
 
 /**
  * Whether an event tells something of a Node that this process does not know yet: neither is a heartbeat news, nor what
- * itself has written there. Without that, labelling ten thousand nodes would be ten thousand reasons to look again.
+ * itself has written there, nor how a Node was before that. Without it, labelling ten thousand nodes would be ten
+ * thousand reasons to look again. To be asked when no answer to a write of that Node is awaited: the event that the write
+ * leads to may come before it.
  */
 export function isNews(event: InformerEvent<CachedNode>, written: WrittenObjects<CachedNode>): boolean {
   if (event.type !== 'update' || event.old === undefined) return true;
-  const known = written.latest(event.object.name, event.old) ?? event.old;
+  const { name, addresses } = event.object;
+  const known = written.latest(name, event.old) ?? event.old;
+  const newest = written.latest(name, event.object) ?? event.object;
   // The answer to a write of labels is metadata alone, and knows no addresses.
-  return nodeChanged({ ...known, addresses: event.old.addresses }, event.object);
+  return nodeChanged({ ...known, addresses: event.old.addresses }, { ...newest, addresses });
 }
 
 /**
