@@ -37,9 +37,8 @@ const effort = isQuick
       passes: numberOf('PASSES', process.env.PASSES ?? '25'),
     };
 
-/** Asked before anything is written, which would be a change to the checkout. */
-const of = machine();
 const results: Result[] = [];
+const save = values.out === undefined ? undefined : saverTo(values.out);
 const begin = performance.now();
 const told: Told = (section, figures) => {
   const seconds = Math.round((performance.now() - begin) / 1000);
@@ -47,7 +46,7 @@ const told: Told = (section, figures) => {
   results.push(...added);
   console.log(`\n${section} (after ${seconds} s)\n${renderTable(added)}`);
   // Not only at the end: what took an hour to measure is not to be lost with the section behind it.
-  if (values.out !== undefined) writeRun(values.out);
+  save?.();
 };
 
 if (isQuick) {
@@ -60,10 +59,11 @@ const missed = results.filter(({ met }) => met === false);
 if (missed.length > 0) console.log(`\nnot met:\n${renderTable(missed)}`);
 if (isQuick && missed.length > 0) process.exitCode = 1;
 
-function writeRun(path: string): void {
+function saverTo(path: string): () => void {
   mkdirSync(dirname(path), { recursive: true });
-  const command = `make bench NODES=${nodes}`;
-  writeFileSync(path, `${JSON.stringify({ command, ...of, nodes, effort, results }, null, 2)}\n`);
+  // Asked before anything is written, which would be a change to the checkout.
+  const run = { command: `make bench NODES=${nodes}`, ...machine(), nodes, effort, results };
+  return () => writeFileSync(path, `${JSON.stringify(run, null, 2)}\n`);
 }
 
 function numberOf(name: string, text: string): number {
