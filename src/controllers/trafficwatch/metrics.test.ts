@@ -4,12 +4,10 @@ import type { Verdict } from '../../api/trafficwatch.ts';
 import type { NodeVerdict } from './decide/verdict.ts';
 import { createTrafficWatchMetrics } from './metrics.ts';
 
-const verdicts = (of: Record<string, Verdict>): Map<string, NodeVerdict> =>
-  new Map(
-    Object.entries(of).map(
-      ([node, verdict]) => [node, { verdict, reason: '', message: '', label: undefined }] as const,
-    ),
-  );
+const verdicts = (of: Record<string, Verdict>): [nodes: { name: string }[], verdicts: NodeVerdict[]] => [
+  Object.keys(of).map((name) => ({ name })),
+  Object.values(of).map((verdict) => ({ verdict, reason: '', message: '', label: undefined })),
+];
 
 function metrics() {
   const registry = new Registry();
@@ -24,21 +22,21 @@ const line = (node: string, value: string, trafficwatch = 'web'): string =>
 describe('traffic_operator_node_unfit', () => {
   it('is there for unfit and unknown nodes only', async () => {
     const { shown, series } = metrics();
-    shown.record('shop/web', verdicts({ n1: 'Fit', n2: 'Unfit', n3: 'Unknown' }));
+    shown.record('shop/web', ...verdicts({ n1: 'Fit', n2: 'Unfit', n3: 'Unknown' }));
     expect(await series()).toEqual([line('n2', '1'), line('n3', 'Nan')]);
   });
 
   it('goes with the node that turns fit, or is gone', async () => {
     const { shown, series } = metrics();
-    shown.record('shop/web', verdicts({ n1: 'Unfit', n2: 'Unfit', n3: 'Unknown' }));
-    shown.record('shop/web', verdicts({ n1: 'Fit', n3: 'Unfit' }));
+    shown.record('shop/web', ...verdicts({ n1: 'Unfit', n2: 'Unfit', n3: 'Unknown' }));
+    shown.record('shop/web', ...verdicts({ n1: 'Fit', n3: 'Unfit' }));
     expect(await series()).toEqual([line('n3', '1')]);
   });
 
   it('goes with its TrafficWatch and stays for the others', async () => {
     const { shown, series } = metrics();
-    shown.record('shop/web', verdicts({ n1: 'Unfit' }));
-    shown.record('shop/api', verdicts({ n1: 'Unfit' }));
+    shown.record('shop/web', ...verdicts({ n1: 'Unfit' }));
+    shown.record('shop/api', ...verdicts({ n1: 'Unfit' }));
     shown.forget('shop/web');
     expect(await series()).toEqual([line('n1', '1', 'api')]);
   });

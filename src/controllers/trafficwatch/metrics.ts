@@ -1,13 +1,17 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { NodeVerdict } from './decide/verdict.ts';
+import type { NodeView } from './observation.ts';
 
 /** Seconds. A pass over ten thousand nodes takes a quarter of one; their first labels half a minute. */
 const SETTLED_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** What the verdicts look like from outside. */
 export interface TrafficWatchMetrics {
-  /** @param key namespace/name */
-  record(key: string, verdicts: ReadonlyMap<string, NodeVerdict>): void;
+  /**
+   * @param key namespace/name
+   * @param verdicts of the nodes, in their order
+   */
+  record(key: string, nodes: readonly Pick<NodeView, 'name'>[], verdicts: readonly NodeVerdict[]): void;
   /** What the leader found for the status of the TrafficWatch `key`. */
   ready(key: string, ready: boolean): void;
   /** Seconds from the start of a pass until nothing that it led to was left to do. */
@@ -49,19 +53,20 @@ export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetri
     return { namespace, trafficwatch };
   };
   const labels = (key: string, node: string) => ({ ...watchLabels(key), node });
-  const record = (key: string, verdicts: ReadonlyMap<string, NodeVerdict>): void => {
+  const record: TrafficWatchMetrics['record'] = (key, nodes, verdicts) => {
     const now = new Set<string>();
-    for (const [node, { verdict }] of verdicts) {
-      if (verdict === 'Fit') continue;
+    verdicts.forEach(({ verdict }, place) => {
+      const node = nodes[place]?.name;
+      if (verdict === 'Fit' || node === undefined) return;
       now.add(node);
       gauge.set(labels(key, node), verdict === 'Unfit' ? 1 : NaN);
-    }
+    });
     for (const node of shown.get(key) ?? []) if (!now.has(node)) gauge.remove(labels(key, node));
     if (now.size > 0) shown.set(key, now);
     else shown.delete(key);
   };
   const forget = (key: string): void => {
-    record(key, new Map());
+    record(key, [], []);
     readiness.remove(watchLabels(key));
   };
   return {

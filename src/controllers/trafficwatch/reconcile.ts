@@ -117,7 +117,7 @@ export async function reconcile(
     return undefined;
   }
   const plan = decidePlan(observation);
-  d.metrics.record(key, plan.verdicts);
+  d.metrics.record(key, observation.nodes, plan.verdicts);
   if (!d.isLeader()) return undefined;
   d.crdWarnings.tell(observation.watch);
   const outcome = await act(observation, plan, d.writers);

@@ -4,6 +4,8 @@ import type { NodeView, Observation } from '../observation.ts';
 /** A node, and how full it was. */
 export interface MeasuredNode {
   readonly node: NodeView;
+  /** Which of the nodes it is, from 0. */
+  readonly place: number;
   /** In the newest pass; undefined where that failed or does not know the node. */
   readonly current: NodeUsage | undefined;
   /** In the pass before it. */
@@ -21,8 +23,9 @@ let latest: { readonly seen: Seen; readonly nodes: readonly MeasuredNode[] } | u
 export function measuredNodes({ nodes, current, previous }: Seen): readonly MeasuredNode[] {
   const seen = latest?.seen;
   if (latest === undefined || seen?.nodes !== nodes || seen.current !== current || seen.previous !== previous) {
-    const measured = nodes.map((node) => ({
+    const measured = nodes.map((node, place) => ({
       node,
+      place,
       current: current?.nodes.get(node.name),
       previous: previous?.nodes.get(node.name),
     }));

@@ -10,7 +10,8 @@ export type LabelChanges = ReadonlyMap<string, LabelChange>;
 /** What the labels of all nodes are decided from. */
 export interface NodeLabelsInput {
   readonly nodes: readonly NodeView[];
-  readonly verdicts: ReadonlyMap<string, NodeVerdict>;
+  /** Of the nodes, in their order. */
+  readonly verdicts: readonly NodeVerdict[];
   readonly labelKey: string;
   /** The key before a rename; undefined when there is none. */
   readonly previousKey: string | undefined;
@@ -21,15 +22,14 @@ export interface NodeLabelsInput {
 }
 
 /** In a rename a node that cannot be decided now keeps the verdict that its old label holds. */
-function desiredLabel(node: NodeView, input: NodeLabelsInput): LabelValue | undefined {
-  const decided = input.verdicts.get(node.name)?.label;
+function desiredLabel(node: NodeView, decided: LabelValue | undefined, input: NodeLabelsInput): LabelValue | undefined {
   if (decided !== undefined || input.previousKey === undefined) return decided;
   return node.labels[input.labelKey] === undefined ? labelValueOf(node.labels[input.previousKey]) : undefined;
 }
 
 /** Undefined where nothing changes: on nearly all nodes, in nearly all passes. */
-function changeOf(node: NodeView, input: NodeLabelsInput): LabelChange | undefined {
-  const desired = desiredLabel(node, input);
+function changeOf(node: NodeView, decided: LabelValue | undefined, input: NodeLabelsInput): LabelChange | undefined {
+  const desired = desiredLabel(node, decided, input);
   const present = node.labels[input.labelKey];
   if (input.previousKey === undefined && (desired === undefined || present === desired)) return undefined;
   const change: Record<string, LabelValue | null> = {};
@@ -52,10 +52,10 @@ function changeOf(node: NodeView, input: NodeLabelsInput): LabelChange | undefin
  */
 export function decideNodeLabels(input: NodeLabelsInput): LabelChanges {
   const changes = new Map<string, LabelChange>();
-  for (const node of input.nodes) {
-    const change = changeOf(node, input);
+  input.nodes.forEach((node, place) => {
+    const change = changeOf(node, input.verdicts[place]?.label, input);
     if (change !== undefined) changes.set(node.name, change);
-  }
+  });
   return changes;
 }
 

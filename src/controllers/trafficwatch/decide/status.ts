@@ -12,7 +12,7 @@ import { decideConditions } from './conditions.ts';
 import type { Failure } from './failure.ts';
 import { measuredNodes } from './measuredNodes.ts';
 import type { Plan } from './plan.ts';
-import { MAX_NODES_IN_FULL, selectNodes, type Candidate } from './statusNodes.ts';
+import { MAX_NODES_IN_FULL, selectNodes } from './statusNodes.ts';
 import type { NodeVerdict } from './verdict.ts';
 
 /** Beyond MAX_NODES_IN_FULL nodes, figures that changed alone are written at most this often: seconds. */
@@ -20,11 +20,6 @@ const FIGURES_INTERVAL_SECONDS = 60;
 
 function toTimestamp(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
-}
-
-interface DecidedNode extends Candidate {
-  readonly view: NodeView;
-  readonly verdict: NodeVerdict;
 }
 
 /** What the scheduler goes by: the label that the node gets now, or else the one it has. */
@@ -57,19 +52,9 @@ function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeS
   };
 }
 
-/** The nodes that a verdict was decided of. Nothing is worked out for a node yet: a long list names but a few. */
-function decidedNodes(o: Observation, plan: Plan): DecidedNode[] {
-  const decided: DecidedNode[] = [];
-  for (const { node: view, current } of measuredNodes(o)) {
-    const verdict = plan.verdicts.get(view.name);
-    if (verdict !== undefined) decided.push({ name: view.name, view, verdict, percent: current?.percent });
-  }
-  return decided;
-}
-
-function countsOf(nodes: readonly DecidedNode[]): Record<Verdict, number> {
+function countsOf(verdicts: readonly NodeVerdict[]): Record<Verdict, number> {
   const counts = { Fit: 0, Unfit: 0, Unknown: 0 };
-  for (const { verdict } of nodes) counts[verdict.verdict] += 1;
+  for (const { verdict } of verdicts) counts[verdict] += 1;
   return counts;
 }
 
@@ -91,13 +76,21 @@ function urgentOf(nodes: Record<string, NodeStatus>): string {
   );
 }
 
-function listedNodes(o: Observation, { verdicts }: Plan, all: readonly DecidedNode[]): Record<string, NodeStatus> {
+/** Nothing is worked out for a node before it is known to be listed: a long list names but a few. */
+function listedNodes(o: Observation, { verdicts }: Plan): Record<string, NodeStatus> {
   const before = o.watch.status?.nodes;
-  const chosen = selectNodes(all).map(({ name, view, verdict }) => [name, nodeStatus(o, view, verdict)] as const);
-  const listed = Object.fromEntries(chosen);
-  if (!before || !keepsFigures(o.watch, all.length, o.now)) return listed;
-  const present = Object.keys(before).every((name) => verdicts.has(name));
-  return present && urgentOf(before) === urgentOf(listed) ? before : listed;
+  const listed: Record<string, NodeStatus> = {};
+  for (const { node, verdict } of selectNodes(measuredNodes(o), verdicts)) {
+    listed[node.name] = nodeStatus(o, node, verdict);
+  }
+  if (!before || !keepsFigures(o.watch, verdicts.length, o.now)) return listed;
+  return areThere(Object.keys(before), o.nodes) && urgentOf(before) === urgentOf(listed) ? before : listed;
+}
+
+function areThere(names: readonly string[], nodes: readonly NodeView[]): boolean {
+  const missing = new Set(names);
+  for (const { name } of nodes) missing.delete(name);
+  return missing.size === 0;
 }
 
 /**
@@ -109,17 +102,16 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
   const conditions = decideConditions(o, plan, failures, toTimestamp(o.now));
   const ready = conditions.find((c) => c.type === ConditionType.Ready)?.status === 'True';
   const status = { ready, conditions, observedGeneration: o.watch.metadata?.generation };
-  const touchesNothing = plan.verdicts.size === 0 && plan.stall !== undefined;
+  const touchesNothing = plan.verdicts.length === 0 && plan.stall !== undefined;
   const knowsNothingYet = o.current === undefined && o.watch.status?.nodes !== undefined;
   if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...status };
-  const all = decidedNodes(o, plan);
-  const counts = countsOf(all);
+  const counts = countsOf(plan.verdicts);
   return {
     ...status,
     ...(plan.labelKey === undefined ? {} : { labelKey: plan.labelKey }),
     fitNodes: counts.Fit,
     unfitNodes: counts.Unfit,
     unknownNodes: counts.Unknown,
-    nodes: listedNodes(o, plan, all),
+    nodes: listedNodes(o, plan),
   };
 }

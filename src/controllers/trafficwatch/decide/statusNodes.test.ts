@@ -28,9 +28,11 @@ describe('beyond 100 nodes', () => {
   });
 
   it('is described so in the CRD: up to 100 all, beyond at most 60, of which the hottest 20 come first', () => {
-    const candidates = (count: number, verdict: 'Fit' | 'Unfit') =>
-      names.slice(0, count).map((name) => ({ name, verdict: { verdict } }));
-    const listed = (count: number, verdict: 'Fit' | 'Unfit') => selectNodes(candidates(count, verdict)).length;
+    const listed = (count: number, verdict: 'Fit' | 'Unfit') => {
+      const nodes = names.slice(0, count).map((name, place) => ({ node: { name, labels: {}, createdAt: 0 }, place }));
+      const decided = nodes.map(() => ({ verdict, reason: '', message: '', label: undefined }));
+      return selectNodes(nodes, decided).length;
+    };
     const limits = [listed(100, 'Fit'), listed(300, 'Unfit'), listed(300, 'Fit')];
     const description = trafficWatchSchema.shape.status.unwrap().shape.nodes.meta()?.description ?? '';
     expect(description.match(/\d+/g)?.map(Number)).toEqual(limits);

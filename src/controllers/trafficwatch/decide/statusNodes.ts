@@ -1,3 +1,5 @@
+import type { NodeUsage } from '../../../usage/percent.ts';
+import type { NodeView } from '../observation.ts';
 import type { NodeVerdict } from './verdict.ts';
 
 /** Up to this many nodes the status lists all of them; etcd takes at most 1.5 MiB an object, and people read less. */
@@ -7,54 +9,74 @@ const MAX_NODES_LISTED = 60;
 /** Of those, places kept for the nodes with the highest figures, whatever their verdict. */
 const HOTTEST_LISTED = 20;
 
-/** What decides whether a node is listed. */
+/** What decides, beside its verdict, whether a node is listed. */
 export interface Candidate {
-  readonly name: string;
-  readonly verdict: Pick<NodeVerdict, 'verdict'>;
+  readonly node: NodeView;
+  /** Where its verdict is. */
+  readonly place: number;
   /** Absent where there is no figure. */
-  readonly percent?: number | undefined;
+  readonly current?: Pick<NodeUsage, 'percent'> | undefined;
+}
+
+/** A node that is listed. */
+export interface Selected {
+  readonly node: NodeView;
+  readonly verdict: NodeVerdict;
 }
 
 /** Unfit before Unknown before Fit: what a person looks for first. */
 const RANK = { Unfit: 0, Unknown: 1, Fit: 2 } as const;
 
-function byName(a: Candidate, b: Candidate): number {
-  return a.name < b.name ? -1 : 1;
+function byName(
+  { node: { name: a } }: Pick<Candidate, 'node'>,
+  { node: { name: b } }: Pick<Candidate, 'node'>,
+): number {
+  return a < b ? -1 : 1;
 }
 
 function byPercent(a: Candidate, b: Candidate): number {
-  return (b.percent ?? -1) - (a.percent ?? -1) || byName(a, b);
+  return (b.current?.percent ?? -1) - (a.current?.percent ?? -1) || byName(a, b);
 }
 
 /** In one go, since sorting ten thousand in each pass takes longer than deciding them. */
-function hottest<T extends Candidate>(nodes: readonly T[]): T[] {
-  const first: T[] = [];
-  for (const node of nodes) {
+function hottest(candidates: readonly Candidate[]): Candidate[] {
+  const first: Candidate[] = [];
+  for (const candidate of candidates) {
     const last = first[HOTTEST_LISTED - 1];
-    if (last !== undefined && byPercent(last, node) < 0) continue;
-    const place = first.findIndex((other) => byPercent(node, other) < 0);
-    first.splice(place < 0 ? first.length : place, 0, node);
+    if (last !== undefined && byPercent(last, candidate) < 0) continue;
+    const place = first.findIndex((other) => byPercent(candidate, other) < 0);
+    first.splice(place < 0 ? first.length : place, 0, candidate);
     first.length = Math.min(first.length, HOTTEST_LISTED);
   }
   return first;
 }
 
-function mostUrgent<T extends Candidate>(nodes: readonly T[]): T[] {
-  return nodes
-    .filter(({ verdict }) => verdict.verdict !== 'Fit')
-    .sort((a, b) => RANK[a.verdict.verdict] - RANK[b.verdict.verdict] || byName(a, b));
+function mostUrgent(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): Candidate[] {
+  const rank = ({ place }: Candidate): number => RANK[verdicts[place]?.verdict ?? 'Fit'];
+  return candidates.filter((each) => rank(each) < RANK.Fit).sort((a, b) => rank(a) - rank(b) || byName(a, b));
+}
+
+function chosen(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): Iterable<Candidate> {
+  if (candidates.length <= MAX_NODES_IN_FULL) return candidates;
+  const listed = new Set(hottest(candidates));
+  for (const candidate of mostUrgent(candidates, verdicts)) {
+    if (listed.size >= MAX_NODES_LISTED) break;
+    listed.add(candidate);
+  }
+  return listed;
 }
 
 /**
  * The nodes that the status lists, sorted by name: all up to MAX_NODES_IN_FULL, beyond it the hottest and then those
  * that are unfit or unknown, up to a limit. The counts beside it always speak of all nodes.
+ *
+ * @param verdicts by place; a node without one is not listed
  */
-export function selectNodes<T extends Candidate>(all: readonly T[]): T[] {
-  if (all.length <= MAX_NODES_IN_FULL) return [...all].sort(byName);
-  const chosen = new Set<T>(hottest(all));
-  for (const node of mostUrgent(all)) {
-    if (chosen.size >= MAX_NODES_LISTED) break;
-    chosen.add(node);
+export function selectNodes(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): Selected[] {
+  const selected: Selected[] = [];
+  for (const { node, place } of chosen(candidates, verdicts)) {
+    const verdict = verdicts[place];
+    if (verdict !== undefined) selected.push({ node, verdict });
   }
-  return [...chosen].sort(byName);
+  return selected.sort(byName);
 }

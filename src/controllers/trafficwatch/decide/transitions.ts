@@ -73,10 +73,10 @@ function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to
   if (plan.labels.size === 0) return [];
   const keys = [labelKeyOf(o.watch), previousKeyOf(o.watch)].filter((key) => key !== undefined);
   const contested = new Set(plan.fights.map(({ node }) => node));
-  return o.nodes.flatMap(({ name, labels }) => {
+  return o.nodes.flatMap(({ name, labels }, place) => {
     // What a rival writes is no verdict.
     if (contested.has(name) || !plan.labels.has(name)) return [];
-    const verdict = plan.verdicts.get(name);
+    const verdict = plan.verdicts[place];
     const wasUnfit = keys.some((key) => labels[key] === 'true');
     if (verdict?.label === undefined || verdict.verdict !== to || wasUnfit === (to === 'Unfit')) return [];
     return [{ name, percent: after.nodes?.[name]?.currentBandwidthPercent ?? '' }];
