@@ -20,7 +20,7 @@ import { KeptStatuses } from './keptStatuses.ts';
 import { LabelWrites } from './labelWrites.ts';
 import { createTrafficWatchMetrics } from './metrics.ts';
 import { NodeLabelWriter } from './nodeLabelWriter.ts';
-import { carriesOrphan, isNews } from './nodeNews.ts';
+import { carriesOrphan, lookIfNews } from './nodeNews.ts';
 import { BY_LABEL_KEY, claimedKeys, type Sources } from './observe.ts';
 import { isOwnedBy } from './decide/deployment.ts';
 import { PassWork } from './passWork.ts';
@@ -159,12 +159,7 @@ function subscribe(
       written.labels.deleted(event.object);
     } else written.labels.saw(event.object);
     if (event.type !== 'delete' && carriesOrphan(event.object, isClaimed)) sweep();
-    const look = (): void => {
-      if (isNews(event, written.nodes)) enqueueWatches();
-    };
-    const underWay = event.type === 'update' ? nodeLabels.underWay(event.object.name) : undefined;
-    if (underWay === undefined) look();
-    else void underWay.then(look);
+    lookIfNews(event, { written: written.nodes, underWay: (node) => nodeLabels.underWay(node) }, enqueueWatches);
   });
   o.feed.snapshots.subscribe((snapshot) => {
     if (o.watches.lister.list().length > 0) passWork.began(snapshot);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CachedNode } from '../../nodes/cachedNode.ts';
+import type { InformerEvent } from '../../runtime/informer.ts';
 import { WrittenObjects } from '../../runtime/writtenObjects.ts';
-import { carriesOrphan, isNews } from './nodeNews.ts';
+import { carriesOrphan, lookIfNews } from './nodeNews.ts';
 import { aNode } from './testing/scene.ts';
 
 const KEY = 'web.traffic.example.com/unfit';
@@ -11,7 +12,14 @@ function at(version: number, labels: Record<string, string> = {}): CachedNode {
   return { ...node, metadata: { ...node.metadata, resourceVersion: String(version) } };
 }
 
-describe('isNews', () => {
+/** Whether it is looked at at once. */
+function isNews(event: InformerEvent<CachedNode>, written: WrittenObjects<CachedNode>): boolean {
+  let looked = false;
+  lookIfNews(event, { written, underWay: () => undefined }, () => void (looked = true));
+  return looked;
+}
+
+describe('news of a Node', () => {
   const update = (old: CachedNode, object: CachedNode) => ({ type: 'update', old, object }) as const;
   const nothing = new WrittenObjects<CachedNode>();
 
@@ -46,6 +54,31 @@ describe('isNews', () => {
     expect(isNews(update(at(1), at(4, rival)), written)).toBe(false);
     expect(isNews(update(at(4, rival), at(5, { [KEY]: 'true' })), written)).toBe(false);
     expect(isNews(update(at(5, { [KEY]: 'true' }), at(6, rival)), written)).toBe(true);
+  });
+});
+
+describe('news of a Node that is being written', () => {
+  const event = { type: 'update', old: at(1), object: at(5, { [KEY]: 'true' }) } as const;
+
+  /** How often it was looked at before the answer, and after it. */
+  async function looks(answer: CachedNode): Promise<[before: number, after: number]> {
+    const written = new WrittenObjects<CachedNode>();
+    const patch = Promise.withResolvers<undefined>();
+    let count = 0;
+    lookIfNews(event, { written, underWay: (node) => (node === 'n1' ? patch.promise : undefined) }, () => (count += 1));
+    const before = count;
+    written.wrote(answer);
+    patch.resolve(undefined);
+    await patch.promise;
+    return [before, count];
+  }
+
+  it('is none when it comes before the answer and tells the same', async () => {
+    expect(await looks(at(5, { [KEY]: 'true' }))).toEqual([0, 0]);
+  });
+
+  it('is what somebody else wrote meanwhile', async () => {
+    expect(await looks(at(4, { [KEY]: 'false' }))).toEqual([0, 1]);
   });
 });
 
