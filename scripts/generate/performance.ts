@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { resultOf, type Result } from '../../test/bench/figure.ts';
 import type { Machine } from '../../test/bench/machine.ts';
 import { renderTable } from '../../test/bench/table.ts';
 import type { GeneratedFile } from './file.ts';
@@ -11,6 +12,8 @@ const DIRECTORY = 'docs/performance';
 const PAGE = 'docs/performance.md';
 const BEGIN = '<!-- Generated from docs/performance/*.json by `make generate`: begin -->';
 const END = '<!-- end -->';
+/** KiB; the goal. */
+const FURTHER_NODE_AT_MOST = 5;
 
 /** The tables and plots of docs/performance.md, from what `make bench` measured; the words around them are not generated. */
 export function performancePage(): GeneratedFile[] {
@@ -21,7 +24,8 @@ export function performancePage(): GeneratedFile[] {
   const text = readFileSync(join(ROOT, PAGE), 'utf8');
   const [before, rest] = [text.slice(0, text.indexOf(BEGIN)), text.slice(text.indexOf(END))];
   const images = plots.map(({ path }) => `![](${path.replace('docs/', '')})`).join('\n');
-  const content = `${before}${BEGIN}\n\n${[images, ...runs.map(section), ...soaks.map(soakSection)].join('\n\n')}\n\n${rest}`;
+  const sections = [images, ...runs.map(section), ...furtherNodes(runs), ...soaks.map(soakSection)];
+  const content = `${before}${BEGIN}\n\n${sections.join('\n\n')}\n\n${rest}`;
   return [...plots, { path: PAGE, content }];
 }
 
@@ -43,6 +47,21 @@ function section({ nodes, effort, results, ...run }: BenchRun): string {
   const repetitions = `${effort.repetitions} repetitions, ${effort.passes} passes in each that looks at passes`;
   const made = `${madeBy(run)}; ${repetitions}.`;
   return [`### ${nodes.toLocaleString('en')} nodes`, made, renderTable(results)].join('\n\n');
+}
+
+/** What each further node takes, from one size to the next; nothing where fewer than two were measured. */
+function furtherNodes(runs: readonly BenchRun[]): string[] {
+  const results = runs.slice(1).flatMap((run, index) => furtherNode(runs[index]!, run));
+  return results.length === 0 ? [] : ['### Each further node', renderTable(results)];
+}
+
+function furtherNode(smaller: BenchRun, larger: BenchRun): Result[] {
+  const [less, more] = [smaller, larger].map(({ results }) => results.find(({ id }) => id === 'memory.resident'));
+  if (less === undefined || more === undefined) return [];
+  const kib = ((more.summary.median - less.summary.median) * 1024) / (larger.nodes - smaller.nodes);
+  const what = `resident memory of each further node, from ${smaller.nodes} to ${larger.nodes}`;
+  const figure = { id: 'memory.furtherNode', what, unit: 'KiB', samples: [kib], atMost: FURTHER_NODE_AT_MOST } as const;
+  return [resultOf(figure)];
 }
 
 function soakSection({ result, ...run }: SoakRun): string {
