@@ -42,9 +42,9 @@ soak-links: setup ## The operator over slow links that break now and then, for M
 BENCH_NODES = $(if $(filter file,$(origin NODES)),10000,$(NODES))
 
 .PHONY: bench
-bench: build ## Measures the operator on a cluster of NODES (10000) nodes and writes docs/performance/NODES.json; takes half an hour
+bench: build ## Measures the operator on a cluster of NODES (10000) nodes and writes docs/performance/NODES.json; takes over an hour (WITHOUT="labelling many" leaves these out)
 	test/lab/build.sh k8s etcd prometheus kwok
-	node test/bench/main.ts --nodes $(BENCH_NODES) --out docs/performance/$(BENCH_NODES).json
+	node test/bench/main.ts --nodes $(BENCH_NODES) --without "$(WITHOUT)" --out docs/performance/$(BENCH_NODES).json
 	node scripts/generate.ts
 
 .PHONY: bench-quick

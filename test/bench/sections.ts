@@ -13,6 +13,10 @@ import { measureSteady, settled } from './measures/steady.ts';
 import { startHeartbeats } from './heartbeats.ts';
 import { startWorld, type World } from './world.ts';
 
+/** What may be left out: in a large cluster it takes hours. */
+export const OPTIONAL = ['labelling', 'many'] as const;
+export type Optional = (typeof OPTIONAL)[number];
+
 /** Gets the figures of each section as it ends. */
 export type Told = (section: string, figures: readonly Figure[]) => void;
 
@@ -23,17 +27,18 @@ const CONNECTIONS = 3;
 const IDLE_NODES = 3;
 
 /** Measures a cluster of this many nodes, section after section. */
-export async function measureCluster(nodes: number, effort: Effort, told: Told): Promise<void> {
+export async function measureCluster(
+  nodes: number,
+  effort: Effort,
+  told: Told,
+  without: readonly Optional[],
+): Promise<void> {
   const world = await startWorld(nodes, effort.intervalMs);
   try {
     const { repetitions } = effort;
     told('start', await measureStart(world, repetitions));
-    told('labelling', await measureLabelling(world, repetitions, { heartbeats: false }));
-    const heartbeats = await startHeartbeats(world);
-    told('labelling, heartbeats', await measureLabelling(world, repetitions, { heartbeats: true }));
-    await heartbeats.stop();
-    // Last, since it leaves fifty TrafficWatches with their labels behind.
-    await measureAtWork(world, effort, told);
+    if (!without.includes('labelling')) await measureLabellings(world, repetitions, told);
+    await measureAtWork(world, effort, told, without);
     told('connections', [connectionsOf(world)]);
     told('prometheus', await measurePrometheus(world, repetitions));
   } finally {
@@ -41,8 +46,15 @@ export async function measureCluster(nodes: number, effort: Effort, told: Told):
   }
 }
 
+async function measureLabellings(world: World, repetitions: number, told: Told): Promise<void> {
+  told('labelling', await measureLabelling(world, repetitions, { heartbeats: false }));
+  const heartbeats = await startHeartbeats(world);
+  told('labelling, heartbeats', await measureLabelling(world, repetitions, { heartbeats: true }));
+  await heartbeats.stop();
+}
+
 /** One operator, with all that it has to do. */
-async function measureAtWork(world: World, effort: Effort, told: Told): Promise<void> {
+async function measureAtWork(world: World, effort: Effort, told: Told, without: readonly Optional[]): Promise<void> {
   const operator = await world.startOperator();
   try {
     await world.createWatch(WATCH);
@@ -52,7 +64,8 @@ async function measureAtWork(world: World, effort: Effort, told: Told): Promise<
     told('status', await measureStatus(world, WATCH));
     told('memory', await measureMemory(world, operator, effort.repetitions));
     told('discovery', await measureDiscovery(world));
-    told('many', await measureManyWatches(world, operator, effort));
+    // Last, since it leaves fifty TrafficWatches with their labels behind.
+    if (!without.includes('many')) told('many', await measureManyWatches(world, operator, effort));
   } finally {
     await operator.kill();
   }

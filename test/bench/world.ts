@@ -27,6 +27,17 @@ export const QUERY: UsageQuery = {
   matchers: [],
   direction: 'transmit',
 };
+/** From one pass to the next by default: ms. */
+export const DEFAULT_INTERVAL_MS = 10_000;
+
+/** How an operator differs from the others of its world. */
+export interface OperatorOptions {
+  readonly prometheusUrl?: string;
+  /** From one pass to the next: ms. */
+  readonly intervalMs?: number;
+  readonly args?: readonly string[];
+}
+
 /** Everything that one size of cluster is measured with. */
 export interface World {
   readonly nodes: number;
@@ -39,7 +50,7 @@ export interface World {
   /** Of each operator that ran. */
   readonly connections: ConnectionPeaks;
   /** The bundle, as the operator's ServiceAccount, with leader election, measuring by its own Prometheus. */
-  startOperator(options?: { prometheusUrl?: string; args?: readonly string[] }): Promise<Operator>;
+  startOperator(options?: OperatorOptions): Promise<Operator>;
   createWatch(name: string): Promise<void>;
   setThreshold(name: string, percent: string): Promise<void>;
   watch(name: string): Promise<TrafficWatch>;
@@ -83,12 +94,12 @@ function operatorOf({
   plane: { kubeconfig, controlPlane },
   prometheus,
   connections,
-  intervalMs,
+  intervalMs: usualMs,
 }: Pick<World, 'plane' | 'prometheus' | 'connections' | 'intervalMs'>): World['startOperator'] {
   // As plain JavaScript: what reads TypeScript would take a third of the memory that is to be measured.
   const preload = join(controlPlane.directory, 'resolveServices.mjs');
   writeFileSync(preload, transformSync(readFileSync(RESOLVE, 'utf8'), { loader: 'ts' }).code);
-  return async ({ prometheusUrl, args = [] } = {}) => {
+  return async ({ prometheusUrl, intervalMs = usualMs, args = [] } = {}) => {
     const options = `${chartHeapOption()} --import=${pathToFileURL(preload).href}?address=127.0.0.1`;
     const operator = await withNodeOptions(options, () =>
       startOperator({

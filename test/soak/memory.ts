@@ -3,7 +3,8 @@
  *
  *   node test/soak/memory.ts --nodes 10000 --minutes 120 --out docs/performance/soak.json
  *
- * Each minute a hundredth of the nodes goes and a tenth of them turns; half a minute later all is as before. Ends with status 1 when the memory has grown by more than it may.
+ * Each minute a hundredth of the nodes goes and a tenth of them turns; half a minute later all is as before. Ends with
+ * status 1 when the memory has grown by more than it may.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,13 +16,12 @@ import { residentBytes } from '../bench/processUse.ts';
 import { ABOVE_ALL, BELOW_BUSY } from '../bench/shape.ts';
 import { growth } from '../bench/statistics.ts';
 import { renderTable } from '../bench/table.ts';
-import { startWorld, type World } from '../bench/world.ts';
+import { DEFAULT_INTERVAL_MS, startWorld, type World } from '../bench/world.ts';
 import { sleep } from '../faults/measured.ts';
 import type { Operator } from '../integration/operator.ts';
 
 const MIB = 1024 ** 2;
 const HALF_MINUTE_MS = 30_000;
-const INTERVAL_MS = 10_000;
 /** MiB, from the second quarter of the time to the last. */
 const MAY_GROW_BY = 5;
 const CHURN_SHARE = 0.01;
@@ -37,7 +37,7 @@ const { values } = parseArgs({
 const nodes = wholeNumber('--nodes', values.nodes, 100);
 const minutes = wholeNumber('--minutes', values.minutes, 8);
 
-const world = await startWorld(nodes, INTERVAL_MS);
+const world = await startWorld(nodes, DEFAULT_INTERVAL_MS);
 try {
   const operator = await world.startOperator();
   await world.createWatch(WATCH);

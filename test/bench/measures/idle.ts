@@ -1,7 +1,7 @@
 import { sleep } from '../../faults/measured.ts';
 import type { Figure } from '../figure.ts';
 import { cpuSeconds, residentBytes } from '../processUse.ts';
-import type { World } from '../world.ts';
+import { DEFAULT_INTERVAL_MS, type World } from '../world.ts';
 import { settled } from './steady.ts';
 
 const MIB = 1024 ** 2;
@@ -10,7 +10,7 @@ const LOOK_MS = 30_000;
 
 /** An operator on a cluster where nothing happens, at its default interval. */
 export async function measureIdle(world: World, repetitions: number): Promise<Figure[]> {
-  const operator = await world.startOperator({ args: ['--interval=10s'] });
+  const operator = await world.startOperator({ intervalMs: DEFAULT_INTERVAL_MS });
   await world.createWatch('idle');
   await settled(world, 'idle');
   const resident: number[] = [];
