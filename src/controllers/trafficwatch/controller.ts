@@ -33,6 +33,12 @@ export const FIELD_MANAGER = 'traffic-operator-trafficwatch';
 const SWEEP = 'orphans';
 /** Reconciles only wait for the API server, whose cap is in the transport; so that one pass serves many watches at once. */
 const WORKERS = 32;
+/**
+ * The first labels of all nodes are one reconcile, and an API server on two busy cores takes 130 PATCHes a second: so
+ * long for 50,000 nodes, and some. Who is cut short writes no status, and what was under way is written twice. Each call
+ * has a deadline of its own.
+ */
+const RECONCILE_TIMEOUT_MS = 600_000;
 
 export interface TrafficWatchControllerOptions {
   /** Gated on leadership: refuses writes in a standby. */
@@ -182,6 +188,7 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
     name: 'trafficwatch',
     reconcile: (key, signal) => reconcile({ ...dependencies, metrics: watchMetrics }, key, signal),
     workers: WORKERS,
+    reconcileTimeoutMs: RECONCILE_TIMEOUT_MS,
     onIdle: () => passWork.ended(),
     logger,
     metrics,
