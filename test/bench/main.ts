@@ -68,8 +68,8 @@ if (isQuick && missed.length > 0) process.exitCode = 1;
 
 function saverTo(path: string): () => void {
   mkdirSync(dirname(path), { recursive: true });
-  // Asked before anything is written, which would be a change to the checkout.
   const command = [`make bench NODES=${nodes}`, ...(without.length > 0 ? [`WITHOUT="${without.join(' ')}"`] : [])];
+  // The machine is asked before anything is written, which would be a change to the checkout.
   const run = { command: command.join(' '), ...machine(), nodes, effort, results };
   return () => writeFileSync(path, `${JSON.stringify(run, null, 2)}\n`);
 }

@@ -27,6 +27,7 @@ export const QUERY: UsageQuery = {
   matchers: [],
   direction: 'transmit',
 };
+
 /** From one pass to the next by default: ms. */
 export const DEFAULT_INTERVAL_MS = 10_000;
 

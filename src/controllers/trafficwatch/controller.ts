@@ -159,13 +159,14 @@ function subscribe(
     const watch = o.watches.lister.get(keyOf(event.object));
     if (watch && (event.type === 'delete' || isOwnedBy(event.object, watch))) queue.add(keyOf(watch));
   });
+  const known = { written: written.nodes, underWay: (node: string) => nodeLabels.underWay(node) };
   o.nodes.subscribe((event) => {
     if (event.type === 'delete') {
       written.nodes.deleted(event.object);
       written.labels.deleted(event.object);
     } else written.labels.saw(event.object);
     if (event.type !== 'delete' && carriesOrphan(event.object, isClaimed)) sweep();
-    lookIfNews(event, { written: written.nodes, underWay: (node) => nodeLabels.underWay(node) }, enqueueWatches);
+    lookIfNews(event, known, enqueueWatches);
   });
   o.feed.snapshots.subscribe((snapshot) => {
     if (o.watches.lister.list().length > 0) passWork.began(snapshot);
