@@ -1,12 +1,15 @@
 import { NONE_EXPECTED, PLAIN, RATIO_STEPS, TO_NODE, TO_TRAFFICWATCH, VERDICT } from './appearance.ts';
 import { buildDashboard, type Dashboard, labelVariable, severalOrAll, type Row } from './dashboard.ts';
 import { barsPanel, linesPanel, statPanel, tablePanel } from './panels.ts';
+import { MAX_NODES_SHOWN } from '../src/controllers/trafficwatch/metrics.ts';
 import { CAPACITY, NODE_COUNT, orZero, own, ratioByNode, TRANSMITTED, unfit, unknown, verdicts } from './promql.ts';
 
 const CHOSEN = 'node=~"$node"';
 const RATIOS = ratioByNode(CHOSEN);
 /** Lines in one panel: more can be told from one another no longer. */
 const MOST = 20;
+/** What is shown of single nodes rests on series that only so many have. */
+const UP_TO = `Of up to ${MAX_NODES_SHOWN} nodes for each TrafficWatch, unfit ones first.`;
 
 const NOW: Row = {
   title: 'Now',
@@ -25,13 +28,13 @@ const NOW: Row = {
     }),
     statPanel({
       title: 'Unfit',
-      description: 'Chosen nodes that at least one TrafficWatch finds unfit: no new pods of it are put there.',
+      description: `Chosen nodes that at least one TrafficWatch finds unfit: no new pods of it are put there. ${UP_TO}`,
       queries: [{ expr: orZero(`count(count by (node) (${unfit(CHOSEN)}))`) }],
       steps: NONE_EXPECTED,
     }),
     statPanel({
       title: 'Unknown',
-      description: 'Chosen nodes that a TrafficWatch has no figures for: their labels stay as they were.',
+      description: `Chosen nodes that a TrafficWatch has no figures for: their labels stay as they were. ${UP_TO}`,
       queries: [{ expr: orZero(`count(count by (node) (${unknown(CHOSEN)}))`) }],
       steps: NONE_EXPECTED,
     }),
@@ -115,8 +118,7 @@ const EACH_NODE: Row = {
     }),
     tablePanel({
       title: 'Unfit and unknown',
-      description:
-        'Which TrafficWatch finds which of the chosen nodes unfit, or knows nothing of it. Empty when all are fit.',
+      description: `Which TrafficWatch finds which of the chosen nodes unfit, or knows nothing of it. Empty when all are fit. ${UP_TO}`,
       queries: [{ expr: verdicts(CHOSEN) }],
       by: 'node',
       columns: { node: 'Node', namespace: 'namespace', trafficwatch: 'trafficwatch', A: 'Verdict' },

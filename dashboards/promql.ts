@@ -1,3 +1,4 @@
+import type { Verdict } from '../src/api/trafficwatch.ts';
 import { DEFAULT_EXCLUDED_DEVICES, VLAN_NAME } from '../src/usage/devices.ts';
 import { quotePromQL } from '../src/usage/queries.ts';
 
@@ -35,6 +36,12 @@ export const ZERO = ` or on () 0 * max(${own('traffic_operator_leader')})`;
  */
 export function orZero(expression: string): string {
   return expression + ZERO;
+}
+
+/** How many nodes got a verdict, of the TrafficWatches that meet the matchers. */
+export function countOf(verdict: Verdict, ...matchers: readonly string[]): string {
+  const series = own('traffic_operator_trafficwatch_nodes', ...matchers, `verdict="${verdict}"`);
+  return `max ${ofLeader(series)}`;
 }
 
 /** 1 for an unfit node, NaN for one that nothing is known of; by TrafficWatch and node. */

@@ -1,15 +1,18 @@
+import { MAX_NODES_SHOWN } from '../src/controllers/trafficwatch/metrics.ts';
 import { NONE_EXPECTED, PLAIN, READY, VERDICT } from './appearance.ts';
 import { buildDashboard, type Dashboard, labelVariable, type Row } from './dashboard.ts';
 import { linesPanel, statesPanel, statPanel, tablePanel } from './panels.ts';
 import { errorsByReason, passAge, passesByResult } from './passes.ts';
-import { ago, NODE_COUNT, ofLeader, orZero, own, ratioByNode, unfit, unknown, verdicts } from './promql.ts';
+import { ago, countOf, NODE_COUNT, ofLeader, orZero, own, ratioByNode, unfit, verdicts } from './promql.ts';
 
+/** What is shown of single nodes rests on series that only so many have. */
+const UP_TO = `Of up to ${MAX_NODES_SHOWN} nodes, unfit ones first.`;
 const IN_NAMESPACE = 'namespace="$namespace"';
 const CHOSEN = [IN_NAMESPACE, 'trafficwatch="$trafficwatch"'];
 const UNFIT = unfit(...CHOSEN);
-const UNFIT_COUNT = orZero(`count(${UNFIT})`);
-const UNKNOWN_COUNT = orZero(`count(${unknown(...CHOSEN)})`);
-const FIT_COUNT = `${NODE_COUNT} - (${UNFIT_COUNT}) - (${UNKNOWN_COUNT})`;
+const UNFIT_COUNT = countOf('Unfit', ...CHOSEN);
+const UNKNOWN_COUNT = countOf('Unknown', ...CHOSEN);
+const FIT_COUNT = countOf('Fit', ...CHOSEN);
 const IS_READY = `max ${ofLeader(own('traffic_operator_trafficwatch_ready', ...CHOSEN))}`;
 /** Unfit a step ago: $__interval is the distance of a panel's points, so that no change is counted twice. */
 const WAS_UNFIT = ago(UNFIT, '$__interval');
@@ -69,7 +72,7 @@ const VERDICTS: Row = {
     }),
     tablePanel({
       title: 'Unfit now',
-      description: 'The nodes over its threshold, and how full they are. Empty when there is none.',
+      description: `The nodes over its threshold, and how full they are. Empty when there is none. ${UP_TO}`,
       queries: [{ expr: `max by (node) (${UNFIT})` }, { expr: `${ratioByNode()} and on (node) ${UNFIT}` }],
       by: 'node',
       columns: { node: 'Node', A: 'Verdict', B: 'Bandwidth' },
@@ -79,14 +82,13 @@ const VERDICTS: Row = {
     }),
     statesPanel({
       title: 'Nodes that were not fit',
-      description: 'Each node that was unfit or unknown in this time, and when. Empty when all were fit.',
+      description: `Each node that was unfit or unknown in this time, and when. Empty when all were fit. ${UP_TO}`,
       queries: [{ expr: `max by (node) (${verdicts(...CHOSEN)})`, legend: '{{node}}' }],
       mappings: VERDICT,
     }),
     linesPanel({
       title: 'Transitions',
-      description:
-        'Nodes that became unfit, and nodes that no longer were, from one point to the next. A node that goes to and fro hints at a threshold too close to its normal traffic.',
+      description: `Nodes that became unfit, and nodes that no longer were, from one point to the next. A node that goes to and fro hints at a threshold too close to its normal traffic. ${UP_TO}`,
       queries: [
         { expr: orZero(`count(${UNFIT} unless on (node) ${WAS_UNFIT})`), legend: 'became unfit' },
         { expr: orZero(`count(${WAS_UNFIT} unless on (node) ${UNFIT})`), legend: 'no longer unfit' },

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import type { Verdict } from '../../api/trafficwatch.ts';
 import type { NodeVerdict } from './decide/verdict.ts';
-import { createTrafficWatchMetrics } from './metrics.ts';
+import { createTrafficWatchMetrics, MAX_NODES_SHOWN } from './metrics.ts';
 
 const verdicts = (of: Record<string, Verdict>): [nodes: { name: string }[], verdicts: NodeVerdict[]] => [
   Object.keys(of).map((name) => ({ name })),
@@ -39,6 +39,56 @@ describe('traffic_operator_node_unfit', () => {
     shown.record('shop/api', ...verdicts({ n1: 'Unfit' }));
     shown.forget('shop/web');
     expect(await series()).toEqual([line('n1', '1', 'api')]);
+  });
+});
+
+describe('traffic_operator_node_unfit in a large cluster', () => {
+  const many = (count: number, verdict: Verdict): Record<string, Verdict> =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`${verdict.toLowerCase()}-${i}`, verdict]));
+
+  it('is there for the first unfit nodes only', async () => {
+    const { shown, series } = metrics();
+    shown.record('shop/web', ...verdicts({ ...many(3, 'Unknown'), ...many(MAX_NODES_SHOWN + 1, 'Unfit') }));
+    const found = await series();
+    expect(found).toHaveLength(MAX_NODES_SHOWN);
+    expect(found.filter((each) => !/node="unfit-\d+"\} 1$/.test(each))).toEqual([]);
+    expect(found).not.toContain(line(`unfit-${MAX_NODES_SHOWN}`, '1'));
+  });
+
+  it('is there for unknown nodes as far as unfit ones leave room, and of another TrafficWatch, too', async () => {
+    const { shown, series } = metrics();
+    const nodes = verdicts({ ...many(MAX_NODES_SHOWN, 'Unknown'), ...many(2, 'Unfit') });
+    shown.record('shop/web', ...nodes);
+    shown.record('shop/api', ...nodes);
+    const found = (await series()).filter((each) => each.includes('"web"'));
+    expect(await series()).toHaveLength(2 * MAX_NODES_SHOWN);
+    expect(found.filter((each) => each.endsWith(' 1'))).toEqual([line('unfit-0', '1'), line('unfit-1', '1')]);
+    expect(found).toContain(line(`unknown-${MAX_NODES_SHOWN - 3}`, 'Nan'));
+    expect(found).not.toContain(line(`unknown-${MAX_NODES_SHOWN - 2}`, 'Nan'));
+  });
+});
+
+describe('traffic_operator_trafficwatch_nodes', () => {
+  const of = (verdict: Verdict, value: number, name = 'web'): string =>
+    `traffic_operator_trafficwatch_nodes{namespace="shop",trafficwatch="${name}",verdict="${verdict}"} ${value}`;
+
+  it('counts all nodes by verdict, those without a series of their own included', async () => {
+    const { shown, series } = metrics();
+    const many = Array.from({ length: MAX_NODES_SHOWN + 7 }, (_, i): [string, Verdict] => [`n${i}`, 'Unknown']);
+    shown.record('shop/web', ...verdicts({ fit: 'Fit', ...Object.fromEntries(many) }));
+    expect(await series('trafficwatch_nodes')).toEqual([
+      of('Fit', 1),
+      of('Unfit', 0),
+      of('Unknown', MAX_NODES_SHOWN + 7),
+    ]);
+  });
+
+  it('is missing where nothing was decided, and goes with its TrafficWatch', async () => {
+    const { shown, series } = metrics();
+    for (const key of ['shop/web', 'shop/api', 'shop/stalled']) shown.record(key, ...verdicts({ n1: 'Unfit' }));
+    shown.record('shop/stalled', [{ name: 'n1' }], []);
+    shown.forget('shop/api');
+    expect(await series('trafficwatch_nodes')).toEqual([of('Fit', 0), of('Unfit', 1), of('Unknown', 0)]);
   });
 });
 

@@ -1,11 +1,5 @@
 import { ConditionType } from '../../../api/reasons.ts';
-import {
-  labelKeyOf,
-  type NodeStatus,
-  type TrafficWatch,
-  type TrafficWatchStatus,
-  type Verdict,
-} from '../../../api/trafficwatch.ts';
+import { labelKeyOf, type NodeStatus, type TrafficWatch, type TrafficWatchStatus } from '../../../api/trafficwatch.ts';
 import { formatPercent } from '../../../usage/percent.ts';
 import type { NodeView, Observation } from '../observation.ts';
 import { decideConditions } from './conditions.ts';
@@ -13,7 +7,7 @@ import type { Failure } from './failure.ts';
 import { measuredNodes } from './measuredNodes.ts';
 import type { Plan } from './plan.ts';
 import { MAX_NODES_IN_FULL, selectNodes } from './statusNodes.ts';
-import type { NodeVerdict } from './verdict.ts';
+import { countVerdicts, type NodeVerdict } from './verdict.ts';
 
 /** Beyond MAX_NODES_IN_FULL nodes, figures that changed alone are written at most this often: seconds. */
 const FIGURES_INTERVAL_SECONDS = 60;
@@ -50,12 +44,6 @@ function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeS
     reason: verdict.reason,
     ...(since === undefined ? {} : { since }),
   };
-}
-
-function countsOf(verdicts: readonly NodeVerdict[]): Record<Verdict, number> {
-  const counts = { Fit: 0, Unfit: 0, Unknown: 0 };
-  for (const { verdict } of verdicts) counts[verdict] += 1;
-  return counts;
 }
 
 /** In a large cluster the figures of the last status stand until they are a minute old. */
@@ -105,7 +93,7 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
   const touchesNothing = plan.verdicts.length === 0 && plan.stall !== undefined;
   const knowsNothingYet = o.current === undefined && o.watch.status?.nodes !== undefined;
   if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...status };
-  const counts = countsOf(plan.verdicts);
+  const counts = countVerdicts(plan.verdicts);
   return {
     ...status,
     ...(plan.labelKey === undefined ? {} : { labelKey: plan.labelKey }),

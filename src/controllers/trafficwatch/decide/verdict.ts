@@ -27,6 +27,13 @@ export interface NodeVerdict {
   readonly label: LabelValue | undefined;
 }
 
+/** How many nodes got which verdict. */
+export function countVerdicts(verdicts: readonly Pick<NodeVerdict, 'verdict'>[]): Record<Verdict, number> {
+  const counts = { Fit: 0, Unfit: 0, Unknown: 0 };
+  for (const { verdict } of verdicts) counts[verdict] += 1;
+  return counts;
+}
+
 type Check = (input: VerdictInput) => NodeVerdict | undefined;
 
 const unknown = (reason: string, message: string): NodeVerdict => ({

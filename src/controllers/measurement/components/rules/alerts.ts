@@ -83,11 +83,7 @@ const NODE_ALERTS: RuleGroup = {
     },
     {
       alert: 'NodeBandwidthUnknown',
-      // NaN, which says that nothing is known, equals nothing, itself included.
-      expr: `count by (namespace, trafficwatch) (
-    (traffic_operator_node_unfit{${OPERATOR}} != traffic_operator_node_unfit{${OPERATOR}})
-  ${OF_LEADER}
-) > 0`,
+      expr: `max by (namespace, trafficwatch) (traffic_operator_trafficwatch_nodes{${OPERATOR},verdict="Unknown"} ${OF_LEADER}) > 0`,
       for: '15m',
       severity: 'warning',
       summary: 'Nothing is known of {{ $value }} nodes',
