@@ -47,4 +47,60 @@ describe('LabelWrites', () => {
     writes.saw({ ...aNode('n3', { [KEY]: 'true' }), otherOwners: { [KEY]: 'robot' } });
     expect(writes.of('n3')).toBeUndefined();
   });
+
+  it('tells two nodes apart though they began alike', () => {
+    const { at, writes } = ledger();
+    for (const node of ['n1', 'n2']) writes.wrote(node, { [KEY]: 'false' });
+    writes.wrote('n1', { [KEY]: 'true' });
+    writes.wrote('n2', { [KEY]: 'false' });
+    at.pass = 2;
+    writes.wrote('n3', { [KEY]: 'false' });
+    expect(['n1', 'n2', 'n3'].map((node) => writes.of(node)?.[KEY])).toEqual([
+      { value: 'true', rewrites: 0, pass: 1 },
+      { value: 'false', rewrites: 1, pass: 1 },
+      { value: 'false', rewrites: 0, pass: 2 },
+    ]);
+  });
+
+  it('holds one object for nodes on which the same was written and forgotten', () => {
+    const { writes } = ledger();
+    const nodes = ['n1', 'n2', 'n3'];
+    for (const node of nodes) writes.wrote(node, { [KEY]: 'false', [OTHER]: 'true' });
+    writes.forget(nodes.map((node) => ({ node, key: OTHER })));
+    expect(writes.of('n1')).toEqual({ [KEY]: { value: 'false', rewrites: 0, pass: 1 } });
+    expect(new Set(nodes.map((node) => writes.of(node)))).toHaveProperty('size', 1);
+  });
+});
+
+describe('LabelWrites.viewsOf', () => {
+  const NODES = [aNode('n1'), aNode('n2')];
+
+  it('gives the nodes themselves where nothing was written', () => {
+    expect(ledger().writes.viewsOf(NODES)).toBe(NODES);
+  });
+
+  it('gives the same answer to the same list until something changes', () => {
+    const { writes } = ledger();
+    const rival = { ...aNode('n1', { [KEY]: 'true' }), otherOwners: { [KEY]: 'robot' } };
+    const changes: [what: string, happens: () => void, writesOfN1: unknown][] = [
+      ['written', () => writes.wrote('n1', { [KEY]: 'false' }), { value: 'false', rewrites: 0, pass: 1 }],
+      ['rival', () => writes.saw(rival), { value: 'false', rewrites: 0, pass: 1, rival: 'robot' }],
+      [
+        'other node',
+        () => writes.wrote('n2', { [KEY]: 'true' }),
+        { value: 'false', rewrites: 0, pass: 1, rival: 'robot' },
+      ],
+      ['forgotten', () => writes.forget([{ node: 'n1', key: KEY }]), undefined],
+      ['gone', () => writes.deleted(NODES[1]!), undefined],
+    ];
+    for (const [what, happens, expected] of changes) {
+      const before = writes.viewsOf(NODES);
+      happens();
+      const views = writes.viewsOf(NODES);
+      expect(views, what).not.toBe(before);
+      expect(views[0]!.writes?.[KEY], what).toEqual(expected);
+      expect(writes.viewsOf(NODES), what).toBe(views);
+      expect(writes.viewsOf([...NODES]), what).not.toBe(before);
+    }
+  });
 });

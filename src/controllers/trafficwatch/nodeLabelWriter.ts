@@ -56,6 +56,17 @@ interface Pending {
   readonly askers: Asker[];
 }
 
+/** Merges changes, and gives one answer for the same two of them: most nodes change alike. */
+function createMerge(): (one: LabelChange, other: LabelChange) => LabelChange {
+  const merged = new WeakMap<LabelChange, WeakMap<LabelChange, LabelChange>>();
+  return (one, other) => {
+    const withOne = merged.get(one) ?? new WeakMap<LabelChange, LabelChange>();
+    const both = withOne.get(other) ?? { ...one, ...other };
+    merged.set(one, withOne.set(other, both));
+    return both;
+  };
+}
+
 /** A patch under way. */
 interface Writing {
   readonly askers: readonly Asker[];
@@ -87,6 +98,7 @@ export class NodeLabelWriter {
   readonly #trim: (node: KubeObject) => CachedNode;
   readonly #written: WrittenObjects<CachedNode>;
   readonly #labels: LabelWrites | undefined;
+  readonly #merge = createMerge();
   /** What is not under way yet, by node. */
   readonly #pending = new Map<string, Pending>();
   /** Those of them whose turn it will be: their nodes have no patch under way. What is before `#next` is over. */
@@ -142,7 +154,7 @@ export class NodeLabelWriter {
   #enqueue(node: string, change: LabelChange, asker: Asker): void {
     const pending = this.#pending.get(node);
     if (pending) {
-      pending.change = { ...pending.change, ...change };
+      pending.change = this.#merge(pending.change, change);
       pending.askers.push(asker);
       return;
     }

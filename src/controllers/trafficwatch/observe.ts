@@ -15,7 +15,7 @@ import { previousKeyOf, specKeyOf } from './decide/plan.ts';
 import { failureOf } from './failures.ts';
 import type { LabelWrites } from './labelWrites.ts';
 import type { KeptStatuses } from './keptStatuses.ts';
-import type { Claim, MeasurementProblem, NodeView, Observation } from './observation.ts';
+import type { Claim, MeasurementProblem, Observation } from './observation.ts';
 
 /** Name of the index of TrafficWatches by the label keys that they claim. */
 export const BY_LABEL_KEY = 'labelKey';
@@ -74,17 +74,6 @@ function claimsOn(sources: Sources, watch: TrafficWatch): Map<string, Claim[]> {
 export function newestNodes({ nodes, written }: Pick<Sources, 'nodes' | 'written'>): readonly CachedNode[] {
   const cached = nodes.list();
   return written.nodes.isEmpty ? cached : cached.map((node) => written.nodes.latest(node.name, node) ?? node);
-}
-
-/** Most of the time nothing was written lately: then every TrafficWatch looks at the same list as the pass before. */
-function nodeViews(sources: Sources): readonly NodeView[] {
-  const { labels } = sources.written;
-  const nodes = newestNodes(sources);
-  if (labels.isEmpty) return nodes;
-  return nodes.map((node) => {
-    const writes = labels.of(node.name);
-    return writes === undefined ? node : { name: node.name, labels: node.labels, createdAt: node.createdAt, writes };
-  });
 }
 
 type ObservedDeployment = Pick<Observation, 'deployment' | 'deploymentUnknown' | 'refusals'>;
@@ -150,7 +139,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   return {
     watch,
     claims: claimsOn(sources, watch),
-    nodes: nodeViews(sources),
+    nodes: sources.written.labels.viewsOf(newestNodes(sources)),
     ...deployment,
     current: sources.feed.current,
     previous: sources.feed.previous,

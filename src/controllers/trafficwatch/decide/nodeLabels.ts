@@ -21,28 +21,28 @@ export interface NodeLabelsInput {
   readonly previousInForce: boolean;
 }
 
-/** In a rename a node that cannot be decided now keeps the verdict that its old label holds. */
-function desiredLabel(node: NodeView, decided: LabelValue | undefined, input: NodeLabelsInput): LabelValue | undefined {
-  if (decided !== undefined || input.previousKey === undefined) return decided;
-  return node.labels[input.labelKey] === undefined ? labelValueOf(node.labels[input.previousKey]) : undefined;
+/** What changes on a Node; undefined where nothing does: on nearly all nodes, in nearly all passes. */
+type Decide = (node: NodeView, decided: LabelValue | undefined) => LabelChange | undefined;
+
+/** Nodes that change alike share one object: a new TrafficWatch labels each of ten thousand. */
+function changesUnder(labelKey: string): Decide {
+  const changes: Record<LabelValue, LabelChange> = { true: { [labelKey]: 'true' }, false: { [labelKey]: 'false' } };
+  return (node, decided) => (decided === undefined || node.labels[labelKey] === decided ? undefined : changes[decided]);
 }
 
-/** Undefined where nothing changes: on nearly all nodes, in nearly all passes. */
-function changeOf(node: NodeView, decided: LabelValue | undefined, input: NodeLabelsInput): LabelChange | undefined {
-  const desired = desiredLabel(node, decided, input);
-  const present = node.labels[input.labelKey];
-  if (input.previousKey === undefined && (desired === undefined || present === desired)) return undefined;
-  const change: Record<string, LabelValue | null> = {};
-  if (desired !== undefined && present !== desired) change[input.labelKey] = desired;
-  const { previousKey } = input;
-  if (previousKey !== undefined && input.previousInForce && desired !== undefined) {
-    if (node.labels[previousKey] !== desired) change[previousKey] = desired;
-  }
-  const settled = desired === undefined || present !== undefined;
-  if (previousKey !== undefined && node.labels[previousKey] !== undefined && input.mayRelease && settled) {
-    change[previousKey] = null;
-  }
-  return Object.keys(change).length > 0 ? change : undefined;
+function changesInRename({ labelKey, mayRelease, previousInForce }: NodeLabelsInput, previousKey: string): Decide {
+  return (node, decided) => {
+    const present = node.labels[labelKey];
+    const previous = node.labels[previousKey];
+    // A node that cannot be decided now keeps the verdict that its old label holds.
+    const desired = decided ?? (present === undefined ? labelValueOf(previous) : undefined);
+    const change: Record<string, LabelValue | null> = {};
+    if (desired !== undefined && present !== desired) change[labelKey] = desired;
+    if (previousInForce && desired !== undefined && previous !== desired) change[previousKey] = desired;
+    const settled = desired === undefined || present !== undefined;
+    if (previous !== undefined && mayRelease && settled) change[previousKey] = null;
+    return Object.keys(change).length > 0 ? change : undefined;
+  };
 }
 
 /**
@@ -51,9 +51,11 @@ function changeOf(node: NodeView, decided: LabelValue | undefined, input: NodeLa
  * one is there.
  */
 export function decideNodeLabels(input: NodeLabelsInput): LabelChanges {
+  const { nodes, verdicts, labelKey, previousKey } = input;
+  const changeOf = previousKey === undefined ? changesUnder(labelKey) : changesInRename(input, previousKey);
   const changes = new Map<string, LabelChange>();
-  input.nodes.forEach((node, place) => {
-    const change = changeOf(node, input.verdicts[place]?.label, input);
+  nodes.forEach((node, place) => {
+    const change = changeOf(node, verdicts[place]?.label);
     if (change !== undefined) changes.set(node.name, change);
   });
   return changes;
