@@ -5,6 +5,7 @@ import { runManager } from './manager.ts';
 import { managerOptions } from './managerOptions.ts';
 import { helpText, readInvocation, type Flags, type RunnableCommand } from './options.ts';
 import { createLogger, cutCredentials, type Logger } from './runtime/logger.ts';
+import { wakeMemoryReducer } from './runtime/memoryReducer.ts';
 import { shutdownSignal } from './runtime/shutdown.ts';
 import { UsageError } from './runtime/usageError.ts';
 
@@ -46,6 +47,7 @@ async function run(command: RunnableCommand, flags: Flags): Promise<number> {
   const signal = shutdownSignal({ signals: process, exit: (code) => process.exit(code), logger });
   // What a subscriber throws would otherwise be thrown again from a timer, and end the process.
   rxjs.onUnhandledError = (error: unknown) => logger.error({ err: error }, 'a subscriber failed');
+  wakeMemoryReducer();
   logger.info({ command, version: manifest.version, node: process.version }, 'starting');
   try {
     await RUN[command](flags, logger, signal);

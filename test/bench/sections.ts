@@ -5,13 +5,13 @@ import { measureFlips } from './measures/flips.ts';
 import { measureIdle } from './measures/idle.ts';
 import { measureLabelling } from './measures/labelling.ts';
 import { measureManyWatches } from './measures/manyWatches.ts';
-import { measureMemory } from './measures/memory.ts';
+import { measureMemory, measureMemoryOften } from './measures/memory.ts';
 import { measurePrometheus } from './measures/prometheus.ts';
 import { measureStart } from './measures/start.ts';
 import { measureStatus } from './measures/status.ts';
 import { measureSteady, settled } from './measures/steady.ts';
 import { startHeartbeats } from './heartbeats.ts';
-import { startWorld, type World } from './world.ts';
+import { DEFAULT_INTERVAL_MS, startWorld, type World } from './world.ts';
 
 /** What may be left out: in a large cluster it takes hours. */
 export const OPTIONAL = ['labelling', 'many'] as const;
@@ -38,7 +38,8 @@ export async function measureCluster(
     const { repetitions } = effort;
     told('start', await measureStart(world, repetitions));
     if (!without.includes('labelling')) await measureLabellings(world, repetitions, told);
-    await measureAtWork(world, effort, told, without);
+    await measureByDefault(world, repetitions, told);
+    await measurePasses(world, effort, told, without);
     told('connections', [connectionsOf(world)]);
     told('prometheus', await measurePrometheus(world, repetitions));
   } finally {
@@ -53,16 +54,27 @@ async function measureLabellings(world: World, repetitions: number, told: Told):
   await heartbeats.stop();
 }
 
-/** One operator, with all that it has to do. */
-async function measureAtWork(world: World, effort: Effort, told: Told, without: readonly Optional[]): Promise<void> {
-  const operator = await world.startOperator();
+/** One operator as it is by default, on nodes that it has to label. */
+async function measureByDefault(world: World, repetitions: number, told: Told): Promise<void> {
+  const operator = await world.startOperator({ intervalMs: DEFAULT_INTERVAL_MS });
   try {
     await world.createWatch(WATCH);
     await settled(world, WATCH);
-    told('steady', await measureSteady(world, operator, effort));
-    told('flips', await measureFlips(world, WATCH, effort.repetitions));
+    told('flips', await measureFlips(world, WATCH, repetitions));
     told('status', await measureStatus(world, WATCH));
-    told('memory', await measureMemory(world, operator, effort.repetitions));
+    told('memory', await measureMemory(world, operator, repetitions));
+  } finally {
+    await operator.kill();
+  }
+}
+
+/** One with pass after pass, on nodes that are labelled. */
+async function measurePasses(world: World, effort: Effort, told: Told, without: readonly Optional[]): Promise<void> {
+  const operator = await world.startOperator();
+  try {
+    await settled(world, WATCH);
+    told('steady', await measureSteady(world, operator, effort));
+    told('memory, often', await measureMemoryOften(operator, effort));
     told('discovery', await measureDiscovery(world));
     // Last, since it leaves fifty TrafficWatches with their labels behind.
     if (!without.includes('many')) told('many', await measureManyWatches(world, operator, effort));

@@ -1,29 +1,25 @@
 import { sleep } from '../../faults/measured.ts';
 import type { Operator } from '../../integration/operator.ts';
+import type { Effort } from '../effort.ts';
 import type { Figure } from '../figure.ts';
 import { peakResidentBytes, residentBytes } from '../processUse.ts';
 import type { World } from '../world.ts';
 
 const MIB = 1024 ** 2;
-/** Between two looks: garbage is collected now and then. */
-const PAUSE_MS = 5_000;
+/** Between two looks: V8 collects now and then, and looks every 8 s whether it could give memory back. */
+const PAUSE_MS = 10_000;
 /** The goals for these sizes; a further node may cost 5 KiB. */
 const GOALS: Readonly<Record<number, number>> = { 10_000: 150, 50_000: 350 };
 
-/** What the operator holds after everything that it was measured with. */
+/** What an operator with one TrafficWatch holds after all that it was measured with. */
 export async function measureMemory(world: World, operator: Operator, repetitions: number): Promise<Figure[]> {
-  const resident: number[] = [];
-  for (let n = 0; n < repetitions; n += 1) {
-    await sleep(PAUSE_MS);
-    resident.push(residentBytes(operator.pid) / MIB);
-  }
   const goal = GOALS[world.nodes];
   return [
     {
       id: 'memory.resident',
-      what: 'resident memory with one TrafficWatch',
+      what: 'resident memory with one TrafficWatch, after labelling and flips',
       unit: 'MiB',
-      samples: resident,
+      samples: await looks(operator, repetitions),
       ...(goal === undefined ? {} : { atMost: goal }),
     },
     {
@@ -33,4 +29,19 @@ export async function measureMemory(world: World, operator: Operator, repetition
       samples: [peakResidentBytes(operator.pid) / MIB],
     },
   ];
+}
+
+/** The same of one that found the nodes labelled. */
+export async function measureMemoryOften(operator: Operator, effort: Effort): Promise<Figure[]> {
+  const what = `resident memory with a pass every ${effort.intervalMs / 1000} s, nodes found labelled`;
+  return [{ id: 'memory.often', what, unit: 'MiB', samples: await looks(operator, effort.repetitions) }];
+}
+
+async function looks(operator: Operator, count: number): Promise<number[]> {
+  const resident: number[] = [];
+  while (resident.length < count) {
+    await sleep(PAUSE_MS);
+    resident.push(residentBytes(operator.pid) / MIB);
+  }
+  return resident;
 }
