@@ -1,7 +1,7 @@
+import { MAX_NODES_SHOWN } from '../src/controllers/trafficwatch/metrics.ts';
 import { NONE_EXPECTED, PLAIN, RATIO_STEPS, TO_NODE, TO_TRAFFICWATCH, VERDICT } from './appearance.ts';
 import { buildDashboard, type Dashboard, labelVariable, severalOrAll, type Row } from './dashboard.ts';
 import { barsPanel, linesPanel, statPanel, tablePanel } from './panels.ts';
-import { MAX_NODES_SHOWN } from '../src/controllers/trafficwatch/metrics.ts';
 import { CAPACITY, NODE_COUNT, orZero, own, ratioByNode, TRANSMITTED, unfit, unknown, verdicts } from './promql.ts';
 
 const CHOSEN = 'node=~"$node"';

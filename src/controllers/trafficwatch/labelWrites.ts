@@ -10,6 +10,7 @@ const NONE: Writes = Object.freeze({});
 
 /** What a state became when something happened to it. */
 interface Step {
+  readonly before: Writes;
   readonly what: string;
   readonly after: Writes;
 }
@@ -22,10 +23,10 @@ export class LabelWrites {
   readonly #byNode = new Map<string, Writes>();
   readonly #pass: () => number;
   /**
-   * The last step from each state. A TrafficWatch that is new writes the same on all nodes, and what is equal is one
-   * object for all: fifty TrafficWatches over ten thousand nodes are half a million writes to remember.
+   * A TrafficWatch that is new writes the same on one node after the other, and what is equal is one object for all:
+   * fifty TrafficWatches over ten thousand nodes are half a million writes to remember.
    */
-  readonly #steps = new WeakMap<Writes, Step>();
+  #last: Step | undefined;
   #views: { readonly nodes: readonly CachedNode[]; readonly views: readonly NodeView[] } | undefined;
 
   /** @param pass tells the number of the newest pass, by which the time between writes is counted */
@@ -87,10 +88,8 @@ export class LabelWrites {
   /** @param what tells the step apart from any other from the same state */
   #step(node: string, what: string, next: (before: Writes) => Writes): void {
     const before = this.#byNode.get(node) ?? NONE;
-    const known = this.#steps.get(before);
-    const step = known?.what === what ? known : { what, after: next(before) };
-    this.#steps.set(before, step);
-    this.#keep(node, step.after);
+    if (this.#last?.before !== before || this.#last.what !== what) this.#last = { before, what, after: next(before) };
+    this.#keep(node, this.#last.after);
   }
 
   #keep(node: string, writes: Writes): void {
