@@ -2,14 +2,27 @@ import { MAX_NODES_SHOWN } from '../src/controllers/trafficwatch/metrics.ts';
 import { NONE_EXPECTED, PLAIN, RATIO_STEPS, TO_NODE, TO_TRAFFICWATCH, VERDICT } from './appearance.ts';
 import { buildDashboard, type Dashboard, labelVariable, severalOrAll, type Row } from './dashboard.ts';
 import { barsPanel, linesPanel, statPanel, tablePanel } from './panels.ts';
-import { CAPACITY, NODE_COUNT, orZero, own, ratioByNode, TRANSMITTED, unfit, unknown, verdicts } from './promql.ts';
+import {
+  CAPACITY,
+  NODE_COUNT,
+  orZero,
+  own,
+  ratioByNode,
+  TRANSMITTED,
+  unfit,
+  unknown,
+  verdicts,
+  unlessTooMany,
+} from './promql.ts';
 
 const CHOSEN = 'node=~"$node"';
 const RATIOS = ratioByNode(CHOSEN);
 /** Lines in one panel: more can be told from one another no longer. */
 const MOST = 20;
-/** What is shown of single nodes rests on series that only so many have. */
-const UP_TO = `Of up to ${MAX_NODES_SHOWN} nodes for each TrafficWatch, unfit ones first.`;
+/** What is told of single nodes rests on series that only so many have. */
+const UP_TO = `Up to ${MAX_NODES_SHOWN} nodes for each TrafficWatch, unfit ones first.`;
+
+const NOT_COUNTED = `Nothing while a TrafficWatch has more than ${MAX_NODES_SHOWN} that are not fit: its own dashboard counts them.`;
 
 const NOW: Row = {
   title: 'Now',
@@ -28,14 +41,14 @@ const NOW: Row = {
     }),
     statPanel({
       title: 'Unfit',
-      description: `Chosen nodes that at least one TrafficWatch finds unfit: no new pods of it are put there. ${UP_TO}`,
-      queries: [{ expr: orZero(`count(count by (node) (${unfit(CHOSEN)}))`) }],
+      description: `Chosen nodes that at least one TrafficWatch finds unfit: no new pods of it are put there. ${NOT_COUNTED}`,
+      queries: [{ expr: unlessTooMany(orZero(`count(count by (node) (${unfit(CHOSEN)}))`)) }],
       steps: NONE_EXPECTED,
     }),
     statPanel({
       title: 'Unknown',
-      description: `Chosen nodes that a TrafficWatch has no figures for: their labels stay as they were. ${UP_TO}`,
-      queries: [{ expr: orZero(`count(count by (node) (${unknown(CHOSEN)}))`) }],
+      description: `Chosen nodes that a TrafficWatch has no figures for: their labels stay as they were. ${NOT_COUNTED}`,
+      queries: [{ expr: unlessTooMany(orZero(`count(count by (node) (${unknown(CHOSEN)}))`)) }],
       steps: NONE_EXPECTED,
     }),
     statPanel({
@@ -103,8 +116,7 @@ const EACH_NODE: Row = {
   panels: [
     tablePanel({
       title: 'Chosen nodes',
-      description:
-        'The chosen nodes as they are now. No bandwidth: the operator has no figure. No capacity: node-exporter tells no speed.',
+      description: `The chosen nodes as they are now. No bandwidth: the operator has no figure. No capacity: node-exporter tells no speed. Unfit for so many TrafficWatches, each of which names up to ${MAX_NODES_SHOWN}.`,
       queries: [
         { expr: RATIOS },
         { expr: TRANSMITTED },

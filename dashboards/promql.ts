@@ -1,4 +1,5 @@
 import type { Verdict } from '../src/api/trafficwatch.ts';
+import { MAX_NODES_SHOWN } from '../src/controllers/trafficwatch/metrics.ts';
 import { DEFAULT_EXCLUDED_DEVICES, VLAN_NAME } from '../src/usage/devices.ts';
 import { quotePromQL } from '../src/usage/queries.ts';
 
@@ -38,7 +39,7 @@ export function orZero(expression: string): string {
   return expression + ZERO;
 }
 
-/** How many nodes got a verdict, of the TrafficWatches that meet the matchers. */
+/** How many nodes got a verdict from the one TrafficWatch that meets the matchers. */
 export function countOf(verdict: Verdict, ...matchers: readonly string[]): string {
   const series = own('traffic_operator_trafficwatch_nodes', ...matchers, `verdict="${verdict}"`);
   return `max ${ofLeader(series)}`;
@@ -57,6 +58,17 @@ export function unfit(...matchers: readonly string[]): string {
 /** NaN equals nothing, itself included. */
 export function unknown(...matchers: readonly string[]): string {
   return `(${verdicts(...matchers)} != ${verdicts(...matchers)})`;
+}
+
+/** Something where a TrafficWatch has more nodes that are not fit than there are series for. */
+export function tooMany(...matchers: readonly string[]): string {
+  const notFit = ofLeader(own('traffic_operator_trafficwatch_nodes', ...matchers, 'verdict!="Fit"'));
+  return `(max(sum by (namespace, trafficwatch) ${notFit}) > ${MAX_NODES_SHOWN})`;
+}
+
+/** Nothing where what the series of single nodes say would be a number that is too low. */
+export function unlessTooMany(expression: string, ...matchers: readonly string[]): string {
+  return `(${expression}) unless on () ${tooMany(...matchers)}`;
 }
 
 /** The same expression as it was: puts an offset behind each of its selectors. */

@@ -3,10 +3,22 @@ import { NONE_EXPECTED, PLAIN, READY, VERDICT } from './appearance.ts';
 import { buildDashboard, type Dashboard, labelVariable, type Row } from './dashboard.ts';
 import { linesPanel, statesPanel, statPanel, tablePanel } from './panels.ts';
 import { errorsByReason, passAge, passesByResult } from './passes.ts';
-import { ago, countOf, NODE_COUNT, ofLeader, orZero, own, ratioByNode, unfit, verdicts } from './promql.ts';
+import {
+  ago,
+  countOf,
+  NODE_COUNT,
+  ofLeader,
+  orZero,
+  own,
+  ratioByNode,
+  tooMany,
+  unfit,
+  unlessTooMany,
+  verdicts,
+} from './promql.ts';
 
 /** What is shown of single nodes rests on series that only so many have. */
-const UP_TO = `Of up to ${MAX_NODES_SHOWN} nodes, unfit ones first.`;
+const UP_TO = `Up to ${MAX_NODES_SHOWN} nodes, unfit ones first.`;
 const IN_NAMESPACE = 'namespace="$namespace"';
 const CHOSEN = [IN_NAMESPACE, 'trafficwatch="$trafficwatch"'];
 const UNFIT = unfit(...CHOSEN);
@@ -16,6 +28,12 @@ const FIT_COUNT = countOf('Fit', ...CHOSEN);
 const IS_READY = `max ${ofLeader(own('traffic_operator_trafficwatch_ready', ...CHOSEN))}`;
 /** Unfit a step ago: $__interval is the distance of a panel's points, so that no change is counted twice. */
 const WAS_UNFIT = ago(UNFIT, '$__interval');
+
+/** How many; counted only where each node that is not fit has a series, now and then. */
+function transitions(nodes: string): string {
+  const now = unlessTooMany(orZero(`count(${nodes})`), ...CHOSEN);
+  return `${now} unless on () ${ago(tooMany(...CHOSEN), '$__interval')}`;
+}
 
 const NOW: Row = {
   title: 'Now',
@@ -72,7 +90,7 @@ const VERDICTS: Row = {
     }),
     tablePanel({
       title: 'Unfit now',
-      description: `The nodes over its threshold, and how full they are. Empty when there is none. ${UP_TO}`,
+      description: `The nodes over its threshold, and how full they are: up to ${MAX_NODES_SHOWN}. Empty when there is none.`,
       queries: [{ expr: `max by (node) (${UNFIT})` }, { expr: `${ratioByNode()} and on (node) ${UNFIT}` }],
       by: 'node',
       columns: { node: 'Node', A: 'Verdict', B: 'Bandwidth' },
@@ -88,10 +106,10 @@ const VERDICTS: Row = {
     }),
     linesPanel({
       title: 'Transitions',
-      description: `Nodes that became unfit, and nodes that no longer were, from one point to the next. A node that goes to and fro hints at a threshold too close to its normal traffic. ${UP_TO}`,
+      description: `Nodes that became unfit, and nodes that no longer were, from one point to the next. A node that goes to and fro hints at a threshold too close to its normal traffic. Nothing while more than ${MAX_NODES_SHOWN} are not fit.`,
       queries: [
-        { expr: orZero(`count(${UNFIT} unless on (node) ${WAS_UNFIT})`), legend: 'became unfit' },
-        { expr: orZero(`count(${WAS_UNFIT} unless on (node) ${UNFIT})`), legend: 'no longer unfit' },
+        { expr: transitions(`${UNFIT} unless on (node) ${WAS_UNFIT}`), legend: 'became unfit' },
+        { expr: transitions(`${WAS_UNFIT} unless on (node) ${UNFIT}`), legend: 'no longer unfit' },
       ],
       decimals: 0,
     }),

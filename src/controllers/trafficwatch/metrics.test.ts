@@ -68,6 +68,31 @@ describe('traffic_operator_node_unfit in a large cluster', () => {
   });
 });
 
+describe('traffic_operator_node_unfit of more nodes than are shown', () => {
+  const unfit = Array.from({ length: MAX_NODES_SHOWN + 1 }, (_, i): [string, Verdict] => [`n${i}`, 'Unfit']);
+
+  it('stays with the nodes that have it, and goes on to another when one of them turns fit', async () => {
+    const { shown, series } = metrics();
+    const [first, ...others] = unfit;
+    shown.record('shop/web', ...verdicts({ [first![0]]: 'Fit', ...Object.fromEntries(others) }));
+    const before = await series();
+    expect(before).toHaveLength(MAX_NODES_SHOWN);
+    shown.record('shop/web', ...verdicts(Object.fromEntries(unfit)));
+    expect((await series()).sort()).toEqual(before.sort());
+    shown.record('shop/web', ...verdicts({ ...Object.fromEntries(unfit), n1: 'Fit' }));
+    expect((await series()).sort()).toEqual(
+      [...before.filter((each) => each !== line('n1', '1')), line('n0', '1')].sort(),
+    );
+  });
+
+  it('changes with a node that turns from unknown to unfit', async () => {
+    const { shown, series } = metrics();
+    shown.record('shop/web', ...verdicts({ n1: 'Unknown', n2: 'Unknown' }));
+    shown.record('shop/web', ...verdicts({ n1: 'Unfit', n2: 'Unknown' }));
+    expect(await series()).toEqual([line('n1', '1'), line('n2', 'Nan')]);
+  });
+});
+
 describe('traffic_operator_trafficwatch_nodes', () => {
   const of = (verdict: Verdict, value: number, name = 'web'): string =>
     `traffic_operator_trafficwatch_nodes{namespace="shop",trafficwatch="${name}",verdict="${verdict}"} ${value}`;

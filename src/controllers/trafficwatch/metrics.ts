@@ -26,6 +26,11 @@ export interface TrafficWatchMetrics {
   forget(key: string): void;
 }
 
+/** Node name -> the value of its series. */
+type Shown = ReadonlyMap<string, number>;
+
+const NONE: Shown = new Map();
+
 interface WatchLabels {
   readonly namespace: string;
   readonly trafficwatch: string;
@@ -36,18 +41,23 @@ function watchLabels(key: string): WatchLabels {
   return { namespace, trafficwatch };
 }
 
-/** The nodes that have a series, with its value: unfit ones first, since of the others nothing is known. */
+/**
+ * The nodes that have a series: unfit ones first, since of the others nothing is known. One that had it keeps it, so
+ * that an alert on it goes on when there are more than there is room for.
+ */
 function shownNodes(
   nodes: readonly Pick<NodeView, 'name'>[],
   verdicts: readonly NodeVerdict[],
-  counts: Readonly<Record<Verdict, number>>,
-): Map<string, number> {
+  { counts, before }: { counts: Readonly<Record<Verdict, number>>; before: Shown },
+): Shown {
   const shown = new Map<string, number>();
   const show = (wanted: Verdict, value: number): void => {
     const most = Math.min(MAX_NODES_SHOWN, shown.size + counts[wanted]);
-    for (let place = 0; place < nodes.length && shown.size < most; place += 1) {
-      const name = nodes[place]?.name;
-      if (verdicts[place]?.verdict === wanted && name !== undefined) shown.set(name, value);
+    for (const isTurnOf of [(name: string) => Object.is(before.get(name), value), () => true]) {
+      for (let place = 0; place < nodes.length && shown.size < most; place += 1) {
+        const name = nodes[place]?.name;
+        if (name !== undefined && verdicts[place]?.verdict === wanted && isTurnOf(name)) shown.set(name, value);
+      }
     }
   };
   show('Unfit', 1);
@@ -62,7 +72,7 @@ function shownNodes(
  * fit nodes have no series, so that the number of series follows what is wrong and not the size of the cluster.
  */
 function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'record'> {
-  const nodesBy = new Gauge({
+  const nodesByVerdict = new Gauge({
     name: 'traffic_operator_trafficwatch_nodes',
     help: 'Nodes by the verdict of a TrafficWatch: Fit, Unfit or Unknown.',
     labelNames: ['trafficwatch', 'namespace', 'verdict'],
@@ -76,27 +86,28 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
     labelNames: ['trafficwatch', 'namespace', 'node'],
     registers: [registry],
   });
-  const shownBefore = new Map<string, ReadonlyMap<string, number>>();
+  const shownBefore = new Map<string, Shown>();
 
-  const showNodes = (key: string, now: ReadonlyMap<string, number>): void => {
+  const showNodes = (key: string, before: Shown, now: Shown): void => {
     const labels = watchLabels(key);
-    for (const node of shownBefore.get(key)?.keys() ?? []) if (!now.has(node)) unfit.remove({ ...labels, node });
-    for (const [node, value] of now) unfit.set({ ...labels, node }, value);
+    for (const node of before.keys()) if (!now.has(node)) unfit.remove({ ...labels, node });
+    for (const [node, value] of now) if (!Object.is(before.get(node), value)) unfit.set({ ...labels, node }, value);
     if (now.size > 0) shownBefore.set(key, now);
     else shownBefore.delete(key);
   };
   const showCounts = (key: string, counts: Readonly<Record<Verdict, number>>, isDecided: boolean): void => {
     for (const [verdict, count] of Object.entries(counts)) {
       const labels = { ...watchLabels(key), verdict };
-      if (isDecided) nodesBy.set(labels, count);
-      else nodesBy.remove(labels);
+      if (isDecided) nodesByVerdict.set(labels, count);
+      else nodesByVerdict.remove(labels);
     }
   };
   return {
     record: (key, nodes, verdicts) => {
       const counts = countVerdicts(verdicts);
       showCounts(key, counts, verdicts.length > 0);
-      showNodes(key, shownNodes(nodes, verdicts, counts));
+      const before = shownBefore.get(key) ?? NONE;
+      showNodes(key, before, shownNodes(nodes, verdicts, { counts, before }));
     },
   };
 }
