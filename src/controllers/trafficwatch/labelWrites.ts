@@ -24,7 +24,8 @@ export class LabelWrites {
   readonly #pass: () => number;
   /**
    * A TrafficWatch that is new writes the same on one node after the other, and what is equal is one object for all:
-   * fifty TrafficWatches over ten thousand nodes are half a million writes to remember.
+   * fifty TrafficWatches over ten thousand nodes are half a million writes to remember. One step only: a map from each
+   * state to the next would hold every state of a fight that goes on.
    */
   #last: Step | undefined;
   #views: { readonly nodes: readonly CachedNode[]; readonly views: readonly NodeView[] } | undefined;
@@ -62,8 +63,8 @@ export class LabelWrites {
 
   /** Notes who changed what we wrote. To be called for every state of a Node. */
   saw(node: CachedNode): void {
-    const writes = this.#byNode.get(keyOf(node));
     for (const [key, rival] of Object.entries(node.otherOwners ?? {})) {
+      const writes = this.#byNode.get(keyOf(node));
       const last = writes?.[key];
       if (last && node.labels[key] !== last.value && last.rival !== rival) {
         this.#keep(keyOf(node), { ...writes, [key]: { ...last, rival } });

@@ -4,7 +4,7 @@ import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
 import type { Client } from '../../runtime/client.ts';
 import { ApiError, TransportError } from '../../runtime/errors.ts';
 import { WrittenObjects } from '../../runtime/writtenObjects.ts';
-import type { LabelChanges } from './decide/nodeLabels.ts';
+import type { LabelChange, LabelChanges } from './decide/nodeLabels.ts';
 import { NodeLabelWriter } from './nodeLabelWriter.ts';
 
 const A = 'a.traffic.example.com/unfit';
@@ -46,6 +46,23 @@ describe('NodeLabelWriter', () => {
       labels.write(new Map([['n1', { [B]: null }]])),
     ]);
     expect(patches).toEqual([['n1', { [A]: 'true', [B]: null }]]);
+  });
+
+  it('puts together what is for each node, whatever nodes have in common', async () => {
+    const { patches, labels } = writer();
+    const a: LabelChange = { [A]: 'true' };
+    const b: LabelChange = { [B]: 'true' };
+    const notB: LabelChange = { [B]: null };
+    await Promise.all([
+      labels.write(new Map(['n1', 'n2', 'n3'].map((node) => [node, a]))),
+      labels.write(new Map(Object.entries({ n1: b, n2: notB, n3: b }))),
+    ]);
+    expect(patches).toEqual([
+      ['n1', { ...a, ...b }],
+      ['n2', { ...a, ...notB }],
+      ['n3', { ...a, ...b }],
+    ]);
+    expect(patches[2]?.[1]).toBe(patches[0]?.[1]);
   });
 
   it('has one patch a node under way; what comes meanwhile goes with the next', async () => {

@@ -60,9 +60,10 @@ interface Pending {
 function createMerge(): (one: LabelChange, other: LabelChange) => LabelChange {
   const merged = new WeakMap<LabelChange, WeakMap<LabelChange, LabelChange>>();
   return (one, other) => {
-    const withOne = merged.get(one) ?? new WeakMap<LabelChange, LabelChange>();
-    const both = withOne.get(other) ?? { ...one, ...other };
-    merged.set(one, withOne.set(other, both));
+    const known = merged.get(one)?.get(other);
+    if (known !== undefined) return known;
+    const both = { ...one, ...other };
+    merged.set(one, (merged.get(one) ?? new WeakMap<LabelChange, LabelChange>()).set(other, both));
     return both;
   };
 }

@@ -61,15 +61,27 @@ export function decideNodeLabels(input: NodeLabelsInput): LabelChanges {
   return changes;
 }
 
+/** Makes the change that takes keys off; nodes from which the same are taken share one. */
+export function createTakingOff(): (keys: readonly string[]) => LabelChange {
+  const changes = new Map<string, LabelChange>();
+  return (keys) => {
+    const known = changes.get(keys.join(' '));
+    const change = known ?? Object.fromEntries(keys.map((key) => [key, null]));
+    if (known === undefined) changes.set(keys.join(' '), change);
+    return change;
+  };
+}
+
 /** The labels to take off when nobody uses the keys any more. */
 export function releaseLabels(
   nodes: readonly Pick<NodeView, 'name' | 'labels'>[],
   keys: readonly string[],
 ): LabelChanges {
   const changes = new Map<string, LabelChange>();
+  const takeOff = createTakingOff();
   for (const node of nodes) {
     const mine = keys.filter((key) => node.labels[key] !== undefined);
-    if (mine.length > 0) changes.set(node.name, Object.fromEntries(mine.map((key) => [key, null])));
+    if (mine.length > 0) changes.set(node.name, takeOff(mine));
   }
   return changes;
 }

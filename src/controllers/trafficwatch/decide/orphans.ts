@@ -1,4 +1,4 @@
-import type { LabelChanges } from './nodeLabels.ts';
+import { createTakingOff, type LabelChange, type LabelChanges } from './nodeLabels.ts';
 
 /** A Node as the sweep sees it: the label keys on it that this operator wrote. */
 export interface SweptNode {
@@ -23,10 +23,11 @@ export function orphanedKeys(
  * their labels off themselves.
  */
 export function decideOrphans(nodes: readonly SweptNode[], claimed: ReadonlySet<string>): LabelChanges {
-  const changes = new Map<string, Record<string, null>>();
+  const changes = new Map<string, LabelChange>();
+  const takeOff = createTakingOff();
   for (const node of nodes) {
     const orphaned = orphanedKeys(node, (key) => claimed.has(key));
-    if (orphaned.length > 0) changes.set(node.name, Object.fromEntries(orphaned.map((key) => [key, null])));
+    if (orphaned.length > 0) changes.set(node.name, takeOff(orphaned));
   }
   return changes;
 }
