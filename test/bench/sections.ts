@@ -1,3 +1,4 @@
+import { until } from '../faults/measured.ts';
 import type { Effort } from './effort.ts';
 import type { Figure } from './figure.ts';
 import { measureDiscovery } from './measures/discovery.ts';
@@ -11,6 +12,8 @@ import { measureStart } from './measures/start.ts';
 import { measureStatus } from './measures/status.ts';
 import { measureSteady, settled } from './measures/steady.ts';
 import { startHeartbeats } from './heartbeats.ts';
+import { MetricsPage } from './metricsPage.ts';
+import { ABOVE_ALL } from './shape.ts';
 import { DEFAULT_INTERVAL_MS, startWorld, type World } from './world.ts';
 
 /** What may be left out: in a large cluster it takes hours. */
@@ -63,8 +66,10 @@ async function measureByDefault(world: World, repetitions: number, told: Told): 
     told('flips', await measureFlips(world, WATCH, repetitions));
     told('status', await measureStatus(world, WATCH));
     told('memory', await measureMemory(world, operator, repetitions));
+    await world.setThreshold(WATCH, ABOVE_ALL);
+    await until('no node is unfit', async () => (await world.watch(WATCH)).status?.unfitNodes === 0);
   } finally {
-    await operator.kill();
+    await operator.terminate();
   }
 }
 
@@ -72,7 +77,7 @@ async function measureByDefault(world: World, repetitions: number, told: Told): 
 async function measurePasses(world: World, effort: Effort, told: Told, without: readonly Optional[]): Promise<void> {
   const operator = await world.startOperator();
   try {
-    await settled(world, WATCH);
+    await until('it leads', async () => (await MetricsPage.of(operator)).sum('traffic_operator_leader') === 1);
     told('steady', await measureSteady(world, operator, effort));
     told('memory, often', await measureMemoryOften(operator, effort));
     told('discovery', await measureDiscovery(world));
