@@ -1,23 +1,14 @@
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { RULE_FILES } from '../../src/controllers/measurement/components/prometheusConfig.ts';
 import { allAlerts } from '../../src/controllers/measurement/components/rules/alerts.ts';
 import { runbookUrl, RUNBOOKS } from '../../src/controllers/measurement/components/rules/rule.ts';
-import { binary } from '../lab/binaries.ts';
+import { PROMETHEUS, promtool } from './promtool.ts';
 
-const PROMETHEUS = fileURLToPath(new URL('../../prometheus/', import.meta.url));
 const RULES = `${PROMETHEUS}rules/`;
 const TESTS = readdirSync(RULES).filter((file) => file.endsWith('.test.yml'));
 const ALERTS = allAlerts();
-
-/** Resolves to what promtool says; rejects with that when it is not content. */
-async function promtool(...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(await binary('promtool'), args, { cwd: PROMETHEUS });
-  return stdout;
-}
 
 /** How often a text has this word in it. */
 function count(text: string, word: string): number {
