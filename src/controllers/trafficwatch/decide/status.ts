@@ -6,7 +6,7 @@ import { decideConditions } from './conditions.ts';
 import type { Failure } from './failure.ts';
 import { measuredNodes } from './measuredNodes.ts';
 import type { Plan } from './plan.ts';
-import { MAX_NODES_IN_FULL, selectNodes } from './statusNodes.ts';
+import { alwaysListed, MAX_NODES_IN_FULL, selectNodes } from './statusNodes.ts';
 import { countVerdicts, type NodeVerdict } from './verdict.ts';
 
 /** Beyond MAX_NODES_IN_FULL nodes, figures that changed alone are written at most this often: seconds. */
@@ -54,31 +54,33 @@ function keepsFigures(watch: TrafficWatch, total: number, nowMs: number): boolea
   return nowMs / 1000 - newest < FIGURES_INTERVAL_SECONDS;
 }
 
-/** What a long list has to say at once: which nodes are not fit and why. Which of the fit ones it names can wait. */
-function urgentOf(nodes: Record<string, NodeStatus>): string {
-  return JSON.stringify(
-    Object.entries(nodes)
-      .filter(([, n]) => n.verdict !== 'Fit')
-      .map(([name, n]) => [name, n.verdict, n.reason, n.unfit])
-      .sort(),
-  );
+/**
+ * Whether the nodes of the last status may stand for now: the verdict of each is as it was, and none is missing that a
+ * new list would have whatever the figures say. Which of the others are the hottest can wait.
+ */
+function stillHolds(before: Record<string, NodeStatus>, o: Observation, { verdicts }: Plan): boolean {
+  const candidates = measuredNodes(o);
+  const gone = new Set(Object.keys(before));
+  for (const { node, place } of candidates) {
+    const was = before[node.name];
+    if (was === undefined) continue;
+    const verdict = verdicts[place];
+    if (verdict?.verdict !== was.verdict || verdict.reason !== was.reason) return false;
+    if (isUnfit(node, verdict, labelKeyOf(o.watch)) !== was.unfit) return false;
+    gone.delete(node.name);
+  }
+  return gone.size === 0 && alwaysListed(candidates, verdicts).every((name) => Object.hasOwn(before, name));
 }
 
 /** Nothing is worked out for a node before it is known to be listed: a long list names but a few. */
-function listedNodes(o: Observation, { verdicts }: Plan): Record<string, NodeStatus> {
+function listedNodes(o: Observation, plan: Plan): Record<string, NodeStatus> {
   const before = o.watch.status?.nodes;
+  if (before && keepsFigures(o.watch, plan.verdicts.length, o.now) && stillHolds(before, o, plan)) return before;
   const listed: Record<string, NodeStatus> = {};
-  for (const { node, verdict } of selectNodes(measuredNodes(o), verdicts)) {
+  for (const { node, verdict } of selectNodes(measuredNodes(o), plan.verdicts)) {
     listed[node.name] = nodeStatus(o, node, verdict);
   }
-  if (!before || !keepsFigures(o.watch, verdicts.length, o.now)) return listed;
-  return areThere(Object.keys(before), o.nodes) && urgentOf(before) === urgentOf(listed) ? before : listed;
-}
-
-function areThere(names: readonly string[], nodes: readonly NodeView[]): boolean {
-  const missing = new Set(names);
-  for (const { name } of nodes) missing.delete(name);
-  return missing.size === 0;
+  return listed;
 }
 
 /**

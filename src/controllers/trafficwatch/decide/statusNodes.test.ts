@@ -40,20 +40,30 @@ describe('beyond 100 nodes', () => {
 
   const noisy = (hot: number, n: number) =>
     Object.fromEntries(
-      names.map((name, i) => [name, i < hot ? 50 + n * i * 1e-3 : 1 + ((i * 7 + n * 13) % 100) * 1e-3]),
+      names.map((name, i) => [
+        name,
+        i < hot ? 50 + ((i * 7 + n * 13) % 100) * 1e-3 : 1 + ((i * 7 + n * 13) % 100) * 1e-3,
+      ]),
     );
 
-  it('is not written for noise, though the hottest nodes take turns', () => {
-    const o = settled(large(30));
+  it.each([30, 90])('is not written for noise, though the hottest nodes take turns, %d being unfit', (unfit) => {
+    const o = settled(large(unfit));
     for (const n of [1, 2, 3, 4, 5]) {
       const later = {
         ...o,
         now: NOW + n * 10_000,
-        current: pass(n + 2, noisy(30, n)),
-        previous: pass(n + 1, noisy(30, n - 1)),
+        current: pass(n + 2, noisy(unfit, n)),
+        previous: pass(n + 1, noisy(unfit, n - 1)),
       };
       expect(diffMergePatch(o.watch.status, statusOf(later))).toBeUndefined();
     }
+  });
+
+  it('names an unfit node at once that comes before those it has room for', () => {
+    const o = settled({ ...large(90), nodes: large(90).nodes.slice(1) });
+    const joined = { ...o, now: NOW + 10_000, nodes: [large(90).nodes[0]!, ...o.nodes] };
+    expect(o.watch.status?.nodes).not.toHaveProperty(names[0]!);
+    expect(statusOf(joined).nodes?.[names[0]!]).toMatchObject({ verdict: 'Unfit' });
   });
 
   it('drops a node that is gone at once', () => {

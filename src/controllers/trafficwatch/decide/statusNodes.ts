@@ -66,6 +66,12 @@ function chosen(candidates: readonly Candidate[], verdicts: readonly NodeVerdict
   return listed;
 }
 
+/** Names of the unfit and unknown nodes that a long list has whichever nodes are the hottest. */
+export function alwaysListed(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): string[] {
+  const first = mostUrgent(candidates, verdicts).slice(0, MAX_NODES_LISTED - HOTTEST_LISTED);
+  return first.map(({ node }) => node.name);
+}
+
 /**
  * The nodes that the status lists, sorted by name: all up to MAX_NODES_IN_FULL, beyond it the hottest and then those
  * that are unfit or unknown, up to a limit. The counts beside it always speak of all nodes.
