@@ -7,10 +7,14 @@ const ESTABLISHED = '01';
 export function connectionsTo(port: number): number {
   const own = ownSockets();
   const rows = readFileSync('/proc/self/net/tcp', 'utf8').trim().split('\n').slice(1);
-  return rows.filter((row) => {
+  // The kernel hands its table out in pieces, between which a row may move and come again.
+  const open = new Set<string>();
+  for (const row of rows) {
     const [, , remote = '', state, , , , , , inode = ''] = row.trim().split(/\s+/);
-    return state === ESTABLISHED && Number.parseInt(remote.split(':')[1] ?? '', 16) === port && own.has(inode);
-  }).length;
+    const isThere = Number.parseInt(remote.split(':')[1] ?? '', 16) === port;
+    if (state === ESTABLISHED && isThere && own.has(inode)) open.add(inode);
+  }
+  return open.size;
 }
 
 /** Counts every 20 ms, until told to stop; then says how many there were at most. */
