@@ -21,11 +21,17 @@ const NODES_PER_TARGET = 500;
 export interface MeasuredPrometheus {
   readonly url: string;
   readonly pid: number;
+  /** By performance.now(). */
+  readonly startedAt: number;
   /** A number that Prometheus has of itself. @throws where there is none */
   own(metric: string): Promise<number>;
   /** Values of an instant query. */
   query(expression: string): Promise<number[]>;
-  /** Has it scrape an operator, too, and no longer another one. @param address host:port of its metrics */
+  /**
+   * Has it scrape an operator, too, and no longer another one: as one instance, like a container that starts again.
+   *
+   * @param address host:port of its metrics
+   */
   scrapeOperator(address: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -53,9 +59,12 @@ export async function startMeasuredPrometheus(nodes: number): Promise<MeasuredPr
   return {
     url: prometheus.url,
     pid: prometheus.pid,
+    startedAt: performance.now(),
     query,
-    scrapeOperator: (address) =>
-      writeFile(join(directory, 'targets', OPERATOR_FILE), JSON.stringify([{ targets: [address] }])),
+    scrapeOperator: (address) => {
+      const group = { targets: [address], labels: { instance: 'operator' } };
+      return writeFile(join(directory, 'targets', OPERATOR_FILE), JSON.stringify([group]));
+    },
     own: async (metric) => {
       const [value] = await query(`${metric}{job="prometheus"}`);
       if (value === undefined) throw new Error(`Prometheus does not tell ${metric} of itself`);

@@ -13,6 +13,11 @@ export function peakResidentBytes(pid: number): number {
   return statusField(pid, 'VmHWM');
 }
 
+/** What of it the kernel cannot drop and read again from a file (RssAnon). */
+export function anonymousBytes(pid: number): number {
+  return statusField(pid, 'RssAnon');
+}
+
 function statusField(pid: number, field: string): number {
   const [, kib] = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   if (kib === undefined) throw new Error(`/proc/${pid}/status does not tell ${field}`);

@@ -32,6 +32,10 @@ export async function measureFlips(world: World, name: string, repetitions: numb
       const counts = countByVerb(await world.audit.requests(since));
       patches.push(counts.get('patch nodes') ?? 0);
       gets.push((counts.get('get nodes') ?? 0) + (counts.get('list nodes') ?? 0));
+      // Written when all labels are: what is measured next is to find it so.
+      await until('the status has them', async () => (await world.watch(name)).status?.unfitNodes === unfit, {
+        timeout: 120_000,
+      });
     }
   } finally {
     await watcher.stop();

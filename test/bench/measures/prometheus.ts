@@ -1,30 +1,39 @@
 import { KEPT_METRICS } from '../../../src/controllers/measurement/components/prometheusConfig.ts';
 import { sleep } from '../../faults/measured.ts';
 import type { Figure } from '../figure.ts';
-import { residentBytes } from '../processUse.ts';
+import { anonymousBytes, residentBytes } from '../processUse.ts';
 import type { World } from '../world.ts';
 
 const MIB = 1024 ** 2;
 const PAUSE_MS = 5_000;
 
-/** The operator's own Prometheus, by its own configuration, with three devices a node. */
+/** The operator's own Prometheus, by its own configuration, with three devices a node, after all it was asked for. */
 export async function measurePrometheus({ prometheus }: World, repetitions: number): Promise<Figure[]> {
   const resident: number[] = [];
+  const anonymous: number[] = [];
   for (let n = 0; n < repetitions; n += 1) {
     await sleep(PAUSE_MS);
     resident.push(residentBytes(prometheus.pid) / MIB);
+    anonymous.push(anonymousBytes(prometheus.pid) / MIB);
   }
   const kept = KEPT_METRICS.map((metric) => `__name__!="${metric}"`).join(',');
   // What Prometheus itself adds for each target is not the exporter's; records of rules have a colon.
   const strays = await prometheus.query(`count({job="node-exporter",__name__!~"up|scrape_.*|.*:.*",${kept}})`);
-  const [series = 0] = await prometheus.query('prometheus_tsdb_head_series');
+  const series = await prometheus.own('prometheus_tsdb_head_series');
+  const minutes = Math.round((performance.now() - prometheus.startedAt) / 60_000);
   return [
     {
       id: 'prometheus.resident',
-      what: `resident memory of the operator’s Prometheus with ${series} series`,
+      what: `resident memory of the operator’s Prometheus with ${series} series, ${minutes} minutes old`,
       unit: 'MiB',
       samples: resident,
       atMost: 350,
+    },
+    {
+      id: 'prometheus.anonymous',
+      what: 'of it, all but pages of files, which the kernel takes back where memory is short',
+      unit: 'MiB',
+      samples: anonymous,
     },
     {
       id: 'prometheus.strays',
