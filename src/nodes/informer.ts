@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Informer, InformerOptions } from '../runtime/informer.ts';
 import { createInformer } from '../runtime/informer.ts';
 import { NODES } from '../runtime/resources.ts';
@@ -27,9 +28,29 @@ export function createNodeInformer({
   });
 }
 
-/** The nodes as the usage of each is asked for; kept as a map until the next event, since every pass asks. */
-export function knownNodes(informer: Informer<CachedNode>): () => ReadonlyMap<string, KnownNode> {
-  let known: ReadonlyMap<string, KnownNode> | undefined;
-  informer.subscribe(() => (known = undefined));
-  return () => (known ??= new Map(informer.lister.list().map((node) => [keyOf(node), node])));
+/**
+ * The nodes as the usage of each is asked for. The same map until one of them comes, goes or changes in what matters
+ * here: every pass asks, and finds by it whether what it knows of the last one still holds.
+ */
+export function knownNodes(informer: Pick<Informer<CachedNode>, 'subscribe' | 'lister'>): () => KnownNodes {
+  let known: KnownNodes | undefined;
+  informer.subscribe((event) => {
+    if (event.type !== 'update' || event.old === undefined || !isKnownAlike(event.old, event.object)) known = undefined;
+  });
+  return () => (known ??= new Map(informer.lister.list().map((node) => [keyOf(node), knownOf(node)])));
+}
+
+type KnownNodes = ReadonlyMap<string, KnownNode>;
+
+/** Most nodes are this, where addresses are not needed. */
+const ONLY_A_NAME: KnownNode = Object.freeze({});
+
+/** Not the Node itself, which heartbeats replace. */
+function knownOf({ capacity, addresses }: CachedNode): KnownNode {
+  if (capacity === undefined && addresses.length === 0) return ONLY_A_NAME;
+  return capacity === undefined ? { addresses } : { capacity, addresses };
+}
+
+function isKnownAlike(one: CachedNode, other: CachedNode): boolean {
+  return one.capacity === other.capacity && isDeepStrictEqual(one.addresses, other.addresses);
 }

@@ -1,3 +1,4 @@
+import type { DeviceReading, KeptRates, NodeReadings } from './nodeReadings.ts';
 import { VALUE } from './sampleText.ts';
 
 /** The labels that say whose a series is, and how long all of its labels are in an answer. */
@@ -7,6 +8,15 @@ export interface KnownLabels {
   readonly device: unknown;
   /** Bytes of `{"metric":{…}`. */
   readonly length: number;
+  /** Where it was found to belong. */
+  place: Place | undefined;
+}
+
+/** Of one series, among the nodes that `kept` is of. Holds while each whole answer speaks of it. */
+export interface Place {
+  readonly kept: KeptRates;
+  readonly node: NodeReadings;
+  readonly reading: DeviceReading;
 }
 
 const FIRST_ROOM = 64 * 1024;
@@ -61,6 +71,7 @@ export class KnownSeries {
       instance: last?.instance === instance ? last?.instance : instance,
       device,
       length,
+      place: undefined,
     });
     this.#next++;
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
 import { FactsCondenser } from './nodeFacts.ts';
-import { FactsReading, NodeReadings, type DeviceReading } from './samples.ts';
+import { FactsReading, NodeReadings, type DeviceReading } from './nodeReadings.ts';
 
 const EXCLUDE = wholeName(DEFAULT_EXCLUDED_DEVICES);
 

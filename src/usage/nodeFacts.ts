@@ -1,5 +1,5 @@
 import { chooseDevices, type DeviceChoice } from './devices.ts';
-import type { NodeReadings } from './samples.ts';
+import type { NodeReadings } from './nodeReadings.ts';
 
 /** A device that counts, but for its rate. */
 export interface CountedDevice {

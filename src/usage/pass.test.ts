@@ -58,6 +58,52 @@ describe('the uplinks of nodes without other devices', () => {
   });
 });
 
+describe('rates, kept from pass to pass', () => {
+  beforeEach(async () => {
+    scene.prometheus.devices = [device('a', 'eth0'), device('b', 'eth0'), device('b', 'eth1'), device('c', 'eth0')];
+    for (let pass = 0; pass < 3; pass++) await scene.next({ a: {}, b: {}, c: {} });
+  });
+
+  const change = (index: number, more: object): void => {
+    scene.prometheus.devices[index] = { ...scene.prometheus.devices[index]!, ...more };
+  };
+
+  it('are those of the newest answer', async () => {
+    change(1, { rate: '25' });
+    const { nodes } = await scene.next({ a: {}, b: {}, c: {} });
+    expect([...nodes.values()].map(({ percent }) => percent)).toEqual([5, 15, 5]);
+  });
+
+  it('are no number where the newest answer has none', async () => {
+    change(2, { rate: undefined });
+    change(3, { rate: undefined });
+    const { nodes } = await scene.next({ a: {}, b: {}, c: {} });
+    expect([...nodes.values()].map(({ reason, devices }) => [reason, ...devices])).toEqual([
+      ['Measured', 'eth0'],
+      ['Measured', 'eth0'],
+      ['StaleSamples'],
+    ]);
+  });
+
+  it('are nobody’s when the node has left and its series have not', async () => {
+    const { nodes, unmatchedSeries } = await scene.next({ a: {}, b: {} });
+    expect([[...nodes.keys()], unmatchedSeries]).toEqual([['a', 'b'], 1]);
+    expect((await scene.next({ a: {}, b: {} })).unmatchedSeries).toBe(1);
+    expect((await scene.next({ a: {}, b: {}, c: {} })).nodes.get('c')).toMatchObject({ percent: 5 });
+  });
+
+  it('go with an address to the node that has it now', async () => {
+    scene.prometheus.devices = ['eth0', 'eth1'].map((name) => device('', name, { instance: '10.0.0.1:9100' }));
+    const [a, b] = [{ addresses: ['10.0.0.1'] }, { addresses: ['10.0.0.2'] }];
+    for (let pass = 0; pass < 3; pass++) await scene.next({ a, b });
+    const { nodes } = await scene.next({ a: b, b: a });
+    expect([...nodes.values()].map(({ reason, devices }) => [reason, ...devices])).toEqual([
+      ['NoSeries'],
+      ['Measured', 'eth0', 'eth1'],
+    ]);
+  });
+});
+
 describe('a capacity that fell', () => {
   beforeEach(() => {
     scene.prometheus.devices = [device('a', 'bond0', { peak: '200' }), device('b', 'eth0')];

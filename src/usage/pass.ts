@@ -6,6 +6,7 @@ import { KnownSeries } from './knownSeries.ts';
 import { createNodeResolver } from './nodeNames.ts';
 import type { KnownNode, NodeResolver } from './nodeNames.ts';
 import { FactsCondenser, type NodeFacts } from './nodeFacts.ts';
+import { KeptRates, type NodeReadings } from './nodeReadings.ts';
 import { nodeUsage } from './percent.ts';
 import type { NodeUsage } from './percent.ts';
 import { orAborted, type Patience } from './patience.ts';
@@ -13,7 +14,7 @@ import { PEAK_WINDOW_SECONDS } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
 import type { Answered, Background, Questions } from './questions.ts';
 import { Refreshed } from './refreshed.ts';
-import type { NodeReadings, Readings } from './samples.ts';
+import type { Readings } from './samples.ts';
 import type { Snapshot } from './snapshot.ts';
 import { readUplinks } from './uplinks.ts';
 import { WindowSamples } from './windowSamples.ts';
@@ -63,8 +64,8 @@ export class Passes {
   readonly #fallenSpeeds: Refreshed<Answered>;
   /** What the last pass found: it only tells when to ask, never what to answer. */
   #before: ReadonlyMap<string, NodeUsage> = new Map();
-  /** Of the last pass that came to its end. */
-  #spentRates: Readings | undefined;
+  /** Rates of nodes that stay the same from pass to pass. */
+  #kept: { nodes: ReadonlyMap<string, KnownNode>; rates: KeptRates } | undefined;
   /** The series of its rates. */
   readonly #knownSeries = new KnownSeries();
 
@@ -83,7 +84,7 @@ export class Passes {
   async next(nodes: ReadonlyMap<string, KnownNode>, now: number, patience: Patience): Promise<Finding> {
     const readers = { resolver: createNodeResolver(nodes), patience, areMany: nodes.size > MOST_NODES_AT_ONCE };
     const [rates, facts] = await Promise.all([
-      this.#questions.rates(readers.resolver, patience, { spent: this.#spentRates, known: this.#knownSeries }),
+      this.#questions.rates(readers.resolver, patience, { kept: this.#keptOf(nodes), known: this.#knownSeries }),
       this.#readFacts(readers),
     ]);
     const timeSeconds = rates.readings.timeSeconds ?? facts.timeSeconds;
@@ -94,7 +95,6 @@ export class Passes {
     this.#before = usages;
     if (lacksFacts(usages, rates.readings, facts)) this.#facts.expire();
     this.#readBeside(readers);
-    this.#spentRates = rates.readings;
     return {
       ok: true,
       ...(timeSeconds === undefined ? {} : { timeSeconds }),
@@ -104,6 +104,11 @@ export class Passes {
       warnings: [...new Set([...rates.warnings, ...facts.warnings])],
       infos: [...new Set([...rates.infos, ...facts.infos, ...problem])],
     };
+  }
+
+  #keptOf(nodes: ReadonlyMap<string, KnownNode>): KeptRates {
+    if (this.#kept?.nodes !== nodes) this.#kept = { nodes, rates: new KeptRates() };
+    return this.#kept.rates;
   }
 
   /** Resolves when nothing is being read beside the passes. */

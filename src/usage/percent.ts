@@ -1,6 +1,6 @@
 import { parseCapacity } from './capacity.ts';
 import { negative, type CountedDevice, type NodeDevices, type NodeFacts } from './nodeFacts.ts';
-import type { NodeReadings } from './samples.ts';
+import type { NodeReadings } from './nodeReadings.ts';
 import type { UsageReason } from './usageReason.ts';
 
 /** That a node's devices could carry more within the last hour than they can now: a bond lost a slave, a NIC its speed. */

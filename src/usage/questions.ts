@@ -2,6 +2,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { SeriesVisitor } from './answer.ts';
 import type { KnownSeries } from './knownSeries.ts';
 import type { NodeResolver } from './nodeNames.ts';
+import type { KeptRates } from './nodeReadings.ts';
 import type { Patience } from './patience.ts';
 import type { PrometheusClient } from './prometheusClient.ts';
 import { PrometheusError } from './prometheusError.ts';
@@ -58,17 +59,19 @@ export class Questions {
   /**
    * Bytes per second of each device.
    *
-   * @param spent earlier ones that nobody looks at any more
+   * @param kept those of the answer before, which are written over
    * @param known what is known of the series of the answer before
    */
   async rates(
     resolver: NodeResolver,
     patience: Patience,
-    { scope, spent, known }: { scope?: Scope; spent?: Readings | undefined; known?: KnownSeries } = {},
+    { scope, kept, known }: { scope?: Scope; kept?: KeptRates; known?: KnownSeries } = {},
   ): Promise<Answered> {
-    const readings = new Readings(resolver, 'rate', spent);
+    const readings = new Readings(resolver, 'rate', kept);
     const visitor = known === undefined ? readings : createRatesVisitor(readings, known);
-    return { readings, ...(await this.#ask('rates', ratesQuery(this.#query, scope), visitor, patience)) };
+    const answer = await this.#ask('rates', ratesQuery(this.#query, scope), visitor, patience);
+    readings.end();
+    return { readings, ...answer };
   }
 
   /** Counters, speeds and what else there is of each device. */

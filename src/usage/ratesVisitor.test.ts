@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KnownSeries } from './knownSeries.ts';
 import { createRatesVisitor } from './ratesVisitor.ts';
+import { KeptRates } from './nodeReadings.ts';
 import { Readings } from './samples.ts';
 
 /** Knows nodes "a" and "b", and one that comes and goes. */
@@ -28,20 +29,27 @@ const sample = fc.oneof(
   { weight: 8, arbitrary: text('7', '1.5e3', '-1', '0', 'NaN', '+Inf', '', '7"', '0x10').map((it) => [1.5, it]) },
   { weight: 1, arbitrary: fc.constantFrom([1e-7, '7'], [1.5, 7], ['7'], null, { a: 1 }, [1.5, '7', '8']) },
 );
+const hasC = fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false));
 const series = fc.tuple(labels, sample).map(([metric, value]) => ({ metric, value }));
-/** Answers follow each other with much that is the same. */
+/** Answers follow each other with much that is the same, in the same order. */
 const answers = fc.array(series, { minLength: 1, maxLength: 10 }).chain((all) =>
   fc.array(
-    fc.record({ all: fc.shuffledSubarray(all), others: fc.array(series, { maxLength: 2 }), hasC: fc.boolean() }),
-    {
-      minLength: 2,
-      maxLength: 6,
-    },
+    fc.record({
+      all: fc.oneof(
+        { weight: 3, arbitrary: fc.constant(all) },
+        fc.nat(all.length).map((length) => all.slice(0, length)),
+        fc.shuffledSubarray(all),
+      ),
+      others: fc.array(series, { maxLength: 1 }),
+      hasC,
+      breaksOff: fc.boolean(),
+    }),
+    { minLength: 2, maxLength: 8 },
   ),
 );
 
-function readings(nodes: Nodes): Readings {
-  return new Readings({ resolve: (node, instance) => nodes.resolve(node, instance) }, 'rate');
+function readings(nodes: Nodes, kept?: KeptRates): Readings {
+  return new Readings({ resolve: (node, instance) => nodes.resolve(node, instance) }, 'rate', kept);
 }
 
 /** Reads an answer as it comes: in one buffer, element behind element. */
@@ -69,9 +77,10 @@ function readParsed(all: readonly unknown[], into: Readings): Readings {
 /** All that is looked at of rates. */
 function told({ nodes, unmatched, ambiguous, timeSeconds }: Readings): unknown {
   const each = [...nodes].map(([name, { devices, duplicate, instances, soleInstance, invalid }]) => {
-    return { name, devices, duplicate, instances, soleInstance, invalid };
+    const rates = new Map([...devices].map(([device, { rate }]) => [device, rate]));
+    return [name, { rates, duplicate, instances, soleInstance, invalid }] as const;
   });
-  return { each, unmatched, ambiguous, timeSeconds };
+  return { each: new Map(each), unmatched, ambiguous, timeSeconds };
 }
 
 function device(node: string, name: string, value: string, more = {}): unknown {
@@ -84,11 +93,15 @@ describe('rates read as they came', () => {
       fc.property(answers, (passes) => {
         const nodes = new Nodes();
         const known = new KnownSeries();
-        for (const { all, others, hasC } of passes) {
+        let kept = new KeptRates();
+        for (const { all, others, hasC, breaksOff } of passes) {
+          if (hasC !== nodes.hasC) kept = new KeptRates();
           nodes.hasC = hasC;
           const answer = [...all, ...others];
-          const found = readings(nodes);
+          const found = readings(nodes, kept);
           readBytes(answer, found, known);
+          if (breaksOff) continue;
+          found.end();
           expect(told(found)).toEqual(told(readParsed(answer, readings(nodes))));
         }
       }),
@@ -123,6 +136,23 @@ describe('rates read as they came', () => {
       readBytes(answer, found, known);
       expect(found.nodes.get('a')?.duplicate).toBe('eth0, {instance="1",node="a",cluster="y"}');
     }
+  });
+
+  it('come back, as the last ones of an answer that had ended before them', () => {
+    const [known, kept] = [new KnownSeries(), new KeptRates()];
+    const whole = [device('a', 'eth0', '1'), device('a', 'eth1', '2'), device('b', 'eth0', '3')];
+    // Where a series belongs is known from the second answer on.
+    const rates = [whole, whole, whole.slice(0, 1), whole].map((answer) => {
+      const found = readings(new Nodes(), kept);
+      readBytes(answer, found, known);
+      found.end();
+      return [...found.nodes].map(([name, { devices }]) => [name, ...[...devices.values()].map(({ rate }) => rate)]);
+    });
+    const all = [
+      ['a', 1, 2],
+      ['b', 3],
+    ];
+    expect(rates).toEqual([all, all, [['a', 1]], all]);
   });
 
   it('are not mixed up where one name is the beginning of another', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FactsReading, Readings } from './samples.ts';
+import { FactsReading, KeptRates } from './nodeReadings.ts';
+import { Readings } from './samples.ts';
 
 const AMBIGUOUS = Symbol('ambiguous');
 /** Knows a node "a" by its label or its instance; "shared" is the address of two. */
@@ -58,42 +59,55 @@ describe('Readings', () => {
     expect([...(nodes.get('a')?.instances ?? [])]).toEqual(['a:9100', 'a:9200']);
   });
 
-  it('made of spent ones say what new ones say, whatever was read before', () => {
+  it('that are kept say what new ones say, whatever was read before', () => {
     const label = (...values: string[]) => fc.constantFrom(...values);
     const one = fc
       .record({ node: label('a', 'b', 'gone'), instance: label('1', '2'), device: label('eth0', 'eth1', 'veth1') })
       .chain((labels) => label('7', '-1', 'NaN').map((text) => series(labels, [1.5, text])));
+    const answers = fc.array(fc.record({ all: fc.array(one, { maxLength: 8 }), breaksOff: fc.boolean() }), {
+      minLength: 2,
+      maxLength: 5,
+    });
     fc.assert(
-      fc.property(fc.array(fc.array(one, { maxLength: 8 }), { minLength: 2, maxLength: 5 }), (answers) => {
-        let spent: Readings | undefined;
-        for (const answer of answers) {
-          const readings = new Readings(RESOLVER, 'rate', spent);
-          for (const each of answer) readings.visit(each);
-          expect(told(readings)).toEqual(told(read(answer, 'rate')));
-          spent = readings;
+      fc.property(answers, (passes) => {
+        const kept = new KeptRates();
+        for (const { all, breaksOff } of passes) {
+          const readings = new Readings(RESOLVER, 'rate', kept);
+          for (const each of all) readings.visit(each);
+          if (breaksOff) continue;
+          readings.end();
+          expect(told(readings)).toEqual(told(read(all, 'rate')));
         }
       }),
     );
   });
 
-  it('made of spent ones keep no device that has gone for good', () => {
-    let readings = read([series({}), series({ device: 'veth1' })], 'rate');
-    for (let pass = 0; pass < 2; pass++) {
-      readings = new Readings(RESOLVER, 'rate', readings);
-      readings.visit(series({}));
-    }
-    expect([...(readings.nodes.get('a')?.devices.keys() ?? [])]).toEqual(['eth0']);
+  it('that are kept hold no device, nor node, that has gone', () => {
+    const kept = new KeptRates();
+    const passes: Record<string, string>[][] = [[{}, { device: 'veth1' }, { node: 'b' }], [{}], [{}]];
+    const held = passes.map((labels) => {
+      const readings = new Readings(RESOLVER, 'rate', kept);
+      for (const each of labels) readings.visit(series(each));
+      readings.end();
+      return [...readings.nodes].map(([name, { devices }]) => [name, ...devices.keys()]);
+    });
+    expect(held).toEqual([
+      [
+        ['a', 'eth0', 'veth1'],
+        ['b', 'eth0'],
+      ],
+      [['a', 'eth0']],
+      [['a', 'eth0']],
+    ]);
   });
 
   /** All that is looked at of rates. */
   function told({ nodes, unmatched, ambiguous, timeSeconds }: Readings): unknown {
     const each = [...nodes].map(([name, { devices, duplicate, instances, soleInstance, invalid }]) => {
-      const rates = [...devices]
-        .filter(([, { rate }]) => rate !== undefined)
-        .map(([device, { rate }]) => [device, rate]);
-      return { name, rates: new Map(rates as [string, number][]), duplicate, instances, soleInstance, invalid };
+      const rates = new Map([...devices].map(([device, { rate }]) => [device, rate]));
+      return [name, { rates, duplicate, instances, soleInstance, invalid }] as const;
     });
-    return { each, unmatched, ambiguous, timeSeconds };
+    return { each: new Map(each), unmatched, ambiguous, timeSeconds };
   }
 
   it('reads rates, which carry no name', () => {

@@ -1,82 +1,10 @@
 import type { SeriesVisitor } from './answer.ts';
-import type { DeviceFacts } from './devices.ts';
+import type { KnownLabels } from './knownSeries.ts';
+import { FactsReading, NodeReadings, type DeviceReading, type KeptRates } from './nodeReadings.ts';
 
 /** Which node a series speaks of; AMBIGUOUS stands for "several". */
 export interface SeriesResolver {
   resolve(node: string | undefined, instance: string | undefined): string | symbol | undefined;
-}
-
-/** What an answer says of one device. */
-export interface DeviceReading extends DeviceFacts {
-  /** Bytes per second. */
-  rate?: number | undefined;
-  /** Highest speed of late, bytes per second. */
-  peak?: number | undefined;
-}
-
-/** What answers with facts say of one device. Those with one figure a device have no room for others. */
-export class FactsReading implements DeviceFacts {
-  total: number | undefined = undefined;
-  speed: number | undefined = undefined;
-  flags: number | undefined = undefined;
-  ifaceId: number | undefined = undefined;
-  ifaceLink: number | undefined = undefined;
-  driver: string | undefined = undefined;
-}
-
-const NOTHING_INVALID: ReadonlyMap<string, string> = new Map();
-
-/** What an answer says of one node. There are as many of these as nodes in each pass, so it holds little that is empty. */
-export class NodeReadings {
-  readonly devices = new Map<string, DeviceReading>();
-  /** Series that there are twice for one device: the first such device, in words. */
-  duplicate: string | undefined = undefined;
-  #instance: string | undefined = undefined;
-  #otherInstances: Set<string> | undefined = undefined;
-  #invalid: Map<string, string> | undefined = undefined;
-
-  /** Label `instance` of its series; two of them mean two exporters. */
-  get instances(): ReadonlySet<string> {
-    const first = this.#instance === undefined ? [] : [this.#instance];
-    return new Set([...first, ...(this.#otherInstances ?? [])]);
-  }
-
-  /** The one instance of its series; undefined where there are several, or none. */
-  get soleInstance(): string | undefined {
-    return this.#otherInstances === undefined ? this.#instance : undefined;
-  }
-
-  /** Samples that are no number, by device, in words. */
-  get invalid(): ReadonlyMap<string, string> {
-    return this.#invalid ?? NOTHING_INVALID;
-  }
-
-  /**
-   * Forgets what was read of rates. Devices that had one stay, without it: mostly the next answer has the same. The
-   * others go, or those of pods would gather.
-   */
-  emptied(): this {
-    this.duplicate = undefined;
-    this.#instance = undefined;
-    this.#otherInstances = undefined;
-    this.#invalid = undefined;
-    this.devices.forEach((device, name) => {
-      if (device.rate === undefined) this.devices.delete(name);
-      else device.rate = undefined;
-    });
-    return this;
-  }
-
-  noteInstance(instance: string): void {
-    if (this.#instance === instance) return;
-    if (this.#instance === undefined) this.#instance = instance;
-    else (this.#otherInstances ??= new Set()).add(instance);
-  }
-
-  noteInvalid(device: string, problem: string): void {
-    this.#invalid ??= new Map();
-    if (!this.#invalid.has(device)) this.#invalid.set(device, problem);
-  }
 }
 
 /** How many devices' series can't be attributed to one node, and some of them by name. */
@@ -101,14 +29,16 @@ const DRIVER_METRIC = 'node_ethtool_info';
 /** Stray series of the other metrics are the same devices again. */
 const COUNTER_METRIC = 'node_network_transmit_bytes_total';
 
-type Labels = Readonly<{ node?: unknown; instance?: unknown; [name: string]: unknown }>;
+/** Whose a series is. */
+type Owner = Readonly<{ node?: unknown; instance?: unknown }>;
+type Labels = Owner & Readonly<Record<string, unknown>>;
 
 /**
  * Takes in the series of one answer, one after the other, and sorts them by node and device. Whatever is wrong with a
  * series is noted where it belongs and never becomes a number, nor an exception for the others.
  */
 export class Readings implements SeriesVisitor {
-  readonly nodes = new Map<string, NodeReadings>();
+  readonly nodes: Map<string, NodeReadings>;
   readonly unmatched: Strays = { series: 0, examples: new Set() };
   readonly ambiguous: Strays = { series: 0, examples: new Set() };
   /** The server's time of evaluation, seconds since 1970: that of the first sample. */
@@ -117,17 +47,19 @@ export class Readings implements SeriesVisitor {
   readonly #field: 'rate' | 'peak' | undefined;
   /** Where the series before belonged. */
   #last: { node: unknown; instance: unknown; readings: NodeReadings } | undefined = undefined;
-  readonly #spent: ReadonlyMap<string, NodeReadings> | undefined;
+  readonly #kept: KeptRates | undefined;
+  readonly #answer: number;
 
   /**
    * @param field what all samples are, where the series carry no metric name.
-   * @param spent rates that nobody looks at any more. These are made of them: objects that last from one pass to the
-   * next are what costs most, since V8 has to look for them among all others.
+   * @param kept where these rates are kept, over those of the answer before
    */
-  constructor(resolver: SeriesResolver, field?: 'rate' | 'peak', spent?: Readings) {
+  constructor(resolver: SeriesResolver, field?: 'rate' | 'peak', kept?: KeptRates) {
     this.#resolver = resolver;
     this.#field = field;
-    this.#spent = spent?.nodes;
+    this.#kept = kept;
+    this.nodes = kept?.nodes ?? new Map<string, NodeReadings>();
+    this.#answer = kept === undefined ? 1 : ++kept.begun;
   }
 
   /** @param series an element of `data.result` of an instant query's answer, as it was parsed. */
@@ -148,26 +80,53 @@ export class Readings implements SeriesVisitor {
   }
 
   /**
-   * Takes in a sample of which only the labels `node`, `instance` and `device` are at hand, and the number as it is
-   * written. False, and nothing is taken in, where there is more to say than its number: then `visit` has to say it.
+   * Takes in a sample of a series whose labels are known, and the number as it is written. False, and nothing is taken
+   * in, where there is more to say than its number: then `visit` has to say it.
    */
-  visitKnown(labels: { node: unknown; instance: unknown; device: unknown }, text: string): boolean {
-    const { device } = labels;
+  visitKnown(labels: KnownLabels, text: string): boolean {
     const field = this.#field;
-    if (field === undefined || this.timeSeconds === undefined || typeof device !== 'string' || device === '')
-      return false;
-    const node = this.#nodeOf(labels);
-    if (!(node instanceof NodeReadings)) return false;
-    const reading = this.#readingOf(node, device);
+    if (field === undefined || this.timeSeconds === undefined) return false;
+    const reading = this.#known(labels);
+    if (reading === undefined || reading[field] !== undefined) return false;
     const number = numberFrom(text);
-    if (reading[field] !== undefined || Number.isNaN(number)) return false;
+    if (Number.isNaN(number)) return false;
     reading[field] = number;
     return true;
   }
 
+  /** To be called when the answer was read to its end: what is kept, and it did not speak of, goes. */
+  end(): void {
+    if (this.#kept === undefined) return;
+    this.#kept.whole = this.#answer;
+    for (const [name, node] of this.nodes) {
+      if (node.answer === this.#answer) this.#prune(node);
+      else this.nodes.delete(name);
+    }
+  }
+
+  #prune({ devices }: NodeReadings): void {
+    for (const [name, { answer }] of devices) if (answer !== this.#answer) devices.delete(name);
+  }
+
+  /** Where a series belongs whose labels are known; undefined where it is of no node, or of no device. */
+  #known(labels: KnownLabels): DeviceReading | undefined {
+    const { place, device } = labels;
+    if (place !== undefined && place.kept === this.#kept && (place.reading.answer ?? 0) >= place.kept.whole) {
+      place.node.begin(this.#answer);
+      place.node.noteInstance(textOf(labels.instance) ?? '');
+      this.#begin(place.reading);
+      return place.reading;
+    }
+    if (typeof device !== 'string' || device === '') return undefined;
+    const node = this.#nodeOf(labels);
+    if (!(node instanceof NodeReadings)) return undefined;
+    const reading = this.#readingOf(node, device);
+    if (this.#kept !== undefined) labels.place = { kept: this.#kept, node, reading };
+    return reading;
+  }
+
   /** The series of one node mostly come one after the other. Without a node: the strays that it is one of. */
-  #nodeOf(labels: Labels): NodeReadings | Strays {
-    const { node, instance } = labels;
+  #nodeOf({ node, instance }: Owner): NodeReadings | Strays {
     const last = this.#last;
     if (last !== undefined && last.node === node && last.instance === instance) return last.readings;
     const readings = this.#lookUp(textOf(node), textOf(instance));
@@ -179,7 +138,8 @@ export class Readings implements SeriesVisitor {
     const name = this.#resolver.resolve(label, instance);
     if (typeof name !== 'string') return name === undefined ? this.unmatched : this.ambiguous;
     let node = this.nodes.get(name);
-    if (node === undefined) this.nodes.set(name, (node = this.#spent?.get(name)?.emptied() ?? new NodeReadings()));
+    if (node === undefined) this.nodes.set(name, (node = new NodeReadings()));
+    node.begin(this.#answer);
     node.noteInstance(instance ?? '');
     return node;
   }
@@ -192,13 +152,21 @@ export class Readings implements SeriesVisitor {
 
   #empty(): DeviceReading {
     if (this.#field === undefined) return new FactsReading();
-    return this.#field === 'rate' ? { rate: undefined } : { peak: undefined };
+    return this.#field === 'rate' ? { rate: undefined, answer: 0 } : { peak: undefined };
   }
 
   #readingOf(node: NodeReadings, device: string): DeviceReading {
     let reading = node.devices.get(device);
     if (reading === undefined) node.devices.set(device, (reading = this.#empty()));
+    if (this.#kept !== undefined) this.#begin(reading);
     return reading;
+  }
+
+  /** Forgets what another answer said of it. */
+  #begin(reading: DeviceReading): void {
+    if (reading.answer === this.#answer) return;
+    reading.answer = this.#answer;
+    reading.rate = undefined;
   }
 
   #read(node: NodeReadings, device: string, metric: Labels, value: unknown): void {

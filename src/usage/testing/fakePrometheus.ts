@@ -1,3 +1,4 @@
+import type { SeriesVisitor } from '../answer.ts';
 import type { Answer } from '../answerEnvelope.ts';
 import type { PrometheusClient, Question } from '../prometheusClient.ts';
 
@@ -44,7 +45,7 @@ export class FakePrometheus implements PrometheusClient {
     this.asked.push({ kind, expression: question.expression });
     await this.before(question, kind);
     const all = this.#series(kind, question.expression).filter(({ metric }) => isAskedFor(metric, question.expression));
-    for (const series of all) question.visitor.visit(series);
+    for (const series of all) show(series, question.visitor);
     return { series: all.length, warnings: this.warnings, infos: [] };
   }
 
@@ -69,6 +70,13 @@ export class FakePrometheus implements PrometheusClient {
   #one(metric: Series['metric'], value: string): Series {
     return { metric, value: [this.timeSeconds, value] };
   }
+}
+
+/** As of a large answer, which is not parsed as a whole. */
+function show(series: Series, visitor: SeriesVisitor): void {
+  const bytes = Buffer.from(JSON.stringify(series));
+  if (visitor.visitBytes === undefined) visitor.visit(series);
+  else visitor.visitBytes(bytes, 0, bytes.length);
 }
 
 /** Facts are asked for by the names of their metrics. */

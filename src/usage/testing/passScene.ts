@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { FakeClock } from '../../runtime/clock.ts';
 import type { KnownNode } from '../nodeNames.ts';
 import { Passes, type Finding } from '../pass.ts';
@@ -13,6 +14,7 @@ export class PassScene {
   readonly clock = new FakeClock();
   readonly prometheus = new FakePrometheus();
   passes: Passes;
+  #nodes: ReadonlyMap<string, KnownNode> = new Map();
 
   constructor(query: UsageQuery = QUERY) {
     this.passes = this.passesOf(query);
@@ -24,9 +26,10 @@ export class PassScene {
     return new Passes({ questions, query, clock, background: (work) => work(PATIENCE) });
   }
 
-  /** One pass, and what it has read beside it. */
+  /** One pass, and what it has read beside it. The same nodes as before are the same map, too, as an informer has it. */
   async next(nodes: Record<string, KnownNode>): Promise<Finding> {
-    const finding = await this.passes.next(new Map(Object.entries(nodes)), this.clock.now(), PATIENCE);
+    if (!isDeepStrictEqual(Object.fromEntries(this.#nodes), nodes)) this.#nodes = new Map(Object.entries(nodes));
+    const finding = await this.passes.next(this.#nodes, this.clock.now(), PATIENCE);
     await this.passes.settled();
     return finding;
   }

@@ -1,0 +1,79 @@
+import type { V1Node } from '@kubernetes/client-node';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { InformerEvent } from '../runtime/informer.ts';
+import { trimNode, type CachedNode } from './cachedNode.ts';
+import { knownNodes } from './informer.ts';
+
+interface Described {
+  capacity?: string;
+  address?: string;
+  version?: string;
+}
+
+function node(name: string, { capacity, address = '198.18.0.1', version = '1' }: Described = {}): CachedNode {
+  const full: V1Node = {
+    metadata: {
+      name,
+      resourceVersion: version,
+      annotations: capacity === undefined ? {} : { 'traffic.example.com/capacity': capacity },
+    },
+    status: { addresses: [{ type: 'InternalIP', address }] },
+  };
+  return trimNode('mine')(full);
+}
+
+describe('the nodes whose usage is asked for', () => {
+  const held = new Map<string, CachedNode>();
+  let tell: (event: InformerEvent<CachedNode>) => void;
+  let known: ReturnType<typeof knownNodes>;
+
+  beforeEach(() => {
+    held.clear();
+    known = knownNodes({
+      lister: { get: (key) => held.get(key), list: () => [...held.values()], byIndex: () => [] },
+      subscribe: (listener) => {
+        tell = listener;
+        return () => undefined;
+      },
+    });
+    put(node('a'));
+    put(node('b', { capacity: '25Gbit' }));
+  });
+
+  function put(object: CachedNode): void {
+    const old = held.get(object.name);
+    held.set(object.name, object);
+    tell(old === undefined ? { type: 'add', object } : { type: 'update', object, old });
+  }
+
+  it('are known by their addresses and by what a person says of their capacity', () => {
+    expect(Object.fromEntries(known())).toEqual({
+      a: { addresses: ['198.18.0.1'] },
+      b: { addresses: ['198.18.0.1'], capacity: '25Gbit' },
+    });
+  });
+
+  it('are the same map as long as nothing of this changes', () => {
+    const before = known();
+    put(node('a', { version: '2' }));
+    expect(known()).toBe(before);
+  });
+
+  it.each<[string, () => void, object]>([
+    ['comes', () => put(node('c')), { c: { addresses: ['198.18.0.1'] } }],
+    ['has another capacity', () => put(node('b', { capacity: '1Gbit' })), { b: { capacity: '1Gbit' } }],
+    ['has another address', () => put(node('a', { address: '198.18.0.9' })), { a: { addresses: ['198.18.0.9'] } }],
+  ])('are another map when a node %s', (_what, happen, expected) => {
+    const before = known();
+    happen();
+    expect(known()).not.toBe(before);
+    expect(Object.fromEntries(known())).toMatchObject(expected);
+  });
+
+  it('are another map when a node goes', () => {
+    known();
+    held.delete('a');
+    tell({ type: 'delete', object: node('a') });
+    expect([...known().keys()]).toEqual(['b']);
+  });
+});
