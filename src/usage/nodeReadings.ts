@@ -25,8 +25,9 @@ const NOTHING_INVALID: ReadonlyMap<string, string> = new Map();
 /** What an answer says of one node. There are as many of these as nodes in each pass, so it holds little that is empty. */
 export class NodeReadings {
   readonly devices = new Map<string, DeviceReading>();
-  /** The answer that spoke of it last. */
+  /** The answer that spoke of it last, and of how many of its devices. */
   answer = 0;
+  spokenOf = 0;
   /** Series that there are twice for one device: the first such device, in words. */
   duplicate: string | undefined = undefined;
   #instance: string | undefined = undefined;
@@ -53,10 +54,25 @@ export class NodeReadings {
   begin(answer: number): void {
     if (this.answer === answer) return;
     this.answer = answer;
+    this.spokenOf = 0;
     this.duplicate = undefined;
     this.#instance = undefined;
     this.#otherInstances = undefined;
     this.#invalid = undefined;
+  }
+
+  /** Forgets what another answer said of a device of it. */
+  beginDevice(device: DeviceReading): void {
+    if (device.answer === this.answer) return;
+    device.answer = this.answer;
+    device.rate = undefined;
+    this.spokenOf++;
+  }
+
+  /** Drops the devices that only another answer spoke of. Mostly there are none, and nothing is gone through. */
+  end(): void {
+    if (this.spokenOf === this.devices.size) return;
+    for (const [name, { answer }] of this.devices) if (answer !== this.answer) this.devices.delete(name);
   }
 
   noteInstance(instance: string): void {

@@ -50,12 +50,13 @@ interface Problem {
   reason: Exclude<UsageReason, 'Measured'>;
   message: string;
 }
-/** Sums over the devices of a node that count and have a rate, bytes per second. */
+/** Sums over the devices of a node that count and have a rate, bytes per second; and over those whose speed is known. */
 interface Sums {
   devices: number;
   rate: number;
-  /** The same of those whose speed is known. */
-  ofKnownSpeed: { devices: number; rate: number; speed: number };
+  devicesOfKnownSpeed: number;
+  rateOfKnownSpeed: number;
+  speed: number;
 }
 
 /**
@@ -152,23 +153,22 @@ function measure(input: NodeInput, found: Found): NodeUsage {
 
 /** Looks at each device once: there are three on each of many nodes, at every pass. */
 function sumUp({ facts, rates }: Found): Sums {
-  const known = { devices: 0, rate: 0, speed: 0 };
-  const sums = { devices: 0, rate: 0, ofKnownSpeed: known };
+  const sums = { devices: 0, rate: 0, devicesOfKnownSpeed: 0, rateOfKnownSpeed: 0, speed: 0 };
   for (const { name, speed } of facts.devices.counted) {
     const rate = rates?.devices.get(name)?.rate;
     if (rate === undefined) continue;
     sums.devices++;
     sums.rate += rate;
     if (!isUsable(speed)) continue;
-    known.devices++;
-    known.rate += rate;
-    known.speed += speed;
+    sums.devicesOfKnownSpeed++;
+    sums.rateOfKnownSpeed += rate;
+    sums.speed += speed;
   }
   return sums;
 }
 
 function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
-  const { devices, rate, speed } = sums.ofKnownSpeed;
+  const { devicesOfKnownSpeed: devices, rateOfKnownSpeed: rate, speed } = sums;
   if (devices === 0) {
     return unknown(input, noSpeed(found.facts.devices), { transmitBytesTotal, transmitBytesPerSecond: sums.rate });
   }

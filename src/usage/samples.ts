@@ -99,13 +99,9 @@ export class Readings implements SeriesVisitor {
     if (this.#kept === undefined) return;
     this.#kept.whole = this.#answer;
     for (const [name, node] of this.nodes) {
-      if (node.answer === this.#answer) this.#prune(node);
+      if (node.answer === this.#answer) node.end();
       else this.nodes.delete(name);
     }
-  }
-
-  #prune({ devices }: NodeReadings): void {
-    for (const [name, { answer }] of devices) if (answer !== this.#answer) devices.delete(name);
   }
 
   /** Where a series belongs whose labels are known; undefined where it is of no node, or of no device. */
@@ -114,7 +110,7 @@ export class Readings implements SeriesVisitor {
     if (place !== undefined && place.kept === this.#kept && (place.reading.answer ?? 0) >= place.kept.whole) {
       place.node.begin(this.#answer);
       place.node.noteInstance(textOf(labels.instance) ?? '');
-      this.#begin(place.reading);
+      place.node.beginDevice(place.reading);
       return place.reading;
     }
     if (typeof device !== 'string' || device === '') return undefined;
@@ -158,15 +154,8 @@ export class Readings implements SeriesVisitor {
   #readingOf(node: NodeReadings, device: string): DeviceReading {
     let reading = node.devices.get(device);
     if (reading === undefined) node.devices.set(device, (reading = this.#empty()));
-    if (this.#kept !== undefined) this.#begin(reading);
+    if (this.#kept !== undefined) node.beginDevice(reading);
     return reading;
-  }
-
-  /** Forgets what another answer said of it. */
-  #begin(reading: DeviceReading): void {
-    if (reading.answer === this.#answer) return;
-    reading.answer = this.#answer;
-    reading.rate = undefined;
   }
 
   #read(node: NodeReadings, device: string, metric: Labels, value: unknown): void {
