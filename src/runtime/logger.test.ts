@@ -53,6 +53,14 @@ it('tells an error’s causes, three deep', () => {
   });
 });
 
+it('calls an error what it calls itself, however a bundle has named its class', () => {
+  class _Refused extends Error {
+    override name = 'Refused';
+  }
+
+  expect(logged((logger) => logger.warn({ err: new _Refused('no') }, 'x')).err).toMatchObject({ type: 'Refused' });
+});
+
 it.each(['u:p', 'u', ':p', 'u:p@p', 'u:p:p', ''])('cuts the credentials %j out of a URL', (credentials) => {
   const rest = credentials === '' ? 'http://h/a@b' : 'http://[redacted]@h/a@b';
   expect(cutCredentials(`GET http://${credentials && `${credentials}@`}h/a@b`)).toBe(`GET ${rest}`);

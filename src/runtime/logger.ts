@@ -57,7 +57,7 @@ const DEEPEST_CAUSE = 3;
 
 function describe(error: Error, depth: number): LoggedError {
   const { code, status, reason } = error as { code?: unknown; status?: unknown; reason?: unknown };
-  const logged: LoggedError = { type: error.constructor.name, message: error.message };
+  const logged: LoggedError = { type: error.name, message: error.message };
   if (depth === 0 && error.stack !== undefined) logged.stack = error.stack;
   if (code !== undefined) logged.code = code;
   if (status !== undefined) logged.status = status;

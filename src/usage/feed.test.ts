@@ -24,12 +24,14 @@ beforeEach(() => {
 });
 afterEach(() => stop.abort());
 
+const NODES = new Map([['a', {}]]);
+
 function feedOf(options: Partial<UsageFeedOptions> = {}): UsageFeed {
   return createUsageFeed({
     endpoint: { url: 'http://prometheus:9090' },
     query: { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [], direction: 'transmit' },
     intervalMs: 10_000,
-    nodes: () => new Map([['a', {}]]),
+    nodes: () => NODES,
     clock,
     logger: createLogger('info', { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) }),
     client: prometheus,

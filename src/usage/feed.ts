@@ -40,7 +40,10 @@ export interface UsageFeedOptions {
   intervalMs: number;
   /** Longest time of a pass; four fifths of the interval unless told. */
   deadlineMs?: number;
-  /** The nodes there are, asked at the start of each pass. */
+  /**
+   * The nodes there are, asked at the start of each pass. A map is not to change in place: as long as it is the same, a
+   * series is taken to be of the node that it was of.
+   */
   nodes: () => ReadonlyMap<string, KnownNode>;
   clock: Clock;
   logger: Logger;

@@ -1,20 +1,20 @@
 import type { DeviceReading, KeptRates, NodeReadings } from './nodeReadings.ts';
 import { VALUE } from './sampleText.ts';
 
-/** The labels that say whose a series is, and how long all of its labels are in an answer. */
+/** A series: the labels that say whose it is, how long all of its labels are in an answer, and where it belongs. */
 export interface KnownLabels {
   readonly node: unknown;
   readonly instance: unknown;
   readonly device: unknown;
   /** Bytes of `{"metric":{…}`. */
   readonly length: number;
-  /** Where it was found to belong. */
+  /** Where it was found to belong the last time, in kept rates. */
   place: Place | undefined;
 }
 
-/** Of one series, among the nodes that `kept` is of. Holds while each whole answer speaks of it. */
+/** Where the rate of a series is kept. Holds while each answer speaks of the series, and KeptRates has these places. */
 export interface Place {
-  readonly kept: KeptRates;
+  readonly places: KeptRates['places'];
   readonly node: NodeReadings;
   readonly reading: DeviceReading;
 }

@@ -6,8 +6,8 @@ export interface DeviceReading extends DeviceFacts {
   rate?: number | undefined;
   /** Highest speed of late, bytes per second. */
   peak?: number | undefined;
-  /** Of kept ones, the answer that spoke of it last. */
-  answer?: number;
+  /** Of kept rates: which answer spoke of it last. */
+  answerNumber?: number;
 }
 
 /** What answers with facts say of one device. Those with one figure a device have no room for others. */
@@ -25,9 +25,10 @@ const NOTHING_INVALID: ReadonlyMap<string, string> = new Map();
 /** What an answer says of one node. There are as many of these as nodes in each pass, so it holds little that is empty. */
 export class NodeReadings {
   readonly devices = new Map<string, DeviceReading>();
-  /** The answer that spoke of it last, and of how many of its devices. */
-  answer = 0;
-  spokenOf = 0;
+  /** Which answer spoke of it last. */
+  answerNumber = 0;
+  /** Of so many of its devices that answer spoke. Counted of kept rates alone. */
+  devicesSpokenOf = 0;
   /** Series that there are twice for one device: the first such device, in words. */
   duplicate: string | undefined = undefined;
   #instance: string | undefined = undefined;
@@ -51,28 +52,30 @@ export class NodeReadings {
   }
 
   /** Forgets what another answer said of it, but for its devices: they do so one by one. */
-  begin(answer: number): void {
-    if (this.answer === answer) return;
-    this.answer = answer;
-    this.spokenOf = 0;
+  begin(answerNumber: number): void {
+    if (this.answerNumber === answerNumber) return;
+    this.answerNumber = answerNumber;
+    this.devicesSpokenOf = 0;
     this.duplicate = undefined;
     this.#instance = undefined;
     this.#otherInstances = undefined;
     this.#invalid = undefined;
   }
 
-  /** Forgets what another answer said of a device of it. */
+  /** Forgets the rate that another answer told of a device of it. */
   beginDevice(device: DeviceReading): void {
-    if (device.answer === this.answer) return;
-    device.answer = this.answer;
+    if (device.answerNumber === this.answerNumber) return;
+    device.answerNumber = this.answerNumber;
     device.rate = undefined;
-    this.spokenOf++;
+    this.devicesSpokenOf++;
   }
 
   /** Drops the devices that only another answer spoke of. Mostly there are none, and nothing is gone through. */
   end(): void {
-    if (this.spokenOf === this.devices.size) return;
-    for (const [name, { answer }] of this.devices) if (answer !== this.answer) this.devices.delete(name);
+    if (this.devicesSpokenOf === this.devices.size) return;
+    for (const [name, { answerNumber }] of this.devices) {
+      if (answerNumber !== this.answerNumber) this.devices.delete(name);
+    }
   }
 
   noteInstance(instance: string): void {
@@ -88,16 +91,28 @@ export class NodeReadings {
 }
 
 /**
- * The rates of one answer, to be written over by those of the next: who looks at them has to be done by then. Objects
- * that are made in one pass and last until the next are what V8's collector works on longest; and where a series was
- * found to belong need not be looked up again.
- *
- * The nodes that series are resolved among are the same for all of the answers.
+ * The rates of one answer, to be written over by those of the next: who looks at them has to be done by then, and an
+ * answer that broke off ends their use, since whoever reads it may not be done. Objects that are made in one pass and
+ * last until the next are what V8's collector works on longest; and where a series was found to belong need not be
+ * looked up again.
  */
 export class KeptRates {
+  /** Those of the last answer, once that was read to its end. */
   readonly nodes = new Map<string, NodeReadings>();
-  /** Answers that were begun. */
+  /** How many answers were begun. */
   begun = 0;
-  /** The last of them that was read to its end: what it did not speak of is not in `nodes` any more. */
+  /** The number of the last that was read to its end. */
   whole = 0;
+  /** As long as it is the same object, a series belongs where it did. */
+  places: object = {};
+
+  /** To be called when the nodes that series are resolved among are others than before. */
+  forgetPlaces(): void {
+    this.places = {};
+  }
+
+  /** Whether the last answer was not read to its end. */
+  get isBrokenOff(): boolean {
+    return this.begun !== this.whole;
+  }
 }

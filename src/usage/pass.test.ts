@@ -86,10 +86,36 @@ describe('rates, kept from pass to pass', () => {
   });
 
   it('are nobody’s when the node has left and its series have not', async () => {
-    const { nodes, unmatchedSeries } = await scene.next({ a: {}, b: {} });
-    expect([[...nodes.keys()], unmatchedSeries]).toEqual([['a', 'b'], 1]);
-    expect((await scene.next({ a: {}, b: {} })).unmatchedSeries).toBe(1);
-    expect((await scene.next({ a: {}, b: {}, c: {} })).nodes.get('c')).toMatchObject({ percent: 5 });
+    scene.prometheus.devices.push(device('left', 'eth0', { total: undefined, speed: undefined }));
+    for (let pass = 0; pass < 3; pass++) await scene.next({ a: {}, b: {}, c: {}, left: {} });
+    for (let pass = 0; pass < 2; pass++) {
+      expect(await scene.next({ a: {}, b: {}, c: {} })).toMatchObject({ unmatchedSeries: 1 });
+    }
+    expect(await scene.next({ a: {}, b: {}, c: {}, left: {} })).toMatchObject({ unmatchedSeries: 0 });
+  });
+
+  it('of an answer that broke off are nobody’s either', async () => {
+    scene.prometheus.breaksOffAfter = 2;
+    await expect(scene.next({ a: {}, b: {}, c: {} })).rejects.toThrow('broke off');
+    scene.prometheus.breaksOffAfter = undefined;
+    change(0, { rate: undefined });
+    const { nodes } = await scene.next({ a: {}, b: {}, c: {} });
+    expect([...nodes.values()].map(({ percent }) => percent)).toEqual([undefined, 5, 5]);
+  });
+
+  it('are those of the newest answer even if one before it ends later', async () => {
+    const late = Promise.withResolvers<undefined>();
+    scene.prometheus.after = (kind) => (kind === 'rates' ? late.promise : undefined);
+    const abandoned = scene.next({ a: {}, b: {}, c: {} });
+    await Promise.resolve();
+    scene.prometheus.after = () => undefined;
+    await scene.next({ a: {}, b: {}, c: {} });
+    late.resolve(undefined);
+    await abandoned;
+    for (let pass = 0; pass < 3; pass++) {
+      const { nodes } = await scene.next({ a: {}, b: {}, c: {} });
+      expect([...nodes.values()].map(({ percent }) => percent)).toEqual([5, 5, 5]);
+    }
   });
 
   it('go with an address to the node that has it now', async () => {

@@ -64,8 +64,9 @@ export class Passes {
   readonly #fallenSpeeds: Refreshed<Answered>;
   /** What the last pass found: it only tells when to ask, never what to answer. */
   #before: ReadonlyMap<string, NodeUsage> = new Map();
-  /** Rates of nodes that stay the same from pass to pass. */
-  #kept: { nodes: ReadonlyMap<string, KnownNode>; rates: KeptRates } | undefined;
+  /** Rates, written over from pass to pass, and the nodes that they are of. */
+  #keptRates = new KeptRates();
+  #keptFor: ReadonlyMap<string, KnownNode> | undefined;
   /** The series of its rates. */
   readonly #knownSeries = new KnownSeries();
 
@@ -80,7 +81,11 @@ export class Passes {
     this.#fallenSpeeds = new Refreshed<Answered>(o.clock, FALLEN_SPEEDS_EVERY_MS);
   }
 
-  /** Throws PrometheusError where an answer is missing, or the reason of the signal. */
+  /**
+   * Throws PrometheusError where an answer is missing, or the reason of the signal.
+   *
+   * @param nodes the same map as in the pass before only if none has come, gone or changed
+   */
   async next(nodes: ReadonlyMap<string, KnownNode>, now: number, patience: Patience): Promise<Finding> {
     const readers = { resolver: createNodeResolver(nodes), patience, areMany: nodes.size > MOST_NODES_AT_ONCE };
     const [rates, facts] = await Promise.all([
@@ -90,6 +95,8 @@ export class Passes {
     const timeSeconds = rates.readings.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
     const usages = await this.#evaluate(nodes, facts.nodes, rates.readings.nodes, at);
+    // Too late: the next pass may have written over these rates meanwhile.
+    patience.signal.throwIfAborted();
     const problem = await this.#addUplinks(usages, nodes, at, readers);
     if (hasLess(usages, this.#before)) this.#fallenSpeeds.expire();
     this.#before = usages;
@@ -107,8 +114,10 @@ export class Passes {
   }
 
   #keptOf(nodes: ReadonlyMap<string, KnownNode>): KeptRates {
-    if (this.#kept?.nodes !== nodes) this.#kept = { nodes, rates: new KeptRates() };
-    return this.#kept.rates;
+    if (this.#keptRates.isBrokenOff) this.#keptRates = new KeptRates();
+    if (this.#keptFor !== nodes) this.#keptRates.forgetPlaces();
+    this.#keptFor = nodes;
+    return this.#keptRates;
   }
 
   /** Resolves when nothing is being read beside the passes. */

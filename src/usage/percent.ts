@@ -50,11 +50,13 @@ interface Problem {
   reason: Exclude<UsageReason, 'Measured'>;
   message: string;
 }
-/** Sums over the devices of a node that count and have a rate, bytes per second; and over those whose speed is known. */
+/** Sums over the devices of a node that count and have a rate, and over those of them whose speed is known. */
 interface Sums {
+  /** How many. */
   devices: number;
-  rate: number;
   devicesOfKnownSpeed: number;
+  /** Bytes per second. */
+  rate: number;
   rateOfKnownSpeed: number;
   speed: number;
 }

@@ -35,6 +35,7 @@ export interface UsageMetrics {
 
 /** An answer, sorted by node and device. */
 export interface Answered {
+  /** Kept rates until the next answer begins, others for ever. */
   readings: Readings;
   /** Series in the answer. */
   series: number;
@@ -67,7 +68,7 @@ export class Questions {
     patience: Patience,
     { scope, kept, known }: { scope?: Scope; kept?: KeptRates; known?: KnownSeries } = {},
   ): Promise<Answered> {
-    const readings = new Readings(resolver, 'rate', kept);
+    const readings = new Readings(resolver, kept ?? 'rate');
     const visitor = known === undefined ? readings : createRatesVisitor(readings, known);
     const answer = await this.#ask('rates', ratesQuery(this.#query, scope), visitor, patience);
     readings.end();

@@ -8,7 +8,9 @@ import { Readings } from './samples.ts';
 /** Knows nodes "a" and "b", and one that comes and goes. */
 class Nodes {
   hasC = true;
+  asked = 0;
   resolve(node: string | undefined, instance: string | undefined): string | symbol | undefined {
+    this.asked++;
     if (node === undefined) return instance === 'shared' ? Symbol('several') : instance;
     return node === 'a' || node === 'b' || (node === 'c' && this.hasC) ? node : undefined;
   }
@@ -31,6 +33,8 @@ const sample = fc.oneof(
 );
 const hasC = fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false));
 const series = fc.tuple(labels, sample).map(([metric, value]) => ({ metric, value }));
+/** Small answers are parsed as a whole. */
+type How = 'as it comes' | 'at once' | 'broken off';
 /** Answers follow each other with much that is the same, in the same order. */
 const answers = fc.array(series, { minLength: 1, maxLength: 10 }).chain((all) =>
   fc.array(
@@ -42,14 +46,14 @@ const answers = fc.array(series, { minLength: 1, maxLength: 10 }).chain((all) =>
       ),
       others: fc.array(series, { maxLength: 1 }),
       hasC,
-      breaksOff: fc.boolean(),
+      how: text('as it comes', 'as it comes', 'at once', 'broken off') as fc.Arbitrary<How>,
     }),
     { minLength: 2, maxLength: 8 },
   ),
 );
 
 function readings(nodes: Nodes, kept?: KeptRates): Readings {
-  return new Readings({ resolve: (node, instance) => nodes.resolve(node, instance) }, 'rate', kept);
+  return new Readings({ resolve: (node, instance) => nodes.resolve(node, instance) }, kept ?? 'rate');
 }
 
 /** Reads an answer as it comes: in one buffer, element behind element. */
@@ -94,13 +98,15 @@ describe('rates read as they came', () => {
         const nodes = new Nodes();
         const known = new KnownSeries();
         let kept = new KeptRates();
-        for (const { all, others, hasC, breaksOff } of passes) {
-          if (hasC !== nodes.hasC) kept = new KeptRates();
+        for (const { all, others, hasC, how } of passes) {
+          if (kept.isBrokenOff) kept = new KeptRates();
+          if (hasC !== nodes.hasC) kept.forgetPlaces();
           nodes.hasC = hasC;
           const answer = [...all, ...others];
           const found = readings(nodes, kept);
-          readBytes(answer, found, known);
-          if (breaksOff) continue;
+          if (how === 'at once') readParsed(answer, found);
+          else readBytes(answer, found, known);
+          if (how === 'broken off') continue;
           found.end();
           expect(told(found)).toEqual(told(readParsed(answer, readings(nodes))));
         }
@@ -136,6 +142,20 @@ describe('rates read as they came', () => {
       readBytes(answer, found, known);
       expect(found.nodes.get('a')?.duplicate).toBe('eth0, {instance="1",node="a",cluster="y"}');
     }
+  });
+
+  it('lead to their place at once, but for the first, as long as the nodes are the same', () => {
+    const [nodes, known, kept] = [new Nodes(), new KnownSeries(), new KeptRates()];
+    const answer = ['a', 'b', 'c'].flatMap((node) => [device(node, 'eth0', '1'), device(node, 'eth1', '2')]);
+    const asked = Array.from({ length: 5 }, (_, pass) => {
+      if (pass === 3) kept.forgetPlaces();
+      nodes.asked = 0;
+      const found = readings(nodes, kept);
+      readBytes(answer, found, known);
+      found.end();
+      return nodes.asked;
+    });
+    expect(asked).toEqual([3, 3, 1, 3, 1]);
   });
 
   it('come back, as the last ones of an answer that had ended before them', () => {

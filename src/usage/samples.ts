@@ -1,6 +1,6 @@
 import type { SeriesVisitor } from './answer.ts';
-import type { KnownLabels } from './knownSeries.ts';
-import { FactsReading, NodeReadings, type DeviceReading, type KeptRates } from './nodeReadings.ts';
+import type { KnownLabels, Place } from './knownSeries.ts';
+import { FactsReading, KeptRates, NodeReadings, type DeviceReading } from './nodeReadings.ts';
 
 /** Which node a series speaks of; AMBIGUOUS stands for "several". */
 export interface SeriesResolver {
@@ -38,6 +38,7 @@ type Labels = Owner & Readonly<Record<string, unknown>>;
  * series is noted where it belongs and never becomes a number, nor an exception for the others.
  */
 export class Readings implements SeriesVisitor {
+  /** Where rates are kept, these are in it from `end()` until the next answer begins. */
   readonly nodes: Map<string, NodeReadings>;
   readonly unmatched: Strays = { series: 0, examples: new Set() };
   readonly ambiguous: Strays = { series: 0, examples: new Set() };
@@ -48,18 +49,19 @@ export class Readings implements SeriesVisitor {
   /** Where the series before belonged. */
   #last: { node: unknown; instance: unknown; readings: NodeReadings } | undefined = undefined;
   readonly #kept: KeptRates | undefined;
-  readonly #answer: number;
+  readonly #answerNumber: number;
 
   /**
-   * @param field what all samples are, where the series carry no metric name.
-   * @param kept where these rates are kept, over those of the answer before
+   * @param samples what all of them are, where the series carry no metric name; rates may be kept, over those of the
+   * answer before
    */
-  constructor(resolver: SeriesResolver, field?: 'rate' | 'peak', kept?: KeptRates) {
+  constructor(resolver: SeriesResolver, samples?: 'rate' | 'peak' | KeptRates) {
+    const kept = samples instanceof KeptRates ? samples : undefined;
     this.#resolver = resolver;
-    this.#field = field;
+    this.#field = samples instanceof KeptRates ? 'rate' : samples;
     this.#kept = kept;
     this.nodes = kept?.nodes ?? new Map<string, NodeReadings>();
-    this.#answer = kept === undefined ? 1 : ++kept.begun;
+    this.#answerNumber = kept === undefined ? 1 : ++kept.begun;
   }
 
   /** @param series an element of `data.result` of an instant query's answer, as it was parsed. */
@@ -80,8 +82,8 @@ export class Readings implements SeriesVisitor {
   }
 
   /**
-   * Takes in a sample of a series whose labels are known, and the number as it is written. False, and nothing is taken
-   * in, where there is more to say than its number: then `visit` has to say it.
+   * Takes in a sample of a series whose labels are known, and the number as it is written. False, and no number is taken
+   * in, where there is more to say than that: then `visit` has to say it.
    */
   visitKnown(labels: KnownLabels, text: string): boolean {
     const field = this.#field;
@@ -97,9 +99,9 @@ export class Readings implements SeriesVisitor {
   /** To be called when the answer was read to its end: what is kept, and it did not speak of, goes. */
   end(): void {
     if (this.#kept === undefined) return;
-    this.#kept.whole = this.#answer;
+    this.#kept.whole = this.#answerNumber;
     for (const [name, node] of this.nodes) {
-      if (node.answer === this.#answer) node.end();
+      if (node.answerNumber === this.#answerNumber) node.end();
       else this.nodes.delete(name);
     }
   }
@@ -107,8 +109,8 @@ export class Readings implements SeriesVisitor {
   /** Where a series belongs whose labels are known; undefined where it is of no node, or of no device. */
   #known(labels: KnownLabels): DeviceReading | undefined {
     const { place, device } = labels;
-    if (place !== undefined && place.kept === this.#kept && (place.reading.answer ?? 0) >= place.kept.whole) {
-      place.node.begin(this.#answer);
+    if (place !== undefined && this.#holds(place)) {
+      place.node.begin(this.#answerNumber);
       place.node.noteInstance(textOf(labels.instance) ?? '');
       place.node.beginDevice(place.reading);
       return place.reading;
@@ -117,8 +119,13 @@ export class Readings implements SeriesVisitor {
     const node = this.#nodeOf(labels);
     if (!(node instanceof NodeReadings)) return undefined;
     const reading = this.#readingOf(node, device);
-    if (this.#kept !== undefined) labels.place = { kept: this.#kept, node, reading };
+    if (this.#kept !== undefined) labels.place = { places: this.#kept.places, node, reading };
     return reading;
+  }
+
+  /** What the last whole answer did not speak of is not among the nodes any more, nor among a node's devices. */
+  #holds({ places, reading: { answerNumber = 0 } }: Place): boolean {
+    return this.#kept !== undefined && places === this.#kept.places && answerNumber >= this.#kept.whole;
   }
 
   /** The series of one node mostly come one after the other. Without a node: the strays that it is one of. */
@@ -135,7 +142,7 @@ export class Readings implements SeriesVisitor {
     if (typeof name !== 'string') return name === undefined ? this.unmatched : this.ambiguous;
     let node = this.nodes.get(name);
     if (node === undefined) this.nodes.set(name, (node = new NodeReadings()));
-    node.begin(this.#answer);
+    node.begin(this.#answerNumber);
     node.noteInstance(instance ?? '');
     return node;
   }
@@ -148,7 +155,7 @@ export class Readings implements SeriesVisitor {
 
   #empty(): DeviceReading {
     if (this.#field === undefined) return new FactsReading();
-    return this.#field === 'rate' ? { rate: undefined, answer: 0 } : { peak: undefined };
+    return this.#field === 'rate' ? { rate: undefined, answerNumber: 0 } : { peak: undefined };
   }
 
   #readingOf(node: NodeReadings, device: string): DeviceReading {

@@ -21,8 +21,8 @@ const NODES_PER_TARGET = 500;
 export interface MeasuredPrometheus {
   readonly url: string;
   readonly pid: number;
-  /** By performance.now(). */
-  readonly startedAt: number;
+  /** When it was ready: milliseconds, by performance.now(). */
+  readonly readyAt: number;
   /** A number that Prometheus has of itself. @throws where there is none */
   own(metric: string): Promise<number>;
   /** Values of an instant query. */
@@ -59,7 +59,7 @@ export async function startMeasuredPrometheus(nodes: number): Promise<MeasuredPr
   return {
     url: prometheus.url,
     pid: prometheus.pid,
-    startedAt: performance.now(),
+    readyAt: performance.now(),
     query,
     scrapeOperator: (address) => {
       const group = { targets: [address], labels: { instance: 'operator' } };

@@ -253,8 +253,8 @@ describe('ten informers are caught up within 5 s, over three connections', () =>
     await seen(all, 'add after', CAUGHT_UP_MS - (performance.now() - back));
     for (const { told } of all) expect(told).toEqual(['add a', 'add after']);
     expect(metrics.mostOpen).toBeLessThanOrEqual(3);
-    // What the kernel saw of this process: dials that never came to a connection, too, and the test's own, which are
-    // several where the server starts slowly; but not one for each informer.
+    // What the kernel saw of this process: also connections that TLS never came about on, and the test's own, which were
+    // several once, as the server started slowly; but not one for each informer.
     expect(stopCounting()).toBeLessThan(10);
     // One prober for all: a probe every 3 s in 10 s and the seconds of the start, not ten.
     const probes = metrics.attempts.filter(({ resource }) => resource === '/version');

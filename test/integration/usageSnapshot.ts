@@ -32,12 +32,13 @@ export async function snapshotWhen(
   satisfied: (current: Snapshot, previous?: Snapshot) => void,
 ): Promise<Snapshot> {
   const byJob: LabelMatcher[] = job === undefined ? [] : [{ name: 'job', op: '=', value: job }];
+  const known = new Map(Object.entries(nodes));
   const feed = createUsageFeed({
     endpoint: { url },
     query: { windowSeconds: 1, direction: 'transmit', ...query, matchers: [...byJob, ...(query?.matchers ?? [])] },
     intervalMs: 200,
     deadlineMs: 30_000,
-    nodes: () => new Map(Object.entries(nodes)),
+    nodes: () => known,
     clock: systemClock,
     logger: createLogger('silent'),
     ...options,

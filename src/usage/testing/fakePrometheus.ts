@@ -1,6 +1,7 @@
 import type { SeriesVisitor } from '../answer.ts';
 import type { Answer } from '../answerEnvelope.ts';
 import type { PrometheusClient, Question } from '../prometheusClient.ts';
+import { PrometheusError } from '../prometheusError.ts';
 
 /** One device as a Prometheus would know it. Values are the texts of its samples. */
 export interface FakeDevice {
@@ -33,6 +34,10 @@ export class FakePrometheus implements PrometheusClient {
   timeSeconds = 1_700_000_000;
   /** Called before each answer: throws, or waits. */
   before: (question: Question, kind: Kind) => unknown = () => undefined;
+  /** Called after each answer. */
+  after: (kind: Kind) => unknown = () => undefined;
+  /** So many series of an answer with rates come before its connection breaks off. */
+  breaksOffAfter: number | undefined = undefined;
   closed = false;
   readonly asked: { kind: Kind; expression: string }[] = [];
 
@@ -45,7 +50,10 @@ export class FakePrometheus implements PrometheusClient {
     this.asked.push({ kind, expression: question.expression });
     await this.before(question, kind);
     const all = this.#series(kind, question.expression).filter(({ metric }) => isAskedFor(metric, question.expression));
-    for (const series of all) show(series, question.visitor);
+    const breaksOffAfter = kind === 'rates' ? this.breaksOffAfter : undefined;
+    for (const series of all.slice(0, breaksOffAfter)) show(series, question.visitor);
+    if (breaksOffAfter !== undefined) throw new PrometheusError('Unreachable', 'the connection broke off');
+    await this.after(kind);
     return { series: all.length, warnings: this.warnings, infos: [] };
   }
 

@@ -20,7 +20,7 @@ export async function measurePrometheus({ prometheus }: World, repetitions: numb
   // What Prometheus itself adds for each target is not the exporter's; records of rules have a colon.
   const strays = await prometheus.query(`count({job="node-exporter",__name__!~"up|scrape_.*|.*:.*",${kept}})`);
   const series = await prometheus.own('prometheus_tsdb_head_series');
-  const minutes = Math.round((performance.now() - prometheus.startedAt) / 60_000);
+  const minutes = Math.round((performance.now() - prometheus.readyAt) / 60_000);
   return [
     {
       id: 'prometheus.resident',

@@ -30,7 +30,8 @@ export const RULE_FILES = { recording: 'rules/recording.yml', alerts: 'rules/ale
 
 /**
  * Percent of what is in use by which the heap may grow before Go collects. Nearly all of this Prometheus' memory is its
- * series, which stay: its default of 75 reserves as much again for little garbage. docs/performance.md has both measured.
+ * series, which stay: its default of 75 reserves three quarters of that again for little garbage. Both are measured in
+ * docs/performance.md.
  */
 const GOGC = 25;
 
