@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { capacityFall, describeFall, isAboveForFall } from './capacityFall.ts';
 import type { CountedDevice } from './nodeFacts.ts';
-import type { NodeUsage } from './percent.ts';
 import { FactsReading, NodeReadings, type DeviceReading } from './nodeReadings.ts';
+import type { NodeUsage } from './percent.ts';
 
 const TEN_GBIT = 1.25e9;
 

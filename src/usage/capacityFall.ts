@@ -1,7 +1,7 @@
 import { formatCapacity } from './capacity.ts';
 import type { NodeDevices } from './nodeFacts.ts';
-import type { CapacityFall, NodeUsage } from './percent.ts';
 import type { NodeReadings } from './nodeReadings.ts';
+import type { CapacityFall, NodeUsage } from './percent.ts';
 
 /**
  * Tells whether the capacity of a measured node has fallen. Devices that are gone or not measured any more don't count:

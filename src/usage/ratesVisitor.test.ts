@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KnownSeries } from './knownSeries.ts';
-import { createRatesVisitor } from './ratesVisitor.ts';
 import { KeptRates } from './nodeReadings.ts';
+import { createRatesVisitor } from './ratesVisitor.ts';
 import { Readings } from './samples.ts';
 
 /** Knows nodes "a" and "b", and one that comes and goes. */

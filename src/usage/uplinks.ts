@@ -1,8 +1,8 @@
 import type { KnownNode, NodeResolver } from './nodeNames.ts';
+import type { NodeReadings } from './nodeReadings.ts';
 import type { Patience } from './patience.ts';
 import type { NodeRestriction, Scope } from './queries.ts';
 import type { Answered, Questions } from './questions.ts';
-import type { NodeReadings } from './nodeReadings.ts';
 
 /** Readings of veth devices, by node. */
 export interface Uplinks {
