@@ -16,6 +16,12 @@ const HEALTHY_MS = 60_000;
 const MAX_RESUMES = 3;
 /** A wait for the server that ended sooner was no outage: it answers, and only the watch broke. */
 const OUTAGE_MS = 1_000;
+/**
+ * A server that is back answers 503, 429 or 410 until all of it has started, however many times in a row, and is to be
+ * caught up with within 5 s of that: for so long after an outage, pauses do not grow further.
+ */
+const STARTING_MS = 30_000;
+const LONGEST_WHILE_STARTING_MS = 2_000;
 /** A compaction is news to all watches at once: their lists are drawn from so long a time. */
 const RELIST_SPREAD_MS = 1_000;
 const FIRST_RECONNECT_MS = 500;
@@ -32,7 +38,8 @@ const NOT_ABOUT_THE_VERSION = new Set([401, 403, 408, 429]);
  * | 410, as status or as ERROR event    | one new list, at a random moment of the next second         |
  * | 400 or 422 to a watch-list          | list in pages, now and later                                |
  * | a watch-list that has no end        | list in pages, this time                                    |
- * | any other answered error, bad line  | watch from the last version, after an exponential pause     |
+ * | any other answered error, bad line  | watch from the last version, after an exponential pause, of |
+ * |                                     | 2 s at most in the first 30 s after an outage               |
  * | ... for the third time in a row     | one new list                                                |
  * | no connection                       | wait for the shared probe, then watch from the last version |
  */
@@ -40,6 +47,10 @@ export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #name: string;
   readonly #backoff = new Backoff();
+  /** Apart, since a list follows a 410 at once, whatever else failed before it. */
+  readonly #relistBackoff = new Backoff();
+  /** When the last outage ended. */
+  #backSince = -Infinity;
   #version: string | undefined;
   /** How lists are made, and how the next one is. */
   #listKind: ListKind = 'watch-list';
@@ -84,7 +95,12 @@ export class Reflector<T extends KubeObject> {
     this.#nextListKind = round.isEndless ? 'pages' : this.#listKind;
     if (round.events > 0) this.#resumes = 0;
     if (round.openFor < HEALTHY_MS) return;
+    this.#forgetFailures();
+  }
+
+  #forgetFailures(): void {
     this.#backoff.reset();
+    this.#relistBackoff.reset();
     this.#reconnects = 0;
   }
 
@@ -123,8 +139,8 @@ export class Reflector<T extends KubeObject> {
   /** Within a second the first time; a server for which every version is too old gets pauses. */
   async #listAgain(signal: AbortSignal): Promise<void> {
     this.#version = undefined;
-    const isFirst = this.#backoff.failures === 0;
-    const pause = this.#backoff.next();
+    const isFirst = this.#relistBackoff.isFresh;
+    const pause = this.#relistBackoff.next({ longestMs: this.#longestPause() });
     await this.#options.clock.sleep(isFirst ? RELIST_SPREAD_MS * Math.random() : pause, signal);
   }
 
@@ -135,7 +151,13 @@ export class Reflector<T extends KubeObject> {
       this.#version = undefined;
       this.#resumes = 0;
     }
-    await this.#options.clock.sleep(this.#backoff.next(askedPause(failure)), signal);
+    const pause = this.#backoff.next({ atLeastMs: askedPause(failure), longestMs: this.#longestPause() });
+    await this.#options.clock.sleep(pause, signal);
+  }
+
+  #longestPause(): number | undefined {
+    const isStarting = this.#options.clock.monotonic() - this.#backSince < STARTING_MS;
+    return isStarting ? LONGEST_WHILE_STARTING_MS : undefined;
   }
 
   async #reconnect(signal: AbortSignal): Promise<void> {
@@ -143,7 +165,9 @@ export class Reflector<T extends KubeObject> {
     const begun = clock.monotonic();
     await transport.whenReachable(signal);
     if (clock.monotonic() - begun >= OUTAGE_MS) {
-      this.#reconnects = 0;
+      // Another server, or the same one anew: what failed before says nothing about it.
+      this.#forgetFailures();
+      this.#backSince = clock.monotonic();
       return;
     }
     const nominal = Math.min(FIRST_RECONNECT_MS * 2 ** this.#reconnects, LONGEST_RECONNECT_MS);

@@ -4,25 +4,29 @@ const LONGEST_MS = 30_000;
 /** Pauses that double from 1 s to 30 s, each between half and the whole of its length. */
 export class Backoff {
   readonly #random: () => number;
-  #failures = 0;
+  /** How often the pause has doubled. */
+  #doublings = 0;
 
   constructor(random: () => number = Math.random) {
     this.#random = random;
   }
 
-  /** How many failures there were since the last reset. */
-  get failures(): number {
-    return this.#failures;
+  /** Whether there was no failure since the last reset. */
+  get isFresh(): boolean {
+    return this.#doublings === 0;
   }
 
-  /** The pause after one more failure, milliseconds. `atLeastMs`: what the server asked for. */
-  next(atLeastMs = 0): number {
-    const nominal = Math.min(FIRST_MS * 2 ** this.#failures, LONGEST_MS);
-    this.#failures += 1;
+  /**
+   * The pause after one more failure, milliseconds. Pauses do not grow beyond `longestMs`: they go on growing from there
+   * once more is allowed. `atLeastMs`, what the server asked for, counts more.
+   */
+  next({ atLeastMs = 0, longestMs = LONGEST_MS } = {}): number {
+    const nominal = Math.min(FIRST_MS * 2 ** this.#doublings, longestMs);
+    if (nominal < longestMs) this.#doublings += 1;
     return Math.max(nominal * (0.5 + this.#random() / 2), atLeastMs);
   }
 
   reset(): void {
-    this.#failures = 0;
+    this.#doublings = 0;
   }
 }

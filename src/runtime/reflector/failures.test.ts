@@ -11,6 +11,8 @@ beforeAll(() => {
 });
 afterEach(() => scene.close());
 
+type Answer = ReturnType<typeof refusing>;
+
 const watching = (): Promise<ReflectorCast> => castWatching(scene);
 
 /**
@@ -165,6 +167,48 @@ it('a server that cannot be reached is left to the probe: no watch is tried, and
     '/version ',
     '/api/v1/nodes 12',
   ]);
+});
+
+describe('a server that is back after an outage', () => {
+  /** Away for a minute, after `before`, and then answering `answers` before it serves again. */
+  async function backAfterOutage(before: Answer[], answers: Answer[]): Promise<number[]> {
+    const cast = await castWatching(scene, { wholeClock: true });
+    const slept = sleptBetweenEnds(cast);
+    const endings = (): number => cast.metrics.watchEnded.mock.calls.length;
+    cast.nodes.behaviour.next = [...before];
+    if (before.length > 0) cast.nodes.endAll();
+    await until(cast, () => expect(cast.nodes.behaviour.next).toEqual([]), 250);
+    await until(cast, () => expect(cast.nodes.openWatches).toBe(1), 250);
+    const from = endings();
+    await cast.server.close();
+    await until(cast, () => expect(endings()).toBe(from + 1), 250);
+    cast.nodes.endAll();
+    for (let second = 0; second < 60; second += 1) await cast.clock.advance(1_000);
+    cast.nodes.behaviour.next = [...answers];
+    await scene.serve(cast.nodes.handler, { port: Number(new URL(cast.server.url).port) });
+    await until(cast, () => expect(cast.nodes.openWatches).toBe(1), 500);
+    expect(endings()).toBe(from + 1 + answers.length);
+    return slept.slice(from + 2);
+  }
+
+  it('is asked every 2 s at least while it starts, and more and more seldom from 30 s on', async () => {
+    const slept = await backAfterOutage([], Array<Answer>(32).fill(refusing(503)));
+    // The clock is ahead of what was slept by the time that the requests took.
+    const nowLonger = slept.findIndex((pause) => pause > 2_001);
+    expect(nowLonger).toBeGreaterThan(10);
+    expect(slept[nowLonger]).toBeLessThanOrEqual(4_001);
+    expect(Math.max(...slept)).toBeGreaterThanOrEqual(15_000);
+  });
+
+  it('is not made to pay for what failed before', async () => {
+    const slept = await backAfterOutage(Array<Answer>(5).fill(refusing(500)), [refusing(503)]);
+    expect(slept[0]).toBeLessThanOrEqual(1_001);
+  });
+
+  it('is asked for a list within a second when the version is gone, whatever it answered before', async () => {
+    const slept = await backAfterOutage([refusing(410)], [refusing(503), refusing(503), refusing(410)]);
+    expect(slept[2]).toBeLessThanOrEqual(1_001);
+  });
 });
 
 it('ends at once when it is told to, in a pause, in a watch or while nothing answers', async () => {

@@ -8,7 +8,7 @@ export interface Behaviour {
   /** Knows nothing of sendInitialEvents, as before Kubernetes 1.27: initial events, but no end of them. */
   ignoreWatchList?: boolean;
   pageSize?: number;
-  /** Runs instead of the answer to the next request, and the ones after. */
+  /** Runs instead of the answer to the next request, and the ones after, other than probes. */
   next: ((reply: Reply, request: SeenRequest) => void)[];
 }
 
@@ -86,7 +86,7 @@ export class NodeCollection {
   }
 
   readonly handler: Handler = (request, reply) => {
-    const instead = this.behaviour.next.shift();
+    const instead = request.path === '/version' ? undefined : this.behaviour.next.shift();
     if (instead !== undefined) instead(reply, request);
     else this.answer(request, reply);
   };
