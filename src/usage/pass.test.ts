@@ -118,6 +118,19 @@ describe('rates, kept from pass to pass', () => {
     }
   });
 
+  it('are not told of any more once the pass had to end while it evaluated: the next one may be writing them', async () => {
+    const deadline = new AbortController();
+    const patience = { signal: deadline.signal, timeoutMs: 8_000 };
+    const last = {
+      get capacity() {
+        deadline.abort(new PrometheusError('Deadline', 'too long'));
+        return undefined;
+      },
+    };
+    const nodes = new Map<string, object>([...['a', 'b'].map((name) => [name, {}] as const), ['c', last]]);
+    await expect(scene.passes.next(nodes, scene.clock.now(), patience)).rejects.toMatchObject({ reason: 'Deadline' });
+  });
+
   it('go with an address to the node that has it now', async () => {
     scene.prometheus.devices = ['eth0', 'eth1'].map((name) => device('', name, { instance: '10.0.0.1:9100' }));
     const [a, b] = [{ addresses: ['10.0.0.1'] }, { addresses: ['10.0.0.2'] }];
