@@ -7,6 +7,7 @@ import { countByVerb } from '../auditTail.ts';
 import type { Figure } from '../figure.ts';
 import { ABOVE_ALL, BELOW_BUSY, busyNodes } from '../shape.ts';
 import type { World } from '../world.ts';
+import { CONCURRENCY } from './labelling.ts';
 
 /**
  * A threshold goes below what the busy nodes send, and back: exactly these turn. A changed threshold counts for the
@@ -15,11 +16,13 @@ import type { World } from '../world.ts';
 export async function measureFlips(world: World, name: string, repetitions: number): Promise<Figure[]> {
   const watcher = await startWatcher(world, `${name}.traffic.example.com/unfit`);
   const flips = busyNodes(world.nodes);
+  const bare: number[] = [];
   const took: number[] = [];
   const patches: number[] = [];
   const gets: number[] = [];
   try {
     for (let n = 0; n < repetitions; n += 1) {
+      bare.push(await world.bare.patchAll(flips, `flips-${n}`, CONCURRENCY));
       const since = Date.now();
       const begin = performance.now();
       const [threshold, unfit] = n % 2 === 0 ? ([BELOW_BUSY, flips] as const) : ([ABOVE_ALL, 0] as const);
@@ -48,6 +51,7 @@ export async function measureFlips(world: World, name: string, repetitions: numb
       unit: 's',
       samples: took.map((ms) => ms / 1000),
       ...goal,
+      limit: { what: `${flips} bare PATCHes, the watcher open`, samples: bare.map((ms) => ms / 1000) },
     },
     { id: 'flips.patches', what: `PATCHes of ${flips} flips`, unit: 'calls', samples: patches, atMost: flips },
     { id: 'flips.gets', what: 'GETs and lists of nodes', unit: 'calls', samples: gets, atMost: 0 },
