@@ -174,6 +174,16 @@ describe('a capacity that fell', () => {
     expect(scene.prometheus.count('fallen')).toBe(3);
   });
 
+  it('of very many nodes is asked for every five minutes', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`n${n}`, {}]));
+    scene.prometheus.devices = Object.keys(many).map((name) => device(name, 'eth0'));
+    for (let pass = 0; pass < 11; pass++) {
+      await scene.next(many);
+      await scene.clock.advance(30_000);
+    }
+    expect(scene.prometheus.count('fallen')).toBe(2);
+  });
+
   it('is asked for at once when a pass finds less than the one before', async () => {
     scene.prometheus.devices = [device('a', 'bond0', { speed: '200' })];
     await scene.next({ a: {} });

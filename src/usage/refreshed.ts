@@ -33,10 +33,12 @@ export class Refreshed<T> {
   /**
    * Starts reading a new value when it is time for one and nothing is under way. A failure leaves the old value until
    * it is time for the next: what was too much for the server is not asked again at once.
+   *
+   * @param everyMs other than usual
    */
-  refresh(read: () => Promise<T>): void {
+  refresh(read: () => Promise<T>, everyMs = this.#everyMs): void {
     const now = this.#clock.monotonic();
-    const isDue = this.#isExpired || now - Math.max(this.#readAt, this.#triedAt) >= this.#everyMs;
+    const isDue = this.#isExpired || now - Math.max(this.#readAt, this.#triedAt) >= everyMs;
     if (this.#running === undefined && isDue) this.renew(read).catch(() => undefined);
   }
 
