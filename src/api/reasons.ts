@@ -5,7 +5,10 @@
 
 /** Types of the conditions in `status.conditions` (metav1.Condition). `Ready` sums up the others. */
 export const ConditionType = {
-  /** The watch has decided: its nodes carry labels by two passes that agreed. Equals `status.ready`. */
+  /**
+   * The watch has decided, its nodes carry labels by two passes that agreed, and it is not Stalled. Equals
+   * `status.ready`.
+   */
   Ready: 'Ready',
   /** True while something that was asked for is still under way; absent work makes it False. */
   Reconciling: 'Reconciling',

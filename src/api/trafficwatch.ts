@@ -85,9 +85,14 @@ const nodeStatus = z
 
 const statusSchema = z
   .object({
-    ready: z.boolean().optional().meta({
-      description: 'True once the nodes are decided; equal to the condition Ready. It says nothing of the rollout.',
-    }),
+    ready: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'True once the nodes are decided, while nothing is in the way; equal to the condition Ready. It says nothing of ' +
+          'the rollout.',
+      }),
     observedGeneration: int64('The generation of the spec that this status is about.'),
     labelKey: z.string().optional().meta({ description: 'The label key in force on the nodes.' }),
     fitNodes: int32('Number of nodes whose verdict is Fit.'),

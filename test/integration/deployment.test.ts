@@ -186,6 +186,7 @@ describe('a Deployment that the API server refuses', () => {
     const isStalled = async () =>
       expect(await stalled()).toMatchObject({ status: 'True', reason: 'DeploymentInvalid' });
     await vi.waitFor(isStalled, WAIT);
+    expect((await f.watch('refused')).status).toMatchObject({ ready: false });
     const begin = (await f.watch('refused')).status?.nodes?.n1?.time ?? 0;
     await vi.waitFor(async () => {
       expect((await f.watch('refused')).status?.nodes?.n1?.time ?? 0).toBeGreaterThan(begin + 4);
@@ -195,6 +196,7 @@ describe('a Deployment that the API server refuses', () => {
     await patchSpec('refused', podSpec([web]));
     await settled('refused', applied);
     await vi.waitFor(async () => expect(await stalled()).toMatchObject({ status: 'False' }), WAIT);
+    expect((await f.watch('refused')).status).toMatchObject({ ready: true });
   });
 });
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../../usage/snapshot.ts';
 import type { Observation } from '../observation.ts';
+import { decidePlan } from './plan.ts';
+import { decideStatus } from './status.ts';
 import { anObservation, failedPass, NOW, pass, usage } from '../testing/observations.ts';
 import { settled, statusOf } from '../testing/settled.ts';
 
@@ -20,6 +22,24 @@ function messageOf(current: Snapshot, measurementProblems: Observation['measurem
   const status = statusOf({ ...settled(anObservation()), current, measurementProblems, now: NOW + 300_000 });
   return status.conditions?.find((c) => c.type === 'MetricsAvailable')?.message;
 }
+
+describe('Ready', () => {
+  it.each(['InvalidSpec', 'LabelKeyTaken', 'DeploymentNotOwned', 'SelectorChanged', 'DeploymentInvalid'] as const)(
+    'is false while %s is in the way, also of a TrafficWatch that was ready, and true again after it',
+    (reason) => {
+      const o = settled(anObservation());
+      expect(o.watch.status?.ready).toBe(true);
+      const plan = { ...decidePlan(o), stall: { reason, message: 'because' } };
+      const status = decideStatus(o, plan, []);
+      const of = (type: string) => status.conditions?.find((c) => c.type === type);
+      expect(status.ready).toBe(false);
+      expect(of('Ready')).toMatchObject({ status: 'False', reason, message: 'because' });
+      expect(of('Stalled')).toMatchObject({ status: 'True', reason, message: 'because' });
+      expect(of('Reconciling')).toMatchObject({ status: 'False', message: 'nothing else is left to be written' });
+      expect(statusOf({ ...o, watch: { ...o.watch, status } }).ready).toBe(true);
+    },
+  );
+});
 
 describe('PrometheusReachable', () => {
   it.each([
@@ -50,6 +70,14 @@ describe('MetricsAvailable', () => {
       { n1: 50, n2: undefined },
     );
     expect(available?.message).toBe('no usable figures for n2 (NoSeries); Prometheus warns: store-2 did not answer');
+  });
+
+  it('says what a person wrote that cannot be used', () => {
+    const nodes = new Map(Object.entries(HEALTHY).map(([node, percent]) => [node, usage(node, percent)]));
+    nodes.set('n2', usage('n2', undefined, { reason: 'InvalidCapacity', message: 'the annotation "lots" is none' }));
+    expect(conditionOf('MetricsAvailable', { nodes })?.message).toBe(
+      'no usable figures for n2 (InvalidCapacity: the annotation "lots" is none)',
+    );
   });
 
   it('names a node whose capacity fell, whatever its verdict, and is true all the same', () => {

@@ -1,6 +1,7 @@
 import { ConditionType, Reason } from '../../../api/reasons.ts';
 import { setCondition, type Condition } from '../../../runtime/conditions.ts';
 import { describeFall } from '../../../usage/capacityFall.ts';
+import type { NodeUsage } from '../../../usage/percent.ts';
 import {
   clockOffsetMinutes,
   LEAST_SAMPLES_PER_WINDOW,
@@ -29,16 +30,8 @@ const LONGEST_PROBLEM = 600;
 
 const draft = (status: Condition['status'], reason: string, message: string): Draft => ({ status, reason, message });
 
-/** Stalls in which not even labels are written, so that nothing can be said to be decided. */
-const TOUCHES_NOTHING: ReadonlySet<string> = new Set([
-  Reason.InvalidSpec,
-  Reason.LabelKeyTaken,
-  Reason.DeploymentNotOwned,
-]);
-
 function ready(o: Observation, plan: Plan): Draft {
-  if (plan.stall && TOUCHES_NOTHING.has(plan.stall.reason))
-    return draft('False', plan.stall.reason, plan.stall.message);
+  if (plan.stall) return draft('False', plan.stall.reason, plan.stall.message);
   if (plan.decided) return draft('True', Reason.Decided, 'nodes are decided; their labels say the verdicts');
   if (!o.current) return draft('Unknown', Reason.Initializing, 'no pass over Prometheus has ended yet');
   return undecided(o, plan);
@@ -74,7 +67,8 @@ function reconciling(plan: Plan, failures: readonly Failure[]): Draft {
   if (plan.fights.length > 0) return draft('True', Reason.LabelContested, fightsMessage(plan.fights));
   if (plan.renaming) return draft('True', Reason.LabelRenaming, 'moving nodes and Deployment to the new label key');
   if (!plan.decided && !plan.stall) return draft('True', Reason.Deciding, 'nodes are not decided yet');
-  return draft('False', Reason.UpToDate, 'everything that was decided is written');
+  const written = plan.stall ? 'nothing else is left to be written' : 'everything that was decided is written';
+  return draft('False', Reason.UpToDate, written);
 }
 
 function stalled(plan: Plan): Draft {
@@ -119,6 +113,12 @@ function obstacles({ measurementProblems }: Observation): string {
   return `${told.join('')}${more > 0 ? `; and ${more} more problems of the measurement, see the log` : ''}`;
 }
 
+/** What a person wrote is named, since it is for them to put right. */
+function whyUnmeasured(usage: NodeUsage | undefined): string {
+  const { reason = 'NoSeries', message = '' } = usage ?? {};
+  return reason === 'InvalidCapacity' ? `${reason}: ${message}` : reason;
+}
+
 function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
   const unmeasured = unmeasuredNodes(o);
   const none = unmeasured.length === o.nodes.length;
@@ -126,7 +126,7 @@ function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
   const warned = current.warnings.length === 0 ? '' : `Prometheus warns: ${named(current.warnings)}`;
   const strays = describeStrays(current);
   if (due.length > 0) {
-    const names = due.map(({ name }) => `${name} (${current.nodes.get(name)?.reason ?? 'NoSeries'})`).sort();
+    const names = due.map(({ name }) => `${name} (${whyUnmeasured(current.nodes.get(name))})`).sort();
     const found = [`no usable figures for ${named(names)}`, warned, ...strays].filter((part) => part !== '');
     return draft('False', none ? Reason.NoData : Reason.PartialData, `${found.join('; ')}${obstacles(o)}`);
   }
@@ -170,8 +170,8 @@ const ABOUT_PASSES: ReadonlySet<string> = new Set([ConditionType.PrometheusReach
 
 /**
  * The conditions of a TrafficWatch, from what was seen, decided and done. Ready sums up, comes first, and survives
- * restarts and outages: it says that the nodes were decided, not that the last pass was a good one. Messages carry
- * no figure that moves from pass to pass, so that an unchanged state writes nothing.
+ * restarts and outages: it says that the nodes were decided and nothing stands in the way, not that the last pass was
+ * a good one. Messages carry no figure that moves from pass to pass, so that an unchanged state writes nothing.
  *
  * @param now RFC 3339; becomes lastTransitionTime where the status changes.
  */
