@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { renderPrometheusConfig } from './controllers/measurement/components/prometheusConfig.ts';
 import { renderAlertingRules } from './controllers/measurement/components/rules/alerts.ts';
 import { OPERATOR_JOB } from './controllers/measurement/names.ts';
@@ -137,5 +137,27 @@ describe('loadKubeConfig', () => {
     expect(() => loadKubeConfig(file)).toThrow(
       expect.toSatisfy(({ message, cause }: Error) => message === problem && cause === undefined),
     );
+  });
+
+  describe('without a file', () => {
+    beforeEach(() => vi.stubEnv('HOME', directory));
+    afterEach(() => vi.unstubAllEnvs());
+
+    it('ends where there is nothing to go by, rather than guess an address', () => {
+      vi.stubEnv('KUBECONFIG', undefined);
+      expect(() => loadKubeConfig(undefined)).toThrow(
+        /^no way to the API server: \$KUBECONFIG is not set, .*; --kubeconfig=FILE names one$/,
+      );
+    });
+
+    it('says where the file came from that cannot be used', () => {
+      vi.stubEnv('KUBECONFIG', join(directory, 'nowhere'));
+      expect(() => loadKubeConfig(undefined)).toThrow(/^\$KUBECONFIG or ~\/\.kube\/config: cannot be used: .*nowhere/);
+    });
+
+    it('takes the one that is named', () => {
+      vi.stubEnv('KUBECONFIG', kubeconfig);
+      expect(loadKubeConfig(undefined).clusters).toHaveLength(1);
+    });
   });
 });

@@ -41,10 +41,13 @@ export function managerOptions(
   };
 }
 
+/** What client-node guesses where there is nothing to go by. */
+const GUESSED_SERVER = 'http://localhost:8080';
+
 /**
  * The way to the API server: the file, or $KUBECONFIG, ~/.kube/config, or the pod's service account.
  *
- * @throws UsageError naming the file
+ * @throws UsageError naming the file, or where it was looked for
  */
 export function loadKubeConfig(file: string | undefined): KubeConfig {
   const kubeConfig = new KubeConfig();
@@ -55,7 +58,14 @@ export function loadKubeConfig(file: string | undefined): KubeConfig {
       kubeConfig.loadFromFile(file);
     }
   } catch (error) {
-    throw new UsageError(`--kubeconfig=${file ?? ''}: cannot be used: ${reasonOf(error)}`);
+    const source = file === undefined ? '$KUBECONFIG or ~/.kube/config' : `--kubeconfig=${file}`;
+    throw new UsageError(`${source}: cannot be used: ${reasonOf(error)}`);
+  }
+  if (file === undefined && kubeConfig.getCurrentCluster()?.server === GUESSED_SERVER) {
+    throw new UsageError(
+      'no way to the API server: $KUBECONFIG is not set, there is no ~/.kube/config, and this is no pod with a service ' +
+        'account; --kubeconfig=FILE names one',
+    );
   }
   return kubeConfig;
 }
