@@ -14,8 +14,6 @@ const PACE_MS = 1_000;
 const HEALTHY_MS = 60_000;
 /** That many failures to go on from where we were: list again, perhaps the version is the trouble. */
 const MAX_RESUMES = 3;
-/** A wait for the server that ended sooner was no outage: it answers, and only the watch broke. */
-const OUTAGE_MS = 1_000;
 /**
  * A server that is back answers 503, 429 or 410 until all of it has started, however many times in a row, and is to be
  * caught up with within 5 s of that: for so long after an outage, pauses do not grow further.
@@ -35,13 +33,15 @@ const NOT_ABOUT_THE_VERSION = new Set([401, 403, 408, 429]);
  * | a list or watch ended with          | then                                                        |
  * |-------------------------------------|-------------------------------------------------------------|
  * | the server closing it               | watch from the last version                                 |
- * | 410, as status or as ERROR event    | one new list, at a random moment of the next second         |
+ * | 410, as status or as ERROR event    | one new list, at a random moment of the next second; for    |
+ * |                                     | the second time in a row after an exponential pause         |
  * | 400 or 422 to a watch-list          | list in pages, now and later                                |
  * | a watch-list that has no end        | list in pages, this time                                    |
- * | any other answered error, bad line  | watch from the last version, after an exponential pause, of |
- * |                                     | 2 s at most in the first 30 s after an outage               |
+ * | any other answered error, bad line  | watch from the last version, after an exponential pause     |
  * | ... for the third time in a row     | one new list                                                |
  * | no connection                       | wait for the shared probe, then watch from the last version |
+ *
+ * Exponential pauses are 2 s at most in the first 30 s after an outage that the watch met.
  */
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
@@ -101,6 +101,7 @@ export class Reflector<T extends KubeObject> {
   #forgetFailures(): void {
     this.#backoff.reset();
     this.#relistBackoff.reset();
+    this.#resumes = 0;
     this.#reconnects = 0;
   }
 
@@ -162,9 +163,8 @@ export class Reflector<T extends KubeObject> {
 
   async #reconnect(signal: AbortSignal): Promise<void> {
     const { clock, transport } = this.#options;
-    const begun = clock.monotonic();
-    await transport.whenReachable(signal);
-    if (clock.monotonic() - begun >= OUTAGE_MS) {
+    // Without an outage the server answers, and only the watch broke.
+    if (await transport.whenReachable(signal)) {
       // Another server, or the same one anew: what failed before says nothing about it.
       this.#forgetFailures();
       this.#backSince = clock.monotonic();

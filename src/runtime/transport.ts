@@ -108,8 +108,8 @@ class UndiciTransport implements Transport {
     return this.#authenticated(attemptStream, request, 'watch', this.#attemptTimeoutMs);
   }
 
-  whenReachable(signal?: AbortSignal): Promise<void> {
-    if (this.#closing.signal.aborted) return Promise.resolve();
+  whenReachable(signal?: AbortSignal): Promise<boolean> {
+    if (this.#closing.signal.aborted) return Promise.resolve(false);
     return this.#reachability.whenReachable(signal ?? this.#closing.signal);
   }
 

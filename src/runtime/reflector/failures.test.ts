@@ -191,11 +191,11 @@ describe('a server that is back after an outage', () => {
     return slept.slice(from + 2);
   }
 
-  it('is asked every 2 s at least while it starts, and more and more seldom from 30 s on', async () => {
+  it('is asked at least every 2 s while it starts, and more and more seldom from 30 s on', async () => {
     const slept = await backAfterOutage([], Array<Answer>(32).fill(refusing(503)));
-    // The clock is ahead of what was slept by the time that the requests took.
+    // Its third would be longer, were it a usual one; how many there are hangs on the time that the requests take.
     const nowLonger = slept.findIndex((pause) => pause > 2_001);
-    expect(nowLonger).toBeGreaterThan(10);
+    expect(nowLonger).toBeGreaterThan(4);
     expect(slept[nowLonger]).toBeLessThanOrEqual(4_001);
     expect(Math.max(...slept)).toBeGreaterThanOrEqual(15_000);
   });

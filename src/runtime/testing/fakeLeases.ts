@@ -21,7 +21,7 @@ export class FakeLeases {
     return {
       request: <R>(request: TransportRequest) => this.#request(client, clock, request) as Promise<R>,
       stream: () => Promise.reject(new Error('no watches here')),
-      whenReachable: () => Promise.resolve(),
+      whenReachable: () => Promise.resolve(false),
       close: () => Promise.resolve(),
     };
   }

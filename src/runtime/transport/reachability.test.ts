@@ -32,6 +32,27 @@ it('asks every 3 s, once for all, until there is an answer', async () => {
   expect(probe).toHaveBeenCalledTimes(3);
 });
 
+it('tells an outage, in which a probe had no answer, from a server that only broke a connection', async () => {
+  const probe = vi.fn().mockResolvedValueOnce({}).mockResolvedValueOnce({}).mockRejectedValueOnce(down);
+  const { clock, reachability } = setUp(probe);
+  const ask = async (): Promise<boolean> => {
+    const waiting = reachability.whenReachable(never);
+    await clock.advance(3_000);
+    return waiting;
+  };
+  expect(await ask()).toBe(false);
+  // Waits for its turn, which is no outage.
+  expect(await ask()).toBe(false);
+
+  const early = reachability.whenReachable(never);
+  await clock.advance(1_000);
+  const late = reachability.whenReachable(never);
+  probe.mockResolvedValue({});
+  await clock.advance(3_000);
+  expect(await Promise.all([early, late])).toEqual([true, true]);
+  expect(await ask()).toBe(false);
+});
+
 it('takes a refusal for an answer: the server is there', async () => {
   const { clock, reachability } = setUp(() => Promise.reject(answered(403)));
   const waiting = reachability.whenReachable(never);

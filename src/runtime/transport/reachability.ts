@@ -18,20 +18,28 @@ export class Reachability {
   #waiting = new Set<() => void>();
   #probing = false;
   #lastProbe = -Infinity;
+  /** Whether the last probe had no answer, and how many had none so far. */
+  #isDown = false;
+  #failures = 0;
   readonly #end = new AbortController();
 
   constructor(options: ReachabilityOptions) {
     this.#options = options;
   }
 
-  /** Resolves once a probe that began after this call was answered, or `signal` is aborted. */
-  whenReachable(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
+  /**
+   * Resolves once a probe that began after this call was answered, or `signal` is aborted.
+   *
+   * @returns whether there was an outage: some probe since this call had no answer, or the last one before it had none
+   */
+  whenReachable(signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return Promise.resolve(false);
+    const failures = this.#isDown ? -1 : this.#failures;
     return new Promise((resolve) => {
       const done = (): void => {
         this.#waiting.delete(done);
         signal.removeEventListener('abort', done);
-        resolve();
+        resolve(this.#failures > failures);
       };
       this.#waiting.add(done);
       signal.addEventListener('abort', done, { once: true });
@@ -57,7 +65,13 @@ export class Reachability {
     await clock.sleep(this.#lastProbe + PROBE_INTERVAL_MS - clock.monotonic(), this.#end.signal);
     this.#lastProbe = clock.monotonic();
     const asked = [...this.#waiting];
-    if (asked.length === 0 || !(await answers(probe))) return;
+    if (asked.length === 0) return;
+    if (!(await answers(probe))) {
+      this.#isDown = true;
+      this.#failures += 1;
+      return;
+    }
+    this.#isDown = false;
     onAnswer();
     for (const done of asked) done();
   }

@@ -43,8 +43,10 @@ export interface Transport {
   /**
    * Resolves when the API server answers again, or when `signal` is aborted: never rejects. However many wait, one
    * probe is under way, every 3 s at most.
+   *
+   * @returns whether there was an outage: false where the first probe was answered
    */
-  whenReachable(signal?: AbortSignal): Promise<void>;
+  whenReachable(signal?: AbortSignal): Promise<boolean>;
   /** Ends every call and watch with a TransportError ('aborted') and closes the connections. */
   close(): Promise<void>;
 }
