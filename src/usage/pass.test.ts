@@ -89,14 +89,38 @@ describe('a capacity that fell', () => {
     expect(scene.prometheus.count('fallen')).toBe(3);
   });
 
-  it('of very many nodes is asked for every five minutes', async () => {
+  describe('of very many nodes', () => {
     const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`n${n}`, {}]));
-    scene.prometheus.devices = Object.keys(many).map((name) => device(name, 'eth0'));
-    for (let pass = 0; pass < 11; pass++) {
-      await scene.next(many);
-      await scene.clock.advance(30_000);
-    }
-    expect(scene.prometheus.count('fallen')).toBe(2);
+    const passes = async (count: number, everyMs: number): Promise<void> => {
+      for (let pass = 0; pass < count; pass++) {
+        await scene.next(many);
+        await scene.clock.advance(everyMs);
+      }
+    };
+    beforeEach(() => {
+      scene.prometheus.devices = Object.keys(many).map((name) => device(name, 'eth0'));
+    });
+
+    it('is asked for every five minutes, and after half a minute when there was no answer', async () => {
+      await passes(11, 30_000);
+      expect(scene.prometheus.count('fallen')).toBe(2);
+      scene.prometheus.before = (_question, kind) => {
+        if (kind === 'fallen') throw new PrometheusError('Deadline', 'no');
+      };
+      await scene.clock.advance(300_000);
+      await passes(4, 15_000);
+      expect(scene.prometheus.count('fallen')).toBe(4);
+    });
+
+    it('is asked for twice a minute at most, however many find less than before', async () => {
+      let speed = 1_000;
+      scene.prometheus.before = (_question, kind) => {
+        if (kind === 'facts') speed -= 1;
+        scene.prometheus.devices[0] = device('n0', 'eth0', { speed: String(speed) });
+      };
+      await passes(7, 10_000);
+      expect(scene.prometheus.count('fallen')).toBe(3);
+    });
   });
 
   it('is asked for at once when a pass finds less than the one before', async () => {

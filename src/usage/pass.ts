@@ -33,10 +33,11 @@ const OLDEST_FACTS_MS = 300_000;
 const SAMPLES_PER_WINDOW_EVERY_MS = 60_000;
 /**
  * Also asked when a node has less capacity than in the pass before; this is for what fell unseen. Of many nodes the hour
- * is so many samples (22 million for 10,000 nodes of three devices) that Prometheus takes a second of CPU or more.
+ * is so many samples (22 million for 10,000 nodes of three devices) that Prometheus takes a second of CPU or more: it is
+ * asked no sooner then, whatever fell, and more seldom while nothing does.
  */
 const FALLEN_SPEEDS_EVERY_MS = 30_000;
-const FALLEN_SPEEDS_OF_MANY_EVERY_MS = 300_000;
+const FALLEN_SPEEDS_OF_MANY_FRESH_MS = 300_000;
 /** So many nodes take 1 to 5 ms to evaluate: then it is the others' turn. */
 const NODES_A_TURN = 500;
 
@@ -158,7 +159,7 @@ export class Passes {
     if ((this.#facts.value?.series ?? 0) > MOST_FACTS_IN_PASS) this.#facts.refresh(() => this.#askFacts(readers));
     this.#fallenSpeeds.refresh(
       () => this.#background((patience) => questions.fallenSpeeds(resolver, patience)),
-      areMany ? FALLEN_SPEEDS_OF_MANY_EVERY_MS : FALLEN_SPEEDS_EVERY_MS,
+      areMany ? { freshMs: FALLEN_SPEEDS_OF_MANY_FRESH_MS, soonestMs: FALLEN_SPEEDS_EVERY_MS } : {},
     );
     if (this.#query.scrapeIntervalSeconds === undefined) {
       if (this.#samplesPerWindow.isOpen) this.#counts.expire();

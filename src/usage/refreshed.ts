@@ -34,11 +34,15 @@ export class Refreshed<T> {
    * Starts reading a new value when it is time for one and nothing is under way. A failure leaves the old value until
    * it is time for the next: what was too much for the server is not asked again at once.
    *
-   * @param everyMs other than usual
+   * @param options.freshMs how old a value may become, where that is more than the time from a failure to the next try
+   * @param options.soonestMs from one try to the next, also of a value that has expired
    */
-  refresh(read: () => Promise<T>, everyMs = this.#everyMs): void {
+  refresh(read: () => Promise<T>, { freshMs = this.#everyMs, soonestMs = 0 } = {}): void {
     const now = this.#clock.monotonic();
-    const isDue = this.#isExpired || now - Math.max(this.#readAt, this.#triedAt) >= everyMs;
+    const sinceTry = now - this.#triedAt;
+    const hasFailed = this.#triedAt > this.#readAt;
+    const isOld = hasFailed ? sinceTry >= this.#everyMs : now - this.#readAt >= freshMs;
+    const isDue = (isOld || this.#isExpired) && sinceTry >= soonestMs;
     if (this.#running === undefined && isDue) this.renew(read).catch(() => undefined);
   }
 
