@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,9 @@ import { defaultMeasurementOptions } from './controllers/measurement/options.ts'
 import type { ManagerOptions } from './manager/options.ts';
 import { loadKubeConfig, managerOptions } from './managerOptions.ts';
 import { readInvocation } from './options.ts';
+
+/** Of the pod that the test runs in, if it does. */
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
 let directory: string;
 let kubeconfig: string;
@@ -143,7 +147,7 @@ describe('loadKubeConfig', () => {
     beforeEach(() => vi.stubEnv('HOME', directory));
     afterEach(() => vi.unstubAllEnvs());
 
-    it('ends where there is nothing to go by, rather than guess an address', () => {
+    it.skipIf(existsSync(SERVICE_ACCOUNT))('ends where there is nothing to go by, rather than guess one', () => {
       vi.stubEnv('KUBECONFIG', undefined);
       expect(() => loadKubeConfig(undefined)).toThrow(
         /^no way to the API server: \$KUBECONFIG is not set, .*; --kubeconfig=FILE names one$/,
@@ -155,9 +159,16 @@ describe('loadKubeConfig', () => {
       expect(() => loadKubeConfig(undefined)).toThrow(/^\$KUBECONFIG or ~\/\.kube\/config: cannot be used: .*nowhere/);
     });
 
-    it('takes the one that is named', () => {
-      vi.stubEnv('KUBECONFIG', kubeconfig);
-      expect(loadKubeConfig(undefined).clusters).toHaveLength(1);
+    it('takes the one that is named, also for what it would have guessed', async () => {
+      const proxy = {
+        clusters: [{ name: 'proxy', cluster: { server: 'http://localhost:8080' } }],
+        users: [{ name: 'nobody', user: {} }],
+        contexts: [{ name: 'proxy', context: { cluster: 'proxy', user: 'nobody' } }],
+        'current-context': 'proxy',
+      };
+      await writeFile(join(directory, 'proxy'), JSON.stringify(proxy));
+      vi.stubEnv('KUBECONFIG', join(directory, 'proxy'));
+      expect(loadKubeConfig(undefined).getCurrentCluster()?.server).toBe('http://localhost:8080');
     });
   });
 });

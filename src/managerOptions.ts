@@ -41,8 +41,8 @@ export function managerOptions(
   };
 }
 
-/** What client-node guesses where there is nothing to go by. */
-const GUESSED_SERVER = 'http://localhost:8080';
+/** What client-node guesses where there is nothing to go by. A kubeconfig may name that server, by another context. */
+const GUESS = { context: 'loaded-context', server: 'http://localhost:8080' };
 
 /**
  * The way to the API server: the file, or $KUBECONFIG, ~/.kube/config, or the pod's service account.
@@ -61,7 +61,9 @@ export function loadKubeConfig(file: string | undefined): KubeConfig {
     const source = file === undefined ? '$KUBECONFIG or ~/.kube/config' : `--kubeconfig=${file}`;
     throw new UsageError(`${source}: cannot be used: ${reasonOf(error)}`);
   }
-  if (file === undefined && kubeConfig.getCurrentCluster()?.server === GUESSED_SERVER) {
+  const isGuess =
+    kubeConfig.currentContext === GUESS.context && kubeConfig.getCurrentCluster()?.server === GUESS.server;
+  if (file === undefined && isGuess) {
     throw new UsageError(
       'no way to the API server: $KUBECONFIG is not set, there is no ~/.kube/config, and this is no pod with a service ' +
         'account; --kubeconfig=FILE names one',
