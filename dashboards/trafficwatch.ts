@@ -40,7 +40,8 @@ const NOW: Row = {
   panels: [
     statPanel({
       title: 'Condition',
-      description: 'Whether its nodes have been decided: its condition Ready. The others are in its status.',
+      description:
+        'Whether its nodes have been decided and it is not stalled: its condition Ready. The others are in its status.',
       queries: [{ expr: IS_READY }],
       mappings: READY,
     }),

@@ -30,6 +30,7 @@ const NODE: Readonly<Record<keyof NodeStatus, Check>> = {
 
 const STATUS: Readonly<Record<keyof TrafficWatchStatus, Check>> = {
   ready: truth,
+  decided: truth,
   observedGeneration: number,
   labelKey: isLabelKey,
   fitNodes: number,

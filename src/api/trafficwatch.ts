@@ -90,9 +90,12 @@ const statusSchema = z
       .optional()
       .meta({
         description:
-          'True once the nodes are decided, while nothing is in the way; equal to the condition Ready. It says nothing of ' +
-          'the rollout.',
+          'True once the nodes are decided, unless the TrafficWatch is Stalled; equal to the condition Ready. It says ' +
+          'nothing of the rollout, nor of the last pass.',
       }),
+    decided: z.boolean().optional().meta({
+      description: 'True once two passes in a row had data, for good: it outlasts outages, restarts and stalls.',
+    }),
     observedGeneration: int64('The generation of the spec that this status is about.'),
     labelKey: z.string().optional().meta({ description: 'The label key in force on the nodes.' }),
     fitNodes: int32('Number of nodes whose verdict is Fit.'),
@@ -151,6 +154,7 @@ export interface NodeStatus {
 
 export interface TrafficWatchStatus {
   ready?: boolean;
+  decided?: boolean;
   nodes?: Record<string, NodeStatus>;
   conditions?: Condition[];
   observedGeneration?: number;

@@ -196,7 +196,7 @@ describe('a Deployment that the API server refuses', () => {
     await patchSpec('refused', podSpec([web]));
     await settled('refused', applied);
     await vi.waitFor(async () => expect(await stalled()).toMatchObject({ status: 'False' }), WAIT);
-    expect((await f.watch('refused')).status).toMatchObject({ ready: true });
+    await vi.waitFor(async () => expect((await f.watch('refused')).status).toMatchObject({ ready: true }), WAIT);
   });
 });
 

@@ -3,7 +3,7 @@ import type { Snapshot } from '../../../usage/snapshot.ts';
 import type { Observation } from '../observation.ts';
 import { decidePlan } from './plan.ts';
 import { decideStatus } from './status.ts';
-import { anObservation, failedPass, NOW, pass, usage } from '../testing/observations.ts';
+import { aClaim, anObservation, failedPass, KEY, NOW, pass, usage } from '../testing/observations.ts';
 import { settled, statusOf } from '../testing/settled.ts';
 
 const HEALTHY = { n1: 50, n2: 1 };
@@ -35,10 +35,33 @@ describe('Ready', () => {
       expect(status.ready).toBe(false);
       expect(of('Ready')).toMatchObject({ status: 'False', reason, message: 'because' });
       expect(of('Stalled')).toMatchObject({ status: 'True', reason, message: 'because' });
-      expect(of('Reconciling')).toMatchObject({ status: 'False', message: 'nothing else is left to be written' });
-      expect(statusOf({ ...o, watch: { ...o.watch, status } }).ready).toBe(true);
+      expect(of('Reconciling')).toMatchObject({
+        status: 'False',
+        message: 'the labels are written, the Deployment is not, until it is Stalled no more',
+      });
+      // Also behind a restart, while Prometheus is down: what was decided once stays so.
+      for (const current of [undefined, failedPass(3, 'Unreachable')]) {
+        const later = { ...o, watch: { ...o.watch, status }, current, previous: undefined };
+        expect(statusOf(later).ready).toBe(true);
+        expect(decidePlan(later).deployment?.kind).toBe('Apply');
+      }
     },
   );
+
+  it('is remembered by a TrafficWatch that touches nothing while it is stalled', () => {
+    const o = settled(anObservation());
+    // As a release wrote it that had no `decided`.
+    const status = { ...o.watch.status };
+    delete status.decided;
+    const stalledPlan = { ...decidePlan(anObservation({ claims: new Map([[KEY, [aClaim()]]]) })) };
+    expect(stalledPlan.decided).toBe(false);
+    const stalled = decideStatus({ ...o, watch: { ...o.watch, status } }, stalledPlan, []);
+    expect(stalled).toMatchObject({ ready: false, decided: true });
+    const reconciling = stalled.conditions?.find((c) => c.type === 'Reconciling');
+    expect(reconciling?.message).toBe('nothing is written, until it is Stalled no more');
+    const later = { ...o, watch: { ...o.watch, status: stalled }, current: undefined, previous: undefined };
+    expect(statusOf(later).ready).toBe(true);
+  });
 });
 
 describe('PrometheusReachable', () => {

@@ -67,8 +67,13 @@ function reconciling(plan: Plan, failures: readonly Failure[]): Draft {
   if (plan.fights.length > 0) return draft('True', Reason.LabelContested, fightsMessage(plan.fights));
   if (plan.renaming) return draft('True', Reason.LabelRenaming, 'moving nodes and Deployment to the new label key');
   if (!plan.decided && !plan.stall) return draft('True', Reason.Deciding, 'nodes are not decided yet');
-  const written = plan.stall ? 'nothing else is left to be written' : 'everything that was decided is written';
-  return draft('False', Reason.UpToDate, written);
+  return draft('False', Reason.UpToDate, plan.stall ? whatGoesOn(plan) : 'everything that was decided is written');
+}
+
+/** Some stalls leave the nodes alone, too. */
+function whatGoesOn({ verdicts }: Plan): string {
+  const labels = verdicts.length > 0 ? 'the labels are written, the Deployment is not' : 'nothing is written';
+  return `${labels}, until it is Stalled no more`;
 }
 
 function stalled(plan: Plan): Draft {

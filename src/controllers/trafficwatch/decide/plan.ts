@@ -5,6 +5,7 @@ import {
   thresholdOf,
   type TrafficWatch,
   type TrafficWatchSpec,
+  type TrafficWatchStatus,
 } from '../../../api/trafficwatch.ts';
 import type { Snapshot } from '../../../usage/snapshot.ts';
 import type { Claim, Observation } from '../observation.ts';
@@ -115,9 +116,14 @@ function hasMeasuredNode(snapshot: Snapshot | undefined): boolean {
   return false;
 }
 
+/** What the status remembers. One that another release or PKopel/traffic-operator wrote has `ready` alone. */
+export function wasDecided(status: TrafficWatchStatus | undefined): boolean {
+  return status?.decided ?? status?.ready === true;
+}
+
 /** Two passes in a row with data; once seen it stays, since labels survive restarts and outages. */
 function isDecided(o: Observation): boolean {
-  return o.watch.status?.ready === true || (hasMeasuredNode(o.current) && hasMeasuredNode(o.previous));
+  return wasDecided(o.watch.status) || (hasMeasuredNode(o.current) && hasMeasuredNode(o.previous));
 }
 
 function decideVerdicts(o: Observation, labelKey: string, previousKey: string | undefined): NodeVerdict[] {

@@ -5,7 +5,7 @@ import type { NodeView, Observation } from '../observation.ts';
 import { decideConditions } from './conditions.ts';
 import type { Failure } from './failure.ts';
 import { measuredNodes } from './measuredNodes.ts';
-import type { Plan } from './plan.ts';
+import { wasDecided, type Plan } from './plan.ts';
 import { alwaysListed, MAX_NODES_IN_FULL, selectNodes } from './statusNodes.ts';
 import { countVerdicts, type NodeVerdict } from './verdict.ts';
 
@@ -91,7 +91,8 @@ function listedNodes(o: Observation, plan: Plan): Record<string, NodeStatus> {
 export function decideStatus(o: Observation, plan: Plan, failures: readonly Failure[]): TrafficWatchStatus {
   const conditions = decideConditions(o, plan, failures, toTimestamp(o.now));
   const ready = conditions.find((c) => c.type === ConditionType.Ready)?.status === 'True';
-  const status = { ready, conditions, observedGeneration: o.watch.metadata?.generation };
+  const decided = plan.decided || wasDecided(o.watch.status);
+  const status = { ready, ...(decided && { decided }), conditions, observedGeneration: o.watch.metadata?.generation };
   const touchesNothing = plan.verdicts.length === 0 && plan.stall !== undefined;
   const knowsNothingYet = o.current === undefined && o.watch.status?.nodes !== undefined;
   if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...status };

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { anObservation, aWatch, failedPass, pass, usage } from '../testing/observations.ts';
 import { eventsOf, settled } from '../testing/settled.ts';
 import type { Observation } from '../observation.ts';
+import { decidePlan } from './plan.ts';
+import { decideStatus } from './status.ts';
+import { decideEvents } from './transitions.ts';
 
 describe('decideEvents', () => {
   const events = (o: Observation) => eventsOf(o).map((e) => `${e.type} ${e.reason}`);
@@ -46,6 +49,25 @@ describe('decideEvents', () => {
     expect(events(back)).toContain('Normal PrometheusAnswers');
     const again = { ...settled(back), current: failedPass(10, 'Deadline') };
     expect(events(again)).toContain('Warning PrometheusDeadline');
+  });
+
+  it('tells of each thing that is wrong with a spec, and of each once', () => {
+    let o = settled(anObservation());
+    const stalls = [
+      [2, 'replicas: -3'],
+      [2, 'replicas: -3 (request 17)'],
+      [3, 'replicas: -3 (request 17)'],
+      [4, 'image: none'],
+    ] as const;
+    const told = stalls.flatMap(([generation, message]) => {
+      o = { ...o, watch: { ...o.watch, metadata: { ...o.watch.metadata, generation } } };
+      const plan = { ...decidePlan(o), stall: { reason: 'DeploymentInvalid', message } as const };
+      const after = decideStatus(o, plan, []);
+      const now = decideEvents({ o, plan, after, failures: [] }).filter(({ note }) => note.startsWith('Stalled'));
+      o = { ...o, watch: { ...o.watch, status: after } };
+      return now.map(({ type, note }) => `${type} ${note}`);
+    });
+    expect(told).toEqual(['Warning Stalled: replicas: -3', 'Warning Stalled: image: none']);
   });
 
   it('counts nodes instead of naming them when many turn at once', () => {

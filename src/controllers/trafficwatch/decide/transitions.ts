@@ -28,13 +28,22 @@ const HEALTHY: Readonly<Record<string, Condition['status']>> = {
 function conditionEvents(before: TrafficWatchStatus | undefined, after: TrafficWatchStatus): PlannedEvent[] {
   return (after.conditions ?? []).flatMap((now) => {
     const was = before?.conditions?.find((c) => c.type === now.type);
-    if (was?.status === now.status && (was.reason === now.reason || isSameOutage(now))) return [];
+    if (was !== undefined && saysTheSame(was, now)) return [];
     const healthy = now.status === HEALTHY[now.type];
     // A first healthy state is no news, but for Ready; progress that simply goes on is not either.
     if (healthy && now.type !== ConditionType.Ready && was?.status !== invert(now.status)) return [];
     if (now.status === 'Unknown' || now.reason === Reason.Deciding) return [];
     return [{ type: healthy ? 'Normal' : 'Warning', reason: now.reason, note: `${now.type}: ${now.message}` } as const];
   });
+}
+
+/** A spec that was written anew may be wrong in another place: that is news, too. Other messages only say it better. */
+function saysTheSame(was: Condition, now: Condition): boolean {
+  if (was.status !== now.status) return false;
+  if (isSameOutage(now)) return true;
+  if (was.reason !== now.reason) return false;
+  const isAboutSpec = now.type === ConditionType.Stalled && now.status === 'True';
+  return !isAboutSpec || was.message === now.message || was.observedGeneration === now.observedGeneration;
 }
 
 /**

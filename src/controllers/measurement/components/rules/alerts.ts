@@ -55,7 +55,7 @@ sum by (pod) (increase(traffic_operator_passes_total{${OPERATOR},result="ok"}[5m
       for: '10m',
       severity: 'warning',
       summary: 'TrafficWatch {{ $labels.namespace }}/{{ $labels.trafficwatch }} is not ready',
-      description: 'Its nodes have not been decided for 10 minutes; its conditions say why.',
+      description: 'For 10 minutes its nodes have not been decided, or it is stalled; its conditions say why.',
     },
     {
       alert: 'TrafficOperatorMeasurementProblem',
