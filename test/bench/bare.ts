@@ -62,6 +62,7 @@ export class BareClient {
         'content-type': 'application/merge-patch+json',
         accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
       },
+      // A key of the form of ours: the operator's token may write no other.
       body: JSON.stringify({ metadata: { labels: { 'bare.traffic.example.com/unfit': value } } }),
     });
     await body.dump();

@@ -2,7 +2,7 @@ import { until } from '../faults/measured.ts';
 import type { Effort } from './effort.ts';
 import type { Figure } from './figure.ts';
 import { measureDiscovery } from './measures/discovery.ts';
-import { measureFlips } from './measures/flips.ts';
+import { measureBareFlips, measureFlips } from './measures/flips.ts';
 import { measureIdle } from './measures/idle.ts';
 import { measureLabelling } from './measures/labelling.ts';
 import { measureManyWatches } from './measures/manyWatches.ts';
@@ -59,11 +59,12 @@ async function measureLabellings(world: World, repetitions: number, told: Told):
 
 /** One operator as it is by default, on nodes that it has to label. */
 async function measureByDefault(world: World, repetitions: number, told: Told): Promise<void> {
+  const bare = await measureBareFlips(world, repetitions);
   const operator = await world.startOperator({ intervalMs: DEFAULT_INTERVAL_MS });
   try {
     await world.createWatch(WATCH);
     await settled(world, WATCH);
-    told('flips', await measureFlips(world, WATCH, repetitions));
+    told('flips', await measureFlips(world, WATCH, { repetitions, bare }));
     told('status', await measureStatus(world, WATCH));
     told('memory', await measureMemory(world, operator, repetitions));
     // A cluster on which nothing is unfit needs no operator.
@@ -95,11 +96,12 @@ export async function measureQuickly(nodes: number, effort: Effort, told: Told):
   const world = await startWorld(nodes, effort.intervalMs);
   try {
     told('labelling', await measureLabelling(world, effort.repetitions, { heartbeats: false }));
+    const bare = await measureBareFlips(world, 1);
     const operator = await world.startOperator();
     await world.createWatch(WATCH);
     await settled(world, WATCH);
     told('steady', await measureSteady(world, operator, effort));
-    told('flips', await measureFlips(world, WATCH, 2));
+    told('flips', await measureFlips(world, WATCH, { repetitions: 2, bare }));
     told('status', await measureStatus(world, WATCH));
     told('discovery', await measureDiscovery(world));
     told('connections', [connectionsOf(world)]);
