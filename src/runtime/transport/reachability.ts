@@ -34,12 +34,12 @@ export class Reachability {
    */
   whenReachable(signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);
-    const failures = this.#isDown ? -1 : this.#failures;
+    const [wasDown, failures] = [this.#isDown, this.#failures];
     return new Promise((resolve) => {
       const done = (): void => {
         this.#waiting.delete(done);
         signal.removeEventListener('abort', done);
-        resolve(this.#failures > failures);
+        resolve(wasDown || this.#failures > failures);
       };
       this.#waiting.add(done);
       signal.addEventListener('abort', done, { once: true });

@@ -175,8 +175,8 @@ const ABOUT_PASSES: ReadonlySet<string> = new Set([ConditionType.PrometheusReach
 
 /**
  * The conditions of a TrafficWatch, from what was seen, decided and done. Ready sums up, comes first, and survives
- * restarts and outages: it says that the nodes were decided and nothing stands in the way, not that the last pass was
- * a good one. Messages carry no figure that moves from pass to pass, so that an unchanged state writes nothing.
+ * restarts and outages: it says that the nodes were decided and that it is not Stalled, not that the last pass was a
+ * good one. Messages carry no figure that moves from pass to pass, so that an unchanged state writes nothing.
  *
  * @param now RFC 3339; becomes lastTransitionTime where the status changes.
  */
