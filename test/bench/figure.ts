@@ -1,6 +1,6 @@
 import { summarize, type Summary } from './statistics.ts';
 
-export type Unit = 'ms' | 's' | 'MiB' | 'KiB' | 'bytes' | 'calls' | 'connections' | '% of a core';
+export type Unit = 'ms' | 's' | 'MiB' | 'KiB' | 'bytes' | 'calls' | 'passes' | 'connections' | '% of a core';
 
 /** One line of the report: what was measured, and what it is held against. */
 export interface Figure {
@@ -32,7 +32,7 @@ export interface Result extends Omit<Figure, 'samples' | 'limit'> {
   readonly met?: boolean;
 }
 
-/** @throws RangeError for a figure without samples */
+/** @throws RangeError for a figure without samples, or with one that is no finite number */
 export function resultOf({ samples, limit, ...figure }: Figure): Result {
   const summary = summarize(samples);
   if (limit === undefined) return { ...figure, summary, ...metOf(figure.atMost, summary.median) };

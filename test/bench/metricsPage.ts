@@ -25,6 +25,11 @@ export class MetricsPage {
     return this.sum('traffic_operator_passes_total', 'result="ok"');
   }
 
+  /** Passes that gave none. */
+  get failedPasses(): number {
+    return this.sum('traffic_operator_passes_total') - this.passes;
+  }
+
   /** Passes that every TrafficWatch was looked at for, and the milliseconds from their starts to then, all together. */
   get settled(): { passes: number; ms: number } {
     const metric = 'traffic_operator_pass_settled_seconds';

@@ -12,6 +12,9 @@ describe('summarize', () => {
 
   it('makes no number of nothing', () => {
     expect(() => summarize([])).toThrow(RangeError);
+    // So much time over no pass, and none over none.
+    expect(() => summarize([1, Infinity])).toThrow('nothing was measured: 1, Infinity');
+    expect(() => summarize([NaN])).toThrow(RangeError);
   });
 });
 

@@ -6,7 +6,7 @@ export interface Summary {
   readonly max: number;
 }
 
-/** @throws RangeError for no samples: what was not measured is no number */
+/** @throws RangeError for no samples, or one that is no finite number: what was not measured is no number */
 export function summarize(samples: readonly number[]): Summary {
   const sorted = ascending(samples);
   return { count: sorted.length, min: sorted[0]!, median: rank(sorted, 0.5), max: sorted.at(-1)! };
@@ -16,7 +16,7 @@ export function summarize(samples: readonly number[]): Summary {
  * The smallest sample that at least this share of all is not above (nearest rank, as Prometheus' summaries have it).
  *
  * @param share above 0, at most 1
- * @throws RangeError for no samples
+ * @throws RangeError for no samples, or one that is no finite number
  */
 export function percentile(samples: readonly number[], share: number): number {
   return rank(ascending(samples), share);
@@ -35,7 +35,9 @@ export function growth(samples: readonly number[]): number {
 }
 
 function ascending(samples: readonly number[]): number[] {
-  if (samples.length === 0) throw new RangeError('nothing was measured');
+  if (samples.length === 0 || !samples.every(Number.isFinite)) {
+    throw new RangeError(`nothing was measured: ${samples.join(', ')}`);
+  }
   return [...samples].sort((a, b) => a - b);
 }
 

@@ -32,6 +32,7 @@ interface Steady {
 export async function measureSteady(world: World, operator: Operator, effort: Effort): Promise<Figure[]> {
   await quiet(world);
   const since = Date.now();
+  const failedBefore = await failedPasses(operator);
   const seen: Steady[] = [];
   for (let n = 0; n < effort.repetitions; n += 1) seen.push(await repeat(world, operator, effort.passes));
   const minutes = (Date.now() - since) / 60_000;
@@ -54,6 +55,13 @@ export async function measureSteady(world: World, operator: Operator, effort: Ef
       samples: of('median'),
       limit: { what: 'bare query of the rates', samples: of('bareMedian') },
     },
+    {
+      id: 'steady.failed',
+      what: 'passes that had no answer in time',
+      unit: 'passes',
+      samples: [(await failedPasses(operator)) - failedBefore],
+      atMost: 0,
+    },
     { id: 'steady.bareP99', what: 'bare query of the rates, 99th percentile', unit: 'ms', samples: of('bareP99') },
     { id: 'steady.bareBoth', what: 'bare queries of rates and of facts', unit: 'ms', samples: of('both') },
     { id: 'steady.loopP99', what: 'event loop lag, 99th percentile', unit: 'ms', samples: of('loopP99'), atMost: 50 },
@@ -74,6 +82,10 @@ export async function measureSteady(world: World, operator: Operator, effort: Ef
       atMost: 0,
     },
   ];
+}
+
+async function failedPasses(operator: Operator): Promise<number> {
+  return (await MetricsPage.of(operator)).failedPasses;
 }
 
 const WRITES = new Set(['create', 'update', 'patch', 'delete']);
