@@ -13,7 +13,8 @@ import type { NodeView, Observation } from '../observation.ts';
 import { WAIT_FOR_DATA_MS, waitingSinceOf } from './deployment.ts';
 import type { Failure } from './failure.ts';
 import type { LabelFight } from './labelFights.ts';
-import { measuredNodes } from './measuredNodes.ts';
+import { measuredNodes, type MeasuredNode } from './measuredNodes.ts';
+import { once } from './once.ts';
 import { passFailureReason } from './passFailure.ts';
 import type { Plan } from './plan.ts';
 
@@ -101,11 +102,11 @@ function named(list: readonly string[]): string {
   return `${list.slice(0, NAMED_AT_MOST).join(', ')}${more}`;
 }
 
-function unmeasuredNodes(o: Observation): NodeView[] {
+const unmeasuredOf = once((nodes: readonly MeasuredNode[]): NodeView[] => {
   const found: NodeView[] = [];
-  for (const { node, current } of measuredNodes(o)) if (current?.percent === undefined) found.push(node);
+  for (const { node, current } of nodes) if (current?.percent === undefined) found.push(node);
   return found;
-}
+});
 
 function cut(text: string): string {
   return text.length > LONGEST_PROBLEM ? `${text.slice(0, LONGEST_PROBLEM)}…` : text;
@@ -125,7 +126,7 @@ function whyUnmeasured(usage: NodeUsage | undefined): string {
 }
 
 function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
-  const unmeasured = unmeasuredNodes(o);
+  const unmeasured = unmeasuredOf(measuredNodes(o));
   const none = unmeasured.length === o.nodes.length;
   const due = none ? unmeasured : unmeasured.filter(({ createdAt }) => o.now - createdAt >= JOINING_MS);
   const warned = current.warnings.length === 0 ? '' : `Prometheus warns: ${named(current.warnings)}`;
@@ -143,14 +144,14 @@ function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
   return undefined;
 }
 
-function falls(o: Observation): string[] {
+const fallsOf = once((nodes: readonly MeasuredNode[]): string[] => {
   const found: string[] = [];
-  for (const { node, current } of measuredNodes(o)) {
+  for (const { node, current } of nodes) {
     const fall = current && describeFall(current);
     if (fall !== undefined) found.push(`${node.name}: ${fall}`);
   }
-  return found;
-}
+  return found.sort();
+});
 
 function metricsAvailable(o: Observation): Draft {
   const { current } = o;
@@ -164,7 +165,7 @@ function metricsAvailable(o: Observation): Draft {
   const examples = named([...current.unmatchedExamples, ...current.ambiguousExamples]);
   const remarks = [
     'every node has figures',
-    named(falls(o).sort()),
+    named(fallsOf(measuredNodes(o))),
     examples && `series that belong to no node, or to several: ${examples}`,
   ];
   return draft('True', Reason.AllMeasured, remarks.filter((remark) => remark !== '').join('; '));

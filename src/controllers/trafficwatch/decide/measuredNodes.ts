@@ -1,5 +1,6 @@
 import type { NodeUsage } from '../../../usage/percent.ts';
 import type { NodeView, Observation } from '../observation.ts';
+import { once } from './once.ts';
 
 /** A node, and how full it was. */
 export interface MeasuredNode {
@@ -33,3 +34,9 @@ export function measuredNodes({ nodes, current, previous }: Seen): readonly Meas
   }
   return latest.nodes;
 }
+
+/** Node name -> which of the nodes it is, from 0. */
+export const placesOf = once(
+  (nodes: readonly Pick<NodeView, 'name'>[]): ReadonlyMap<string, number> =>
+    new Map(nodes.map(({ name }, place) => [name, place])),
+);

@@ -4,12 +4,12 @@ import { formatPercent } from '../../../usage/percent.ts';
 import type { NodeView, Observation } from '../observation.ts';
 import { decideConditions } from './conditions.ts';
 import type { Failure } from './failure.ts';
-import { measuredNodes } from './measuredNodes.ts';
+import { measuredNodes, placesOf } from './measuredNodes.ts';
 import { wasDecided, type Plan } from './plan.ts';
 import { alwaysListed, MAX_NODES_IN_FULL, selectNodes } from './statusNodes.ts';
 import { countVerdicts, type NodeVerdict } from './verdict.ts';
 
-/** Beyond MAX_NODES_IN_FULL nodes, figures that changed alone are written at most this often: seconds. */
+/** Beyond MAX_NODES_IN_FULL nodes, figures that changed alone are written once in this time: seconds. */
 const FIGURES_INTERVAL_SECONDS = 60;
 
 function toTimestamp(ms: number): string {
@@ -46,12 +46,33 @@ function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeS
   };
 }
 
-/** In a large cluster the figures of the last status stand until they are a minute old. */
-function keepsFigures(watch: TrafficWatch, total: number, nowMs: number): boolean {
-  if (total <= MAX_NODES_IN_FULL) return false;
+/**
+ * A second of the minute that is always the same for the TrafficWatch: the FNV-1a hash of its uid, which is random.
+ * http://www.isthe.com/chongo/tech/comp/fnv/
+ */
+function secondOf({ metadata }: TrafficWatch): number {
+  let hash = 0x811c9dc5;
+  for (const char of metadata?.uid ?? '') hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0;
+  return hash % FIGURES_INTERVAL_SECONDS;
+}
+
+/**
+ * Counts minutes, which begin at another second for each TrafficWatch: all of them would write in the same pass
+ * otherwise, and the API server would have fifty statuses to take at once.
+ */
+function minuteOf(watch: TrafficWatch, seconds: number): number {
+  return Math.floor((seconds + secondOf(watch)) / FIGURES_INTERVAL_SECONDS);
+}
+
+/**
+ * In a large cluster the figures of the last status stand until a new minute begins. Both times are Prometheus': its
+ * clock may be minutes off ours.
+ */
+function keepsFigures({ watch, nodes, current }: Observation): boolean {
+  if (nodes.length <= MAX_NODES_IN_FULL || current?.timeSeconds === undefined) return false;
   const times = Object.values(watch.status?.nodes ?? {}).map((n) => n.time ?? 0);
   const newest = times.reduce((a, b) => Math.max(a, b), 0);
-  return nowMs / 1000 - newest < FIGURES_INTERVAL_SECONDS;
+  return minuteOf(watch, newest) === minuteOf(watch, current.timeSeconds);
 }
 
 /**
@@ -59,23 +80,22 @@ function keepsFigures(watch: TrafficWatch, total: number, nowMs: number): boolea
  * new list would have whatever the figures say. Which of the others are the hottest can wait.
  */
 function stillHolds(before: Record<string, NodeStatus>, o: Observation, { verdicts }: Plan): boolean {
-  const candidates = measuredNodes(o);
-  const gone = new Set(Object.keys(before));
-  for (const { node, place } of candidates) {
-    const was = before[node.name];
-    if (was === undefined) continue;
-    const verdict = verdicts[place];
-    if (verdict?.verdict !== was.verdict || verdict.reason !== was.reason) return false;
-    if (isUnfit(node, verdict, labelKeyOf(o.watch)) !== was.unfit) return false;
-    gone.delete(node.name);
+  const places = placesOf(o.nodes);
+  const labelKey = labelKeyOf(o.watch);
+  for (const [name, was] of Object.entries(before)) {
+    const place = places.get(name);
+    const node = place === undefined ? undefined : o.nodes[place];
+    const verdict = place === undefined ? undefined : verdicts[place];
+    if (node === undefined || verdict?.verdict !== was.verdict || verdict.reason !== was.reason) return false;
+    if (isUnfit(node, verdict, labelKey) !== was.unfit) return false;
   }
-  return gone.size === 0 && alwaysListed(candidates, verdicts).every((name) => Object.hasOwn(before, name));
+  return alwaysListed(measuredNodes(o), verdicts).every((name) => Object.hasOwn(before, name));
 }
 
 /** Nothing is worked out for a node before it is known to be listed: a long list names but a few. */
 function listedNodes(o: Observation, plan: Plan): Record<string, NodeStatus> {
   const before = o.watch.status?.nodes;
-  if (before && keepsFigures(o.watch, plan.verdicts.length, o.now) && stillHolds(before, o, plan)) return before;
+  if (before && keepsFigures(o) && stillHolds(before, o, plan)) return before;
   const listed: Record<string, NodeStatus> = {};
   for (const { node, verdict } of selectNodes(measuredNodes(o), plan.verdicts)) {
     listed[node.name] = nodeStatus(o, node, verdict);
@@ -86,7 +106,7 @@ function listedNodes(o: Observation, plan: Plan): Record<string, NodeStatus> {
 /**
  * The whole status as it should be. A stalled TrafficWatch that touches nothing keeps the counts and nodes it had; so
  * does any until the first pass after a start of the operator, which is no reason to forget what was known.
- * The figures of `nodes` move every pass up to 100 nodes, at most once a minute beyond; verdicts move at once.
+ * The figures of `nodes` move every pass up to 100 nodes, once a minute beyond; verdicts move at once.
  */
 export function decideStatus(o: Observation, plan: Plan, failures: readonly Failure[]): TrafficWatchStatus {
   const conditions = decideConditions(o, plan, failures, toTimestamp(o.now));

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { trafficWatchSchema } from '../../../api/trafficwatch.ts';
 import { diffMergePatch } from '../../../runtime/mergePatch.ts';
-import { anObservation, KEY, NOW, pass } from '../testing/observations.ts';
+import { anObservation, aWatch, KEY, NOW, pass } from '../testing/observations.ts';
 import type { Observation } from '../observation.ts';
 import { decidePlan } from './plan.ts';
 import { selectNodes } from './statusNodes.ts';
@@ -66,6 +67,26 @@ describe('beyond 100 nodes', () => {
     expect(statusOf(joined).nodes?.[names[0]!]).toMatchObject({ verdict: 'Unfit' });
   });
 
+  /** Of which these have no figure. */
+  const largeWithout = (hot: number, lost: readonly string[]): Observation => {
+    const figures = { ...percents(hot), ...Object.fromEntries(lost.map((name) => [name, undefined])) };
+    return { ...large(hot), current: pass(2, figures), previous: pass(1, figures) };
+  };
+
+  it('names unfit nodes before unknown ones', () => {
+    const nodes = Object.values(statusOf(largeWithout(90, names.slice(0, 30))).nodes ?? {});
+    expect(nodes.filter(({ verdict }) => verdict === 'Unfit')).toHaveLength(60);
+    expect(nodes).toHaveLength(60);
+  });
+
+  it('says at once that the label of an unknown node was changed by somebody', () => {
+    const [lost = ''] = names;
+    const o = settled(largeWithout(0, [lost]));
+    expect(o.watch.status?.nodes?.[lost]).toMatchObject({ verdict: 'Unknown', unfit: false });
+    const relabelled = o.nodes.map((node) => (node.name === lost ? { ...node, labels: { [KEY]: 'true' } } : node));
+    expect(statusOf({ ...o, nodes: relabelled }).nodes?.[lost]).toMatchObject({ verdict: 'Unknown', unfit: true });
+  });
+
   it('drops a node that is gone at once', () => {
     const o = settled(large(0));
     const [gone = ''] = Object.keys(o.watch.status?.nodes ?? {});
@@ -77,7 +98,8 @@ describe('beyond 100 nodes', () => {
     const listed = Object.keys(o.watch.status?.nodes ?? {});
     const late = names.find((name) => !listed.includes(name)) ?? '';
     const hot = { ...percents(0), [late]: 9 };
-    const status = statusOf({ ...o, now: NOW + 61_000, current: pass(4, hot), previous: pass(3, hot) });
+    const current = pass(4, hot, { timeSeconds: NOW / 1000 + 60 });
+    const status = statusOf({ ...o, now: NOW + 60_000, current, previous: pass(3, hot) });
     expect(status.nodes?.[late]).toMatchObject({ verdict: 'Fit' });
     expect(status.nodes?.[late]).not.toHaveProperty('since');
   });
@@ -96,16 +118,46 @@ describe('beyond 100 nodes', () => {
   const labelled = (o: Observation, hot: number) =>
     o.nodes.map((n, i) => ({ ...n, labels: { [KEY]: String(i < hot) } }));
 
-  it('writes figures at most once a minute, verdicts at once', () => {
+  const INTERVAL_SECONDS = 10;
+
+  /** Which passes after the first one write, where figures move in each; the clock of Prometheus may be off ours. */
+  const writesOf = (uid: string, { passes = 24, clockOffsetSeconds = 0 } = {}): number[] => {
+    const watch = aWatch({ metadata: { uid } });
+    let o = settled({ ...large(0), watch, current: passAt(0, clockOffsetSeconds) });
+    const writes: number[] = [];
+    for (let n = 1; n <= passes; n += 1) {
+      const now = NOW + n * INTERVAL_SECONDS * 1000;
+      o = { ...o, now, previous: o.current, current: passAt(n, clockOffsetSeconds) };
+      const status = statusOf(o);
+      if (diffMergePatch(o.watch.status, status) === undefined) continue;
+      writes.push(n);
+      o = { ...o, watch: { ...o.watch, status } };
+    }
+    return writes;
+  };
+  const passAt = (n: number, clockOffsetSeconds: number) => {
+    const startedAt = NOW + n * INTERVAL_SECONDS * 1000;
+    return pass(n + 2, noisy(0, n), { startedAt, timeSeconds: startedAt / 1000 + clockOffsetSeconds });
+  };
+
+  it.each([0, -300, 300])('writes figures once a minute, with a Prometheus whose clock is off by %d s', (offset) => {
+    const writes = writesOf('uid-web', { clockOffsetSeconds: offset });
+    expect(writes).toHaveLength(4);
+    expect(writes.slice(1).map((n, i) => n - writes[i]!)).toEqual([6, 6, 6]);
+  });
+
+  it('writes them at a time of the minute of its own, so that many TrafficWatches do not all write at once', () => {
+    const uids = Array.from({ length: 30 }, (_, i) => createHash('sha256').update(`${i}`).digest('hex').slice(0, 32));
+    const firsts = uids.map((uid) => writesOf(uid, { passes: 6 })[0]!);
+    const most = Math.max(...[1, 2, 3, 4, 5, 6].map((n) => firsts.filter((first) => first === n).length));
+    expect(new Set(firsts)).toEqual(new Set([1, 2, 3, 4, 5, 6]));
+    expect(most).toBeLessThan(15);
+  });
+
+  it('writes verdicts at once, and the figures beside them', () => {
     const o = settled(large(0));
-    const moved = (at: number, p: number) => ({
-      ...o,
-      now: NOW + at,
-      current: pass(4, { ...percents(0), 'node-007': p }),
-      previous: pass(3, { ...percents(0), 'node-007': p }),
-    });
-    expect(diffMergePatch(o.watch.status, statusOf(moved(10_000, 5)))).toBeUndefined();
-    expect(diffMergePatch(o.watch.status, statusOf(moved(61_000, 5)))).toBeDefined();
-    expect(diffMergePatch(o.watch.status, statusOf(moved(10_000, 50)))).toMatchObject({ unfitNodes: 1 });
+    const hot = { ...percents(0), 'node-007': 50 };
+    const status = statusOf({ ...o, now: NOW + 2_000, current: pass(4, hot), previous: pass(3, hot) });
+    expect(diffMergePatch(o.watch.status, status)).toMatchObject({ unfitNodes: 1 });
   });
 });

@@ -1,5 +1,6 @@
 import type { NodeUsage } from '../../../usage/percent.ts';
 import type { NodeView } from '../observation.ts';
+import { once } from './once.ts';
 import type { NodeVerdict } from './verdict.ts';
 
 /** Up to this many nodes the status lists all of them; etcd takes at most 1.5 MiB an object, and people read less. */
@@ -38,28 +39,33 @@ function byPercent(a: Candidate, b: Candidate): number {
   return (b.current?.percent ?? -1) - (a.current?.percent ?? -1) || byName(a, b);
 }
 
+type Compare = (a: Candidate, b: Candidate) => number;
+
 /** In one go, since sorting ten thousand in each pass takes longer than deciding them. */
-function hottest(candidates: readonly Candidate[]): Candidate[] {
+function firstOf(candidates: readonly Candidate[], most: number, compare: Compare): Candidate[] {
   const first: Candidate[] = [];
   for (const candidate of candidates) {
-    const last = first[HOTTEST_LISTED - 1];
-    if (last !== undefined && byPercent(last, candidate) < 0) continue;
-    const place = first.findIndex((other) => byPercent(candidate, other) < 0);
+    const last = first[most - 1];
+    if (last !== undefined && compare(last, candidate) < 0) continue;
+    const place = first.findIndex((other) => compare(candidate, other) < 0);
     first.splice(place < 0 ? first.length : place, 0, candidate);
-    first.length = Math.min(first.length, HOTTEST_LISTED);
+    first.length = Math.min(first.length, most);
   }
   return first;
 }
 
-function mostUrgent(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): Candidate[] {
+const hottestOf = once((candidates: readonly Candidate[]) => firstOf(candidates, HOTTEST_LISTED, byPercent));
+
+function mostUrgent(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[], most: number): Candidate[] {
   const rank = ({ place }: Candidate): number => RANK[verdicts[place]?.verdict ?? 'Fit'];
-  return candidates.filter((each) => rank(each) < RANK.Fit).sort((a, b) => rank(a) - rank(b) || byName(a, b));
+  const urgent = candidates.filter((each) => rank(each) < RANK.Fit);
+  return firstOf(urgent, most, (a, b) => rank(a) - rank(b) || byName(a, b));
 }
 
 function chosen(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): Iterable<Candidate> {
   if (candidates.length <= MAX_NODES_IN_FULL) return candidates;
-  const listed = new Set(hottest(candidates));
-  for (const candidate of mostUrgent(candidates, verdicts)) {
+  const listed = new Set(hottestOf(candidates));
+  for (const candidate of mostUrgent(candidates, verdicts, MAX_NODES_LISTED)) {
     if (listed.size >= MAX_NODES_LISTED) break;
     listed.add(candidate);
   }
@@ -68,8 +74,7 @@ function chosen(candidates: readonly Candidate[], verdicts: readonly NodeVerdict
 
 /** Names of the unfit and unknown nodes that a long list has whichever nodes are the hottest. */
 export function alwaysListed(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): string[] {
-  const first = mostUrgent(candidates, verdicts).slice(0, MAX_NODES_LISTED - HOTTEST_LISTED);
-  return first.map(({ node }) => node.name);
+  return mostUrgent(candidates, verdicts, MAX_NODES_LISTED - HOTTEST_LISTED).map(({ node }) => node.name);
 }
 
 /**

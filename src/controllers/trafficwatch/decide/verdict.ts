@@ -1,6 +1,7 @@
 import type { Verdict } from '../../../api/trafficwatch.ts';
 import { describeFall, isAboveForFall } from '../../../usage/capacityFall.ts';
 import type { NodeUsage } from '../../../usage/percent.ts';
+import { once } from './once.ts';
 
 /** The value of the node label: whether the node is unfit. */
 export type LabelValue = 'true' | 'false';
@@ -27,12 +28,14 @@ export interface NodeVerdict {
   readonly label: LabelValue | undefined;
 }
 
+type VerdictCounts = Readonly<Record<Verdict, number>>;
+
 /** How many nodes got which verdict. */
-export function countVerdicts(verdicts: readonly Pick<NodeVerdict, 'verdict'>[]): Record<Verdict, number> {
+export const countVerdicts = once((verdicts: readonly Pick<NodeVerdict, 'verdict'>[]): VerdictCounts => {
   const counts = { Fit: 0, Unfit: 0, Unknown: 0 };
   for (const { verdict } of verdicts) counts[verdict] += 1;
   return counts;
-}
+});
 
 type Check = (input: VerdictInput) => NodeVerdict | undefined;
 

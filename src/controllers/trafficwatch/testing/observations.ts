@@ -54,19 +54,20 @@ export function usage(node: string, percent: number | undefined, changes: Partia
   };
 }
 
-/** A pass that answered, with the percents given by node; undefined is a node without a figure. */
+/** A pass that answered, with the percents given by node, all of `changes.timeSeconds`; undefined is a node without a figure. */
 export function pass(
   n: number,
   percents: Record<string, number | undefined>,
   changes: Partial<Snapshot> = {},
 ): Snapshot {
+  const { timeSeconds = NOW / 1000 } = changes;
   return {
     pass: n,
     startedAt: NOW,
-    timeSeconds: NOW / 1000,
+    timeSeconds,
     ok: true,
     warnings: [],
-    nodes: new Map(Object.entries(percents).map(([node, percent]) => [node, usage(node, percent)])),
+    nodes: new Map(Object.entries(percents).map(([node, percent]) => [node, usage(node, percent, { timeSeconds })])),
     unmatchedSeries: 0,
     ambiguousSeries: 0,
     unmatchedExamples: [],
