@@ -4,6 +4,13 @@ import { resultOf, type Figure } from './figure.ts';
 const figure: Figure = { id: 'a.b', what: 'something', unit: 'ms', samples: [3, 1, 2] };
 
 describe('resultOf', () => {
+  it('says of which figure there is no number', () => {
+    expect(() => resultOf({ ...figure, samples: [1 / 0] })).toThrow('a.b: no finite numbers: Infinity');
+    expect(() => resultOf({ ...figure, limit: { what: 'the bare thing', samples: [] } })).toThrow(
+      'a.b, limit: nothing',
+    );
+  });
+
   it('judges nothing without a goal', () => {
     expect(resultOf(figure)).toEqual({
       id: 'a.b',

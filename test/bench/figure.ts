@@ -34,9 +34,9 @@ export interface Result extends Omit<Figure, 'samples' | 'limit'> {
 
 /** @throws RangeError for a figure without samples, or with one that is no finite number */
 export function resultOf({ samples, limit, ...figure }: Figure): Result {
-  const summary = summarize(samples);
+  const summary = summarizeOf(figure.id, samples);
   if (limit === undefined) return { ...figure, summary, ...metOf(figure.atMost, summary.median) };
-  const limits = summarize(limit.samples);
+  const limits = summarizeOf(`${figure.id}, limit`, limit.samples);
   const ratio = summary.median / limits.median;
   const goals = [metOf(figure.atMost, summary.median), metOf(limit.atMostTimes, ratio)].flatMap(({ met }) =>
     met === undefined ? [] : [met],
@@ -48,6 +48,14 @@ export function resultOf({ samples, limit, ...figure }: Figure): Result {
     ratio,
     ...(goals.length > 0 && { met: goals.every(Boolean) }),
   };
+}
+
+function summarizeOf(id: string, samples: readonly number[]): Summary {
+  try {
+    return summarize(samples);
+  } catch (cause) {
+    throw new RangeError(`${id}: ${(cause as Error).message}`, { cause });
+  }
 }
 
 function metOf(atMost: number | undefined, value: number): { met?: boolean } {

@@ -35,9 +35,8 @@ export function growth(samples: readonly number[]): number {
 }
 
 function ascending(samples: readonly number[]): number[] {
-  if (samples.length === 0 || !samples.every(Number.isFinite)) {
-    throw new RangeError(`nothing was measured: ${samples.join(', ')}`);
-  }
+  if (samples.length === 0) throw new RangeError('nothing was measured');
+  if (!samples.every(Number.isFinite)) throw new RangeError(`no finite numbers: ${samples.join(', ')}`);
   return [...samples].sort((a, b) => a - b);
 }
 

@@ -5,7 +5,7 @@ import { MetricsPage } from '../metricsPage.ts';
 import { residentBytes } from '../processUse.ts';
 import { percentile } from '../statistics.ts';
 import type { World } from '../world.ts';
-import { eachPass, settled } from './steady.ts';
+import { eachPass, failedBetween, settled } from './steady.ts';
 
 const WATCHES = 50;
 const BYTES_A_NODE_AND_WATCH = 200;
@@ -17,12 +17,14 @@ export async function measureManyWatches(world: World, operator: Operator, effor
   for (const name of names) await world.createWatch(name);
   for (const name of names) await settled(world, name);
   const p99: number[] = [];
+  const failed: number[] = [];
   const queries: number[] = [];
   const resident: number[] = [];
   for (let n = 0; n < effort.repetitions; n += 1) {
     const first = await MetricsPage.of(operator);
     p99.push(percentile(await eachPass(operator, { count: effort.passes, intervalMs: effort.intervalMs }), 0.99));
     const last = await MetricsPage.of(operator);
+    failed.push(failedBetween(first, last));
     queries.push((ratesQueries(last) - ratesQueries(first)) / (last.passes - first.passes));
     resident.push((residentBytes(operator.pid) - before) / world.nodes / names.length);
   }
@@ -34,6 +36,7 @@ export async function measureManyWatches(world: World, operator: Operator, effor
       samples: p99,
       atMost: 1_000,
     },
+    { id: 'many.failed', what: 'passes that failed', unit: 'passes', samples: failed, atMost: 0 },
     { id: 'many.queries', what: 'queries of rates a pass', unit: 'calls', samples: queries, atMost: 1 },
     {
       id: 'many.memory',

@@ -19,6 +19,7 @@ interface Steady {
   loopP99: number;
   loopMax: number;
   cpuMs: number;
+  failed: number;
   bareMedian: number;
   bareP99: number;
   both: number;
@@ -32,7 +33,6 @@ interface Steady {
 export async function measureSteady(world: World, operator: Operator, effort: Effort): Promise<Figure[]> {
   await quiet(world);
   const since = Date.now();
-  const failedBefore = await failedPasses(operator);
   const seen: Steady[] = [];
   for (let n = 0; n < effort.repetitions; n += 1) seen.push(await repeat(world, operator, effort.passes));
   const minutes = (Date.now() - since) / 60_000;
@@ -55,13 +55,7 @@ export async function measureSteady(world: World, operator: Operator, effort: Ef
       samples: of('median'),
       limit: { what: 'bare query of the rates', samples: of('bareMedian') },
     },
-    {
-      id: 'steady.failed',
-      what: 'passes that had no answer in time',
-      unit: 'passes',
-      samples: [(await failedPasses(operator)) - failedBefore],
-      atMost: 0,
-    },
+    { id: 'steady.failed', what: 'passes that failed', unit: 'passes', samples: of('failed'), atMost: 0 },
     { id: 'steady.bareP99', what: 'bare query of the rates, 99th percentile', unit: 'ms', samples: of('bareP99') },
     { id: 'steady.bareBoth', what: 'bare queries of rates and of facts', unit: 'ms', samples: of('both') },
     { id: 'steady.loopP99', what: 'event loop lag, 99th percentile', unit: 'ms', samples: of('loopP99'), atMost: 50 },
@@ -84,10 +78,6 @@ export async function measureSteady(world: World, operator: Operator, effort: Ef
   ];
 }
 
-async function failedPasses(operator: Operator): Promise<number> {
-  return (await MetricsPage.of(operator)).failedPasses;
-}
-
 const WRITES = new Set(['create', 'update', 'patch', 'delete']);
 
 /** What was written from `since` on, but for the lease, which is renewed whatever happens. */
@@ -105,10 +95,17 @@ async function quiet(world: World): Promise<void> {
 async function repeat({ prometheus, intervalMs }: World, operator: Operator, count: number): Promise<Steady> {
   const bare = await bareRates(prometheus.url, count);
   const both = await bareQuery(prometheus.url, QUERY);
+  const before = await MetricsPage.of(operator);
   const passes = await eachPass(operator, { count, intervalMs });
   const cpu = await undisturbed(operator, count * intervalMs);
+  const failed = failedBetween(before, await MetricsPage.of(operator));
   const { p99: bareP99, median: bareMedian } = tail(bare);
-  return { ...tail(passes), bareMedian, bareP99, both, ...cpu };
+  return { ...tail(passes), bareMedian, bareP99, both, failed, ...cpu };
+}
+
+/** How many passes had no answer, from one look at the metrics to the next. */
+export function failedBetween(before: MetricsPage, after: MetricsPage): number {
+  return after.allPasses - after.passes - (before.allPasses - before.passes);
 }
 
 const tail = (samples: readonly number[]): Pick<Steady, 'p99' | 'median'> => ({
@@ -146,13 +143,13 @@ export async function eachPass(
 
 /** What is only right when nobody looks in between: a page of metrics costs time, too. */
 async function undisturbed(operator: Operator, ms: number): Promise<Pick<Steady, 'cpuMs' | 'loopP99' | 'loopMax'>> {
-  const { passes } = await MetricsPage.of(operator);
+  const { allPasses } = await MetricsPage.of(operator);
   const begin = cpuSeconds(operator.pid);
   await sleep(ms);
   const cpu = cpuSeconds(operator.pid) - begin;
   const page = await MetricsPage.of(operator);
   const lag = (kind: string): number => page.sum(`nodejs_eventloop_lag_${kind}_seconds`) * 1000;
-  return { cpuMs: (cpu * 1000) / (page.passes - passes), loopP99: lag('p99'), loopMax: lag('max') };
+  return { cpuMs: (cpu * 1000) / (page.allPasses - allPasses), loopP99: lag('p99'), loopMax: lag('max') };
 }
 
 /** Waits until the operator says that nothing is left to be decided: all nodes measured, none unknown. */
