@@ -103,7 +103,7 @@ const statusSchema = z
     unknownNodes: int32('Number of nodes whose verdict is Unknown.'),
     nodes: z.record(z.string(), nodeStatus).optional().meta({
       description:
-        'What is known of each node, by name. Beyond 100 nodes at most 60 are listed: the 20 with the highest figures, then those that are Unfit or Unknown; where no verdict changes, their figures are written once a minute. The counts beside it are of all nodes.',
+        'What is known of each node, by name. Beyond 100 nodes at most 60 are listed: the 20 with the highest figures, then those that are Unfit or Unknown; the figures of all that are listed are then written once a minute, and whenever anything else that is said of one of them changes. The counts beside it are of all nodes.',
     }),
     conditions: conditionsSchema('Ready, Reconciling, Stalled, PrometheusReachable and MetricsAvailable.'),
   })

@@ -102,7 +102,7 @@ function named(list: readonly string[]): string {
   return `${list.slice(0, NAMED_AT_MOST).join(', ')}${more}`;
 }
 
-const unmeasuredOf = once((nodes: readonly MeasuredNode[]): NodeView[] => {
+const unmeasuredOf = once((nodes: readonly MeasuredNode[]): readonly NodeView[] => {
   const found: NodeView[] = [];
   for (const { node, current } of nodes) if (current?.percent === undefined) found.push(node);
   return found;
@@ -144,7 +144,7 @@ function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
   return undefined;
 }
 
-const fallsOf = once((nodes: readonly MeasuredNode[]): string[] => {
+const fallsOf = once((nodes: readonly MeasuredNode[]): readonly string[] => {
   const found: string[] = [];
   for (const { node, current } of nodes) {
     const fall = current && describeFall(current);

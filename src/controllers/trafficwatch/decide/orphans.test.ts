@@ -15,6 +15,13 @@ describe('decideOrphans', () => {
     expect(decideOrphans([node], new Set()).size).toBe(0);
   });
 
+  it('takes it off each of the nodes that share their keys, and none off those that share claimed ones', () => {
+    const labels = { [KEY]: 'true', [LOST]: 'false' };
+    const [claimed, both] = [[KEY], [KEY, LOST]];
+    const nodes = [claimed, claimed, both, both, claimed].map((ownedKeys, i) => ({ name: `n${i}`, labels, ownedKeys }));
+    expect([...decideOrphans(nodes, new Set([KEY])).keys()]).toEqual(['n2', 'n3']);
+  });
+
   it('has nothing to do for a key that is off already', () => {
     expect(decideOrphans([{ name: 'n1', labels: {}, ownedKeys: [LOST] }], new Set()).size).toBe(0);
   });

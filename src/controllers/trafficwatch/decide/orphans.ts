@@ -1,5 +1,4 @@
 import { createTakingOff, type LabelChange, type LabelChanges } from './nodeLabels.ts';
-import { once } from './once.ts';
 
 /** A Node as the sweep sees it: the label keys on it that this operator wrote. */
 export interface SweptNode {
@@ -27,11 +26,15 @@ export function decideOrphans(nodes: readonly SweptNode[], claimed: ReadonlySet<
   const changes = new Map<string, LabelChange>();
   const takeOff = createTakingOff();
   const isClaimed = (key: string): boolean => claimed.has(key);
-  // Nodes with the same keys mostly share one list of them, and fifty TrafficWatches are fifty keys on each node.
-  const areClaimed = once((keys: readonly string[]) => keys.every(isClaimed));
+  // Neighbours often share one list of keys, and fifty TrafficWatches are fifty keys on each node.
+  let allClaimed: readonly string[] | undefined;
   for (const node of nodes) {
+    if (node.ownedKeys === allClaimed) continue;
     // Mostly all of them, after each pass: nothing is made of such a node.
-    if (areClaimed(node.ownedKeys)) continue;
+    if (node.ownedKeys.every(isClaimed)) {
+      allClaimed = node.ownedKeys;
+      continue;
+    }
     const orphaned = orphanedKeys(node, isClaimed);
     if (orphaned.length > 0) changes.set(node.name, takeOff(orphaned));
   }

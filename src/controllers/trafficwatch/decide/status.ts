@@ -1,6 +1,6 @@
 import { ConditionType } from '../../../api/reasons.ts';
 import { labelKeyOf, type NodeStatus, type TrafficWatch, type TrafficWatchStatus } from '../../../api/trafficwatch.ts';
-import { formatPercent } from '../../../usage/percent.ts';
+import { formatPercent, type NodeUsage } from '../../../usage/percent.ts';
 import type { NodeView, Observation } from '../observation.ts';
 import { decideConditions } from './conditions.ts';
 import type { Failure } from './failure.ts';
@@ -32,13 +32,18 @@ function sinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string |
   return unchanged && o.nodes.length > MAX_NODES_IN_FULL ? undefined : toTimestamp(o.now);
 }
 
+/** Of a node whose capacity is not known there may be one, and no percent. */
+function hasRate(usage: NodeUsage | undefined): usage is NodeUsage {
+  return usage?.percent !== undefined || usage?.transmitBytesPerSecond !== undefined;
+}
+
 function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeStatus {
   const usage = o.current?.nodes.get(node.name);
   const since = sinceOf(o, node, verdict);
   return {
     currentBandwidthPercent: usage?.percent === undefined ? '' : formatPercent(usage.percent),
     ...(usage?.transmitBytesTotal === undefined ? {} : { currentTransmitTotal: usage.transmitBytesTotal }),
-    ...(usage?.percent === undefined ? {} : { time: Math.trunc(usage.timeSeconds) }),
+    ...(hasRate(usage) ? { time: Math.trunc(usage.timeSeconds) } : {}),
     unfit: isUnfit(node, verdict, labelKeyOf(o.watch)),
     verdict: verdict.verdict,
     reason: verdict.reason,
@@ -47,10 +52,10 @@ function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeS
 }
 
 /**
- * A second of the minute that is always the same for the TrafficWatch: the FNV-1a hash of its uid, which is random.
+ * Seconds, below a minute, that are always the same for the TrafficWatch: the FNV-1a hash of its uid, which is random.
  * http://www.isthe.com/chongo/tech/comp/fnv/
  */
-function secondOf({ metadata }: TrafficWatch): number {
+function offsetOf({ metadata }: TrafficWatch): number {
   let hash = 0x811c9dc5;
   for (const char of metadata?.uid ?? '') hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0;
   return hash % FIGURES_INTERVAL_SECONDS;
@@ -61,18 +66,19 @@ function secondOf({ metadata }: TrafficWatch): number {
  * otherwise, and the API server would have fifty statuses to take at once.
  */
 function minuteOf(watch: TrafficWatch, seconds: number): number {
-  return Math.floor((seconds + secondOf(watch)) / FIGURES_INTERVAL_SECONDS);
+  return Math.floor((seconds + offsetOf(watch)) / FIGURES_INTERVAL_SECONDS);
 }
 
 /**
  * In a large cluster the figures of the last status stand until a new minute begins. Both times are Prometheus': its
- * clock may be minutes off ours.
+ * clock may be minutes off ours. Of two servers behind one address, one may be somewhat behind the other.
  */
 function keepsFigures({ watch, nodes, current }: Observation): boolean {
   if (nodes.length <= MAX_NODES_IN_FULL || current?.timeSeconds === undefined) return false;
   const times = Object.values(watch.status?.nodes ?? {}).map((n) => n.time ?? 0);
   const newest = times.reduce((a, b) => Math.max(a, b), 0);
-  return minuteOf(watch, newest) === minuteOf(watch, current.timeSeconds);
+  const minutesSince = minuteOf(watch, current.timeSeconds) - minuteOf(watch, newest);
+  return minutesSince === 0 || minutesSince === -1;
 }
 
 /**

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { trafficWatchSchema } from '../../../api/trafficwatch.ts';
 import { diffMergePatch } from '../../../runtime/mergePatch.ts';
-import { anObservation, aWatch, KEY, NOW, pass } from '../testing/observations.ts';
+import { anObservation, aWatch, KEY, NOW, pass, usage } from '../testing/observations.ts';
+import type { Snapshot } from '../../../usage/snapshot.ts';
 import type { Observation } from '../observation.ts';
 import { decidePlan } from './plan.ts';
 import { selectNodes } from './statusNodes.ts';
@@ -120,14 +121,14 @@ describe('beyond 100 nodes', () => {
 
   const INTERVAL_SECONDS = 10;
 
-  /** Which passes after the first one write, where figures move in each; the clock of Prometheus may be off ours. */
-  const writesOf = (uid: string, { passes = 24, clockOffsetSeconds = 0 } = {}): number[] => {
+  /** Which passes after the first one write, where figures move in each. */
+  const writesOf = (uid: string, { passes = 24, passAt = passOf() } = {}): number[] => {
     const watch = aWatch({ metadata: { uid } });
-    let o = settled({ ...large(0), watch, current: passAt(0, clockOffsetSeconds) });
+    let o = settled({ ...large(0), watch, current: passAt(0) });
     const writes: number[] = [];
     for (let n = 1; n <= passes; n += 1) {
       const now = NOW + n * INTERVAL_SECONDS * 1000;
-      o = { ...o, now, previous: o.current, current: passAt(n, clockOffsetSeconds) };
+      o = { ...o, now, previous: o.current, current: passAt(n) };
       const status = statusOf(o);
       if (diffMergePatch(o.watch.status, status) === undefined) continue;
       writes.push(n);
@@ -135,15 +136,44 @@ describe('beyond 100 nodes', () => {
     }
     return writes;
   };
-  const passAt = (n: number, clockOffsetSeconds: number) => {
-    const startedAt = NOW + n * INTERVAL_SECONDS * 1000;
-    return pass(n + 2, noisy(0, n), { startedAt, timeSeconds: startedAt / 1000 + clockOffsetSeconds });
+  /** The clock of Prometheus may be off ours, and there may be several servers that take turns. */
+  const passOf =
+    (...clockOffsets: number[]) =>
+    (n: number) => {
+      const startedAt = NOW + n * INTERVAL_SECONDS * 1000;
+      const offset = clockOffsets[n % clockOffsets.length] ?? 0;
+      return pass(n + 2, noisy(0, n), { startedAt, timeSeconds: startedAt / 1000 + offset });
+    };
+  const onceAMinute = (writes: readonly number[]): void => {
+    expect(writes).toHaveLength(4);
+    for (const [i, n] of writes.slice(1).entries()) expect(Math.abs(n - writes[i]! - 6)).toBeLessThanOrEqual(1);
   };
 
   it.each([0, -300, 300])('writes figures once a minute, with a Prometheus whose clock is off by %d s', (offset) => {
-    const writes = writesOf('uid-web', { clockOffsetSeconds: offset });
-    expect(writes).toHaveLength(4);
-    expect(writes.slice(1).map((n, i) => n - writes[i]!)).toEqual([6, 6, 6]);
+    onceAMinute(writesOf('uid-web', { passAt: passOf(offset) }));
+  });
+
+  it.each([15, 45])('writes them once a minute, with two whose clocks are %d s apart', (offset) => {
+    onceAMinute(writesOf('uid-web', { passAt: passOf(0, offset) }));
+  });
+
+  it('writes them at once when the clock of Prometheus was put back by an hour', () => {
+    const o = settled(large(0));
+    const earlier = { now: NOW + 1_000, current: pass(3, noisy(0, 1), { timeSeconds: NOW / 1000 - 3_600 }) };
+    expect(diffMergePatch(o.watch.status, statusOf({ ...o, ...earlier }))).toHaveProperty('nodes');
+  });
+
+  it('writes them once a minute where the capacity of no node is known', () => {
+    const unknown = (n: number): Snapshot => {
+      const known = passOf()(n);
+      const nodes = names.map((name) => {
+        const { timeSeconds } = known.nodes.get(name)!;
+        const counters = { transmitBytesTotal: 123 + n, transmitBytesPerSecond: 5 };
+        return [name, usage(name, undefined, { ...counters, timeSeconds, reason: 'NoCapacity' })] as const;
+      });
+      return { ...known, nodes: new Map(nodes) };
+    };
+    onceAMinute(writesOf('uid-web', { passAt: unknown }));
   });
 
   it('writes them at a time of the minute of its own, so that many TrafficWatches do not all write at once', () => {
@@ -157,7 +187,12 @@ describe('beyond 100 nodes', () => {
   it('writes verdicts at once, and the figures beside them', () => {
     const o = settled(large(0));
     const hot = { ...percents(0), 'node-007': 50 };
-    const status = statusOf({ ...o, now: NOW + 2_000, current: pass(4, hot), previous: pass(3, hot) });
-    expect(diffMergePatch(o.watch.status, status)).toMatchObject({ unfitNodes: 1 });
+    const current = pass(4, hot, { timeSeconds: NOW / 1000 + 1 });
+    const status = statusOf({ ...o, now: NOW + 1_000, current, previous: pass(3, hot) });
+    const time = NOW / 1000 + 1;
+    expect(diffMergePatch(o.watch.status, status)).toMatchObject({
+      unfitNodes: 1,
+      nodes: { 'node-000': { time }, 'node-007': { time, verdict: 'Unfit', currentBandwidthPercent: '5e+01' } },
+    });
   });
 });

@@ -54,7 +54,9 @@ function firstOf(candidates: readonly Candidate[], most: number, compare: Compar
   return first;
 }
 
-const hottestOf = once((candidates: readonly Candidate[]) => firstOf(candidates, HOTTEST_LISTED, byPercent));
+const hottestOf = once((candidates: readonly Candidate[]): readonly Candidate[] =>
+  firstOf(candidates, HOTTEST_LISTED, byPercent),
+);
 
 function mostUrgent(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[], most: number): Candidate[] {
   const rank = ({ place }: Candidate): number => RANK[verdicts[place]?.verdict ?? 'Fit'];
