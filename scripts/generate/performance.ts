@@ -44,8 +44,9 @@ function readSoaks(): SoakRun[] {
 }
 
 function section({ nodes, effort, results, ...run }: BenchRun): string {
-  const repetitions = `${effort.repetitions} repetitions, ${effort.passes} passes in each that looks at passes`;
-  const made = `${madeBy(run)}; ${repetitions}.`;
+  const { repetitions, passes, intervalMs } = effort;
+  const looks = `${repetitions} repetitions, ${passes} passes in each that looks at passes, one every ${intervalMs / 1000} s`;
+  const made = `${madeBy(run)}; ${looks}.`;
   return [`### ${nodes.toLocaleString('en')} nodes`, made, renderTable(results)].join('\n\n');
 }
 
