@@ -37,15 +37,14 @@ it("does not ask somebody else's Service, and says so in the TrafficWatch until 
     /^Service default\/prometheus was not made by this operator, so it is not asked: .*--prometheus-url/,
   );
   expect(f.operator().log()).not.toContain('"reason":"Unreachable"');
-  // Once it is ours, it is asked: that nobody here knows its name shows that it was.
+  // Once it is gone, ours is made and asked: that nobody here knows its name shows that it was.
   await f.client.delete(SERVICES, SERVICE);
   await vi.waitFor(
     async () => expect(await conditionOf('PrometheusReachable')).toMatchObject({ reason: 'PrometheusUnreachable' }),
     WAIT,
   );
-  expect((await f.client.get(SERVICES, SERVICE)).metadata?.labels).toMatchObject({
-    'app.kubernetes.io/managed-by': 'traffic-operator',
-  });
+  const ours = await vi.waitFor(() => f.client.get(SERVICES, SERVICE), WAIT);
+  expect(ours.metadata?.labels).toMatchObject({ 'app.kubernetes.io/managed-by': 'traffic-operator' });
 });
 
 it('names a node without figures whose exporter does not come up, and why, until it does', async () => {
