@@ -21,7 +21,7 @@ import { DEFAULT_INTERVAL_MS } from './world.ts';
 const QUICK_NODES = 1_000;
 /** Five times as often as by default, so that hundreds of passes are seen in minutes: the harder case. */
 const OFTEN = { intervalMs: 2_000, passes: 25 };
-/** With 50,000 nodes Prometheus takes two seconds for a query, on two cores: no pass would have an answer in time. */
+/** With 50,000 nodes a query every 2 s takes Prometheus 2 s, on two cores: no pass would have an answer in time. */
 const AT_EASE = { intervalMs: DEFAULT_INTERVAL_MS, passes: 10 };
 const OFTEN_AT_MOST_NODES = 10_000;
 /** Units that mean the same on any machine. */
