@@ -30,6 +30,11 @@ export class MetricsPage {
     return this.sum('traffic_operator_passes_total');
   }
 
+  /** How many passes gave no answer since an earlier reading. */
+  failedSince(before: MetricsPage): number {
+    return this.allPasses - this.passes - (before.allPasses - before.passes);
+  }
+
   /** Passes that every TrafficWatch was looked at for, and the milliseconds from their starts to then, all together. */
   get settled(): { passes: number; ms: number } {
     const metric = 'traffic_operator_pass_settled_seconds';

@@ -5,7 +5,7 @@ import { MetricsPage } from '../metricsPage.ts';
 import { residentBytes } from '../processUse.ts';
 import { percentile } from '../statistics.ts';
 import type { World } from '../world.ts';
-import { eachPass, failedBetween, settled } from './steady.ts';
+import { eachPass, settled } from './steady.ts';
 
 const WATCHES = 50;
 const BYTES_A_NODE_AND_WATCH = 200;
@@ -24,7 +24,7 @@ export async function measureManyWatches(world: World, operator: Operator, effor
     const first = await MetricsPage.of(operator);
     p99.push(percentile(await eachPass(operator, { count: effort.passes, intervalMs: effort.intervalMs }), 0.99));
     const last = await MetricsPage.of(operator);
-    failed.push(failedBetween(first, last));
+    failed.push(last.failedSince(first));
     queries.push((ratesQueries(last) - ratesQueries(first)) / (last.passes - first.passes));
     resident.push((residentBytes(operator.pid) - before) / world.nodes / names.length);
   }

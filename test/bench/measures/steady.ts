@@ -100,14 +100,9 @@ async function repeat({ prometheus, intervalMs }: World, operator: Operator, cou
   const before = await MetricsPage.of(operator);
   const passes = await eachPass(operator, { count, intervalMs });
   const cpu = await undisturbed(operator, count * intervalMs);
-  const failed = failedBetween(before, await MetricsPage.of(operator));
+  const failed = (await MetricsPage.of(operator)).failedSince(before);
   const { p99: bareP99, median: bareMedian } = tail(bare);
   return { ...tail(passes), bareMedian, bareP99, failed, ...cpu };
-}
-
-/** How many passes had no answer, from one look at the metrics to the next. */
-export function failedBetween(before: MetricsPage, after: MetricsPage): number {
-  return after.allPasses - after.passes - (before.allPasses - before.passes);
 }
 
 const tail = (samples: readonly number[]): Pick<Steady, 'p99' | 'median'> => ({
