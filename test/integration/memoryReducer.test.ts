@@ -3,29 +3,60 @@ import { createInterface } from 'node:readline';
 import { expect, it, vi } from 'vitest';
 
 const MODULE = new URL('../../src/runtime/memoryReducer.ts', import.meta.url).href;
+const WAIT = { timeout: 90_000, interval: 500 };
+
+/** Runs a program beside `wakeMemoryReducer` until `look` at the lines that it printed throws no more. */
+async function untilLines(
+  program: string,
+  { flags = [], look }: { flags?: readonly string[]; look: (lines: readonly string[]) => void },
+): Promise<void> {
+  const source = `import { wakeMemoryReducer } from ${JSON.stringify(MODULE)}; wakeMemoryReducer(); ${program}`;
+  const child = spawn(process.execPath, [...flags, '--input-type=module-typescript', '--eval', source], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  const lines: string[] = [];
+  createInterface(child.stdout).on('line', (line) => lines.push(line));
+  try {
+    await vi.waitFor(() => look(lines), WAIT);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
 
 /** Holds 100 MB and more, lets them go, does nothing any more, and tells how many bytes of heap it holds. */
-const PROGRAM = `
-  import { wakeMemoryReducer } from ${JSON.stringify(MODULE)};
-  wakeMemoryReducer();
+const HOLDS_MUCH_ONCE = `
   let held = Array.from({ length: 1_000_000 }, (_, i) => ({ i, text: 'x' + i, list: [i] }));
   setTimeout(() => { held = undefined; }, 1_000);
   setInterval(() => { console.log(process.memoryUsage().heapTotal); }, 500);
 `;
 const HELD = 100 * 1024 ** 2;
-const WAIT = { timeout: 90_000, interval: 500 };
 
 it('a process that held much once gives it back when it has nothing to do', async () => {
-  const child = spawn(process.execPath, ['--input-type=module-typescript', '--eval', PROGRAM], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_OPTIONS: '' },
-  });
-  const seen: number[] = [];
-  createInterface(child.stdout).on('line', (line) => seen.push(Number(line)));
-  try {
-    await vi.waitFor(() => expect(Math.max(...seen)).toBeGreaterThan(HELD), WAIT);
-    await vi.waitFor(() => expect(seen.at(-1)).toBeLessThan(Math.max(...seen) / 4), WAIT);
-  } finally {
-    child.kill('SIGKILL');
-  }
+  const look = (lines: readonly string[]): void => {
+    const seen = lines.map(Number);
+    expect(Math.max(...seen)).toBeGreaterThan(HELD);
+    expect(seen.at(-1)).toBeLessThan(Math.max(...seen) / 4);
+  };
+  await untilLines(HOLDS_MUCH_ONCE, { look });
+});
+
+/** Holds 20 MB, and makes as much garbage every 10 s, which leads to a collection. */
+const HAS_PASSES = `
+  globalThis.held = Array.from({ length: 300_000 }, (_, i) => ({ i }));
+  const pass = () => { Array.from({ length: 200_000 }, (_, i) => ({ i, list: [i] })); };
+  pass();
+  setInterval(pass, 10_000);
+`;
+/** What V8 13.6 takes for little (`kHighMutatorUtilization`). */
+const LITTLE = 0.993;
+
+it('what little is allocated for C++ is not taken for much between two passes', async () => {
+  const flags = ['--trace-memory-reducer', '--trace-mutator-utilization', '--max-semi-space-size=2'];
+  const look = (lines: readonly string[]): void => {
+    const rates = lines.map((line) => /Embedder mutator utilization = ([\d.]+)/.exec(line)?.[1]).filter((rate) => rate);
+    expect(rates.length).toBeGreaterThanOrEqual(4);
+    for (const rate of rates) expect(Number(rate), lines.join('\n')).toBeGreaterThan(LITTLE);
+  };
+  await untilLines(HAS_PASSES, { flags, look });
 });
