@@ -61,7 +61,13 @@ export async function measureSteady(world: World, operator: Operator, effort: Ef
     { id: 'steady.failed', what: 'passes that failed', unit: 'passes', samples: of('failed'), atMost: 0 },
     { id: 'steady.bareP99', what: 'bare query of the rates, 99th percentile', unit: 'ms', samples: of('bareP99') },
     { id: 'steady.bareBoth', what: 'bare queries of rates and of facts', unit: 'ms', samples: both },
-    { id: 'steady.loopP99', what: 'event loop lag, 99th percentile', unit: 'ms', samples: of('loopP99'), atMost: 50 },
+    {
+      id: 'steady.loopP99',
+      what: 'event loop lag, highest 99th percentile of 15 s',
+      unit: 'ms',
+      samples: of('loopP99'),
+      atMost: 50,
+    },
     { id: 'steady.loopMax', what: 'event loop lag, longest', unit: 'ms', samples: of('loopMax') },
     { id: 'steady.cpu', what: 'CPU time of a pass', unit: 'ms', samples: of('cpuMs'), atMost: 100 },
     {
@@ -95,11 +101,12 @@ async function quiet(world: World): Promise<void> {
   await until('nothing is written any more', isQuiet, { timeout: 300_000 });
 }
 
-async function repeat({ prometheus, intervalMs }: World, operator: Operator, count: number): Promise<Steady> {
+async function repeat(world: World, operator: Operator, count: number): Promise<Steady> {
+  const { prometheus, intervalMs } = world;
   const bare = await bareRates(prometheus.url, count);
   const before = await MetricsPage.of(operator);
   const passes = await eachPass(operator, { count, intervalMs });
-  const cpu = await undisturbed(operator, count * intervalMs);
+  const cpu = await undisturbed(world, operator, count * intervalMs);
   const failed = (await MetricsPage.of(operator)).failedSince(before);
   const { p99: bareP99, median: bareMedian } = tail(bare);
   return { ...tail(passes), bareMedian, bareP99, failed, ...cpu };
@@ -138,15 +145,33 @@ export async function eachPass(
   return took;
 }
 
+type Undisturbed = Pick<Steady, 'cpuMs' | 'loopP99' | 'loopMax'>;
+
 /** What is only right when nobody looks in between: a page of metrics costs time, too. */
-async function undisturbed(operator: Operator, ms: number): Promise<Pick<Steady, 'cpuMs' | 'loopP99' | 'loopMax'>> {
+async function undisturbed(world: World, operator: Operator, ms: number): Promise<Undisturbed> {
   const { allPasses } = await MetricsPage.of(operator);
   const begin = cpuSeconds(operator.pid);
   await sleep(ms);
   const cpu = cpuSeconds(operator.pid) - begin;
   const page = await MetricsPage.of(operator);
-  const lag = (kind: string): number => page.sum(`nodejs_eventloop_lag_${kind}_seconds`) * 1000;
-  return { cpuMs: (cpu * 1000) / (page.allPasses - allPasses), loopP99: lag('p99'), loopMax: lag('max') };
+  const loopLag = (kind: string): Promise<number> => longestLag(world, page, { kind, ms });
+  const [loopP99, loopMax] = [await loopLag('p99'), await loopLag('max')];
+  return { cpuMs: (cpu * 1000) / (page.allPasses - allPasses), loopP99, loopMax };
+}
+
+/**
+ * Milliseconds, the most that any scrape saw within the last `ms`. The operator's Prometheus scrapes it, too, with which
+ * the count begins anew: the page at the end speaks of the time since then only.
+ */
+async function longestLag(
+  { prometheus }: World,
+  page: MetricsPage,
+  { kind, ms }: { kind: string; ms: number },
+): Promise<number> {
+  const metric = `nodejs_eventloop_lag_${kind}_seconds`;
+  const window = `${Math.round(ms / 1000)}s`;
+  const scraped = await prometheus.query(`max_over_time(${metric}{instance="operator"}[${window}])`);
+  return Math.max(page.sum(metric), ...scraped) * 1000;
 }
 
 /** Waits until the operator says that nothing is left to be decided: all nodes measured, none unknown. */
