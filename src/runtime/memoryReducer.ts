@@ -3,7 +3,7 @@ import { Script } from 'node:vm';
 /** V8 averages what is allocated over 5 s. */
 const EVERY_MS = 1_000;
 
-/** 0.6 KiB each. Fewer than 30 are too few: what a collection marks of them takes no time that could be measured. */
+/** 0.6 KiB each. One is too few; 30 are just enough. */
 const KEPT = 100;
 
 /**
