@@ -18,9 +18,13 @@ export class ConnectionPeaks {
 
   follow(pid: number): void {
     const index = this.#peaks.push(0) - 1;
+    const look = () => {
+      this.#peaks[index] = Math.max(this.#peaks[index]!, socketsTo(this.#port, pid).size);
+    };
+    look(); // some are ended at once
     const timer = setInterval(() => {
       try {
-        this.#peaks[index] = Math.max(this.#peaks[index]!, socketsTo(this.#port, pid).size);
+        look();
       } catch {
         clearInterval(timer); // it has ended
       }

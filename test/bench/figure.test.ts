@@ -25,6 +25,11 @@ describe('resultOf', () => {
     expect(resultOf({ ...figure, atMost: 1.9 }).met).toBe(false);
   });
 
+  it('holds the most against the goal, of what is counted', () => {
+    expect(resultOf({ ...figure, unit: 'connections', atMost: 3 }).met).toBe(true);
+    expect(resultOf({ ...figure, unit: 'connections', atMost: 2 }).met).toBe(false);
+  });
+
   it('holds the ratio of the medians against its goal, too', () => {
     const limit = { what: 'the bare thing', samples: [1, 1, 1] };
     expect(resultOf({ ...figure, limit })).toMatchObject({ ratio: 2 });

@@ -25,7 +25,7 @@ export async function measureManyWatches(world: World, operator: Operator, effor
     p99.push(percentile(await eachPass(operator, { count: effort.passes, intervalMs: effort.intervalMs }), 0.99));
     const last = await MetricsPage.of(operator);
     failed.push(last.failedSince(first));
-    queries.push((ratesQueries(last) - ratesQueries(first)) / (last.passes - first.passes));
+    queries.push((ratesQueries(last) - ratesQueries(first)) / (last.allPasses - first.allPasses));
     resident.push((residentBytes(operator.pid) - before) / world.nodes / names.length);
   }
   return [
