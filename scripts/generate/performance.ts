@@ -18,23 +18,33 @@ const FURTHER_NODE_AT_MOST = 5;
 /** The tables and plots of docs/performance.md, from what `make bench` measured; the words around them are not generated. */
 export function performancePage(): GeneratedFile[] {
   const runs = readRuns();
+  // Plots, and what each further node takes, compare sizes, not machines.
+  const ofOneMachine = runs.filter(({ where }) => where === '');
   const soaks = readSoaks();
-  const drawn = [...renderPlots(runs), ...soaks.map(renderSoak)];
+  const drawn = [...renderPlots(ofOneMachine), ...soaks.map(renderSoak)];
   const plots = drawn.map(({ name, svg }) => ({ path: `${DIRECTORY}/${name}.svg`, content: svg }));
   const text = readFileSync(join(ROOT, PAGE), 'utf8');
   const [before, rest] = [text.slice(0, text.indexOf(BEGIN)), text.slice(text.indexOf(END))];
   const images = plots.map(({ path }) => `![](${path.replace('docs/', '')})`).join('\n');
-  const sections = [images, ...runs.map(section), ...furtherNodes(runs), ...soaks.map(soakSection)];
+  const sections = [images, ...runs.map(section), ...furtherNodes(ofOneMachine), ...soaks.map(soakSection)];
   const content = `${before}${BEGIN}\n\n${sections.join('\n\n')}\n\n${rest}`;
   return [...plots, { path: PAGE, content }];
 }
 
-/** By size: `10000.json`. */
-function readRuns(): BenchRun[] {
+/** A run, and where it was made, if not where the others were: 'slower machine' for `10000-slower-machine.json`. */
+type PlacedRun = BenchRun & { where: string };
+
+/** By size. */
+function readRuns(): PlacedRun[] {
   const directory = join(ROOT, DIRECTORY);
-  const files = existsSync(directory) ? readdirSync(directory).filter((file) => /^\d+\.json$/.test(file)) : [];
-  const runs = files.map((file) => JSON.parse(readFileSync(join(directory, file), 'utf8')) as BenchRun);
-  return runs.sort((a, b) => a.nodes - b.nodes);
+  const files = existsSync(directory)
+    ? readdirSync(directory).filter((file) => /^\d+(-[a-z-]+)?\.json$/.test(file))
+    : [];
+  const runs = files.map((file) => ({
+    ...(JSON.parse(readFileSync(join(directory, file), 'utf8')) as BenchRun),
+    where: file.replace(/^\d+-?|\.json$/g, '').replaceAll('-', ' '),
+  }));
+  return runs.sort((a, b) => a.nodes - b.nodes || a.where.localeCompare(b.where));
 }
 
 /** The newest one, if there was any. */
@@ -43,11 +53,11 @@ function readSoaks(): SoakRun[] {
   return existsSync(path) ? [JSON.parse(readFileSync(path, 'utf8')) as SoakRun] : [];
 }
 
-function section({ nodes, effort, results, ...run }: BenchRun): string {
+function section({ nodes, where, effort, results, ...run }: PlacedRun): string {
   const { repetitions, passes, intervalMs } = effort;
   const looks = `${repetitions} repetitions, ${passes} passes in each that looks at passes, one every ${intervalMs / 1000} s`;
   const made = `${madeBy(run)}; ${looks}.`;
-  return [`### ${nodes.toLocaleString('en')} nodes`, made, renderTable(results)].join('\n\n');
+  return [`### ${nodes.toLocaleString('en')} nodes${where && `, ${where}`}`, made, renderTable(results)].join('\n\n');
 }
 
 /** What each further node takes, from one size to the next; nothing where fewer than two were measured. */
