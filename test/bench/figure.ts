@@ -2,7 +2,7 @@ import { summarize, type Summary } from './statistics.ts';
 
 export type Unit = 'ms' | 's' | 'MiB' | 'KiB' | 'bytes' | 'calls' | 'passes' | 'connections' | '% of a core';
 
-/** What the machine has no part in, so that no sample may be above its goal: of a time the median is looked at. */
+/** Of these no sample may be above its goal; of times and memory, in which the machine has a part, the median is looked at. */
 const HELD_BY_THE_MOST: ReadonlySet<Unit> = new Set(['calls', 'passes', 'connections', 'KiB']);
 
 /** One line of the report: what was measured, and what it is held against. */
