@@ -14,12 +14,13 @@ export async function ask(promql: string): Promise<readonly Series[]> {
 }
 
 /**
- * Whether a node sent more than so much all through the last 20 s, by rates over the operator's window: then so say the
- * operator's last two passes, whenever they were.
+ * Whether a node sent more than so much all through the last 25 s, by rates over the operator's window: then so say the
+ * operator's last two passes that ended. The older began 20 s ago, or a little more while another is under way; and the
+ * first of Prometheus' steps comes up to 5 s after the beginning of its 30 s.
  */
 export async function hasSentAbove(node: string, bytesPerSecond: number): Promise<boolean> {
   const rate = `sum(rate(node_network_transmit_bytes_total{node="${node}",device!="lo"}[20s]))`;
-  const all = `min_over_time(${rate}[20s:5s]) > ${bytesPerSecond} and count_over_time(${rate}[20s:5s]) >= 4`;
+  const all = `min_over_time(${rate}[30s:5s]) > ${bytesPerSecond} and count_over_time(${rate}[30s:5s]) >= 6`;
   return (await ask(all)).length > 0;
 }
 
