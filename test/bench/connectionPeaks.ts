@@ -19,16 +19,14 @@ export class ConnectionPeaks {
   follow(pid: number): void {
     const index = this.#peaks.push(0) - 1;
     const look = () => {
-      this.#peaks[index] = Math.max(this.#peaks[index]!, socketsTo(this.#port, pid).size);
-    };
-    look(); // some are ended at once
-    const timer = setInterval(() => {
       try {
-        look();
+        this.#peaks[index] = Math.max(this.#peaks[index]!, socketsTo(this.#port, pid).size);
       } catch {
         clearInterval(timer); // it has ended
       }
-    }, LOOK_EVERY_MS);
+    };
+    const timer = setInterval(look, LOOK_EVERY_MS);
     timer.unref();
+    look(); // some are ended at once
   }
 }

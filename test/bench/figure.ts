@@ -2,8 +2,10 @@ import { summarize, type Summary } from './statistics.ts';
 
 export type Unit = 'ms' | 's' | 'MiB' | 'KiB' | 'bytes' | 'calls' | 'passes' | 'connections' | '% of a core';
 
+/** Units that mean the same on any machine. */
+export const COUNTED: ReadonlySet<Unit> = new Set(['calls', 'connections', 'KiB']);
 /** Of these no sample may be above its goal; of times and memory, in which the machine has a part, the median is looked at. */
-const HELD_BY_THE_MOST: ReadonlySet<Unit> = new Set(['calls', 'passes', 'connections', 'KiB']);
+const HELD_BY_THE_MOST: ReadonlySet<Unit> = new Set([...COUNTED, 'passes']);
 
 /** One line of the report: what was measured, and what it is held against. */
 export interface Figure {

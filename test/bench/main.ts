@@ -11,8 +11,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Figure } from './figure.ts';
-import { resultOf, type Result } from './figure.ts';
+import { COUNTED, resultOf, type Result } from './figure.ts';
 import { machine } from './machine.ts';
 import { measureAtRest, measureCluster, measureQuickly, OPTIONAL, type Optional, type Told } from './sections.ts';
 import { renderTable } from './table.ts';
@@ -24,8 +23,6 @@ const OFTEN = { intervalMs: 2_000, passes: 25 };
 /** With 50,000 nodes a query every 2 s takes Prometheus 2 s, on two cores: no pass would have an answer in time. */
 const AT_EASE = { intervalMs: DEFAULT_INTERVAL_MS, passes: 10 };
 const OFTEN_AT_MOST_NODES = 10_000;
-/** Units that mean the same on any machine. */
-const COUNTED: ReadonlySet<Figure['unit']> = new Set(['calls', 'connections', 'KiB']);
 
 const { values } = parseArgs({
   options: {
