@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as lies from './lyingAnswers.ts';
+import { LyingScene } from './lyingScene.ts';
+import { measured } from './measured.ts';
+
+/** A Prometheus whose answers are larger than any can be, as the operator's process meets it. */
+
+/** Of one answer: the limit, and what lies in the buffers of two sockets and of both processes. */
+const MOST_TAKEN_MIB = 48;
+
+let scene: LyingScene;
+beforeAll(async () => {
+  // As by default: 32 MiB may take a busy machine longer than a pass may last at an interval of a few seconds.
+  scene = await LyingScene.start(['--interval=10s']);
+});
+afterAll(() => scene.stop());
+
+describe('labels stay, and the reason is told, when Prometheus', () => {
+  it('answers 100 MiB compressed', () =>
+    scene.lieFor({ name: 'answers 100 MiB compressed', lie: lies.compressed(100), reason: 'PrometheusTooLarge' }));
+
+  it.each([
+    ['answers 100 MiB', 100],
+    ['answers without end', Infinity],
+  ])('%s, which is not taken', async (name, mebibytes) => {
+    let most = 0;
+    const lie = lies.large(mebibytes, (taken) => (most = Math.max(most, taken)));
+    await scene.lieFor({ name, lie, reason: 'PrometheusTooLarge' });
+    measured(`${name}: ${most} MiB of an answer were taken`);
+    expect(most).toBeLessThan(MOST_TAKEN_MIB);
+  });
+});
+
+it('the process is the same as before, and has logged no error of its own', () => scene.expectCleanLog());
