@@ -34,8 +34,8 @@ export default defineConfig({
           setupFiles,
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          // They wait even more: for timeouts to run out, for servers to come back.
-          maxWorkers: 3,
+          // They wait even more: for timeouts to run out, for servers to come back. But what they wait for has deadlines.
+          maxWorkers: 2,
         },
       },
       {

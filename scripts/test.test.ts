@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { choose } from './test/choose.ts';
 import { LEVELS } from './test/levels.ts';
 import { needsGo, needsImage, needsLab } from './test/requirements.ts';
+import { scheduleOf } from './test/schedule.ts';
 import { summarize } from './test/summary.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -53,6 +54,23 @@ describe('the levels that run', () => {
     const { status, stdout } = spawnSync(process.execPath, args, { cwd: directory, env: {}, encoding: 'utf8' });
     expect([status, stdout.trim().split('\n').at(-1)]).toEqual([1, '0 passed, 1 failed']);
     expect(readFileSync(join(directory, 'reports/summary.txt'), 'utf8')).toBe(stdout);
+  });
+});
+
+describe('the order of levels', () => {
+  const names = (levels: readonly { name: string }[]): string[] => levels.map(({ name }) => name);
+
+  it('puts what waits beside what computes, and behind them what needs the machine to itself', () => {
+    const { sideBySide, alone } = scheduleOf(LEVELS);
+    expect(names(alone)).toEqual(['faults', 'bench']);
+    expect(sideBySide.slice(0, 2).map(names)).toEqual([['unit', 'integration'], ['e2e']]);
+    expect([...sideBySide.flat(), ...alone]).toHaveLength(LEVELS.length);
+    expect(new Set([...sideBySide.flat(), ...alone])).toEqual(new Set(LEVELS));
+  });
+
+  it('has nothing side by side where only those run that need the machine to themselves', () => {
+    const { chosen } = choose(LEVELS, { only: 'bench' });
+    expect(scheduleOf(chosen)).toEqual({ sideBySide: [], alone: chosen });
   });
 });
 

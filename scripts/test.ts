@@ -1,8 +1,8 @@
 /**
  * Runs the levels of tests, all of them even when one fails, and sums up from the runners' own reports. Side by side run
  * those that mostly wait for servers, those that wait for a cluster, and those that compute; among themselves each kind
- * runs one after the other. A level that cannot run on this machine fails, unless it was left out by name: a green run
- * means that everything ran.
+ * runs one after the other. Those that need the machine to themselves follow. A level that cannot run on this machine
+ * fails, unless it was left out by name: a green run means that everything ran.
  *
  *   node scripts/test.ts [--only "unit lint"] [--with faults] [--without "e2e"]
  *
@@ -13,28 +13,32 @@ import { parseArgs } from 'node:util';
 import { choose, type Choice } from './test/choose.ts';
 import { LEVELS, type Level } from './test/levels.ts';
 import { buildAhead, runLevel, runLevelBeside, type LevelResult } from './test/runLevel.ts';
+import { scheduleOf, type Schedule } from './test/schedule.ts';
 import { summarize } from './test/summary.ts';
 
 async function runAll({ chosen, leftOut }: Choice): Promise<number> {
   rmSync('reports', { recursive: true, force: true });
   mkdirSync('reports', { recursive: true });
-  const lanes = (['for servers', 'for cluster', undefined] as const)
-    .map((kind) => chosen.filter(({ waits }) => waits === kind))
-    .filter((levels) => levels.length > 0);
-  const building = buildAhead(lanes.flat().filter(({ waits }, n) => waits !== undefined && n > 0));
+  const results = await runInOrder(scheduleOf(chosen));
+  const order = (one: LevelResult): number => chosen.findIndex(({ name }) => name === one.level);
+  const inOrder = results.sort((a, b) => order(a) - order(b));
+  const { text, failed } = summarize(inOrder, leftOut);
+  writeFileSync('reports/summary.txt', text);
+  process.stdout.write(text);
+  return failed > 0 ? 1 : 0;
+}
+
+async function runInOrder({ sideBySide, alone }: Schedule): Promise<LevelResult[]> {
+  const later = sideBySide.flat().filter(({ waits }, n) => waits !== undefined && n > 0);
+  const building = buildAhead([...later, ...(sideBySide.length > 0 ? alone : [])]);
   const run = async (levels: readonly Level[], lane: number): Promise<LevelResult[]> => {
     // A cluster needs all that is built: until then the compilers have the machine, and its deadlines would pass.
     if (levels[0]?.waits === 'for cluster') await building;
     return inTurn(levels, lane === 0 ? runLevel : runLevelBeside);
   };
-  const results = await Promise.all(lanes.map(run));
+  const results = await Promise.all(sideBySide.map(run));
   await building;
-  const order = (one: LevelResult): number => chosen.findIndex(({ name }) => name === one.level);
-  const inOrder = results.flat().sort((a, b) => order(a) - order(b));
-  const { text, failed } = summarize(inOrder, leftOut);
-  writeFileSync('reports/summary.txt', text);
-  process.stdout.write(text);
-  return failed > 0 ? 1 : 0;
+  return [...results.flat(), ...(await inTurn(alone, runLevel))];
 }
 
 async function inTurn(levels: readonly Level[], runIt: (level: Level) => Promise<LevelResult>): Promise<LevelResult[]> {

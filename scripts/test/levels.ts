@@ -16,6 +16,11 @@ export interface Level {
    * what it waits for has deadlines, so that it does not give way to others.
    */
   readonly waits?: 'for servers' | 'for cluster';
+  /**
+   * Has the machine to itself, when all others have ended: it measures memory, or demands what a deadline leaves no time
+   * for where others compute.
+   */
+  readonly alone?: true;
   /** Says why the level cannot run on this machine; undefined when it can. */
   readonly unmet?: () => string | undefined;
 }
@@ -47,7 +52,7 @@ export const LEVELS: readonly Level[] = [
   {
     name: 'faults',
     long: true,
-    waits: 'for servers',
+    alone: true,
     ...builtByLab('k8s', 'etcd', 'node_exporter', 'prometheus', 'toxiproxy'),
     vitest: { project: 'faults', paths: [] },
   },
@@ -65,6 +70,7 @@ export const LEVELS: readonly Level[] = [
   {
     name: 'bench',
     long: true,
+    alone: true,
     ...builtByLab('k8s', 'etcd', 'prometheus'),
     commands: [
       ['node', 'scripts/build.ts'],
