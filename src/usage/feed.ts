@@ -115,7 +115,8 @@ class Feed implements UsageFeed {
   #passes(stopped: AbortSignal): Passes {
     const { query, clock, metrics } = this.#options;
     const questions = new Questions({ client: this.#client, query, clock, ...(metrics && { metrics }) });
-    const background: Background = (work) => within({ clock, stopped, timeoutMs: this.#deadlineMs }, work);
+    const background: Background = (work, atLeastMs = 0) =>
+      within({ clock, stopped, timeoutMs: Math.max(this.#deadlineMs, atLeastMs) }, work);
     return new Passes({ questions, query, clock, background });
   }
 
