@@ -10,6 +10,9 @@ import { percentile } from '../statistics.ts';
 import { QUERY, type World } from '../world.ts';
 
 const STATUS_WRITES_A_MINUTE = 1;
+const LEAST_TO_SETTLE_MS = 600_000;
+/** A label each: several times what servers need for it that share two slow cores with the operator. */
+const TO_SETTLE_A_NODE_MS = 30;
 /** No whole part of the five seconds from scrape to scrape. */
 const BETWEEN_BARE_QUERIES_MS = 450;
 
@@ -145,6 +148,18 @@ export async function eachPass(
   return took;
 }
 
+/** The metrics when a pass has just ended: between the end of a query and that of its pass there is one query more. */
+export async function passEnd(operator: Operator): Promise<MetricsPage> {
+  let page = await MetricsPage.of(operator);
+  const { passes } = page.settled;
+  const hasEnded = async (): Promise<boolean> => {
+    page = await MetricsPage.of(operator);
+    return page.settled.passes > passes;
+  };
+  await until('a pass has ended', hasEnded, { every: 200 });
+  return page;
+}
+
 type Undisturbed = Pick<Steady, 'cpuMs' | 'loopP99' | 'loopMax'>;
 
 /** What is only right when nobody looks in between: a page of metrics costs time, too. */
@@ -180,5 +195,6 @@ export async function settled(world: World, name: string): Promise<void> {
     const { fitNodes = 0, unfitNodes = 0 } = (await world.watch(name)).status ?? {};
     return fitNodes + unfitNodes === world.nodes;
   };
-  await until(`${name} is settled`, isSettled, { timeout: 600_000 });
+  const timeout = Math.max(LEAST_TO_SETTLE_MS, world.nodes * TO_SETTLE_A_NODE_MS);
+  await until(`${name} is settled`, isSettled, { timeout });
 }
