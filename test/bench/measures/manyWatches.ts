@@ -1,11 +1,11 @@
 import type { Operator } from '../../integration/operator.ts';
 import type { Effort } from '../effort.ts';
 import type { Figure } from '../figure.ts';
-import type { MetricsPage } from '../metricsPage.ts';
+import { MetricsPage } from '../metricsPage.ts';
 import { residentBytes } from '../processUse.ts';
 import { percentile } from '../statistics.ts';
 import type { World } from '../world.ts';
-import { eachPass, passEnd, settled } from './steady.ts';
+import { eachPass, settled } from './steady.ts';
 
 const WATCHES = 50;
 const BYTES_A_NODE_AND_WATCH = 200;
@@ -21,9 +21,9 @@ export async function measureManyWatches(world: World, operator: Operator, effor
   const queries: number[] = [];
   const resident: number[] = [];
   for (let n = 0; n < effort.repetitions; n += 1) {
-    const first = await passEnd(operator);
+    const first = await MetricsPage.of(operator);
     p99.push(percentile(await eachPass(operator, { count: effort.passes, intervalMs: effort.intervalMs }), 0.99));
-    const last = await passEnd(operator);
+    const last = await MetricsPage.of(operator);
     failed.push(last.failedSince(first));
     queries.push((ratesQueries(last) - ratesQueries(first)) / (last.allPasses - first.allPasses));
     resident.push((residentBytes(operator.pid) - before) / world.nodes / names.length);

@@ -148,18 +148,6 @@ export async function eachPass(
   return took;
 }
 
-/** The metrics when a pass has just ended: between the end of a query and that of its pass there is one query more. */
-export async function passEnd(operator: Operator): Promise<MetricsPage> {
-  let page = await MetricsPage.of(operator);
-  const { passes } = page.settled;
-  const hasEnded = async (): Promise<boolean> => {
-    page = await MetricsPage.of(operator);
-    return page.settled.passes > passes;
-  };
-  await until('a pass has ended', hasEnded, { every: 200 });
-  return page;
-}
-
 type Undisturbed = Pick<Steady, 'cpuMs' | 'loopP99' | 'loopMax'>;
 
 /** What is only right when nobody looks in between: a page of metrics costs time, too. */
