@@ -4,7 +4,7 @@ import { createLogger } from '../runtime/logger.ts';
 import { createUsageFeed } from './feed.ts';
 import type { UsageFeed } from './feed.ts';
 import { FakePrometheus } from './testing/fakePrometheus.ts';
-import { device } from './testing/passScene.ts';
+import { device, QUERY } from './testing/passScene.ts';
 
 const MANY = 1_001;
 /** Longer than a pass may take, which is 8 s. */
@@ -28,7 +28,7 @@ function run(count: number): UsageFeed {
   const nodes = new Map(names.map((name) => [name, {}]));
   const feed = createUsageFeed({
     endpoint: { url: 'http://prometheus:9090' },
-    query: { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [], direction: 'transmit' },
+    query: QUERY,
     intervalMs: 10_000,
     nodes: () => nodes,
     clock,

@@ -4,6 +4,7 @@ import { LyingScene, type LieRow } from './lyingScene.ts';
 import { measured } from './measured.ts';
 
 /** A Prometheus that answers late, wrongly or not at all, as the operator's process meets it. */
+
 const LATE_MS = 60_000;
 
 let scene: LyingScene;
