@@ -76,3 +76,17 @@ it('a part of the facts is not waited for without end', async () => {
   // At 0, 30 and 60 s: each is called off after 25 s, and the next pass asks anew.
   expect(prometheus.count('facts')).toBe(3);
 });
+
+it('speeds that fell are read to their end where nodes are very many, too', async () => {
+  prometheus.before = (_question, kind) => (kind === 'fallen' ? clock.sleep(SLOW_MS) : undefined);
+  const feed = run(MANY);
+  prometheus.devices[0] = device('n0', 'eth0', { peak: '200' });
+  await vi.waitFor(
+    async () => {
+      await clock.advance(1_000);
+      expect(feed.current?.nodes.get('n0')).toHaveProperty('fall');
+    },
+    { timeout: 20_000, interval: 5 },
+  );
+  expect(prometheus.count('fallen')).toBe(1);
+});

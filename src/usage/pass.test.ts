@@ -112,6 +112,18 @@ describe('a capacity that fell', () => {
       expect(scene.prometheus.count('fallen')).toBe(4);
     });
 
+    it('takes Prometheus a tenth of the time at most', async () => {
+      scene.prometheus.before = async (_question, kind) => {
+        if (kind !== 'fallen') return;
+        await scene.clock.advance(25_000);
+        throw new PrometheusError('Deadline', 'no');
+      };
+      await passes(23, 10_000);
+      expect(scene.prometheus.count('fallen')).toBe(1);
+      await passes(1, 10_000);
+      expect(scene.prometheus.count('fallen')).toBe(2);
+    });
+
     it('is asked for twice a minute at most, however many find less than before', async () => {
       let speed = 1_000;
       scene.prometheus.before = (_question, kind) => {

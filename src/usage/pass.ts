@@ -12,7 +12,7 @@ import type { NodeUsage } from './percent.ts';
 import { orAborted, type Patience } from './patience.ts';
 import { PEAK_WINDOW_SECONDS } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
-import type { Answered, Background, Questions } from './questions.ts';
+import { ANSWER_OF_MANY_MS, type Answered, type Background, type Questions } from './questions.ts';
 import { Refreshed } from './refreshed.ts';
 import type { Readings } from './samples.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -37,7 +37,8 @@ const SAMPLES_PER_WINDOW_EVERY_MS = 60_000;
  * asked no sooner then, whatever fell, and more seldom while nothing does.
  */
 const FALLEN_SPEEDS_EVERY_MS = 30_000;
-const FALLEN_SPEEDS_OF_MANY_FRESH_MS = 300_000;
+/** And Prometheus, where it needs long or does not get to its end, spends a tenth of its time on it at most. */
+const FALLEN_SPEEDS_OF_MANY = { freshMs: 300_000, soonestMs: FALLEN_SPEEDS_EVERY_MS, restTimes: 9 };
 /** So many nodes take 1 to 5 ms to evaluate: then it is the others' turn. */
 const NODES_A_TURN = 500;
 
@@ -158,8 +159,8 @@ export class Passes {
     const { resolver, areMany } = readers;
     if ((this.#facts.value?.series ?? 0) > MOST_FACTS_IN_PASS) this.#facts.refresh(() => this.#askFacts(readers));
     this.#fallenSpeeds.refresh(
-      () => this.#background((patience) => questions.fallenSpeeds(resolver, patience)),
-      areMany ? { freshMs: FALLEN_SPEEDS_OF_MANY_FRESH_MS, soonestMs: FALLEN_SPEEDS_EVERY_MS } : {},
+      () => this.#background((patience) => questions.fallenSpeeds(resolver, patience), areMany ? ANSWER_OF_MANY_MS : 0),
+      areMany ? FALLEN_SPEEDS_OF_MANY : {},
     );
     if (this.#query.scrapeIntervalSeconds === undefined) {
       if (this.#samplesPerWindow.isOpen) this.#counts.expire();

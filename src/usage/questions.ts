@@ -31,10 +31,11 @@ export type QuestionKind = 'rates' | 'facts' | 'uplinks' | 'samples_per_window' 
 export type Background = <T>(work: (patience: Patience) => Promise<T>, atLeastMs?: number) => Promise<T>;
 
 /**
- * Of 50,000 nodes a part is 25 MB. A server on a busy machine needs longer for it than a pass may take, also when it is
- * asked again; of the five minutes for which facts are trusted, all parts together take half at most.
+ * How long an answer about very many nodes may take that no pass waits for. Of 50,000 a part of the facts is 25 MB: a
+ * server on a busy machine needs longer for it than a pass may take, also when it is asked again. Of the five minutes
+ * for which facts are trusted, all parts together take half at most.
  */
-const PART_OF_FACTS_MS = 25_000;
+export const ANSWER_OF_MANY_MS = 25_000;
 
 /** What the feed tells of itself while it works. */
 export interface UsageMetrics {
@@ -102,7 +103,7 @@ export class Questions {
     for (const metric of FACT_METRICS) {
       const expression = factsQuery(this.#query, COUNTED, [metric]);
       const read = (patience: Patience): Promise<Answered> => this.#read('facts', expression, readings, patience);
-      parts.push(await background(read, PART_OF_FACTS_MS));
+      parts.push(await background(read, ANSWER_OF_MANY_MS));
     }
     return {
       readings,

@@ -61,4 +61,30 @@ describe('Refreshed', () => {
     await value.settled();
     expect(value.value).toBe(2);
   });
+
+  it.each([
+    ['succeeds', () => undefined],
+    ['fails', () => Promise.reject(new Error('no'))],
+  ])('rests as many times as long as a reading took that %s, also when it expires', async (_how, result) => {
+    const clock = new FakeClock();
+    const value = new Refreshed<unknown>(clock, 1_000);
+    let reads = 0;
+    const read = async (): Promise<unknown> => {
+      reads++;
+      await clock.sleep(2_000);
+      return result();
+    };
+    const refresh = (): void => value.refresh(read, { restTimes: 9 });
+    refresh();
+    await clock.advance(2_000);
+    value.expire();
+    await clock.advance(17_999);
+    refresh();
+    expect(reads).toBe(1);
+    await clock.advance(1);
+    refresh();
+    expect(reads).toBe(2);
+    await clock.advance(2_000);
+    await value.settled();
+  });
 });

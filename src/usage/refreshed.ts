@@ -7,6 +7,9 @@ export class Refreshed<T> {
   #value: T | undefined;
   #readAt = -Infinity;
   #triedAt = -Infinity;
+  /** When the last reading ended, whatever came of it, and how long it took. */
+  #endedAt = -Infinity;
+  #tookMs = 0;
   #isExpired = false;
   #running: Promise<T> | undefined;
 
@@ -36,13 +39,15 @@ export class Refreshed<T> {
    *
    * @param options.freshMs how old a value may become, where that is more than the time from a failure to the next try
    * @param options.soonestMs from one try to the next, also of a value that has expired
+   * @param options.restTimes how many times as long as the last reading took nothing is read after it, whatever is due
    */
-  refresh(read: () => Promise<T>, { freshMs = this.#everyMs, soonestMs = 0 } = {}): void {
+  refresh(read: () => Promise<T>, { freshMs = this.#everyMs, soonestMs = 0, restTimes = 0 } = {}): void {
     const now = this.#clock.monotonic();
     const sinceTry = now - this.#triedAt;
     const hasFailed = this.#triedAt > this.#readAt;
     const isOld = hasFailed ? sinceTry >= this.#everyMs : now - this.#readAt >= freshMs;
-    const isDue = (isOld || this.#isExpired) && sinceTry >= soonestMs;
+    const isRested = now - this.#endedAt >= this.#tookMs * restTimes;
+    const isDue = (isOld || this.#isExpired) && sinceTry >= soonestMs && isRested;
     if (this.#running === undefined && isDue) this.renew(read).catch(() => undefined);
   }
 
@@ -59,8 +64,14 @@ export class Refreshed<T> {
         this.set(value);
         return value;
       })
-      .finally(() => (this.#running = undefined));
+      .finally(() => this.#ended());
     return this.#running;
+  }
+
+  #ended(): void {
+    this.#running = undefined;
+    this.#endedAt = this.#clock.monotonic();
+    this.#tookMs = this.#endedAt - this.#triedAt;
   }
 
   /** Makes it time for a new value, whatever the age of this one. */
