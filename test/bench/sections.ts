@@ -81,7 +81,7 @@ async function measurePasses(world: World, effort: Effort, told: Told, without: 
   const operator = await world.startOperator();
   try {
     await until('it leads', async () => (await MetricsPage.of(operator)).sum('traffic_operator_leader') === 1);
-    told('steady', await measureSteady(world, operator, effort));
+    told('steady', await measureSteady(world, { operator, name: WATCH }, effort));
     told('memory, often', await measureMemoryOften(operator, effort));
     told('discovery', await measureDiscovery(world));
     // Last, since it leaves fifty TrafficWatches with their labels behind.
@@ -100,7 +100,7 @@ export async function measureQuickly(nodes: number, effort: Effort, told: Told):
     const operator = await world.startOperator();
     await world.createWatch(WATCH);
     await settled(world, WATCH);
-    told('steady', await measureSteady(world, operator, effort));
+    told('steady', await measureSteady(world, { operator, name: WATCH }, effort));
     told('flips', await measureFlips(world, WATCH, { repetitions: 2, bare }));
     told('status', await measureStatus(world, WATCH));
     told('discovery', await measureDiscovery(world));

@@ -1,3 +1,4 @@
+import { ConditionType } from '../../../src/api/reasons.ts';
 import { sleep, until } from '../../faults/measured.ts';
 import type { Operator } from '../../integration/operator.ts';
 import { bareQuery, bareRatesQuery } from '../bare.ts';
@@ -16,28 +17,31 @@ const TO_SETTLE_A_NODE_MS = 30;
 /** No whole part of the five seconds from scrape to scrape. */
 const BETWEEN_BARE_QUERIES_MS = 450;
 
-interface Steady {
-  p99: number;
-  median: number;
-  loopP99: number;
-  loopMax: number;
-  cpuMs: number;
+type Tail = Record<'p99' | 'median', number>;
+
+interface Steady extends Tail, Undisturbed {
   failed: number;
-  bareMedian: number;
-  bareP99: number;
 }
 
 /**
  * Pass after pass in which nothing changes, all nodes being labelled.
  *
+ * @param name the TrafficWatch
  * @param effort.passes of one repetition
  */
-export async function measureSteady(world: World, operator: Operator, effort: Effort): Promise<Figure[]> {
+export async function measureSteady(
+  world: World,
+  { operator, name }: { operator: Operator; name: string },
+  effort: Effort,
+): Promise<Figure[]> {
   const { repetitions, passes } = effort;
+  const { url } = world.prometheus;
+  // Beforehand: they keep Prometheus busy for seconds, and a pass beside them may have no answer in time.
   const both: number[] = [];
-  // Beforehand: all facts in one answer keep Prometheus busy for seconds, and a pass beside it may have none in time.
-  while (both.length < repetitions) both.push(await bareQuery(world.prometheus.url, QUERY));
-  await quiet(world);
+  while (both.length < repetitions) both.push(await bareQuery(url, QUERY));
+  const bare: Tail[] = [];
+  while (bare.length < repetitions) bare.push(tail(await bareRates(url, passes)));
+  await quiet(world, name);
   const since = Date.now();
   const seen: Steady[] = [];
   while (seen.length < repetitions) seen.push(await repeat(world, operator, passes));
@@ -45,6 +49,7 @@ export async function measureSteady(world: World, operator: Operator, effort: Ef
   const writes = await writesOf(world, since);
   const statuses = writes.filter(({ resource }) => resource === 'trafficwatches/status');
   const of = (field: keyof Steady): number[] => seen.map((each) => each[field]);
+  const limit = { what: 'bare query of the rates', samples: bare.map(({ median }) => median) };
   return [
     {
       id: 'steady.p99',
@@ -52,17 +57,22 @@ export async function measureSteady(world: World, operator: Operator, effort: Ef
       unit: 'ms',
       samples: of('p99'),
       atMost: 250,
-      limit: { what: 'bare query of the rates', samples: of('bareMedian'), atMostTimes: 3 },
+      limit: { ...limit, atMostTimes: 3 },
     },
     {
       id: 'steady.median',
       what: 'the same, median',
       unit: 'ms',
       samples: of('median'),
-      limit: { what: 'bare query of the rates', samples: of('bareMedian') },
+      limit,
     },
     { id: 'steady.failed', what: 'passes that failed', unit: 'passes', samples: of('failed'), atMost: 0 },
-    { id: 'steady.bareP99', what: 'bare query of the rates, 99th percentile', unit: 'ms', samples: of('bareP99') },
+    {
+      id: 'steady.bareP99',
+      what: 'bare query of the rates, 99th percentile',
+      unit: 'ms',
+      samples: bare.map(({ p99 }) => p99),
+    },
     { id: 'steady.bareBoth', what: 'bare queries of rates and of facts', unit: 'ms', samples: both },
     {
       id: 'steady.loopP99',
@@ -98,24 +108,29 @@ async function writesOf({ audit }: World, since: number): Promise<Answered[]> {
   return requests.filter(({ verb, resource }) => WRITES.has(verb) && resource !== 'leases');
 }
 
-/** Waits for two passes in a row without a write: what a decision leads to ends after it (the Deployment, events). */
-async function quiet(world: World): Promise<void> {
-  const isQuiet = async (): Promise<boolean> => (await writesOf(world, Date.now() - 2 * world.intervalMs)).length === 0;
-  await until('nothing is written any more', isQuiet, { timeout: 300_000 });
+/**
+ * Waits until nothing was written for two passes, the last of which had an answer: what a decision leads to ends after
+ * it (the Deployment, events), and what the status says of a pass that failed is taken back by the next.
+ */
+async function quiet(world: World, name: string): Promise<void> {
+  const isQuiet = async (): Promise<boolean> => {
+    const { conditions = [] } = (await world.watch(name)).status ?? {};
+    const isAnswered = conditions.some((c) => c.type === ConditionType.PrometheusReachable && c.status === 'True');
+    return isAnswered && (await writesOf(world, Date.now() - 2 * world.intervalMs)).length === 0;
+  };
+  await until(`${name} is answered and nothing is written any more`, isQuiet, { timeout: 300_000, every: 500 });
 }
 
 async function repeat(world: World, operator: Operator, count: number): Promise<Steady> {
-  const { prometheus, intervalMs } = world;
-  const bare = await bareRates(prometheus.url, count);
+  const { intervalMs } = world;
   const before = await MetricsPage.of(operator);
   const passes = await eachPass(operator, { count, intervalMs });
-  const cpu = await undisturbed(world, operator, count * intervalMs);
+  const use = await undisturbed(world, operator, count * intervalMs);
   const failed = (await MetricsPage.of(operator)).failedSince(before);
-  const { p99: bareP99, median: bareMedian } = tail(bare);
-  return { ...tail(passes), bareMedian, bareP99, failed, ...cpu };
+  return { ...tail(passes), failed, ...use };
 }
 
-const tail = (samples: readonly number[]): Pick<Steady, 'p99' | 'median'> => ({
+const tail = (samples: readonly number[]): Tail => ({
   p99: percentile(samples, 0.99),
   median: percentile(samples, 0.5),
 });
@@ -148,7 +163,7 @@ export async function eachPass(
   return took;
 }
 
-type Undisturbed = Pick<Steady, 'cpuMs' | 'loopP99' | 'loopMax'>;
+type Undisturbed = Record<'cpuMs' | 'loopP99' | 'loopMax', number>;
 
 /** What is only right when nobody looks in between: a page of metrics costs time, too. */
 async function undisturbed(world: World, operator: Operator, ms: number): Promise<Undisturbed> {
