@@ -187,7 +187,9 @@ describe('a server that is back after an outage', () => {
     cast.nodes.behaviour.next = [...answers];
     await scene.serve(cast.nodes.handler, { port: Number(new URL(cast.server.url).port) });
     await until(cast, () => expect(cast.nodes.openWatches).toBe(1), 500);
-    expect(endings()).toBe(from + 1 + answers.length);
+    expect(cast.nodes.behaviour.next).toEqual([]);
+    // Seconds of the test are minutes for the transport: on a busy machine a probe may be late and end a watch, too.
+    expect(endings()).toBeGreaterThanOrEqual(from + 1 + answers.length);
     return slept.slice(from + 2);
   }
 
