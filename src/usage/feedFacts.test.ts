@@ -88,4 +88,5 @@ it('speeds that fell are read to their end where nodes are very many, too', asyn
     },
     { timeout: 20_000, interval: 5 },
   );
+  expect(prometheus.count('fallen')).toBe(1);
 });

@@ -86,10 +86,19 @@ export async function castWatching(scene: Scene, options: CastOptions = {}): Pro
   return cast;
 }
 
-/** Moves the clock on by small steps until something is so. */
-export async function until(cast: ReflectorCast, condition: () => void, stepMs = 500): Promise<void> {
+/**
+ * Moves the clock on by small steps until something is so.
+ *
+ * @param stepMs asked before each step where it depends on what goes on: with `wholeClock` large steps may use up the
+ * deadline of a call before the network, late on a busy machine, has its answer
+ */
+export async function until(
+  cast: ReflectorCast,
+  condition: () => void,
+  stepMs: number | (() => number) = 500,
+): Promise<void> {
   const step = async (): Promise<void> => {
-    await cast.clock.advance(stepMs);
+    await cast.clock.advance(typeof stepMs === 'number' ? stepMs : stepMs());
     condition();
   };
   await vi.waitFor(step, { interval: 5, timeout: 20_000 });
