@@ -29,9 +29,15 @@ export interface ReflectorCast {
 export type CastOptions = Partial<InformerOptions<V1Node>> & {
   /** Called before anything is asked. */
   prepare?: (nodes: NodeCollection) => void;
-  /** The transport's deadlines and probes pass with the test's clock too. */
+  /** The transport's deadlines and probes pass with the test's clock too; it sends no PINGs. */
   wholeClock?: boolean;
 };
+
+/**
+ * PINGs are sent by the platform's clock and their answers looked for by the test's: within a pause of 15 s by the
+ * test's there is none, and the connection would be taken for dead under the call that follows.
+ */
+const NEVER_MS = 2 ** 31 - 1;
 
 /** Starts it; nothing is awaited. */
 export async function castReflector(scene: Scene, options: CastOptions = {}): Promise<ReflectorCast> {
@@ -40,7 +46,7 @@ export async function castReflector(scene: Scene, options: CastOptions = {}): Pr
   prepare?.(nodes);
   const server = await scene.serve(nodes.handler);
   const clock = new FakeClock();
-  const transport = scene.transportTo(server, wholeClock === true ? { clock } : {});
+  const transport = scene.transportTo(server, wholeClock === true ? { clock, pingIntervalMs: NEVER_MS } : {});
   const metrics = {
     listed: vi.fn(),
     watchStarted: vi.fn(),
