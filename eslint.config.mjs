@@ -24,5 +24,23 @@ export default tseslint.config(
     files: ['**/*.test.ts', '**/testing/**', 'test/**', 'scripts/**', '*.mjs', '*.ts'],
     rules: { 'no-console': 'off', '@typescript-eslint/no-non-null-assertion': 'off' },
   },
+  {
+    // What every server has to bear is in one place, which no listener goes round.
+    files: ['src/**/*.ts'],
+    ignores: ['src/runtime/httpServer.ts', '**/*.test.ts', '**/testing/**'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        ...['http', 'https', 'http2']
+          .flatMap((name) => [name, `node:${name}`])
+          .map((name) => ({
+            name,
+            importNames: ['default', 'createServer', 'createSecureServer', 'Server'],
+            allowTypeImports: true,
+            message: 'Servers are created by src/runtime/httpServer.ts alone.',
+          })),
+      ],
+    },
+  },
   { files: ['**/*.mjs'], ...tseslint.configs.disableTypeChecked },
 );

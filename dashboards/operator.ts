@@ -125,6 +125,18 @@ const PASSES: Row = {
       ],
       unit: 'ops',
     }),
+    linesPanel({
+      title: 'Failed requests',
+      description:
+        'Requests to the operator itself, and connections, that came to nothing, per second, by server and reason. An error is a fault of the operator, which its log tells; the others are those of clients.',
+      queries: [
+        {
+          expr: orZero(`sum by (server, reason) (${rate('traffic_operator_http_requests_failed_total')})`),
+          legend: '{{server}}: {{reason}}',
+        },
+      ],
+      unit: 'reqps',
+    }),
   ],
 };
 

@@ -14,22 +14,22 @@ import type { Process } from './options.ts';
 export async function createServers(process: Process, manager: Manager, client: Client): Promise<Part[]> {
   const { healthAddress, metricsServer } = process.options;
   const parts: Part[] = [];
-  if (healthAddress !== 'off') parts.push(...createHealthParts(healthAddress, manager));
+  if (healthAddress !== 'off') parts.push(...createHealthParts(process, healthAddress, manager));
   if (metricsServer) {
     const { address, secure } = metricsServer;
-    const { registry } = process.metrics;
-    const server = { address, registry, logger: process.logger };
+    const { registry, http } = process.metrics;
+    const server = { address, registry, metrics: http, logger: process.logger };
     parts.push(...(await createMetricsServer(secure ? { ...server, secure: { ...secure, client } } : server)).parts);
   }
   return parts;
 }
 
-function createHealthParts(address: BindAddress, manager: Manager): Part[] {
+function createHealthParts({ metrics, logger }: Process, address: BindAddress, manager: Manager): Part[] {
   const eventLoop = new EventLoopWatch();
   const loopCheck = { name: eventLoop.name, problem: () => eventLoop.problem() };
   const checks = { live: () => [...manager.live(), loopCheck], ready: () => manager.ready() };
   return [
-    serverPart(createHealthServer(address, checks)),
+    serverPart(createHealthServer({ address, metrics: metrics.http, logger }, checks)),
     { name: 'event loop watch', stage: 'server', run: (signal) => eventLoop.run(signal) },
   ];
 }

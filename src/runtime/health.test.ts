@@ -1,8 +1,10 @@
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from './clock.ts';
 import { createHealthServer, EventLoopWatch, type HealthCheck } from './health.ts';
 import type { HttpListener } from './httpListener.ts';
 import { FreezableClock } from './testing/freezableClock.ts';
+import { exchange } from './testing/rawHttp.ts';
 
 describe('the health server', () => {
   const well: HealthCheck = { name: 'well', problem: () => undefined };
@@ -15,7 +17,14 @@ describe('the health server', () => {
 
   beforeEach(async () => {
     [live, ready] = [[well], [well]];
-    server = createHealthServer({ host: '127.0.0.1', port: 0 }, { live: () => live, ready: () => ready });
+    server = createHealthServer(
+      {
+        address: { host: '127.0.0.1', port: 0 },
+        metrics: { failed: () => undefined },
+        logger: pino({ level: 'silent' }),
+      },
+      { live: () => live, ready: () => ready },
+    );
     stop = new AbortController();
     running = server.run(stop.signal);
     await server.listen();
@@ -52,6 +61,20 @@ describe('the health server', () => {
   it('knows no other paths and methods', async () => {
     expect((await get('/metrics'))[0]).toBe(404);
     expect((await get('/healthz', 'POST'))[0]).toBe(405);
+  });
+
+  it.each([
+    ['//', 404],
+    ['/\\\\', 404],
+    ['//[', 404],
+    ['http://', 400],
+    ['http://host/healthz', 200],
+    ['*', 400],
+    ['', 400],
+  ])('answers a request for "%s"', async (target, status) => {
+    const answer = await exchange(server.port, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(await get('/healthz')).toEqual([200, 'ok\n']);
   });
 
   it('ends although a client keeps its connection', async () => {

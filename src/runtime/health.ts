@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { BindAddress } from './bindAddress.ts';
 import { systemClock, type Clock } from './clock.ts';
-import { HttpListener } from './httpListener.ts';
+import type { HttpListener } from './httpListener.ts';
+import { createHttpServer, type HttpAnswer, type HttpRequest, type HttpServerOptions } from './httpServer.ts';
 
 /** One thing that must be well. */
 export interface HealthCheck {
@@ -22,22 +21,24 @@ export interface HealthChecks {
  * Answers /healthz and /readyz: 200, or 503 with a line a failing check. With `?verbose` the ones that are well are
  * listed, too. The text is that of Kubernetes' own components.
  */
-export function createHealthServer(address: BindAddress, checks: HealthChecks): HttpListener {
-  const server = createServer((request, response) => answer(checks, request, response));
-  return new HttpListener('health server', server, address);
+export function createHealthServer(
+  options: Omit<HttpServerOptions, 'name' | 'handler'>,
+  checks: HealthChecks,
+): HttpListener {
+  return createHttpServer({ ...options, name: 'health server', handler: (request) => answer(checks, request) });
 }
 
-function answer(checks: HealthChecks, request: IncomingMessage, response: ServerResponse): void {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-  const known = { '/healthz': () => checks.live(), '/readyz': () => checks.ready() }[pathname];
-  if (known === undefined) {
-    send(response, 404, 'not found\n');
-  } else if (request.method !== 'GET' && request.method !== 'HEAD') {
-    send(response, 405, 'only GET\n');
-  } else {
-    const { isWell, text } = report(pathname.slice(1), known(), searchParams.has('verbose'));
-    send(response, isWell ? 200 : 503, text);
+function answer(checks: HealthChecks, { path, query, method }: HttpRequest): HttpAnswer {
+  const known = new Map([
+    ['/healthz', () => checks.live()],
+    ['/readyz', () => checks.ready()],
+  ]).get(path);
+  if (known === undefined) return { status: 404, text: 'not found\n' };
+  if (method !== 'GET' && method !== 'HEAD') {
+    return { status: 405, text: 'only GET\n', headers: { allow: 'GET, HEAD' } };
   }
+  const { isWell, text } = report(path.slice(1), known(), query.has('verbose'));
+  return { status: isWell ? 200 : 503, text };
 }
 
 function report(path: string, checks: readonly HealthCheck[], isVerbose: boolean): { isWell: boolean; text: string } {
@@ -50,11 +51,6 @@ function report(path: string, checks: readonly HealthCheck[], isVerbose: boolean
     .filter(({ found }) => isVerbose || found !== undefined)
     .map(({ name, found }) => (found === undefined ? `[+]${name} ok` : `[-]${name} failed: ${found}`));
   return { isWell, text: `${[...lines, `${path} check ${isWell ? 'passed' : 'failed'}`].join('\n')}\n` };
-}
-
-function send(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' });
-  response.end(text);
 }
 
 const BEAT_MS = 1_000;

@@ -10,14 +10,27 @@ export class HttpListener {
   readonly #sockets = new Set<Socket>();
   #listening: Promise<void> | undefined;
 
-  /** @param name for messages: 'metrics server' */
-  constructor(name: string, server: Server, address: BindAddress) {
+  /**
+   * @param name for messages: 'metrics server'
+   * @param connections how many there may be at once. One more takes the place of the oldest, not of its own: whoever
+   * opens many and keeps them does not keep a probe out.
+   */
+  constructor(
+    name: string,
+    server: Server,
+    address: BindAddress,
+    connections: { limit: number; dropped: () => void } = { limit: Infinity, dropped: () => undefined },
+  ) {
     this.name = name;
     this.#server = server;
     this.#address = address;
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
+      if (this.#sockets.size > connections.limit) {
+        this.#dropOldest();
+        connections.dropped();
+      }
     });
   }
 
@@ -44,6 +57,13 @@ export class HttpListener {
       socket.destroy();
     }
     await closed;
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#sockets;
+    if (oldest === undefined) return;
+    this.#sockets.delete(oldest);
+    oldest.destroy();
   }
 
   #listen(): Promise<void> {

@@ -22,6 +22,7 @@ describe('createMetrics', () => {
       metrics.events.written('Normal', 'NodeUnfit');
       metrics.events.dropped('full');
       metrics.writes.wrote('Node', 'patch');
+      metrics.http.failed('health server', 'malformed');
       metrics.leading(true);
     });
     for (const line of [
@@ -44,6 +45,7 @@ describe('createMetrics', () => {
       'traffic_operator_events_total{type="Normal",reason="NodeUnfit"} 1',
       'traffic_operator_events_dropped_total{cause="full"} 1',
       'traffic_operator_writes_total{kind="Node",verb="patch"} 1',
+      'traffic_operator_http_requests_failed_total{server="health server",reason="malformed"} 1',
       'traffic_operator_leader 1',
     ]) {
       expect(text).toContain(`${line}\n`);

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { ControllerMetrics } from './controller.ts';
 import { createEventLoopLag } from './eventLoopLag.ts';
 import type { EventMetrics } from './events.ts';
+import type { HttpMetrics } from './httpServer.ts';
 import type { ReflectorMetrics } from './informer.ts';
 import type { TransportMetrics } from './transport.ts';
 import type { WriteMetrics } from './writeCount.ts';
@@ -26,6 +27,7 @@ export interface RuntimeMetrics {
   readonly controller: ControllerMetrics;
   readonly events: EventMetrics;
   readonly writes: WriteMetrics;
+  readonly http: HttpMetrics;
   /** Whether this process leads. */
   leading(isLeader: boolean): void;
 }
@@ -50,6 +52,7 @@ export function createMetrics(registry: Registry): RuntimeMetrics {
     controller: controllerMetrics(make),
     events: eventMetrics(make),
     writes: writeMetrics(make),
+    http: httpMetrics(make),
     leading: (isLeader) => leader.set(isLeader ? 1 : 0),
   };
 }
@@ -175,4 +178,13 @@ function eventMetrics(make: Makers): EventMetrics {
 function writeMetrics(make: Makers): WriteMetrics {
   const writes = make.counter('writes_total', 'Writes that the API server took, by kind and verb.', ['kind', 'verb']);
   return { wrote: (kind, verb) => writes.inc({ kind, verb }) };
+}
+
+function httpMetrics(make: Makers): HttpMetrics {
+  const failed = make.counter(
+    'http_requests_failed_total',
+    'Requests to a server of the operator, and connections, that came to nothing, by why.',
+    ['server', 'reason'],
+  );
+  return { failed: (server, reason) => failed.inc({ server, reason }) };
 }

@@ -49,6 +49,7 @@ describe('the metrics server', () => {
     server = await createMetricsServer({
       address: { host: '127.0.0.1', port: 0 },
       registry,
+      metrics: { failed: () => undefined },
       clock,
       logger,
       secure: secure && { certPath: directory, http2: false, client, ...secure },

@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import { Socket, type Server } from 'node:net';
+import type { Answering } from './answer.ts';
+import type { FailureReason, Failures } from './failures.ts';
+import type { HttpLimits } from './limits.ts';
+
+/** What is said before a connection is closed on which nothing else was said. */
+const STATUS: Partial<Record<FailureReason, string>> = {
+  malformed: '400 Bad Request',
+  timeout: '408 Request Timeout',
+  too_large: '431 Request Header Fields Too Large',
+};
+
+/**
+ * The limits of HTTP/1.1 as properties of a server, which https and http2 servers read, too. To be set before it
+ * listens.
+ */
+export function limitHttp1(server: Server, limits: HttpLimits): void {
+  Object.assign(server, {
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    timeout: limits.stalledMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: limits.checkMs,
+    maxHeaderSize: limits.headerBytes,
+  });
+}
+
+/** Ends what is no HTTP/1.1 request, or no TLS handshake, and counts it. */
+export function refuseBadClients(server: Server, answering: Answering, failures: Failures): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const reason = reasonOf(error.code);
+    failures.count(reason);
+    const status = STATUS[reason];
+    if (status === undefined || !socket.writable || answering.isUnderWay(socket)) {
+      socket.destroy();
+    } else {
+      socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+      socket.destroySoon();
+    }
+  });
+  // Also when keepAliveMs is over. A session of HTTP/2, which is no socket, has timers of its own.
+  server.on('timeout', (connection: object) => {
+    if (!(connection instanceof Socket)) return;
+    if (answering.isUnderWay(connection)) failures.count('timeout');
+    connection.destroy();
+  });
+  // Node.js closes such a connection, too, but does not count it. HTTP/2 has a response in the place of the socket.
+  server.on('connect', ({ socket }: IncomingMessage) => {
+    failures.count('refused');
+    socket.destroy();
+  });
+}
+
+function reasonOf(code = ''): FailureReason {
+  if (code === 'HPE_HEADER_OVERFLOW' || code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'too_large';
+  if (code.startsWith('HPE_')) return 'malformed';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'timeout';
+  return /^ERR_(SSL|TLS)_/.test(code) ? 'tls' : 'connection';
+}

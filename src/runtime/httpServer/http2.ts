@@ -1,0 +1,59 @@
+import { constants, type Http2Session, type SecureServerOptions, type ServerHttp2Stream } from 'node:http2';
+import type { Server, Socket } from 'node:net';
+import type { Failures } from './failures.ts';
+import type { HttpLimits } from './limits.ts';
+
+/** What one session may hold, in MB: answers that its client does not read. */
+const SESSION_MB = 2;
+
+/** The limits of HTTP/2. */
+export function http2Options(limits: HttpLimits): SecureServerOptions {
+  return {
+    allowHTTP1: true,
+    maxSessionMemory: SESSION_MB,
+    unknownProtocolTimeout: limits.headersMs,
+    settings: {
+      maxConcurrentStreams: limits.requestsUnderWay,
+      maxHeaderListSize: limits.headerBytes,
+      enablePush: false,
+    },
+  };
+}
+
+/** Ends sessions and streams that take too long, and bears the errors of both. Does nothing for HTTP/1.1. */
+export function limitSessions(server: Server, limits: HttpLimits, failures: Failures): void {
+  server.on('session', (session: Http2Session) => limitSession(session, limits, failures));
+  server.on('sessionError', () => failures.count('connection'));
+  server.on('unknownProtocol', (socket: Socket) => {
+    failures.count('connection');
+    socket.destroy();
+  });
+}
+
+/**
+ * A session has headersMs to begin a stream, keepAliveMs to begin another, and a stream has requestMs. Bytes that arrive
+ * are no reason to wait longer, as they are for `session.setTimeout`: a header may be sent a byte a second.
+ */
+function limitSession(session: Http2Session, limits: HttpLimits, failures: Failures): void {
+  const end = (): void => {
+    failures.count('timeout');
+    session.destroy();
+  };
+  let timer = setTimeout(end, limits.headersMs);
+  session.on('error', () => undefined);
+  session.once('close', () => clearTimeout(timer));
+  session.on('stream', (stream: ServerHttp2Stream) => {
+    clearTimeout(timer);
+    timer = setTimeout(end, limits.keepAliveMs);
+    limitStream(stream, limits.requestMs, failures);
+  });
+}
+
+function limitStream(stream: ServerHttp2Stream, requestMs: number, failures: Failures): void {
+  const timer = setTimeout(() => {
+    failures.count('timeout');
+    stream.close(constants.NGHTTP2_CANCEL);
+  }, requestMs);
+  stream.on('error', () => undefined);
+  stream.once('close', () => clearTimeout(timer));
+}
