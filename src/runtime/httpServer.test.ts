@@ -168,8 +168,7 @@ describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (prot
     const connection = openRaw(listener.port, tls);
     connection.send(`${GOOD}\r\n`);
     await asked;
-    if (tls === undefined) connection.socket.resetAndDestroy();
-    else connection.socket.destroy();
+    connection.reset();
     await connection.closed;
     leave(undefined);
     await isWell();

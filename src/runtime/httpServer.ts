@@ -1,11 +1,12 @@
 import { createServer } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
-import type { Server, Socket } from 'node:net';
+import type { Server } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
 import type { BindAddress } from './bindAddress.ts';
 import { HttpListener } from './httpListener.ts';
 import { Answering, type HttpHandler, type Incoming, type Outgoing } from './httpServer/answer.ts';
+import { bearErrors } from './httpServer/errors.ts';
 import { Failures, type HttpMetrics } from './httpServer/failures.ts';
 import { limitHttp1, refuseBadClients } from './httpServer/http1.ts';
 import { http2Options, limitSessions } from './httpServer/http2.ts';
@@ -77,15 +78,4 @@ function guarded<S extends Server>(options: HttpServerOptions, create: (respond:
     dropped: () => failures.count('crowded'),
   });
   return { server, listener };
-}
-
-/** Errors that nobody listens for are thrown. */
-function bearErrors(server: Server, failures: Failures): void {
-  for (const event of ['connection', 'secureConnection']) {
-    server.on(event, (socket: Socket) => socket.on('error', () => undefined));
-  }
-  // Before it listens, HttpListener reports them.
-  server.on('error', () => {
-    if (server.listening) failures.count('connection');
-  });
 }

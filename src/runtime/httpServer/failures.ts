@@ -12,7 +12,7 @@ import type { Logger } from '../logger.ts';
  * | busy: more requests at once than one connection may have | 503 |
  * | refused: CONNECT | none |
  * | tls: no handshake | none |
- * | connection: reset, or of an unknown protocol | none |
+ * | connection: reset, or not HTTP/2 | none |
  * | crowded: the oldest of too many connections | none |
  */
 export type FailureReason =

@@ -1,5 +1,5 @@
 import { constants, type Http2Session, type SecureServerOptions, type ServerHttp2Stream } from 'node:http2';
-import type { Server, Socket } from 'node:net';
+import type { Server } from 'node:net';
 import type { Failures } from './failures.ts';
 import type { HttpLimits } from './limits.ts';
 
@@ -11,7 +11,6 @@ export function http2Options(limits: HttpLimits): SecureServerOptions {
   return {
     allowHTTP1: true,
     maxSessionMemory: SESSION_MB,
-    unknownProtocolTimeout: limits.headersMs,
     settings: {
       maxConcurrentStreams: limits.requestsUnderWay,
       maxHeaderListSize: limits.headerBytes,
@@ -24,10 +23,6 @@ export function http2Options(limits: HttpLimits): SecureServerOptions {
 export function limitSessions(server: Server, limits: HttpLimits, failures: Failures): void {
   server.on('session', (session: Http2Session) => limitSession(session, limits, failures));
   server.on('sessionError', () => failures.count('connection'));
-  server.on('unknownProtocol', (socket: Socket) => {
-    failures.count('connection');
-    socket.destroy();
-  });
 }
 
 /**

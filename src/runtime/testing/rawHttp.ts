@@ -4,25 +4,26 @@ import { connect as connectTls } from 'node:tls';
 /** A connection on which a test sends what no HTTP client would. */
 export interface RawConnection {
   readonly socket: Socket;
-  /** All that the server has sent. */
-  received(): string;
-  send(bytes: string | Uint8Array): void;
+  readonly send: (bytes: string | Uint8Array) => void;
+  /** Ends it without a word to TLS: RST. */
+  readonly reset: () => void;
   /** Resolves when the connection is gone, by whatever end: to all that the server sent. */
   readonly closed: Promise<string>;
 }
 
 /** Opens a connection to a port of 127.0.0.1; by TLS, whoever answers, with `protocol`. */
 export function openRaw(port: number, protocol?: 'http/1.1' | 'h2'): RawConnection {
-  const address = { host: '127.0.0.1', port };
+  const tcp = connect({ host: '127.0.0.1', port });
   // The certificate is none of these tests' business.
-  const tls = { ...address, rejectUnauthorized: false, ALPNProtocols: protocol === undefined ? [] : [protocol] };
-  const socket = protocol === undefined ? connect(address) : connectTls(tls);
+  const tls = { socket: tcp, rejectUnauthorized: false, ALPNProtocols: protocol === undefined ? [] : [protocol] };
+  const socket = protocol === undefined ? tcp : connectTls(tls);
   let text = '';
   socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
   // A reset is one of the ends that are waited for.
-  socket.on('error', () => undefined);
+  for (const each of [tcp, socket]) each.on('error', () => undefined);
   const closed = new Promise<string>((resolve) => socket.once('close', () => resolve(text)));
-  return { socket, received: () => text, send: (bytes) => void socket.write(bytes), closed };
+  const send = (bytes: string | Uint8Array): void => void socket.write(bytes);
+  return { socket, send, reset: () => void tcp.resetAndDestroy(), closed };
 }
 
 /** Sends bytes on a connection of its own, and resolves to what is answered until the server closes it. */
