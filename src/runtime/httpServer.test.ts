@@ -150,7 +150,7 @@ describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (prot
       await new Promise(setImmediate);
       return good(request);
     };
-    const answers = await ask(`${GOOD}\r\n`.repeat(5));
+    const answers = await ask(`${GOOD}\r\n`.repeat(4) + GOOD + CLOSE);
     expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 503']);
     expect(reasons()).toEqual({ busy: 3 });
     await isWell();
