@@ -35,7 +35,7 @@ describe('managerOptions', () => {
   it('asks and deploys a Prometheus and exporters of its own', () => {
     const { endpoint, query, measurement } = options(['--namespace=ops', '--scrape-interval=6s']);
     expect(endpoint).toEqual({ url: 'http://prometheus.ops.svc:9090', isNear: true });
-    expect(query).toEqual({ windowSeconds: 20, scrapeIntervalSeconds: 6, matchers: [], direction: 'transmit' });
+    expect(query).toEqual({ windowSeconds: 24, scrapeIntervalSeconds: 6, matchers: [], direction: 'transmit' });
     expect(measurement).toMatchObject({
       namespace: 'ops',
       exporter: { enabled: true, port: 9100 },
@@ -67,6 +67,18 @@ describe('managerOptions', () => {
     });
     expect([measurement.prometheus.enabled, measurement.exporter.enabled]).toEqual([false, false]);
   });
+
+  it.each([
+    { why: 'a rate of four scrapes', args: [], seconds: 20 },
+    { why: 'as many when they are further apart', args: ['--scrape-interval=30s'], seconds: 120 },
+    { why: 'no shorter one when they are closer', args: ['--scrape-interval=1s'], seconds: 20 },
+    { why: 'what is said', args: ['--scrape-interval=30s', '--window=5m'], seconds: 300 },
+    {
+      why: 'its own default of a Prometheus that exists',
+      args: ['--prometheus-url=http://p', '--scrape-interval=1m'],
+      seconds: 120,
+    },
+  ])('takes as window $why: $args', ({ args, seconds }) => expect(options(args).query.windowSeconds).toBe(seconds));
 
   it('lets window and exporter be said', () => {
     const { query, measurement } = options(['--prometheus-url=http://p', '--window=90s', '--node-exporter']);

@@ -1,7 +1,7 @@
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import {
   defaultMeasurementOptions,
-  DEFAULT_RATE_WINDOW_SECONDS,
+  defaultRateWindowSeconds,
   measurementEndpoint,
   type MeasurementOptions,
 } from './controllers/measurement/options.ts';
@@ -12,7 +12,10 @@ import { UsageError } from './runtime/usageError.ts';
 import type { PrometheusEndpoint } from './usage/endpoint.ts';
 import type { UsageQuery } from './usage/queries.ts';
 
-/** Window over a Prometheus that is not ours: four scrapes of its usual 15 to 30 s. */
+/**
+ * Window over a Prometheus that is not ours: four scrapes of its usual 15 to 30 s. How often it scrapes is not known
+ * here; the feed counts samples, and MetricsAvailable says where they are too few.
+ */
 const FOREIGN_WINDOW_SECONDS = 120;
 
 /**
@@ -138,7 +141,7 @@ function endpointOf(flags: Flags, measurement: MeasurementOptions): PrometheusEn
 function queryOf(flags: Flags): UsageQuery {
   const { window, prometheusUrl, scrapeInterval, prometheusMatcher, deviceExclude } = flags;
   const isOwn = prometheusUrl === undefined;
-  const standardSeconds = isOwn ? DEFAULT_RATE_WINDOW_SECONDS : FOREIGN_WINDOW_SECONDS;
+  const standardSeconds = isOwn ? defaultRateWindowSeconds(scrapeInterval / 1000) : FOREIGN_WINDOW_SECONDS;
   return {
     windowSeconds: window === undefined ? standardSeconds : window / 1000,
     ...(isOwn && { scrapeIntervalSeconds: scrapeInterval / 1000 }),

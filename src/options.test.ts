@@ -191,7 +191,15 @@ describe('what is wrong', () => {
       ['--metrics-secure', '--metrics-bind-address=:8443'],
       '--metrics-secure=true: needs --metrics-cert-path, a directory with tls.crt and tls.key',
     ],
-    [['--window=9s'], '--window=9s: must be two scrapes at least, and --scrape-interval is 5s'],
+    [['--window=19s'], '--window=19s: must be 20s at least, four scrapes: --scrape-interval is 5s'],
+    [
+      ['--window=20s', '--scrape-interval=30s'],
+      '--window=20s: must be 120s at least, four scrapes: --scrape-interval is 30s',
+    ],
+    [
+      ['--scrape-interval=121s'],
+      '--scrape-interval=121s: must be 2m at most: Prometheus drops a series 5m after its last sample, and one lost scrape must not end it',
+    ],
     [
       [`--namespace=${'n'.repeat(50)}`],
       `--namespace=${'n'.repeat(50)}: must have 49 characters at most, for <namespace>-node-exporter`,
@@ -211,6 +219,8 @@ describe('what is wrong', () => {
     read(['--metrics-secure', '--metrics-bind-address=0']);
     read([], { TRAFFIC_OPERATOR_METRICS_SECURE: 'true', TRAFFIC_OPERATOR_METRICS_BIND_ADDRESS: '0' });
     read([url, `--namespace=${'n'.repeat(63)}`]);
+    read(['--scrape-interval=2m', '--window=8m']);
+    read([url, '--scrape-interval=5m']);
   });
 });
 
@@ -231,7 +241,9 @@ describe('the table', () => {
 
   it('is what --help is made of', () => {
     for (const key of flagsOf('manager')) expect(helpText('manager')).toContain(`--${flagName(key)} <`);
-    expect(helpText('manager')).toContain('Default: 20s, or 2m with --prometheus-url');
+    expect(helpText('manager')).toContain(
+      'Default: four times --scrape-interval, 20s at least; 2m with --prometheus-url',
+    );
     expect(helpText('cleanup')).not.toContain('--interval');
     expect(helpText(undefined)).toContain('cleanup');
   });

@@ -146,10 +146,12 @@ export const chartValues = z.strictObject({
   interval: duration.default('10s').describe('Time from one pass over the nodes to the next.'),
   window: optionalDuration
     .default('')
-    .describe('Time a rate is taken over, at least four scrapes; empty: 20s, and 2m where prometheus.url is set.'),
+    .describe(
+      'Time a rate is taken over, at least four scrapes; empty: four times scrapeInterval, 20s at least, and 2m where prometheus.url is set.',
+    ),
   scrapeInterval: duration
     .default(`${MEASUREMENT.prometheus.scrapeIntervalSeconds}s`)
-    .describe('How often the deployed Prometheus scrapes the nodes.'),
+    .describe('How often the deployed Prometheus scrapes the nodes, 2m at most.'),
   deviceExclude: z
     .string()
     .default('')

@@ -1,3 +1,4 @@
+import { LEAST_SAMPLES_PER_WINDOW } from '../usage/snapshot.ts';
 import type { FlagKey, Flags } from './flags.ts';
 
 /** What is wrong with flags that are right each by itself. */
@@ -7,8 +8,11 @@ export interface Problem {
   message: string;
 }
 
-/** rate() needs two samples; fewer than two scrapes in a window never give a number. */
-const FEWEST_SCRAPES = 2;
+/**
+ * Scrapes are at most this far apart, ms. Prometheus drops a series 5 min after its last sample
+ * (query.lookback-delta): one lost scrape must not end it.
+ */
+const LONGEST_SCRAPE_INTERVAL = 120_000;
 
 /** Namespaces are DNS labels of 63 characters at most, and the exporter's is named after the operator's. */
 const LONGEST_NAMESPACE = 63 - '-node-exporter'.length;
@@ -57,9 +61,17 @@ const CHECKS: readonly ((flags: Flags) => Problem | undefined)[] = [
     metricsSecure && metricsBindAddress !== 'off' && metricsCertPath === undefined
       ? { key: 'metricsSecure', message: 'needs --metrics-cert-path, a directory with tls.crt and tls.key' }
       : undefined,
+  ({ prometheusUrl, scrapeInterval }) =>
+    prometheusUrl === undefined && scrapeInterval > LONGEST_SCRAPE_INTERVAL
+      ? {
+          key: 'scrapeInterval',
+          message:
+            'must be 2m at most: Prometheus drops a series 5m after its last sample, and one lost scrape must not end it',
+        }
+      : undefined,
   ({ prometheusUrl, window, scrapeInterval }) =>
-    prometheusUrl === undefined && window !== undefined && window < FEWEST_SCRAPES * scrapeInterval
-      ? { key: 'window', message: `must be two scrapes at least, and --scrape-interval is ${scrapeInterval / 1000}s` }
+    prometheusUrl === undefined && window !== undefined && window < LEAST_SAMPLES_PER_WINDOW * scrapeInterval
+      ? { key: 'window', message: windowTooShort(scrapeInterval / 1000) }
       : undefined,
   ({ prometheusUrl, nodeExporter = prometheusUrl === undefined, namespace }) =>
     nodeExporter && namespace.length > LONGEST_NAMESPACE
@@ -69,6 +81,11 @@ const CHECKS: readonly ((flags: Flags) => Problem | undefined)[] = [
         }
       : undefined,
 ];
+
+function windowTooShort(scrapeSeconds: number): string {
+  const least = LEAST_SAMPLES_PER_WINDOW * scrapeSeconds;
+  return `must be ${least}s at least, four scrapes: --scrape-interval is ${scrapeSeconds}s`;
+}
 
 function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined;

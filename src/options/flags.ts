@@ -74,14 +74,14 @@ export const FLAGS = {
   metricsCertPath: flag(path, 'Directory of tls.crt and tls.key for /metrics; read again when they change.'),
   enableHttp2: withDefault(boolean, 'false', 'Speak HTTP/2 where /metrics is served over HTTPS.'),
   interval: withDefault(duration('1s'), '10s', 'Time from one pass over the nodes to the next.'),
-  window: flag(
+  window: flag(wholeSeconds('1s', '24h'), 'Time that a rate is taken over; must hold four scrapes.', {
+    defaultNote: 'four times --scrape-interval, 20s at least; 2m with --prometheus-url',
+  }),
+  scrapeInterval: withDefault(
     wholeSeconds('1s', '24h'),
-    'Time that a rate is taken over; four scrapes at least give numbers worth deciding on.',
-    {
-      defaultNote: '20s, or 2m with --prometheus-url',
-    },
+    '5s',
+    'How often the deployed Prometheus scrapes the nodes; 2m at most. Without effect with --prometheus-url.',
   ),
-  scrapeInterval: withDefault(wholeSeconds('1s', '24h'), '5s', 'How often the deployed Prometheus scrapes the nodes.'),
   prometheusUrl: flag(url, 'A Prometheus that exists and is to be asked; then none is deployed.'),
   prometheusUsername: flag(text, 'User for basic authentication there.'),
   prometheusPasswordFile: flag(path, 'File with that user’s password; read again when it changes.'),

@@ -1,4 +1,5 @@
 import type { V1ResourceRequirements, V1Toleration } from '@kubernetes/client-node';
+import { LEAST_SAMPLES_PER_WINDOW } from '../../usage/snapshot.ts';
 
 /** What the operator measures with, and where. */
 export interface MeasurementOptions {
@@ -55,6 +56,14 @@ export const PROMETHEUS_PORT = 9090;
 
 /** Seconds of samples that a rate is taken over where the operator's own Prometheus is asked: four scrapes of 5 s. */
 export const DEFAULT_RATE_WINDOW_SECONDS = 20;
+
+/**
+ * The window where none is given: as many scrapes as nodes are judged by, but never shorter than by default, so that
+ * scraping more often makes no verdict more nervous.
+ */
+export function defaultRateWindowSeconds(scrapeIntervalSeconds: number): number {
+  return Math.max(DEFAULT_RATE_WINDOW_SECONDS, LEAST_SAMPLES_PER_WINDOW * scrapeIntervalSeconds);
+}
 
 /**
  * Names that container network plug-ins generate for the node's end of a pod's interface: a known prefix and hex digits
