@@ -11,6 +11,7 @@ import { defaultMeasurementOptions } from './controllers/measurement/options.ts'
 import type { ManagerOptions } from './manager/options.ts';
 import { loadKubeConfig, managerOptions } from './managerOptions.ts';
 import { readInvocation } from './options.ts';
+import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './usage/devices.ts';
 
 /** Of the pod that the test runs in, if it does. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount/token';
@@ -35,7 +36,13 @@ describe('managerOptions', () => {
   it('asks and deploys a Prometheus and exporters of its own', () => {
     const { endpoint, query, measurement } = options(['--namespace=ops', '--scrape-interval=6s']);
     expect(endpoint).toEqual({ url: 'http://prometheus.ops.svc:9090', isNear: true });
-    expect(query).toEqual({ windowSeconds: 24, scrapeIntervalSeconds: 6, matchers: [], direction: 'transmit' });
+    expect(query).toEqual({
+      windowSeconds: 24,
+      scrapeIntervalSeconds: 6,
+      matchers: [],
+      direction: 'transmit',
+      excludedDevices: DEFAULT_EXCLUDED_DEVICES,
+    });
     expect(measurement).toMatchObject({
       namespace: 'ops',
       exporter: { enabled: true, port: 9100 },
@@ -63,7 +70,7 @@ describe('managerOptions', () => {
       windowSeconds: 120,
       matchers: [{ name: 'cluster', op: '=', value: 'x' }],
       direction: 'transmit',
-      excludedDevices: 'lo',
+      excludedDevices: `${DEFAULT_EXCLUDED_DEVICES}|lo`,
     });
     expect([measurement.prometheus.enabled, measurement.exporter.enabled]).toEqual([false, false]);
   });
@@ -79,6 +86,21 @@ describe('managerOptions', () => {
       seconds: 120,
     },
   ])('takes as window $why: $args', ({ args, seconds }) => expect(options(args).query.windowSeconds).toBe(seconds));
+
+  it.each([
+    { args: ['--device-exclude=ib.*'], out: ['ib0', 'veth1a2b3c4', 'cali12345678901'], counted: ['eth0'] },
+    { args: ['--device-exclude=ib.*|p2.*'], out: ['ib0', 'p2p1', 'docker0'], counted: ['eth0', 'xib0'] },
+    { args: ['--device-exclude-default=ib.*'], out: ['ib0'], counted: ['eth0', 'docker0'] },
+    { args: ['--device-exclude-default=^$'], out: [], counted: ['eth0', 'docker0'] },
+    {
+      args: ['--device-exclude-default=ib.*', '--device-exclude=eno2'],
+      out: ['ib0', 'eno2'],
+      counted: ['eno1', 'eno22', 'docker0'],
+    },
+  ])('adds to the devices that are left out, and replaces them where that is said: $args', ({ args, out, counted }) => {
+    const excluded = wholeName(options(args).query.excludedDevices!);
+    expect([...out, ...counted].filter((name) => excluded.test(name))).toEqual(out);
+  });
 
   it('lets window and exporter be said', () => {
     const { query, measurement } = options(['--prometheus-url=http://p', '--window=90s', '--node-exporter']);

@@ -139,7 +139,7 @@ function endpointOf(flags: Flags, measurement: MeasurementOptions): PrometheusEn
 }
 
 function queryOf(flags: Flags): UsageQuery {
-  const { window, prometheusUrl, scrapeInterval, prometheusMatcher, deviceExclude } = flags;
+  const { window, prometheusUrl, scrapeInterval, prometheusMatcher } = flags;
   const isOwn = prometheusUrl === undefined;
   const standardSeconds = isOwn ? defaultRateWindowSeconds(scrapeInterval / 1000) : FOREIGN_WINDOW_SECONDS;
   return {
@@ -147,6 +147,11 @@ function queryOf(flags: Flags): UsageQuery {
     ...(isOwn && { scrapeIntervalSeconds: scrapeInterval / 1000 }),
     matchers: prometheusMatcher,
     direction: 'transmit',
-    ...(deviceExclude !== undefined && { excludedDevices: deviceExclude }),
+    excludedDevices: excludedDevices(flags),
   };
+}
+
+/** Matched against the whole name, as alternatives. */
+function excludedDevices({ deviceExcludeDefault, deviceExclude }: Flags): string {
+  return deviceExclude === undefined ? deviceExcludeDefault : `${deviceExcludeDefault}|${deviceExclude}`;
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FLAGS, flagName, flagOf, flagsOf, helpText, readInvocation, variableName, type Flags } from './options.ts';
+import { POD_INTERFACES } from './controllers/measurement/options.ts';
 import { KEYS } from './options/flags.ts';
+import { DEFAULT_EXCLUDED_DEVICES } from './usage/devices.ts';
 
 function read(args: readonly string[], env: Record<string, string> = {}): Flags {
   const invocation = readInvocation(args, env);
@@ -246,6 +248,11 @@ describe('the table', () => {
     );
     expect(helpText('cleanup')).not.toContain('--interval');
     expect(helpText(undefined)).toContain('cleanup');
+  });
+
+  it('prints the devices that are left out by default, and those that the exporter does not read', () => {
+    expect(helpText('manager')).toContain(`Default: ${DEFAULT_EXCLUDED_DEVICES}`);
+    expect(helpText('manager')).toContain(`Default: ${POD_INTERFACES}`);
   });
 
   it('names its variables after its flags', () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
+import { defaultMeasurementOptions, POD_INTERFACES } from '../../src/controllers/measurement/options.ts';
 import { LOG_LEVELS } from '../../src/runtime/logger.ts';
+import { DEFAULT_EXCLUDED_DEVICES } from '../../src/usage/devices.ts';
 import { dashboards } from './dashboardValues.ts';
 import { metrics, networkPolicy, prometheusRule } from './monitoringValues.ts';
 import { anyList, anyMap, duration, optionalDuration, stringMap } from './shapes.ts';
@@ -85,7 +86,7 @@ const nodeExporter = z
       .string()
       .default('')
       .describe(
-        "Regular expression of network devices that it does not even read; empty: the nodes' ends of pod interfaces, by names such as veth or cali and six or more hex digits. A node whose uplink has such a name is measured only with another expression here.",
+        `Regular expression of network devices that it does not even read, in place of the default: the nodes' ends of pod interfaces. A node whose uplink has such a name is measured only with another expression here. Empty: ${POD_INTERFACES}`,
       ),
   })
   .prefault({})
@@ -155,7 +156,15 @@ export const chartValues = z.strictObject({
   deviceExclude: z
     .string()
     .default('')
-    .describe('Regular expression of network devices that are not measured; empty: all that are not physical.'),
+    .describe(
+      'Regular expression of network devices that are not measured either, beside those of deviceExcludeDefault, such as "ib.*".',
+    ),
+  deviceExcludeDefault: z
+    .string()
+    .default('')
+    .describe(
+      `Regular expression that replaces the devices that are never measured because they are not physical, all of them; "^$" leaves nothing out by name. Empty: ${DEFAULT_EXCLUDED_DEVICES}`,
+    ),
   prometheus,
   nodeExporter,
   crds,

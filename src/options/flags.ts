@@ -1,3 +1,5 @@
+import { POD_INTERFACES } from '../controllers/measurement/options.ts';
+import { DEFAULT_EXCLUDED_DEVICES } from '../usage/devices.ts';
 import {
   address,
   boolean,
@@ -106,12 +108,19 @@ export const FLAGS = {
   }),
   nodeExporterIgnoredDevices: flag(
     regExp,
-    'Names of network devices that it does not even read, instead of the built-in ones: as network plug-ins name pods’ interfaces, veth or cali and six or more hex digits, for example. A node whose uplink has such a name is not measured.',
-    { defaultNote: 'the nodes’ ends of pod interfaces' },
+    'Names of network devices that it does not even read, in place of the default, which is how network plug-ins name the nodes’ ends of pods’ interfaces. A node whose uplink has such a name is not measured.',
+    { defaultNote: POD_INTERFACES },
   ),
-  deviceExclude: flag(regExp, 'Names of network devices that are not measured, instead of the built-in ones.', {
-    defaultNote: 'all that are not physical',
-  }),
+  deviceExclude: flag(
+    regExp,
+    'Names of network devices that are not measured either, beside those of --device-exclude-default.',
+    { defaultNote: 'none' },
+  ),
+  deviceExcludeDefault: withDefault(
+    regExp,
+    DEFAULT_EXCLUDED_DEVICES,
+    'Names of network devices that are not measured because they are not physical. What is given replaces the whole list; ^$ leaves nothing out by name.',
+  ),
   deployment: withDefault(dnsLabel, 'traffic-operator', 'Name of the operator’s Deployment, which is stopped first.', {
     commands: ['cleanup'],
   }),

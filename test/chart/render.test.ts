@@ -116,7 +116,7 @@ describe('the program', () => {
     'metrics.secure=true',
     'metrics.certSecret=c',
     'window=2m',
-    'deviceExclude=^ib',
+    'deviceExclude=^ib,deviceExcludeDefault=^$',
   ];
 
   it.each([

@@ -67,6 +67,7 @@ const options: Effect[] = [
   { of: 'window', to: '1m', see: argument('window'), is: '1m' },
   { of: 'scrapeInterval', to: '9s', see: argument('scrape-interval'), is: '9s' },
   { of: 'deviceExclude', to: '^ib', see: argument('device-exclude'), is: '^ib' },
+  { of: 'deviceExcludeDefault', to: '^$', see: argument('device-exclude-default'), is: '^$' },
   { of: 'prometheus.url', to: 'http://p', see: argument('prometheus-url'), is: 'http://p' },
   { of: 'prometheus.username', to: 'me', see: argument('prometheus-username'), is: 'me' },
   { of: 'prometheus.headers', to: { A: 'b' }, see: argument('prometheus-header'), is: 'A: b' },

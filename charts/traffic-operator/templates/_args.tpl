@@ -19,6 +19,9 @@
 {{- with .Values.deviceExclude }}
 - {{ printf "--device-exclude=%s" . | quote }}
 {{- end }}
+{{- with .Values.deviceExcludeDefault }}
+- {{ printf "--device-exclude-default=%s" . | quote }}
+{{- end }}
 {{- with $prometheus.url }}
 - {{ printf "--prometheus-url=%s" . | quote }}
 {{- end }}
