@@ -12,6 +12,7 @@ import type { ManagerOptions, Process } from './manager/options.ts';
 import { createServers } from './manager/servers.ts';
 import type { CachedNode } from './nodes/cachedNode.ts';
 import { createNodeInformer, knownNodes } from './nodes/informer.ts';
+import { UnmeasuredNodes } from './nodes/unmeasuredNodes.ts';
 import { createClient, leaderOnly, type Client } from './runtime/client.ts';
 import { systemClock } from './runtime/clock.ts';
 import { EventRecorder } from './runtime/events.ts';
@@ -73,7 +74,12 @@ function createFeed(
   });
 }
 
-function createMeasurement(process: Process, client: Client, recorder: EventRecorder): Measurement {
+function createMeasurement(
+  process: Process,
+  client: Client,
+  recorder: EventRecorder,
+  unmeasured: UnmeasuredNodes,
+): Measurement {
   const { options, transport, metrics, logger } = process;
   const { namespace, podName, measurement } = options;
   const { controller, reflector } = metrics;
@@ -83,6 +89,7 @@ function createMeasurement(process: Process, client: Client, recorder: EventReco
     options: measurement,
     ...(podName === undefined ? {} : { pod: { namespace, name: podName } }),
     recorder,
+    notMeasurable: () => unmeasured.notMeasurable,
     logger,
     metrics: { controller, reflector, measurement: createMeasurementMetrics(metrics.registry) },
   });
@@ -103,7 +110,7 @@ interface Measuring {
 
 function createWatches(
   process: Process,
-  caches: Caches,
+  caches: Caches & { readonly unmeasured: UnmeasuredNodes },
   { feed, measurement }: Measuring,
   writers: Writers,
 ): TrafficWatchControllers {
@@ -144,10 +151,11 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
   const events = new EventRecorder({ client, component: COMPONENT, instance, logger, metrics: metrics.events });
 
   const caches = createCaches(process);
-  const measurement = createMeasurement(process, client, events);
+  const unmeasured = new UnmeasuredNodes({ client: reading, clock: systemClock, nodes: caches.nodes.lister });
+  const measurement = createMeasurement(process, client, events, unmeasured);
   const feed = createFeed(process, caches.nodes, measurement);
   const writers = { client, events, isLeader: () => election.gate.isLeader };
-  const watches = createWatches(process, caches, { feed, measurement }, writers);
+  const watches = createWatches(process, { ...caches, unmeasured }, { feed, measurement }, writers);
   started.push(
     () => watches.enqueueAll(),
     () => measurement.enqueueAll(),

@@ -89,6 +89,12 @@ export const Reason = {
   /** Fewer than four scrapes fall into the rate window. */
   WindowTooShort: 'WindowTooShort',
 
+  // verdicts of nodes that cannot be measured: no problem of the figures
+  /** No Linux, or a virtual kubelet. */
+  NotMeasurable: 'NotMeasurable',
+  /** Not Ready for longer than some moments, switched off perhaps. */
+  NodeNotReady: 'NodeNotReady',
+
   // events only
   NodeFit: 'NodeFit',
   NodeUnfit: 'NodeUnfit',

@@ -58,6 +58,15 @@ describe('trimNode', () => {
     expect(node.otherOwners).toEqual({ [own]: 'person' });
   });
 
+  it('knows by labels which nodes cannot be measured, and keeps one reason for all of them', () => {
+    const trim = trimNode('mine');
+    const [one, other] = ['w1', 'w2'].map((name) =>
+      trim({ metadata: { name, labels: { 'kubernetes.io/os': 'windows' } } }),
+    );
+    expect(one?.neverMeasured).toMatchObject({ reason: 'NotMeasurable' });
+    expect(other?.neverMeasured).toBe(one?.neverMeasured);
+  });
+
   it('takes a Node of which only metadata was asked for', () => {
     expect(trimNode('mine')({ metadata: { name: 'n1' } })).toMatchObject({
       labels: {},

@@ -1,5 +1,6 @@
 import type { V1ManagedFieldsEntry, V1Node } from '@kubernetes/client-node';
 import type { KubeObject } from '../runtime/resource.ts';
+import { whyNeverMeasured, type NotMeasurable } from './notMeasurable.ts';
 
 /** Suffix of the label keys that the operator writes on nodes: `<prefix>.traffic.example.com/unfit`. */
 export const UNFIT_SUFFIX = '.traffic.example.com/unfit';
@@ -22,6 +23,8 @@ export interface CachedNode extends KubeObject {
   capacity?: string;
   /** Names and IPs by which series may call the node: hostname label, status.addresses. */
   addresses: readonly string[];
+  /** Why its labels say that it cannot be measured; absent on most. One object for all nodes of a kind. */
+  neverMeasured?: NotMeasurable;
 }
 
 /** Most nodes have none of these when a cluster is first seen: then they share this. */
@@ -101,6 +104,7 @@ export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode
     const { name = '', uid, resourceVersion, creationTimestamp } = node.metadata ?? {};
     const capacity = node.metadata?.annotations?.[CAPACITY_ANNOTATION];
     const labels = unfitLabelsOf(node.metadata?.labels);
+    const neverMeasured = whyNeverMeasured(node.metadata?.labels);
     return {
       metadata: { name, uid, resourceVersion },
       name,
@@ -108,6 +112,7 @@ export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode
       ...share({ labels, ...ownersOf(node, Object.keys(labels), fieldManager) }),
       ...(capacity === undefined ? {} : { capacity }),
       addresses: addressesOf(node),
+      ...(neverMeasured === undefined ? {} : { neverMeasured }),
     };
   };
 }

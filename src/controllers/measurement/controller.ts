@@ -25,6 +25,8 @@ export interface MeasurementControllerOptions {
   /** The pod that this process runs in: its Deployment owns what is made in its namespace. */
   pod?: ObjectRef;
   recorder?: Recorder;
+  /** Nodes that cannot be measured, by name: what their exporters do is no problem. */
+  notMeasurable?: () => ReadonlyMap<string, unknown>;
   logger: Logger;
   metrics?: { controller?: ControllerMetrics; reflector?: ReflectorMetrics; measurement?: MeasurementMetrics };
   clock?: Clock;

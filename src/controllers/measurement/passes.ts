@@ -26,6 +26,8 @@ export interface PassesOptions {
   logger: Logger;
   metrics?: MeasurementMetrics;
   clock: Clock;
+  /** Nodes that cannot be measured, by name. */
+  notMeasurable?: () => ReadonlyMap<string, unknown>;
   caches: Caches;
   report: ProblemReport;
 }
@@ -108,7 +110,14 @@ export function createPasses(o: PassesOptions): Passes {
 }
 
 /** Remembers since when nodes lack a pod, which no object tells; a new process waits once more before it tells it. */
-function exporterLookout({ client, options, caches, clock, report }: PassesOptions): () => Promise<void> {
+function exporterLookout({
+  client,
+  options,
+  caches,
+  clock,
+  report,
+  notMeasurable,
+}: PassesOptions): () => Promise<void> {
   let withoutPodSince: number | undefined;
   return async () => {
     const observed = await reportingRefusal(report, SOURCE.exporterPods, 'pods of node-exporter', () =>
@@ -119,7 +128,13 @@ function exporterLookout({ client, options, caches, clock, report }: PassesOptio
     withoutPodSince = lacking ? (withoutPodSince ?? now) : undefined;
     report.update(
       SOURCE.exporters,
-      missingExporters({ ...observed, withoutPodSince, port: options.exporter.port, now }),
+      missingExporters({
+        ...observed,
+        withoutPodSince,
+        notMeasurable: notMeasurable?.() ?? new Map(),
+        port: options.exporter.port,
+        now,
+      }),
     );
   };
 }

@@ -2,6 +2,7 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import type { Registry } from 'prom-client';
 import type { TrafficWatch } from '../../api/trafficwatch.ts';
 import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
+import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import { Applier } from '../../runtime/apply.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -18,7 +19,7 @@ import { CrdCheck } from './crdCheck.ts';
 import { CrdWarnings } from './crdWarnings.ts';
 import { KeptStatuses } from './keptStatuses.ts';
 import { LabelWrites } from './labelWrites.ts';
-import { createTrafficWatchMetrics } from './metrics.ts';
+import { createTrafficWatchMetrics, type TrafficWatchMetrics } from './metrics.ts';
 import { NodeLabelWriter } from './nodeLabelWriter.ts';
 import { carriesOrphan, lookIfNews } from './nodeNews.ts';
 import { BY_LABEL_KEY, claimedKeys, type Sources } from './observe.ts';
@@ -49,6 +50,8 @@ export interface TrafficWatchControllerOptions {
   readonly measurementProblems: Sources['measurementProblems'];
   readonly watches: Informer<TrafficWatch>;
   readonly nodes: Informer<CachedNode>;
+  /** Why nodes have no figures. */
+  readonly unmeasured: UnmeasuredNodes;
   readonly deployments: Informer<V1Deployment>;
   /** The way to the schema that the API server publishes. */
   readonly transport: Pick<Transport, 'request'>;
@@ -84,6 +87,7 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
     measurementProblems: o.measurementProblems,
     watches: o.watches.lister,
     nodes: o.nodes.lister,
+    unmeasured: o.unmeasured,
     deployments: upToDate(o.deployments),
     deploymentsRefusal: () => o.deployments.refusal,
     crd,
@@ -122,12 +126,19 @@ function watchChanged(a: TrafficWatch, b: TrafficWatch): boolean {
   return relevant(a) !== relevant(b);
 }
 
+interface Followers {
+  readonly sweep: () => void;
+  readonly passWork: PassWork;
+  readonly nodeLabels: Writers['nodeLabels'];
+  readonly metrics: TrafficWatchMetrics;
+}
+
 /** What makes a TrafficWatch come up: its own changes, those of its rivals for a key, its Deployment, nodes, each pass. */
 function subscribe(
   o: TrafficWatchControllerOptions,
   sources: Sources,
   queue: Controller['queue'],
-  { sweep, passWork, nodeLabels }: { sweep: () => void; passWork: PassWork; nodeLabels: Writers['nodeLabels'] },
+  { sweep, passWork, nodeLabels, metrics }: Followers,
 ): () => void {
   const { written } = sources;
   const enqueueRivals = (watch: TrafficWatch): void => {
@@ -169,6 +180,8 @@ function subscribe(
     lookIfNews(event, known, enqueueWatches);
   });
   o.feed.snapshots.subscribe((snapshot) => {
+    // Without any TrafficWatch, too: alerts about exporters go by it.
+    void o.unmeasured.lookedAt(snapshot).then(() => metrics.notMeasurable(o.unmeasured.notMeasurable));
     if (o.watches.lister.list().length > 0) passWork.began(snapshot);
     enqueueAll();
   });
@@ -208,6 +221,7 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
     sweep: () => sweeper.queue.add(SWEEP),
     passWork,
     nodeLabels: writers.nodeLabels,
+    metrics: watchMetrics,
   });
   return { controllers: [main, sweeper], crd, enqueueAll };
 }

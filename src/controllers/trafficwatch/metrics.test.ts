@@ -42,6 +42,31 @@ describe('traffic_operator_node_unfit', () => {
   });
 });
 
+describe('nodes that cannot be measured', () => {
+  it('are not counted among those of which figures are missing', async () => {
+    const { shown, series } = metrics();
+    const [nodes, [fit, missing]] = verdicts({ n1: 'Fit', n2: 'Unknown', win: 'Unknown', off: 'Unknown' });
+    const reasons = ['NotMeasurable', 'NodeNotReady'].map((reason) => ({ ...missing!, reason }));
+    shown.record('shop/web', nodes, [fit!, missing!, ...reasons]);
+    expect((await series('trafficwatch_nodes')).map((text) => text.replace(/.*verdict=/, ''))).toEqual([
+      '"Fit"} 1',
+      '"Unfit"} 0',
+      '"Unknown"} 1',
+      '"NotMeasurable"} 2',
+    ]);
+  });
+
+  it('are named while they are', async () => {
+    const { shown, series } = metrics();
+    shown.notMeasurable(new Map([['off', { reason: 'NodeNotReady', message: '' }]]));
+    expect(await series('node_not_measurable')).toEqual([
+      'traffic_operator_node_not_measurable{node="off",reason="NodeNotReady"} 1',
+    ]);
+    shown.notMeasurable(new Map());
+    expect(await series('node_not_measurable')).toEqual([]);
+  });
+});
+
 describe('traffic_operator_node_unfit in a large cluster', () => {
   const many = (count: number, verdict: Verdict): Record<string, Verdict> =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`${verdict.toLowerCase()}-${i}`, verdict]));

@@ -1,6 +1,7 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
+import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
 import type { Verdict } from '../../api/trafficwatch.ts';
-import { countVerdicts, type NodeVerdict } from './decide/verdict.ts';
+import { countNotMeasurable, countVerdicts, type NodeVerdict } from './decide/verdict.ts';
 import type { NodeView } from './observation.ts';
 
 /** Seconds. A pass over ten thousand nodes takes a quarter of one; their first labels half a minute. */
@@ -21,6 +22,8 @@ export interface TrafficWatchMetrics {
   record(key: string, nodes: readonly Pick<NodeView, 'name'>[], verdicts: readonly NodeVerdict[]): void;
   /** What the leader found for the status of the TrafficWatch `key`. */
   ready(key: string, ready: boolean): void;
+  /** The nodes without figures that can have none, by name. */
+  notMeasurable(found: ReadonlyMap<string, NotMeasurable>): void;
   /** Seconds from the start of a pass until nothing that it led to was left to do. */
   passSettled(seconds: number): void;
   forget(key: string): void;
@@ -74,7 +77,7 @@ function shownNodes(
 function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'record'> {
   const nodesByVerdict = new Gauge({
     name: 'traffic_operator_trafficwatch_nodes',
-    help: 'Nodes by the verdict of a TrafficWatch: Fit, Unfit or Unknown.',
+    help: 'Nodes by the verdict of a TrafficWatch: Fit, Unfit, Unknown, or NotMeasurable where there can be no figures.',
     labelNames: ['trafficwatch', 'namespace', 'verdict'],
     registers: [registry],
   });
@@ -95,19 +98,41 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
     if (now.size > 0) shownBefore.set(key, now);
     else shownBefore.delete(key);
   };
-  const showCounts = (key: string, counts: Readonly<Record<Verdict, number>>, isDecided: boolean): void => {
+  const showCounts = (key: string, counts: Readonly<Record<string, number>>, isDecided: boolean): void => {
     for (const [verdict, count] of Object.entries(counts)) {
       const labels = { ...watchLabels(key), verdict };
-      if (isDecided) nodesByVerdict.set(labels, count);
+      // The three verdicts are always there; the exception only where there is one.
+      if (isDecided && (count > 0 || verdict !== 'NotMeasurable')) nodesByVerdict.set(labels, count);
       else nodesByVerdict.remove(labels);
     }
   };
   return {
     record: (key, nodes, verdicts) => {
       const counts = countVerdicts(verdicts);
-      showCounts(key, counts, verdicts.length > 0);
+      const notMeasurable = countNotMeasurable(verdicts);
+      const shownCounts = { ...counts, Unknown: counts.Unknown - notMeasurable, NotMeasurable: notMeasurable };
+      showCounts(key, shownCounts, verdicts.length > 0);
       const before = shownBefore.get(key) ?? NONE;
       showNodes(key, before, shownNodes(nodes, verdicts, { counts, before }));
+    },
+  };
+}
+
+/** traffic_operator_node_not_measurable{node,reason}: 1; an exporter there that does not answer is no news. */
+function createNotMeasurableGauge(registry: Registry): Pick<TrafficWatchMetrics, 'notMeasurable'> {
+  const gauge = new Gauge({
+    name: 'traffic_operator_node_not_measurable',
+    help: `1 for a node without figures of which there can be none, such as one that is switched off. Of up to ${MAX_NODES_SHOWN} nodes.`,
+    labelNames: ['node', 'reason'],
+    registers: [registry],
+  });
+  let shown: ReadonlyMap<string, NotMeasurable> | undefined;
+  return {
+    notMeasurable: (found) => {
+      if (found === shown) return;
+      shown = found;
+      gauge.reset();
+      for (const [node, { reason }] of [...found].slice(0, MAX_NODES_SHOWN)) gauge.set({ node, reason }, 1);
     },
   };
 }
@@ -139,6 +164,7 @@ export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetri
   };
   return {
     record,
+    ...createNotMeasurableGauge(registry),
     forget,
     ready: (key, ready) => readiness.set(watchLabels(key), ready ? 1 : 0),
     passSettled: (seconds) => settled.observe(seconds),

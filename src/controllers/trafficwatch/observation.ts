@@ -1,5 +1,6 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../api/trafficwatch.ts';
+import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
 import type { Snapshot } from '../../usage/snapshot.ts';
 import type { Failure } from './decide/failure.ts';
 
@@ -60,6 +61,8 @@ export interface Observation {
   /** The newest pass over Prometheus, and the one right before it. */
   readonly current: Snapshot | undefined;
   readonly previous: Snapshot | undefined;
+  /** By name, the nodes without figures that can have none. */
+  readonly notMeasurable: ReadonlyMap<string, NotMeasurable>;
   /** What is in the way of figures, as far as the operator measures by itself; empty when nothing is. */
   readonly measurementProblems: readonly MeasurementProblem[];
   /** When the feed of passes started, ms since the epoch by our clock. */

@@ -2,6 +2,7 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import { labelPrefixOf, TRAFFIC_WATCHES, type TrafficWatch, type TrafficWatchSpec } from '../../api/trafficwatch.ts';
 import { readStatus } from '../../api/status.ts';
 import type { CachedNode } from '../../nodes/cachedNode.ts';
+import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { isForbidden, isNotFound, type ApiError } from '../../runtime/errors.ts';
@@ -31,6 +32,8 @@ export interface Sources {
   readonly measurementProblems: () => readonly MeasurementProblem[];
   readonly watches: Lister<TrafficWatch>;
   readonly nodes: Lister<CachedNode>;
+  /** Why nodes have no figures. */
+  readonly unmeasured: Pick<UnmeasuredNodes, 'notMeasurable' | 'lookedAt'>;
   /** Only the Deployments that carry our label; one that does not is asked for by name. */
   readonly deployments: Pick<Lister<V1Deployment>, 'get'>;
   /** The API server's no to watching Deployments, as long as it stands. */
@@ -136,15 +139,18 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   const watch = await withDroppedLabel(stored, sources);
   const isGoing = watch.metadata?.deletionTimestamp !== undefined;
   const deployment = isGoing ? { deployment: undefined } : await deploymentOf(sources, key, signal);
+  const { current, previous, startedAt } = sources.feed;
+  await sources.unmeasured.lookedAt(current);
   return {
     watch,
     claims: claimsOn(sources, watch),
     nodes: sources.written.labels.viewsOf(newestNodes(sources)),
     ...deployment,
-    current: sources.feed.current,
-    previous: sources.feed.previous,
+    current,
+    previous,
+    notMeasurable: sources.unmeasured.notMeasurable,
     measurementProblems: sources.measurementProblems(),
-    feedStartedAt: sources.feed.startedAt,
+    feedStartedAt: startedAt,
     now: sources.clock.now(),
   };
 }

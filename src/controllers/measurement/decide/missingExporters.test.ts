@@ -47,7 +47,14 @@ const CRASHES: Partial<V1ContainerStatus> = {
   lastState: { terminated: { exitCode: 1 } },
 };
 
-const NOTHING = { daemonSet: daemonSet(3, 1), pods: [], withoutPodSince: undefined, port: 9100, now: NOW };
+const NOTHING = {
+  daemonSet: daemonSet(3, 1),
+  pods: [],
+  withoutPodSince: undefined,
+  notMeasurable: new Map(),
+  port: 9100,
+  now: NOW,
+};
 
 interface Row {
   why: string;
@@ -104,6 +111,16 @@ describe('missingExporters', () => {
       message: `no node-exporter is ready on ${row.message}`,
     };
     expect(problems).toEqual(row.message === undefined ? [] : [expected]);
+  });
+
+  it('has nothing to say of nodes that cannot be measured, such as one that is switched off', () => {
+    const pods = [pod('a'), pod('off')];
+    const of = (...names: string[]): string[] => {
+      const notMeasurable = new Map(names.map((name) => [name, {}]));
+      return missingExporters({ ...NOTHING, pods, notMeasurable }).map(({ message }) => message);
+    };
+    expect(of('off')).toEqual(['no node-exporter is ready on a (not ready): not measured']);
+    expect(of('a', 'off')).toEqual([]);
   });
 
   it('counts the nodes for which no pod is made, once that has lasted for a minute', () => {

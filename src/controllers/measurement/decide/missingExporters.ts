@@ -13,6 +13,8 @@ export interface ExportersObservation {
   readonly pods: readonly V1Pod[];
   /** Since when nodes lack a pod of the DaemonSet, ms since the epoch; undefined while none does. */
   readonly withoutPodSince: number | undefined;
+  /** Nodes that cannot be measured, by name, such as one that is switched off. */
+  readonly notMeasurable: ReadonlyMap<string, unknown>;
   readonly port: number;
   /** ms since the epoch. */
   readonly now: number;
@@ -39,7 +41,7 @@ export function nodesWithoutPod({ status }: V1DaemonSet): number {
  *
  * | none at all, since a minute                  | only counted; events of the DaemonSet say why            |
  *
- * Only the first two are told of the port and how to choose another one. A DaemonSet that is being rolled out lacks
+ * What becomes of the pod on a node that cannot be measured is no problem. Only the first two are told of the port and how to choose another one. A DaemonSet that is being rolled out lacks
  * some for less than a minute each.
  */
 export function missingExporters(observation: ExportersObservation): Problem[] {
@@ -56,8 +58,10 @@ function notCreated(daemonSet: V1DaemonSet, { withoutPodSince, now }: ExportersO
   return [{ reason: 'ExporterNotCreated', object: `DaemonSet ${namespace}/${name}`, message }];
 }
 
-function notReady(daemonSet: V1DaemonSet, { pods, port, now }: ExportersObservation): Problem[] {
+function notReady(daemonSet: V1DaemonSet, observation: ExportersObservation): Problem[] {
+  const { pods, notMeasurable, port, now } = observation;
   const missing = pods
+    .filter((pod) => !notMeasurable.has(nodeOf(pod)))
     .filter((pod) => now - notReadySince(pod) >= STARTING_MS)
     .map((pod) => ({ node: nodeOf(pod), ...reasonOf(pod) }))
     .sort((a, b) => (a.node < b.node ? -1 : 1));

@@ -122,6 +122,57 @@ describe('MetricsAvailable', () => {
   });
 });
 
+describe('MetricsAvailable with nodes that cannot be measured', () => {
+  const OFF = { reason: 'NodeNotReady', message: 'switched off' } as const;
+  const WINDOWS = { reason: 'NotMeasurable', message: 'not Linux' } as const;
+
+  function available(percents: Record<string, number | undefined>, notMeasurable: Observation['notMeasurable']) {
+    const nodes = Object.fromEntries(Object.keys(percents).map((name) => [name, {}]));
+    const o = { ...settled(anObservation({ nodes })), notMeasurable, now: NOW + 300_000 };
+    const status = statusOf({ ...o, current: pass(3, percents) });
+    return status.conditions?.find((c) => c.type === 'MetricsAvailable');
+  }
+
+  it.each([
+    {
+      why: 'the others have figures: it is true, and names them',
+      percents: { n1: 50, off: undefined, win: undefined },
+      found: { off: OFF, win: WINDOWS },
+      status: 'True',
+      reason: 'AllMeasured',
+      message:
+        'every node that can be measured has figures; not measured, since they cannot be: off (NodeNotReady), win (NotMeasurable)',
+    },
+    {
+      why: 'another lacks figures without such a reason: that is the problem',
+      percents: { n1: 50, n2: undefined, off: undefined },
+      found: { off: OFF },
+      status: 'False',
+      reason: 'PartialData',
+      message: 'no usable figures for n2 (NoSeries); not measured, since they cannot be: off (NodeNotReady)',
+    },
+    {
+      why: 'all of the others lack figures: there is no data',
+      percents: { n1: undefined, off: undefined },
+      found: { off: OFF },
+      status: 'False',
+      reason: 'NoData',
+      message: 'no usable figures for n1 (NoSeries); not measured, since they cannot be: off (NodeNotReady)',
+    },
+    {
+      why: 'there are no others: there is no data, and never will be',
+      percents: { off: undefined, win: undefined },
+      found: { off: OFF, win: WINDOWS },
+      status: 'False',
+      reason: 'NoData',
+      message: 'no node can be measured; not measured, since they cannot be: off (NodeNotReady), win (NotMeasurable)',
+    },
+  ])('where $why', ({ percents, found, status, reason, message }) => {
+    const expected = { status, reason, message };
+    expect(available(percents, new Map(Object.entries(found)))).toMatchObject(expected);
+  });
+});
+
 describe('MetricsAvailable with series that have no node of their own', () => {
   const STRAYS = {
     unmatchedSeries: 12,

@@ -125,16 +125,35 @@ function whyUnmeasured(usage: NodeUsage | undefined): string {
   return reason === 'InvalidCapacity' ? `${reason}: ${message}` : reason;
 }
 
+/** The nodes without figures that can have none. */
+function notMeasuredOf(o: Observation): readonly NodeView[] {
+  return o.notMeasurable.size === 0
+    ? []
+    : unmeasuredOf(measuredNodes(o)).filter(({ name }) => o.notMeasurable.has(name));
+}
+
+function notMeasured(o: Observation): string {
+  const names = notMeasuredOf(o).map(({ name }) => `${name} (${o.notMeasurable.get(name)?.reason ?? ''})`);
+  return names.length === 0 ? '' : `; not measured, since they cannot be: ${named(names.sort())}`;
+}
+
 function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
-  const unmeasured = unmeasuredOf(measuredNodes(o));
-  const none = unmeasured.length === o.nodes.length;
+  const unmeasured = unmeasuredOf(measuredNodes(o)).filter(({ name }) => !o.notMeasurable.has(name));
+  const none = unmeasured.length === o.nodes.length - notMeasuredOf(o).length;
   const due = none ? unmeasured : unmeasured.filter(({ createdAt }) => o.now - createdAt >= JOINING_MS);
   const warned = current.warnings.length === 0 ? '' : `Prometheus warns: ${named(current.warnings)}`;
   const strays = describeStrays(current);
   if (due.length > 0) {
     const names = due.map(({ name }) => `${name} (${whyUnmeasured(current.nodes.get(name))})`).sort();
     const found = [`no usable figures for ${named(names)}`, warned, ...strays].filter((part) => part !== '');
-    return draft('False', none ? Reason.NoData : Reason.PartialData, `${found.join('; ')}${obstacles(o)}`);
+    return draft(
+      'False',
+      none ? Reason.NoData : Reason.PartialData,
+      `${found.join('; ')}${notMeasured(o)}${obstacles(o)}`,
+    );
+  }
+  if (o.nodes.length > 0 && notMeasuredOf(o).length === o.nodes.length) {
+    return draft('False', Reason.NoData, `no node can be measured${notMeasured(o)}`);
   }
   if (warned !== '') return draft('False', Reason.PartialData, [warned, ...strays].join('; '));
   if (windowIsTooShort(current)) {
@@ -164,7 +183,7 @@ function metricsAvailable(o: Observation): Draft {
   if (problem) return problem;
   const examples = named([...current.unmatchedExamples, ...current.ambiguousExamples]);
   const remarks = [
-    'every node has figures',
+    `every node ${o.notMeasurable.size === 0 ? '' : 'that can be measured '}has figures${notMeasured(o)}`,
     named(fallsOf(measuredNodes(o))),
     examples && `series that belong to no node, or to several: ${examples}`,
   ];

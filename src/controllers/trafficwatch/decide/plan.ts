@@ -129,9 +129,10 @@ function isDecided(o: Observation): boolean {
 function decideVerdicts(o: Observation, labelKey: string, previousKey: string | undefined): NodeVerdict[] {
   const maxPercent = thresholdOf(o.watch.spec);
   const passError = passFailureOf(o.current);
-  return measuredNodes(o).map(({ node: { labels }, current, previous }) => {
+  return measuredNodes(o).map(({ node: { name, labels }, current, previous }) => {
     const label = labels[labelKey] ?? (previousKey === undefined ? undefined : labels[previousKey]);
-    return decideVerdict({ maxPercent, passError, label: labelValueOf(label), current, previous });
+    const notMeasurable = o.notMeasurable.get(name);
+    return decideVerdict({ maxPercent, passError, label: labelValueOf(label), current, previous, notMeasurable });
   });
 }
 

@@ -95,6 +95,18 @@ describe('decideVerdict', () => {
     expect(decideVerdict(input).label).toBe(writes);
   });
 
+  it('says why there can be no figures, and leaves the label as it is', () => {
+    const notMeasurable = { reason: 'NodeNotReady', message: 'switched off' } as const;
+    const input = { maxPercent: 10, previous: node(20), label: 'true', passError: undefined, notMeasurable } as const;
+    expect(decideVerdict({ ...input, current: node(undefined) })).toEqual({
+      verdict: 'Unknown',
+      ...notMeasurable,
+      label: undefined,
+    });
+    // A figure counts, whatever the Node says of itself.
+    expect(decideVerdict({ ...input, current: node(30) })).toMatchObject({ verdict: 'Unfit', label: 'true' });
+  });
+
   it('says why the pass failed rather than that the node has no series', () => {
     const passError = { reason: 'PrometheusUnreachable', message: 'refused' };
     const input = { maxPercent: 10, current: undefined, previous: node(20), label: 'true' as const, passError };

@@ -1,4 +1,5 @@
 import type { Verdict } from '../../../api/trafficwatch.ts';
+import { isNotMeasurable, type NotMeasurable } from '../../../nodes/notMeasurable.ts';
 import { describeFall, isAboveForFall } from '../../../usage/capacityFall.ts';
 import type { NodeUsage } from '../../../usage/percent.ts';
 import { once } from './once.ts';
@@ -15,6 +16,8 @@ export interface VerdictInput {
   readonly previous: NodeUsage | undefined;
   /** The label that the node carries: the verdict before this one. Undefined when it has none, or an odd value. */
   readonly label: LabelValue | undefined;
+  /** Why there can be no figure of the node; undefined where there should be one. */
+  readonly notMeasurable?: NotMeasurable | undefined;
   /** Why the newest pass as a whole failed, if it did. */
   readonly passError: { readonly reason: string; readonly message: string } | undefined;
 }
@@ -35,6 +38,13 @@ export const countVerdicts = once((verdicts: readonly Pick<NodeVerdict, 'verdict
   const counts = { Fit: 0, Unfit: 0, Unknown: 0 };
   for (const { verdict } of verdicts) counts[verdict] += 1;
   return counts;
+});
+
+/** How many nodes are Unknown since there can be no figures of them. */
+export const countNotMeasurable = once((verdicts: readonly Pick<NodeVerdict, 'reason'>[]): number => {
+  let count = 0;
+  for (const { reason } of verdicts) if (isNotMeasurable(reason)) count += 1;
+  return count;
 });
 
 type Check = (input: VerdictInput) => NodeVerdict | undefined;
@@ -65,8 +75,9 @@ function sideOf(usage: NodeUsage | undefined, maxPercent: number): LabelValue | 
 
 const passFailed: Check = ({ passError }) => passError && unknown(passError.reason, passError.message);
 
-const noFigure: Check = ({ current }) => {
+const noFigure: Check = ({ current, notMeasurable }) => {
   if (current?.percent !== undefined) return undefined;
+  if (notMeasurable !== undefined) return unknown(notMeasurable.reason, notMeasurable.message);
   return unknown(current?.reason ?? 'NoSeries', current?.message ?? 'Prometheus has no series of this node');
 };
 

@@ -118,6 +118,7 @@ export function anObservation({ nodes, ...changes }: ObservationChanges = {}): O
     deployment: undefined,
     previous: pass(1, { n1: 1, n2: 2 }),
     current: pass(2, { n1: 1, n2: 2 }),
+    notMeasurable: new Map(),
     measurementProblems: [],
     feedStartedAt: NOW - 300_000,
     now: NOW,

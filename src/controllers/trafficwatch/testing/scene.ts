@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { TrafficWatch } from '../../../api/trafficwatch.ts';
 import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
+import { UnmeasuredNodes } from '../../../nodes/unmeasuredNodes.ts';
 import { Applier } from '../../../runtime/apply.ts';
 import type { CallOptions, Client } from '../../../runtime/client.ts';
 import { FakeClock } from '../../../runtime/clock.ts';
@@ -146,6 +147,7 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | '
     measurementProblems,
     watches,
     nodes,
+    unmeasured: new UnmeasuredNodes({ client, clock, nodes }),
     deployments: new Store<V1Deployment>(),
     deploymentsRefusal: () => undefined,
     written,

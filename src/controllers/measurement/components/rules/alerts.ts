@@ -98,7 +98,9 @@ const EXPORTER_ALERTS: RuleGroup = {
   rules: [
     {
       alert: 'NodeExporterDown',
-      expr: 'up{job="node-exporter"} == 0',
+      expr: `up{job="node-exporter"} == 0
+unless on (node)
+traffic_operator_node_not_measurable{${OPERATOR}} == 1`,
       for: '5m',
       severity: 'warning',
       summary: 'node-exporter on {{ $labels.node }} does not answer',

@@ -1,0 +1,147 @@
+import type { V1Node } from '@kubernetes/client-node';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Client } from '../runtime/client.ts';
+import { FakeClock } from '../runtime/clock.ts';
+import type { Snapshot } from '../usage/snapshot.ts';
+import { trimNode } from './cachedNode.ts';
+import { UnmeasuredNodes } from './unmeasuredNodes.ts';
+
+const NOW = Date.parse('2026-01-01T00:10:00Z');
+const LINUX = { 'kubernetes.io/os': 'linux' };
+
+interface Described {
+  labels?: Record<string, string>;
+  taint?: string;
+  notReadyForMs?: number;
+  ageMs?: number;
+}
+
+function node(name: string, { labels = LINUX, taint, notReadyForMs, ageMs = 600_000 }: Described = {}): V1Node {
+  const lastTransitionTime = new Date(NOW - (notReadyForMs ?? 0));
+  const status = notReadyForMs === undefined ? 'True' : 'Unknown';
+  return {
+    metadata: { name, labels, creationTimestamp: new Date(NOW - ageMs) },
+    spec: { taints: taint === undefined ? [] : [{ key: taint, effect: 'NoSchedule' }] },
+    status: { conditions: [{ type: 'Ready', status, lastTransitionTime }] },
+  };
+}
+
+let pass = 0;
+const passOver = (measured: readonly string[], ok = true): Snapshot =>
+  ({ pass: ++pass, ok, nodes: new Map(measured.map((name) => [name, { percent: 1 }])) }) as unknown as Snapshot;
+
+describe('the nodes without figures', () => {
+  let clock: FakeClock;
+  let cluster: V1Node[];
+  let asked: string[];
+  let answer: (name: string) => Promise<V1Node[]>;
+  let unmeasured: UnmeasuredNodes;
+
+  beforeEach(() => {
+    clock = new FakeClock(NOW);
+    cluster = [];
+    asked = [];
+    answer = (name) => Promise.resolve(cluster.filter(({ metadata }) => metadata?.name === name));
+    const list = (_: unknown, options?: { fieldSelector?: string }): Promise<V1Node[]> => {
+      const name = options?.fieldSelector?.replace('metadata.name=', '') ?? '';
+      asked.push(name);
+      return answer(name);
+    };
+    const trim = trimNode('mine');
+    const client = { list } as unknown as Client;
+    unmeasured = new UnmeasuredNodes({ client, clock, nodes: { list: () => cluster.map(trim) } });
+  });
+
+  async function found(measured: readonly string[] = []): Promise<Record<string, string>> {
+    await unmeasured.lookedAt(passOver(measured));
+    return Object.fromEntries([...unmeasured.notMeasurable].map(([name, { reason }]) => [name, reason]));
+  }
+
+  it.each<{ why: string; one: V1Node; reason: string | undefined; looks: number }>([
+    { why: 'a Linux node that is Ready should have some', one: node('a'), reason: undefined, looks: 1 },
+    { why: 'a node that says nothing of its system, too', one: node('a', { labels: {} }), reason: undefined, looks: 1 },
+    {
+      why: 'Windows is known by its label, without a look',
+      one: node('a', { labels: { 'kubernetes.io/os': 'windows' } }),
+      reason: 'NotMeasurable',
+      looks: 0,
+    },
+    {
+      why: 'a virtual kubelet by its label',
+      one: node('a', { labels: { ...LINUX, type: 'virtual-kubelet' } }),
+      reason: 'NotMeasurable',
+      looks: 0,
+    },
+    {
+      why: 'or by its taint',
+      one: node('a', { taint: 'virtual-kubelet.io/provider' }),
+      reason: 'NotMeasurable',
+      looks: 1,
+    },
+    {
+      why: 'one that is switched off is not Ready',
+      one: node('a', { notReadyForMs: 60_000 }),
+      reason: 'NodeNotReady',
+      looks: 1,
+    },
+    {
+      why: 'a kubelet that restarts is not Ready for a moment',
+      one: node('a', { notReadyForMs: 5_000 }),
+      reason: undefined,
+      looks: 1,
+    },
+    {
+      why: 'nobody asks yet for one that joins',
+      one: node('a', { ageMs: 5_000, notReadyForMs: 600_000 }),
+      reason: undefined,
+      looks: 0,
+    },
+  ])('$why', async ({ one, reason, looks }) => {
+    cluster = [one];
+    expect(await found()).toEqual(reason === undefined ? {} : { a: reason });
+    expect(asked).toHaveLength(looks);
+  });
+
+  it('are the only ones that are looked at, and not at each pass', async () => {
+    cluster = [node('a', { notReadyForMs: 60_000 }), node('b')];
+    expect(await found(['b'])).toEqual({ a: 'NodeNotReady' });
+    const before = unmeasured.notMeasurable;
+    await found(['b']);
+    expect(asked).toEqual(['a']);
+    expect(unmeasured.notMeasurable).toBe(before);
+    await clock.advance(20_000);
+    await found(['b']);
+    expect(asked).toEqual(['a', 'a']);
+    expect(await found(['a', 'b'])).toEqual({});
+  });
+
+  it('are what they were while a pass fails, or the API server does not answer', async () => {
+    cluster = [node('a', { notReadyForMs: 60_000 })];
+    await found();
+    await unmeasured.lookedAt(passOver([], false));
+    expect([...unmeasured.notMeasurable.keys()]).toEqual(['a']);
+    answer = () => Promise.reject(new Error('no answer'));
+    await clock.advance(20_000);
+    expect(await found()).toEqual({ a: 'NodeNotReady' });
+  });
+
+  it('keep nobody waiting for longer than two seconds', async () => {
+    cluster = [node('a', { notReadyForMs: 60_000 })];
+    const late = Promise.withResolvers<V1Node[]>();
+    answer = () => late.promise;
+    const looked = found();
+    await clock.advance(2_000);
+    expect(await looked).toEqual({});
+    late.resolve(cluster);
+    await Promise.resolve();
+    expect(await found()).toEqual({ a: 'NodeNotReady' });
+  });
+
+  it('are at most a hundred at a time, those first that were looked at longest ago', async () => {
+    cluster = Array.from({ length: 150 }, (_, n) => node(`n${n}`));
+    await found();
+    expect(new Set(asked).size).toBe(100);
+    await found();
+    expect([asked.length, new Set(asked).size]).toEqual([150, 150]);
+  });
+});

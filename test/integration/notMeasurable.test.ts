@@ -1,0 +1,92 @@
+import type { V1Node } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { NODES } from '../../src/runtime/resources.ts';
+import { startFixture, type Fixture } from './fixture.ts';
+
+/** Nodes of which there can be no figures, on a real API server: they are told of, and spoil nothing. */
+const WAIT = { timeout: 90_000, interval: 200 };
+const KEY = 'web.traffic.example.com/unfit';
+
+let f: Fixture;
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1', 'off'] });
+  await createNode('win', { 'kubernetes.io/os': 'windows' });
+  await createNode('virtual', { type: 'virtual-kubelet' });
+  await createNode('tainted', {}, [{ key: 'virtual-kubelet.io/provider', value: 'some', effect: 'NoSchedule' }]);
+  await f.startOperator();
+  await f.createWatch('web', { maxBandwidthPercent: '10' });
+});
+afterAll(async () => {
+  await f.stop();
+});
+
+/** One that has been in the cluster for long: a joining node is given a minute. */
+async function createNode(name: string, labels: Record<string, string>, taints?: object[]): Promise<void> {
+  const metadata = { name, labels: { 'kubernetes.io/hostname': name, ...labels } };
+  await f.client.create(NODES, { metadata, ...(taints && { spec: { taints } }) } as V1Node);
+}
+
+async function setReady(name: string, status: 'True' | 'Unknown', sinceMs: number): Promise<void> {
+  const lastTransitionTime = new Date(Date.now() - sinceMs).toISOString().replace(/\.\d+Z$/, 'Z');
+  const condition = { type: 'Ready', status, reason: 'NodeStatusUnknown', message: '', lastTransitionTime };
+  const options = { fieldManager: 'kube-controller-manager', subresource: 'status' };
+  await f.client.mergePatch(NODES, { name }, { status: { conditions: [condition] } }, options);
+}
+
+async function condition(type: string) {
+  return (await f.watch('web')).status?.conditions?.find((c) => c.type === type);
+}
+
+const available = () => condition('MetricsAvailable');
+
+async function metrics(): Promise<string> {
+  return (await fetch(f.operator().metricsUrl)).text();
+}
+
+describe('nodes that cannot be measured', () => {
+  it('are told of with the reason, and are no problem of the figures', async () => {
+    // A condition that was False once the minute for joining nodes is over would stay so.
+    await vi.waitFor(async () => {
+      const { status } = await f.watch('web');
+      expect(status?.nodes?.win).toMatchObject({ verdict: 'Unknown', reason: 'NotMeasurable', unfit: false });
+      expect(status?.nodes?.virtual).toMatchObject({ verdict: 'Unknown', reason: 'NotMeasurable' });
+      expect(status?.nodes?.tainted).toMatchObject({ verdict: 'Unknown', reason: 'NotMeasurable' });
+      expect(await available()).toMatchObject({ status: 'True', reason: 'AllMeasured' });
+      expect((await available())?.message).toContain('not measured');
+    }, WAIT);
+    expect((await available())?.message).toContain(
+      'tainted (NotMeasurable), virtual (NotMeasurable), win (NotMeasurable)',
+    );
+  });
+
+  it('may be switched off: its label stays, and it is measured again when it is back', async () => {
+    await vi.waitFor(async () => expect((await f.labels(KEY)).off).toBe('false'), WAIT);
+    f.exporter.remove('off');
+    await vi.waitFor(async () => expect(await available()).toMatchObject({ reason: 'PartialData' }), WAIT);
+    await setReady('off', 'Unknown', 600_000);
+    await vi.waitFor(async () => {
+      const { status } = await f.watch('web');
+      expect(status?.nodes?.off).toMatchObject({ verdict: 'Unknown', reason: 'NodeNotReady', unfit: false });
+      expect(await available()).toMatchObject({ status: 'True' });
+      expect((await available())?.message).toContain('off (NodeNotReady)');
+    }, WAIT);
+    expect(await f.labels(KEY)).toEqual({ n1: 'false', off: 'false' });
+    expect(await metrics()).toContain('traffic_operator_node_not_measurable{node="off",reason="NodeNotReady"} 1');
+    f.exporter.setPercent('off', 1);
+    await vi.waitFor(async () => {
+      expect((await f.watch('web')).status?.nodes?.off).toMatchObject({ verdict: 'Fit' });
+    }, WAIT);
+    expect(await metrics()).not.toContain('traffic_operator_node_not_measurable{node="off"');
+  });
+
+  it('stay told of over a restart, without a word that figures are missing', async () => {
+    f.exporter.remove('off');
+    await vi.waitFor(async () => expect((await available())?.message).toContain('off (NodeNotReady)'), WAIT);
+    const before = await available();
+    await f.restartOperator();
+    const { unknownNodes } = (await f.watch('web')).status ?? {};
+    expect(unknownNodes).toBe(4);
+    await vi.waitFor(async () => expect(await metrics()).toMatch(/passes_total\{result="ok"\} [3-9]/), WAIT);
+    expect(await available()).toEqual(before);
+  });
+});
