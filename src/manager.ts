@@ -7,6 +7,7 @@ import { askingOnlyOurs } from './controllers/measurement/ownPrometheus.ts';
 import { createTrafficWatchControllers, FIELD_MANAGER, watchIndexes } from './controllers/trafficwatch/controller.ts';
 import type { TrafficWatchControllers } from './controllers/trafficwatch/controller.ts';
 import { MANAGED_BY } from './controllers/trafficwatch/decide/deployment.ts';
+import { withScalersOnly } from './controllers/trafficwatch/decide/replicas.ts';
 import { createElection } from './manager/election.ts';
 import type { ManagerOptions, Process } from './manager/options.ts';
 import { createServers } from './manager/servers.ts';
@@ -52,7 +53,7 @@ function createCaches({ options, transport, metrics, logger }: Process): Caches 
       // The operator's own targets carry the node's name; another Prometheus' series may only carry an address.
       withAddresses: !options.measurement.prometheus.enabled,
     }),
-    deployments: createInformer({ ...common, resource: DEPLOYMENTS, labelSelector, transform: withoutManagedFields }),
+    deployments: createInformer({ ...common, resource: DEPLOYMENTS, labelSelector, transform: withScalersOnly }),
   };
 }
 

@@ -38,6 +38,8 @@ export const Reason = {
   LabelRenaming: 'LabelRenaming',
   /** Somebody changes a node label of ours again and again; it is put right ever more rarely. */
   LabelContested: 'LabelContested',
+  /** An autoscaler sets the replicas that the spec names, too: its count stands. */
+  ReplicasContested: 'ReplicasContested',
   /** The API server refused a write for another reason than RBAC. */
   WriteRefused: 'WriteRefused',
   ApiServerUnreachable: 'ApiServerUnreachable',

@@ -59,7 +59,7 @@ export function ownersBefore(desired: V1Deployment, live: V1Deployment, manager:
 
 /**
  * Puts the field owners of a Deployment in order before it is applied. Asks for the Deployment first where `known` does
- * not tell them, since caches don't keep owners, but only in the rare cases that need it. Done twice, or without the
+ * not tell them, since the cache keeps no owners but scalers, but only in the rare cases that need it. Done twice, or without the
  * apply, it does no harm.
  *
  * @param known from the cache, or the API server's answer to its creation
@@ -76,7 +76,7 @@ export async function prepareOwnership(
   if (!isNeeded) return;
   for (let left = ATTEMPTS; left > 0; left--) {
     try {
-      const isTold = left === ATTEMPTS && !isOwnerless(known);
+      const isTold = left === ATTEMPTS && tellsOwners(known);
       const found = isTold ? known : await findAgain(client, desired, known, options);
       await writeOwners(client, manager, desired, found, options);
       return;
@@ -84,6 +84,11 @@ export async function prepareOwnership(
       if (!isConflict(error) || left === 1) throw error;
     }
   }
+}
+
+/** The cache keeps who scaled it, and no others. */
+function tellsOwners({ metadata }: V1Deployment): boolean {
+  return (metadata?.managedFields ?? []).some(({ subresource }) => subresource !== 'scale');
 }
 
 function isOwnerless({ metadata }: V1Deployment): boolean {

@@ -1,4 +1,5 @@
 import { ConditionType, Reason } from '../../../api/reasons.ts';
+import type { TrafficWatch } from '../../../api/trafficwatch.ts';
 import { setCondition, type Condition } from '../../../runtime/conditions.ts';
 import { describeFall } from '../../../usage/capacityFall.ts';
 import type { NodeUsage } from '../../../usage/percent.ts';
@@ -17,6 +18,7 @@ import { measuredNodes, type MeasuredNode } from './measuredNodes.ts';
 import { once } from './once.ts';
 import { passFailureReason } from './passFailure.ts';
 import type { Plan } from './plan.ts';
+import type { ContestedReplicas } from './replicas.ts';
 
 type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
 
@@ -59,13 +61,22 @@ function fightsMessage(fights: readonly LabelFight[]): string {
   return `changed again as often as it is put right, which is done less and less often until that ends: ${named(labels.sort())}`;
 }
 
-function reconciling(plan: Plan, failures: readonly Failure[]): Draft {
+function contestedMessage({ metadata }: TrafficWatch, { wanted, by }: ContestedReplicas): string {
+  const { name = '', namespace = '' } = metadata ?? {};
+  const remove = `kubectl -n ${namespace} patch trafficwatch ${name} --type=json -p '[{"op":"remove","path":"/spec/deployment/replicas"}]'`;
+  const scale = `kubectl -n ${namespace} scale deployment ${name} --replicas=${wanted}`;
+  return `spec.deployment.replicas is ${wanted}, and an autoscaler (field manager "${by}") sets the replicas as well: its count stands; take them out of the spec: ${remove}; or, when the autoscaler is gone, set them once: ${scale}`;
+}
+
+function reconciling({ watch }: Observation, plan: Plan, failures: readonly Failure[]): Draft {
   const [failure] = failures;
   if (failure) {
     const more = failures.length > 1 ? ` (and ${failures.length - 1} more)` : '';
     return draft('True', failure.reason, `${failure.message}${more}`);
   }
   if (plan.fights.length > 0) return draft('True', Reason.LabelContested, fightsMessage(plan.fights));
+  const contested = plan.deployment?.kind === 'Apply' ? plan.deployment.contested : undefined;
+  if (contested) return draft('True', Reason.ReplicasContested, contestedMessage(watch, contested));
   if (plan.renaming) return draft('True', Reason.LabelRenaming, 'moving nodes and Deployment to the new label key');
   if (!plan.decided && !plan.stall) return draft('True', Reason.Deciding, 'nodes are not decided yet');
   return draft('False', Reason.UpToDate, plan.stall ? whatGoesOn(plan) : 'everything that was decided is written');
@@ -204,7 +215,7 @@ export function decideConditions(o: Observation, plan: Plan, failures: readonly 
   const before = o.watch.status?.conditions ?? [];
   const drafts: [string, Draft][] = [
     [ConditionType.Ready, ready(o, plan)],
-    [ConditionType.Reconciling, reconciling(plan, failures)],
+    [ConditionType.Reconciling, reconciling(o, plan, failures)],
     [ConditionType.Stalled, stalled(plan)],
     [ConditionType.PrometheusReachable, prometheusReachable(o.current)],
     [ConditionType.MetricsAvailable, metricsAvailable(o)],

@@ -1,6 +1,7 @@
 import type { V1Deployment, V1OwnerReference } from '@kubernetes/client-node';
 import { GROUP, VERSION, type TrafficWatch } from '../../../api/trafficwatch.ts';
 import { withFitNodesOnly } from './affinity.ts';
+import { contestedReplicas, withoutReplicas, type ContestedReplicas } from './replicas.ts';
 
 /**
  * Label of the Deployments that were made for TrafficWatches, by which the cache is limited to them: in a large
@@ -18,7 +19,12 @@ export function waitingSinceOf(watch: TrafficWatch, feedStartedAt: number): numb
 
 /** What becomes of the Deployment in this reconcile. */
 export type DeploymentDecision =
-  | { readonly kind: 'Apply'; readonly desired: V1Deployment }
+  | {
+      readonly kind: 'Apply';
+      readonly desired: V1Deployment;
+      /** Whose replicas are left as they are, though the spec names others. */
+      readonly contested?: ContestedReplicas;
+    }
   | { readonly kind: 'Wait'; readonly untilMs: number }
   | { readonly kind: 'NotOwned'; readonly message: string }
   | { readonly kind: 'SelectorChanged'; readonly message: string };
@@ -119,6 +125,8 @@ export function decideDeployment(input: {
         message: `spec.deployment.selector differs from that of Deployment ${name}, which cannot be changed; restore it, or delete the Deployment to have it made anew`,
       };
     }
+    const contested = contestedReplicas(watch.spec.deployment.replicas, live);
+    if (contested) return { kind: 'Apply', desired: withoutReplicas(desired, contested), contested };
     return { kind: 'Apply', desired };
   }
   const untilMs = input.waitingSince + WAIT_FOR_DATA_MS;

@@ -1,0 +1,161 @@
+import type { V1Deployment, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import type { Resource } from '../../src/runtime/resource.ts';
+import { binary } from '../lab/binaries.ts';
+import { startFixture, type Fixture } from './fixture.ts';
+import { follow } from './follow.ts';
+import { freePorts, start, type RunningProcess } from './process.ts';
+import { connect, type Connected } from './runtimeScene.ts';
+
+/**
+ * The HorizontalPodAutoscaler controller of a real kube-controller-manager. It needs no metrics to keep to minReplicas,
+ * and looks every second here.
+ */
+const WAIT = { timeout: 90_000, interval: 200 };
+const HPAS: Resource<V2HorizontalPodAutoscaler> = {
+  group: 'autoscaling',
+  version: 'v2',
+  plural: 'horizontalpodautoscalers',
+  kind: 'HorizontalPodAutoscaler',
+  namespaced: true,
+};
+const REF = { namespace: 'default', name: 'web' };
+
+let f: Fixture;
+let connected: Connected;
+let controllers: RunningProcess;
+let stopFollowing: () => Promise<void>;
+/** What spec.replicas became, each change once. */
+const counts: (number | undefined)[] = [];
+
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1'] });
+  connected = connect(f.controlPlane);
+  await f.startOperator();
+  const [port] = await freePorts(1);
+  const { directory, kubeconfig } = f.controlPlane;
+  const flags = [
+    `--kubeconfig=${kubeconfig}`,
+    '--controllers=horizontal-pod-autoscaler-controller',
+    '--horizontal-pod-autoscaler-sync-period=1s',
+    '--leader-elect=false',
+    `--secure-port=${port}`,
+    `--cert-dir=${directory}/controllers`,
+  ];
+  controllers = start(await binary('kube-controller-manager'), flags, `${directory}/controllers.log`);
+  stopFollowing = await follow(f.controlPlane, DEPLOYMENTS, ({ object: { metadata, spec } }) => {
+    if (metadata?.name === 'web' && counts.at(-1) !== spec?.replicas) counts.push(spec?.replicas);
+  });
+});
+afterAll(async () => {
+  await stopFollowing();
+  await controllers.stop();
+  await connected.transport.close();
+  await f.stop();
+});
+
+const deployment = (): Promise<V1Deployment> => f.client.get(DEPLOYMENTS, REF);
+
+async function reconciling() {
+  return (await f.watch('web')).status?.conditions?.find((c) => c.type === 'Reconciling');
+}
+
+async function replicas(count: number): Promise<void> {
+  await vi.waitFor(async () => expect((await deployment()).spec?.replicas).toBe(count), WAIT);
+}
+
+async function createAutoscaler(minReplicas: number): Promise<void> {
+  const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+  const spec = { scaleTargetRef, minReplicas, maxReplicas: 9 };
+  await f.client.create(HPAS, { metadata: REF, spec });
+}
+
+async function patchAutoscaler(minReplicas: number): Promise<void> {
+  await f.client.mergePatch(HPAS, REF, { spec: { minReplicas } }, { fieldManager: 'person' });
+}
+
+async function passes(): Promise<number> {
+  const text = await (await fetch(f.operator().metricsUrl)).text();
+  return Number(/passes_total\{result="ok"\} (\d+)/.exec(text)?.[1] ?? 0);
+}
+
+async function afterPasses(count: number): Promise<void> {
+  const until = (await passes()) + count;
+  await vi.waitFor(async () => expect(await passes()).toBeGreaterThanOrEqual(until), WAIT);
+}
+
+const contestedEvents = async () => (await f.events('web')).filter(({ reason }) => reason === 'ReplicasContested');
+
+describe('replicas in the spec and a HorizontalPodAutoscaler', () => {
+  it('first: a person who scales once has it put right', async () => {
+    await f.createWatch('web', { maxBandwidthPercent: '10' });
+    await f.patchWatch('web', { spec: { deployment: { replicas: 3 } } });
+    await replicas(3);
+    const byKubectl = { fieldManager: 'kubectl', subresource: 'scale' };
+    await f.client.mergePatch(DEPLOYMENTS, REF, { spec: { replicas: 2 } }, byKubectl);
+    await vi.waitFor(() => expect(counts.slice(-2)).toEqual([2, 3]), WAIT);
+    expect(await reconciling()).toMatchObject({ status: 'False' });
+  });
+
+  it('do not fight: the autoscaler has its way, a condition and one event say so and how to end it', async () => {
+    await createAutoscaler(5);
+    await replicas(5);
+    await vi.waitFor(async () => {
+      expect(await reconciling()).toMatchObject({ status: 'True', reason: 'ReplicasContested' });
+    }, WAIT);
+    expect((await reconciling())?.message).toContain('spec.deployment.replicas is 3');
+    expect((await reconciling())?.message).toContain('kube-controller-manager');
+    expect((await reconciling())?.message).toContain('"path":"/spec/deployment/replicas"');
+    await patchAutoscaler(6);
+    await replicas(6);
+    await afterPasses(5);
+    expect(counts.slice(counts.lastIndexOf(3))).toEqual([3, 5, 6]);
+    expect((await f.watch('web')).status?.ready).toBe(true);
+    await vi.waitFor(async () => expect(await contestedEvents()).toHaveLength(1), WAIT);
+    expect((await contestedEvents())[0]).toMatchObject({ type: 'Warning' });
+    expect((await contestedEvents())[0]?.series?.count ?? 1).toBe(1);
+  });
+
+  it('nor after a restart of the operator', async () => {
+    counts.length = 0;
+    const { metadata } = await deployment();
+    await f.restartOperator();
+    await afterPasses(3);
+    expect((await deployment()).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
+    expect(counts).toEqual([]);
+  });
+
+  it('give way once to a count that a person writes anew, and no more', async () => {
+    counts.push(6);
+    await f.patchWatch('web', { spec: { deployment: { replicas: 4 } } });
+    await vi.waitFor(() => expect(counts).toEqual([6, 4, 6]), WAIT);
+    await vi.waitFor(async () => {
+      expect(await reconciling()).toMatchObject({ reason: 'ReplicasContested' });
+      expect((await reconciling())?.message).toContain('spec.deployment.replicas is 4');
+    }, WAIT);
+    await afterPasses(3);
+    expect(counts).toEqual([6, 4, 6]);
+  });
+
+  it('are at peace when replicas are taken out of the spec', async () => {
+    await f.patchWatch('web', { spec: { deployment: { replicas: null } } });
+    await vi.waitFor(async () => expect(await reconciling()).toMatchObject({ status: 'False' }), WAIT);
+    expect(counts).toEqual([6, 4, 6]);
+    expect((await deployment()).metadata?.annotations).not.toHaveProperty(['traffic.example.com/overruled-replicas']);
+  });
+
+  it('are the spec’s again without the autoscaler, once a person has scaled', async () => {
+    await f.patchWatch('web', { spec: { deployment: { replicas: 2 } } });
+    await vi.waitFor(async () => expect(await reconciling()).toMatchObject({ status: 'True' }), WAIT);
+    await f.client.delete(HPAS, REF);
+    await f.client.mergePatch(
+      DEPLOYMENTS,
+      REF,
+      { spec: { replicas: 1 } },
+      { fieldManager: 'kubectl', subresource: 'scale' },
+    );
+    await replicas(2);
+    await vi.waitFor(async () => expect(await reconciling()).toMatchObject({ status: 'False' }), WAIT);
+  });
+});
