@@ -1,7 +1,8 @@
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import { removeMeasurement } from './controllers/measurement/removeMeasurement.ts';
-import { cleanUp, stopOperator } from './controllers/trafficwatch/cleanup.ts';
+import { cleanUp } from './controllers/trafficwatch/cleanup.ts';
+import { whileStopped } from './controllers/trafficwatch/whileStopped.ts';
 import { LEASE_NAME } from './manager/election.ts';
 import { loadKubeConfig } from './managerOptions.ts';
 import type { Flags } from './options.ts';
@@ -15,6 +16,7 @@ import { createTransport, type Transport } from './runtime/transport.ts';
 /**
  * `cleanup`: takes off all that the operator put on nodes and TrafficWatches, and what it measured with, before it is
  * removed. First it stops the operator, then it takes the lease, so that no operator anywhere writes behind its back.
+ * When it fails, it starts the operator again: helm then keeps the release, and running the uninstall again retries.
  *
  * @throws ApiError, TransportError, NotLeaderError when something could not be taken off
  */
@@ -23,12 +25,13 @@ export async function runCleanup(flags: Flags, logger: Logger, signal: AbortSign
   const transport = createTransport({ kubeConfig: loadKubeConfig(flags.kubeconfig), logger });
   try {
     const client = createClient(transport);
-    await stopOperator({ client, clock: systemClock, logger, signal }, namespace, deployment);
-    await asLeader({ transport, namespace, logger, signal }, async (leading) => {
-      await cleanUp({ client: leading, clock: systemClock, logger, signal });
-      await removeMeasurement(leading, { namespace, logger });
+    await whileStopped({ client, clock: systemClock, logger, signal }, { namespace, name: deployment }, async () => {
+      await asLeader({ transport, namespace, logger, signal }, async (leading) => {
+        await cleanUp({ client: leading, clock: systemClock, logger, signal });
+        await removeMeasurement(leading, { namespace, logger });
+      });
+      await client.delete(LEASES, { namespace, name: LEASE_NAME });
     });
-    await client.delete(LEASES, { namespace, name: LEASE_NAME });
   } finally {
     await transport.close();
   }

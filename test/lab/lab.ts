@@ -52,6 +52,11 @@ export async function removeNode(name: string): Promise<void> {
   await run(script('remove-node.sh'), [name]);
 }
 
+/** Ends a node as if its machine were switched off; its Node object stays. */
+export async function stopNode(name: string): Promise<void> {
+  await run(script('stop-node.sh'), [name]);
+}
+
 /** Runs a command in a node's namespaces and returns what it printed. Throws when it fails. */
 export async function inNode(name: string, command: readonly string[]): Promise<string> {
   return (await run(script('in-node.sh'), [name, ...command])).stdout;

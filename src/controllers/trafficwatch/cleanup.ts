@@ -1,4 +1,3 @@
-import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch.ts';
 import { FIELD_MANAGER } from './controller.ts';
 import { decideOrphans } from './decide/orphans.ts';
@@ -12,52 +11,14 @@ import type { Clock } from '../../runtime/clock.ts';
 import { isNotFound } from '../../runtime/errors.ts';
 import { hasFinalizer, removeFinalizer } from '../../runtime/finalizer.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { DEPLOYMENTS, NODES, PODS } from '../../runtime/resources.ts';
+import { NODES } from '../../runtime/resources.ts';
 import { WrittenObjects } from '../../runtime/writtenObjects.ts';
-
-/** How often is looked whether the operator's pods are gone: ms. */
-const POLL_MS = 500;
 
 export interface CleanupOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-}
-
-/**
- * Stops the operator, so that nothing writes labels behind the back of the clean-up, and waits until its pods are gone.
- * A Deployment that does not exist has nothing to stop.
- */
-export async function stopOperator(o: CleanupOptions, namespace: string, name: string): Promise<void> {
-  const deployment = await getOrUndefined(o.client, namespace, name);
-  if (!deployment) return;
-  o.logger.info({ deployment: `${namespace}/${name}` }, 'stopping the operator');
-  await o.client.mergePatch(
-    DEPLOYMENTS,
-    { namespace, name },
-    { spec: { replicas: 0 } },
-    { fieldManager: FIELD_MANAGER },
-  );
-  const labels = Object.entries(deployment.spec?.selector.matchLabels ?? {});
-  const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join(',');
-  while (!o.signal.aborted && (await runningPods(o.client, namespace, labelSelector)).length > 0) {
-    await o.clock.sleep(POLL_MS, o.signal);
-  }
-}
-
-async function getOrUndefined(client: Client, namespace: string, name: string): Promise<V1Deployment | undefined> {
-  try {
-    return await client.get(DEPLOYMENTS, { namespace, name });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}
-
-async function runningPods(client: Client, namespace: string, labelSelector: string): Promise<V1Pod[]> {
-  const pods = await client.list(PODS, { namespace, labelSelector });
-  return pods.filter((pod) => pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed');
 }
 
 async function listWatches(client: Client): Promise<TrafficWatch[]> {

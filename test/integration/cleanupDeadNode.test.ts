@@ -1,0 +1,117 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Client } from '../../src/runtime/client.ts';
+import { DEPLOYMENTS, NODES, PODS } from '../../src/runtime/resources.ts';
+import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+import { installCrd } from './customResource.ts';
+import { start, type RunningProcess } from './process.ts';
+import { connect } from './runtimeScene.ts';
+
+/**
+ * The clean-up beside a pod of the operator that nobody ends: this API server has no kubelets, so a pod that is deleted
+ * stays as on a node that is switched off.
+ */
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const NAMESPACE = 'default';
+const NAME = 'traffic-operator';
+const LABELS = { app: NAME };
+const ARGS = ['manager', '--leader-elect'];
+const PERSON = { fieldManager: 'person' };
+const WAIT = { timeout: 60_000, interval: 100 };
+
+let plane: ControlPlane;
+let client: Client;
+let close: () => Promise<void>;
+
+beforeEach(async () => {
+  plane = await startControlPlane();
+  const { client: connected, transport } = connect(plane);
+  client = connected;
+  close = () => transport.close();
+  await installCrd(client);
+  await client.create(NODES, { metadata: { name: 'n1' } });
+  await client.create(DEPLOYMENTS, deployment());
+  await client.create(PODS, pod());
+  // What the ReplicaSet's controller does as soon as there are to be none.
+  await client.delete(PODS, { namespace: NAMESPACE, name: 'operator' });
+});
+afterEach(async () => {
+  await close();
+  await plane.stop();
+});
+
+const podSpec = {
+  containers: [{ name: 'manager', image: 'operator:1', args: ARGS }],
+  terminationGracePeriodSeconds: 1,
+};
+
+function deployment(): V1Deployment {
+  const template = { metadata: { labels: LABELS }, spec: podSpec };
+  const spec = { replicas: 2, selector: { matchLabels: LABELS }, template };
+  return { metadata: { namespace: NAMESPACE, name: NAME }, spec };
+}
+
+function pod(): V1Pod {
+  return { metadata: { namespace: NAMESPACE, name: 'operator', labels: LABELS }, spec: { ...podSpec, nodeName: 'n1' } };
+}
+
+async function heartbeat(status: 'True' | 'Unknown'): Promise<void> {
+  const now = new Date().toISOString();
+  const ready = { type: 'Ready', status, reason: 'Test', message: '', lastHeartbeatTime: now, lastTransitionTime: now };
+  const options = { ...PERSON, subresource: 'status' };
+  await client.mergePatch(NODES, { name: 'n1' }, { status: { conditions: [ready] } }, options);
+}
+
+async function replicas(): Promise<number | undefined> {
+  return (await client.get(DEPLOYMENTS, { namespace: NAMESPACE, name: NAME })).spec?.replicas;
+}
+
+/** The clean-up as the chart's hook runs it. */
+function startCleanup(): RunningProcess {
+  const args = ['cleanup', `--namespace=${NAMESPACE}`, `--deployment=${NAME}`, `--kubeconfig=${plane.kubeconfig}`];
+  return start(process.execPath, [MAIN, ...args], logFile());
+}
+
+const logFile = (): string => join(plane.directory, 'cleanup.log');
+const log = (): string => readFileSync(logFile(), 'utf8');
+const logs = (text: string): Promise<void> => vi.waitFor(() => expect(log()).toContain(text), WAIT);
+
+it('does not wait for a pod on a node that is switched off', async () => {
+  await heartbeat('Unknown');
+  const cleanup = startCleanup();
+  await cleanup.ended;
+  expect(log()).toContain('not waiting for pods that have ended or are on a dead node');
+  expect(log()).toContain('labels and finalizers are off');
+  expect(await replicas()).toBe(0);
+});
+
+it('waits for a pod on a node that answers, says for which, and starts the operator again when it is cut off', async () => {
+  await heartbeat('True');
+  const cleanup = startCleanup();
+  await logs('waiting for the pods of the operator to end');
+  expect(log()).toContain('operator on n1');
+  expect(await replicas()).toBe(0);
+  // What a Job's deadline does. The kubelet does not wait longer than the pod's grace period.
+  process.kill(cleanup.pid, 'SIGTERM');
+  await cleanup.ended;
+  expect(log()).not.toContain('labels and finalizers are off');
+  expect(log()).toContain('the operator runs again; run the uninstall again');
+  expect(await replicas()).toBe(2);
+});
+
+it('gives back the replicas that an earlier clean-up took, which was killed', async () => {
+  await heartbeat('True');
+  const killed = startCleanup();
+  await logs('waiting for the pods of the operator to end');
+  await killed.stop();
+  expect(await replicas()).toBe(0);
+  rmSync(logFile());
+  const next = startCleanup();
+  await logs('waiting for the pods of the operator to end');
+  process.kill(next.pid, 'SIGTERM');
+  await next.ended;
+  expect(await replicas()).toBe(2);
+});
