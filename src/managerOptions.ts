@@ -8,6 +8,7 @@ import {
 import type { ManagerOptions } from './manager/options.ts';
 import type { Flags } from './options.ts';
 import type { Logger } from './runtime/logger.ts';
+import { takeTokenFiles } from './runtime/tokenFiles.ts';
 import { UsageError } from './runtime/usageError.ts';
 import type { PrometheusEndpoint } from './usage/endpoint.ts';
 import type { UsageQuery } from './usage/queries.ts';
@@ -60,6 +61,7 @@ export function loadKubeConfig(file: string | undefined): KubeConfig {
     } else {
       kubeConfig.loadFromFile(file);
     }
+    takeTokenFiles(kubeConfig, file);
   } catch (error) {
     const source = file === undefined ? '$KUBECONFIG or ~/.kube/config' : `--kubeconfig=${file}`;
     throw new UsageError(`${source}: cannot be used: ${reasonOf(error)}`);

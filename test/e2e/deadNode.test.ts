@@ -10,7 +10,7 @@ import { leaderPod } from '../scenario/operatorPods.ts';
 import { applyWatch } from '../scenario/watch.ts';
 
 /** helm uninstall while a node with the operator's leader on it is switched off, and nobody has deleted the node. */
-const OPERATOR_PODS = ['pods', '-n', NAMESPACE, '-l', 'app.kubernetes.io/component=operator'];
+const OPERATOR_PODS = ['pods', '-n', NAMESPACE, '-l', 'app.kubernetes.io/component=manager'];
 const within = (seconds: number) => ({ timeout: seconds * 1000, interval: 500 });
 
 let dead: string;
