@@ -74,9 +74,12 @@ describe('drivers', () => {
     },
   );
 
-  it.each(['veth', 'bonding', 'team', 'virtio_net', 'ena', 'vmxnet3'])('counts a device of %s', (driver) => {
-    expect(choose({ eth0: nic(2, { driver }) }).counted).toEqual(['eth0']);
-  });
+  it.each(['veth', 'macvlan', 'bonding', 'team', 'virtio_net', 'ena', 'vmxnet3', 'iavf'])(
+    'counts a device of %s',
+    (driver) => {
+      expect(choose({ eth0: nic(2, { driver }) }).counted).toEqual(['eth0']);
+    },
+  );
 });
 
 describe('children without a driver that is known', () => {
@@ -106,9 +109,26 @@ describe('children without a driver that is known', () => {
     ]);
   });
 
-  it('counts a veth with a driver although its link happens to be a physical device', () => {
-    const devices = { eth0: nic(2, { ifaceLink: 3, driver: 'veth' }), eth1: nic(3, { driver: 'e1000e' }) };
-    expect(choose(devices).counted).toEqual(['eth0', 'eth1']);
+  it.each([
+    ['by its driver', { ifaceLink: 3, driver: 'veth' }],
+    ['by its link, to another namespace', { ifaceLink: 17, driver: undefined }],
+  ])('does not count a veth, known %s, beside a physical device', (_how, facts) => {
+    const devices = { pod1: nic(2, facts), eth1: nic(3, { driver: facts.driver && 'e1000e' }) };
+    expect(choose(devices).counted).toEqual(['eth1']);
+  });
+
+  it('trusts a physical driver more than a link', () => {
+    expect(choose({ eth0: nic(2), lan1: nic(3, { ifaceLink: 2, driver: 'e1000e' }) }).counted).toEqual([
+      'eth0',
+      'lan1',
+    ]);
+  });
+
+  it.each([
+    [0x1091, 'a tunnel from point to point, such as WireGuard or tun'],
+    [0x10c3, 'a device without ARP, such as dummy or ifb'],
+  ])('leaves out a device with flags %i: %s', (flags) => {
+    expect(choose({ eth0: nic(2), mesh: nic(3, { flags }) }).excluded).toEqual(new Map([['mesh', 'Tunnel']]));
   });
 });
 
@@ -132,6 +152,27 @@ describe('the only uplink of a node', () => {
 
   it('is not looked for where another device counts', () => {
     expect(choose({ eth0: nic(2), vetha: nic(3) }).counted).toEqual(['eth0']);
+  });
+
+  it('is a macvlan before a veth, whatever the name', () => {
+    expect(choose({ veth1: nic(2), macvlan0: nic(3) }).counted).toEqual(['macvlan0']);
+    const drivers = { pod1: nic(2, { ifaceLink: 7, driver: 'veth' }), up: nic(3, { ifaceLink: 2, driver: 'macvlan' }) };
+    expect(choose(drivers).counted).toEqual(['up']);
+  });
+
+  it('is the device named as uplinks are among veths under free names', () => {
+    const devices = { eth0: nic(2, { ifaceLink: 17 }), pod1: nic(3, { ifaceLink: 2 }), pod2: nic(4, { ifaceLink: 2 }) };
+    expect(choose(devices).counted).toEqual(['eth0']);
+  });
+
+  it('is not the macvlan on such a device', () => {
+    const eth0 = nic(2, { ifaceLink: 17, driver: 'veth' });
+    expect(choose({ eth0, eth1: nic(3, { ifaceLink: 2, driver: 'macvlan' }) }).counted).toEqual(['eth0']);
+  });
+
+  it('is a team or an InfiniBand device where its ports, or Ethernet, are not to be seen', () => {
+    expect(choose({ team0: nic(2), ib0: nic(3) }).counted).toEqual(['team0']);
+    expect(choose({ ib0: nic(3) }).counted).toEqual(['ib0']);
   });
 
   it('is no veth without a byte counter, and never lo', () => {

@@ -1,3 +1,26 @@
+import {
+  isFunction,
+  isInfiniBand,
+  isMacvlan,
+  isPairOrChild,
+  isSlave,
+  isTeam,
+  isUplinkName,
+  isVirtual,
+  MACVLAN_NAME,
+  VETH_NAME,
+  VLAN_NAME,
+} from './deviceKinds.ts';
+
+export {
+  DEFAULT_EXCLUDED_DEVICES,
+  MACVLAN_NAME,
+  PAIR_DRIVERS,
+  VETH_NAME,
+  VIRTUAL_DRIVERS,
+  VLAN_NAME,
+} from './deviceKinds.ts';
+
 /** What an exporter says of one network device. Absent means that there is no such series. */
 export interface DeviceFacts {
   /** node_network_transmit_bytes_total */
@@ -15,56 +38,34 @@ export interface DeviceFacts {
 }
 
 /** Why a device is not measured. `Absent`: its byte counter is not there. */
-export type Exclusion = 'Loopback' | 'Name' | 'Vlan' | 'Absent' | 'Slave' | 'Driver' | 'Child';
+export type Exclusion =
+  | 'Loopback'
+  | 'Name'
+  | 'Vlan'
+  | 'Absent'
+  | 'Slave'
+  | 'Driver'
+  | 'Tunnel'
+  | 'Child'
+  | 'Function'
+  | 'Team'
+  | 'InfiniBand';
 
 /** Which devices of a node count. */
 export interface DeviceChoice {
   /** Sorted names. */
   counted: readonly string[];
   excluded: ReadonlyMap<string, Exclusion>;
-  /** Nothing counts but these: veth pairs of which any may be the uplink. Empty in every other case. */
+  /** Nothing counts but these: veths or macvlans of which any may be the uplink. Empty in every other case. */
   ambiguousUplinks: readonly string[];
 }
-
-/**
- * Names of devices that carry other devices' traffic or none of the node's: those of container runtimes and CNI
- * plugins, of cloud providers' pod interfaces (eni*: AWS VPC CNI, azv*: Azure, gke*: GKE) and of the kernel's tunnels.
- * RE2 as well as JavaScript syntax; matched against the whole name.
- */
-export const DEFAULT_EXCLUDED_DEVICES = [
-  'veth.*|cni.*|docker.*|podman.*|br-.*|cali.*|cilium.*|lxc.*|flannel.*|kube-.*|nodelocaldns.*|weave.*|antrea.*',
-  'virbr.*|vnet.*|dummy.*|ifb.*|nlmon.*|ovs.*|genev.*|wg.*|tun.*|tap.*|vxlan.*|macvlan.*|macvtap.*|ipvlan.*',
-  'sit[0-9]+|gre[0-9]+|gretap.*|erspan.*|ip6gre.*|ip6tnl.*|ip_vti.*|ip6_vti.*|teql[0-9]+',
-  'eni.*|azv.*|gke.*',
-].join('|');
-
-/** A VLAN by the usual name: its traffic and speed are its parent's. RE2 as well as JavaScript syntax. */
-export const VLAN_NAME = '.+\\.[0-9]+';
-/** A veth by the usual name. RE2 as well as JavaScript syntax. */
-export const VETH_NAME = 'veth.+';
-const VLAN = new RegExp(`^(?:${VLAN_NAME})$`);
-const VETH = new RegExp(`^(?:${VETH_NAME})$`);
-
-/** IFF_SLAVE of linux/if.h: the device is beneath a bond (or Azure's netvsc), which repeats its traffic. */
-const IFF_SLAVE = 0x800;
-
-/** Beginnings of the drivers' names, in lower case, whose devices repeat or never carry a physical device's traffic. */
-export const VIRTUAL_DRIVERS = [
-  '802.1q',
-  'macvlan',
-  'ipvlan',
-  'bridge',
-  'vxlan',
-  'tun',
-  'dummy',
-  'openvswitch',
-  'geneve',
-  'wireguard',
-];
 
 /** What most nodes have, once for all of them. */
 const NOTHING: ReadonlyMap<string, Exclusion> = new Map();
 const NONE: readonly string[] = [];
+const VLAN = new RegExp(`^(?:${VLAN_NAME})$`);
+const VETH = new RegExp(`^(?:${VETH_NAME})$`);
+const MACVLAN = new RegExp(`^(?:${MACVLAN_NAME})$`);
 
 /** Matches what a PromQL matcher with the same text matches: the whole name. Throws SyntaxError. */
 export function wholeName(pattern: string): RegExp {
@@ -72,81 +73,120 @@ export function wholeName(pattern: string): RegExp {
 }
 
 /**
- * Decides which devices of one node count. In this order, the first that holds excludes a device:
+ * Decides which devices of one node count. Each device has one rank, by the first row that holds. The devices of the
+ * best rank that there is on the node count; those of every other rank do not.
  *
- * | Exclusion | Device |
- * |-----------|--------|
- * | Loopback  | lo, whatever the pattern |
- * | Name      | its name matches `exclude` |
- * | Vlan      | named like a VLAN, eth0.100 |
- * | Absent    | no byte counter |
- * | Slave     | IFF_SLAVE: its bond counts |
- * | Driver    | ethtool names a virtual driver; veth is none, since a container's uplink is a veth |
- * | Child     | no driver known, and it lies on another device of the node that counts: VLAN, macvlan, ipvlan |
+ * | Rank     | Excluded as  | Device |
+ * |----------|--------------|--------|
+ * | never    | Loopback     | lo, whatever the pattern |
+ * | never *  | Name         | its name matches `exclude` |
+ * | never    | Vlan         | named like a VLAN, eth0.100 |
+ * | never    | Absent       | no byte counter |
+ * | never    | Slave        | IFF_SLAVE: its bond counts, or Azure's synthetic device |
+ * | uplink   | Driver       | driver macvlan or ipvlan |
+ * | never    | Driver       | another virtual driver: bridge, tunnel, VLAN, Open vSwitch, … |
+ * | uplink   | Driver/Child | driver veth or netkit; without a driver, iface_link is not its own index |
+ * | never    | Tunnel       | no driver, and the flags of a tunnel: IFF_POINTOPOINT or IFF_NOARP |
+ * | never    | Function     | SR-IOV: a virtual function beside its physical function |
+ * | 2        | Team         | a team: its ports do not show that they are, so these count in its place |
+ * | 3        | InfiniBand   | IP over InfiniBand, beside Ethernet |
+ * | 1        |              | all others: Ethernet, bonds, Wi-Fi, USB, and what a cloud provider offers as one of these |
  *
- * Where nothing is left and there is exactly one veth, that is the node's uplink and counts.
+ * Rank `uplink` is the last. Its devices are the interfaces of pods, and what else lies on a NIC; on a node that is a
+ * container itself, its uplink is one of them. Of several, those that are named as uplinks are (eth0) count, else a
+ * macvlan that is the only one, else a veth that is the only one; else they are ambiguous. Where there is none of that
+ * rank (*), those that were excluded by the name of a macvlan or veth are looked at in the same way.
  */
 export function chooseDevices(devices: ReadonlyMap<string, DeviceFacts>, exclude: RegExp): DeviceChoice {
   const excluded = new Map<string, Exclusion>();
-  const counted: string[] = [];
+  const ranked = new Map<Rank, string[]>();
   for (const [name, facts] of devices) {
-    const why = exclusionOf(name, facts, exclude);
-    if (why === undefined) counted.push(name);
-    else excluded.set(name, why);
+    const why = exclusionOf(name, facts, exclude, devices);
+    const rank = rankOf(name, facts, why);
+    if (rank !== undefined) namesOf(ranked, rank).push(name);
+    if (why !== undefined) excluded.set(name, why);
   }
-  const roots = dropChildren(counted, devices, excluded);
-  if (roots.length === 0) return onlyUplink(devices, excluded);
-  return { counted: roots.sort(), excluded: excluded.size === 0 ? NOTHING : excluded, ambiguousUplinks: NONE };
+  const best = RANKS.find((rank) => ranked.has(rank));
+  if (best === undefined) return onlyUplink(byName(devices), excluded, devices);
+  const names = namesOf(ranked, best);
+  return best === 'uplink' ? onlyUplink(names, excluded, devices) : choice(names, excluded);
 }
 
-function exclusionOf(name: string, facts: DeviceFacts, exclude: RegExp): Exclusion | undefined {
+/** Best first. */
+const RANKS = ['physical', 'team', 'infiniband', 'uplink'] as const;
+type Rank = (typeof RANKS)[number];
+const RANK_OF: ReadonlyMap<Exclusion | undefined, Rank> = new Map([
+  [undefined, 'physical'],
+  ['Team', 'team'],
+  ['InfiniBand', 'infiniband'],
+  ['Child', 'uplink'],
+]);
+
+function namesOf(ranked: Map<Rank, string[]>, rank: Rank): string[] {
+  const names = ranked.get(rank) ?? [];
+  ranked.set(rank, names);
+  return names;
+}
+
+function exclusionOf(
+  name: string,
+  facts: DeviceFacts,
+  exclude: RegExp,
+  devices: ReadonlyMap<string, DeviceFacts>,
+): Exclusion | undefined {
   if (name === 'lo') return 'Loopback';
   if (exclude.test(name)) return 'Name';
   if (VLAN.test(name)) return 'Vlan';
   if (facts.total === undefined) return 'Absent';
   if (isSlave(facts)) return 'Slave';
-  return hasVirtualDriver(facts) ? 'Driver' : undefined;
+  if (isPairOrChild(facts)) return facts.driver ? 'Driver' : 'Child';
+  if (isVirtual(name, facts)) return facts.driver ? 'Driver' : 'Tunnel';
+  if (isFunction(name, facts, devices)) return 'Function';
+  if (isTeam(name, facts)) return 'Team';
+  return isInfiniBand(name, facts) ? 'InfiniBand' : undefined;
 }
 
-function isSlave(facts: DeviceFacts): boolean {
-  return facts.flags !== undefined && (facts.flags & IFF_SLAVE) !== 0;
+function rankOf(name: string, facts: DeviceFacts, why: Exclusion | undefined): Rank | undefined {
+  if (why === 'Driver') return isPairOrChild(facts) || isMacvlan(name, facts) ? 'uplink' : undefined;
+  return RANK_OF.get(why);
 }
 
-function hasVirtualDriver(facts: DeviceFacts): boolean {
-  const driver = facts.driver?.toLowerCase();
-  return driver !== undefined && VIRTUAL_DRIVERS.some((prefix) => driver.startsWith(prefix));
+/** The macvlans that have such a name, else the veths. */
+function byName(devices: ReadonlyMap<string, DeviceFacts>): string[] {
+  const named = (pattern: RegExp): string[] =>
+    [...devices].filter(([name, { total }]) => pattern.test(name) && total !== undefined).map(([name]) => name);
+  const macvlans = named(MACVLAN);
+  return macvlans.length > 0 ? macvlans : named(VETH);
 }
 
-/**
- * Takes out children of devices that count. iface_link of a veth is its peer's index in another namespace and may by
- * chance be that of a device here: only a parent that lies on nothing itself makes a child, and a veth with a known
- * driver is none.
- */
-function dropChildren(
-  names: readonly string[],
-  devices: ReadonlyMap<string, DeviceFacts>,
+function onlyUplink(
+  candidates: readonly string[],
   excluded: Map<string, Exclusion>,
-): string[] {
-  const parents = new Set<number>();
-  for (const name of names) {
-    const facts = devices.get(name);
-    if (facts?.ifaceId !== undefined && facts.ifaceId === facts.ifaceLink) parents.add(facts.ifaceId);
+  devices: ReadonlyMap<string, DeviceFacts>,
+): DeviceChoice {
+  const usual = candidates.filter(isUplinkName);
+  const uplinks = usual.length > 0 ? withoutChildren(usual, devices) : macvlansFirst(candidates, devices);
+  if (usual.length === 0 && uplinks.length > 1) {
+    return { counted: [], excluded, ambiguousUplinks: uplinks.toSorted() };
   }
+  for (const name of uplinks) excluded.delete(name);
+  return choice(uplinks, excluded);
+}
+
+function macvlansFirst(names: readonly string[], devices: ReadonlyMap<string, DeviceFacts>): readonly string[] {
+  const macvlans = names.filter((name) => isMacvlan(name, devices.get(name) ?? {}));
+  return macvlans.length > 0 ? macvlans : names;
+}
+
+/** Without a macvlan on another of them. iface_link of a veth is an index in another namespace and says nothing here. */
+function withoutChildren(names: readonly string[], devices: ReadonlyMap<string, DeviceFacts>): string[] {
+  const ids = new Set(names.map((name) => devices.get(name)?.ifaceId));
   return names.filter((name) => {
-    const { driver, ifaceId, ifaceLink } = devices.get(name) ?? {};
-    const child = !driver && ifaceLink !== undefined && ifaceLink !== ifaceId && parents.has(ifaceLink);
-    if (child) excluded.set(name, 'Child');
-    return !child;
+    const facts = devices.get(name) ?? {};
+    return !(isMacvlan(name, facts) && facts.ifaceLink !== facts.ifaceId && ids.has(facts.ifaceLink));
   });
 }
 
-function onlyUplink(devices: ReadonlyMap<string, DeviceFacts>, excluded: Map<string, Exclusion>): DeviceChoice {
-  const uplinks = [...devices]
-    .filter(([name, facts]) => VETH.test(name) && facts.total !== undefined)
-    .map(([name]) => name);
-  const [uplink, ...others] = uplinks.sort();
-  if (uplink === undefined) return { counted: [], excluded, ambiguousUplinks: [] };
-  if (others.length > 0) return { counted: [], excluded, ambiguousUplinks: uplinks };
-  excluded.delete(uplink);
-  return { counted: [uplink], excluded, ambiguousUplinks: [] };
+function choice(names: readonly string[], excluded: ReadonlyMap<string, Exclusion>): DeviceChoice {
+  return { counted: names.toSorted(), excluded: excluded.size === 0 ? NOTHING : excluded, ambiguousUplinks: NONE };
 }

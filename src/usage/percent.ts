@@ -112,7 +112,7 @@ function checkDevices(found: Found): Problem | undefined {
   const { counted, excluded, ambiguousUplinks } = found.facts.devices;
   if (ambiguousUplinks.length > 0) {
     const names = ambiguousUplinks.join(', ');
-    const message = `several veth devices and no other, each may be the uplink: ${names}`;
+    const message = `several virtual devices and no physical one, each may be the uplink: ${names}`;
     return { reason: 'AmbiguousUplink', message };
   }
   const invalid = invalidRate(found) ?? invalidCounterOrRate(found);

@@ -53,17 +53,19 @@ describe('queries', () => {
     );
   });
 
-  it('asks for veths of given nodes by either label, since no device name of theirs is known', () => {
-    expect(uplinksQuery(QUERY, NODES)).toBe(
-      'topk by (node, instance) (2, node_network_transmit_bytes_total' +
-        '{device=~"veth.+",node=~"a\\\\.b|c"}) or ' +
-        'topk by (node, instance) (2, node_network_transmit_bytes_total' +
-        '{device=~"veth.+",node="",instance=~"(?:a\\\\.b|10\\\\.0\\\\.0\\\\.1|\\\\[fd00::1\\\\])(?::[0-9]+)?"})',
-    );
+  it('asks for macvlans, else veths, of given nodes by either label, since no device name of theirs is known', () => {
+    const byNode = 'node=~"a\\\\.b|c"';
+    const byHost = 'node="",instance=~"(?:a\\\\.b|10\\\\.0\\\\.0\\\\.1|\\\\[fd00::1\\\\])(?::[0-9]+)?"';
+    const expected = [byNode, byHost].map((nodes) => {
+      const counters = (names: string): string => `node_network_transmit_bytes_total{device=~"${names}",${nodes}}`;
+      const macvlans = counters('(?:macvlan|macvtap|ipvlan).*');
+      return `topk by (node, instance) (2, ${macvlans} or on (node, instance) ${counters('veth.+')})`;
+    });
+    expect(uplinksQuery(QUERY, NODES)).toBe(expected.join(' or '));
   });
 
   it('asks for known veths by their names', () => {
-    expect(ratesQuery(QUERY, { kind: 'veths', nodes: NODES, devices: ['veth1', 'veth.2'] })).toContain(
+    expect(ratesQuery(QUERY, { kind: 'uplinks', nodes: NODES, devices: ['veth1', 'veth.2'] })).toContain(
       'device=~"veth1|veth\\\\.2"',
     );
   });

@@ -1,4 +1,4 @@
-import { DEFAULT_EXCLUDED_DEVICES, VETH_NAME, VLAN_NAME, wholeName } from './devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES, MACVLAN_NAME, VETH_NAME, VLAN_NAME, wholeName } from './devices.ts';
 import { PrometheusError } from './prometheusError.ts';
 
 /** One PromQL label matcher that every series must meet, such as cluster="x". */
@@ -21,8 +21,8 @@ export interface UsageQuery {
   excludedDevices?: string;
 }
 
-/** The devices of a question: all but the excluded, or the veths of some nodes only. */
-export type Scope = { kind: 'counted' } | { kind: 'veths'; nodes: NodeRestriction; devices?: readonly string[] };
+/** The devices of a question: all but the excluded, or the given ones of some nodes only. */
+export type Scope = { kind: 'counted' } | { kind: 'uplinks'; nodes: NodeRestriction; devices: readonly string[] };
 
 /** Series of these nodes only: by their `node` label, or, where there is none, by the host in `instance`. */
 export interface NodeRestriction {
@@ -68,13 +68,19 @@ export function factsQuery(query: UsageQuery, scope: Scope = COUNTED, metrics = 
   });
 }
 
-/** Up to two veths of each given node: one is the node's uplink, two are ambiguous. */
+/**
+ * Up to two macvlans of each given node, or, where it has none, veths: one is the node's uplink, two are ambiguous.
+ * Both are left out of the other questions by their names.
+ */
 export function uplinksQuery(query: UsageQuery, nodes: NodeRestriction): string {
-  return inScope(
-    query,
-    { kind: 'veths', nodes },
-    (matchers) => `topk by (node, instance) (2, ${TRANSMITTED}${matchers})`,
-  );
+  return restrictions(nodes)
+    .map((matchers) => {
+      const [macvlans, veths] = [MACVLAN_NAME, VETH_NAME].map((name) => {
+        return TRANSMITTED + braces([...query.matchers, { name: 'device', op: '=~', value: name }, ...matchers]);
+      });
+      return `topk by (node, instance) (2, ${macvlans} or on (node, instance) ${veths})`;
+    })
+    .join(' or ');
 }
 
 /**
@@ -98,7 +104,7 @@ export function samplesPerWindowQuery(query: UsageQuery): string {
 
 function inScope(query: UsageQuery, scope: Scope, expression: (matchers: string) => string): string {
   if (scope.kind === 'counted') return expression(braces([...query.matchers, notExcluded(query)]));
-  const devices = scope.devices === undefined ? VETH_NAME : scope.devices.map(quoteMeta).join('|');
+  const devices = scope.devices.map(quoteMeta).join('|');
   const common: LabelMatcher[] = [...query.matchers, { name: 'device', op: '=~', value: devices }];
   return restrictions(scope.nodes)
     .map((matchers) => expression(braces([...common, ...matchers])))

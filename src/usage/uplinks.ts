@@ -4,7 +4,7 @@ import type { Patience } from './patience.ts';
 import type { NodeRestriction, Scope } from './queries.ts';
 import type { Answered, Questions } from './questions.ts';
 
-/** Readings of veth devices, by node. */
+/** Readings of macvlan or veth devices, by node. */
 export interface Uplinks {
   facts: Map<string, NodeReadings>;
   rates: ReadonlyMap<string, NodeReadings>;
@@ -15,10 +15,10 @@ const MOST_NODES = 500;
 const NONE: Uplinks = { facts: new Map(), rates: new Map() };
 
 /**
- * Looks for the uplinks of nodes whose devices, all but veths, say nothing: a container's only uplink is a veth, and
- * not each is called eth0. A node with one veth gets all readings of it; one with more gets the counters of two, which
- * is enough to see that they are ambiguous. Veths are left out of the other questions, since a node has one for each
- * of its pods.
+ * Looks for the uplinks of nodes whose devices, all but macvlans and veths, say nothing: a container's only uplink is
+ * one of these, and not each is called eth0. A node with one gets all readings of it; one with more gets the counters of
+ * two, which is enough to see that they are ambiguous. The other questions leave both out by their names, since a node
+ * has a veth for each of its pods.
  */
 export async function readUplinks(
   questions: Questions,
@@ -39,13 +39,13 @@ export async function readUplinks(
   return { facts: found.readings.nodes, rates: rates.readings.nodes };
 }
 
-/** The veths that are the only ones of their nodes. */
+/** The devices that are the only ones of their nodes. */
 function soleUplinks(found: Answered, nodes: ReadonlyMap<string, KnownNode>): Scope | undefined {
   const sole = [...found.readings.nodes].filter(([, { devices }]) => devices.size === 1);
   if (sole.length === 0) return undefined;
   const devices = new Set(sole.flatMap(([, readings]) => [...readings.devices.keys()]));
   const names = sole.map(([name]) => name);
-  return { kind: 'veths', nodes: restrictionTo(names, nodes), devices: [...devices].sort() };
+  return { kind: 'uplinks', nodes: restrictionTo(names, nodes), devices: [...devices].sort() };
 }
 
 function restrictionTo(names: readonly string[], nodes: ReadonlyMap<string, KnownNode>): NodeRestriction {

@@ -9,7 +9,7 @@
  * | InvalidCapacity | a capacity annotation that can be read |
  * | InvalidSample   | a sample that is a number |
  * | AmbiguousSeries | one set of series: two exporters or two clusters answer for the node |
- * | AmbiguousUplink | one veth: there are several and nothing else |
+ * | AmbiguousUplink | one uplink: there are several veths or macvlans and nothing else |
  */
 export type UsageReason =
   | 'Measured'

@@ -13,18 +13,22 @@ export interface FakeDevice {
   speed?: string;
   /** Highest speed of the last hour, where it is more than `speed`. */
   peak?: string;
+  flags?: string;
+  ifaceId?: string;
+  ifaceLink?: string;
+  driver?: string;
 }
 
 interface Series {
-  metric: { __name__?: string; node?: string; instance?: string };
+  metric: { __name__?: string; node?: string; instance?: string; driver?: string };
   value: [number, string];
 }
 
 type Kind = 'rates' | 'facts' | 'uplinks' | 'samples' | 'fallen';
 
 /**
- * Stands in for a client and the Prometheus behind it: answers the questions of a pass from a list of devices. It
- * knows of matchers only that the ordinary questions leave veths out.
+ * Stands in for a client and the Prometheus behind it: answers the questions of a pass from a list of devices. Of the
+ * matchers it knows those of device names.
  */
 export class FakePrometheus implements PrometheusClient {
   devices: FakeDevice[] = [];
@@ -63,15 +67,35 @@ export class FakePrometheus implements PrometheusClient {
 
   #series(kind: Kind, expression: string): Series[] {
     if (kind === 'samples') return this.samplesPerWindow === undefined ? [] : [this.#one({}, this.samplesPerWindow)];
-    const veths = expression.includes('device=~');
-    const asked = this.devices.filter(({ device }) => device.startsWith('veth') === veths);
-    return asked.flatMap(({ rate, total, speed, peak, ...labels }) => {
-      if (kind === 'fallen') return peak === undefined ? [] : [this.#one(labels, peak)];
-      if (kind === 'rates') return rate === undefined ? [] : [this.#one(labels, rate)];
-      const counter = { ...labels, __name__: 'node_network_transmit_bytes_total' };
-      const facts = total === undefined ? [] : [this.#one(counter, total)];
-      if (kind === 'uplinks' || speed === undefined) return facts;
-      return [...facts, this.#one({ ...labels, __name__: 'node_network_speed_bytes' }, speed)];
+    return this.#asked(expression).flatMap(
+      ({ rate, total, speed, peak, flags, ifaceId, ifaceLink, driver, ...labels }) => {
+        const one = (name: string, value: string | undefined, more = {}): Series[] =>
+          value === undefined ? [] : [this.#one({ ...labels, ...more, ...(name && { __name__: name }) }, value)];
+        if (kind === 'fallen') return one('', peak);
+        if (kind === 'rates') return one('', rate);
+        const counter = one('node_network_transmit_bytes_total', total);
+        if (kind === 'uplinks') return counter;
+        return [
+          ...counter,
+          ...one('node_network_speed_bytes', speed),
+          ...one('node_network_flags', flags),
+          ...one('node_network_iface_id', ifaceId),
+          ...one('node_network_iface_link', ifaceLink),
+          ...one('node_ethtool_info', driver && '1', { driver }),
+        ];
+      },
+    );
+  }
+
+  /** Of several patterns, as the search for uplinks has them, the first one counts that any device of the node has. */
+  #asked(expression: string): FakeDevice[] {
+    const patterns = [...expression.matchAll(/device(=~|!~)("(?:[^"\\]|\\.)*")/g)].map(([, op, quoted = '""']) => {
+      const pattern = new RegExp(`^(?:${JSON.parse(quoted) as string})$`);
+      return ({ device }: FakeDevice): boolean => pattern.test(device) === (op === '=~');
+    });
+    return this.devices.filter((one) => {
+      const ofNode = this.devices.filter(({ node, instance }) => node === one.node && instance === one.instance);
+      return patterns.find((isAsked) => ofNode.some(isAsked))?.(one) ?? false;
     });
   }
 
