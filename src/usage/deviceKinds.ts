@@ -7,8 +7,8 @@ import type { DeviceFacts } from './devices.ts';
 export const DEFAULT_EXCLUDED_DEVICES = [
   // Container runtimes and network plug-ins.
   'veth.*|cni.*|docker.*|podman.*|br-.*|cali.*|cilium.*|lxc.*|flannel.*|kube-.*|nodelocaldns.*|weave.*|antrea.*',
-  // Pods' interfaces: Calico eBPF, Antrea (<pod>-<6 hex>), Kube-OVN (<12 hex>_h), OVN-Kubernetes (15 hex), AWS branch ENI.
-  'bpf(?:in|out)[.]cali|.+-[0-9a-f]{6}|[0-9a-f]{12}_[hc]|[0-9a-f]{15}|vlan[0-9a-f]{11}|pod-id-link.*',
+  // Pods' interfaces: Calico eBPF, Antrea (<pod>-<6 hex>), Kube-OVN (<hex>_h), OVN-Kubernetes (15 hex), AWS branch ENI.
+  'bpf(?:in|out)[.]cali|.+-[0-9a-f]{6}|[0-9a-f]{5,12}(?:_[0-9a-z]+)?_[hc]|mirror0|[0-9a-f]{15}|vlan[0-9a-f]{11}|pod-id-link.*',
   // Bridges over a NIC: Linux, kubenet, Proxmox, LXD, Incus.
   'br[0-9]+|bridge[0-9]+|cbr[0-9]+|vmbr.*|fw(?:br|pr|ln).*|lxdbr.*|incusbr.*',
   'virbr.*|vnet.*|dummy.*|ifb.*|nlmon.*|ovs.*|ovn.*|genev.*|tun.*|tap.*|vxlan.*|macvlan.*|macvtap.*|ipvlan.*',
@@ -49,8 +49,8 @@ const MACVLAN = new RegExp(`^${MACVLAN_NAME}$`);
 const TEAM_NAME = /^(?:team[0-9]*|nm-team)$/;
 /** systemd's names: ib0, ibp65s0, ibs3. */
 const INFINIBAND_NAME = /^ib(?:[0-9]|[ps][0-9]|P[0-9]).*$/;
-/** systemd's names of virtual functions: v and a number behind the name of the physical function. */
-const FUNCTION_NAME = /^(.+)v[0-9]+$/;
+/** systemd's names of virtual functions, v and a number behind that of the physical one; with _, their representors. */
+const FUNCTION_NAME = /^(.+)[v_][0-9]+$/;
 /** As the kernel, systemd and container runtimes call a node's uplink. */
 const UPLINK_NAME = /^(?:(?:eth|net|host|ww|wwan)[0-9]+|(?:en|ww)[opsxP][0-9a-zA-Z]+)$/;
 

@@ -1,0 +1,11 @@
+import { CLOUD_LAYOUTS } from './clouds.ts';
+import { HOST_LAYOUTS } from './hosts.ts';
+import type { HostLayout } from './layout.ts';
+import { PLUGIN_LAYOUTS } from './plugins.ts';
+
+/** All layouts, in groups. docs/devices.md is made from them. */
+export const LAYOUT_GROUPS: ReadonlyMap<string, readonly HostLayout[]> = new Map([
+  ['Network plug-ins', PLUGIN_LAYOUTS],
+  ['Clouds and containers', CLOUD_LAYOUTS],
+  ['Hardware, virtualization and networks over the NIC', HOST_LAYOUTS],
+]);

@@ -1,0 +1,166 @@
+import { bridge, dummy, nic, overlay, pods, tunnel, type HostLayout } from './layout.ts';
+
+const CALI = ['cali0a1b2c3d4e5', 'cali1f2e3d4c5b6', 'cali9d8c7b6a5f4'];
+const LXC = ['lxc0a1b2c3d4e5f', 'lxc1f2e3d4c5b6a', 'lxc_health'];
+const VETHS = ['veth0a1b2c3d', 'veth1f2e3d4c', 'veth9d8c7b6a'];
+const CILIUM = [nic('cilium_net', 'veth', { on: 'cilium_host' }), nic('cilium_host', 'veth', { on: 'cilium_net' })];
+const TEN = { capacity: '10Gbit' };
+
+/** Nodes by their network plug-in. */
+export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
+  {
+    ...TEN,
+    name: 'Calico with iptables',
+    why: 'Pods have veths, tunnels between nodes repeat the NIC.',
+    devices: [nic('eth0'), tunnel('tunl0', 'ipip'), overlay('vxlan.calico'), ...pods(CALI)],
+    counted: ['eth0'],
+    source: 'https://docs.tigera.io/calico/latest/reference/felix/configuration',
+  },
+  {
+    ...TEN,
+    name: 'Calico with eBPF',
+    why: 'bpfin.cali and bpfout.cali are the two ends of one veth.',
+    devices: [
+      nic('eth0'),
+      nic('bpfin.cali', 'veth', { on: 'bpfout.cali' }),
+      nic('bpfout.cali', 'veth', { on: 'bpfin.cali' }),
+      ...pods(CALI),
+    ],
+    counted: ['eth0'],
+    source: 'https://docs.tigera.io/calico/latest/operations/ebpf/troubleshoot-ebpf',
+  },
+  {
+    ...TEN,
+    name: 'Calico with WireGuard',
+    why: 'wireguard.cali sends all that pods send, and the NIC sends it again.',
+    devices: [nic('ens3'), tunnel('wireguard.cali', 'wireguard'), tunnel('wg-v6.cali', 'wireguard'), ...pods(CALI)],
+    counted: ['ens3'],
+    source: 'https://docs.tigera.io/calico/latest/reference/felix/configuration',
+  },
+  {
+    ...TEN,
+    name: 'Cilium, tunnel',
+    why: 'cilium_vxlan repeats the NIC.',
+    devices: [nic('eth0'), ...CILIUM, overlay('cilium_vxlan'), ...pods(LXC)],
+    counted: ['eth0'],
+  },
+  {
+    ...TEN,
+    name: 'Cilium, native routing with netkit',
+    why: 'Pods have netkit devices in place of veths.',
+    devices: [nic('enp1s0', 'mlx5_core'), ...CILIUM, ...pods(LXC, 'netkit')],
+    counted: ['enp1s0'],
+    source: 'https://docs.cilium.io/en/stable/operations/performance/tuning/',
+  },
+  {
+    name: 'Cilium, ENI',
+    why: 'ENA tells no speed. Pods send over each of the interfaces.',
+    devices: [
+      nic('ens5', 'ena', { speed: undefined, load: 7.5 }),
+      nic('ens6', 'ena', { speed: undefined, load: 2 }),
+      ...CILIUM,
+      ...pods(LXC),
+    ],
+    counted: ['ens5', 'ens6'],
+    capacity: '10Gbit',
+    unknown: { reason: 'NoCapacity' },
+    source: 'https://docs.cilium.io/en/stable/network/concepts/ipam/eni/',
+  },
+  {
+    ...TEN,
+    name: 'Flannel, VXLAN',
+    why: 'flannel.1 and the bridge cni0 repeat the NIC.',
+    devices: [nic('eth0'), overlay('flannel.1'), bridge('cni0'), ...pods(VETHS)],
+    counted: ['eth0'],
+    source: 'https://github.com/flannel-io/flannel/blob/master/Documentation/backends.md',
+  },
+  {
+    ...TEN,
+    name: 'Flannel, WireGuard',
+    why: 'flannel-wg repeats the NIC.',
+    devices: [nic('eth0'), tunnel('flannel-wg', 'wireguard'), bridge('cni0'), ...pods(VETHS)],
+    counted: ['eth0'],
+    source: 'https://github.com/flannel-io/flannel/blob/master/Documentation/backends.md',
+  },
+  {
+    ...TEN,
+    name: 'Antrea',
+    why: 'Pods’ interfaces are the pod’s name and six hex digits.',
+    devices: [
+      nic('eth0'),
+      nic('antrea-gw0', 'openvswitch'),
+      overlay('antrea-tun0', 'geneve'),
+      nic('ovs-system', 'openvswitch', { load: 0 }),
+      ...pods(['web-0-3f7a21', 'coredns--9b04ce', 'antrea-a-1d22e0']),
+    ],
+    counted: ['eth0'],
+    source: 'https://antrea.io/docs/main/docs/design/architecture/',
+  },
+  {
+    ...TEN,
+    name: 'Kube-OVN',
+    why: 'Pods’ interfaces are twelve hex digits and _h.',
+    devices: [
+      nic('eth0'),
+      nic('ovn0', 'openvswitch'),
+      nic('ovs-system', 'openvswitch', { load: 0 }),
+      nic('br-int', 'openvswitch', { load: 0 }),
+      overlay('genev_sys_6081', 'geneve'),
+      nic('mirror0', 'openvswitch', { speed: undefined, load: 0 }),
+      ...pods(['0a1b2c3d4e5f_h', '1f2e3d4c5b6a_h', '9d8c7b6a5f4e_h']),
+    ],
+    counted: ['eth0'],
+    source: 'https://kubeovn.github.io/docs/stable/en/reference/tunnel-protocol/',
+  },
+  {
+    ...TEN,
+    name: 'OVN-Kubernetes',
+    why: 'Pods’ interfaces are 15 hex digits; br-ex and ovn-k8s-mp0 repeat the NIC.',
+    devices: [
+      nic('eno1', 'i40e'),
+      bridge('br-ex', 'openvswitch'),
+      nic('ovn-k8s-mp0', 'openvswitch'),
+      overlay('genev_sys_6081', 'geneve'),
+      ...pods(['0a1b2c3d4e5f6a7', '1f2e3d4c5b6a798', '9d8c7b6a5f4e3d2']),
+    ],
+    counted: ['eno1'],
+    source: 'https://ovn-kubernetes.io/design/architecture/',
+  },
+  {
+    ...TEN,
+    name: 'kube-router',
+    why: 'kube-bridge and its tunnels repeat the NIC.',
+    devices: [
+      nic('eth0'),
+      bridge('kube-bridge'),
+      dummy('kube-dummy-if'),
+      tunnel('tun-0a1b2c3d4e5', 'ipip'),
+      ...pods(VETHS),
+    ],
+    counted: ['eth0'],
+    source: 'https://www.kube-router.io/docs/how-it-works/',
+  },
+  {
+    ...TEN,
+    name: 'kubenet',
+    why: 'The bridge cbr0 takes the speed of its ports.',
+    devices: [nic('eth0'), bridge('cbr0'), ...pods(VETHS)],
+    counted: ['eth0'],
+    source: 'https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/network-plugins/',
+  },
+  {
+    ...TEN,
+    name: 'A plug-in that names interfaces freely',
+    why: 'No name gives pods’ interfaces away: iface_link does, where no driver is known.',
+    devices: [nic('eth0'), ...pods(['pod-web', 'pod-db', 'pod-cache'])],
+    counted: ['eth0'],
+  },
+  {
+    ...TEN,
+    name: 'Multus with macvlan',
+    why: 'A macvlan of the node on its NIC.',
+    devices: [nic('eth0'), nic('storage', 'macvlan', { on: 'eth0' }), ...pods(CALI)],
+    counted: ['eth0'],
+    source: 'https://www.cni.dev/plugins/current/main/macvlan/',
+  },
+];
