@@ -32,7 +32,7 @@ export const Reason = {
   DecidedWithoutData: 'DecidedWithoutData',
   /** Every write that the plan asked for is done. */
   UpToDate: 'UpToDate',
-  /** Writes are planned or were refused for the moment. */
+  /** Labels are being written, which takes longer than a few seconds; the message says how many are. */
   Applying: 'Applying',
   /** The new label key is being decided while the old one is still in force. */
   LabelRenaming: 'LabelRenaming',

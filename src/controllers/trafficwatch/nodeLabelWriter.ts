@@ -6,6 +6,7 @@ import type { KubeObject } from '../../runtime/resource.ts';
 import type { WrittenObjects } from '../../runtime/writtenObjects.ts';
 import type { LabelRef } from './decide/labelFights.ts';
 import type { LabelChange, LabelChanges } from './decide/nodeLabels.ts';
+import type { Progress } from './decide/progress.ts';
 import type { LabelWrites } from './labelWrites.ts';
 
 /**
@@ -20,10 +21,12 @@ class Asker {
   readonly signal: AbortSignal | undefined;
   readonly #failures = new Map<string, unknown>();
   readonly #told = Promise.withResolvers<ReadonlyMap<string, unknown>>();
+  readonly #of: number;
   #untold: number;
 
   /** @param nodes so many it will be told of */
   constructor(nodes: number, signal: AbortSignal | undefined) {
+    this.#of = nodes;
     this.#untold = nodes;
     this.signal = signal;
     this.#settleWhenTold();
@@ -32,6 +35,10 @@ class Asker {
   /** The errors by node name, when it was told of all nodes. */
   get failures(): Promise<ReadonlyMap<string, unknown>> {
     return this.#told.promise;
+  }
+
+  get progress(): Progress {
+    return { done: this.#of - this.#untold, of: this.#of };
   }
 
   tellWritten(): void {
@@ -100,6 +107,7 @@ export class NodeLabelWriter {
   readonly #written: WrittenObjects<CachedNode>;
   readonly #labels: LabelWrites | undefined;
   readonly #merge = createMerge();
+  readonly #askers = new WeakMap<LabelChanges, Asker>();
   /** What is not under way yet, by node. */
   readonly #pending = new Map<string, Pending>();
   /** Those of them whose turn it will be: their nodes have no patch under way. What is before `#next` is over. */
@@ -133,6 +141,7 @@ export class NodeLabelWriter {
    */
   write(changes: LabelChanges, signal?: AbortSignal): Promise<ReadonlyMap<string, unknown>> {
     const asker = new Asker(changes.size, signal);
+    this.#askers.set(changes, asker);
     for (const [node, change] of changes) this.#enqueue(node, change, asker);
     // Not at once: the other TrafficWatches of this turn of the event loop have their say first.
     setImmediate(() => this.#fillPlaces());
@@ -140,6 +149,11 @@ export class NodeLabelWriter {
     const callOff = (): void => this.#callOffUnwanted();
     signal?.addEventListener('abort', callOff);
     return asker.failures.finally(() => signal?.removeEventListener('abort', callOff));
+  }
+
+  /** How far the changes are that `write` was called with; undefined before that. */
+  progressOf(changes: LabelChanges): Progress | undefined {
+    return this.#askers.get(changes)?.progress;
   }
 
   /** Resolves when the answer to the patch of a Node that is under way was taken in; undefined when there is none. */

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { TrafficWatchStatus } from '../../api/trafficwatch.ts';
 import { NotLeaderError, WaitingError } from '../../runtime/errors.ts';
 import { IncompleteError, reconcile } from './reconcile.ts';
-import { aDeployment, aWatch, KEY, NOW } from './testing/observations.ts';
+import { aDeployment, aWatch, KEY, NOW, pass } from './testing/observations.ts';
 import { aNode, aScene, hangOn, refusal, writesOf, type Call, type Scene } from './testing/scene.ts';
 
 const statusWrites = (scene: Scene): TrafficWatchStatus[] =>
@@ -54,6 +54,31 @@ describe('reconcile', () => {
     expect(writesOf(scene)).toContain('apply Deployment');
     expect(condition(scene, 'Reconciling')).toMatchObject({ status: 'True', reason: 'Forbidden' });
     expect(condition(scene, 'Reconciling')?.message).toMatch(/cannot patch resource "nodes".*1 more/);
+  });
+
+  it('whose labels take long tells how far they are, every ten seconds, and nothing of what is not written yet', async () => {
+    const scene = aScene();
+    const before = { ready: false, conditions: [] };
+    scene.watches.set(aWatch({ status: before }));
+    for (const name of ['n3', 'n4']) scene.nodes.set(aNode(name));
+    scene.feed.current = pass(2, { n1: 1, n2: 50, n3: 1, n4: 1 });
+    scene.feed.previous = pass(1, { n1: 1, n2: 50, n3: 1, n4: 1 });
+    const hung = hangOn(scene, ({ what, name }) => what === 'Node' && name === 'n4');
+    const cut = new AbortController();
+    const done = reconcile(scene, 'shop/web', cut.signal);
+    await vi.waitFor(() => expect(hung()).toBe(1));
+    await scene.clock.advance(9_000);
+    expect(statusWrites(scene)).toEqual([]);
+    await scene.clock.advance(1_000);
+    const told = { status: 'True', reason: 'Applying', message: '3 of 4 nodes are labelled', observedGeneration: 1 };
+    const expected = { conditions: [{ type: 'Reconciling', lastTransitionTime: '2026-01-01T00:10:10Z', ...told }] };
+    expect(statusWrites(scene)).toEqual([expected]);
+    await scene.clock.advance(10_000);
+    expect(statusWrites(scene)).toHaveLength(1);
+    expect(scene.told).toEqual([]);
+    cut.abort(new Error('cut short'));
+    await expect(done).rejects.toThrow('cut short');
+    expect(scene.clock.pending).toBe(0);
   });
 
   it('that loses leadership on the way writes no status', async () => {

@@ -12,6 +12,7 @@ import { decideStatus } from './decide/status.ts';
 import { decideEvents } from './decide/transitions.ts';
 import { rethrowOvertaken } from './failures.ts';
 import type { TrafficWatchMetrics } from './metrics.ts';
+import { tellingProgress } from './progress.ts';
 import { observe, type Sources } from './observe.ts';
 import type { Observation } from './observation.ts';
 
@@ -120,7 +121,7 @@ export async function reconcile(
   d.metrics.record(key, observation.nodes, plan.verdicts);
   if (!d.isLeader()) return undefined;
   d.crdWarnings.tell(observation.watch);
-  const outcome = await act(observation, plan, d.writers);
+  const outcome = await tellingProgress(d, observation, plan, () => act(observation, plan, d.writers));
   // What was cut short did not fail: the next look does it.
   signal?.throwIfAborted();
   if (plan.finalizer !== 'Remove') {
