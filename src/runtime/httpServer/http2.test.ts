@@ -169,6 +169,36 @@ describe('a server of HTTP/2', () => {
     expect([stream.rstCode, counted()]).toEqual([constants.NGHTTP2_CANCEL, ['timeout']]);
   });
 
+  it('refuses more streams at once than it has told', async () => {
+    await start({ requestsUnderWay: 4 });
+    const { promise: end, resolve } = Promise.withResolvers<undefined>();
+    let underWay = 0;
+    handler = async (request) => {
+      underWay++;
+      await end;
+      return good(request);
+    };
+    const client = connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false });
+    opened.push(client);
+    // Before it is told.
+    const streams = Array.from({ length: 6 }, () => client.request({ ':path': '/' }).on('error', () => undefined));
+    await Promise.all(streams.slice(4).map((stream) => new Promise((closed) => stream.once('close', closed))));
+    resolve(undefined);
+    expect(await Promise.all(streams.slice(0, 4).map(statusOf))).toEqual([200, 200, 200, 200]);
+    expect([underWay, streams[5]!.rstCode]).toEqual([4, constants.NGHTTP2_REFUSED_STREAM]);
+  });
+
+  it('ends a stream whose headers are too large', async () => {
+    await start();
+    const client = await session();
+    // Before that the client has not confirmed the limit, and the default of Node.js holds.
+    expect(await statusOf(client.request({ ':path': '/' }))).toBe(200);
+    const stream = client.request({ ':path': '/', long: 'x'.repeat(20_000) }).resume();
+    await new Promise((closed) => stream.on('error', () => undefined).once('close', closed));
+    expect(stream.rstCode).not.toBe(constants.NGHTTP2_NO_ERROR);
+    await isWell();
+  });
+
   it('reads no body that nobody asked for', async () => {
     await start();
     const stream = (await session()).request({ ':path': '/', ':method': 'POST' });
