@@ -10,6 +10,7 @@ import { chart } from './generate/chart.ts';
 import { crds } from './generate/crds.ts';
 import { dashboardFiles } from './generate/dashboards.ts';
 import { deploy } from './generate/deploy.ts';
+import { devicesPage } from './generate/devices.ts';
 import { docs } from './generate/docs.ts';
 import type { GeneratedFile } from './generate/file.ts';
 import { performancePage } from './generate/performance.ts';
@@ -21,7 +22,16 @@ export type Generator = () => GeneratedFile[] | Promise<GeneratedFile[]>;
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 /** In order: a later generator may read what an earlier one wrote. */
-const GENERATORS: readonly Generator[] = [crds, chart, dashboardFiles, deploy, prometheus, docs, performancePage];
+const GENERATORS: readonly Generator[] = [
+  crds,
+  chart,
+  dashboardFiles,
+  deploy,
+  prometheus,
+  docs,
+  devicesPage,
+  performancePage,
+];
 
 /** Runs every generator and returns the paths whose content was not current. */
 export async function generate(write: boolean, root = ROOT, generators = GENERATORS): Promise<string[]> {

@@ -1,4 +1,4 @@
-import type { DeviceFacts } from './devices.ts';
+import type { DeviceFacts } from './deviceFacts.ts';
 
 /**
  * Names of devices that carry other devices' traffic or none of the node's. RE2 as well as JavaScript syntax; matched
@@ -8,9 +8,9 @@ export const DEFAULT_EXCLUDED_DEVICES = [
   // Container runtimes and network plug-ins.
   'veth.*|cni.*|docker.*|podman.*|br-.*|cali.*|cilium.*|lxc.*|flannel.*|kube-.*|nodelocaldns.*|weave.*|antrea.*',
   // Pods' interfaces: Calico eBPF, Antrea (<pod>-<6 hex>), Kube-OVN (<hex>_h), OVN-Kubernetes (15 hex), AWS branch ENI.
-  'bpf(?:in|out)[.]cali|.+-[0-9a-f]{6}|[0-9a-f]{5,12}(?:_[0-9a-z]+)?_[hc]|mirror0|[0-9a-f]{15}|vlan[0-9a-f]{11}|pod-id-link.*',
+  'bpfin[.]cali|bpfout[.]cali|.+-[0-9a-f]{6}|[0-9a-f]{5,12}(?:_[0-9a-z]+)?_[hc]|mirror0|[0-9a-f]{15}|vlan[0-9a-f]{11}|pod-id-link.*',
   // Bridges over a NIC: Linux, kubenet, Proxmox, LXD, Incus.
-  'br[0-9]+|bridge[0-9]+|cbr[0-9]+|vmbr.*|fw(?:br|pr|ln).*|lxdbr.*|incusbr.*',
+  'br[0-9]+|bridge[0-9]+|cbr[0-9]+|vmbr.*|fwbr.*|fwpr.*|fwln.*|lxdbr.*|incusbr.*',
   'virbr.*|vnet.*|dummy.*|ifb.*|nlmon.*|ovs.*|ovn.*|genev.*|tun.*|tap.*|vxlan.*|macvlan.*|macvtap.*|ipvlan.*',
   // Virtual private networks.
   'wg.*|wireguard.*|tailscale.*|zt[0-9a-z]{8,}|nebula.*|netmaker.*|wt[0-9]+|ipsec.*|xfrm.*',

@@ -1,3 +1,4 @@
+import type { DeviceFacts } from './deviceFacts.ts';
 import {
   isFunction,
   isInfiniBand,
@@ -12,6 +13,7 @@ import {
   VLAN_NAME,
 } from './deviceKinds.ts';
 
+export type { DeviceFacts } from './deviceFacts.ts';
 export {
   DEFAULT_EXCLUDED_DEVICES,
   MACVLAN_NAME,
@@ -20,22 +22,6 @@ export {
   VIRTUAL_DRIVERS,
   VLAN_NAME,
 } from './deviceKinds.ts';
-
-/** What an exporter says of one network device. Absent means that there is no such series. */
-export interface DeviceFacts {
-  /** node_network_transmit_bytes_total */
-  total?: number | undefined;
-  /** node_network_speed_bytes, bytes per second; NaN when the sample is no number. */
-  speed?: number | undefined;
-  /** node_network_flags: IFF_* of netdevice(7). */
-  flags?: number | undefined;
-  /** node_network_iface_id: the device's own index. */
-  ifaceId?: number | undefined;
-  /** node_network_iface_link: index of the device beneath it; its own where there is none. */
-  ifaceLink?: number | undefined;
-  /** Label `driver` of node_ethtool_info. */
-  driver?: string | undefined;
-}
 
 /** Why a device is not measured. `Absent`: its byte counter is not there. */
 export type Exclusion =

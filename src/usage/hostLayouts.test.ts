@@ -54,6 +54,7 @@ describe('a node whose uplink is 95 % full', () => {
     }
     const idle = layout.annotation ? (layout.idle ?? []) : [];
     expect(usage?.devices).toEqual([...layout.counted, ...idle].sort());
+    expect(usage?.lacksDrivers).toBe(layout.drivers ? undefined : true);
     expect(usage?.percent).toBeGreaterThanOrEqual(90);
     expect(usage?.percent).toBeLessThanOrEqual(100);
   });

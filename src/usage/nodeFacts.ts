@@ -16,6 +16,8 @@ export interface NodeDevices extends Pick<DeviceChoice, 'excluded' | 'ambiguousU
   readonly counted: readonly CountedDevice[];
   /** Their names. */
   readonly names: readonly string[];
+  /** Set where the exporter reports the driver of none of its devices: only names, links and flags show virtual ones. */
+  readonly lacksDrivers: true | undefined;
 }
 
 /** What facts say of one node. */
@@ -63,7 +65,8 @@ function devicesOf({ devices, invalid }: NodeReadings, exclude: RegExp): NodeDev
     const { speed, total } = devices.get(name) ?? {};
     return { name, speed, invalid: invalid.get(name) ?? negative('counter', name, total) };
   });
-  return { counted, names, excluded, ambiguousUplinks };
+  const lacksDrivers = [...devices.values()].some(({ driver }) => driver) ? undefined : true;
+  return { counted, names, excluded, ambiguousUplinks, lacksDrivers };
 }
 
 /** In words, what is wrong with a counter below 0, or its rate, which takes resets into account. */

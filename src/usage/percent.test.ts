@@ -64,6 +64,7 @@ describe('nodeUsage', () => {
       devices: ['eth0'],
       timeSeconds: TIME,
       reason: 'Measured',
+      lacksDrivers: true,
     });
   });
 

@@ -29,6 +29,8 @@ export interface NodeUsage {
   fall?: CapacityFall;
   /** What is wrong, for a person. Absent when Measured. */
   message?: string;
+  /** Set when Measured without the driver of any device. */
+  lacksDrivers?: true | undefined;
 }
 
 /** All that is known of one node in one pass. */
@@ -178,7 +180,7 @@ function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal
   const isMeasured = (each: CountedDevice): boolean => isUsable(each.speed) && hasRate(found, each.name);
   // Mostly all that count: then one list serves pass after pass.
   const measuredNames = devices === names.length ? names : counted.filter(isMeasured).map(({ name }) => name);
-  return measured(input, measuredNames, { rate, capacity: speed, total: transmitBytesTotal });
+  return measured(input, found, measuredNames, { rate, capacity: speed, total: transmitBytesTotal });
 }
 
 function ofCapacity(input: NodeInput, text: string, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
@@ -191,7 +193,8 @@ function ofCapacity(input: NodeInput, text: string, found: Found, sums: Sums, tr
   const { names } = found.facts.devices;
   const unrated = names.filter((name) => !hasRate(found, name));
   if (unrated.length > 0) return unknown(input, noRate(unrated), { transmitBytesTotal });
-  return measured(input, names, { rate: sums.rate, capacity: capacity.bytesPerSecond, total: transmitBytesTotal });
+  const { rate } = sums;
+  return measured(input, found, names, { rate, capacity: capacity.bytesPerSecond, total: transmitBytesTotal });
 }
 
 function hasRate({ rates }: Found, device: string): boolean {
@@ -200,6 +203,7 @@ function hasRate({ rates }: Found, device: string): boolean {
 
 function measured(
   input: NodeInput,
+  { facts }: Found,
   devices: readonly string[],
   { rate, capacity, total }: { rate: number; capacity: number; total: number },
 ): NodeUsage {
@@ -215,6 +219,7 @@ function measured(
     devices,
     timeSeconds: input.timeSeconds,
     reason: 'Measured',
+    lacksDrivers: facts.devices.lacksDrivers,
   };
 }
 

@@ -70,7 +70,7 @@ describe('a bond that loses a slave', () => {
     await vi.waitFor(async () => {
       const { node, remark } = await told();
       expect(node).toMatchObject({ verdict: 'Unfit', reason: 'CapacityFell' });
-      expect(remark).toBe('every node has figures; bonded: capacity fell from 20Gbit to 10Gbit (bond0)');
+      expect(remark).toContain('every node has figures; bonded: capacity fell from 20Gbit to 10Gbit (bond0)');
     }, WAIT);
     measured(`a bond that lost half of its speed: named after ${seconds(performance.now() - begin)}`);
   });
@@ -81,7 +81,7 @@ describe('a bond that loses a slave', () => {
       expect(await f.labels(KEY)).toEqual({ bonded: 'false', other: 'false' });
       const { node, remark } = await told();
       expect(node).toMatchObject({ verdict: 'Fit', reason: 'BelowThreshold' });
-      expect(remark).toBe('every node has figures');
+      expect(remark).toMatch(/^every node has figures; no drivers reported of bonded, other: /);
     }, WAIT);
   });
 });

@@ -65,6 +65,6 @@ it('names a node without figures whose exporter does not come up, and why, until
   await reportReady(f.client, EXPORTER, 2, 2);
   f.exporter.setPercent('n2', 1);
   await vi.waitFor(async () => {
-    expect(await conditionOf('MetricsAvailable')).toMatchObject({ status: 'True', message: 'every node has figures' });
+    expect(await conditionOf('MetricsAvailable')).toMatchObject({ status: 'True', reason: 'AllMeasured' });
   }, WAIT);
 });

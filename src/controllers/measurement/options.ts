@@ -67,10 +67,12 @@ export function defaultRateWindowSeconds(scrapeIntervalSeconds: number): number 
 
 /**
  * Names that container network plug-ins generate for the node's end of a pod's interface: a known prefix and hex digits
- * (bridge, ptp, Calico, Cilium, AWS, Azure, GKE), or 15 hex digits (OVN). The prefix alone would also match an uplink
- * that happens to be a veth, and a node whose only uplink is one must be measured.
+ * (bridge, ptp, Calico, Cilium, AWS, Azure, GKE), 15 hex digits (OVN), up to twelve and _h (Kube-OVN), or the pod's name
+ * and six (Antrea). The prefix alone would also match an uplink that happens to be a veth, and a node whose only uplink
+ * is one must be measured.
  */
-export const POD_INTERFACES = '^((veth|cali|lxc|eni|azv|gke)[0-9a-f]{6,}|[0-9a-f]{15}|lxc_health)$';
+export const POD_INTERFACES =
+  '^((veth|cali|lxc|eni|azv|gke)[0-9a-f]{6,}|[0-9a-f]{15}|[0-9a-f]{5,12}(_[0-9a-z]+)?_[hc]|.+-[0-9a-f]{6}|lxc_health)$';
 
 /** Everything as it is unless somebody says otherwise. */
 export function defaultMeasurementOptions(namespace: string): MeasurementOptions {

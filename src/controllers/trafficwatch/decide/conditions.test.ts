@@ -114,6 +114,14 @@ describe('MetricsAvailable', () => {
     });
   });
 
+  it('names nodes of which only names tell the devices that count, and what to enable, and is true all the same', () => {
+    const nodes = new Map(Object.entries(HEALTHY).map(([node, percent]) => [node, usage(node, percent)]));
+    nodes.set('n2', usage('n2', 1, { lacksDrivers: true }));
+    const available = conditionOf('MetricsAvailable', { nodes });
+    expect(available).toMatchObject({ status: 'True', reason: 'AllMeasured' });
+    expect(available?.message).toMatch(/^every node has figures; no drivers reported of n2: .*--collector\.ethtool$/);
+  });
+
   it('names series that belong to no node', () => {
     const stray = { unmatchedSeries: 1, unmatchedExamples: ['{node="gone"}'] };
     expect(conditionOf('MetricsAvailable', stray)?.message).toBe(

@@ -183,6 +183,16 @@ const fallsOf = once((nodes: readonly MeasuredNode[]): readonly string[] => {
   return found.sort();
 });
 
+const driverlessOf = once((nodes: readonly MeasuredNode[]): readonly string[] => {
+  return nodes.flatMap(({ node, current }) => (current?.lacksDrivers ? [node.name] : [])).sort();
+});
+
+function driversRemark(o: Observation): string {
+  const nodes = driverlessOf(measuredNodes(o));
+  if (nodes.length === 0) return '';
+  return `no drivers reported of ${named(nodes)}: only names, links and flags tell virtual devices from physical ones; enable node-exporter's --collector.ethtool`;
+}
+
 function metricsAvailable(o: Observation): Draft {
   const { current } = o;
   if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus was not asked yet');
@@ -196,6 +206,7 @@ function metricsAvailable(o: Observation): Draft {
   const remarks = [
     `every node ${o.notMeasurable.size === 0 ? '' : 'that can be measured '}has figures${notMeasured(o)}`,
     named(fallsOf(measuredNodes(o))),
+    driversRemark(o),
     examples && `series that belong to no node, or to several: ${examples}`,
   ];
   return draft('True', Reason.AllMeasured, remarks.filter((remark) => remark !== '').join('; '));

@@ -137,7 +137,6 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
       ...CALI,
     ],
     counted: ['eth0'],
-    source: 'https://tailscale.com/kb/1112/userspace-networking',
   },
   {
     ...TEN,

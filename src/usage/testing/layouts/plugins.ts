@@ -27,7 +27,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
       ...pods(CALI),
     ],
     counted: ['eth0'],
-    source: 'https://docs.tigera.io/calico/latest/operations/ebpf/troubleshoot-ebpf',
+    source: 'https://github.com/projectcalico/calico/blob/master/felix/dataplane/linux/dataplanedefs/dataplane_defs.go',
   },
   {
     ...TEN,
@@ -94,7 +94,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
       ...pods(['web-0-3f7a21', 'coredns--9b04ce', 'antrea-a-1d22e0']),
     ],
     counted: ['eth0'],
-    source: 'https://antrea.io/docs/main/docs/design/architecture/',
+    source: 'https://github.com/antrea-io/antrea/blob/main/pkg/agent/util/net.go',
   },
   {
     ...TEN,
@@ -110,7 +110,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
       ...pods(['0a1b2c3d4e5f_h', '1f2e3d4c5b6a_h', '9d8c7b6a5f4e_h']),
     ],
     counted: ['eth0'],
-    source: 'https://kubeovn.github.io/docs/stable/en/reference/tunnel-protocol/',
+    source: 'https://github.com/kubeovn/kube-ovn/blob/master/pkg/daemon/ovs_linux.go',
   },
   {
     ...TEN,
@@ -124,7 +124,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
       ...pods(['0a1b2c3d4e5f6a7', '1f2e3d4c5b6a798', '9d8c7b6a5f4e3d2']),
     ],
     counted: ['eno1'],
-    source: 'https://ovn-kubernetes.io/design/architecture/',
+    source: 'https://github.com/ovn-kubernetes/ovn-kubernetes/blob/master/go-controller/pkg/cni/helper_linux.go',
   },
   {
     ...TEN,

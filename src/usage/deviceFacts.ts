@@ -1,0 +1,15 @@
+/** What an exporter says of one network device. Absent means that there is no such series. */
+export interface DeviceFacts {
+  /** node_network_transmit_bytes_total */
+  total?: number | undefined;
+  /** node_network_speed_bytes, bytes per second; NaN when the sample is no number. */
+  speed?: number | undefined;
+  /** node_network_flags: IFF_* of netdevice(7). */
+  flags?: number | undefined;
+  /** node_network_iface_id: the device's own index. */
+  ifaceId?: number | undefined;
+  /** node_network_iface_link: index of the device beneath it; its own where there is none. */
+  ifaceLink?: number | undefined;
+  /** Label `driver` of node_ethtool_info. */
+  driver?: string | undefined;
+}
