@@ -72,6 +72,13 @@ describe('node_exporter with the arguments of the DaemonSet', () => {
     expect(await readFile(join(directory, 'log'), 'utf8')).not.toContain('level=ERROR');
   });
 
+  it.each(['veth0', 'macvlan0', 'eth0', 'ipvlan1', 'br-ex', 'enp3s0f0', 'enx00e04c680001', 'ib0', 'bond0.100'])(
+    'reads %s, which may be an uplink or tell of one',
+    (name) => {
+      expect(new RegExp(DEFAULTS.ignoredDevices).test(name)).toBe(false);
+    },
+  );
+
   it('leaves out the devices that are to be ignored, in every collector', async () => {
     const lines = await scrape('127.0.0.1', { ignoredDevices: '^lo$' });
     expect(lines.filter((line) => line.includes('device="lo"'))).toEqual([]);

@@ -6,6 +6,8 @@ import { expectPercent, snapshotWhen } from './usageSnapshot.ts';
 import { NODES, SAMPLES, startUsageWorld } from './usageWorld.ts';
 import type { UsageWorld } from './usageWorld.ts';
 
+const MEASURED = ['sound', 'half', 'pods', 'veth-uplink', 'macvlan-uplink', 'free-names'];
+
 let world: UsageWorld;
 
 beforeAll(async () => {
@@ -17,10 +19,12 @@ describe('a real Prometheus over counters that are known', () => {
   it('gives each node its own percent or its own reason', async () => {
     const { nodes, unmatchedSeries, timeSeconds } = await snapshotWhen(
       { url: world.url, job: 'samples', nodes: { ...NODES, absent: {} } },
-      ({ nodes }) => ['sound', 'half', 'pods', 'veth-uplink'].forEach((name) => expectPercent(nodes.get(name), 10)),
+      ({ nodes }) => MEASURED.forEach((name) => expectPercent(nodes.get(name), 10)),
     );
     expect(nodes.get('pods')?.devices).toEqual(['eth0']);
     expect(nodes.get('veth-uplink')?.devices).toEqual(['veth7a1']);
+    expect(nodes.get('macvlan-uplink')?.devices).toEqual(['macvlan0']);
+    expect(nodes.get('free-names')?.devices).toEqual(['eth0']);
     const reasons = Object.fromEntries([...nodes].map(([name, { reason }]) => [name, reason]));
     expect(reasons).toMatchObject({
       down: 'NoCapacity',

@@ -38,6 +38,11 @@ export const SAMPLES: Record<string, (seconds: number) => string> = {
   half: (s) => eth0('half', s) + eth0('half', s, { speed: -125000 }, { device: 'eth1' }),
   'veth-uplink': (s) =>
     eth0('veth-uplink', s, {}, { device: 'veth7a1' }) + eth0('veth-uplink', s, {}, { device: 'cni0' }),
+  'macvlan-uplink': (s) =>
+    ['macvlan0', 'veth1', 'veth2'].map((device) => eth0('macvlan-uplink', s, {}, { device })).join(''),
+  'free-names': (s) =>
+    eth0('free-names', s, { iface_id: 2, iface_link: 2 }) +
+    eth0('free-names', 0, { iface_id: 9, iface_link: 2 }, { device: 'pod-web' }),
   'two-veths': (s) => eth0('two-veths', s, {}, { device: 'veth1' }) + eth0('two-veths', s, {}, { device: 'veth2' }),
   pods: (s) =>
     eth0('pods', s) + eth0('pods', s * 50, {}, { device: 'cali1' }) + eth0('pods', s, {}, { device: 'veth1' }),
