@@ -22,6 +22,7 @@ node_modules/.package-lock.json: package.json package-lock.json
 
 .PHONY: setup
 setup: node_modules/.package-lock.json ## Installs the npm packages and with them the Node that is used
+	@node scripts/requireNode.mjs
 
 # --- every day ---
 

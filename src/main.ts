@@ -1,3 +1,5 @@
+// Before all else.
+import './requireNode.ts';
 import { config as rxjs } from 'rxjs';
 import manifest from '../package.json' with { type: 'json' };
 import { runCleanup } from './cleanup.ts';
