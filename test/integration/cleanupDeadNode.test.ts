@@ -82,9 +82,9 @@ const logs = (text: string): Promise<void> => vi.waitFor(() => expect(log()).toC
 it('does not wait for a pod on a node that is switched off', async () => {
   await heartbeat('Unknown');
   const cleanup = startCleanup();
+  await logs('labels and finalizers are off');
   await cleanup.ended;
   expect(log()).toContain('not waiting for pods that have ended or are on a dead node');
-  expect(log()).toContain('labels and finalizers are off');
   expect(await replicas()).toBe(0);
 });
 
