@@ -127,6 +127,35 @@ describe('managerOptions', () => {
     });
   });
 
+  it('passes on what Prometheus and the exporter may use, and where samples are kept', () => {
+    const { exporter, prometheus, imagePullSecrets } = options([
+      '--prometheus-resources={"limits":{"memory":"4Gi","cpu":2}}',
+      '--prometheus-node-selector=pool=infra',
+      '--prometheus-node-selector=example.com/empty=',
+      '--prometheus-tolerations=[{"key":"infra","operator":"Exists"}]',
+      '--prometheus-retention=15d',
+      '--prometheus-storage-size=10Gi',
+      '--prometheus-storage-class=fast',
+      '--node-exporter-resources={}',
+      '--image-pull-secret=a',
+      '--image-pull-secret=b',
+    ]).measurement;
+    expect(prometheus).toMatchObject({
+      resources: { limits: { memory: '4Gi', cpu: '2' } },
+      nodeSelector: { pool: 'infra', 'example.com/empty': '' },
+      tolerations: [{ key: 'infra', operator: 'Exists' }],
+      retentionTime: '15d',
+      retentionSize: '5120MB',
+      volume: { kind: 'claim', size: '10Gi', storageClassName: 'fast' },
+    });
+    expect([exporter.resources, imagePullSecrets]).toEqual([{}, ['a', 'b']]);
+    const other = options(['--prometheus-existing-claim=mine', '--prometheus-retention-size=8GB']).measurement;
+    expect(other.prometheus).toMatchObject({
+      retentionSize: '8GB',
+      volume: { kind: 'existing', claimName: 'mine' },
+    });
+  });
+
   it.each([
     { why: 'anybody may read them', args: ['--metrics-bind-address=:8080'], scraped: true },
     { why: 'there are none', args: [], scraped: false },

@@ -7,6 +7,7 @@ import {
 } from './controllers/measurement/options.ts';
 import type { ManagerOptions } from './manager/options.ts';
 import type { Flags } from './options.ts';
+import { quantityOf } from './options/kubernetesValues.ts';
 import type { Logger } from './runtime/logger.ts';
 import { takeTokenFiles } from './runtime/tokenFiles.ts';
 import { UsageError } from './runtime/usageError.ts';
@@ -102,12 +103,14 @@ function measurementOf(flags: Flags): MeasurementOptions {
   return {
     namespace,
     operatorMetrics: flags.metricsBindAddress !== 'off' && !flags.metricsSecure,
+    imagePullSecrets: flags.imagePullSecret,
     exporter: {
       ...exporter,
       enabled: flags.nodeExporter ?? isOwn,
       image: flags.nodeExporterImage,
       port: flags.nodeExporterPort,
       priorityClassName: flags.nodeExporterPriorityClass ?? exporter.priorityClassName,
+      resources: flags.nodeExporterResources ?? exporter.resources,
       ignoredDevices: wholeNameOr(exporter.ignoredDevices, flags.nodeExporterIgnoredDevices),
     },
     prometheus: {
@@ -116,7 +119,30 @@ function measurementOf(flags: Flags): MeasurementOptions {
       image: flags.prometheusImage,
       priorityClassName: flags.prometheusPriorityClass ?? prometheus.priorityClassName,
       scrapeIntervalSeconds: flags.scrapeInterval / 1000,
+      resources: flags.prometheusResources ?? prometheus.resources,
+      nodeSelector: Object.fromEntries(flags.prometheusNodeSelector),
+      tolerations: flags.prometheusTolerations ?? prometheus.tolerations,
+      ...storageOf(flags, prometheus.retentionSize),
     },
+  };
+}
+
+/**
+ * How much is kept, and where. Of a volume of a known size half is for blocks, as of the emptyDir: the rest is for the
+ * newest three hours and for blocks while they are compacted.
+ */
+function storageOf(
+  flags: Flags,
+  standardSize: string,
+): Pick<MeasurementOptions['prometheus'], 'retentionTime' | 'retentionSize' | 'volume'> {
+  const { prometheusStorageSize: size, prometheusStorageClass, prometheusExistingClaim: claimName } = flags;
+  const half = size === undefined ? standardSize : `${Math.floor((quantityOf(size) ?? 0) / 2 ** 21)}MB`;
+  const storageClass = prometheusStorageClass === undefined ? {} : { storageClassName: prometheusStorageClass };
+  return {
+    retentionTime: flags.prometheusRetention,
+    retentionSize: flags.prometheusRetentionSize ?? half,
+    ...(size !== undefined && { volume: { kind: 'claim', size, ...storageClass } }),
+    ...(claimName !== undefined && { volume: { kind: 'existing', claimName } }),
   };
 }
 

@@ -202,6 +202,12 @@ describe('what is wrong', () => {
       ['--scrape-interval=121s'],
       '--scrape-interval=121s: must be 2m at most: Prometheus drops a series 5m after its last sample, and one lost scrape must not end it',
     ],
+    [['--prometheus-storage-class=fast'], '--prometheus-storage-class=fast: needs --prometheus-storage-size'],
+    [
+      ['--prometheus-existing-claim=c', '--prometheus-storage-size=2Gi'],
+      '--prometheus-existing-claim=c: must not be combined with --prometheus-storage-size: one volume, one claim',
+    ],
+    [['--prometheus-retention=2h', '--window=3h'], '--window=3h: must be 2h at most, which is --prometheus-retention'],
     [
       [`--namespace=${'n'.repeat(50)}`],
       `--namespace=${'n'.repeat(50)}: must have 49 characters at most, for <namespace>-node-exporter`,

@@ -34,6 +34,25 @@ const image = z
   .prefault({})
   .describe("The operator's image.");
 
+const storage = z
+  .strictObject({
+    size: z
+      .string()
+      .default('')
+      .describe(
+        'Size of a PersistentVolumeClaim that the operator makes, such as 10Gi; empty: none. It can only grow, and is deleted at helm uninstall.',
+      ),
+    storageClassName: z.string().default('').describe("StorageClass of that claim; empty: the cluster's default."),
+    existingClaim: z
+      .string()
+      .default('')
+      .describe('A claim that is there instead, which the operator neither makes nor deletes; empty: none.'),
+  })
+  .prefault({})
+  .describe(
+    `A volume for its samples; with neither, they are in an emptyDir of ${MEASUREMENT.prometheus.storageSize}.`,
+  );
+
 const prometheus = z
   .strictObject({
     url: z
@@ -59,6 +78,26 @@ const prometheus = z
       .string()
       .default(MEASUREMENT.prometheus.priorityClassName)
       .describe('Priority class of the one that is deployed; empty: none.'),
+    resources: anyMap
+      .default({})
+      .describe(
+        `Requests and limits of its container, all of them; empty: ${JSON.stringify(MEASUREMENT.prometheus.resources)}.`,
+      ),
+    nodeSelector: stringMap.default({}).describe('Labels of the nodes that it may run on, beside kubernetes.io/os.'),
+    tolerations: anyList.default([]).describe('Taints that it tolerates.'),
+    retention: z
+      .string()
+      .default('')
+      .describe(
+        `How long it keeps samples, such as 15d; empty: ${MEASUREMENT.prometheus.retentionTime}. Nodes are judged by the newest, so that more is for dashboards.`,
+      ),
+    retentionSize: z
+      .string()
+      .default('')
+      .describe(
+        `How much it keeps on disk, such as 8GB; empty: ${MEASUREMENT.prometheus.retentionSize}, or half of storage.size.`,
+      ),
+    storage,
   })
   .prefault({})
   .describe('The Prometheus that is asked.');
@@ -81,6 +120,11 @@ const nodeExporter = z
       .default(MEASUREMENT.exporter.priorityClassName)
       .describe(
         'Its priority class; empty: none. With system-node-critical a node full of pods is measured, too, but some clouds, such as GKE, then want a ResourceQuota for that class in its namespace.',
+      ),
+    resources: anyMap
+      .default({})
+      .describe(
+        `Requests and limits of its container, all of them; empty: ${JSON.stringify(MEASUREMENT.exporter.resources)}.`,
       ),
     ignoredDevices: z
       .string()
@@ -140,7 +184,7 @@ export const chartValues = z.strictObject({
   imagePullSecrets: anyList
     .default([])
     .describe(
-      "Secrets to pull the operator's image with: a list of {name}. Prometheus and node-exporter do not get them.",
+      'Secrets to pull the images with, of Prometheus and node-exporter, too: a list of {name}. For node-exporter they have to be in its namespace.',
     ),
   replicas: z.int().min(0).default(2).describe('Pods of the operator: one leads, the others are ready to take over.'),
   logLevel: z.enum(LOG_LEVELS).default('info').describe('What is logged.'),
@@ -210,7 +254,9 @@ export const chartValues = z.strictObject({
   nodeSelector: stringMap.default({ 'kubernetes.io/os': 'linux' }).describe('Where the pods may run.'),
   tolerations: anyList
     .default([])
-    .describe("Taints that the operator's pods tolerate. Prometheus tolerates none, node-exporter all."),
+    .describe(
+      "Taints that the operator's pods tolerate. Prometheus has prometheus.tolerations, node-exporter tolerates all.",
+    ),
   affinity: anyMap.default({}).describe('Affinity of the pods.'),
   topologySpreadConstraints: anyList
     .default([{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' }])

@@ -1,4 +1,5 @@
 import { LEAST_SAMPLES_PER_WINDOW } from '../usage/snapshot.ts';
+import { prometheusDuration } from './kubernetesValues.ts';
 import type { FlagKey, Flags } from './flags.ts';
 
 /** What is wrong with flags that are right each by itself. */
@@ -72,6 +73,21 @@ const CHECKS: readonly ((flags: Flags) => Problem | undefined)[] = [
   ({ prometheusUrl, window, scrapeInterval }) =>
     prometheusUrl === undefined && window !== undefined && window < LEAST_SAMPLES_PER_WINDOW * scrapeInterval
       ? { key: 'window', message: windowTooShort(scrapeInterval / 1000) }
+      : undefined,
+  ({ prometheusStorageClass, prometheusStorageSize }) =>
+    prometheusStorageClass !== undefined && prometheusStorageSize === undefined
+      ? { key: 'prometheusStorageClass', message: 'needs --prometheus-storage-size' }
+      : undefined,
+  ({ prometheusExistingClaim, prometheusStorageSize }) =>
+    prometheusExistingClaim !== undefined && prometheusStorageSize !== undefined
+      ? {
+          key: 'prometheusExistingClaim',
+          message: 'must not be combined with --prometheus-storage-size: one volume, one claim',
+        }
+      : undefined,
+  ({ prometheusUrl, window = 0, prometheusRetention }) =>
+    prometheusUrl === undefined && window > (prometheusDuration(prometheusRetention) ?? 0)
+      ? { key: 'window', message: `must be ${prometheusRetention} at most, which is --prometheus-retention` }
       : undefined,
   ({ prometheusUrl, nodeExporter = prometheusUrl === undefined, namespace }) =>
     nodeExporter && namespace.length > LONGEST_NAMESPACE

@@ -1,4 +1,5 @@
-import { POD_INTERFACES } from '../controllers/measurement/options.ts';
+import { defaultMeasurementOptions, POD_INTERFACES } from '../controllers/measurement/options.ts';
+import { nodeLabel, resources, retention, retentionSize, tolerations, volumeSize } from './kubernetesValues.ts';
 import { DEFAULT_EXCLUDED_DEVICES } from '../usage/devices.ts';
 import {
   address,
@@ -38,6 +39,8 @@ export interface Flag<T = unknown> {
   /** One sentence. */
   description: string;
 }
+
+const MEASUREMENT = defaultMeasurementOptions('');
 
 const MANAGER: readonly Command[] = ['manager'];
 const BOTH: readonly Command[] = ['manager', 'cleanup'];
@@ -97,6 +100,26 @@ export const FLAGS = {
     'Image of the Prometheus that is deployed.',
   ),
   prometheusPriorityClass: flag(dnsSubdomain, 'Its PriorityClass.', { defaultNote: 'none' }),
+  prometheusResources: flag(resources, 'What its container asks for and may have, all of it.', {
+    defaultNote: JSON.stringify(MEASUREMENT.prometheus.resources),
+  }),
+  prometheusNodeSelector: list(nodeLabel, 'Label of the nodes that it may run on.'),
+  prometheusTolerations: flag(tolerations, 'Taints that it tolerates.', { defaultNote: 'none' }),
+  prometheusRetention: withDefault(retention, MEASUREMENT.prometheus.retentionTime, 'How long it keeps samples.'),
+  prometheusRetentionSize: flag(retentionSize, 'How much it keeps on disk; the oldest samples go first.', {
+    defaultNote: `${MEASUREMENT.prometheus.retentionSize}, or half of --prometheus-storage-size`,
+  }),
+  prometheusStorageSize: flag(
+    volumeSize,
+    'Size of a PersistentVolumeClaim for its samples, which is deleted with what the operator measures with.',
+    { defaultNote: `none: an emptyDir of ${MEASUREMENT.prometheus.storageSize}` },
+  ),
+  prometheusStorageClass: flag(dnsSubdomain, 'StorageClass of that claim.', { defaultNote: 'the cluster’s default' }),
+  prometheusExistingClaim: flag(
+    dnsSubdomain,
+    'A PersistentVolumeClaim in the operator’s namespace for its samples, which the operator neither makes nor deletes.',
+    { defaultNote: 'none' },
+  ),
   nodeExporter: flag(boolean, 'Deploy node-exporter on every node.', {
     defaultNote: 'true, or false with --prometheus-url',
   }),
@@ -106,10 +129,17 @@ export const FLAGS = {
   nodeExporterPriorityClass: flag(dnsSubdomain, 'Its PriorityClass, such as system-node-critical.', {
     defaultNote: 'none',
   }),
+  nodeExporterResources: flag(resources, 'What its container asks for and may have, all of it.', {
+    defaultNote: JSON.stringify(MEASUREMENT.exporter.resources),
+  }),
   nodeExporterIgnoredDevices: flag(
     regExp,
     'Names of network devices that it does not even read, in place of the default, which is how network plug-ins name the nodes’ ends of pods’ interfaces. A node whose uplink has such a name is not measured.',
     { defaultNote: POD_INTERFACES },
+  ),
+  imagePullSecret: list(
+    dnsSubdomain,
+    'Secret to pull the images of Prometheus and node-exporter with, in the namespace of each.',
   ),
   deviceExclude: flag(
     regExp,

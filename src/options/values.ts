@@ -30,7 +30,11 @@ export interface Header {
 }
 
 /** @param read undefined for a text that is not allowed */
-function valueType<T>(placeholder: string, allowed: string, read: (text: string) => T | undefined): ValueType<T> {
+export function valueType<T>(
+  placeholder: string,
+  allowed: string,
+  read: (text: string) => T | undefined,
+): ValueType<T> {
   const schema = z.string().transform((text, context) => {
     const value = read(text);
     if (value === undefined) {

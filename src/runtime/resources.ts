@@ -7,6 +7,7 @@ import type {
   V1Lease,
   V1Namespace,
   V1Node,
+  V1PersistentVolumeClaim,
   V1Pod,
   V1Service,
   V1ServiceAccount,
@@ -20,6 +21,11 @@ export const PODS: Resource<V1Pod> = core('Pod', 'pods', true);
 export const SERVICES: Resource<V1Service> = core('Service', 'services', true);
 export const SERVICE_ACCOUNTS: Resource<V1ServiceAccount> = core('ServiceAccount', 'serviceaccounts', true);
 export const CONFIG_MAPS: Resource<V1ConfigMap> = core('ConfigMap', 'configmaps', true);
+export const PERSISTENT_VOLUME_CLAIMS: Resource<V1PersistentVolumeClaim> = core(
+  'PersistentVolumeClaim',
+  'persistentvolumeclaims',
+  true,
+);
 export const DEPLOYMENTS: Resource<V1Deployment> = namespaced('apps', 'Deployment', 'deployments');
 export const DAEMONSETS: Resource<V1DaemonSet> = namespaced('apps', 'DaemonSet', 'daemonsets');
 export const ENDPOINT_SLICES: Resource<V1EndpointSlice> = namespaced(

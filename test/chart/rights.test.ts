@@ -128,7 +128,13 @@ describe('the rights in deploy/', () => {
   let as: readonly string[];
 
   it('let the operator deploy what it measures with and write its targets', async () => {
-    as = [`--kubeconfig=${await kubeconfigOf('traffic-operator')}`, '--leader-elect', `--namespace=${NAMESPACE}`];
+    // With a claim for Prometheus, so that the rights to it are used, too.
+    as = [
+      '--prometheus-storage-size=1Gi',
+      `--kubeconfig=${await kubeconfigOf('traffic-operator')}`,
+      '--leader-elect',
+      `--namespace=${NAMESPACE}`,
+    ];
     await f.startOperator([...as, ...OWN_PROMETHEUS]);
     await vi.waitFor(async () => {
       expect(await names('ds,svc,sa', EXPORTER_NAMESPACE)).toContain('daemonset.apps/node-exporter');

@@ -48,6 +48,7 @@ const MONITOR = { 'metrics.serviceMonitor.enabled': true };
 const POLICY = { 'networkPolicy.enabled': true };
 const SECURE = { 'metrics.secure': true, 'metrics.certSecret': 'tls' };
 const PEER = { namespaceSelector: { matchLabels: { a: 'b' } } };
+const LIMITS = { limits: { memory: '2Gi' } };
 const FILES = '/etc/traffic-operator';
 
 const names: Effect[] = [
@@ -57,7 +58,12 @@ const names: Effect[] = [
   { of: 'image.tag', to: '9', see: container('image'), is: 'traffic-operator:9' },
   { of: 'image.digest', to: 'sha256:a', see: container('image'), is: 'traffic-operator@sha256:a' },
   { of: 'image.pullPolicy', to: 'Always', see: container('imagePullPolicy'), is: 'Always' },
-  { of: 'imagePullSecrets', to: [{ name: 'a' }], see: pod('imagePullSecrets/0/name'), is: 'a' },
+  {
+    of: 'imagePullSecrets',
+    to: [{ name: 'a' }],
+    see: (objects) => [pod('imagePullSecrets/0/name')(objects), argument('image-pull-secret')(objects)],
+    is: ['a', 'a'],
+  },
 ];
 
 const options: Effect[] = [
@@ -74,6 +80,21 @@ const options: Effect[] = [
   { of: 'prometheus.matchers', to: ['a="b"'], see: argument('prometheus-matcher'), is: 'a="b"' },
   { of: 'prometheus.image', to: 'p:1', see: argument('prometheus-image'), is: 'p:1' },
   { of: 'prometheus.priorityClassName', to: 'p', see: argument('prometheus-priority-class'), is: 'p' },
+  { of: 'prometheus.resources', to: LIMITS, see: argument('prometheus-resources'), is: JSON.stringify(LIMITS) },
+  { of: 'prometheus.nodeSelector', to: { a: 'b' }, see: argument('prometheus-node-selector'), is: 'a=b' },
+  { of: 'prometheus.tolerations', to: [{ key: 'a' }], see: argument('prometheus-tolerations'), is: '[{"key":"a"}]' },
+  { of: 'prometheus.retention', to: '15d', see: argument('prometheus-retention'), is: '15d' },
+  { of: 'prometheus.retentionSize', to: '8GB', see: argument('prometheus-retention-size'), is: '8GB' },
+  { of: 'prometheus.storage.size', to: '10Gi', see: argument('prometheus-storage-size'), is: '10Gi' },
+  {
+    of: 'prometheus.storage.storageClassName',
+    to: 'fast',
+    beside: { 'prometheus.storage.size': '10Gi' },
+    see: argument('prometheus-storage-class'),
+    is: 'fast',
+  },
+  { of: 'prometheus.storage.existingClaim', to: 'c', see: argument('prometheus-existing-claim'), is: 'c' },
+  { of: 'nodeExporter.resources', to: LIMITS, see: argument('node-exporter-resources'), is: JSON.stringify(LIMITS) },
   { of: 'nodeExporter.enabled', to: false, see: argument('node-exporter'), is: 'false' },
   { of: 'nodeExporter.image', to: 'e:1', see: argument('node-exporter-image'), is: 'e:1' },
   { of: 'nodeExporter.port', to: 9200, see: argument('node-exporter-port'), is: '9200' },

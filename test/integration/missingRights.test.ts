@@ -88,6 +88,7 @@ const rows: Row[] = [
 const EXCEPTIONS: readonly [RegExp, string][] = [
   [/^list /, 'asked for where watch-lists are refused, or before a namespace goes; one row stands for all'],
   [/^delete /, 'only what is no longer wanted is deleted; told as a problem of the measurement like a patch'],
+  [/ persistentvolumeclaims$/, 'asked for only where Prometheus has a volume of its own; told like configmaps'],
   [/^update trafficwatches\/finalizers$/, 'asked for by an admission plugin that is off by default'],
   [/^patch events$/, 'for an event that happens again within ten minutes; told like create'],
   [/^get (pods|replicasets)$/, 'whose pod the operator is, which it is not here; only its owner is then unknown'],

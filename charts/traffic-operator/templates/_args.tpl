@@ -49,6 +49,30 @@
 {{- with $prometheus.priorityClassName }}
 - --prometheus-priority-class={{ . }}
 {{- end }}
+{{- with $prometheus.resources }}
+- {{ printf "--prometheus-resources=%s" (toJson .) | quote }}
+{{- end }}
+{{- range $name, $value := $prometheus.nodeSelector }}
+- {{ printf "--prometheus-node-selector=%s=%s" $name $value | quote }}
+{{- end }}
+{{- with $prometheus.tolerations }}
+- {{ printf "--prometheus-tolerations=%s" (toJson .) | quote }}
+{{- end }}
+{{- with $prometheus.retention }}
+- --prometheus-retention={{ . }}
+{{- end }}
+{{- with $prometheus.retentionSize }}
+- --prometheus-retention-size={{ . }}
+{{- end }}
+{{- with $prometheus.storage.size }}
+- --prometheus-storage-size={{ . }}
+{{- end }}
+{{- with $prometheus.storage.storageClassName }}
+- --prometheus-storage-class={{ . }}
+{{- end }}
+{{- with $prometheus.storage.existingClaim }}
+- --prometheus-existing-claim={{ . }}
+{{- end }}
 {{- if ne (toString .Values.nodeExporter.enabled) "auto" }}
 - --node-exporter={{ .Values.nodeExporter.enabled }}
 {{- end }}
@@ -56,6 +80,12 @@
 - --node-exporter-port={{ .Values.nodeExporter.port }}
 {{- with .Values.nodeExporter.priorityClassName }}
 - --node-exporter-priority-class={{ . }}
+{{- end }}
+{{- with .Values.nodeExporter.resources }}
+- {{ printf "--node-exporter-resources=%s" (toJson .) | quote }}
+{{- end }}
+{{- range .Values.imagePullSecrets }}
+- --image-pull-secret={{ .name }}
 {{- end }}
 {{- with .Values.nodeExporter.ignoredDevices }}
 - {{ printf "--node-exporter-ignored-devices=%s" . | quote }}

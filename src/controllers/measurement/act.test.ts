@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Applier } from '../../runtime/apply.ts';
-import { NotLeaderError } from '../../runtime/errors.ts';
+import { ApiError, NotLeaderError } from '../../runtime/errors.ts';
 import { carryOut } from './act.ts';
 import { allComponents } from './components/components.ts';
 import type { Observation, Plan } from './decide/plan.ts';
@@ -53,6 +53,28 @@ describe('carryOut', () => {
     ]);
     expect(client.writes.every((write) => write.includes(' op/prometheus'))).toBe(true);
     expect(client.writes).toHaveLength(4);
+  });
+
+  it('says what to do about a claim that cannot be as asked, after all else of Prometheus', async () => {
+    const options = defaultMeasurementOptions('op');
+    options.prometheus.volume = { kind: 'claim', size: '1Gi' };
+    const components = allComponents(options).map((component) => ({ component, live: undefined }));
+    const client = createFakeClient();
+    const detail = 'spec.resources.requests.storage: Forbidden: field can not be less than status.capacity';
+    client.refuse = (write) => {
+      if (write.includes('PersistentVolumeClaim'))
+        throw new ApiError({ status: 422, reason: 'Invalid', detail, method: 'PATCH', path: '/' });
+    };
+    const [failure, ...others] = await carry(client, plan({ components }));
+    expect(others).toEqual([]);
+    expect(failure?.problem).toMatchObject({
+      reason: 'VolumeNotChanged',
+      object: 'PersistentVolumeClaim op/prometheus',
+    });
+    expect(failure?.problem.message).toMatch(
+      /^spec.resources.* status.capacity; a claim can only grow.* --prometheus-storage-size .* or delete the claim/,
+    );
+    expect(client.writes.at(-1)).toBe('apply Deployment op/prometheus');
   });
 
   it('stops at once when this process does not lead', async () => {

@@ -1,7 +1,8 @@
 import type { Applier } from '../../runtime/apply.ts';
 import type { Client } from '../../runtime/client.ts';
-import { NotLeaderError } from '../../runtime/errors.ts';
+import { isInvalid, NotLeaderError } from '../../runtime/errors.ts';
 import { refOfKey, keyOf } from '../../runtime/resource.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../runtime/resources.ts';
 import { describeComponent } from './components/component.ts';
 import type { Part } from './components/component.ts';
 import type { ObservedComponent, Plan, Problem } from './decide/plan.ts';
@@ -54,5 +55,13 @@ export async function remove(client: Client, { component, live }: ObservedCompon
 
 function problemOf({ component }: ObservedComponent, error: unknown): Problem {
   const message = error instanceof Error ? error.message : String(error);
+  if (component.resource.kind === PERSISTENT_VOLUME_CLAIMS.kind && isInvalid(error)) {
+    return { reason: 'VolumeNotChanged', object: describeComponent(component), message: volumeAdvice(error.detail) };
+  }
   return { reason: 'WriteFailed', object: describeComponent(component), message };
+}
+
+/** Of a claim, the API server lets nothing be changed but its size, and that only up. */
+function volumeAdvice(detail: string): string {
+  return `${detail}; a claim can only grow, where its StorageClass allows that, and keeps its StorageClass: set --prometheus-storage-size and --prometheus-storage-class as they were, or delete the claim, with all samples in it, and the operator makes it anew`;
 }

@@ -21,6 +21,7 @@ const MANAGED_BY = 'app.kubernetes.io/managed-by';
 export const EXPORTER_NAME = 'node-exporter';
 export const PROMETHEUS_NAME = 'prometheus';
 export const CONFIG_NAME = 'prometheus-config';
+export const CLAIM_NAME = 'prometheus';
 export const TARGETS_NAME = 'prometheus-targets';
 
 /**

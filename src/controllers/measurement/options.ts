@@ -10,6 +10,8 @@ export interface MeasurementOptions {
    * that is allowed to, and Prometheus, which has no rights, has none: it then does not scrape the operator.
    */
   operatorMetrics: boolean;
+  /** Secrets to pull images with; each must be in the namespace of the pods, and one that is not is passed over. */
+  imagePullSecrets: readonly string[];
   exporter: ExporterOptions;
   prometheus: PrometheusOptions;
 }
@@ -43,13 +45,26 @@ export interface PrometheusOptions {
   retentionTime: string;
   /** Upper bound of the blocks on disk, in Prometheus' notation: powers of two, 1GB is 2^30 bytes. */
   retentionSize: string;
-  /** Upper bound of the volume, a Kubernetes quantity: blocks, and beside them the newest three hours not yet in one. */
+  /** Upper bound of the emptyDir, a Kubernetes quantity: blocks, and beside them the newest three hours not yet in one. */
   storageSize: string;
+  /** What stands in for the emptyDir. */
+  volume?: PrometheusVolume;
   priorityClassName: string;
   nodeSelector: Record<string, string>;
   tolerations: V1Toleration[];
   resources: V1ResourceRequirements;
 }
+
+/** A volume that outlasts the pod: a claim that the operator makes, or one that is there. */
+export type PrometheusVolume =
+  | {
+      kind: 'claim';
+      /** A Kubernetes quantity. */
+      size: string;
+      /** Absent: the cluster's default. */
+      storageClassName?: string;
+    }
+  | { kind: 'existing'; claimName: string };
 
 /** TCP port of Prometheus in its pod and Service. */
 export const PROMETHEUS_PORT = 9090;
@@ -76,7 +91,13 @@ export const POD_INTERFACES =
 
 /** Everything as it is unless somebody says otherwise. */
 export function defaultMeasurementOptions(namespace: string): MeasurementOptions {
-  return { namespace, operatorMetrics: true, exporter: { ...EXPORTER }, prometheus: { ...PROMETHEUS } };
+  return {
+    namespace,
+    operatorMetrics: true,
+    imagePullSecrets: [],
+    exporter: { ...EXPORTER },
+    prometheus: { ...PROMETHEUS },
+  };
 }
 
 /** Where the operator's own Prometheus is asked, from any pod of the cluster. */

@@ -1,5 +1,13 @@
 import type { V1PolicyRule } from '@kubernetes/client-node';
-import { CONFIG_NAME, EXPORTER_NAME, exporterNamespace, PROMETHEUS_NAME, TARGET_SHARDS, targetsName } from './names.ts';
+import {
+  CLAIM_NAME,
+  CONFIG_NAME,
+  EXPORTER_NAME,
+  exporterNamespace,
+  PROMETHEUS_NAME,
+  TARGET_SHARDS,
+  targetsName,
+} from './names.ts';
 
 /** Rights in two places. */
 export interface MeasurementRules {
@@ -57,6 +65,7 @@ function byName(namespace: string, verbs: string[]): MeasurementRules {
     own: [
       rule('', ['services', 'serviceaccounts'], verbs, [PROMETHEUS_NAME]),
       rule('', ['configmaps'], verbs, configMaps),
+      rule('', ['persistentvolumeclaims'], verbs, [CLAIM_NAME]),
       rule('apps', ['deployments'], verbs, [PROMETHEUS_NAME]),
     ],
   };

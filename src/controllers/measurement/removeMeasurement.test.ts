@@ -7,6 +7,7 @@ import { removeMeasurement } from './removeMeasurement.ts';
 import { createFakeClient } from './testing/fakeClient.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');
+OPTIONS.prometheus.volume = { kind: 'claim', size: '10Gi' };
 const ALL = [...allComponents(OPTIONS), ...allTargetComponents(OPTIONS)].map(({ object }) => object);
 const SETTINGS = { namespace: 'op', logger: pino({ level: 'silent' }) };
 

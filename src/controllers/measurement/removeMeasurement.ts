@@ -25,6 +25,8 @@ export async function removeMeasurement(
   const options = defaultMeasurementOptions(namespace);
   options.exporter.enabled = false;
   options.prometheus.enabled = false;
+  // Whatever its size: it is known by its name, and there may be one.
+  options.prometheus.volume = { kind: 'claim', size: '1Gi' };
   const live = (component: Parameters<typeof readLive>[1]): ReturnType<typeof readLive> => readLive(client, component);
   const plan = planComponents(await observe(options, undefined, { client, live, unknown: new Set() }));
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });

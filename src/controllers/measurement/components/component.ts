@@ -1,4 +1,9 @@
-import type { V1ObjectMeta, V1PodSecurityContext, V1SecurityContext } from '@kubernetes/client-node';
+import type {
+  V1LocalObjectReference,
+  V1ObjectMeta,
+  V1PodSecurityContext,
+  V1SecurityContext,
+} from '@kubernetes/client-node';
 import type { KubeObject, Resource } from '../../../runtime/resource.ts';
 
 /** One object that the operator keeps in the cluster, and the part it belongs to. */
@@ -29,6 +34,11 @@ export interface Meta extends V1ObjectMeta {
  * was put in by somebody, and a field that we do not name would stay so when the image is put right.
  */
 export const IMAGE_PULL_POLICY = 'IfNotPresent';
+
+/** The part of a pod's spec that says what its images are pulled with; nothing where no Secret is named. */
+export function pullSecrets(names: readonly string[]): { imagePullSecrets?: V1LocalObjectReference[] } {
+  return names.length === 0 ? {} : { imagePullSecrets: names.map((name) => ({ name })) };
+}
 
 /** nobody: the user that both images run as. */
 const NOBODY = 65534;

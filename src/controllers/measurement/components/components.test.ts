@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { V1DaemonSet, V1Deployment } from '@kubernetes/client-node';
+import type { V1DaemonSet, V1Deployment, V1PersistentVolumeClaim } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { KubeObject } from '../../../runtime/resource.ts';
 import { defaultMeasurementOptions } from '../options.ts';
-import type { MeasurementOptions } from '../options.ts';
+import type { MeasurementOptions, PrometheusVolume } from '../options.ts';
 import { factsQuery } from '../../../usage/queries.ts';
 import type { Component } from './component.ts';
 import { allComponents, allTargetComponents } from './components.ts';
@@ -18,6 +18,7 @@ const OWNER = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'traffic-operat
 const CHANGED: MeasurementOptions = {
   namespace: 'measuring',
   operatorMetrics: false,
+  imagePullSecrets: [],
   exporter: {
     ...DEFAULTS.exporter,
     image: 'registry.example:5000/node-exporter@sha256:0123',
@@ -47,6 +48,30 @@ describe('rendered objects', () => {
 
   it('are as in testdata, with every option changed', async () => {
     await expect(documents(allComponents(CHANGED))).toMatchFileSnapshot('../testdata/changed.yaml');
+  });
+
+  it('have a claim and pull Secrets as in testdata where these are asked for', async () => {
+    const volume = { kind: 'claim', size: '10Gi', storageClassName: 'fast' } as const;
+    const prometheus = { ...DEFAULTS.prometheus, retentionSize: '5120MB', volume };
+    const options = { ...DEFAULTS, imagePullSecrets: ['pull'], prometheus };
+    const kinds = ['PersistentVolumeClaim', 'Deployment', 'DaemonSet'];
+    const components = allComponents(options, OWNER).filter(({ resource }) => kinds.includes(resource.kind));
+    await expect(documents(components)).toMatchFileSnapshot('../testdata/volume.yaml');
+  });
+
+  it('leave the StorageClass to the cluster, and make no claim where there is one', () => {
+    const withVolume = (volume: PrometheusVolume): MeasurementOptions => ({
+      ...DEFAULTS,
+      prometheus: { ...DEFAULTS.prometheus, volume },
+    });
+    const claim = find('PersistentVolumeClaim', withVolume({ kind: 'claim', size: '1Gi' })) as V1PersistentVolumeClaim;
+    expect(claim.spec).toEqual({ accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } });
+    const existing = withVolume({ kind: 'existing', claimName: 'mine' });
+    expect(allComponents(existing)).toHaveLength(allComponents(DEFAULTS).length);
+    expect(deployment(existing).spec!.template.spec!.volumes).toContainEqual({
+      name: 'storage',
+      persistentVolumeClaim: { claimName: 'mine' },
+    });
   });
 
   it('take nothing of the host but its network', () => {

@@ -2,7 +2,7 @@ import type { V1Container, V1DaemonSet, V1Namespace, V1Service, V1ServiceAccount
 import { DAEMONSETS, NAMESPACES, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/resources.ts';
 import { EXPORTER_NAME, exporterNamespace, objectLabels, selectorLabels } from '../names.ts';
 import type { ExporterOptions, MeasurementOptions } from '../options.ts';
-import { IMAGE_PULL_POLICY, RESTRICTED_CONTAINER, RESTRICTED_POD } from './component.ts';
+import { IMAGE_PULL_POLICY, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './component.ts';
 import type { Component, Meta } from './component.ts';
 
 /** Name of the exporter's port, in its container, Service and EndpointSlices. */
@@ -87,6 +87,7 @@ function renderDaemonSet(options: MeasurementOptions): V1DaemonSet {
           nodeSelector: { 'kubernetes.io/os': 'linux' },
           tolerations: [{ operator: 'Exists' }],
           ...(exporter.priorityClassName === '' ? {} : { priorityClassName: exporter.priorityClassName }),
+          ...pullSecrets(options.imagePullSecrets),
           securityContext: RESTRICTED_POD,
           containers: [renderContainer(exporter)],
         },

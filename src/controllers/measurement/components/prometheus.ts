@@ -13,6 +13,7 @@ import type {
 } from '@kubernetes/client-node';
 import { CONFIG_MAPS, DEPLOYMENTS, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/resources.ts';
 import {
+  CLAIM_NAME,
   CONFIG_HASH_ANNOTATION,
   CONFIG_NAME,
   objectLabels,
@@ -23,7 +24,8 @@ import {
 } from '../names.ts';
 import { PROMETHEUS_PORT } from '../options.ts';
 import type { MeasurementOptions } from '../options.ts';
-import { IMAGE_PULL_POLICY, RESTRICTED_CONTAINER, RESTRICTED_POD } from './component.ts';
+import { claimComponents, renderStorage } from './claim.ts';
+import { IMAGE_PULL_POLICY, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './component.ts';
 import type { Component, Meta } from './component.ts';
 import { RULE_FILES, renderPrometheusConfig, TARGETS_DIRECTORY } from './prometheusConfig.ts';
 import { renderAlertingRules } from './rules/alerts.ts';
@@ -46,6 +48,8 @@ export function prometheusComponents(options: MeasurementOptions, owner?: V1Owne
     { part: 'prometheus', resource: CONFIG_MAPS, object: renderConfigMap(options, owner) },
     { part: 'prometheus', resource: SERVICES, object: renderService(options, owner) },
     { part: 'prometheus', resource: DEPLOYMENTS, object: renderDeployment(options, owner) },
+    // Last, though the pod waits for it that moment: a claim that cannot be changed as asked must stop nothing else.
+    ...claimComponents(options.prometheus.volume, prometheusMeta(CLAIM_NAME, options, owner)),
   ];
 }
 
@@ -144,6 +148,7 @@ function renderPodSpec(options: MeasurementOptions): V1PodSpec {
     nodeSelector: { 'kubernetes.io/os': 'linux', ...nodeSelector },
     ...(tolerations.length === 0 ? {} : { tolerations }),
     ...(priorityClassName === '' ? {} : { priorityClassName }),
+    ...pullSecrets(options.imagePullSecrets),
     // The group is what lets nobody write to the volume.
     securityContext: { ...RESTRICTED_POD, fsGroup: RESTRICTED_POD.runAsGroup },
     containers: [renderContainer(options)],
@@ -184,7 +189,7 @@ function renderVolumes(options: MeasurementOptions): V1Volume[] {
   return [
     { name: 'config', configMap: { name: CONFIG_NAME, items: configItems(options) } },
     { name: 'targets', projected: { sources: shards.map((name) => ({ configMap: { name, optional: true } })) } },
-    { name: 'storage', emptyDir: { sizeLimit: options.prometheus.storageSize } },
+    { name: 'storage', ...renderStorage(options.prometheus) },
   ];
 }
 

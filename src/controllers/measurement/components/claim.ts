@@ -1,0 +1,29 @@
+import type { V1PersistentVolumeClaim, V1Volume } from '@kubernetes/client-node';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../../runtime/resources.ts';
+import { CLAIM_NAME } from '../names.ts';
+import type { PrometheusOptions, PrometheusVolume } from '../options.ts';
+import type { Component, Meta } from './component.ts';
+
+/** The claim for Prometheus' samples where one is asked for; somebody else's is not the operator's to make. */
+export function claimComponents(volume: PrometheusVolume | undefined, metadata: Meta): Component[] {
+  if (volume?.kind !== 'claim') return [];
+  const { size, storageClassName } = volume;
+  const object: V1PersistentVolumeClaim = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata,
+    spec: {
+      // One pod at a time has it: the Deployment is recreated, never rolled.
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: size } },
+      ...(storageClassName === undefined ? {} : { storageClassName }),
+    },
+  };
+  return [{ part: 'prometheus', resource: PERSISTENT_VOLUME_CLAIMS, object }];
+}
+
+/** Where samples are kept: an emptyDir, which goes with the pod, unless there is a volume. */
+export function renderStorage({ volume, storageSize }: PrometheusOptions): Omit<V1Volume, 'name'> {
+  if (volume === undefined) return { emptyDir: { sizeLimit: storageSize } };
+  return { persistentVolumeClaim: { claimName: volume.kind === 'claim' ? CLAIM_NAME : volume.claimName } };
+}

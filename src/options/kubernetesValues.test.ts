@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import * as kubernetes from './kubernetesValues.ts';
+import type { ValueType } from './values.ts';
+
+const read = (type: ValueType<unknown>, text: string): unknown => type.schema.safeParse(text).data;
+
+describe('what is given of Kubernetes', () => {
+  it.each([
+    ['{}', {}],
+    ['{"requests":{"cpu":"50m","memory":"1.5Gi"},"limits":{"memory":"1e9"}}', undefined],
+    ['{"limits":{"cpu":2}}', { limits: { cpu: '2' } }],
+  ])('takes the resources %s', (text, value) =>
+    expect(read(kubernetes.resources, text)).toEqual(value ?? JSON.parse(text)),
+  );
+
+  it.each(['', 'x', '[]', '{"limit":{}}', '{"limits":{"cpu":"many"}}', '{"limits":{"cpu":"-1"}}', '{"limits":"1Gi"}'])(
+    'refuses the resources %s, and says what is allowed',
+    (text) => {
+      const [issue] = kubernetes.resources.schema.safeParse(text).error?.issues ?? [];
+      expect(issue?.message).toMatch(/^must be JSON of requests and limits .* such as \{"requests"/);
+    },
+  );
+
+  it.each(['[]', '[{"operator":"Exists"}]', '[{"key":"a","value":"b","effect":"NoExecute","tolerationSeconds":60}]'])(
+    'takes the tolerations %s',
+    (text) => expect(read(kubernetes.tolerations, text)).toEqual(JSON.parse(text)),
+  );
+
+  it.each(['{}', '[{"operator":"exists"}]', '[{"effects":"NoExecute"}]', '[{"tolerationSeconds":"60"}]', '[null]'])(
+    'refuses the tolerations %s',
+    (text) => expect(read(kubernetes.tolerations, text)).toBeUndefined(),
+  );
+
+  it.each([
+    ['pool=infra', ['pool', 'infra']],
+    ['example.com/a.b_c=', ['example.com/a.b_c', '']],
+    ['pool', undefined],
+    ['=infra', undefined],
+    ['pool=in fra', undefined],
+    [`pool=${'x'.repeat(64)}`, undefined],
+  ])('reads the node label %s', (text, value) => expect(read(kubernetes.nodeLabel, text)).toEqual(value));
+
+  it.each([
+    ['10Gi', '10Gi'],
+    ['2e9', '2e9'],
+    ['1.5T', '1.5T'],
+    ['1Mi', undefined],
+    ['1G', undefined],
+    ['10GB', undefined],
+  ])('reads the size %s', (text, value) => expect(read(kubernetes.volumeSize, text)).toBe(value));
+});
+
+describe("what is given in Prometheus' notation", () => {
+  it.each([
+    ['24h', '24h'],
+    ['15d', '15d'],
+    ['1d12h', '1d12h'],
+    ['120m', '120m'],
+    ['1h', undefined],
+    ['12h1d', undefined],
+    ['1.5d', undefined],
+    ['0', undefined],
+  ])('reads the time %s', (text, value) => expect(read(kubernetes.retention, text)).toBe(value));
+
+  it.each([
+    ['512MB', '512MB'],
+    ['0MB', undefined],
+    ['8Gi', undefined],
+  ])('reads the size %s', (text, value) => expect(read(kubernetes.retentionSize, text)).toBe(value));
+
+  it('is told in milliseconds', () => expect(kubernetes.prometheusDuration('1w1d1h1m1s')).toBe(694_861_000));
+});

@@ -1,0 +1,106 @@
+import * as z from 'zod';
+import { valueType, type ValueType } from './values.ts';
+
+/** What a container asks for and may have: Kubernetes quantities by the name of the resource. */
+export interface Resources {
+  requests?: Record<string, string>;
+  limits?: Record<string, string>;
+}
+
+/** A Kubernetes toleration. */
+export interface Toleration {
+  key?: string;
+  operator?: 'Exists' | 'Equal';
+  value?: string;
+  effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+  tolerationSeconds?: number;
+}
+
+/** https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/, without a sign. */
+const QUANTITY = /^(\d+(?:\.\d*)?|\.\d+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d+)?$/;
+const QUANTITY_UNITS: Readonly<Record<string, number>> = {
+  ...{ n: 1e-9, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 },
+  ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
+};
+/** Name of a label and its value: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/. */
+const LABEL =
+  /^((?:[a-z0-9][a-z0-9.-]{0,252}\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)=((?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?)$/;
+
+/** In YAML, and so in a chart's values, a quantity may be a number. */
+const quantities = z.record(
+  z.string().min(1),
+  z.union([z.string(), z.number()]).transform(String).pipe(z.string().regex(QUANTITY)),
+);
+const resourcesSchema = z.strictObject({ requests: quantities.exactOptional(), limits: quantities.exactOptional() });
+const tolerationSchema = z.strictObject({
+  key: z.string().exactOptional(),
+  operator: z.enum(['Exists', 'Equal']).exactOptional(),
+  value: z.string().exactOptional(),
+  effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).exactOptional(),
+  tolerationSeconds: z.int().exactOptional(),
+});
+
+export const resources: ValueType<Resources> = valueType(
+  'json',
+  'JSON of requests and limits in Kubernetes quantities, such as {"requests":{"cpu":"100m"},"limits":{"memory":"2Gi"}}',
+  (text) => fromJson(text, resourcesSchema),
+);
+
+export const tolerations: ValueType<Toleration[]> = valueType(
+  'json',
+  'a JSON list of Kubernetes tolerations, such as [{"key":"infra","operator":"Exists","effect":"NoSchedule"}]',
+  (text) => fromJson(text, z.array(tolerationSchema)),
+);
+
+/** One label that a node must have: name and value. */
+export const nodeLabel: ValueType<readonly [string, string]> = valueType(
+  'name=value',
+  'a node label such as pool=infra',
+  (text) => {
+    const [, name, value] = LABEL.exec(text) ?? [];
+    return name === undefined || value === undefined ? undefined : ([name, value] as const);
+  },
+);
+
+/** A Kubernetes quantity of bytes, as it was written. */
+export const volumeSize = valueType('quantity', 'a Kubernetes quantity of 1Gi at least, such as 10Gi', (text) =>
+  (quantityOf(text) ?? 0) >= 2 ** 30 ? text : undefined,
+);
+
+/** How long Prometheus keeps samples, in its own notation. */
+export const retention = valueType(
+  'duration',
+  "a duration in Prometheus' notation such as 24h or 15d, 2h at least",
+  (text) => ((prometheusDuration(text) ?? 0) >= 7_200_000 ? text : undefined),
+);
+
+/** How much Prometheus keeps, in its own notation: powers of two. */
+export const retentionSize = valueType('size', "a size in Prometheus' notation such as 512MB or 8GB", (text) =>
+  /^[1-9]\d*(KB|MB|GB|TB)$/.test(text) ? text : undefined,
+);
+
+/** The number that a Kubernetes quantity stands for; undefined for what is none. */
+export function quantityOf(text: string): number | undefined {
+  const [, number, unit = ''] = QUANTITY.exec(text) ?? [];
+  if (number === undefined) return undefined;
+  return /^[eE]./.test(unit) ? Number(number + unit) : Number(number) * (QUANTITY_UNITS[unit] ?? 1);
+}
+
+const DAY_MS = 86_400_000;
+/** From the longest to the shortest, in the order in which Prometheus wants them. */
+const PROMETHEUS_UNITS = [365 * DAY_MS, 7 * DAY_MS, DAY_MS, 3_600_000, 60_000, 1000];
+
+/** '1d12h' of Prometheus' notation in milliseconds; undefined for what is none. */
+export function prometheusDuration(text: string): number | undefined {
+  const match = /^(?=\d)(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text);
+  const numbers: (string | undefined)[] | undefined = match?.slice(1);
+  return numbers?.reduce((sum, number = '0', index) => sum + Number(number) * (PROMETHEUS_UNITS[index] ?? 0), 0);
+}
+
+function fromJson<T>(text: string, schema: z.ZodType<T>): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
