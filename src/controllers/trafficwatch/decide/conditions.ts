@@ -18,6 +18,7 @@ import { measuredNodes, type MeasuredNode } from './measuredNodes.ts';
 import { once } from './once.ts';
 import { passFailureReason } from './passFailure.ts';
 import type { Plan } from './plan.ts';
+import { isBackForGood } from './recovery.ts';
 import type { ContestedReplicas } from './replicas.ts';
 
 type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
@@ -212,6 +213,16 @@ function metricsAvailable(o: Observation): Draft {
   return draft('True', Reason.AllMeasured, remarks.filter((remark) => remark !== '').join('; '));
 }
 
+/** Its message is the same in each pass until it is over, and its reason that of before: nothing new is told. */
+function notYetAvailable({ reason }: Condition): Draft {
+  return draft('False', reason, 'every node has figures again; two passes in a row make it true');
+}
+
+function steadily(o: Observation, before: Condition | undefined, available: Draft): Draft {
+  if (before === undefined || available.status !== 'True' || isBackForGood(o, before)) return available;
+  return notYetAvailable(before);
+}
+
 /** The conditions that tell of the newest pass over Prometheus. */
 const ABOUT_PASSES: ReadonlySet<string> = new Set([ConditionType.PrometheusReachable, ConditionType.MetricsAvailable]);
 
@@ -224,12 +235,13 @@ const ABOUT_PASSES: ReadonlySet<string> = new Set([ConditionType.PrometheusReach
  */
 export function decideConditions(o: Observation, plan: Plan, failures: readonly Failure[], now: string): Condition[] {
   const before = o.watch.status?.conditions ?? [];
+  const wasAvailable = before.find(({ type }) => type === ConditionType.MetricsAvailable);
   const drafts: [string, Draft][] = [
     [ConditionType.Ready, ready(o, plan)],
     [ConditionType.Reconciling, reconciling(o, plan, failures)],
     [ConditionType.Stalled, stalled(plan)],
     [ConditionType.PrometheusReachable, prometheusReachable(o.current)],
-    [ConditionType.MetricsAvailable, metricsAvailable(o)],
+    [ConditionType.MetricsAvailable, steadily(o, wasAvailable, metricsAvailable(o))],
   ];
   // Until the first pass after a start of the operator, what the last one found still stands.
   const due = drafts.filter(
