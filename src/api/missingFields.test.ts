@@ -26,6 +26,7 @@ describe('missingFields', () => {
   it('are named where they are, whatever else there is', () => {
     const published = schema(({ spec, status }) => {
       delete spec.properties!.label;
+      delete spec.properties!.placement;
       delete spec.properties!.deployment!.properties!.strategy;
       delete spec.properties!.deployment!.properties!.template!.properties!.metadata!.properties;
       delete status.properties!.conditions!.items!.properties!.observedGeneration;
@@ -37,6 +38,7 @@ describe('missingFields', () => {
       'spec.deployment.template.metadata.annotations',
       'spec.deployment.template.metadata.labels',
       'spec.label',
+      'spec.placement',
       'status.conditions[].observedGeneration',
       'status.nodes.*.verdict',
     ]);

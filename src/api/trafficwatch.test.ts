@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { placementOf } from './placement.ts';
 import { labelKeyOf, parseTrafficWatchSpec, thresholdOf, type TrafficWatch } from './trafficwatch.ts';
 
 const deployment = {
@@ -44,6 +45,21 @@ describe('parseTrafficWatchSpec', () => {
 
   it.each(['Web', 'a_b', '-a', 'a-', 'a..b', '.a', 'a/b', 'a b', 'a'.repeat(234)])('refuses the label %j', (label) => {
     expect(problems(watch({ label })).join()).toMatch(/^spec\.label is .*: must be empty or the start of a DNS name/);
+  });
+
+  it.each([undefined, 'Required', 'Preferred'])('takes the placement %j', (placement) => {
+    expect(problems(watch({ placement }))).toEqual([]);
+  });
+
+  it('refuses any other placement and names the two', () => {
+    expect(problems(watch({ placement: 'preferred' })).join()).toMatch(
+      /^spec\.placement is "preferred": .*Required.*Preferred/,
+    );
+  });
+
+  it('has the placement Required where none is set', () => {
+    expect(placementOf(watch({}).spec)).toBe('Required');
+    expect(placementOf(watch({ placement: 'Preferred' }).spec)).toBe('Preferred');
   });
 
   it('refuses a name that is too long for a label key, unless a label stands in', () => {

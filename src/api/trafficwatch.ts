@@ -5,6 +5,7 @@ import type { KubeObject, Resource } from '../runtime/resource.ts';
 import { conditionsSchema } from './conditionsSchema.ts';
 import type { CustomResource } from './crd.ts';
 import { deploymentFrameProblems } from './deploymentFrame.ts';
+import { placementSchema } from './placement.ts';
 import { problemTexts } from './problems.ts';
 
 export const GROUP = 'traffic.example.com';
@@ -111,7 +112,7 @@ const statusSchema = z
   .meta({ description: 'What the operator last saw and decided.' });
 
 const specSchema = z
-  .object({ maxBandwidthPercent, label, deployment })
+  .object({ maxBandwidthPercent, label, placement: placementSchema, deployment })
   .meta({ description: 'What to watch for and the workload to keep off nodes that are over it.' });
 
 /** The whole object. The CRD's schema is generated from it (see crd.ts), and objects are parsed with it. */

@@ -13,7 +13,10 @@ const GROUP_VERSION = 'apis/traffic.example.com/v1alpha1';
 const KIND = { group: 'traffic.example.com', version: 'v1alpha1', kind: 'TrafficWatch' };
 const ANYTHING = { 'x-kubernetes-preserve-unknown-fields': true };
 const WITHOUT_LABEL = {
-  properties: { spec: { properties: { maxBandwidthPercent: {}, deployment: ANYTHING } }, status: ANYTHING },
+  properties: {
+    spec: { properties: { maxBandwidthPercent: {}, placement: {}, deployment: ANYTHING } },
+    status: ANYTHING,
+  },
 };
 
 /** What is published: undefined where nothing is. */

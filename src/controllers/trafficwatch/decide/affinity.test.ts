@@ -2,7 +2,7 @@ import type { V1Affinity, V1NodeSelectorTerm } from '@kubernetes/client-node';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KEY } from '../testing/observations.ts';
-import { fitRequirement, keepsOffUnfit, withFitNodesOnly } from './affinity.ts';
+import { fitRequirement, keepsOffUnfit, schedulesBy, withFitNodesOnly, withFitNodesPreferred } from './affinity.ts';
 
 const required = (nodeSelectorTerms: V1NodeSelectorTerm[]): V1Affinity => ({
   nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
@@ -95,5 +95,51 @@ describe('keepsOffUnfit', () => {
     expect(
       keepsOffUnfit(required([{ matchExpressions: [fitRequirement('old.traffic.example.com/unfit')] }]), KEY),
     ).toBe(false);
+  });
+});
+
+describe('withFitNodesPreferred', () => {
+  const preferredOf = (a: V1Affinity) => a.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution;
+  const TERM = { weight: 100, preference: { matchExpressions: [OURS] } };
+
+  it('adds one term of weight 100 and requires nothing', () => {
+    expect(withFitNodesPreferred(undefined, KEY)).toEqual({
+      nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [TERM] },
+    });
+  });
+
+  it("stands beside the user's preferred terms and leaves the required ones and the rest as they are", () => {
+    const theirs = { weight: 1, preference: { matchExpressions: [disk] } };
+    const user: V1Affinity = {
+      nodeAffinity: {
+        ...required([{ matchExpressions: [disk] }]).nodeAffinity,
+        preferredDuringSchedulingIgnoredDuringExecution: [theirs],
+      },
+      podAntiAffinity: {},
+    };
+    const before = structuredClone(user);
+    const affinity = withFitNodesPreferred(user, KEY);
+    expect(preferredOf(affinity)).toEqual([theirs, TERM]);
+    expect(termsOf(affinity)).toEqual([{ matchExpressions: [disk] }]);
+    expect(affinity.podAntiAffinity).toEqual({});
+    expect(user).toEqual(before);
+  });
+
+  it('is not added a second time', () => {
+    const once = withFitNodesPreferred(undefined, KEY);
+    expect(withFitNodesPreferred(once, KEY)).toEqual(once);
+  });
+});
+
+describe('schedulesBy', () => {
+  const OLD = 'old.traffic.example.com/unfit';
+
+  it('looks for the key where the placement puts it', () => {
+    expect(schedulesBy(withFitNodesOnly(undefined, KEY), KEY, 'Required')).toBe(true);
+    expect(schedulesBy(withFitNodesPreferred(undefined, KEY), KEY, 'Preferred')).toBe(true);
+    expect(schedulesBy(withFitNodesOnly(undefined, KEY), KEY, 'Preferred')).toBe(false);
+    expect(schedulesBy(withFitNodesPreferred(undefined, KEY), KEY, 'Required')).toBe(false);
+    expect(schedulesBy(withFitNodesPreferred(undefined, OLD), KEY, 'Preferred')).toBe(false);
+    expect(schedulesBy(undefined, KEY, 'Preferred')).toBe(false);
   });
 });

@@ -1,4 +1,13 @@
-import type { V1Affinity, V1NodeSelectorRequirement, V1NodeSelectorTerm } from '@kubernetes/client-node';
+import type {
+  V1Affinity,
+  V1NodeSelectorRequirement,
+  V1NodeSelectorTerm,
+  V1PreferredSchedulingTerm,
+} from '@kubernetes/client-node';
+import type { Placement } from '../../../api/placement.ts';
+
+/** The greatest there is, so that no other preferred term of the user outweighs it: 1 to 100. */
+const WEIGHT = 100;
 
 /** The requirement that keeps pods off unfit nodes: it also holds on nodes without the label. */
 export function fitRequirement(labelKey: string): V1NodeSelectorRequirement {
@@ -46,4 +55,38 @@ export function keepsOffUnfit(affinity: V1Affinity | undefined, labelKey: string
     terms.length > 0 &&
     terms.every((t) => isEmptyTerm(t) || (t.matchExpressions ?? []).some((r) => sameRequirement(r, requirement)))
   );
+}
+
+function isFitTerm({ weight, preference }: V1PreferredSchedulingTerm, requirement: V1NodeSelectorRequirement): boolean {
+  const [first, ...more] = preference.matchExpressions ?? [];
+  const isAlone = more.length === 0 && !preference.matchFields?.length;
+  return weight === WEIGHT && first !== undefined && isAlone && sameRequirement(first, requirement);
+}
+
+/**
+ * The user's affinity with a preference for nodes that are not unfit, beside the user's own preferences. The required
+ * terms stay as they are, so that a kubelet that restarts on an unfit node has nothing to reject the pods for.
+ */
+export function withFitNodesPreferred(affinity: V1Affinity | undefined, labelKey: string): V1Affinity {
+  const requirement = fitRequirement(labelKey);
+  const nodeAffinity = affinity?.nodeAffinity;
+  const theirs = nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  const ours = { weight: WEIGHT, preference: { matchExpressions: [requirement] } };
+  const preferred = theirs.some((term) => isFitTerm(term, requirement)) ? theirs : [...theirs, ours];
+  return {
+    ...affinity,
+    nodeAffinity: { ...nodeAffinity, preferredDuringSchedulingIgnoredDuringExecution: preferred },
+  };
+}
+
+/** The user's affinity with what the placement adds to it. */
+export function withFitNodes(affinity: V1Affinity | undefined, labelKey: string, placement: Placement): V1Affinity {
+  return placement === 'Preferred' ? withFitNodesPreferred(affinity, labelKey) : withFitNodesOnly(affinity, labelKey);
+}
+
+/** True when pods with this affinity are scheduled by the key in the way of the placement. */
+export function schedulesBy(affinity: V1Affinity | undefined, labelKey: string, placement: Placement): boolean {
+  if (placement === 'Required') return keepsOffUnfit(affinity, labelKey);
+  const preferred = affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  return preferred.some((term) => isFitTerm(term, fitRequirement(labelKey)));
 }

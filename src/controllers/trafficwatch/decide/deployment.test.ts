@@ -37,6 +37,18 @@ describe('renderDeployment', () => {
     expect(renderDeployment(watch, KEY).spec?.template).toEqual(aDeployment(watch).spec?.template);
   });
 
+  it('renders the same for Required as for no placement, so that an upgrade restarts no pod', () => {
+    expect(renderDeployment(aWatch({ placement: 'Required' }), KEY)).toEqual(renderDeployment(aWatch(), KEY));
+  });
+
+  it('requires nothing of nodes where fit ones are preferred', () => {
+    const affinity = renderDeployment(aWatch({ placement: 'Preferred' }), KEY).spec?.template.spec?.affinity;
+    const preference = { matchExpressions: [{ key: KEY, operator: 'NotIn', values: ['true'] }] };
+    expect(affinity).toEqual({
+      nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, preference }] },
+    });
+  });
+
   it('does not change the TrafficWatch that it reads', () => {
     const watch = aWatch();
     const before = structuredClone(watch);

@@ -1,6 +1,7 @@
 import type { V1Deployment, V1OwnerReference } from '@kubernetes/client-node';
+import { placementOf } from '../../../api/placement.ts';
 import { GROUP, VERSION, type TrafficWatch } from '../../../api/trafficwatch.ts';
-import { withFitNodesOnly } from './affinity.ts';
+import { withFitNodes } from './affinity.ts';
 import { contestedReplicas, withoutReplicas, type ContestedReplicas } from './replicas.ts';
 
 /**
@@ -53,7 +54,8 @@ export function isOwnedBy(deployment: V1Deployment, watch: TrafficWatch): boolea
  */
 export function renderDeployment(watch: TrafficWatch, labelKey: string): V1Deployment {
   const { template, ...spec } = watch.spec.deployment;
-  const podSpec = { ...template.spec, affinity: withFitNodesOnly(template.spec?.affinity, labelKey) };
+  const affinity = withFitNodes(template.spec?.affinity, labelKey, placementOf(watch.spec));
+  const podSpec = { ...template.spec, affinity };
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',

@@ -1,5 +1,7 @@
+import type { V1Deployment } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { aClaim, aDeployment, anObservation, aWatch, failedPass, KEY, NOW, pass } from '../testing/observations.ts';
+import { renderDeployment } from './deployment.ts';
 import { decidePlan } from './plan.ts';
 
 const OLD = 'old.traffic.example.com/unfit';
@@ -197,6 +199,17 @@ describe('renaming the label', () => {
       ...busy,
     });
     expect(decidePlan(done).labelKey).toBe(KEY);
+  });
+
+  it('goes by the preferred term where the placement is Preferred, also while that changes', () => {
+    const preferred = aWatch({ placement: 'Preferred', status: { ready: true, labelKey: OLD } });
+    const released = { n1: { [OLD]: null }, n2: { [OLD]: null } };
+    const by = (deployment: V1Deployment) =>
+      changes(anObservation({ watch: preferred, nodes: both, deployment, ...busy }));
+    expect(by(aDeployment(preferred, OLD))).toEqual({});
+    expect(by(aDeployment(watch, KEY))).toEqual({});
+    expect(by({ ...aDeployment(watch), spec: renderDeployment(preferred, OLD).spec })).toEqual({});
+    expect(by({ ...aDeployment(watch), spec: renderDeployment(preferred, KEY).spec })).toEqual(released);
   });
 
   it('leaves the old labels to another TrafficWatch that waits for the key', () => {

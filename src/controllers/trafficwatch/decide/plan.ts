@@ -1,3 +1,5 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import { placementOf } from '../../../api/placement.ts';
 import {
   isLabelKey,
   labelKeyOf,
@@ -10,7 +12,7 @@ import {
 import type { Snapshot } from '../../../usage/snapshot.ts';
 import type { Claim, Observation } from '../observation.ts';
 import { FINALIZER } from '../names.ts';
-import { keepsOffUnfit } from './affinity.ts';
+import { schedulesBy } from './affinity.ts';
 import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment.ts';
 import { decideFights, type LabelFight, type LabelRef } from './labelFights.ts';
 import { measuredNodes } from './measuredNodes.ts';
@@ -142,6 +144,11 @@ function deploymentStall(decision: DeploymentDecision): Stall | undefined {
   return undefined;
 }
 
+/** One that is scheduled in the way of another placement has yet to be applied: the rename waits for that, too. */
+function isScheduledBy({ watch }: Observation, { spec }: V1Deployment, labelKey: string): boolean {
+  return schedulesBy(spec?.template.spec?.affinity, labelKey, placementOf(watch.spec));
+}
+
 function planLive(o: Observation, labelKey: string): Plan {
   const previousKey = previousKeyOf(o.watch);
   const decided = isDecided(o);
@@ -153,8 +160,7 @@ function planLive(o: Observation, labelKey: string): Plan {
   const stall = deployment && deploymentStall(deployment);
   if (stall?.reason === 'DeploymentNotOwned') return planStall(o, stall);
 
-  const inDeployment =
-    !o.deploymentUnknown && (!o.deployment || keepsOffUnfit(o.deployment.spec?.template.spec?.affinity, labelKey));
+  const inDeployment = !o.deploymentUnknown && (!o.deployment || isScheduledBy(o, o.deployment, labelKey));
   const mayRelease = previousKey !== undefined && inDeployment && !claimedBySpec(o, previousKey);
   const previousInForce = previousKey !== undefined && !inDeployment && !ownedByAnother(o, previousKey);
   const verdicts = decideVerdicts(o, labelKey, previousKey);

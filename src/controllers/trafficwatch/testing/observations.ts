@@ -1,4 +1,5 @@
 import type { V1Deployment } from '@kubernetes/client-node';
+import type { Placement } from '../../../api/placement.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch.ts';
 import type { NodeUsage } from '../../../usage/percent.ts';
 import type { Snapshot } from '../../../usage/snapshot.ts';
@@ -13,6 +14,7 @@ export const KEY = 'web.traffic.example.com/unfit';
 export interface WatchChanges {
   maxBandwidthPercent?: string;
   label?: string;
+  placement?: Placement;
   deployment?: Record<string, unknown>;
   metadata?: TrafficWatch['metadata'];
   status?: TrafficWatchStatus;
@@ -36,6 +38,7 @@ export function aWatch(changes: WatchChanges = {}): TrafficWatch {
     spec: {
       maxBandwidthPercent: changes.maxBandwidthPercent ?? '10',
       ...(changes.label === undefined ? {} : { label: changes.label }),
+      ...(changes.placement === undefined ? {} : { placement: changes.placement }),
       deployment: { selector: { matchLabels: { app: 'web' } }, template, ...changes.deployment },
     },
     ...(changes.status === undefined ? {} : { status: changes.status }),
