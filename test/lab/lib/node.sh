@@ -71,3 +71,10 @@ in_node() { # name command...
   shift
   nsenter --target "${pid// /}" --uts --mount --pid --net -- "$@"
 }
+
+node_kubelet() { in_node "$1" cat /run/lab/kubelet.pid; } # name; prints the kubelet's pid inside the node
+
+node_has_new_kubelet() { # name pid-of-the-old-one
+  [[ $(node_kubelet "$1") != "$2" ]] && in_node "$1" /run/lab/bin/kubectl get --raw /healthz --server http://127.0.0.1:10248 &&
+    node_is_ready "$1"
+}

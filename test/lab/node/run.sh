@@ -53,6 +53,20 @@ api_is_ready() {
   (: <"/dev/tcp/$API_ADDRESS/6443") && kubectl --kubeconfig=/run/lab/kubelet.conf --cache-dir=/run/lab/cache get --raw /readyz
 } >/dev/null 2>&1
 
+# A kubelet that restart-kubelet.sh ends is started again. One that ends by itself is not, and ends the node.
+run_kubelet() {
+  local pid
+  while :; do
+    kubelet --config=/run/lab/kubelet.yaml --kubeconfig=/run/lab/kubelet.conf --node-ip="$ADDRESS" \
+      >>/var/log/kubelet.log 2>&1 &
+    pid=$!
+    echo "$pid" >/run/lab/kubelet.pid
+    wait "$pid" || true
+    [[ -e /run/lab/kubelet.restart ]] || return 1
+    rm /run/lab/kubelet.restart
+  done
+}
+
 private_sys
 private_directories
 pretend_sysctls
@@ -70,7 +84,6 @@ until api_is_ready; do sleep 0.3; done
 # The conntrack table's size is the machine's, not a namespace's, and cannot be set from in here: leave it.
 kube-proxy --kubeconfig=/run/lab/kube-proxy.conf --proxy-mode=nftables --cluster-cidr="$POD_CIDR" \
   --conntrack-max-per-core=0 >>/var/log/kube-proxy.log 2>&1 &
-kubelet --config=/run/lab/kubelet.yaml --kubeconfig=/run/lab/kubelet.conf --node-ip="$ADDRESS" \
-  >>/var/log/kubelet.log 2>&1 &
+run_kubelet &
 # A node without one of the three is broken: end it, so that it is seen.
 wait -n
