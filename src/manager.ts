@@ -6,6 +6,7 @@ import { createMeasurementMetrics } from './controllers/measurement/metrics.ts';
 import { askingOnlyOurs } from './controllers/measurement/ownPrometheus.ts';
 import { createTrafficWatchControllers, FIELD_MANAGER, watchIndexes } from './controllers/trafficwatch/controller.ts';
 import type { TrafficWatchControllers } from './controllers/trafficwatch/controller.ts';
+import { createFailedPodInformer, type FailedPod } from './controllers/trafficwatch/rejectedPods.ts';
 import { MANAGED_BY } from './controllers/trafficwatch/decide/deployment.ts';
 import { withScalersOnly } from './controllers/trafficwatch/decide/replicas.ts';
 import { createElection } from './manager/election.ts';
@@ -33,6 +34,7 @@ interface Caches {
   readonly watches: Informer<TrafficWatch>;
   readonly nodes: Informer<CachedNode>;
   readonly deployments: Informer<V1Deployment>;
+  readonly failedPods: Informer<FailedPod>;
 }
 
 function createCaches({ options, transport, metrics, logger }: Process): Caches {
@@ -54,6 +56,7 @@ function createCaches({ options, transport, metrics, logger }: Process): Caches 
       withAddresses: !options.measurement.prometheus.enabled,
     }),
     deployments: createInformer({ ...common, resource: DEPLOYMENTS, labelSelector, transform: withScalersOnly }),
+    failedPods: createFailedPodInformer(common),
   };
 }
 
@@ -168,6 +171,7 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     cachePart(caches.watches),
     cachePart(caches.nodes),
     optionalCachePart(caches.deployments),
+    optionalCachePart(caches.failedPods),
     ...measurement.informers.map(optionalCachePart),
     ...election.parts,
     { name: 'feed', stage: 'work', run: (stop) => feed.run(stop) },

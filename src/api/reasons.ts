@@ -109,6 +109,8 @@ export const Reason = {
   LabelsRemoved: 'LabelsRemoved',
   /** The API server drops fields, since the CRD is older than the operator. */
   CrdOutdated: 'CrdOutdated',
+  /** A kubelet that restarted on an unfit node rejected pods, whose required node affinity did not hold any more. */
+  PodsRejected: 'PodsRejected',
   /** Every node is over the threshold. */
   AllNodesUnfit: 'AllNodesUnfit',
 } as const;

@@ -26,6 +26,7 @@ import { BY_LABEL_KEY, claimedKeys, type Sources } from './observe.ts';
 import { isOwnedBy } from './decide/deployment.ts';
 import { PassWork } from './passWork.ts';
 import { reconcile } from './reconcile.ts';
+import { PodRejections, watchKeyOf, type FailedPod } from './rejectedPods.ts';
 import { sweepOrphans } from './sweep.ts';
 
 /** The one field manager of everything that is written for TrafficWatches. */
@@ -40,6 +41,8 @@ const WORKERS = 32;
  * has a deadline of its own.
  */
 const RECONCILE_TIMEOUT_MS = 600_000;
+/** Pods that a kubelet rejects fail one after the other; after so long one event tells of them all. */
+const REJECTIONS_TOGETHER_MS = 3_000;
 
 export interface TrafficWatchControllerOptions {
   /** Gated on leadership: refuses writes in a standby. */
@@ -53,6 +56,7 @@ export interface TrafficWatchControllerOptions {
   /** Why nodes have no figures. */
   readonly unmeasured: UnmeasuredNodes;
   readonly deployments: Informer<V1Deployment>;
+  readonly failedPods: Informer<FailedPod>;
   /** The way to the schema that the API server publishes. */
   readonly transport: Pick<Transport, 'request'>;
   readonly events: EventRecorder;
@@ -170,6 +174,10 @@ function subscribe(
     const watch = o.watches.lister.get(keyOf(event.object));
     if (watch && (event.type === 'delete' || isOwnedBy(event.object, watch))) queue.add(keyOf(watch));
   });
+  o.failedPods.subscribe((event) => {
+    const key = event.type === 'delete' ? undefined : watchKeyOf(event.object, o.watches.lister);
+    if (key !== undefined) queue.addAfter(key, REJECTIONS_TOGETHER_MS);
+  });
   const known = { written: written.nodes, underWay: (node: string) => nodeLabels.underWay(node) };
   o.nodes.subscribe((event) => {
     if (event.type === 'delete') {
@@ -195,7 +203,8 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
   const writers = writersOf(o, sources);
   const { logger, metrics, clock } = o;
   const crdWarnings = new CrdWarnings({ ...o, crd });
-  const dependencies = { sources, writers, crdWarnings, events: o.events, logger, isLeader: o.isLeader };
+  const podRejections = new PodRejections({ failedPods: o.failedPods.lister, events: o.events });
+  const dependencies = { sources, writers, crdWarnings, podRejections, events: o.events, logger, isLeader: o.isLeader };
   const watchMetrics = createTrafficWatchMetrics(o.registry);
   const passWork = new PassWork(clock, watchMetrics);
   const main = new Controller({

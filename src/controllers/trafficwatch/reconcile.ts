@@ -15,6 +15,7 @@ import type { TrafficWatchMetrics } from './metrics.ts';
 import { tellingProgress } from './progress.ts';
 import { observe, type Sources } from './observe.ts';
 import type { Observation } from './observation.ts';
+import type { PodRejections } from './rejectedPods.ts';
 
 /** What a reconcile works with. */
 export interface Dependencies {
@@ -23,6 +24,7 @@ export interface Dependencies {
   readonly events: EventRecorder;
   readonly metrics: TrafficWatchMetrics;
   readonly crdWarnings: CrdWarnings;
+  readonly podRejections: PodRejections;
   readonly logger: Logger;
   /** A standby observes and decides like the leader, so that it acts at once when it leads, but writes nothing. */
   readonly isLeader: () => boolean;
@@ -115,12 +117,14 @@ export async function reconcile(
   if (!observation) {
     d.metrics.forget(key);
     d.crdWarnings.forget(key);
+    d.podRejections.forget(key);
     return undefined;
   }
   const plan = decidePlan(observation);
   d.metrics.record(key, observation.nodes, plan.verdicts);
   if (!d.isLeader()) return undefined;
   d.crdWarnings.tell(observation.watch);
+  d.podRejections.tell(observation);
   const outcome = await tellingProgress(d, observation, plan, () => act(observation, plan, d.writers));
   // What was cut short did not fail: the next look does it.
   signal?.throwIfAborted();

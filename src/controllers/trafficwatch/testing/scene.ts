@@ -22,6 +22,7 @@ import { createTrafficWatchMetrics } from '../metrics.ts';
 import { NodeLabelWriter } from '../nodeLabelWriter.ts';
 import { BY_LABEL_KEY, claimedKeys, type Sources } from '../observe.ts';
 import type { Dependencies } from '../reconcile.ts';
+import { failedPodIndexes, PodRejections, type FailedPod } from '../rejectedPods.ts';
 import { aWatch, NOW, pass } from './observations.ts';
 
 const MANAGER = 'test';
@@ -42,6 +43,7 @@ export interface Scene extends Dependencies {
   readonly registry: Registry;
   readonly watches: Store<TrafficWatch>;
   readonly nodes: Store<CachedNode>;
+  readonly failedPods: Store<FailedPod>;
   readonly calls: Call[];
   /** What events said: [type, reason]. */
   readonly told: [string, string][];
@@ -184,6 +186,7 @@ export function aScene(real?: Client): Scene {
     registry,
     watches: new Store<TrafficWatch>({ [BY_LABEL_KEY]: claimedKeys }),
     nodes: new Store<CachedNode>(),
+    failedPods: new Store<FailedPod>(failedPodIndexes),
     calls: [] as Call[],
     told: [] as [string, string][],
     feed: { current: pass(2, percents), previous: pass(1, percents), startedAt: NOW - 300_000 } as Scene['feed'],
@@ -205,6 +208,7 @@ export function aScene(real?: Client): Scene {
     writers: writersOf(client, sources),
     events,
     crdWarnings: new CrdWarnings({ ...base, events }),
+    podRejections: new PodRejections({ ...base, events }),
     isLeader: () => base.leader,
   });
 }
