@@ -3,7 +3,7 @@ import type { TrafficWatch } from '../../api/trafficwatch.ts';
 import type { EventRecorder } from '../../runtime/events.ts';
 import { createInformer, type Informer, type InformerOptions, type Lister } from '../../runtime/informer.ts';
 import type { IndexFunctions } from '../../runtime/store.ts';
-import { keyOf, type KubeObject, type Resource } from '../../runtime/resource.ts';
+import { keyOf, type KubeObject } from '../../runtime/resource.ts';
 import { PODS } from '../../runtime/resources.ts';
 import { decideRejections, type Rejection } from './decide/rejections.ts';
 import type { Observation } from './observation.ts';
