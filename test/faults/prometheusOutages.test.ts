@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
+import { startFixture, type Fixture } from '../integration/fixture.ts';
+import { follow } from '../integration/follow.ts';
+import { startPrometheus, type RunningPrometheus } from '../integration/prometheus.ts';
+import { startSyntheticExporter, type SyntheticExporter } from '../integration/syntheticExporter.ts';
+import { measured, sleep } from './measured.ts';
+
+/**
+ * A Prometheus that stands still for a while, shorter and longer than the rate window, and then has a gap in what it
+ * knows. Each node has an exporter of its own, scraped at another moment.
+ */
+const NODES = ['n1', 'n2', 'n3', 'n4'];
+const WAIT = { timeout: 60_000, interval: 200 };
+const SCRAPE_SECONDS = 3;
+const PACE = ['--interval=4s', '--window=12s'];
+const OUTAGES_SECONDS = [10, 11, 14, 30];
+/** Long enough for the window to be full again, and for what is counted beside the passes. */
+const REST_MS = 20_000;
+
+let f: Fixture;
+let prometheus: RunningPrometheus;
+let exporters: SyntheticExporter[];
+let stopFollowing: () => Promise<void>;
+/** What MetricsAvailable said, each thing once: "status reason". */
+const told: string[] = [];
+
+beforeAll(async () => {
+  f = await startFixture({ nodes: NODES });
+  exporters = await Promise.all(NODES.map(() => startSyntheticExporter()));
+  exporters.forEach((exporter, n) => exporter.setPercent(NODES[n]!, 1));
+  const config = {
+    global: { scrape_interval: `${SCRAPE_SECONDS}s`, scrape_timeout: '1s' },
+    scrape_configs: [{ job_name: 'nodes', static_configs: exporters.map(({ target }) => ({ targets: [target] })) }],
+  };
+  prometheus = await startPrometheus({ config });
+  stopFollowing = await follow(f.controlPlane, TRAFFIC_WATCHES, ({ object: { status } }) => {
+    const condition = status?.conditions?.find(({ type }) => type === 'MetricsAvailable');
+    const said = `${condition?.status ?? ''} ${condition?.reason ?? ''}`;
+    if (said !== told.at(-1)) told.push(said);
+  });
+  await f.startOperator(PACE, { prometheusUrl: prometheus.url });
+  await f.createWatch('web', { maxBandwidthPercent: '10' });
+  await isAvailable();
+});
+afterAll(async () => {
+  await stopFollowing();
+  await prometheus.stop();
+  await Promise.all(exporters.map((exporter) => exporter.stop()));
+  await f.stop();
+});
+
+async function isAvailable(): Promise<void> {
+  await vi.waitFor(() => expect(told.at(-1)).toBe('True AllMeasured'), WAIT);
+}
+
+it.each(OUTAGES_SECONDS)('an outage of %i s makes MetricsAvailable False once, and True once', async (seconds) => {
+  await sleep(REST_MS);
+  told.splice(0, told.length, 'True AllMeasured');
+  const versions = await f.nodeVersions();
+  process.kill(prometheus.pid, 'SIGSTOP');
+  await sleep(seconds * 1000);
+  process.kill(prometheus.pid, 'SIGCONT');
+  await isAvailable();
+  await sleep(REST_MS);
+  const after = told.slice(1);
+  measured(`outage of ${seconds} s: ${after.join(', ')}`);
+  expect(after.filter((said) => said.startsWith('True'))).toEqual(['True AllMeasured']);
+  expect(told).not.toContain('False WindowTooShort');
+  expect(await f.nodeVersions()).toEqual(versions);
+});
