@@ -33,7 +33,7 @@ export const VIRTUAL_DRIVERS = [
   ...['batman', 'dsa', 'mlx5e_rep'],
 ];
 /** Drivers of pairs whose other end is in another network namespace: a pod's interface, or a container's uplink. */
-export const PAIR_DRIVERS = ['veth', 'netkit'];
+const PAIR_DRIVERS = ['veth', 'netkit'];
 
 /** Of them a device may be the uplink of a node that is itself a container: its parent is in the host's namespace. */
 const SUB_DRIVERS = ['macvlan', 'ipvlan'];

@@ -14,14 +14,7 @@ import {
 } from './deviceKinds.ts';
 
 export type { DeviceFacts } from './deviceFacts.ts';
-export {
-  DEFAULT_EXCLUDED_DEVICES,
-  MACVLAN_NAME,
-  PAIR_DRIVERS,
-  VETH_NAME,
-  VIRTUAL_DRIVERS,
-  VLAN_NAME,
-} from './deviceKinds.ts';
+export { DEFAULT_EXCLUDED_DEVICES, MACVLAN_NAME, VETH_NAME, VIRTUAL_DRIVERS, VLAN_NAME } from './deviceKinds.ts';
 
 /** Why a device is not measured. `Absent`: its byte counter is not there. */
 export type Exclusion =
