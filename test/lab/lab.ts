@@ -57,6 +57,11 @@ export async function stopNode(name: string): Promise<void> {
   await run(script('stop-node.sh'), [name]);
 }
 
+/** Restarts a node's kubelet and waits until it is healthy; the node's containers go on running. */
+export async function restartKubelet(node: string): Promise<void> {
+  await run(script('restart-kubelet.sh'), [node]);
+}
+
 /** Runs a command in a node's namespaces and returns what it printed. Throws when it fails. */
 export async function inNode(name: string, command: readonly string[]): Promise<string> {
   return (await run(script('in-node.sh'), [name, ...command])).stdout;

@@ -1,0 +1,110 @@
+import type { EventsV1Event, V1Pod } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
+import { measured, seconds } from '../faults/measured.ts';
+import { labDown, labUp, restartKubelet } from '../lab/lab.ts';
+import { helmInstall, operatorLogs, provideImage } from '../scenario/install.ts';
+import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
+import { labels } from '../scenario/nodeLabels.ts';
+import { sampleWatch } from '../scenario/watch.ts';
+
+/** Kubelets that restart on an unfit node, and what becomes of the pods there by the placement. */
+const RESTARTS = 10;
+const UNFIT = 'node2';
+const within = (limit: number) => ({ timeout: limit * 1000, interval: 300 });
+const failureReport = (): void => onTestFailed(async () => console.error(await operatorLogs().catch(String)));
+
+async function applyPlacement(name: string, placement: 'Required' | 'Preferred'): Promise<void> {
+  const watch = sampleWatch(name, '90', 2);
+  await applyObjects([{ ...watch, spec: { ...watch.spec, placement } }]);
+}
+
+async function podsOnUnfit(watch: string): Promise<V1Pod[]> {
+  const { items } = await getObject<{ items: V1Pod[] }>('pods', '-l', `app=${watch}`);
+  return items.filter(({ spec }) => spec?.nodeName === UNFIT);
+}
+
+/** Each pod's name with its phase and how often its containers were restarted. */
+async function states(watch: string): Promise<string[]> {
+  const stateOf = ({ metadata, status }: V1Pod): string =>
+    [metadata?.name, status?.phase, status?.containerStatuses?.map((c) => c.restartCount).join()].join(' ');
+  return (await podsOnUnfit(watch)).map(stateOf).sort();
+}
+
+/** The kubelet lists a pod before it admits it, in the same turn of its loop; it says so through the API server. */
+async function kubeletKnows(pod: string): Promise<void> {
+  await vi.waitFor(
+    async () => expect(await kubectl('get', '--raw', `/api/v1/nodes/${UNFIT}/proxy/pods`)).toContain(pod),
+    within(30),
+  );
+}
+
+async function setCapacity(capacity: string, label: string): Promise<void> {
+  await kubectl('annotate', 'node', UNFIT, '--overwrite', `traffic.example.com/capacity=${capacity}`);
+  for (const watch of ['preferred', 'required']) {
+    await vi.waitFor(async () => expect((await labels(watch))[UNFIT]).toBe(label), within(90));
+  }
+}
+
+async function rejections(watch: string): Promise<EventsV1Event[]> {
+  const { items } = await getObject<{ items: EventsV1Event[] }>('events.events.k8s.io');
+  return items.filter(({ reason, regarding }) => reason === 'PodsRejected' && regarding?.name === watch);
+}
+
+/** What a node sends of its own is far more than 1 kbit/s, and far less than 100 Gbit/s. */
+beforeAll(async () => {
+  await labUp({ nodes: 2 });
+  await provideImage();
+  await helmInstall({ replicas: '1' });
+  await applyPlacement('preferred', 'Preferred');
+  await applyPlacement('required', 'Required');
+  await setCapacity('100Gbit', 'false');
+  // Each has one pod on either node, by the scheduler's spreading.
+  for (const watch of ['preferred', 'required']) {
+    await kubectl('rollout', 'status', `deployment/${watch}`, '--timeout=60s');
+    expect(await podsOnUnfit(watch)).toHaveLength(1);
+  }
+  await setCapacity('1kbit', 'true');
+}, 900_000);
+afterAll(() => labDown());
+
+describe(`a kubelet that restarts ${RESTARTS} times on an unfit node`, () => {
+  let before: string[];
+  let restartedAt: number;
+
+  it('loses no pod with Preferred', async () => {
+    failureReport();
+    before = await states('preferred');
+    const pod = (await podsOnUnfit('preferred'))[0]!.metadata!.name!;
+    restartedAt = Date.now();
+    for (let restart = 0; restart < RESTARTS; restart++) {
+      await restartKubelet(UNFIT);
+      await kubeletKnows(pod);
+    }
+    measured(`${RESTARTS} restarts of a kubelet took ${seconds(Date.now() - restartedAt)}`);
+    expect(await states('preferred')).toEqual(before);
+    expect(before.join()).toMatch(/ Running 0$/);
+  });
+
+  it('loses pods with Required, and an event on the TrafficWatch says why and what to do within 30 s', async () => {
+    failureReport();
+    await vi.waitFor(async () => expect((await states('required')).join()).toContain('Failed'), within(30));
+    await vi.waitFor(async () => expect(await rejections('required')).not.toEqual([]), within(30));
+    const [lost] = (await podsOnUnfit('required')).filter(({ status }) => status?.phase === 'Failed');
+    expect(lost?.status?.reason).toBe('NodeAffinity');
+    const [event] = await rejections('required');
+    expect(event).toMatchObject({ type: 'Warning', regarding: { kind: 'TrafficWatch', namespace: 'default' } });
+    expect(event?.note).toContain(lost?.metadata?.name);
+    expect(event?.note).toMatch(new RegExp(`kubelet of node ${UNFIT} .*spec\\.placement to Preferred.*drain`));
+    const failedAt = lost?.status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
+    const after = new Date(event?.eventTime ?? 0).getTime() - new Date(failedAt ?? 0).getTime();
+    measured(`the event came ${seconds(after)} after the pod had failed`);
+    expect(after).toBeLessThan(30_000);
+    expect(await rejections('preferred')).toEqual([]);
+  });
+
+  it('is Ready in the end, and says nothing twice', async () => {
+    const ready = await kubectl('get', 'node', UNFIT, '-o', 'jsonpath={.status.conditions[?(@.type=="Ready")].status}');
+    expect(ready).toBe('True');
+    expect(await rejections('required')).toHaveLength(1);
+  });
+});
