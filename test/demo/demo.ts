@@ -104,7 +104,7 @@ async function secondAct(): Promise<void> {
     watchUntil('node2 is labelled instead', look, show, settledOn('node2', 4)),
   );
   table.keep();
-  say('running pods stay where they are: affinity is checked when a pod is scheduled');
+  say('running pods stay where they are, as long as the kubelet runs: affinity is checked when a pod is scheduled');
   await step('scaling to 8 replicas', () =>
     kubectl('patch', 'trafficwatch', WATCH, '--type=merge', '-p', '{"spec":{"deployment":{"replicas":8}}}'),
   );
