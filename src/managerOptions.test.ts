@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -12,7 +12,6 @@ import type { ManagerOptions } from './manager/options.ts';
 import { loadKubeConfig, managerOptions } from './managerOptions.ts';
 import { readInvocation } from './options.ts';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './usage/devices.ts';
-import { identityOf } from './runtime/transport/identity.ts';
 
 /** Of the pod that the test runs in, if it does. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount/token';
@@ -205,56 +204,6 @@ describe('loadKubeConfig', () => {
     expect(() => loadKubeConfig(file)).toThrow(
       expect.toSatisfy(({ message, cause }: Error) => message === problem && cause === undefined),
     );
-  });
-
-  describe('with a user that names a tokenFile', () => {
-    const written = async (name: string, users: Record<string, object>): Promise<string> => {
-      const [first] = Object.keys(users);
-      const config = {
-        clusters: [{ name, cluster: { server: 'https://c' } }],
-        users: Object.entries(users).map(([user, fields]) => ({ name: user, user: fields })),
-        contexts: [{ name, context: { cluster: name, user: first } }],
-        'current-context': name,
-      };
-      await writeFile(join(directory, name), JSON.stringify(config));
-      return join(directory, name);
-    };
-    const authorization = async (kubeConfig: ReturnType<typeof loadKubeConfig>): Promise<unknown> =>
-      (await identityOf(kubeConfig)).headers.Authorization;
-
-    beforeAll(() => writeFile(join(directory, 'token'), 'from-the-file\n'));
-    afterEach(() => vi.unstubAllEnvs());
-
-    it.each([
-      ['by its path from the kubeconfig', 'token', {}],
-      ['by its whole path', () => join(directory, 'token'), {}],
-      ['beside a token, which the file supersedes, as for kubectl', 'token', { token: 'other' }],
-    ])('reads the token %s', async (_, tokenFile, others) => {
-      const path = typeof tokenFile === 'string' ? tokenFile : tokenFile();
-      const file = await written('with-token-file', { one: { tokenFile: path, ...others }, two: { token: 'two' } });
-      const kubeConfig = loadKubeConfig(file);
-      expect(await authorization(kubeConfig)).toBe('Bearer from-the-file');
-      expect(kubeConfig.getUser('two')?.token).toBe('two');
-    });
-
-    it('reads it when another one of the files in $KUBECONFIG has the user', async () => {
-      const first = await written('first', {});
-      const second = await written('second', { one: { tokenFile: 'token' } });
-      vi.stubEnv('KUBECONFIG', `${first}:${second}`);
-      const kubeConfig = loadKubeConfig(undefined);
-      kubeConfig.setCurrentContext('second');
-      expect(await authorization(kubeConfig)).toBe('Bearer from-the-file');
-    });
-
-    it('reads it from ~/.kube/config', async () => {
-      const file = await written('home', { one: { tokenFile: join(directory, 'token') } });
-      await mkdir(join(directory, '.kube'));
-      await rename(file, join(directory, '.kube/config'));
-      vi.stubEnv('KUBECONFIG', undefined);
-      vi.stubEnv('HOME', directory);
-      expect(await authorization(loadKubeConfig(undefined))).toBe('Bearer from-the-file');
-      await rm(join(directory, '.kube'), { recursive: true });
-    });
   });
 
   describe('without a file', () => {

@@ -93,9 +93,10 @@ export class FakePrometheus implements PrometheusClient {
       const pattern = new RegExp(`^(?:${JSON.parse(quoted) as string})$`);
       return ({ device }: FakeDevice): boolean => pattern.test(device) === (op === '=~');
     });
-    return this.devices.filter((one) => {
-      const ofNode = this.devices.filter(({ node, instance }) => node === one.node && instance === one.instance);
-      return patterns.find((isAsked) => ofNode.some(isAsked))?.(one) ?? false;
+    const byNode = Map.groupBy(this.devices, ({ node, instance }) => `${node} ${instance}`);
+    return [...byNode.values()].flatMap((ofNode) => {
+      const isAsked = patterns.find((pattern) => ofNode.some(pattern));
+      return isAsked === undefined ? [] : ofNode.filter(isAsked);
     });
   }
 
