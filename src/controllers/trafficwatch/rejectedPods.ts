@@ -93,10 +93,14 @@ export class PodRejections {
     const key = keyOf(o.watch);
     // The Deployment has the name of its TrafficWatch.
     const rejections = this.#pods.byIndex(BY_DEPLOYMENT, key).map(rejectionOf);
+    // Mostly none: then no node is looked at.
+    if (rejections.length === 0) {
+      this.#seen.delete(key);
+      return;
+    }
     const seen = this.#seen.get(key) ?? new Set();
     const decision = decideRejections({ rejections, seen, unfitNodes: unfitNodesOf(o), now: o.now });
-    if (decision.seen.size > 0) this.#seen.set(key, decision.seen);
-    else this.#seen.delete(key);
+    this.#seen.set(key, decision.seen);
     for (const { type, reason, note } of decision.events) this.#events.event(o.watch, type, reason, note);
   }
 

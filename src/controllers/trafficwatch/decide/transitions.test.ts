@@ -77,7 +77,7 @@ describe('decideEvents', () => {
     const o = anObservation({ nodes, current: pass(2, percents), previous: pass(1, percents) });
     const told = eventsOf(o).map((e) => e.note);
     expect(told).toContain('11 nodes turned unfit: above 10 %');
-    expect(told).toContain('every node is unfit: running pods stay, new ones find no node');
+    expect(told).toContain('every node is unfit: running pods are not moved, new ones find no node');
   });
 
   it('warns of a threshold that no node passes within its capacity, once a generation', () => {

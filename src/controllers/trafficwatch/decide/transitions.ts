@@ -138,7 +138,7 @@ export function decideEvents(reported: Reported): PlannedEvent[] {
   const { after, o } = reported;
   const before = o.watch.status;
   const everything = allUnfit(after) && !allUnfit(before);
-  const note = 'every node is unfit: running pods stay, new ones find no node';
+  const note = 'every node is unfit: running pods are not moved, new ones find no node';
   return [
     ...conditionEvents(before, after),
     ...specEvents(o.watch, after),

@@ -1,0 +1,77 @@
+import type { V1Deployment, V1NodeAffinity } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Placement } from '../../src/api/placement.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { startFixture, type Fixture } from './fixture.ts';
+
+/** What a change of spec.placement does to a Deployment on a real API server: who owns its fields decides that. */
+const WAIT = { timeout: 90_000, interval: 200 };
+const REF = { namespace: 'default', name: 'web' };
+const FIT = { matchExpressions: [{ key: 'web.traffic.example.com/unfit', operator: 'NotIn', values: ['true'] }] };
+const OWN = { weight: 7, preference: { matchExpressions: [{ key: 'disk', operator: 'In', values: ['ssd'] }] } };
+
+let f: Fixture;
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1'] });
+  await f.startOperator();
+});
+afterAll(() => f.stop());
+
+const nodeAffinity = ({ spec }: V1Deployment): V1NodeAffinity | undefined =>
+  spec?.template.spec?.affinity?.nodeAffinity;
+
+async function settled(expected: V1NodeAffinity): Promise<V1Deployment> {
+  return vi.waitFor(async () => {
+    const found = await f.client.get(DEPLOYMENTS, REF);
+    expect(nodeAffinity(found)).toEqual(expected);
+    return found;
+  }, WAIT);
+}
+
+const place = (placement: Placement | null): Promise<unknown> => f.patchWatch('web', { spec: { placement } });
+
+const required = {
+  requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [FIT] },
+  preferredDuringSchedulingIgnoredDuringExecution: [OWN],
+};
+const preferred = { preferredDuringSchedulingIgnoredDuringExecution: [OWN, { weight: 100, preference: FIT }] };
+
+describe('spec.placement', () => {
+  it('is Required where the spec does not say', async () => {
+    const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [OWN] } };
+    const template = {
+      metadata: { labels: { app: 'web' } },
+      spec: { affinity, containers: [{ name: 'web', image: 'web:1' }] },
+    };
+    const spec = { maxBandwidthPercent: '10', deployment: { selector: { matchLabels: { app: 'web' } }, template } };
+    await f.client.create(TRAFFIC_WATCHES, { metadata: REF, spec });
+    await settled(required);
+  });
+
+  it('says Required without a change of the Deployment, which would roll it', async () => {
+    const before = await f.client.get(DEPLOYMENTS, REF);
+    await place('Required');
+    await vi.waitFor(async () => {
+      const { metadata, status } = await f.client.get(TRAFFIC_WATCHES, REF);
+      expect(status?.observedGeneration).toBe(metadata?.generation);
+    }, WAIT);
+    expect((await f.client.get(DEPLOYMENTS, REF)).metadata?.generation).toBe(before.metadata?.generation);
+  });
+
+  it('takes the required term away when it becomes Preferred, and leaves the user’s own terms', async () => {
+    await place('Preferred');
+    await settled(preferred);
+  });
+
+  it('takes the preferred term away when it is left out again', async () => {
+    await place(null);
+    await settled(required);
+  });
+
+  it('is refused by the API server when it is neither, which names what is allowed', async () => {
+    await expect(place('preferred' as Placement)).rejects.toMatchObject({
+      message: expect.stringMatching(/spec\.placement.*"preferred".*"Required", "Preferred"/) as string,
+    });
+  });
+});
