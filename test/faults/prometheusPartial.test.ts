@@ -88,7 +88,10 @@ describe('a cluster of which every node is over the threshold', () => {
     const events = async () => (await f.events('web')).filter(({ reason }) => reason === 'AllNodesUnfit');
     await until('an event says so', async () => (await events()).length > 0);
     const [event] = await events();
-    expect(event).toMatchObject({ type: 'Warning', note: expect.stringContaining('running pods are not moved') as string });
+    expect(event).toMatchObject({
+      type: 'Warning',
+      note: expect.stringContaining('running pods are not moved') as string,
+    });
     measured(`every node is unfit: event "${event?.note ?? ''}"`);
     const all = { ready: true, unfitNodes: 4, fitNodes: 0, unknownNodes: 0 };
     await vi.waitFor(async () => expect((await f.watch('web')).status).toMatchObject(all), WAIT);
