@@ -36,13 +36,16 @@ Without it, a bridge, a team or a device of Open vSwitch under a free name count
 since speed and traffic count twice, but not with the capacity annotation. MetricsAvailable then says that names alone
 protect, and of which nodes.
 
-## What is not seen
+## Known limits
 
 - Virtual functions that are in pods: the host's counters do not have their traffic.
 - Virtual functions under free names, such as eth4, of drivers that are those of the physical function, too
   (mlx5_core): they count as NICs if they are up. Exclude them by name.
 - Two NICs of which only one is the uplink: both count, and an idle one lowers the percent. Exclude it by name.
 - A team in mode activebackup: all of its ports count. Use the capacity annotation.
+- IP over InfiniBand as the uplink beside an Ethernet NIC for management: only the NIC counts. Exclude the NIC by name.
+- A node that is a container, with a bridge under a free name, where the exporter reports no drivers: the bridge counts
+  in place of eth0. Enable the ethtool collector, or exclude the bridge by name.
 `;
 
 /** docs/devices.md: the rules, and the layouts that the unit tests measure. */
