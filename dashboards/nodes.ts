@@ -116,13 +116,13 @@ const EACH_NODE: Row = {
   panels: [
     tablePanel({
       title: 'Chosen nodes',
-      description: `The chosen nodes as they are now. No bandwidth: the operator has no figure. Not measurable: 1 where there can be none, as of one that is switched off. No capacity: node-exporter tells no speed. Unfit for so many TrafficWatches, each of which names up to ${MAX_NODES_SHOWN}.`,
+      description: `The chosen nodes as they are now. No bandwidth: the operator has no figure. Not measurable: 1 where there can be none, as of one that is switched off; 0 where there is a figure. No capacity: node-exporter tells no speed. Unfit for so many TrafficWatches, each of which names up to ${MAX_NODES_SHOWN}.`,
       queries: [
         { expr: RATIOS },
         { expr: TRANSMITTED },
         { expr: CAPACITY },
         { expr: `count by (node) (${unfit(CHOSEN)})` },
-        { expr: `max by (node) (${own('traffic_operator_node_not_measurable', CHOSEN)})` },
+        { expr: `max by (node) (${own('traffic_operator_node_not_measurable', CHOSEN)}) or 0 * ${RATIOS}` },
       ],
       by: 'node',
       columns: { node: 'Node', A: 'Bandwidth', B: 'Transmitted', C: 'Capacity', D: 'Unfit for', E: 'Not measurable' },
