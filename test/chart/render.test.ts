@@ -169,12 +169,10 @@ describe('the rights', () => {
         `/nodes/* ${verb}`,
         `traffic.example.com/trafficwatches/* ${verb}`,
       ]),
-      'traffic.example.com/trafficwatches/status/* patch',
-      'traffic.example.com/trafficwatches/finalizers/* update',
+      ...['status/* patch', 'finalizers/* update'].map((right) => `traffic.example.com/trafficwatches/${right}`),
       ...['get', 'list', 'watch', 'create', 'patch'].map((verb) => `apps/deployments/* ${verb}`),
       ...['create', 'patch'].map((verb) => `events.k8s.io/events/* ${verb}`),
-      // Those that failed; the right to list them is one of measuring, too.
-      '/pods/* watch',
+      '/pods/* watch', // Those that failed; measuring lists pods, too.
     ],
     Role: [
       'coordination.k8s.io/leases/* create',
