@@ -7,8 +7,8 @@ import {
 } from './controllers/measurement/options.ts';
 import type { ManagerOptions } from './manager/options.ts';
 import type { Flags } from './options.ts';
-import { quantityOf } from './options/kubernetesValues.ts';
 import type { Logger } from './runtime/logger.ts';
+import { quantityOf } from './runtime/quantity.ts';
 import { takeTokenFiles } from './runtime/tokenFiles.ts';
 import { UsageError } from './runtime/usageError.ts';
 import type { PrometheusEndpoint } from './usage/endpoint.ts';

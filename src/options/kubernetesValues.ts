@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { quantityOf } from '../runtime/quantity.ts';
 import { valueType, type ValueType } from './values.ts';
 
 /** What a container asks for and may have: Kubernetes quantities by the name of the resource. */
@@ -16,21 +17,17 @@ export interface Toleration {
   tolerationSeconds?: number;
 }
 
-/** https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/, without a sign. */
-const QUANTITY = /^(\d+(?:\.\d*)?|\.\d+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d+)?$/;
-const QUANTITY_UNITS: Readonly<Record<string, number>> = {
-  ...{ n: 1e-9, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 },
-  ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
-};
 /** Name of a label and its value: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/. */
 const LABEL =
   /^((?:[a-z0-9][a-z0-9.-]{0,252}\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)=((?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?)$/;
 
+/** A quantity without a sign. */
+function isAmount(text: string): boolean {
+  return !/^[+-]/.test(text) && quantityOf(text) !== undefined;
+}
+
 /** In YAML, and so in a chart's values, a quantity may be a number. */
-const quantities = z.record(
-  z.string().min(1),
-  z.union([z.string(), z.number()]).transform(String).pipe(z.string().regex(QUANTITY)),
-);
+const quantities = z.record(z.string().min(1), z.union([z.string(), z.number()]).transform(String).refine(isAmount));
 const resourcesSchema = z.strictObject({ requests: quantities.exactOptional(), limits: quantities.exactOptional() });
 const tolerationSchema = z.strictObject({
   key: z.string().exactOptional(),
@@ -64,7 +61,7 @@ export const nodeLabel: ValueType<readonly [string, string]> = valueType(
 
 /** A Kubernetes quantity of bytes, as it was written. */
 export const volumeSize = valueType('quantity', 'a Kubernetes quantity of 1Gi at least, such as 10Gi', (text) =>
-  (quantityOf(text) ?? 0) >= 2 ** 30 ? text : undefined,
+  isAmount(text) && (quantityOf(text) ?? 0) >= 2 ** 30 ? text : undefined,
 );
 
 /** How long Prometheus keeps samples, in its own notation. */
@@ -78,13 +75,6 @@ export const retention = valueType(
 export const retentionSize = valueType('size', "a size in Prometheus' notation such as 512MB or 8GB", (text) =>
   /^[1-9]\d*(KB|MB|GB|TB)$/.test(text) ? text : undefined,
 );
-
-/** The number that a Kubernetes quantity stands for; undefined for what is none. */
-export function quantityOf(text: string): number | undefined {
-  const [, number, unit = ''] = QUANTITY.exec(text) ?? [];
-  if (number === undefined) return undefined;
-  return /^[eE]./.test(unit) ? Number(number + unit) : Number(number) * (QUANTITY_UNITS[unit] ?? 1);
-}
 
 const DAY_MS = 86_400_000;
 /** From the longest to the shortest, in the order in which Prometheus wants them. */

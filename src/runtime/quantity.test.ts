@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSameQuantity } from './quantity.ts';
+import { isSameQuantity, quantityOf } from './quantity.ts';
 
 describe('isSameQuantity', () => {
   it.each([
@@ -46,4 +46,16 @@ describe('isSameQuantity', () => {
       }),
     );
   });
+});
+
+describe('quantityOf', () => {
+  it.each([
+    ['10Gi', 10 * 2 ** 30],
+    ['1.5T', 1.5e12],
+    ['2e9', 2e9],
+    ['50m', 0.05],
+    ['-1', -1],
+    ['10GB', undefined],
+    ['', undefined],
+  ])('reads %s as %s', (text, number) => expect(quantityOf(text)).toBe(number));
 });

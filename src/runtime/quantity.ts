@@ -33,6 +33,14 @@ export function isSameQuantity(a: unknown, b: unknown): boolean {
   return atScale(first, scale) === atScale(second, scale);
 }
 
+/** The number that a quantity stands for, as near as a double can be; undefined for what is none. */
+export function quantityOf(value: unknown): number | undefined {
+  const exact = parseQuantity(value);
+  if (exact === undefined) return undefined;
+  const { digits, scale } = exact;
+  return scale > 0 ? Number(digits) / 10 ** scale : Number(digits) * 10 ** -scale;
+}
+
 function parseQuantity(value: unknown): Exact | undefined {
   const match = typeof value === 'string' || typeof value === 'number' ? FORMAT.exec(String(value)) : null;
   if (match === null) {
