@@ -1,6 +1,6 @@
 /** Layers. A decision imports types only: no I/O, no clock, no logger, no metrics. */
 const PURE =
-  '(^src/controllers/[^/]+/decide/|^src/usage/(samples|percent|capacity|devices)[^/]*\\.ts$|^src/runtime/conditions\\.ts$)';
+  '(^src/controllers/[^/]+/decide/|^src/usage/(samples|percent|capacity|devices)[^/]*\\.ts$|^src/runtime/controller/conditions\\.ts$)';
 const TESTS = '\\.test\\.ts$';
 
 export default {
@@ -11,7 +11,8 @@ export default {
       severity: 'error',
       from: { path: PURE, pathNot: TESTS },
       to: {
-        path: 'node_modules/(rxjs|pino|undici|prometheus-query|prom-client|axios)|^src/runtime/(clock|logger|metrics|transport|client|reflector|informer|workqueue|controller|events)|^src/[^/]+/act',
+        path: 'node_modules/(rxjs|pino|undici|prometheus-query|prom-client|axios)|^src/runtime/|^src/[^/]+/act',
+        pathNot: '^src/runtime/(apply/(managedFields|mergePatch)|client/resource|controller/conditions)\\.ts$',
       },
     },
     {

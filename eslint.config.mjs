@@ -27,7 +27,7 @@ export default tseslint.config(
   {
     // What every server has to bear is in one place, which no listener goes round.
     files: ['src/**/*.ts'],
-    ignores: ['src/runtime/httpServer.ts', '**/*.test.ts', '**/testing/**'],
+    ignores: ['src/runtime/server/httpServer.ts', '**/*.test.ts', '**/testing/**'],
     rules: {
       '@typescript-eslint/no-restricted-imports': [
         'error',
@@ -37,7 +37,7 @@ export default tseslint.config(
             name,
             importNames: ['default', 'createServer', 'createSecureServer', 'Server'],
             allowTypeImports: true,
-            message: 'Servers are created by src/runtime/httpServer.ts alone.',
+            message: 'Servers are created by src/runtime/server/httpServer.ts alone.',
           })),
       ],
     },

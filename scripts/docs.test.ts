@@ -70,7 +70,7 @@ it('finds what is cited, or it would prove nothing', () => {
     expect.arrayContaining([
       'test/faults/leaderProcess.test.ts',
       'test/chart/rights.test.ts',
-      'src/runtime/events.test.ts',
+      'src/runtime/controller/events.test.ts',
     ]),
   );
   expect(all.flatMap(linksOf)).toContain('../SECURITY.md');

@@ -6,12 +6,12 @@ import { whileStopped } from './controllers/trafficwatch/whileStopped.ts';
 import { LEASE_NAME } from './manager/election.ts';
 import { loadKubeConfig } from './managerOptions.ts';
 import type { Flags } from './options.ts';
-import { createClient, leaderOnly, type Client } from './runtime/client.ts';
-import { systemClock } from './runtime/clock.ts';
-import { LeaderElector } from './runtime/leaderElection.ts';
-import type { Logger } from './runtime/logger.ts';
-import { LEASES } from './runtime/resources.ts';
-import { createTransport, type Transport } from './runtime/transport.ts';
+import { createClient, leaderOnly, type Client } from './runtime/client/client.ts';
+import { systemClock } from './runtime/process/clock.ts';
+import { LeaderElector } from './runtime/leaderElection/leaderElection.ts';
+import type { Logger } from './runtime/process/logger.ts';
+import { LEASES } from './runtime/client/resources.ts';
+import { createTransport, type Transport } from './runtime/client/transport.ts';
 
 /**
  * `cleanup`: takes off all that the operator put on nodes and TrafficWatches, and what it measured with, before it is

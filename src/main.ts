@@ -6,10 +6,10 @@ import { runCleanup } from './cleanup.ts';
 import { runManager } from './manager.ts';
 import { managerOptions } from './managerOptions.ts';
 import { helpText, readInvocation, type Flags, type RunnableCommand } from './options.ts';
-import { createLogger, cutCredentials, type Logger } from './runtime/logger.ts';
-import { wakeMemoryReducer } from './runtime/memoryReducer.ts';
-import { shutdownSignal } from './runtime/shutdown.ts';
-import { UsageError } from './runtime/usageError.ts';
+import { createLogger, cutCredentials, type Logger } from './runtime/process/logger.ts';
+import { wakeMemoryReducer } from './runtime/process/memoryReducer.ts';
+import { shutdownSignal } from './runtime/process/shutdown.ts';
+import { UsageError } from './runtime/process/usageError.ts';
 
 /** Exit codes: what was asked for is done; it could not be done; it was asked for wrongly. */
 const DONE = 0;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadKubeConfig } from './managerOptions.ts';
-import { identityOf } from './runtime/transport/identity.ts';
+import { identityOf } from './runtime/client/credentials/identity.ts';
 
 let directory: string;
 

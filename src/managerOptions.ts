@@ -7,10 +7,10 @@ import {
 } from './controllers/measurement/options.ts';
 import type { ManagerOptions } from './manager/options.ts';
 import type { Flags } from './options.ts';
-import type { Logger } from './runtime/logger.ts';
-import { quantityOf } from './runtime/quantity.ts';
-import { takeTokenFiles } from './runtime/tokenFiles.ts';
-import { UsageError } from './runtime/usageError.ts';
+import type { Logger } from './runtime/process/logger.ts';
+import { quantityOf } from './runtime/apply/quantity.ts';
+import { takeTokenFiles } from './runtime/client/credentials/tokenFiles.ts';
+import { UsageError } from './runtime/process/usageError.ts';
 import type { PrometheusEndpoint } from './usage/endpoint.ts';
 import type { UsageQuery } from './usage/queries.ts';
 

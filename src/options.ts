@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { combinationProblem, type Problem } from './options/combinations.ts';
 import { readArguments, readVariables, type Given, type GivenFlags } from './options/commandLine.ts';
 import { COMMANDS, flagName, flagOf, KEYS, type Command, type FlagKey, type Flags } from './options/flags.ts';
-import { UsageError } from './runtime/usageError.ts';
+import { UsageError } from './runtime/process/usageError.ts';
 
 export { COMMANDS, FLAGS, flagName, flagOf, flagsOf, variableName } from './options/flags.ts';
 export type { Command, Flag, FlagKey, Flags } from './options/flags.ts';

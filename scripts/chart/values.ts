@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defaultMeasurementOptions, POD_INTERFACES } from '../../src/controllers/measurement/options.ts';
-import { LOG_LEVELS } from '../../src/runtime/logger.ts';
+import { LOG_LEVELS } from '../../src/runtime/process/logger.ts';
 import { DEFAULT_EXCLUDED_DEVICES } from '../../src/usage/devices.ts';
 import { dashboards } from './dashboardValues.ts';
 import { metrics, networkPolicy, prometheusRule } from './monitoringValues.ts';

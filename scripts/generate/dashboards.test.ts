@@ -4,7 +4,7 @@ import { dashboards } from '../../dashboards/all.ts';
 import { TAG } from '../../dashboards/dashboard.ts';
 import { panelQueries, panelsOf, type PrometheusTarget } from '../../dashboards/queries.ts';
 import { KEPT_METRICS } from '../../src/controllers/measurement/components/prometheusConfig.ts';
-import { createRegistry } from '../../src/runtime/metrics.ts';
+import { createRegistry } from '../../src/runtime/manager/metrics.ts';
 
 const ALL = Object.values(dashboards());
 const PANELS = ALL.flatMap((dashboard) =>

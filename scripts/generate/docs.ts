@@ -3,7 +3,7 @@ import { createMeasurementMetrics } from '../../src/controllers/measurement/metr
 import { createTrafficWatchMetrics } from '../../src/controllers/trafficwatch/metrics.ts';
 import { COMMANDS, flagName, flagOf, flagsOf, variableName, type Command, type FlagKey } from '../../src/options.ts';
 import { defaultText } from '../../src/options/help.ts';
-import { createMetrics, createRegistry, METRIC_PREFIX } from '../../src/runtime/metrics.ts';
+import { createMetrics, createRegistry, METRIC_PREFIX } from '../../src/runtime/manager/metrics.ts';
 import { createUsageMetrics } from '../../src/usage/metrics.ts';
 import type { GeneratedFile } from './file.ts';
 

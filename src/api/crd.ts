@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Resource } from '../runtime/resource.ts';
+import type { Resource } from '../runtime/client/resource.ts';
 
 /** A column of `kubectl get`; a priority above 0 shows it with `-o wide` only. */
 export interface PrinterColumn {

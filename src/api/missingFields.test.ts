@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonSchema } from '../runtime/openApi.ts';
+import type { JsonSchema } from '../runtime/client/openApi.ts';
 import { openApiSchema } from './crd.ts';
 import deploymentSpec from './deploymentSpec.schema.json' with { type: 'json' };
 import { missingFields } from './missingFields.ts';

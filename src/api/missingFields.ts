@@ -1,5 +1,5 @@
 import type { V1DeploymentSpec } from '@kubernetes/client-node';
-import type { JsonSchema } from '../runtime/openApi.ts';
+import type { JsonSchema } from '../runtime/client/openApi.ts';
 import { openApiSchema } from './crd.ts';
 import { trafficWatchSchema } from './trafficwatch.ts';
 

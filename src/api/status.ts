@@ -1,5 +1,5 @@
-import type { Condition } from '../runtime/conditions.ts';
-import { isObject, ownValue, type JsonObject } from '../runtime/mergePatch.ts';
+import type { Condition } from '../runtime/controller/conditions.ts';
+import { isObject, ownValue, type JsonObject } from '../runtime/apply/mergePatch.ts';
 import { isLabelKey, type NodeStatus, type TrafficWatchStatus } from './trafficwatch.ts';
 
 type Check = (value: unknown) => boolean;

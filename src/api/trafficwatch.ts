@@ -1,7 +1,7 @@
 import type { V1DeploymentSpec } from '@kubernetes/client-node';
 import * as z from 'zod';
-import type { Condition } from '../runtime/conditions.ts';
-import type { KubeObject, Resource } from '../runtime/resource.ts';
+import type { Condition } from '../runtime/controller/conditions.ts';
+import type { KubeObject, Resource } from '../runtime/client/resource.ts';
 import { conditionsSchema } from './conditionsSchema.ts';
 import type { CustomResource } from './crd.ts';
 import { deploymentFrameProblems } from './deploymentFrame.ts';

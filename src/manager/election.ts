@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { V1Lease } from '@kubernetes/client-node';
-import type { WriteGate } from '../runtime/client.ts';
-import { createInformer } from '../runtime/informer.ts';
-import { LeaderElector } from '../runtime/leaderElection.ts';
-import { optionalCachePart, type Part } from '../runtime/manager.ts';
-import { LEASES } from '../runtime/resources.ts';
+import type { WriteGate } from '../runtime/client/client.ts';
+import { createInformer } from '../runtime/cache/informer.ts';
+import { LeaderElector } from '../runtime/leaderElection/leaderElection.ts';
+import { optionalCachePart, type Part } from '../runtime/manager/manager.ts';
+import { LEASES } from '../runtime/client/resources.ts';
 import type { Process } from './options.ts';
 
 /** Name of the Lease in the operator's namespace by which replicas elect one of them. */

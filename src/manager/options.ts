@@ -1,10 +1,10 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { MeasurementOptions } from '../controllers/measurement/options.ts';
-import type { BindAddress } from '../runtime/bindAddress.ts';
-import type { Logger } from '../runtime/logger.ts';
-import type { RuntimeMetrics } from '../runtime/metrics.ts';
-import type { SecureOptions } from '../runtime/metricsServer.ts';
-import type { Transport } from '../runtime/transport.ts';
+import type { BindAddress } from '../runtime/server/bindAddress.ts';
+import type { Logger } from '../runtime/process/logger.ts';
+import type { RuntimeMetrics } from '../runtime/manager/metrics.ts';
+import type { SecureOptions } from '../runtime/server/metricsServer.ts';
+import type { Transport } from '../runtime/client/transport.ts';
 import type { PrometheusEndpoint } from '../usage/endpoint.ts';
 import type { UsageQuery } from '../usage/queries.ts';
 

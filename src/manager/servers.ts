@@ -1,8 +1,8 @@
-import type { BindAddress } from '../runtime/bindAddress.ts';
-import type { Client } from '../runtime/client.ts';
-import { createHealthServer, EventLoopWatch } from '../runtime/health.ts';
-import { serverPart, type Manager, type Part } from '../runtime/manager.ts';
-import { createMetricsServer } from '../runtime/metricsServer.ts';
+import type { BindAddress } from '../runtime/server/bindAddress.ts';
+import type { Client } from '../runtime/client/client.ts';
+import { createHealthServer, EventLoopWatch } from '../runtime/server/health.ts';
+import { serverPart, type Manager, type Part } from '../runtime/manager/manager.ts';
+import { createMetricsServer } from '../runtime/server/metricsServer.ts';
 import type { Process } from './options.ts';
 
 /**

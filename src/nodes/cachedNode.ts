@@ -1,5 +1,5 @@
 import type { V1ManagedFieldsEntry, V1Node } from '@kubernetes/client-node';
-import type { KubeObject } from '../runtime/resource.ts';
+import type { KubeObject } from '../runtime/client/resource.ts';
 import { whyNeverMeasured, type NotMeasurable } from './notMeasurable.ts';
 
 /** Suffix of the label keys that the operator writes on nodes: `<prefix>.traffic.example.com/unfit`. */

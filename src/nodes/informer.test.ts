@@ -1,6 +1,6 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { InformerEvent } from '../runtime/informer.ts';
+import type { InformerEvent } from '../runtime/cache/informer.ts';
 import { trimNode, type CachedNode } from './cachedNode.ts';
 import { knownNodes } from './informer.ts';
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Informer, InformerOptions } from '../runtime/informer.ts';
-import { createInformer } from '../runtime/informer.ts';
-import { NODES } from '../runtime/resources.ts';
-import { keyOf, type Resource } from '../runtime/resource.ts';
+import type { Informer, InformerOptions } from '../runtime/cache/informer.ts';
+import { createInformer } from '../runtime/cache/informer.ts';
+import { NODES } from '../runtime/client/resources.ts';
+import { keyOf, type Resource } from '../runtime/client/resource.ts';
 import type { KnownNode } from '../usage/nodeNames.ts';
 import { trimNode, type CachedNode } from './cachedNode.ts';
 

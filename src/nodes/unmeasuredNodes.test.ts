@@ -1,7 +1,7 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Client } from '../runtime/client.ts';
-import { FakeClock } from '../runtime/clock.ts';
+import type { Client } from '../runtime/client/client.ts';
+import { FakeClock } from '../runtime/process/clock.ts';
 import type { Snapshot } from '../usage/snapshot.ts';
 import { trimNode } from './cachedNode.ts';
 import { UnmeasuredNodes } from './unmeasuredNodes.ts';

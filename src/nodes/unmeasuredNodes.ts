@@ -1,7 +1,7 @@
-import type { Client } from '../runtime/client.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Lister } from '../runtime/informer.ts';
-import { NODES } from '../runtime/resources.ts';
+import type { Client } from '../runtime/client/client.ts';
+import type { Clock } from '../runtime/process/clock.ts';
+import type { Lister } from '../runtime/cache/informer.ts';
+import { NODES } from '../runtime/client/resources.ts';
 import type { Snapshot } from '../usage/snapshot.ts';
 import type { CachedNode } from './cachedNode.ts';
 import { stateOf, whyNotMeasurable, type NodeState, type NotMeasurable } from './notMeasurable.ts';

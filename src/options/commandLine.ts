@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
-import { UsageError } from '../runtime/usageError.ts';
+import { UsageError } from '../runtime/process/usageError.ts';
 import { boolean } from './values.ts';
 import { flagName, flagOf, flagsOf, variableName, type Command, type FlagKey } from './flags.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { quantityOf } from '../runtime/quantity.ts';
+import { quantityOf } from '../runtime/apply/quantity.ts';
 import { valueType, type ValueType } from './values.ts';
 
 /** What a container asks for and may have: Kubernetes quantities by the name of the resource. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { BIND_ADDRESS_FORMS, parseBindAddress, type BindAddress } from '../runtime/bindAddress.ts';
-import { LOG_LEVELS } from '../runtime/logger.ts';
+import { BIND_ADDRESS_FORMS, parseBindAddress, type BindAddress } from '../runtime/server/bindAddress.ts';
+import { LOG_LEVELS } from '../runtime/process/logger.ts';
 import { readDuration } from './duration.ts';
 
 /** How the text of a flag or variable becomes a value. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../runtime/clock.ts';
-import { createLogger } from '../runtime/logger.ts';
+import { FakeClock } from '../runtime/process/clock.ts';
+import { createLogger } from '../runtime/process/logger.ts';
 import { createUsageFeed } from './feed.ts';
 import type { UsageFeed, UsageFeedOptions } from './feed.ts';
 import type { KnownNode } from './nodeNames.ts';

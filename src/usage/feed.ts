@@ -1,7 +1,7 @@
 import { exhaustMap, filter, from, fromEvent, lastValueFrom, scan, Subject, takeUntil, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/logger.ts';
+import type { Clock } from '../runtime/process/clock.ts';
+import type { Logger } from '../runtime/process/logger.ts';
 import type { PrometheusEndpoint } from './endpoint.ts';
 import type { KnownNode } from './nodeNames.ts';
 import { within } from './patience.ts';

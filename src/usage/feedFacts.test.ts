@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { FakeClock } from '../runtime/clock.ts';
-import { createLogger } from '../runtime/logger.ts';
+import { FakeClock } from '../runtime/process/clock.ts';
+import { createLogger } from '../runtime/process/logger.ts';
 import { createUsageFeed } from './feed.ts';
 import type { UsageFeed } from './feed.ts';
 import { FakePrometheus } from './testing/fakePrometheus.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/process/clock.ts';
 import { capacityFall } from './capacityFall.ts';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
 import { KnownSeries } from './knownSeries.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../runtime/clock.ts';
+import { FakeClock } from '../runtime/process/clock.ts';
 import { within } from './patience.ts';
 import type { Patience } from './patience.ts';
 

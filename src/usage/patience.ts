@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/process/clock.ts';
 import { PrometheusError } from './prometheusError.ts';
 
 /** How long an answer may take. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/process/clock.ts';
 import type { SeriesVisitor } from './answer.ts';
 import type { KnownSeries } from './knownSeries.ts';
 import type { NodeResolver } from './nodeNames.ts';

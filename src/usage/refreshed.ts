@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/process/clock.ts';
 
 /** A value that is renewed beside the work that uses it, by one renewal at a time. */
 export class Refreshed<T> {

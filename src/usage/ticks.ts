@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/process/clock.ts';
 
 /** One tick at once and one each `intervalMs` after: rxjs' timer(0, interval), by a clock that a test can move. */
 export function ticks(clock: Clock, intervalMs: number): Observable<void> {

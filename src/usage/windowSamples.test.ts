@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../runtime/clock.ts';
+import { FakeClock } from '../runtime/process/clock.ts';
 import { WindowSamples } from './windowSamples.ts';
 
 const WINDOW_SECONDS = 20;

@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/process/clock.ts';
 import { windowIsTooShort } from './snapshot.ts';
 
 /** Windows without a count after which the few of before count no more: passes may be somewhat further apart than windows. */

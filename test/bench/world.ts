@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transformSync } from 'esbuild';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
-import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { DEFAULT_RATE_WINDOW_SECONDS } from '../../src/controllers/measurement/options.ts';
 import type { UsageQuery } from '../../src/usage/queries.ts';
 import { withNodeOptions } from '../faults/nodeOptions.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { NODES } from '../../src/runtime/resources.ts';
+import { NODES } from '../../src/runtime/client/resources.ts';
 import { startFreezableProxy, type FreezableProxy } from '../../src/runtime/testing/freezableProxy.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import type { Operator } from '../integration/operator.ts';

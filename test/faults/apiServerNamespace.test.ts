@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
-import { isNotFound } from '../../src/runtime/errors.ts';
-import { DEPLOYMENTS, NAMESPACES } from '../../src/runtime/resources.ts';
+import { isNotFound } from '../../src/runtime/client/errors.ts';
+import { DEPLOYMENTS, NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import { start, type RunningProcess } from '../integration/process.ts';
 import { binary } from '../lab/binaries.ts';

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { NAMESPACES, NODES } from '../../src/runtime/resources.ts';
+import { NAMESPACES, NODES } from '../../src/runtime/client/resources.ts';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import { connect } from '../integration/runtimeScene.ts';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { LEASES, NAMESPACES, SERVICE_ACCOUNTS } from '../../src/runtime/resources.ts';
+import { LEASES, NAMESPACES, SERVICE_ACCOUNTS } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import { connect } from '../integration/runtimeScene.ts';
 import { putInto, SCHEMAS, takeOut, type FlowControl, type FlowSubject, type Level } from './flowControl.ts';

@@ -1,5 +1,5 @@
-import type { Client } from '../../src/runtime/client.ts';
-import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import type { KubeObject, Resource } from '../../src/runtime/client/resource.ts';
 
 /** API priority and fairness, as far as tests write it. */
 export interface FlowControl extends KubeObject {

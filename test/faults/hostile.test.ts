@@ -1,8 +1,8 @@
 import type { V1CustomResourceDefinition, V1JSONSchemaProps } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
-import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply.ts';
-import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/apply.ts';
+import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { CRDS } from '../integration/customResource.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import { writesOf, type AuditedRequest } from './audit.ts';

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { isObject } from '../../src/runtime/mergePatch.ts';
+import { isObject } from '../../src/runtime/apply/mergePatch.ts';
 import { MUTATIONS, oddStatus, spelledOut, type Mutation } from './hostileMutations.ts';
 
 /** One odd TrafficWatch. */

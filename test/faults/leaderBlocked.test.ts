@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { LEASES, NAMESPACES } from '../../src/runtime/resources.ts';
+import { LEASES, NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import type { Operator } from '../integration/operator.ts';
 import { measured, seconds, sleep, until } from './measured.ts';

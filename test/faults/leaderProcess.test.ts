@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { LEASES, NAMESPACES } from '../../src/runtime/resources.ts';
+import { LEASES, NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import type { Operator } from '../integration/operator.ts';
 import { writesOf, type AuditedRequest } from './audit.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { NAMESPACES } from '../../src/runtime/resources.ts';
+import { NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import type { Operator } from '../integration/operator.ts';
 import { writesOf } from './audit.ts';

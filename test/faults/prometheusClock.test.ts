@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { LEASES, NAMESPACES } from '../../src/runtime/resources.ts';
+import { LEASES, NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import { startOperator, type Operator } from '../integration/operator.ts';
 import { clockOff } from './lyingAnswers.ts';

@@ -1,6 +1,6 @@
 import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule } from '@kubernetes/client-node';
-import type { Client } from '../../src/runtime/client.ts';
-import type { Resource } from '../../src/runtime/resource.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import type { Resource } from '../../src/runtime/client/resource.ts';
 
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false };
 const CLUSTER_ROLES: Resource<V1ClusterRole> = { ...RBAC, kind: 'ClusterRole', plural: 'clusterroles' };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import type { Client } from '../../src/runtime/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import type { ControlPlane } from '../integration/controlPlane.ts';
 import { createUser } from '../integration/pki.ts';
 import { sleep } from './measured.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply.ts';
-import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/apply.ts';
+import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 
 /** What becomes of a TrafficWatch when every node is over its threshold, on a real API server and Prometheus. */

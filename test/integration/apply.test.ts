@@ -1,8 +1,8 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Applier } from '../../src/runtime/apply.ts';
-import { createLogger } from '../../src/runtime/logger.ts';
-import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { Applier } from '../../src/runtime/apply/apply.ts';
+import { createLogger } from '../../src/runtime/process/logger.ts';
+import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
 
 const FIELD_MANAGER = 'traffic-operator-test';

@@ -1,7 +1,7 @@
 import type { V1Deployment, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
-import type { Resource } from '../../src/runtime/resource.ts';
+import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
+import type { Resource } from '../../src/runtime/client/resource.ts';
 import { binary } from '../lab/binaries.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 import { follow } from './follow.ts';

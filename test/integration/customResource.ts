@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
-import type { Client } from '../../src/runtime/client.ts';
-import type { Resource } from '../../src/runtime/resource.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import type { Resource } from '../../src/runtime/client/resource.ts';
 
 const FILE = new URL('../../deploy/crds/traffic.example.com_trafficwatches.yaml', import.meta.url);
 

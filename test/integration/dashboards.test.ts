@@ -1,7 +1,7 @@
 import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { panelQueries, variableQueries, type PanelQuery } from '../../dashboards/queries.ts';
-import type { Resource } from '../../src/runtime/resource.ts';
+import type { Resource } from '../../src/runtime/client/resource.ts';
 import { exchange } from '../../src/runtime/testing/rawHttp.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 import { numbersOf, startObserver, type Observer } from './observer.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
 import { FIELD_MANAGER } from '../../src/controllers/trafficwatch/controller.ts';
 import { renderDeployment } from '../../src/controllers/trafficwatch/decide/deployment.ts';
-import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { measured, seconds } from '../faults/measured.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 import { follow } from './follow.ts';

@@ -5,9 +5,9 @@ import { renderDeployment } from '../../src/controllers/trafficwatch/decide/depl
 import { reconcile } from '../../src/controllers/trafficwatch/reconcile.ts';
 import { aWatch, KEY } from '../../src/controllers/trafficwatch/testing/observations.ts';
 import { aScene, type Scene } from '../../src/controllers/trafficwatch/testing/scene.ts';
-import type { Client } from '../../src/runtime/client.ts';
-import { isNotFound, WaitingError } from '../../src/runtime/errors.ts';
-import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import { isNotFound, WaitingError } from '../../src/runtime/client/errors.ts';
+import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
 import { installCrd } from './customResource.ts';
 

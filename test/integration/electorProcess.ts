@@ -1,14 +1,14 @@
 import { appendFileSync } from 'node:fs';
 import type { V1ConfigMap, V1Lease } from '@kubernetes/client-node';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
-import { createClient, leaderOnly } from '../../src/runtime/client.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { createInformer } from '../../src/runtime/informer.ts';
-import { LeaderElector } from '../../src/runtime/leaderElection.ts';
-import { createLogger } from '../../src/runtime/logger.ts';
-import { CONFIG_MAPS, LEASES } from '../../src/runtime/resources.ts';
-import { shutdownSignal } from '../../src/runtime/shutdown.ts';
-import { createTransport } from '../../src/runtime/transport.ts';
+import { createClient, leaderOnly } from '../../src/runtime/client/client.ts';
+import { systemClock } from '../../src/runtime/process/clock.ts';
+import { createInformer } from '../../src/runtime/cache/informer.ts';
+import { LeaderElector } from '../../src/runtime/leaderElection/leaderElection.ts';
+import { createLogger } from '../../src/runtime/process/logger.ts';
+import { CONFIG_MAPS, LEASES } from '../../src/runtime/client/resources.ts';
+import { shutdownSignal } from '../../src/runtime/process/shutdown.ts';
+import { createTransport } from '../../src/runtime/client/transport.ts';
 
 /**
  * A process of an elected program, for tests: whenever it leads, it writes its name into a ConfigMap every 20 ms, through

@@ -1,9 +1,9 @@
 import type { EventsV1Event } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
-import { EventRecorder } from '../../src/runtime/events.ts';
-import { createLogger } from '../../src/runtime/logger.ts';
-import type { KubeObject } from '../../src/runtime/resource.ts';
-import { CONFIG_MAPS, EVENTS, NODES } from '../../src/runtime/resources.ts';
+import { EventRecorder } from '../../src/runtime/controller/events.ts';
+import { createLogger } from '../../src/runtime/process/logger.ts';
+import type { KubeObject } from '../../src/runtime/client/resource.ts';
+import { CONFIG_MAPS, EVENTS, NODES } from '../../src/runtime/client/resources.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
 import { configMap } from './runtimeScene.ts';
 

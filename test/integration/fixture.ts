@@ -1,7 +1,7 @@
 import type { EventsV1Event, V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
-import type { Client } from '../../src/runtime/client.ts';
-import { DEPLOYMENTS, EVENTS, NODES } from '../../src/runtime/resources.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import { DEPLOYMENTS, EVENTS, NODES } from '../../src/runtime/client/resources.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 import { installCrd } from './customResource.ts';
 import { startOperator, type Operator } from './operator.ts';

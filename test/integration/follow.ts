@@ -1,6 +1,6 @@
-import { createInformer, type InformerEvent } from '../../src/runtime/informer.ts';
-import { createLogger } from '../../src/runtime/logger.ts';
-import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
+import { createInformer, type InformerEvent } from '../../src/runtime/cache/informer.ts';
+import { createLogger } from '../../src/runtime/process/logger.ts';
+import type { KubeObject, Resource } from '../../src/runtime/client/resource.ts';
 import type { ControlPlane } from './controlPlane.ts';
 import { connect } from './runtimeScene.ts';
 

@@ -5,7 +5,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { request as requestHttps, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { HTTP_LIMITS } from '../../src/runtime/httpServer/limits.ts';
+import { HTTP_LIMITS } from '../../src/runtime/server/httpServer/limits.ts';
 import { createAuthority } from '../../src/runtime/testing/certificates.ts';
 import { openRaw, type RawConnection } from '../../src/runtime/testing/rawHttp.ts';
 import { residentBytes } from '../bench/processUse.ts';

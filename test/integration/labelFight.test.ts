@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { V1Node } from '@kubernetes/client-node';
-import type { InformerEvent } from '../../src/runtime/informer.ts';
-import { NODES } from '../../src/runtime/resources.ts';
+import type { InformerEvent } from '../../src/runtime/cache/informer.ts';
+import { NODES } from '../../src/runtime/client/resources.ts';
 import { measured } from '../faults/measured.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 import { follow } from './follow.ts';

@@ -1,8 +1,8 @@
 import type { V1OwnerReference, V1Pod } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
 import { allComponents } from '../../src/controllers/measurement/components/components.ts';
-import { keyOf, refOfKey } from '../../src/runtime/resource.ts';
-import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
+import { keyOf, refOfKey } from '../../src/runtime/client/resource.ts';
+import type { KubeObject, Resource } from '../../src/runtime/client/resource.ts';
 import {
   CONFIG_MAPS,
   DAEMONSETS,
@@ -11,7 +11,7 @@ import {
   PODS,
   SERVICE_ACCOUNTS,
   SERVICES,
-} from '../../src/runtime/resources.ts';
+} from '../../src/runtime/client/resources.ts';
 import { useBench, HEALED } from './measurementBench.ts';
 
 const REPLICA_SETS: Resource = {

@@ -12,14 +12,14 @@ import { defaultMeasurementOptions } from '../../src/controllers/measurement/opt
 import type { MeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { controllerRules, removalRules } from '../../src/controllers/measurement/rbac.ts';
 import type { MeasurementRules } from '../../src/controllers/measurement/rbac.ts';
-import { createClient } from '../../src/runtime/client.ts';
-import type { Client } from '../../src/runtime/client.ts';
-import { isNotFound } from '../../src/runtime/errors.ts';
-import { keyOf, refOfKey, resourcePath } from '../../src/runtime/resource.ts';
-import type { KubeObject, ObjectRef, Resource } from '../../src/runtime/resource.ts';
-import { CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, PODS } from '../../src/runtime/resources.ts';
-import { createTransport } from '../../src/runtime/transport.ts';
-import type { Transport, TransportRequest } from '../../src/runtime/transport.ts';
+import { createClient } from '../../src/runtime/client/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import { isNotFound } from '../../src/runtime/client/errors.ts';
+import { keyOf, refOfKey, resourcePath } from '../../src/runtime/client/resource.ts';
+import type { KubeObject, ObjectRef, Resource } from '../../src/runtime/client/resource.ts';
+import { CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, PODS } from '../../src/runtime/client/resources.ts';
+import { createTransport } from '../../src/runtime/client/transport.ts';
+import type { Transport, TransportRequest } from '../../src/runtime/client/transport.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 import { whenAllowed } from './rights.ts';
 

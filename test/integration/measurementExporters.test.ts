@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Measurement } from '../../src/controllers/measurement/controller.ts';
 import { STARTING_MS } from '../../src/controllers/measurement/decide/missingExporters.ts';
-import { DAEMONSETS } from '../../src/runtime/resources.ts';
+import { DAEMONSETS } from '../../src/runtime/client/resources.ts';
 import { useBench, WAIT } from './measurementBench.ts';
 import { addExporterPod, CRASHING, reportReady } from './measurementPods.ts';
 

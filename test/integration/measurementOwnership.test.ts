@@ -2,7 +2,13 @@ import type { V1ConfigMap } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { removeMeasurement } from '../../src/controllers/measurement/removeMeasurement.ts';
-import { CONFIG_MAPS, DAEMONSETS, DEPLOYMENTS, SERVICE_ACCOUNTS, SERVICES } from '../../src/runtime/resources.ts';
+import {
+  CONFIG_MAPS,
+  DAEMONSETS,
+  DEPLOYMENTS,
+  SERVICE_ACCOUNTS,
+  SERVICES,
+} from '../../src/runtime/client/resources.ts';
 import { useBench, WAIT } from './measurementBench.ts';
 import type { Bench } from './measurementBench.ts';
 

@@ -1,7 +1,7 @@
 import type { V1DaemonSet, V1Pod } from '@kubernetes/client-node';
-import type { Client } from '../../src/runtime/client.ts';
-import { DAEMONSETS, PODS } from '../../src/runtime/resources.ts';
-import type { ObjectRef } from '../../src/runtime/resource.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import { DAEMONSETS, PODS } from '../../src/runtime/client/resources.ts';
+import type { ObjectRef } from '../../src/runtime/client/resource.ts';
 
 /** What the DaemonSet controller and a kubelet would do for exporters: neither of them runs here. */
 const KUBELET = { fieldManager: 'kubelet', subresource: 'status' };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { DAEMONSETS, SERVICES } from '../../src/runtime/resources.ts';
+import { DAEMONSETS, SERVICES } from '../../src/runtime/client/resources.ts';
 import { withNodeOptions } from '../faults/nodeOptions.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 import { addExporterPod, CRASHING, reportReady } from './measurementPods.ts';

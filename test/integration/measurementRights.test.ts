@@ -1,8 +1,8 @@
 import type { V1ClusterRole } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
 import { controllerRules } from '../../src/controllers/measurement/rbac.ts';
-import { CONFIG_MAPS, DAEMONSETS, SERVICES } from '../../src/runtime/resources.ts';
-import type { Resource } from '../../src/runtime/resource.ts';
+import { CONFIG_MAPS, DAEMONSETS, SERVICES } from '../../src/runtime/client/resources.ts';
+import type { Resource } from '../../src/runtime/client/resource.ts';
 import { useBench } from './measurementBench.ts';
 import type { Bench } from './measurementBench.ts';
 import { whenAllowed } from './rights.ts';

@@ -1,7 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
 import { CHANGE_INTERVAL_MS } from '../../src/controllers/measurement/decide/targets.ts';
-import { CONFIG_MAPS, ENDPOINT_SLICES, PODS } from '../../src/runtime/resources.ts';
+import { CONFIG_MAPS, ENDPOINT_SLICES, PODS } from '../../src/runtime/client/resources.ts';
 import { useBench, WAIT } from './measurementBench.ts';
 
 const bench = useBench();

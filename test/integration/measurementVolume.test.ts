@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import type { PrometheusVolume } from '../../src/controllers/measurement/options.ts';
 import { removeMeasurement } from '../../src/controllers/measurement/removeMeasurement.ts';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../src/runtime/resources.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../src/runtime/client/resources.ts';
 import { useBench, WAIT, type Bench } from './measurementBench.ts';
 
 const bench = useBench();

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { expect, it, vi } from 'vitest';
 
-const MODULE = new URL('../../src/runtime/memoryReducer.ts', import.meta.url).href;
+const MODULE = new URL('../../src/runtime/process/memoryReducer.ts', import.meta.url).href;
 const WAIT = { timeout: 90_000, interval: 500 };
 
 /** Runs a program beside `wakeMemoryReducer` until `look` at the lines that it printed throws no more. */

@@ -10,8 +10,8 @@ import {
   NAMESPACES,
   SERVICE_ACCOUNTS,
   SERVICES,
-} from '../../src/runtime/resources.ts';
-import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
+} from '../../src/runtime/client/resources.ts';
+import type { KubeObject, Resource } from '../../src/runtime/client/resource.ts';
 import { measured, seconds } from '../faults/measured.ts';
 import { withNodeOptions } from '../faults/nodeOptions.ts';
 import { startFixture, type Fixture } from './fixture.ts';

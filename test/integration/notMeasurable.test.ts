@@ -1,6 +1,6 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { NODES } from '../../src/runtime/resources.ts';
+import { NODES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 
 /** Nodes of which there can be no figures, on a real API server: they are told of, and spoil nothing. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { LEASES, NAMESPACES } from '../../src/runtime/resources.ts';
+import { LEASES, NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
 import { CRDS, trafficWatchCrd } from './customResource.ts';
 import { freePorts, start, type RunningProcess } from './process.ts';

@@ -2,7 +2,7 @@ import type { V1Deployment, V1NodeAffinity } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Placement } from '../../src/api/placement.ts';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
-import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 
 /** What a change of spec.placement does to a Deployment on a real API server: who owns its fields decides that. */

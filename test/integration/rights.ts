@@ -1,7 +1,7 @@
 import type { V1PolicyRule } from '@kubernetes/client-node';
 import { expect, vi } from 'vitest';
-import type { Client } from '../../src/runtime/client.ts';
-import type { KubeObject, Resource } from '../../src/runtime/resource.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import type { KubeObject, Resource } from '../../src/runtime/client/resource.ts';
 
 interface Review extends KubeObject {
   spec: { user: string; resourceAttributes: object };

@@ -1,15 +1,15 @@
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { V1ConfigMap } from '@kubernetes/client-node';
-import { createClient } from '../../src/runtime/client.ts';
-import type { Client } from '../../src/runtime/client.ts';
-import { createInformer } from '../../src/runtime/informer.ts';
-import type { Informer, InformerOptions, ReflectorMetrics } from '../../src/runtime/informer.ts';
-import { createLogger } from '../../src/runtime/logger.ts';
-import { CONFIG_MAPS } from '../../src/runtime/resources.ts';
+import { createClient } from '../../src/runtime/client/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import { createInformer } from '../../src/runtime/cache/informer.ts';
+import type { Informer, InformerOptions, ReflectorMetrics } from '../../src/runtime/cache/informer.ts';
+import { createLogger } from '../../src/runtime/process/logger.ts';
+import { CONFIG_MAPS } from '../../src/runtime/client/resources.ts';
 import { recordMetrics } from '../../src/runtime/testing/scene.ts';
 import type { RecordedMetrics } from '../../src/runtime/testing/scene.ts';
-import { createTransport } from '../../src/runtime/transport.ts';
-import type { Transport, TransportOptions } from '../../src/runtime/transport.ts';
+import { createTransport } from '../../src/runtime/client/transport.ts';
+import type { Transport, TransportOptions } from '../../src/runtime/client/transport.ts';
 import type { ControlPlane } from './controlPlane.ts';
 
 /** LOG_LEVEL=debug shows what the transport and the informers do. */

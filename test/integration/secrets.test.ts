@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { EVENTS } from '../../src/runtime/resources.ts';
+import { EVENTS } from '../../src/runtime/client/resources.ts';
 import { binary } from '../lab/binaries.ts';
 import { type Fixture, startFixture } from './fixture.ts';
 import {

@@ -1,7 +1,7 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { InformerEvent } from '../../src/runtime/informer.ts';
-import { NODES } from '../../src/runtime/resources.ts';
+import type { InformerEvent } from '../../src/runtime/cache/informer.ts';
+import { NODES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 import { follow } from './follow.ts';
 import type { Operator } from './operator.ts';

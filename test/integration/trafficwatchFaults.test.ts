@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
-import type { Resource } from '../../src/runtime/resource.ts';
-import { DEPLOYMENTS } from '../../src/runtime/resources.ts';
+import type { Resource } from '../../src/runtime/client/resource.ts';
+import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { CRDS } from './customResource.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { createLogger } from '../../src/runtime/logger.ts';
+import { systemClock } from '../../src/runtime/process/clock.ts';
+import { createLogger } from '../../src/runtime/process/logger.ts';
 import { createUsageFeed } from '../../src/usage/feed.ts';
 import type { UsageFeedOptions } from '../../src/usage/feed.ts';
 import type { KnownNode } from '../../src/usage/nodeNames.ts';

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { LineSplitter } from '../../src/runtime/reflector/lines.ts';
-import type { Transport } from '../../src/runtime/transport.ts';
+import { LineSplitter } from '../../src/runtime/cache/reflector/lines.ts';
+import type { Transport } from '../../src/runtime/client/transport.ts';
 
 /** An object as one write left it. */
 export interface Version<O> {

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { Applier } from '../../runtime/apply.ts';
-import { ApiError, NotLeaderError } from '../../runtime/errors.ts';
+import { Applier } from '../../runtime/apply/apply.ts';
+import { ApiError, NotLeaderError } from '../../runtime/client/errors.ts';
 import { carryOut } from './act.ts';
 import { allComponents } from './components/components.ts';
 import type { Observation, Plan } from './decide/plan.ts';

@@ -1,8 +1,8 @@
-import type { Applier } from '../../runtime/apply.ts';
-import type { Client } from '../../runtime/client.ts';
-import { isInvalid, NotLeaderError } from '../../runtime/errors.ts';
-import { refOfKey, keyOf } from '../../runtime/resource.ts';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../runtime/resources.ts';
+import type { Applier } from '../../runtime/apply/apply.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { isInvalid, NotLeaderError } from '../../runtime/client/errors.ts';
+import { refOfKey, keyOf } from '../../runtime/client/resource.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../runtime/client/resources.ts';
 import { describeComponent } from './components/component.ts';
 import type { Part } from './components/component.ts';
 import type { ObservedComponent, Plan, Problem } from './decide/plan.ts';

@@ -1,6 +1,6 @@
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
-import { METRIC_PREFIX } from '../../runtime/metrics.ts';
+import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
 
 /** What the measurement tells of itself. */
 export interface MeasurementMetrics {

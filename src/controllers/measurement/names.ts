@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../runtime/resource.ts';
+import type { KubeObject } from '../../runtime/client/resource.ts';
 
 /** Field manager of everything that this controller writes. */
 export const FIELD_MANAGER = 'traffic-operator-measurement';

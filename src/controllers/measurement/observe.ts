@@ -1,9 +1,9 @@
 import type { V1OwnerReference, V1Pod } from '@kubernetes/client-node';
-import type { Client } from '../../runtime/client.ts';
-import { isNotFound } from '../../runtime/errors.ts';
-import { keyOf, refOfKey } from '../../runtime/resource.ts';
-import type { KubeObject } from '../../runtime/resource.ts';
-import { DAEMONSETS, PODS } from '../../runtime/resources.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { isNotFound } from '../../runtime/client/errors.ts';
+import { keyOf, refOfKey } from '../../runtime/client/resource.ts';
+import type { KubeObject } from '../../runtime/client/resource.ts';
+import { DAEMONSETS, PODS } from '../../runtime/client/resources.ts';
 import type { Component, Part } from './components/component.ts';
 import { allComponents, allTargetComponents } from './components/components.ts';
 import { lacksExporters, type ExportersObservation } from './decide/missingExporters.ts';

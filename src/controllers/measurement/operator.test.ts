@@ -1,6 +1,6 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../runtime/resource.ts';
+import type { KubeObject } from '../../runtime/client/resource.ts';
 import { findOperatorDeployment } from './operator.ts';
 import { createFakeClient, forbidden } from './testing/fakeClient.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../runtime/resource.ts';
+import type { KubeObject } from '../../runtime/client/resource.ts';
 import type { PrometheusClient, Question } from '../../usage/prometheusClient.ts';
 import { allComponents } from './components/components.ts';
 import { foreignServer } from './decide/foreignServer.ts';

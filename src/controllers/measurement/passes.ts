@@ -1,11 +1,11 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
-import { Applier } from '../../runtime/apply.ts';
-import type { Client } from '../../runtime/client.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { ReconcileResult } from '../../runtime/controller.ts';
-import { isForbidden, WaitingError } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { ObjectRef } from '../../runtime/resource.ts';
+import { Applier } from '../../runtime/apply/apply.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import type { Clock } from '../../runtime/process/clock.ts';
+import type { ReconcileResult } from '../../runtime/controller/controller.ts';
+import { isForbidden, WaitingError } from '../../runtime/client/errors.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
+import type { ObjectRef } from '../../runtime/client/resource.ts';
 import { carryOut } from './act.ts';
 import type { Caches } from './caches.ts';
 import { missingExporters, nodesWithoutPod } from './decide/missingExporters.ts';

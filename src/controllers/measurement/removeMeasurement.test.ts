@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../runtime/resource.ts';
+import type { KubeObject } from '../../runtime/client/resource.ts';
 import { allComponents, allTargetComponents } from './components/components.ts';
 import { defaultMeasurementOptions } from './options.ts';
 import { removeMeasurement } from './removeMeasurement.ts';

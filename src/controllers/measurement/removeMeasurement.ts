@@ -1,6 +1,6 @@
-import { Applier } from '../../runtime/apply.ts';
-import type { Client } from '../../runtime/client.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import { Applier } from '../../runtime/apply/apply.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
 import { carryOut } from './act.ts';
 import { planComponents } from './decide/plan.ts';
 import type { Problem } from './decide/plan.ts';

@@ -1,6 +1,6 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
-import type { Logger } from '../../runtime/logger.ts';
-import type { KubeObject } from '../../runtime/resource.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
+import type { KubeObject } from '../../runtime/client/resource.ts';
 import type { Problem } from './decide/plan.ts';
 
 /** The part of the runtime's EventRecorder that is needed here. */

@@ -1,8 +1,8 @@
 import type { V1ConfigMap, V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Applier } from '../../runtime/apply.ts';
-import { FakeClock } from '../../runtime/clock.ts';
+import { Applier } from '../../runtime/apply/apply.ts';
+import { FakeClock } from '../../runtime/process/clock.ts';
 import type { Problem } from './decide/plan.ts';
 import { FIELD_MANAGER, TARGETS_HASH_ANNOTATION } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';

@@ -6,13 +6,13 @@ import { FINALIZER } from './names.ts';
 import { NodeLabelWriter } from './nodeLabelWriter.ts';
 import { claimedKeys } from './observe.ts';
 import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
-import type { Client } from '../../runtime/client.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { isNotFound } from '../../runtime/errors.ts';
-import { hasFinalizer, removeFinalizer } from '../../runtime/finalizer.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { NODES } from '../../runtime/resources.ts';
-import { WrittenObjects } from '../../runtime/writtenObjects.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import type { Clock } from '../../runtime/process/clock.ts';
+import { isNotFound } from '../../runtime/client/errors.ts';
+import { hasFinalizer, removeFinalizer } from '../../runtime/apply/finalizer.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
+import { NODES } from '../../runtime/client/resources.ts';
+import { WrittenObjects } from '../../runtime/cache/writtenObjects.ts';
 
 export interface CleanupOptions {
   readonly client: Client;

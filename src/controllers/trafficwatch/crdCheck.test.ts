@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../runtime/clock.ts';
-import { ApiError, TransportError } from '../../runtime/errors.ts';
-import type { TransportRequest } from '../../runtime/transport.ts';
+import { FakeClock } from '../../runtime/process/clock.ts';
+import { ApiError, TransportError } from '../../runtime/client/errors.ts';
+import type { TransportRequest } from '../../runtime/client/transport.ts';
 import { CrdCheck, LOOK_EVERY_MS, PUBLISHED_AFTER_MS } from './crdCheck.ts';
 import { CrdWarnings } from './crdWarnings.ts';
 import { reconcile } from './reconcile.ts';

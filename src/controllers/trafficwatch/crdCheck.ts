@@ -1,11 +1,11 @@
 import { missingFields } from '../../api/missingFields.ts';
 import { TRAFFIC_WATCHES } from '../../api/trafficwatch.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { ApiError } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { readPublishedSchema, type PublishedSchema } from '../../runtime/openApi.ts';
-import { resourceName } from '../../runtime/resource.ts';
-import type { Transport } from '../../runtime/transport.ts';
+import type { Clock } from '../../runtime/process/clock.ts';
+import { ApiError } from '../../runtime/client/errors.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
+import { readPublishedSchema, type PublishedSchema } from '../../runtime/client/openApi.ts';
+import { resourceName } from '../../runtime/client/resource.ts';
+import type { Transport } from '../../runtime/client/transport.ts';
 
 /** How often is looked whether the CRD has changed; the answer is an index of some KiB: ms. */
 export const LOOK_EVERY_MS = 60_000;

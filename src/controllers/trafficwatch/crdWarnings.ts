@@ -1,8 +1,8 @@
 import { Reason } from '../../api/reasons.ts';
 import type { TrafficWatch } from '../../api/trafficwatch.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { EventRecorder } from '../../runtime/events.ts';
-import { keyOf } from '../../runtime/resource.ts';
+import type { Clock } from '../../runtime/process/clock.ts';
+import type { EventRecorder } from '../../runtime/controller/events.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
 import type { CrdCheck } from './crdCheck.ts';
 
 /** The API server keeps an event for an hour; what still stands then is told again: ms. */

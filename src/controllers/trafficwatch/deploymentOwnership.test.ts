@@ -1,8 +1,8 @@
 import type { V1Deployment, V1ManagedFieldsEntry } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../runtime/apply.ts';
-import type { Client } from '../../runtime/client.ts';
-import { ApiError, WaitingError } from '../../runtime/errors.ts';
+import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../runtime/apply/apply.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { ApiError, WaitingError } from '../../runtime/client/errors.ts';
 import { renderDeployment } from './decide/deployment.ts';
 import { ownersBefore, prepareOwnership } from './deploymentOwnership.ts';
 import { aWatch, KEY } from './testing/observations.ts';

@@ -1,10 +1,10 @@
 import type { V1Deployment } from '@kubernetes/client-node';
-import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../runtime/apply.ts';
-import type { CallOptions, Client } from '../../runtime/client.ts';
-import { isConflict, WaitingError } from '../../runtime/errors.ts';
-import * as managed from '../../runtime/managedFields.ts';
-import { DEPLOYMENTS } from '../../runtime/resources.ts';
-import { apiVersionOf, keyOf, refOfKey } from '../../runtime/resource.ts';
+import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../runtime/apply/apply.ts';
+import type { CallOptions, Client } from '../../runtime/client/client.ts';
+import { isConflict, WaitingError } from '../../runtime/client/errors.ts';
+import * as managed from '../../runtime/apply/managedFields.ts';
+import { DEPLOYMENTS } from '../../runtime/client/resources.ts';
+import { apiVersionOf, keyOf, refOfKey } from '../../runtime/client/resource.ts';
 
 const REPLICAS = ['f:spec', 'f:replicas'];
 const ROLLING_UPDATE = ['f:spec', 'f:strategy', 'f:rollingUpdate'];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError, isInvalid, TransportError, WaitingError } from '../../runtime/errors.ts';
+import { ApiError, isInvalid, TransportError, WaitingError } from '../../runtime/client/errors.ts';
 import { failureOf, rethrowOvertaken } from './failures.ts';
 
 const answer = (status: number, reason: string, detail: string) =>

@@ -1,6 +1,6 @@
 import { Reason } from '../../api/reasons.ts';
 import { TRAFFIC_WATCHES } from '../../api/trafficwatch.ts';
-import { ApiError, isConflict, isForbidden, TransportError, WaitingError } from '../../runtime/errors.ts';
+import { ApiError, isConflict, isForbidden, TransportError, WaitingError } from '../../runtime/client/errors.ts';
 import type { Failure } from './decide/failure.ts';
 
 /** How soon a TrafficWatch that somebody else wrote meanwhile is looked at again: ms. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TrafficWatch, TrafficWatchStatus } from '../../api/trafficwatch.ts';
-import { applyMergePatch } from '../../runtime/mergePatch.ts';
+import { applyMergePatch } from '../../runtime/apply/mergePatch.ts';
 import { reconcile } from './reconcile.ts';
 import { aDeployment, aWatch, KEY } from './testing/observations.ts';
 import { aScene, writesOf, type Call, type Scene } from './testing/scene.ts';

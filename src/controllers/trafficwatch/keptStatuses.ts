@@ -1,6 +1,6 @@
 import type { TrafficWatch, TrafficWatchStatus } from '../../api/trafficwatch.ts';
-import { isEqual } from '../../runtime/mergePatch.ts';
-import { keyOf } from '../../runtime/resource.ts';
+import { isEqual } from '../../runtime/apply/mergePatch.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
 
 interface Kept {
   readonly uid: string | undefined;

@@ -1,5 +1,5 @@
 import type { CachedNode } from '../../nodes/cachedNode.ts';
-import { keyOf } from '../../runtime/resource.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
 import type { LabelRef } from './decide/labelFights.ts';
 import type { LabelChange } from './decide/nodeLabels.ts';
 import type { LabelWrite, NodeView } from './observation.ts';

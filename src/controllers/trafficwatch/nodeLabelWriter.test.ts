@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
-import type { Client } from '../../runtime/client.ts';
-import { ApiError, TransportError } from '../../runtime/errors.ts';
-import { WrittenObjects } from '../../runtime/writtenObjects.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { ApiError, TransportError } from '../../runtime/client/errors.ts';
+import { WrittenObjects } from '../../runtime/cache/writtenObjects.ts';
 import type { LabelChange, LabelChanges } from './decide/nodeLabels.ts';
 import { NodeLabelWriter } from './nodeLabelWriter.ts';
 

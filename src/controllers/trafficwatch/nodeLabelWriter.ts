@@ -1,9 +1,9 @@
 import type { CachedNode } from '../../nodes/cachedNode.ts';
-import type { Client } from '../../runtime/client.ts';
-import { ApiError, isNotFound, TransportError } from '../../runtime/errors.ts';
-import { NODES } from '../../runtime/resources.ts';
-import type { KubeObject } from '../../runtime/resource.ts';
-import type { WrittenObjects } from '../../runtime/writtenObjects.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { ApiError, isNotFound, TransportError } from '../../runtime/client/errors.ts';
+import { NODES } from '../../runtime/client/resources.ts';
+import type { KubeObject } from '../../runtime/client/resource.ts';
+import type { WrittenObjects } from '../../runtime/cache/writtenObjects.ts';
 import type { LabelRef } from './decide/labelFights.ts';
 import type { LabelChange, LabelChanges } from './decide/nodeLabels.ts';
 import type { Progress } from './decide/progress.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CachedNode } from '../../nodes/cachedNode.ts';
-import type { InformerEvent } from '../../runtime/informer.ts';
-import { WrittenObjects } from '../../runtime/writtenObjects.ts';
+import type { InformerEvent } from '../../runtime/cache/informer.ts';
+import { WrittenObjects } from '../../runtime/cache/writtenObjects.ts';
 import { carriesOrphan, lookIfNews } from './nodeNews.ts';
 import { aNode } from './testing/scene.ts';
 

@@ -1,6 +1,6 @@
 import { nodeChanged, type CachedNode } from '../../nodes/cachedNode.ts';
-import type { InformerEvent } from '../../runtime/informer.ts';
-import type { WrittenObjects } from '../../runtime/writtenObjects.ts';
+import type { InformerEvent } from '../../runtime/cache/informer.ts';
+import type { WrittenObjects } from '../../runtime/cache/writtenObjects.ts';
 import { orphanedKeys } from './decide/orphans.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TrafficWatch } from '../../api/trafficwatch.ts';
-import { BELIEVED_FOR_MS } from '../../runtime/writtenObjects.ts';
+import { BELIEVED_FOR_MS } from '../../runtime/cache/writtenObjects.ts';
 import { claimedKeys } from './observe.ts';
 import { reconcile } from './reconcile.ts';
 import { aWatch, KEY } from './testing/observations.ts';

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { FakeClock } from '../../runtime/clock.ts';
+import { FakeClock } from '../../runtime/process/clock.ts';
 import { PassWork } from './passWork.ts';
 
 it('measures from the start of a pass to the end of its work, and nothing that no pass led to', async () => {

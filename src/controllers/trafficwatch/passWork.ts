@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/process/clock.ts';
 import type { Snapshot } from '../../usage/snapshot.ts';
 import type { TrafficWatchMetrics } from './metrics.ts';
 

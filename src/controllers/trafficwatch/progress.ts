@@ -1,5 +1,5 @@
-import type { Clock } from '../../runtime/clock.ts';
-import { keyOf } from '../../runtime/resource.ts';
+import type { Clock } from '../../runtime/process/clock.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
 import { writeStatus, type Writers } from './act.ts';
 import { progressStatus } from './decide/progress.ts';
 import type { Plan } from './decide/plan.ts';

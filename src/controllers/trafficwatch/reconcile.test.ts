@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { TrafficWatchStatus } from '../../api/trafficwatch.ts';
-import { NotLeaderError, WaitingError } from '../../runtime/errors.ts';
+import { NotLeaderError, WaitingError } from '../../runtime/client/errors.ts';
 import { IncompleteError, reconcile } from './reconcile.ts';
 import { aDeployment, aWatch, KEY, NOW, pass } from './testing/observations.ts';
 import { aNode, aScene, hangOn, refusal, writesOf, type Call, type Scene } from './testing/scene.ts';

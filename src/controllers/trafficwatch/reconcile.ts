@@ -1,10 +1,10 @@
 import { Reason } from '../../api/reasons.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../api/trafficwatch.ts';
-import type { Client } from '../../runtime/client.ts';
-import type { ReconcileResult } from '../../runtime/controller.ts';
-import type { EventRecorder } from '../../runtime/events.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { keyOf } from '../../runtime/resource.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import type { ReconcileResult } from '../../runtime/controller/controller.ts';
+import type { EventRecorder } from '../../runtime/controller/events.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
 import { act, writeStatus, type Outcome, type Writers } from './act.ts';
 import type { CrdWarnings } from './crdWarnings.ts';
 import { decidePlan, type Plan } from './decide/plan.ts';

@@ -1,10 +1,10 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../api/trafficwatch.ts';
-import type { EventRecorder } from '../../runtime/events.ts';
-import { createInformer, type Informer, type InformerOptions, type Lister } from '../../runtime/informer.ts';
-import type { IndexFunctions } from '../../runtime/store.ts';
-import { keyOf, type KubeObject } from '../../runtime/resource.ts';
-import { PODS } from '../../runtime/resources.ts';
+import type { EventRecorder } from '../../runtime/controller/events.ts';
+import { createInformer, type Informer, type InformerOptions, type Lister } from '../../runtime/cache/informer.ts';
+import type { IndexFunctions } from '../../runtime/cache/store.ts';
+import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
+import { PODS } from '../../runtime/client/resources.ts';
 import { decideRejections, type Rejection } from './decide/rejections.ts';
 import type { Observation } from './observation.ts';
 import { claimedKeys } from './observe.ts';

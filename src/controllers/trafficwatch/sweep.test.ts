@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RetryError } from '../../runtime/errors.ts';
+import { RetryError } from '../../runtime/client/errors.ts';
 import { sweepOrphans } from './sweep.ts';
 import { aWatch, KEY } from './testing/observations.ts';
 import { aNode, aScene, refusal, writesOf, type Scene } from './testing/scene.ts';

@@ -1,6 +1,6 @@
-import type { ReconcileResult } from '../../runtime/controller.ts';
-import { RetryError } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { ReconcileResult } from '../../runtime/controller/controller.ts';
+import { RetryError } from '../../runtime/client/errors.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
 import type { Writers } from './act.ts';
 import { decideOrphans } from './decide/orphans.ts';
 import { claimedKeys, newestNodes, type Sources } from './observe.ts';

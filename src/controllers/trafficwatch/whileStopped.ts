@@ -2,9 +2,9 @@ import type { V1Deployment, V1Node, V1Pod } from '@kubernetes/client-node';
 import type { CleanupOptions } from './cleanup.ts';
 import { FIELD_MANAGER } from './controller.ts';
 import { electsLeader, isOverdue, isStillRunning } from './decide/stillRunning.ts';
-import type { ObjectRef } from '../../runtime/client.ts';
-import { isNotFound } from '../../runtime/errors.ts';
-import { DEPLOYMENTS, NODES, PODS } from '../../runtime/resources.ts';
+import type { ObjectRef } from '../../runtime/client/client.ts';
+import { isNotFound } from '../../runtime/client/errors.ts';
+import { DEPLOYMENTS, NODES, PODS } from '../../runtime/client/resources.ts';
 
 /** How often is looked whether the operator's pods are gone: ms. */
 const POLL_MS = 500;

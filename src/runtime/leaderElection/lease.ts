@@ -1,9 +1,9 @@
 import type { V1Lease, V1LeaseSpec } from '@kubernetes/client-node';
-import { isNotFound } from '../errors.ts';
-import { microTime } from '../microTime.ts';
-import { apiVersionOf, resourcePath, type KubeObject, type ObjectRef } from '../resource.ts';
-import { LEASES } from '../resources.ts';
-import type { Transport, TransportRequest } from '../transport.ts';
+import { isNotFound } from '../client/errors.ts';
+import { microTime } from '../client/microTime.ts';
+import { apiVersionOf, resourcePath, type KubeObject, type ObjectRef } from '../client/resource.ts';
+import { LEASES } from '../client/resources.ts';
+import type { Transport, TransportRequest } from '../client/transport.ts';
 
 /** A Lease's spec as JSON has it: client-node's type has a class of its own for the times. */
 export interface LeaseSpec extends Omit<V1LeaseSpec, 'acquireTime' | 'renewTime'> {

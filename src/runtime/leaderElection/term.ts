@@ -1,5 +1,5 @@
-import type { WriteGate } from '../client.ts';
-import type { Clock, Timer } from '../clock.ts';
+import type { WriteGate } from '../client/client.ts';
+import type { Clock, Timer } from '../process/clock.ts';
 
 /**
  * One time of leading. It ends on its own when the lease was not renewed in time, measured from the START of the last

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { createTransport } from '../transport.ts';
+import { createTransport } from '../client/transport.ts';
 import { createAuthority } from './certificates.ts';
 import { kubeConfigFor } from './kubeConfig.ts';
 import { startLocalServer } from './localServer.ts';

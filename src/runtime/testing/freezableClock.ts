@@ -1,4 +1,4 @@
-import type { Clock, FakeClock, Timer } from '../clock.ts';
+import type { Clock, FakeClock, Timer } from '../process/clock.ts';
 
 /** The clock of a process that may be stopped (SIGSTOP): time then passes for it at once, its timers still to fire. */
 export class FreezableClock implements Clock {

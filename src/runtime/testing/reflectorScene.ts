@@ -1,11 +1,11 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { expect, vi } from 'vitest';
-import { FakeClock } from '../clock.ts';
-import { createInformer } from '../informer.ts';
-import type { Informer, InformerEvent, InformerOptions, ReflectorMetrics } from '../informer.ts';
-import { createLogger } from '../logger.ts';
-import { NODES } from '../resources.ts';
-import type { Transport } from '../transport.ts';
+import { FakeClock } from '../process/clock.ts';
+import { createInformer } from '../cache/informer.ts';
+import type { Informer, InformerEvent, InformerOptions, ReflectorMetrics } from '../cache/informer.ts';
+import { createLogger } from '../process/logger.ts';
+import { NODES } from '../client/resources.ts';
+import type { Transport } from '../client/transport.ts';
 import { NodeCollection } from './collection.ts';
 import type { LocalServer, Reply, SeenRequest } from './localServer.ts';
 import type { Scene } from './scene.ts';

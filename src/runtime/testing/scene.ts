@@ -1,6 +1,6 @@
-import { createLogger } from '../logger.ts';
-import { createTransport } from '../transport.ts';
-import type { Transport, TransportMetrics, TransportOptions } from '../transport.ts';
+import { createLogger } from '../process/logger.ts';
+import { createTransport } from '../client/transport.ts';
+import type { Transport, TransportMetrics, TransportOptions } from '../client/transport.ts';
 import { createAuthority } from './certificates.ts';
 import type { Authority, KeyPair } from './certificates.ts';
 import { kubeConfigFor } from './kubeConfig.ts';

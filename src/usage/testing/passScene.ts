@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { FakeClock } from '../../runtime/clock.ts';
+import { FakeClock } from '../../runtime/process/clock.ts';
 import type { KnownNode } from '../nodeNames.ts';
 import { Passes, type Finding } from '../pass.ts';
 import type { UsageQuery } from '../queries.ts';

@@ -1,7 +1,7 @@
 import { until } from '../../faults/measured.ts';
-import { createInformer } from '../../../src/runtime/informer.ts';
-import { createLogger } from '../../../src/runtime/logger.ts';
-import { NODES } from '../../../src/runtime/resources.ts';
+import { createInformer } from '../../../src/runtime/cache/informer.ts';
+import { createLogger } from '../../../src/runtime/process/logger.ts';
+import { NODES } from '../../../src/runtime/client/resources.ts';
 import { connect } from '../../integration/runtimeScene.ts';
 import { countByVerb } from '../auditTail.ts';
 import type { Figure } from '../figure.ts';

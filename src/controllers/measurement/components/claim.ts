@@ -1,5 +1,5 @@
 import type { V1PersistentVolumeClaim, V1Volume } from '@kubernetes/client-node';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../../runtime/resources.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../../runtime/client/resources.ts';
 import { CLAIM_NAME } from '../names.ts';
 import type { PrometheusOptions, PrometheusVolume } from '../options.ts';
 import type { Component, Meta } from './component.ts';

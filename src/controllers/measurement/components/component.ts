@@ -4,7 +4,7 @@ import type {
   V1PodSecurityContext,
   V1SecurityContext,
 } from '@kubernetes/client-node';
-import type { KubeObject, Resource } from '../../../runtime/resource.ts';
+import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
 
 /** One object that the operator keeps in the cluster, and the part it belongs to. */
 export interface Component<T extends KubeObject = KubeObject> {

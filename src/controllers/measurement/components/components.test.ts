@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { V1DaemonSet, V1Deployment, V1PersistentVolumeClaim } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import type { KubeObject } from '../../../runtime/resource.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import type { MeasurementOptions, PrometheusVolume } from '../options.ts';
 import { factsQuery } from '../../../usage/queries.ts';

@@ -1,5 +1,5 @@
 import type { V1Container, V1DaemonSet, V1Namespace, V1Service, V1ServiceAccount } from '@kubernetes/client-node';
-import { DAEMONSETS, NAMESPACES, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/resources.ts';
+import { DAEMONSETS, NAMESPACES, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/client/resources.ts';
 import { EXPORTER_NAME, exporterNamespace, objectLabels, selectorLabels } from '../names.ts';
 import type { ExporterOptions, MeasurementOptions } from '../options.ts';
 import { IMAGE_PULL_POLICY, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './component.ts';

@@ -11,7 +11,7 @@ import type {
   V1ServiceAccount,
   V1Volume,
 } from '@kubernetes/client-node';
-import { CONFIG_MAPS, DEPLOYMENTS, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/resources.ts';
+import { CONFIG_MAPS, DEPLOYMENTS, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/client/resources.ts';
 import {
   CLAIM_NAME,
   CONFIG_HASH_ANNOTATION,

@@ -1,5 +1,5 @@
 import type { V1ConfigMap, V1OwnerReference } from '@kubernetes/client-node';
-import { CONFIG_MAPS } from '../../../runtime/resources.ts';
+import { CONFIG_MAPS } from '../../../runtime/client/resources.ts';
 import { targetsName } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 import type { Component } from './component.ts';

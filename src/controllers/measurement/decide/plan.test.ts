@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../runtime/resource.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { describeComponent } from '../components/component.ts';
 import type { Component, Part } from '../components/component.ts';
 import { allComponents } from '../components/components.ts';

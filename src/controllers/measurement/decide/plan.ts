@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../runtime/resource.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { describeComponent } from '../components/component.ts';
 import type { Component, Part } from '../components/component.ts';
 import { isOurs } from '../names.ts';

@@ -1,6 +1,6 @@
 import { ConditionType, Reason } from '../../../api/reasons.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch.ts';
-import { setCondition, type Condition } from '../../../runtime/conditions.ts';
+import { setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import { describeFall } from '../../../usage/capacityFall.ts';
 import type { NodeUsage } from '../../../usage/percent.ts';
 import {

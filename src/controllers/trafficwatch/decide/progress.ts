@@ -1,6 +1,6 @@
 import { ConditionType, Reason } from '../../../api/reasons.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch.ts';
-import { setCondition } from '../../../runtime/conditions.ts';
+import { setCondition } from '../../../runtime/controller/conditions.ts';
 
 /** How far the labels of a plan are. */
 export interface Progress {

@@ -1,4 +1,4 @@
-import type { Condition } from '../../../runtime/conditions.ts';
+import type { Condition } from '../../../runtime/controller/conditions.ts';
 import { windowIsTooShort, type Snapshot } from '../../../usage/snapshot.ts';
 import type { Observation } from '../observation.ts';
 import { measuredNodes } from './measuredNodes.ts';

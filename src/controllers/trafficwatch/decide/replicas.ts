@@ -1,5 +1,5 @@
 import type { V1Deployment } from '@kubernetes/client-node';
-import { hasField } from '../../../runtime/managedFields.ts';
+import { hasField } from '../../../runtime/apply/managedFields.ts';
 
 /** Annotation on a Deployment that names the replicas of the spec which an autoscaler overrules. */
 export const OVERRULED_ANNOTATION = 'traffic.example.com/overruled-replicas';

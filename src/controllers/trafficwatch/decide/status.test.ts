@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TrafficWatchStatus } from '../../../api/trafficwatch.ts';
-import { diffMergePatch } from '../../../runtime/mergePatch.ts';
+import { diffMergePatch } from '../../../runtime/apply/mergePatch.ts';
 import { aClaim, aDeployment, anObservation, aWatch, failedPass, KEY, NOW, pass } from '../testing/observations.ts';
 import { decidePlan } from './plan.ts';
 import { decideStatus } from './status.ts';

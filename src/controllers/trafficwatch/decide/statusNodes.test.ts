@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { trafficWatchSchema } from '../../../api/trafficwatch.ts';
-import { diffMergePatch } from '../../../runtime/mergePatch.ts';
+import { diffMergePatch } from '../../../runtime/apply/mergePatch.ts';
 import { anObservation, aWatch, KEY, NOW, pass, usage } from '../testing/observations.ts';
 import type { Snapshot } from '../../../usage/snapshot.ts';
 import type { Observation } from '../observation.ts';

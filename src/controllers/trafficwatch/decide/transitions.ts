@@ -1,6 +1,6 @@
 import { ConditionType, Reason } from '../../../api/reasons.ts';
 import { labelKeyOf, thresholdOf, type TrafficWatch, type TrafficWatchStatus } from '../../../api/trafficwatch.ts';
-import type { Condition } from '../../../runtime/conditions.ts';
+import type { Condition } from '../../../runtime/controller/conditions.ts';
 import type { Observation } from '../observation.ts';
 import type { Failure } from './failure.ts';
 import { previousKeyOf, type Plan } from './plan.ts';

@@ -4,15 +4,21 @@ import { Registry } from 'prom-client';
 import type { TrafficWatch } from '../../../api/trafficwatch.ts';
 import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
 import { UnmeasuredNodes } from '../../../nodes/unmeasuredNodes.ts';
-import { Applier } from '../../../runtime/apply.ts';
-import type { CallOptions, Client } from '../../../runtime/client.ts';
-import { FakeClock } from '../../../runtime/clock.ts';
-import { ApiError } from '../../../runtime/errors.ts';
-import type { EventRecorder } from '../../../runtime/events.ts';
-import { applyMergePatch } from '../../../runtime/mergePatch.ts';
-import { keyOf, resourcePath, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/resource.ts';
-import { Store } from '../../../runtime/store.ts';
-import { WrittenObjects } from '../../../runtime/writtenObjects.ts';
+import { Applier } from '../../../runtime/apply/apply.ts';
+import type { CallOptions, Client } from '../../../runtime/client/client.ts';
+import { FakeClock } from '../../../runtime/process/clock.ts';
+import { ApiError } from '../../../runtime/client/errors.ts';
+import type { EventRecorder } from '../../../runtime/controller/events.ts';
+import { applyMergePatch } from '../../../runtime/apply/mergePatch.ts';
+import {
+  keyOf,
+  resourcePath,
+  type KubeObject,
+  type ObjectRef,
+  type Resource,
+} from '../../../runtime/client/resource.ts';
+import { Store } from '../../../runtime/cache/store.ts';
+import { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
 import type { Snapshot } from '../../../usage/snapshot.ts';
 import type { Writers } from '../act.ts';
 import { CrdWarnings } from '../crdWarnings.ts';

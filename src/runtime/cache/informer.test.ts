@@ -1,0 +1,217 @@
+import type { V1Node } from '@kubernetes/client-node';
+import { afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { withoutManagedFields } from './informer.ts';
+import { cachePart, optionalCachePart } from '../manager/manager.ts';
+import type { InformerEvent } from './informer.ts';
+import { castReflector, castWatching, refusing, until } from '../testing/reflectorScene.ts';
+import { createScene } from '../testing/scene.ts';
+import type { Scene } from '../testing/scene.ts';
+
+let scene: Scene;
+beforeAll(() => {
+  scene = createScene();
+});
+afterEach(() => scene.close());
+
+it('is synced once everything there was is in the cache and was told, and not before', async () => {
+  let open = (): void => undefined;
+  const cast = await castReflector(scene, {
+    prepare(nodes) {
+      nodes.set('a');
+      nodes.behaviour.next = [(reply, request) => void (open = () => nodes.answer(request, reply))];
+    },
+  });
+  const seenAtSync: string[][] = [];
+  const synced = cast.informer.whenSynced().then(() => seenAtSync.push([...cast.told]));
+  await vi.waitFor(() => expect(cast.asked()).toEqual(['watch-list']));
+  expect(cast.informer.synced).toBe(false);
+
+  open();
+  await synced;
+
+  expect(cast.informer.synced).toBe(true);
+  expect(seenAtSync).toEqual([['add a']]);
+  await cast.informer.whenSynced();
+});
+
+it('that is never synced lets go of who waits with a signal', async () => {
+  const cast = await castReflector(scene, {
+    prepare(nodes) {
+      nodes.behaviour.next = Array.from({ length: 100 }, () => refusing(500));
+    },
+  });
+  const abort = new AbortController();
+  const waiting = cast.informer.whenSynced(abort.signal);
+  abort.abort();
+  await waiting;
+
+  expect(cast.informer.synced).toBe(false);
+});
+
+it('is synced with nothing to tell where there is nothing', async () => {
+  const cast = await castReflector(scene);
+  await cast.informer.whenSynced();
+
+  expect(cast.told).toEqual([]);
+});
+
+it('tells a late subscriber what there is, then what changes, until it has heard enough', async () => {
+  const cast = await castWatching(scene);
+  const late: string[] = [];
+  const end = cast.informer.subscribe(({ type, object }) => late.push(`${type} ${object.metadata?.name ?? ''}`));
+  expect(late).toEqual(['add a', 'add b']);
+  cast.nodes.set('c');
+  await vi.waitFor(() => expect(late).toContain('add c'));
+
+  end();
+  cast.nodes.set('d');
+  await vi.waitFor(() => expect(cast.told).toContain('add d'));
+
+  expect(late).not.toContain('add d');
+});
+
+it('counts a subscriber that throws, goes on telling the others, and tells it again without asking again', async () => {
+  const cast = await castWatching(scene);
+  let throwing = true;
+  const taken: string[] = [];
+  cast.informer.subscribe(({ type, object }) => {
+    if (throwing && object.metadata?.name === 'c') throw new Error('not today');
+    taken.push(`${type} ${object.metadata?.name ?? ''}`);
+  });
+  const after = vi.fn();
+  cast.informer.subscribe(after);
+  cast.nodes.set('c');
+  cast.nodes.set('d');
+  await vi.waitFor(() => expect(after).toHaveBeenCalledTimes(4));
+  expect(taken).toEqual(['add a', 'add b', 'add d']);
+  expect(cast.metrics.listenerFailed.mock.calls).toEqual([['nodes']]);
+
+  throwing = false;
+  await cast.clock.advance(1_000);
+
+  expect(taken).toEqual(['add a', 'add b', 'add d', 'add c']);
+  expect(after).toHaveBeenCalledTimes(4);
+  expect(cast.metrics.listenerFailed).toHaveBeenCalledTimes(1);
+  expect(cast.asked()).toEqual(['watch-list']);
+});
+
+it('tells nothing again once it was stopped', async () => {
+  const cast = await castWatching(scene);
+  const throwing = vi.fn(() => {
+    throw new Error('not today');
+  });
+  cast.informer.subscribe(throwing);
+  await cast.stop();
+  await cast.clock.advance(60_000);
+
+  expect(throwing).toHaveBeenCalledTimes(2);
+});
+
+it('has changed its cache before it tells', async () => {
+  const cast = await castWatching(scene);
+  const seen: (string | undefined)[] = [];
+  cast.informer.subscribe((event: InformerEvent<V1Node>) => {
+    if (event.type === 'update')
+      seen.push(cast.informer.lister.get('a')?.metadata?.labels?.x, event.old?.metadata?.labels?.x);
+    if (event.type === 'delete') seen.push(cast.informer.lister.get('a')?.kind);
+  });
+
+  cast.nodes.set('a', { x: 'new' });
+  cast.nodes.delete('a');
+  await vi.waitFor(() => expect(seen).toHaveLength(3));
+
+  expect(seen).toEqual(['new', undefined, undefined]);
+});
+
+it('keeps what the transform leaves, in lists and watches, and finds it by index', async () => {
+  const cast = await castWatching(scene, {
+    transform: (node) => ({ ...node, spec: undefined }),
+    indexes: { label: (node) => Object.keys(node.metadata?.labels ?? {}) },
+  });
+  cast.nodes.set('c', { x: 'y' });
+  await vi.waitFor(() => expect(cast.told).toContain('add c'));
+
+  expect(cast.informer.lister.list().map(({ spec }) => spec)).toEqual([undefined, undefined, undefined]);
+  expect(cast.informer.lister.byIndex('label', 'x').map(({ metadata }) => metadata?.name)).toEqual(['c']);
+});
+
+it('keeps the whole object where the transform throws', async () => {
+  const cast = await castWatching(scene, {
+    transform: () => {
+      throw new Error('not today');
+    },
+  });
+
+  expect(cast.informer.lister.get('a')?.spec).toBeDefined();
+});
+
+it('tells its metrics how many objects there are', async () => {
+  const cast = await castWatching(scene);
+  cast.nodes.delete('a');
+  await vi.waitFor(() => expect(cast.told).toContain('delete a'));
+
+  expect(cast.metrics.objects.mock.calls).toEqual([
+    ['nodes', 2],
+    ['nodes', 1],
+  ]);
+});
+
+it('withoutManagedFields drops the record of who set which field', () => {
+  const node: V1Node = { metadata: { name: 'a', managedFields: [{ manager: 'kubelet' }] } };
+
+  expect(withoutManagedFields(node)).toEqual({ metadata: { name: 'a' } });
+  expect(withoutManagedFields({})).toEqual({});
+});
+
+it('that is refused says so, in the words of the API server, until it is no longer', async () => {
+  const onRefusal = vi.fn();
+  const cast = await castReflector(scene, {
+    onRefusal,
+    prepare(nodes) {
+      nodes.set('a');
+      nodes.behaviour.next = [refusing(403), refusing(403)];
+    },
+  });
+  await cast.informer.whenSyncedOrRefused();
+  expect(cast.informer.synced).toBe(false);
+  expect(cast.informer.refusal).toMatchObject({ status: 403, detail: 'no' });
+
+  await until(cast, () => expect(cast.informer.synced).toBe(true));
+  await vi.waitFor(() => expect(cast.informer.refusal).toBeUndefined());
+  expect(cast.asked()).toHaveLength(3);
+  expect(onRefusal).toHaveBeenCalledTimes(2);
+});
+
+it('that is refused once it was synced keeps what it has, and is refused until it is all known again', async () => {
+  const sizes: number[] = [];
+  const cast = await castWatching(scene, { onRefusal: () => void sizes.push(cast.informer.lister.list().length) });
+  cast.nodes.behaviour.next = Array.from({ length: 3 }, () => refusing(403));
+  cast.nodes.endAll();
+  await until(cast, () => expect(cast.informer.refusal).toBeDefined());
+  cast.nodes.delete('b');
+  expect(cast.informer.synced).toBe(true);
+
+  await until(cast, () => expect(cast.informer.refusal).toBeUndefined());
+  // After three refusals in a row it lists again: that is not over when the watch is open, but when it is complete.
+  expect(cast.asked().at(-1)).toBe('watch-list');
+  expect(sizes).toEqual([2, 1]);
+});
+
+it('as a part is awaited while it is refused only where the program cannot do without it', async () => {
+  const cast = await castReflector(scene, {
+    prepare(nodes) {
+      nodes.behaviour.next = Array.from({ length: 100 }, () => refusing(403));
+    },
+  });
+  const { signal } = new AbortController();
+  const settled: string[] = [];
+  void cachePart(cast.informer)
+    .whenReady?.(signal)
+    .then(() => settled.push('needed'));
+  await optionalCachePart(cast.informer)
+    .whenReady?.(signal)
+    .then(() => settled.push('optional'));
+  expect(settled).toEqual(['optional']);
+  expect(optionalCachePart(cast.informer).notReady?.()).toBe('not synced: no');
+  expect(cachePart(cast.informer).notReady?.()).toBe('not synced: no');
+});

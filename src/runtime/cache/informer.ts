@@ -1,0 +1,194 @@
+import { systemClock } from '../process/clock.ts';
+import type { Clock } from '../process/clock.ts';
+import type { ApiError } from '../client/errors.ts';
+import type { Logger } from '../process/logger.ts';
+import { Reflector } from './reflector.ts';
+import type { WatchMetrics } from './reflector.ts';
+import { keyOf, resourceName } from '../client/resource.ts';
+import type { KubeObject, Resource } from '../client/resource.ts';
+import { Store } from './store.ts';
+import type { IndexFunctions, InformerEvent, Lister } from './store.ts';
+import { Subscription } from './subscription.ts';
+import type { Transport } from '../client/transport/types.ts';
+
+export type { InformerEvent, Lister } from './store.ts';
+
+/** A cache of one kind, kept current by a watch. */
+export interface Informer<T extends KubeObject> {
+  readonly resource: Resource<T>;
+  /** True once everything there was at the start is in the cache and was given to the subscribers. */
+  readonly synced: boolean;
+  readonly lister: Lister<T>;
+  /**
+   * The API server's no (403) to the last list or watch, for as long as it stands: until then the cache is as old as
+   * that, if it was ever filled. Its `detail` names verb and resource.
+   */
+  readonly refusal: ApiError | undefined;
+  /** Resolves when synced or refused for the first time, or when `signal` is aborted: never rejects. */
+  whenSyncedOrRefused(signal?: AbortSignal): Promise<void>;
+  /** Resolves when synced, or when `signal` is aborted: never rejects. */
+  whenSynced(signal?: AbortSignal): Promise<void>;
+  /**
+   * Calls `listener` for every change, first with an add for each object that is there. The cache has changed when it
+   * is called. What it throws is counted and logged, and what it threw at is told to it again, until it takes it or the
+   * object is gone. Returns the function that ends the subscription.
+   */
+  subscribe(listener: (event: InformerEvent<T>) => void): () => void;
+  /** Lists and watches until `signal` is aborted, whatever happens: never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** What informers tell of themselves. */
+export interface ReflectorMetrics extends WatchMetrics {
+  /** A subscriber threw. */
+  listenerFailed(resource: string): void;
+  /** How many objects there are. */
+  objects(resource: string, count: number): void;
+}
+
+export interface InformerOptions<T extends KubeObject> {
+  transport: Transport;
+  resource: Resource<T>;
+  /** Without it: all namespaces. */
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+  /** Asks for metadata only: objects then have apiVersion, kind and metadata, of the kind itself. */
+  metadataOnly?: boolean | undefined;
+  /** Drops what nobody reads, before the object is kept. May change what it is given. Metadata's name, namespace and
+   * resourceVersion must stay. */
+  transform?: ((object: T) => T) | undefined;
+  indexes?: IndexFunctions<T> | undefined;
+  /** Called when `refusal` comes to be, is another one, or is over. */
+  onRefusal?: (() => void) | undefined;
+  logger: Logger;
+  metrics?: ReflectorMetrics | undefined;
+  clock?: Clock | undefined;
+}
+
+/** Makes an informer; nothing is asked before `run`. */
+export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
+  return new StoreInformer(options);
+}
+
+/** A transform: drops the record of who set which field, often half of an object. */
+export function withoutManagedFields<T extends KubeObject>(object: T): T {
+  if (object.metadata !== undefined) delete object.metadata.managedFields;
+  return object;
+}
+
+class StoreInformer<T extends KubeObject> implements Informer<T> {
+  readonly #options: InformerOptions<T>;
+  readonly #name: string;
+  readonly #store: Store<T>;
+  readonly #reflector: Reflector<T>;
+  #subscriptions: readonly Subscription<T>[] = [];
+  #synced = false;
+  #refusal: ApiError | undefined;
+  /** Who waits until `isOver`. */
+  #waiting: { isOver: () => boolean; done: () => void }[] = [];
+
+  constructor(options: InformerOptions<T>) {
+    const { transport, resource, transform, indexes, onRefusal, logger, metrics, clock, ...selection } = options;
+    this.#options = options;
+    this.#name = resourceName(resource);
+    this.#store = new Store(indexes);
+    const target = {
+      replace: (objects: readonly T[]) => this.#replace(objects),
+      set: (object: T) => this.#tell([this.#store.set(object)]),
+      delete: (object: T) => this.#tell([this.#store.delete(object)]),
+      refused: (refusal: ApiError | undefined) => {
+        if (refusal?.detail === this.#refusal?.detail) return;
+        this.#refusal = refusal;
+        this.#release();
+        onRefusal?.();
+      },
+    };
+    this.#reflector = new Reflector({
+      transport,
+      selection: { resource, ...selection },
+      target,
+      transform,
+      logger,
+      metrics,
+      clock: clock ?? systemClock,
+    });
+  }
+
+  get resource(): Resource<T> {
+    return this.#options.resource;
+  }
+
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  get lister(): Lister<T> {
+    return this.#store;
+  }
+
+  get refusal(): ApiError | undefined {
+    return this.#refusal;
+  }
+
+  whenSynced(signal?: AbortSignal): Promise<void> {
+    return this.#when(() => this.#synced, signal);
+  }
+
+  whenSyncedOrRefused(signal?: AbortSignal): Promise<void> {
+    return this.#when(() => this.#synced || this.#refusal !== undefined, signal);
+  }
+
+  subscribe(listener: (event: InformerEvent<T>) => void): () => void {
+    const onFailure = (error: unknown, event: InformerEvent<T>): void => this.#failed(error, event);
+    const subscription = new Subscription({ listener, onFailure, clock: this.#options.clock ?? systemClock });
+    this.#subscriptions = [...this.#subscriptions, subscription];
+    for (const object of this.#store.list()) subscription.tell({ type: 'add', object });
+    return () => {
+      subscription.end();
+      this.#subscriptions = this.#subscriptions.filter((other) => other !== subscription);
+    };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#reflector.run(signal);
+    for (const subscription of this.#subscriptions) subscription.end();
+  }
+
+  #when(isOver: () => boolean, signal?: AbortSignal): Promise<void> {
+    if (isOver() || signal?.aborted === true) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#waiting = this.#waiting.filter((other) => other.done !== done);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#waiting.push({ isOver, done });
+      signal?.addEventListener('abort', done, { once: true });
+    });
+  }
+
+  #release(): void {
+    for (const { isOver, done } of this.#waiting) if (isOver()) done();
+  }
+
+  #replace(objects: readonly T[]): void {
+    this.#tell(this.#store.replace(objects));
+    this.#synced = true;
+    this.#release();
+  }
+
+  #tell(events: readonly (InformerEvent<T> | undefined)[]): void {
+    this.#options.metrics?.objects(this.#name, this.#store.size);
+    for (const event of events) {
+      if (event === undefined) continue;
+      for (const subscription of this.#subscriptions) subscription.tell(event);
+    }
+  }
+
+  #failed(error: unknown, { type, object }: InformerEvent<T>): void {
+    const { metrics, logger } = this.#options;
+    metrics?.listenerFailed(this.#name);
+    logger.error({ err: error, resource: this.#name, key: keyOf(object), change: type }, 'subscriber failed');
+  }
+}

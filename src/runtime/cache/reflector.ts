@@ -1,0 +1,190 @@
+import { ApiError, isForbidden, isGone, TransportError } from '../client/errors.ts';
+import { Backoff } from './reflector/backoff.ts';
+import { Round } from './reflector/round.ts';
+import type { ListKind, ReflectorOptions, WatchEnd } from './reflector/types.ts';
+import { BadLineError } from './reflector/watchEvents.ts';
+import { resourceName } from '../client/resource.ts';
+import type { KubeObject } from '../client/resource.ts';
+
+export type { ListKind, ReflectorOptions, ReflectorTarget, WatchEnd, WatchMetrics } from './reflector/types.ts';
+
+/** From one watch to the next, whatever happens. */
+const PACE_MS = 1_000;
+/** A watch that was open this long was healthy: the next failure is a first one. */
+const HEALTHY_MS = 60_000;
+/** That many failures to go on from where we were: list again, perhaps the version is the trouble. */
+const MAX_RESUMES = 3;
+/**
+ * A server that is back answers 503, 429 or 410 until all of it has started, however many times in a row, and is to be
+ * caught up with within 5 s of that: for so long after an outage, pauses do not grow further.
+ */
+const STARTING_MS = 30_000;
+const LONGEST_WHILE_STARTING_MS = 2_000;
+/** A compaction is news to all watches at once: their lists are drawn from so long a time. */
+const RELIST_SPREAD_MS = 1_000;
+const FIRST_RECONNECT_MS = 500;
+const LONGEST_RECONNECT_MS = 4_000;
+/** Answered errors that say nothing about the version: wrong credentials, missing rights, too busy. */
+const NOT_ABOUT_THE_VERSION = new Set([401, 403, 408, 429]);
+
+/**
+ * Keeps a target equal to what the API server has, to the semantics of client-go's Reflector.
+ *
+ * | a list or watch ended with          | then                                                        |
+ * |-------------------------------------|-------------------------------------------------------------|
+ * | the server closing it               | watch from the last version                                 |
+ * | 410, as status or as ERROR event    | one new list, at a random moment of the next second; for    |
+ * |                                     | the second time in a row after an exponential pause         |
+ * | 400 or 422 to a watch-list          | list in pages, now and later                                |
+ * | a watch-list that has no end        | list in pages, this time                                    |
+ * | any other answered error, bad line  | watch from the last version, after an exponential pause     |
+ * | ... for the third time in a row     | one new list                                                |
+ * | no connection                       | wait for the shared probe, then watch from the last version |
+ *
+ * Exponential pauses are 2 s at most in the first 30 s after an outage that the watch met.
+ */
+export class Reflector<T extends KubeObject> {
+  readonly #options: ReflectorOptions<T>;
+  readonly #name: string;
+  readonly #backoff = new Backoff();
+  /** Apart, since a list follows a 410 at once, whatever else failed before it. */
+  readonly #relistBackoff = new Backoff();
+  /** When the last outage ended. */
+  #backSince = -Infinity;
+  #version: string | undefined;
+  /** How lists are made, and how the next one is. */
+  #listKind: ListKind = 'watch-list';
+  #nextListKind: ListKind = 'watch-list';
+  /** Failures in a row to go on from a version, and to keep a connection. */
+  #resumes = 0;
+  #reconnects = 0;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#name = resourceName(options.selection.resource);
+  }
+
+  /** Lists and watches until `signal` is aborted, whatever happens: never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted) {
+      const begun = clock.monotonic();
+      const end = await this.#round(signal);
+      // No watch was begun where watch-lists are refused, and that happens once.
+      if (end !== 'refused') await clock.sleep(begun + PACE_MS - clock.monotonic(), signal);
+    }
+  }
+
+  async #round(signal: AbortSignal): Promise<WatchEnd | undefined> {
+    const round = new Round(this.#options, this.#nextListKind, this.#version);
+    let failure: unknown;
+    try {
+      await round.run(signal);
+    } catch (error) {
+      failure = error;
+    }
+    if (signal.aborted) return undefined;
+    this.#learn(round);
+    const end = this.#endOf(failure, round);
+    await this.#recover(end, failure, signal);
+    return end;
+  }
+
+  #learn(round: Round<T>): void {
+    this.#version = round.version;
+    this.#nextListKind = round.isEndless ? 'pages' : this.#listKind;
+    if (round.events > 0) this.#resumes = 0;
+    if (round.openFor < HEALTHY_MS) return;
+    this.#forgetFailures();
+  }
+
+  #forgetFailures(): void {
+    this.#backoff.reset();
+    this.#relistBackoff.reset();
+    this.#resumes = 0;
+    this.#reconnects = 0;
+  }
+
+  #endOf(failure: unknown, round: Round<T>): WatchEnd {
+    if (failure === undefined) return 'closed';
+    if (failure instanceof BadLineError) return 'badLine';
+    if (isForbidden(failure)) this.#options.target.refused?.(failure);
+    if (failure instanceof TransportError) return failure.failure === 'garbage' ? 'answered' : 'unreachable';
+    if (!(failure instanceof ApiError)) return 'failed';
+    if (isGone(failure)) return 'gone';
+    const watchList = this.#version === undefined && round.events === 0 && this.#listKind === 'watch-list';
+    return watchList && (failure.status === 400 || failure.status === 422) ? 'refused' : 'answered';
+  }
+
+  async #recover(end: WatchEnd, failure: unknown, signal: AbortSignal): Promise<void> {
+    const { metrics, logger } = this.#options;
+    metrics?.watchEnded(this.#name, end);
+    const fields = { resource: this.#name, end, err: failure, version: this.#version };
+    if (end === 'closed') logger.debug(fields, 'watch ended');
+    else logger.warn(fields, 'watch ended');
+    switch (end) {
+      case 'closed':
+        return;
+      case 'refused':
+        this.#listKind = this.#nextListKind = 'pages';
+        return;
+      case 'gone':
+        return this.#listAgain(signal);
+      case 'unreachable':
+        return this.#reconnect(signal);
+      default:
+        return this.#resume(end, failure, signal);
+    }
+  }
+
+  /** Within a second the first time; a server for which every version is too old gets pauses. */
+  async #listAgain(signal: AbortSignal): Promise<void> {
+    this.#version = undefined;
+    const isFirst = this.#relistBackoff.isFresh;
+    const pause = this.#relistBackoff.next({ longestMs: this.#longestPause() });
+    await this.#options.clock.sleep(isFirst ? RELIST_SPREAD_MS * Math.random() : pause, signal);
+  }
+
+  async #resume(end: WatchEnd, failure: unknown, signal: AbortSignal): Promise<void> {
+    if (end === 'badLine') this.#options.metrics?.badLine(this.#name);
+    this.#resumes += 1;
+    if (this.#resumes >= MAX_RESUMES || isAboutTheVersion(failure)) {
+      this.#version = undefined;
+      this.#resumes = 0;
+    }
+    const pause = this.#backoff.next({ atLeastMs: askedPause(failure), longestMs: this.#longestPause() });
+    await this.#options.clock.sleep(pause, signal);
+  }
+
+  #longestPause(): number | undefined {
+    const isStarting = this.#options.clock.monotonic() - this.#backSince < STARTING_MS;
+    return isStarting ? LONGEST_WHILE_STARTING_MS : undefined;
+  }
+
+  async #reconnect(signal: AbortSignal): Promise<void> {
+    const { clock, transport } = this.#options;
+    // Without an outage the server answers, and only the watch broke.
+    if (await transport.whenReachable(signal)) {
+      // Another server, or the same one anew: what failed before says nothing about it.
+      this.#forgetFailures();
+      this.#backSince = clock.monotonic();
+      return;
+    }
+    const nominal = Math.min(FIRST_RECONNECT_MS * 2 ** this.#reconnects, LONGEST_RECONNECT_MS);
+    this.#reconnects += 1;
+    await clock.sleep(nominal * (0.5 + Math.random() / 2), signal);
+  }
+}
+
+/**
+ * What a busy server asks for counts. A 503's Retry-After does not: while it starts, kube-apiserver answers some paths
+ * so, always with 5 s (notfoundhandler of k8s.io/apiserver), which is later than the watch could be live again.
+ */
+function askedPause(failure: unknown): number | undefined {
+  return failure instanceof ApiError && failure.status === 429 ? failure.retryAfterMs : undefined;
+}
+
+function isAboutTheVersion(failure: unknown): boolean {
+  if (!(failure instanceof ApiError)) return false;
+  return failure.status >= 400 && failure.status < 500 && !NOT_ABOUT_THE_VERSION.has(failure.status);
+}

@@ -1,0 +1,54 @@
+import { isGone } from '../../client/errors.ts';
+import type { KubeObject } from '../../client/resource.ts';
+import type { Transport, TransportRequest } from '../../client/transport/types.ts';
+import { pageRequest, wholeListRequest } from './requests.ts';
+import type { Selection } from './requests.ts';
+
+/** Everything there was at one version. */
+export interface CompleteList<T> {
+  objects: T[];
+  version: string;
+}
+
+interface Page<T> {
+  items?: T[] | null;
+  metadata?: { resourceVersion?: string; continue?: string };
+}
+
+/**
+ * Reads everything in pages of 500, all of one version. When the pages expire under way (410), it reads everything in
+ * one answer instead, as client-go's pager does.
+ *
+ * @param keep applied to each object as it comes, so that what it drops is never held for the whole list
+ */
+export async function listPages<T extends KubeObject>(
+  transport: Transport,
+  selection: Selection,
+  keep: (object: T) => T,
+  signal: AbortSignal,
+): Promise<CompleteList<T>> {
+  const read = (request: TransportRequest): Promise<Page<T>> => transport.request<Page<T>>({ ...request, signal });
+  const objects: T[] = [];
+  let next: string | undefined;
+  for (;;) {
+    const page = await readPage(read, selection, next);
+    if (page.expired) objects.length = 0;
+    for (const item of page.items ?? []) objects.push(keep(item));
+    next = page.metadata?.continue;
+    if (next === undefined || next === '') return { objects, version: page.metadata?.resourceVersion ?? '' };
+  }
+}
+
+/** @returns `expired`: the pages so far are worth nothing, this is the whole list */
+async function readPage<T>(
+  read: (request: TransportRequest) => Promise<Page<T>>,
+  selection: Selection,
+  next: string | undefined,
+): Promise<Page<T> & { expired: boolean }> {
+  try {
+    return { ...(await read(pageRequest(selection, next))), expired: false };
+  } catch (error) {
+    if (next === undefined || !isGone(error)) throw error;
+    return { ...(await read(wholeListRequest(selection))), expired: true };
+  }
+}

@@ -1,0 +1,183 @@
+import type { Clock } from '../../process/clock.ts';
+import { TransportError } from '../errors.ts';
+import type { TransportFailure } from '../errors.ts';
+import type { Identity } from '../credentials/identity.ts';
+import type { Lane, LaneRequest } from './lane.ts';
+import { LinkedAbort } from './linkedAbort.ts';
+import { apiErrorOf } from './status.ts';
+import type { TransportRequest } from './types.ts';
+
+/** Everything one attempt needs. */
+export interface Attempt {
+  request: TransportRequest;
+  /** Asked when the identity is known: changed certificates decide which connection is used. */
+  lane: () => Lane;
+  /** Path of the API server itself, where it stands below one: '/k8s/clusters/c-1'. */
+  basePath: string;
+  identity: () => Promise<Identity>;
+  /** Until the whole answer is there; for a watch, until its headers are. */
+  timeoutMs: number;
+  clock: Clock;
+  /** Aborted on shutdown. */
+  closing: AbortSignal;
+  /** Told the HTTP status of the answer. */
+  onStatus: (status: number) => void;
+}
+
+const USER_AGENT = 'traffic-operator';
+/** Silence for less than this proves nothing. */
+const SHORTEST_SILENCE_MS = 2_000;
+
+/** The response of one attempt. */
+interface Answer {
+  statusCode: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: AsyncIterable<Uint8Array> & { text(): Promise<string> };
+}
+
+/** Sends a request once and reads the whole answer. @throws ApiError, TransportError, and what the guard throws */
+export async function attemptCall(attempt: Attempt): Promise<unknown> {
+  const exchange = new Exchange(attempt);
+  try {
+    const answer = await exchange.send();
+    return parse(attempt.request, await exchange.io(answer.body.text()));
+  } finally {
+    exchange.release();
+  }
+}
+
+/** Sends a request once and hands out the body as it comes. @throws as attemptCall */
+export async function attemptStream(attempt: Attempt): Promise<AsyncIterable<Uint8Array>> {
+  const exchange = new Exchange(attempt);
+  try {
+    const answer = await exchange.send();
+    exchange.endDeadline();
+    return readBody(answer.body, exchange);
+  } catch (error) {
+    exchange.release();
+    throw error;
+  }
+}
+
+async function* readBody(body: AsyncIterable<Uint8Array>, exchange: Exchange): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw exchange.explain(error);
+  } finally {
+    exchange.release();
+  }
+}
+
+function parse({ method, path }: TransportRequest, text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    // The parser's message quotes the body, which may hold anything.
+    throw new TransportError(`${method} ${path}: the answer is not JSON`, { failure: 'garbage' });
+  }
+}
+
+/** One request on its way: what can end it from outside, and the error that says which it was. */
+class Exchange {
+  readonly #attempt: Attempt;
+  readonly #abort: LinkedAbort;
+  #lane: Lane | undefined;
+  #bytesBefore = 0;
+  #started = false;
+
+  constructor(attempt: Attempt) {
+    const { request, clock, closing, timeoutMs } = attempt;
+    this.#attempt = attempt;
+    const onExpired = (): void => this.#replaceIfSilent();
+    this.#abort = new LinkedAbort([request.signal, closing], { clock, timeoutMs, onExpired });
+  }
+
+  endDeadline(): void {
+    this.#abort.endDeadline();
+  }
+
+  release(): void {
+    this.#abort.release();
+  }
+
+  /** Resolves when the headers of a good answer are there. */
+  async send(): Promise<Answer> {
+    const { request, clock, identity, onStatus } = this.#attempt;
+    const { headers } = await this.io(this.#abort.race(identity()));
+    request.guard?.();
+    const answer = await this.io(this.#take(this.#attempt.lane()).request(this.#laneRequest(headers)));
+    onStatus(answer.statusCode);
+    if (answer.statusCode < 300) return answer;
+    const body = await this.io(answer.body.text());
+    const refusal = { request, status: answer.statusCode, retryAfter: answer.headers['retry-after'], now: clock.now() };
+    throw apiErrorOf(refusal, body);
+  }
+
+  /** Passes a result on and explains a failure. */
+  async io<T>(result: Promise<T>): Promise<T> {
+    try {
+      return await result;
+    } catch (error) {
+      throw this.explain(error);
+    }
+  }
+
+  explain(error: unknown): TransportError {
+    const { request, timeoutMs, closing } = this.#attempt;
+    const about = `${request.method} ${request.path}`;
+    if (this.#abort.expired) return this.#failure(`${about}: no answer within ${timeoutMs / 1000} s`, 'deadline');
+    if (closing.aborted) return this.#failure(`${about}: the connection was closed for good`, 'aborted');
+    if (this.#abort.signal.aborted) return this.#failure(`${about}: called off`, 'aborted');
+    return this.#failure(`${about}: ${briefly(error)}`, 'connection', error);
+  }
+
+  #failure(message: string, failure: TransportFailure, cause?: unknown): TransportError {
+    return new TransportError(message, { failure, unsent: !this.#started, cause });
+  }
+
+  #laneRequest(identityHeaders: Record<string, string>): LaneRequest {
+    const { request, basePath } = this.#attempt;
+    const { method, body, contentType = 'application/json', accept = 'application/json' } = request;
+    const headers: Record<string, string> = { ...identityHeaders, accept, 'user-agent': USER_AGENT };
+    if (body !== undefined) headers['content-type'] = contentType;
+    return {
+      method,
+      path: basePath + withQuery(request),
+      headers,
+      signal: this.#abort.signal,
+      onStart: () => {
+        this.#started = true;
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    };
+  }
+
+  #take(lane: Lane): Lane {
+    this.#lane = lane;
+    this.#bytesBefore = lane.bytesReceived;
+    return lane;
+  }
+
+  /** Not a byte in all that time, not even for others on this connection: it is dead, and would take them along. */
+  #replaceIfSilent(): void {
+    if (this.#attempt.timeoutMs >= SHORTEST_SILENCE_MS && this.#lane?.bytesReceived === this.#bytesBefore) {
+      this.#lane.replace(new Error('the connection was silent'));
+    }
+  }
+}
+
+function withQuery({ path, query = {} }: TransportRequest): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.set(name, String(value));
+  }
+  return parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
+}
+
+/** An error of several addresses has no message of its own, only a code. */
+function briefly(error: unknown): string {
+  if (!(error instanceof Error)) return 'failed';
+  if (error.message !== '') return error.message;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -1,0 +1,176 @@
+import { whenAborted } from '../process/abort.ts';
+import type { Controller } from '../controller/controller.ts';
+import type { HealthCheck, HealthChecks } from '../server/health.ts';
+import type { HttpListener } from '../server/httpListener.ts';
+import type { Informer } from '../cache/informer.ts';
+import type { Logger } from '../process/logger.ts';
+import { resourceName, type KubeObject } from '../client/resource.ts';
+
+/**
+ * When a part is started and stopped. Servers first, so that probes are answered from the beginning; then the caches;
+ * when these are synced, what works from them, and the election, so that a process that is elected can act at once.
+ * Stopped the other way round: what works is drained while this process still leads and its caches are kept, then the
+ * lease is given up.
+ */
+export const STAGES = ['server', 'cache', 'election', 'work'] as const;
+export type Stage = (typeof STAGES)[number];
+
+/** One thing that runs as long as the program does. */
+export interface Part {
+  name: string;
+  stage: Stage;
+  /** Runs until `signal` is aborted. One that ends sooner, or throws, takes the program down. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Resolves when the next stage may begin, or when `signal` is aborted; at once when absent. */
+  whenReady?(signal: AbortSignal): Promise<void>;
+  /** What it is not ready for yet. */
+  notReady?(): string | undefined;
+  /** Why it is thought to be dead. */
+  stuck?(): string | undefined;
+}
+
+/** A cache as a part: the program is ready when it is synced. */
+export function cachePart<T extends KubeObject>(informer: Informer<T>): Part {
+  return {
+    name: `cache of ${resourceName(informer.resource)}`,
+    stage: 'cache',
+    run: (signal) => informer.run(signal),
+    whenReady: (signal) => informer.whenSynced(signal),
+    notReady: () => (informer.synced ? undefined : `not synced${refusalOf(informer)}`),
+  };
+}
+
+/**
+ * A cache that the program can do without where the API server refuses it: the program is not ready then, and says why,
+ * but what works from the other caches begins.
+ */
+export function optionalCachePart<T extends KubeObject>(informer: Informer<T>): Part {
+  return { ...cachePart(informer), whenReady: (signal) => informer.whenSyncedOrRefused(signal) };
+}
+
+/** In the API server's words, which name verb and resource. */
+function refusalOf<T extends KubeObject>({ refusal }: Informer<T>): string {
+  return refusal === undefined ? '' : `: ${refusal.detail}`;
+}
+
+/** A controller as a part: the program is alive while its loop is. */
+export function controllerPart(controller: Controller): Part {
+  return {
+    name: `controller ${controller.name}`,
+    stage: 'work',
+    run: (signal) => controller.run(signal),
+    stuck: () => controller.stuck(),
+  };
+}
+
+/** A server as a part. */
+export function serverPart(listener: HttpListener): Part {
+  return {
+    name: listener.name,
+    stage: 'server',
+    run: (signal) => listener.run(signal),
+    whenReady: () => listener.listen(),
+  };
+}
+
+interface Started {
+  controller: AbortController;
+  ended: Promise<unknown>;
+}
+
+/** The one list of everything that runs: starts it in order, stops it in reverse, and says how it is. */
+export class Manager implements HealthChecks {
+  readonly #logger: Logger;
+  readonly #parts: Part[] = [];
+  /** Aborted when a part fails. */
+  readonly #failure = new AbortController();
+  #phase: 'starting' | 'running' | 'stopping' = 'starting';
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  add(...parts: Part[]): void {
+    this.#parts.push(...parts);
+  }
+
+  live(): readonly HealthCheck[] {
+    return this.#parts
+      .filter((part) => part.stuck !== undefined)
+      .map((part) => ({ name: part.name, problem: () => part.stuck?.() }));
+  }
+
+  ready(): readonly HealthCheck[] {
+    const parts = this.#parts
+      .filter((part) => part.notReady !== undefined)
+      .map((part) => ({ name: part.name, problem: () => part.notReady?.() }));
+    const phase = () => (this.#phase === 'running' ? undefined : this.#phase);
+    return [...parts, { name: 'manager', problem: phase }];
+  }
+
+  /**
+   * Runs all parts until `signal` is aborted and all of them have ended.
+   *
+   * @throws Error when a part failed or ended before it was told to; all others have ended by then
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    // Neither our timers nor idle connections keep a process alive.
+    const alive = setInterval(() => undefined, 60_000);
+    const started: Started[] = [];
+    const stop = AbortSignal.any([signal, this.#failure.signal]);
+    for (const stage of STAGES) {
+      if (!stop.aborted) {
+        started.unshift(this.#start(stage));
+        await Promise.race([this.#whenReady(stage, stop), whenAborted(stop)]);
+      }
+    }
+    this.#phase = 'running';
+    await whenAborted(stop);
+    this.#phase = 'stopping';
+    for (const { controller, ended } of started) {
+      controller.abort();
+      await ended;
+    }
+    clearInterval(alive);
+    if (this.#failure.signal.aborted) {
+      throw this.#failure.signal.reason;
+    }
+  }
+
+  #start(stage: Stage): Started {
+    const controller = new AbortController();
+    const parts = this.#parts.filter((part) => part.stage === stage);
+    return { controller, ended: Promise.all(parts.map((part) => this.#runPart(part, controller.signal))) };
+  }
+
+  async #runPart(part: Part, signal: AbortSignal): Promise<void> {
+    try {
+      await part.run(signal);
+      if (!signal.aborted) {
+        throw new Error('ended, though nobody told it to');
+      }
+      this.#logger.debug({ part: part.name }, 'stopped');
+    } catch (error) {
+      this.#fail(part, error);
+    }
+  }
+
+  async #whenReady(stage: Stage, signal: AbortSignal): Promise<void> {
+    const parts = this.#parts.filter((part) => part.stage === stage);
+    await Promise.all(parts.map((part) => this.#partReady(part, signal)));
+    this.#logger.debug({ stage }, 'ready');
+  }
+
+  async #partReady(part: Part, signal: AbortSignal): Promise<void> {
+    try {
+      await part.whenReady?.(signal);
+    } catch (error) {
+      this.#fail(part, error);
+    }
+  }
+
+  #fail(part: Part, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.#failure.abort(new Error(`${part.name}: ${message}`, { cause: error }));
+  }
+}

@@ -1,0 +1,190 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ControllerMetrics } from '../controller/controller.ts';
+import { createEventLoopLag } from '../process/eventLoopLag.ts';
+import type { EventMetrics } from '../controller/events.ts';
+import type { HttpMetrics } from '../server/httpServer.ts';
+import type { ReflectorMetrics } from '../cache/informer.ts';
+import type { TransportMetrics } from '../client/transport.ts';
+import type { WriteMetrics } from '../client/writeCount.ts';
+
+/** Of every metric of this program; `process_` and `nodejs_` come without, as everywhere. */
+export const METRIC_PREFIX = 'traffic_operator_';
+
+/** Seconds. A call on a healthy API server takes 1 to 100 ms; its attempt ends at 10 s. */
+const CALL_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Seconds. A reconcile without a write takes under 1 ms; one that labels all nodes of a large cluster, minutes. */
+const RECONCILE_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** The longest that a timer can take. prom-client's look at the event loop cannot be left out, only put to sleep. */
+const NEVER_MS = 2 ** 31 - 1;
+
+/** What the parts of the runtime tell their numbers to. */
+export interface RuntimeMetrics {
+  readonly registry: Registry;
+  readonly transport: TransportMetrics;
+  readonly reflector: ReflectorMetrics;
+  readonly controller: ControllerMetrics;
+  readonly events: EventMetrics;
+  readonly writes: WriteMetrics;
+  readonly http: HttpMetrics;
+  /** Whether this process leads. */
+  leading(isLeader: boolean): void;
+}
+
+/** A registry with the metrics of the process itself: CPU, memory, file descriptors, event loop, garbage collection. */
+export function createRegistry(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
+  createEventLoopLag(registry);
+  return registry;
+}
+
+/** Puts the runtime's own metrics into a registry; once a registry. */
+export function createMetrics(registry: Registry): RuntimeMetrics {
+  const make = makers(registry);
+  const leader = make.gauge('leader', '1 where this process leads, 0 where it stands by.', []);
+  leader.set(0);
+  return {
+    registry,
+    transport: transportMetrics(make),
+    reflector: reflectorMetrics(make),
+    controller: controllerMetrics(make),
+    events: eventMetrics(make),
+    writes: writeMetrics(make),
+    http: httpMetrics(make),
+    leading: (isLeader) => leader.set(isLeader ? 1 : 0),
+  };
+}
+
+type Makers = ReturnType<typeof makers>;
+
+function makers(registry: Registry) {
+  const common = <L extends string>(name: string, help: string, labelNames: readonly L[]) => ({
+    name: `${METRIC_PREFIX}${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+  });
+  return {
+    counter: <L extends string>(name: string, help: string, labels: readonly L[]) =>
+      new Counter<L>(common(name, help, labels)),
+    gauge: <L extends string>(name: string, help: string, labels: readonly L[]) =>
+      new Gauge<L>(common(name, help, labels)),
+    histogram: <L extends string>(name: string, help: string, labels: readonly L[], buckets: number[]) =>
+      new Histogram<L>({ ...common(name, help, labels), buckets }),
+  };
+}
+
+function transportMetrics(make: Makers): TransportMetrics {
+  const requests = make.counter(
+    'api_requests_total',
+    'Requests to the API server, each repetition counted, by HTTP status or, where no answer came, why.',
+    ['verb', 'resource', 'code'],
+  );
+  const seconds = make.histogram(
+    'api_request_duration_seconds',
+    'Time to the answer of a request to the API server; for a watch, to its headers.',
+    ['verb', 'resource'],
+    CALL_BUCKETS,
+  );
+  const connections = make.gauge('api_connections', 'Open connections to the API server.', ['lane']);
+  return {
+    attemptEnded({ verb, resource, code }, duration) {
+      requests.inc({ verb, resource, code });
+      seconds.observe({ verb, resource }, duration);
+    },
+    connectionOpened: (lane) => connections.inc({ lane }),
+    connectionClosed: (lane) => connections.dec({ lane }),
+  };
+}
+
+function reflectorMetrics(make: Makers): ReflectorMetrics {
+  const lists = make.counter('reflector_lists_total', 'Complete lists put into a cache, by how they were read.', [
+    'resource',
+    'how',
+  ]);
+  const watches = make.counter('reflector_watches_total', 'Watches begun.', ['resource']);
+  const ends = make.counter('reflector_watch_ends_total', 'Watches and lists that ended, by why.', [
+    'resource',
+    'reason',
+  ]);
+  const badLines = make.counter('reflector_bad_lines_total', 'Lines of watches that could not be read.', ['resource']);
+  const failures = make.counter('reflector_listener_failures_total', 'Times that a subscriber threw at a change.', [
+    'resource',
+  ]);
+  const objects = make.gauge('reflector_objects', 'Objects in a cache.', ['resource']);
+  return {
+    listed: (resource, how) => lists.inc({ resource, how }),
+    watchStarted: (resource) => watches.inc({ resource }),
+    watchEnded: (resource, reason) => ends.inc({ resource, reason }),
+    badLine: (resource) => badLines.inc({ resource }),
+    listenerFailed: (resource) => failures.inc({ resource }),
+    objects: (resource, count) => objects.set({ resource }, count),
+  };
+}
+
+function controllerMetrics(make: Makers): ControllerMetrics {
+  const reconciles = make.counter('reconciles_total', 'Reconciles that ended, by how.', ['controller', 'result']);
+  const seconds = make.histogram(
+    'reconcile_duration_seconds',
+    'Time a reconcile took.',
+    ['controller'],
+    RECONCILE_BUCKETS,
+  );
+  const errors = make.counter('errors_total', 'Reconciles that failed, by reason.', ['controller', 'reason']);
+  const queue = queueMetrics(make);
+  return {
+    reconciled(controller, result, duration) {
+      reconciles.inc({ controller, result });
+      seconds.observe({ controller }, duration);
+    },
+    failed: (controller, reason) => errors.inc({ controller, reason }),
+    queue,
+  };
+}
+
+function queueMetrics(make: Makers): ControllerMetrics['queue'] {
+  const depth = make.gauge('workqueue_depth', 'Keys that wait for a worker.', ['controller']);
+  const adds = make.counter(
+    'workqueue_adds_total',
+    'Keys added to the queue, repetitions of one that waits left out.',
+    ['controller'],
+  );
+  const retries = make.counter('workqueue_retries_total', 'Keys put back after a failure.', ['controller']);
+  const wait = make.histogram(
+    'workqueue_wait_seconds',
+    'Time a key waited for a worker.',
+    ['controller'],
+    RECONCILE_BUCKETS,
+  );
+  return (controller) => ({
+    depth: (length) => depth.set({ controller }, length),
+    added: () => adds.inc({ controller }),
+    retried: () => retries.inc({ controller }),
+    taken: (waited) => wait.observe({ controller }, waited),
+  });
+}
+
+function eventMetrics(make: Makers): EventMetrics {
+  const written = make.counter('events_total', 'Kubernetes events written, repetitions included.', ['type', 'reason']);
+  const dropped = make.counter('events_dropped_total', 'Kubernetes events not written, by why.', ['cause']);
+  return {
+    written: (type, reason) => written.inc({ type, reason }),
+    dropped: (cause) => dropped.inc({ cause }),
+  };
+}
+
+function writeMetrics(make: Makers): WriteMetrics {
+  const writes = make.counter('writes_total', 'Writes that the API server took, by kind and verb.', ['kind', 'verb']);
+  return { wrote: (kind, verb) => writes.inc({ kind, verb }) };
+}
+
+function httpMetrics(make: Makers): HttpMetrics {
+  const failed = make.counter(
+    'http_requests_failed_total',
+    'Requests to a server of the operator, and connections, that came to nothing, by why.',
+    ['server', 'reason'],
+  );
+  return { failed: (server, reason) => failed.inc({ server, reason }) };
+}

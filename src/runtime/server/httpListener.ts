@@ -1,0 +1,81 @@
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { whenAborted } from '../process/abort.ts';
+import type { BindAddress } from './bindAddress.ts';
+
+/** Runs a server: listens, and closes it with all its connections. For HTTP, HTTPS and HTTP/2 alike. */
+export class HttpListener {
+  readonly name: string;
+  readonly #server: Server;
+  readonly #address: BindAddress;
+  readonly #sockets = new Set<Socket>();
+  #listening: Promise<void> | undefined;
+
+  /**
+   * @param name for messages: 'metrics server'
+   * @param connections how many there may be at once. One more takes the place of the oldest, not of its own: whoever
+   * opens many and keeps them does not keep a probe out.
+   */
+  constructor(
+    name: string,
+    server: Server,
+    address: BindAddress,
+    connections: { limit: number; dropped: () => void } = { limit: Infinity, dropped: () => undefined },
+  ) {
+    this.name = name;
+    this.#server = server;
+    this.#address = address;
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+      if (this.#sockets.size > connections.limit) {
+        this.#dropOldest();
+        connections.dropped();
+      }
+    });
+  }
+
+  /** The port it listens on. Only while it runs. */
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /**
+   * Starts to listen, once; resolves when connections are taken.
+   *
+   * @throws Error naming the address when it cannot be had
+   */
+  listen(): Promise<void> {
+    return (this.#listening ??= this.#listen());
+  }
+
+  /** Listens and serves until `signal` is aborted; what is under way then is cut off. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.listen();
+    await whenAborted(signal);
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of this.#sockets) {
+      socket.destroy();
+    }
+    await closed;
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#sockets;
+    if (oldest === undefined) return;
+    this.#sockets.delete(oldest);
+    oldest.destroy();
+  }
+
+  #listen(): Promise<void> {
+    const { host, port } = this.#address;
+    return new Promise((resolve, reject) => {
+      const fail = (error: NodeJS.ErrnoException): void =>
+        reject(new Error(`cannot listen on ${host ?? ''}:${port} (${error.code ?? error.message})`));
+      this.#server.once('error', fail);
+      this.#server.listen({ port, host }, () => {
+        this.#server.off('error', fail);
+        resolve();
+      });
+    });
+  }
+}

@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { HttpListener } from './httpListener.ts';
+import { createHttpServer, createHttpsListener, type HttpHandler } from './httpServer.ts';
+import { HTTP_LIMITS, type HttpLimits } from './httpServer/limits.ts';
+import { createAuthority } from '../testing/certificates.ts';
+import { exchange, openRaw } from '../testing/rawHttp.ts';
+
+const certificate = createAuthority('test').issue('server');
+const GOOD = 'GET /good HTTP/1.1\r\nHost: x\r\n';
+const CLOSE = 'Connection: close\r\n\r\n';
+/** Long enough that no good request of these tests takes it, short enough to wait for. */
+const SHORT: Partial<HttpLimits> = { headersMs: 400, requestMs: 600, stalledMs: 800, keepAliveMs: 800, checkMs: 50 };
+
+const failed = vi.fn<(server: string, reason: string) => void>();
+const logger = pino({ level: 'silent' });
+const logged = vi.spyOn(logger, 'error');
+const good: HttpHandler = ({ path }) => ({ status: 200, text: `${path}\n` });
+let handler: HttpHandler;
+let listener: HttpListener;
+let stop: AbortController;
+let running: Promise<void>;
+
+beforeEach(() => {
+  failed.mockClear();
+  logged.mockClear();
+  handler = good;
+});
+
+afterEach(async () => {
+  stop.abort();
+  await running;
+});
+
+async function start(protocol: 'plain' | 'http/1.1', limits: Partial<HttpLimits> = {}): Promise<void> {
+  const options = {
+    name: 'server',
+    address: { host: '127.0.0.1', port: 0 },
+    handler: (request: Parameters<HttpHandler>[0]) => handler(request),
+    metrics: { failed },
+    logger,
+    limits: { ...HTTP_LIMITS, ...limits },
+  };
+  listener =
+    protocol === 'plain'
+      ? createHttpServer(options)
+      : createHttpsListener(options, { ...certificate, http2: false }).listener;
+  stop = new AbortController();
+  running = listener.run(stop.signal);
+  await listener.listen();
+}
+
+/** How often each reason was counted. */
+function reasons(): Record<string, number> {
+  const all = failed.mock.calls.map(([, reason]) => reason);
+  return Object.fromEntries([...new Set(all)].map((reason) => [reason, all.filter((each) => each === reason).length]));
+}
+
+const whenCounted = (expected: Record<string, number>): Promise<unknown> =>
+  vi.waitFor(() => expect(reasons()).toEqual(expected), { timeout: 10_000 });
+
+describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (protocol) => {
+  const tls = protocol === 'plain' ? undefined : protocol;
+  const ask = (bytes: string): Promise<string> => exchange(listener.port, bytes, tls);
+  const isWell = async (): Promise<void> =>
+    expect(await ask(GOOD + CLOSE)).toMatch(/^HTTP\/1.1 200 OK\r\n.*\/good\n$/s);
+
+  it.each<[string, HttpHandler]>([
+    ['throws', () => raise('broken')],
+    ['rejects', () => Promise.reject(new Error('broken'))],
+    ['throws what is no error', () => Promise.reject(JSON.parse('"broken"') as Error)],
+  ])('answers 500 when its handler %s, counts each, and logs the first', async (_how, broken) => {
+    await start(protocol);
+    handler = broken;
+    expect(await ask(GOOD + CLOSE)).toMatch(/^HTTP\/1.1 500 .*internal error\n$/s);
+    expect(await ask(GOOD + CLOSE)).toContain('HTTP/1.1 500 ');
+    expect(reasons()).toEqual({ error: 2 });
+    expect(logged).toHaveBeenCalledTimes(1);
+    handler = good;
+    await isWell();
+  });
+
+  it('cuts the connection off when an answer cannot be sent', async () => {
+    await start(protocol);
+    handler = () => ({ status: 200, text: '', headers: { 'x-header': 'two\r\nlines' } });
+    expect(await ask(GOOD + CLOSE)).toBe('');
+    expect(reasons()).toEqual({ error: 1 });
+    handler = good;
+    await isWell();
+  });
+
+  it.each([
+    ['a target without a path', `GET * HTTP/1.1\r\nHost: x\r\n${CLOSE}`, /^HTTP\/1.1 400 /, { malformed: 1 }],
+    ['a bad request line', 'GET\r\n\r\n', /^HTTP\/1.1 400 /, { malformed: 1 }],
+    ['NUL bytes', `${GOOD}a: \0\r\n\r\n`, /^HTTP\/1.1 400 /, { malformed: 1 }],
+    ['two lengths of the body', `${GOOD}Content-Length: 1\r\nContent-Length: 2\r\n\r\n`, /400 /, { malformed: 1 }],
+    ['headers of 16 kB', `${GOOD}a: ${'x'.repeat(16_384)}\r\n\r\n`, /^HTTP\/1.1 431 /, { too_large: 1 }],
+    ['a good request before a bad one', `${GOOD}\r\nGET\r\n\r\n`, /^(HTTP\/1.1 200 |$)/, { malformed: 1 }],
+    ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', /^$/, { refused: 1 }],
+    ['Upgrade', `${GOOD}Upgrade: websocket\r\nConnection: Upgrade, close\r\n\r\n`, /^HTTP\/1.1 200 /, {}],
+    ['HEAD', `HEAD / HTTP/1.1\r\nHost: x\r\n${CLOSE}`, /^HTTP\/1.1 200 .*\r\n\r\n$/s, {}],
+  ])('ends %s', async (_what, bytes, answer, counts) => {
+    await start(protocol);
+    expect(await ask(bytes)).toMatch(answer);
+    expect(reasons()).toEqual(counts);
+    await isWell();
+  });
+
+  it('closes a connection whose body nobody reads', async () => {
+    await start(protocol);
+    const answer = await ask(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nabc`);
+    expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n.*connection: close\r\n/is);
+  });
+
+  it.each([
+    ['that sends nothing', '', /408 /],
+    ['that sends half of its headers', GOOD, /408 /],
+    ['that sends half of its body', `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc`, /^HTTP\/1.1 200 /],
+    ['that keeps its connection', `${GOOD}\r\n`, /^HTTP\/1.1 200 /],
+  ])('lets a client go %s', async (_what, bytes, answer) => {
+    await start(protocol, SHORT);
+    expect(await ask(bytes)).toMatch(answer);
+    await isWell();
+  });
+
+  it('does not wait longer for one that sends a byte now and then', async () => {
+    await start(protocol, SHORT);
+    const connection = openRaw(listener.port, tls);
+    connection.send(GOOD);
+    const dripping = setInterval(() => connection.send('x'), 50);
+    expect(await connection.closed).toContain('408 ');
+    clearInterval(dripping);
+    expect(reasons()).toEqual({ timeout: 1 });
+  });
+
+  it('lets a client go that does not read', async () => {
+    await start(protocol, SHORT);
+    handler = () => ({ status: 200, text: 'x'.repeat(20_000_000) });
+    const connection = openRaw(listener.port, tls);
+    connection.send(`${GOOD}\r\n`);
+    connection.socket.pause();
+    await whenCounted({ timeout: 1 });
+    connection.socket.destroy();
+  });
+
+  it('answers a few pipelined requests at once, and closes the connection after more', async () => {
+    await start(protocol, { requestsUnderWay: 2 });
+    handler = async (request) => {
+      await new Promise(setImmediate);
+      return good(request);
+    };
+    const answers = await ask(`${GOOD}\r\n`.repeat(4) + GOOD + CLOSE);
+    expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 503']);
+    expect(reasons()).toEqual({ busy: 3 });
+    await isWell();
+  });
+
+  it('bears a client that has left when it is answered', async () => {
+    await start(protocol);
+    const { promise: left, resolve: leave } = Promise.withResolvers<undefined>();
+    const { promise: asked, resolve: ask } = Promise.withResolvers<undefined>();
+    handler = async (request) => {
+      ask(undefined);
+      await left;
+      return good(request);
+    };
+    const connection = openRaw(listener.port, tls);
+    connection.send(`${GOOD}\r\n`);
+    await asked;
+    connection.reset();
+    await connection.closed;
+    leave(undefined);
+    await isWell();
+    expect(reasons().error).toBeUndefined();
+  });
+
+  it('gives the place of the oldest connection to one more', async () => {
+    await start(protocol, { connections: 3 });
+    const oldest = openRaw(listener.port, tls);
+    await once(oldest.socket, tls === undefined ? 'connect' : 'secureConnect');
+    const others = [1, 2, 3].map(() => openRaw(listener.port, tls));
+    await oldest.closed;
+    await isWell();
+    for (const { socket } of others) socket.destroy();
+    expect(reasons().crowded).toBeGreaterThanOrEqual(1);
+  });
+});
+
+function raise(message: string): never {
+  throw new Error(message);
+}

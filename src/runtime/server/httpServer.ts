@@ -1,0 +1,81 @@
+import { createServer } from 'node:http';
+import { createSecureServer } from 'node:http2';
+import { createServer as createHttpsServer } from 'node:https';
+import type { Server } from 'node:net';
+import type { Server as TlsServer } from 'node:tls';
+import type { BindAddress } from './bindAddress.ts';
+import { HttpListener } from './httpListener.ts';
+import { Answering, type HttpHandler, type Incoming, type Outgoing } from './httpServer/answer.ts';
+import { bearErrors } from './httpServer/errors.ts';
+import { Failures, type HttpMetrics } from './httpServer/failures.ts';
+import { limitHttp1, refuseBadClients } from './httpServer/http1.ts';
+import { http2Options, limitSessions } from './httpServer/http2.ts';
+import { HTTP_LIMITS, type HttpLimits } from './httpServer/limits.ts';
+import type { Logger } from '../process/logger.ts';
+
+export type { HttpAnswer, HttpHandler, HttpRequest } from './httpServer/answer.ts';
+export type { HttpMetrics } from './httpServer/failures.ts';
+
+export interface HttpServerOptions {
+  /** For messages and the metric: 'metrics server'. */
+  readonly name: string;
+  readonly address: BindAddress;
+  /** Is asked about every request but those that HTTP itself refuses. */
+  readonly handler: HttpHandler;
+  readonly metrics: HttpMetrics;
+  readonly logger: Logger;
+  /** HTTP_LIMITS unless told. */
+  readonly limits?: HttpLimits;
+}
+
+export interface TlsOptions {
+  /** PEM. */
+  readonly cert: string;
+  readonly key: string;
+  /** Whether HTTP/2 is spoken, too. */
+  readonly http2: boolean;
+}
+
+/** A server over TLS. */
+export interface HttpsServer {
+  readonly listener: HttpListener;
+  /** Takes up a renewed certificate for new connections. */
+  renew(certificate: { cert: string; key: string }): void;
+}
+
+/**
+ * Creates a server of plain HTTP/1.1. This file is the only one that may create servers (eslint.config.mjs): no
+ * request that reaches one ends the process, whatever it is and whatever `handler` does, and no client keeps more than
+ * its share.
+ */
+export function createHttpServer(options: HttpServerOptions): HttpListener {
+  return guarded(options, (respond) => createServer(respond)).listener;
+}
+
+/** Creates a server of HTTPS, which gives the same promise. */
+export function createHttpsListener(options: HttpServerOptions, { http2, ...pair }: TlsOptions): HttpsServer {
+  const limits = options.limits ?? HTTP_LIMITS;
+  const tls = { ...pair, minVersion: 'TLSv1.2' as const, handshakeTimeout: limits.headersMs };
+  const { server, listener } = guarded<TlsServer>(options, (respond) =>
+    http2 ? createSecureServer({ ...tls, ...http2Options(limits) }, respond) : createHttpsServer(tls, respond),
+  );
+  return { listener, renew: (certificate) => server.setSecureContext(certificate) };
+}
+
+type Respond = (request: Incoming, response: Outgoing) => void;
+
+function guarded<S extends Server>(options: HttpServerOptions, create: (respond: Respond) => S) {
+  const { name, address, handler, metrics, logger, limits = HTTP_LIMITS } = options;
+  const failures = new Failures(name, metrics, logger);
+  const answering = new Answering(handler, failures, limits.requestsUnderWay);
+  const server = create((request, response) => void answering.respond(request, response));
+  limitHttp1(server, limits);
+  refuseBadClients(server, answering, failures);
+  limitSessions(server, limits, failures);
+  bearErrors(server, failures);
+  const listener = new HttpListener(name, server, address, {
+    limit: limits.connections,
+    dropped: () => failures.count('crowded'),
+  });
+  return { server, listener };
+}
