@@ -1,13 +1,13 @@
 /** Layers. A decision imports types only: no I/O, no clock, no logger, no metrics. */
 const PURE =
-  '(^src/controllers/[^/]+/decide/|^src/usage/(samples|percent|capacity|devices)[^/]*\\.ts$|^src/runtime/controller/conditions\\.ts$)';
+  '(^src/controllers/[^/]+/decide/|^src/usage/evaluate/|^src/usage/series/(nodeReadings|deviceFacts)\\.ts$|^src/runtime/controller/conditions\\.ts$)';
 const TESTS = '\\.test\\.ts$';
 
 export default {
   forbidden: [
     {
       name: 'pure-decisions',
-      comment: 'decide/, samples, percent, capacity and conditions may not reach I/O, rxjs, pino or a clock',
+      comment: 'decide/, usage/evaluate/ and conditions may not reach I/O, rxjs, pino or a clock',
       severity: 'error',
       from: { path: PURE, pathNot: TESTS },
       to: {
@@ -28,16 +28,48 @@ export default {
       to: { path: 'node_modules/@kubernetes/client-node', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'prometheus-knows-no-usage',
+      comment: 'Asking Prometheus is one thing, what is asked another',
+      severity: 'error',
+      from: { path: '^src/prometheus/' },
+      to: { path: '^src/', pathNot: '^src/(prometheus|runtime/process|runtime/testing)/' },
+    },
+    {
+      name: 'nodes-know-no-usage',
+      severity: 'error',
+      from: { path: '^src/nodes/' },
+      to: { path: '^src/', pathNot: '^src/(nodes|runtime)/' },
+    },
+    {
       name: 'usage-knows-no-custom-resource',
       severity: 'error',
       from: { path: '^src/usage/' },
-      to: { path: '^src/(api|controllers)/' },
+      to: { path: '^src/', pathNot: '^src/(usage|prometheus|nodes|runtime)/' },
+    },
+    {
+      name: 'series-know-no-evaluation',
+      severity: 'error',
+      from: { path: '^src/usage/series/' },
+      to: { path: '^src/(usage|runtime)/', pathNot: '^src/usage/series/' },
+    },
+    {
+      name: 'evaluation-knows-no-pass',
+      severity: 'error',
+      from: { path: '^src/usage/evaluate/', pathNot: TESTS },
+      to: { path: '^src/', pathNot: '^src/usage/(evaluate|series)/' },
+    },
+    {
+      name: 'decisions-see-what-was-evaluated',
+      comment: 'A decision knows figures, and not how they are asked for',
+      severity: 'error',
+      from: { path: '^src/controllers/[^/]+/decide/', pathNot: TESTS },
+      to: { path: '^src/(usage|prometheus)/', pathNot: '^src/usage/evaluate/' },
     },
     {
       name: 'runtime-knows-no-controller',
       severity: 'error',
       from: { path: '^src/runtime/' },
-      to: { path: '^src/(api|controllers|usage)/' },
+      to: { path: '^src/', pathNot: '^src/runtime/' },
     },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {

@@ -1,7 +1,7 @@
 import type { Verdict } from '../src/api/trafficwatch.ts';
 import { MAX_NODES_SHOWN } from '../src/controllers/trafficwatch/metrics.ts';
-import { DEFAULT_EXCLUDED_DEVICES, VLAN_NAME } from '../src/usage/devices.ts';
-import { quotePromQL } from '../src/usage/queries.ts';
+import { DEFAULT_EXCLUDED_DEVICES, VLAN_NAME } from '../src/usage/evaluate/devices.ts';
+import { quotePromQL } from '../src/usage/pass/queries.ts';
 
 /**
  * The expressions that several panels are made of. `$job`, `$node` and so on are the dashboards' variables; none of

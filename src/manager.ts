@@ -24,9 +24,9 @@ import { createMetrics, createRegistry } from './runtime/manager/metrics.ts';
 import { DEPLOYMENTS } from './runtime/client/resources.ts';
 import { createTransport } from './runtime/client/transport.ts';
 import { countingWrites } from './runtime/client/writeCount.ts';
-import { createUsageFeed, type UsageFeed } from './usage/feed.ts';
-import { createUsageMetrics } from './usage/metrics.ts';
-import { createPrometheusClient } from './usage/prometheusClient.ts';
+import { createUsageFeed, type UsageFeed } from './usage/pass/feed.ts';
+import { createUsageMetrics } from './usage/pass/metrics.ts';
+import { createPrometheusClient } from './prometheus/prometheusClient.ts';
 
 const COMPONENT = 'traffic.example.com/traffic-operator';
 

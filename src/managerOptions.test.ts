@@ -11,7 +11,7 @@ import { defaultMeasurementOptions } from './controllers/measurement/options.ts'
 import type { ManagerOptions } from './manager/options.ts';
 import { loadKubeConfig, managerOptions } from './managerOptions.ts';
 import { readInvocation } from './options.ts';
-import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './usage/devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './usage/evaluate/devices.ts';
 
 /** Of the pod that the test runs in, if it does. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount/token';

@@ -11,8 +11,8 @@ import type { Logger } from './runtime/process/logger.ts';
 import { quantityOf } from './runtime/apply/quantity.ts';
 import { takeTokenFiles } from './runtime/client/credentials/tokenFiles.ts';
 import { UsageError } from './runtime/process/usageError.ts';
-import type { PrometheusEndpoint } from './usage/endpoint.ts';
-import type { UsageQuery } from './usage/queries.ts';
+import type { PrometheusEndpoint } from './prometheus/endpoint.ts';
+import type { UsageQuery } from './usage/pass/queries.ts';
 
 /**
  * Window over a Prometheus that is not ours: four scrapes of its usual 15 to 30 s. How often it scrapes is not known

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FLAGS, flagName, flagOf, flagsOf, helpText, readInvocation, variableName, type Flags } from './options.ts';
 import { POD_INTERFACES } from './controllers/measurement/options.ts';
 import { KEYS } from './options/flags.ts';
-import { DEFAULT_EXCLUDED_DEVICES } from './usage/devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES } from './usage/evaluate/devices.ts';
 
 function read(args: readonly string[], env: Record<string, string> = {}): Flags {
   const invocation = readInvocation(args, env);

@@ -1,6 +1,6 @@
-import { DEFAULT_EXCLUDED_DEVICES, VIRTUAL_DRIVERS } from '../../src/usage/devices.ts';
-import type { HostLayout, LayoutDevice } from '../../src/usage/testing/layouts/layout.ts';
-import { LAYOUT_GROUPS } from '../../src/usage/testing/layouts/layouts.ts';
+import { DEFAULT_EXCLUDED_DEVICES, VIRTUAL_DRIVERS } from '../../src/usage/evaluate/devices.ts';
+import type { HostLayout, LayoutDevice } from '../../src/usage/evaluate/testing/layouts/layout.ts';
+import { LAYOUT_GROUPS } from '../../src/usage/evaluate/testing/layouts/layouts.ts';
 import type { GeneratedFile } from './file.ts';
 
 const INTRODUCTION = `<!-- Generated from the sources by \`make generate\`. Do not edit. -->
@@ -72,7 +72,7 @@ function layoutsIntroduction(): string {
   const count = [...LAYOUT_GROUPS.values()].flat().length;
   return `## Layouts
 
-A unit test (src/usage/hostLayouts.test.ts) measures each of these ${count} layouts with and without drivers, with and without the
+A unit test (src/usage/evaluate/hostLayouts.test.ts) measures each of these ${count} layouts with and without drivers, with and without the
 capacity annotation, while the uplink is 95 % full: the percent is from 90 to 100, unless the layout says that it is Unknown. Loads
 and speeds are in Gbit/s.`;
 }

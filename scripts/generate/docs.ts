@@ -4,7 +4,7 @@ import { createTrafficWatchMetrics } from '../../src/controllers/trafficwatch/me
 import { COMMANDS, flagName, flagOf, flagsOf, variableName, type Command, type FlagKey } from '../../src/options.ts';
 import { defaultText } from '../../src/options/help.ts';
 import { createMetrics, createRegistry, METRIC_PREFIX } from '../../src/runtime/manager/metrics.ts';
-import { createUsageMetrics } from '../../src/usage/metrics.ts';
+import { createUsageMetrics } from '../../src/usage/pass/metrics.ts';
 import type { GeneratedFile } from './file.ts';
 
 const HEADER = '<!-- Generated from the sources by `make generate`. Do not edit. -->\n\n';

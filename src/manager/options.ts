@@ -5,8 +5,8 @@ import type { Logger } from '../runtime/process/logger.ts';
 import type { RuntimeMetrics } from '../runtime/manager/metrics.ts';
 import type { SecureOptions } from '../runtime/server/metricsServer.ts';
 import type { Transport } from '../runtime/client/transport.ts';
-import type { PrometheusEndpoint } from '../usage/endpoint.ts';
-import type { UsageQuery } from '../usage/queries.ts';
+import type { PrometheusEndpoint } from '../prometheus/endpoint.ts';
+import type { UsageQuery } from '../usage/pass/queries.ts';
 
 /** Where metrics are served; over TLS and to those only whom the API server allows it, with `secure`. */
 export interface MetricsServerSettings {

@@ -3,7 +3,7 @@ import type { Informer, InformerOptions } from '../runtime/cache/informer.ts';
 import { createInformer } from '../runtime/cache/informer.ts';
 import { NODES } from '../runtime/client/resources.ts';
 import { keyOf, type Resource } from '../runtime/client/resource.ts';
-import type { KnownNode } from '../usage/nodeNames.ts';
+import type { KnownNode } from './nodeNames.ts';
 import { trimNode, type CachedNode } from './cachedNode.ts';
 
 /** What the Node informer needs of the process. */

@@ -2,9 +2,8 @@ import type { V1Node } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../runtime/client/client.ts';
 import { FakeClock } from '../runtime/process/clock.ts';
-import type { Snapshot } from '../usage/snapshot.ts';
 import { trimNode } from './cachedNode.ts';
-import { UnmeasuredNodes } from './unmeasuredNodes.ts';
+import { UnmeasuredNodes, type Measured } from './unmeasuredNodes.ts';
 
 const NOW = Date.parse('2026-01-01T00:10:00Z');
 const LINUX = { 'kubernetes.io/os': 'linux' };
@@ -26,9 +25,10 @@ function node(name: string, { labels = LINUX, taint, notReadyForMs, ageMs = 600_
   };
 }
 
-let pass = 0;
-const passOver = (measured: readonly string[], ok = true): Snapshot =>
-  ({ pass: ++pass, ok, nodes: new Map(measured.map((name) => [name, { percent: 1 }])) }) as unknown as Snapshot;
+const passOver = (measured: readonly string[], ok = true): Measured => ({
+  ok,
+  nodes: new Map(measured.map((name) => [name, { percent: 1 }])),
+});
 
 describe('the nodes without figures', () => {
   let clock: FakeClock;

@@ -2,7 +2,6 @@ import type { Client } from '../runtime/client/client.ts';
 import type { Clock } from '../runtime/process/clock.ts';
 import type { Lister } from '../runtime/cache/informer.ts';
 import { NODES } from '../runtime/client/resources.ts';
-import type { Snapshot } from '../usage/snapshot.ts';
 import type { CachedNode } from './cachedNode.ts';
 import { stateOf, whyNotMeasurable, type NodeState, type NotMeasurable } from './notMeasurable.ts';
 
@@ -18,6 +17,12 @@ const AT_ONCE = 4;
 const LONGEST_WAIT_MS = 2_000;
 
 const NONE: ReadonlyMap<string, NotMeasurable> = new Map();
+
+/** What has to be known of a pass: whether it has figures at all, and of which nodes. */
+export interface Measured {
+  readonly ok: boolean;
+  readonly nodes: ReadonlyMap<string, { readonly percent?: number | undefined }>;
+}
 
 interface Look {
   /** By the monotonic clock. */
@@ -39,7 +44,7 @@ export class UnmeasuredNodes {
   readonly #options: UnmeasuredNodesOptions;
   readonly #looks = new Map<string, Look>();
   #found = NONE;
-  #latest: { readonly snapshot: Snapshot; readonly looked: Promise<void> } | undefined;
+  #latest: { readonly pass: Measured; readonly looked: Promise<void> } | undefined;
 
   constructor(options: UnmeasuredNodesOptions) {
     this.#options = options;
@@ -51,15 +56,15 @@ export class UnmeasuredNodes {
   }
 
   /** Resolves when the nodes that the pass has no figures of were looked at, or after two seconds; once for each pass. */
-  lookedAt(snapshot: Snapshot | undefined): Promise<void> {
+  lookedAt(pass: Measured | undefined): Promise<void> {
     // A pass that failed has no figures of any node, which is no news of them.
-    if (!snapshot?.ok) return Promise.resolve();
-    if (this.#latest?.snapshot !== snapshot) this.#latest = { snapshot, looked: this.#look(snapshot) };
+    if (!pass?.ok) return Promise.resolve();
+    if (this.#latest?.pass !== pass) this.#latest = { pass, looked: this.#look(pass) };
     return this.#latest.looked;
   }
 
-  async #look(snapshot: Snapshot): Promise<void> {
-    const unmeasured = this.#options.nodes.list().filter(({ name }) => snapshot.nodes.get(name)?.percent === undefined);
+  async #look(pass: Measured): Promise<void> {
+    const unmeasured = this.#options.nodes.list().filter(({ name }) => pass.nodes.get(name)?.percent === undefined);
     this.#forgetOthers(unmeasured);
     const due = this.#dueOf(unmeasured);
     if (due.length > 0) await this.#within(this.#lookAtAll(due).then(() => this.#find(unmeasured)));

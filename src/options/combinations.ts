@@ -1,4 +1,4 @@
-import { LEAST_SAMPLES_PER_WINDOW } from '../usage/snapshot.ts';
+import { LEAST_SAMPLES_PER_WINDOW } from '../usage/evaluate/snapshot.ts';
 import { prometheusDuration } from './kubernetesValues.ts';
 import type { FlagKey, Flags } from './flags.ts';
 

@@ -1,6 +1,6 @@
 import { defaultMeasurementOptions, POD_INTERFACES } from '../controllers/measurement/options.ts';
 import { nodeLabel, resources, retention, retentionSize, tolerations, volumeSize } from './kubernetesValues.ts';
-import { DEFAULT_EXCLUDED_DEVICES } from '../usage/devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES } from '../usage/evaluate/devices.ts';
 import {
   address,
   boolean,

@@ -1,5 +1,5 @@
 import { Client, request } from 'undici';
-import { factsQuery, ratesQuery, type UsageQuery } from '../../src/usage/queries.ts';
+import { factsQuery, ratesQuery, type UsageQuery } from '../../src/usage/pass/queries.ts';
 import { nodeName } from './shape.ts';
 
 /**

@@ -5,7 +5,7 @@ import { transformSync } from 'esbuild';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { DEFAULT_RATE_WINDOW_SECONDS } from '../../src/controllers/measurement/options.ts';
-import type { UsageQuery } from '../../src/usage/queries.ts';
+import type { UsageQuery } from '../../src/usage/pass/queries.ts';
 import { withNodeOptions } from '../faults/nodeOptions.ts';
 import { until } from '../faults/measured.ts';
 import { startOperator, type Operator } from '../integration/operator.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import { stringify } from 'yaml';
 import { managerOptions } from '../../src/managerOptions.ts';
 import { readInvocation } from '../../src/options.ts';
-import { samplesPerWindowQuery, type UsageQuery } from '../../src/usage/queries.ts';
+import { samplesPerWindowQuery, type UsageQuery } from '../../src/usage/pass/queries.ts';
 import { promtool } from './promtool.ts';
 
 let directory: string;

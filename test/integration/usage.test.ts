@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { PrometheusError } from '../../src/usage/prometheusError.ts';
-import type { NodeUsage } from '../../src/usage/percent.ts';
-import { windowIsTooShort } from '../../src/usage/snapshot.ts';
+import { PrometheusError } from '../../src/prometheus/prometheusError.ts';
+import type { NodeUsage } from '../../src/usage/evaluate/percent.ts';
+import { windowIsTooShort } from '../../src/usage/evaluate/snapshot.ts';
 import { expectPercent, snapshotWhen } from './usageSnapshot.ts';
 import { NODES, SAMPLES, startUsageWorld } from './usageWorld.ts';
 import type { UsageWorld } from './usageWorld.ts';

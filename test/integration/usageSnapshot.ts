@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import { systemClock } from '../../src/runtime/process/clock.ts';
 import { createLogger } from '../../src/runtime/process/logger.ts';
-import { createUsageFeed } from '../../src/usage/feed.ts';
-import type { UsageFeedOptions } from '../../src/usage/feed.ts';
-import type { KnownNode } from '../../src/usage/nodeNames.ts';
-import type { NodeUsage } from '../../src/usage/percent.ts';
-import type { LabelMatcher, UsageQuery } from '../../src/usage/queries.ts';
-import type { Snapshot } from '../../src/usage/snapshot.ts';
+import { createUsageFeed } from '../../src/usage/pass/feed.ts';
+import type { UsageFeedOptions } from '../../src/usage/pass/feed.ts';
+import type { KnownNode } from '../../src/nodes/nodeNames.ts';
+import type { NodeUsage } from '../../src/usage/evaluate/percent.ts';
+import type { LabelMatcher, UsageQuery } from '../../src/usage/pass/queries.ts';
+import type { Snapshot } from '../../src/usage/evaluate/snapshot.ts';
 
 /** rate() extrapolates, and scrapes are late on a busy machine. */
 const TOLERANCE = 0.15;

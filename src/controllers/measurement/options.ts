@@ -1,5 +1,5 @@
 import type { V1ResourceRequirements, V1Toleration } from '@kubernetes/client-node';
-import { LEAST_SAMPLES_PER_WINDOW } from '../../usage/snapshot.ts';
+import { LEAST_SAMPLES_PER_WINDOW } from '../../usage/evaluate/snapshot.ts';
 
 /** What the operator measures with, and where. */
 export interface MeasurementOptions {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../runtime/client/resource.ts';
-import type { PrometheusClient, Question } from '../../usage/prometheusClient.ts';
+import type { PrometheusClient, Question } from '../../prometheus/prometheusClient.ts';
 import { allComponents } from './components/components.ts';
 import { foreignServer } from './decide/foreignServer.ts';
 import type { ObservedComponent } from './decide/plan.ts';

@@ -1,5 +1,5 @@
-import type { PrometheusClient } from '../../usage/prometheusClient.ts';
-import { PrometheusError } from '../../usage/prometheusError.ts';
+import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
+import { PrometheusError } from '../../prometheus/prometheusError.ts';
 
 /**
  * A client of the operator's own Prometheus that asks nobody else's. Its query throws PrometheusError BadConfiguration,

@@ -13,7 +13,7 @@ import type { Logger } from '../../runtime/process/logger.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { WrittenObjects } from '../../runtime/cache/writtenObjects.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
-import type { UsageFeed } from '../../usage/feed.ts';
+import type { UsageFeed } from '../../usage/pass/feed.ts';
 import type { Writers } from './act.ts';
 import { CrdCheck } from './crdCheck.ts';
 import { CrdWarnings } from './crdWarnings.ts';

@@ -1,7 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../api/trafficwatch.ts';
 import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
-import type { Snapshot } from '../../usage/snapshot.ts';
+import type { Snapshot } from '../../usage/evaluate/snapshot.ts';
 import type { Failure } from './decide/failure.ts';
 
 /** What was last written under a label key of a Node; remembered until it has stood for a while. */

@@ -10,7 +10,7 @@ import type { Lister } from '../../runtime/cache/informer.ts';
 import { DEPLOYMENTS } from '../../runtime/client/resources.ts';
 import { keyOf, refOfKey } from '../../runtime/client/resource.ts';
 import type { WrittenObjects } from '../../runtime/cache/writtenObjects.ts';
-import type { UsageFeed } from '../../usage/feed.ts';
+import type { UsageFeed } from '../../usage/pass/feed.ts';
 import type { CrdCheck } from './crdCheck.ts';
 import { previousKeyOf, specKeyOf } from './decide/plan.ts';
 import { failureOf } from './failures.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/process/clock.ts';
-import type { Snapshot } from '../../usage/snapshot.ts';
+import type { Snapshot } from '../../usage/evaluate/snapshot.ts';
 import type { TrafficWatchMetrics } from './metrics.ts';
 
 /**

@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import type { MeasurementOptions, PrometheusVolume } from '../options.ts';
-import { factsQuery } from '../../../usage/queries.ts';
+import { factsQuery } from '../../../usage/pass/queries.ts';
 import type { Component } from './component.ts';
 import { allComponents, allTargetComponents } from './components.ts';
 import { configFiles } from './prometheus.ts';

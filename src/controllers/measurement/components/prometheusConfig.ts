@@ -1,4 +1,4 @@
-import { FACT_METRICS } from '../../../usage/queries.ts';
+import { FACT_METRICS } from '../../../usage/pass/queries.ts';
 import { OPERATOR_FILE, OPERATOR_JOB, TARGET_FILES } from '../names.ts';
 import { PROMETHEUS_PORT } from '../options.ts';
 import type { MeasurementOptions, PrometheusOptions } from '../options.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Snapshot } from '../../../usage/snapshot.ts';
+import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Observation } from '../observation.ts';
 import { decidePlan } from './plan.ts';
 import { decideStatus } from './status.ts';

@@ -1,15 +1,15 @@
 import { ConditionType, Reason } from '../../../api/reasons.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch.ts';
 import { setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
-import { describeFall } from '../../../usage/capacityFall.ts';
-import type { NodeUsage } from '../../../usage/percent.ts';
+import { describeFall } from '../../../usage/evaluate/capacityDrop.ts';
+import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import {
   clockOffsetMinutes,
   LEAST_SAMPLES_PER_WINDOW,
   windowIsTooShort,
   type Snapshot,
-} from '../../../usage/snapshot.ts';
-import { describeStrays } from '../../../usage/strays.ts';
+} from '../../../usage/evaluate/snapshot.ts';
+import { describeStrays } from '../../../usage/evaluate/unattributedSeries.ts';
 import type { NodeView, Observation } from '../observation.ts';
 import { WAIT_FOR_DATA_MS, waitingSinceOf } from './deployment.ts';
 import type { Failure } from './failure.ts';

@@ -1,4 +1,4 @@
-import type { NodeUsage } from '../../../usage/percent.ts';
+import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { NodeView, Observation } from '../observation.ts';
 import { once } from './once.ts';
 

@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../../usage/snapshot.ts';
+import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 
 /** The reason of a failed pass as conditions, events and nodes name it, such as PrometheusUnreachable. */
 export function passFailureReason(snapshot: Snapshot): string {

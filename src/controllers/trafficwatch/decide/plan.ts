@@ -9,7 +9,7 @@ import {
   type TrafficWatchSpec,
   type TrafficWatchStatus,
 } from '../../../api/trafficwatch.ts';
-import type { Snapshot } from '../../../usage/snapshot.ts';
+import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Claim, Observation } from '../observation.ts';
 import { FINALIZER } from '../names.ts';
 import { schedulesBy } from './affinity.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Snapshot } from '../../../usage/snapshot.ts';
+import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Observation } from '../observation.ts';
 import { anObservation, failedPass, NOW, pass } from '../testing/observations.ts';
 import { eventsOf, settled, statusOf } from '../testing/settled.ts';

@@ -1,5 +1,5 @@
 import type { Condition } from '../../../runtime/controller/conditions.ts';
-import { windowIsTooShort, type Snapshot } from '../../../usage/snapshot.ts';
+import { windowIsTooShort, type Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Observation } from '../observation.ts';
 import { measuredNodes } from './measuredNodes.ts';
 

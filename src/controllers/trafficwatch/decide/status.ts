@@ -1,6 +1,6 @@
 import { ConditionType } from '../../../api/reasons.ts';
 import { labelKeyOf, type NodeStatus, type TrafficWatch, type TrafficWatchStatus } from '../../../api/trafficwatch.ts';
-import { formatPercent, type NodeUsage } from '../../../usage/percent.ts';
+import { formatPercent, type NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { NodeView, Observation } from '../observation.ts';
 import { decideConditions } from './conditions.ts';
 import type { Failure } from './failure.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { trafficWatchSchema } from '../../../api/trafficwatch.ts';
 import { diffMergePatch } from '../../../runtime/apply/mergePatch.ts';
 import { anObservation, aWatch, KEY, NOW, pass, usage } from '../testing/observations.ts';
-import type { Snapshot } from '../../../usage/snapshot.ts';
+import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Observation } from '../observation.ts';
 import { decidePlan } from './plan.ts';
 import { selectNodes } from './statusNodes.ts';

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../../api/trafficwatch.ts';
 import { isNotMeasurable, type NotMeasurable } from '../../../nodes/notMeasurable.ts';
-import { describeFall, isAboveForFall } from '../../../usage/capacityFall.ts';
-import type { NodeUsage } from '../../../usage/percent.ts';
+import { describeFall, isAboveForFall } from '../../../usage/evaluate/capacityDrop.ts';
+import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import { once } from './once.ts';
 
 /** The value of the node label: whether the node is unfit. */

@@ -1,8 +1,8 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { Placement } from '../../../api/placement.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch.ts';
-import type { NodeUsage } from '../../../usage/percent.ts';
-import type { Snapshot } from '../../../usage/snapshot.ts';
+import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
+import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { ownerReferenceOf } from '../decide/deployment.ts';
 import type { Claim, Observation } from '../observation.ts';
 

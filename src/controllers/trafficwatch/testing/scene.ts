@@ -19,7 +19,7 @@ import {
 } from '../../../runtime/client/resource.ts';
 import { Store } from '../../../runtime/cache/store.ts';
 import { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
-import type { Snapshot } from '../../../usage/snapshot.ts';
+import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Writers } from '../act.ts';
 import { CrdWarnings } from '../crdWarnings.ts';
 import { KeptStatuses } from '../keptStatuses.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_EXCLUDED_DEVICES, VIRTUAL_DRIVERS, VLAN_NAME } from '../../../../usage/devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES, VIRTUAL_DRIVERS, VLAN_NAME } from '../../../../usage/evaluate/devices.ts';
 import type { MeasurementOptions } from '../../options.ts';
 import { renderRules } from './rule.ts';
 import type { RecordingRule } from './rule.ts';
@@ -36,7 +36,7 @@ function exportersRules(windowSeconds: number): RecordingRule[] {
   return [
     {
       record: 'node_device:node_network_transmit_bytes:rate',
-      why: 'Devices that count: not by a name of container networks, no slave of a bond, no virtual driver, nothing that\nlies on another device. The operator looks at these in the same order (src/usage/devices.ts).',
+      why: 'Devices that count: not by a name of container networks, no slave of a bond, no virtual driver, nothing that\nlies on another device. The operator looks at these in the same order (src/usage/evaluate/devices.ts).',
       expr: transmitRate(windowSeconds),
     },
     {

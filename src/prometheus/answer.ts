@@ -1,0 +1,164 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Answer, type Conceal, parseJson, remarksOf, vectorOf } from './answerEnvelope.ts';
+import { Incoming } from './bodyBuffer.ts';
+import { PrometheusError } from './prometheusError.ts';
+
+/** Takes the series of an answer in, in their order; also those before something is found to be wrong with it. */
+export interface SeriesVisitor {
+  /** @param series an element of `data.result`, as it was parsed */
+  visit(series: unknown): void;
+  /**
+   * Has the place of `visit` for the series of a large answer, where there is one: they are not parsed yet.
+   *
+   * @param bytes hold the element from `from` to `to`; they are used for others later
+   */
+  visitBytes?(bytes: Buffer, from: number, to: number): void;
+}
+
+/** How an answer is read. */
+export interface Reading {
+  visitor: SeriesVisitor;
+  /** Ends the work by throwing its reason: before anything is visited, and at each chunk and turn. */
+  signal: AbortSignal;
+  /** A body may have so many bytes. */
+  most: number;
+  conceal: Conceal;
+}
+
+/** Answers up to this length, those of a few hundred nodes, are read in one go. JSON.parse takes about a millisecond. */
+const AT_ONCE_BYTES = 128 * 1024;
+/** The event loop waits no longer than this, and a few series, for our turn to end. */
+const LONGEST_TURN_MS = 8;
+const SERIES_A_LOOK = 64;
+/** Begins an element but the first. Not possible within a string, where a quote has a backslash before it. */
+const BOUNDARY = Buffer.from(',{"metric":');
+const RESULT = Buffer.from('"result":[');
+
+/**
+ * Reads the body of an instant query's answer. Bodies of megabytes are read while they come, series by series, with
+ * turns for others in between: held as a whole they would be in memory twice, and JSON.parse of 30,000 series would stop
+ * the event loop for 50 ms and more.
+ *
+ * @param body the bytes as they come
+ * @returns the rest of the answer. Throws PrometheusError TooLarge, QueryFailed where it is Prometheus' word that the
+ * query failed, Unreachable where it breaks off after series were visited, BadAnswer for what is no successful answer
+ * with a vector; or what `body` throws when it breaks off before.
+ */
+export async function readAnswer(body: AsyncIterable<Buffer>, reading: Reading): Promise<Answer> {
+  reading.signal.throwIfAborted();
+  const incoming = new Incoming(body, reading.most);
+  let isWhole = false;
+  while (!isWhole && incoming.bytes.length <= AT_ONCE_BYTES) isWhole = !(await incoming.more());
+  const start = isWhole ? undefined : startOfElements(incoming.bytes);
+  if (start !== undefined) return readElements(incoming, start, reading);
+  if (!isWhole) await incoming.rest();
+  return readAtOnce(incoming.bytes, reading);
+}
+
+function readAtOnce(body: Buffer, { visitor, signal, conceal }: Reading): Answer {
+  signal.throwIfAborted();
+  const envelope = parseJson(body.toString('utf8'));
+  const result = vectorOf(envelope, conceal);
+  for (const series of result) visitor.visit(series);
+  return { series: result.length, ...remarksOf(envelope, conceal) };
+}
+
+/** Where the elements of the vector begin; undefined where the beginning is not laid out as Prometheus does it. */
+function startOfElements(beginning: Buffer): number | undefined {
+  const start = beginning.indexOf(RESULT) + RESULT.length;
+  if (start < RESULT.length || !beginning.includes(BOUNDARY, start)) return undefined;
+  try {
+    const closed = JSON.parse(`${beginning.toString('utf8', 0, start)}]}}`) as { status?: unknown };
+    return vectorOf({ status: 'success', ...closed }, String).length === 0 ? start : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function readElements(incoming: Incoming, start: number, reading: Reading): Promise<Answer> {
+  const head = incoming.bytes.toString('utf8', 0, start);
+  incoming.drop(start);
+  const elements = new Elements(reading);
+  do {
+    incoming.drop(await elements.readComplete(incoming.bytes));
+  } while (await moreOf(incoming));
+  const end = endOfArray(incoming.bytes);
+  elements.read(incoming.bytes, 0, end);
+  const envelope = parseJson(`${head}${incoming.bytes.toString('utf8', end)}`);
+  if (vectorOf(envelope, reading.conceal).length > 0) throw new PrometheusError('BadAnswer', 'the answer is not JSON');
+  return { series: elements.count, ...remarksOf(envelope, reading.conceal) };
+}
+
+/** Series have been visited: to ask again would visit them twice. */
+async function moreOf(incoming: Incoming): Promise<boolean> {
+  try {
+    return await incoming.more();
+  } catch (error) {
+    if (error instanceof PrometheusError) throw error;
+    throw new PrometheusError('Unreachable', 'the connection broke off in the middle of the answer');
+  }
+}
+
+/** Hands elements to a visitor, in turns. */
+class Elements {
+  count = 0;
+  readonly #reading: Reading;
+  #turnStart = performance.now();
+
+  constructor(reading: Reading) {
+    this.#reading = reading;
+  }
+
+  /** Reads the elements that another follows. Returns how many bytes they take. */
+  async readComplete(bytes: Buffer): Promise<number> {
+    this.#reading.signal.throwIfAborted();
+    let from = 0;
+    for (;;) {
+      const to = bytes.indexOf(BOUNDARY, from);
+      if (to < 0) return from;
+      this.read(bytes, from, to);
+      from = to + 1;
+      if (this.count % SERIES_A_LOOK === 0) await this.#letOthersIn();
+    }
+  }
+
+  read(bytes: Buffer, from: number, to: number): void {
+    const { visitor } = this.#reading;
+    if (visitor.visitBytes === undefined) visitor.visit(parseSeries(bytes, from, to));
+    else visitor.visitBytes(bytes, from, to);
+    this.count++;
+  }
+
+  async #letOthersIn(): Promise<void> {
+    if (performance.now() - this.#turnStart < LONGEST_TURN_MS) return;
+    await nextTurn();
+    this.#reading.signal.throwIfAborted();
+    this.#turnStart = performance.now();
+  }
+}
+
+/** Parses one element. Throws PrometheusError BadAnswer. */
+export function parseSeries(bytes: Buffer, from: number, to: number): unknown {
+  return parseJson(bytes.toString('utf8', from, to));
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPENING = new Set([0x5b, 0x7b]);
+const CLOSING = new Set([0x5d, 0x7d]);
+
+/** Where the bracket is that closes the array whose last element `body` begins with. */
+function endOfArray(body: Buffer): number {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at] ?? 0;
+    if (inString) {
+      if (byte === BACKSLASH) at++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (OPENING.has(byte)) depth++;
+    else if (CLOSING.has(byte) && --depth < 0) return at;
+  }
+  return body.length;
+}

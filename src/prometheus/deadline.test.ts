@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../runtime/process/clock.ts';
+import { within } from './deadline.ts';
+import type { Patience } from './deadline.ts';
+
+const NEVER = new AbortController().signal;
+const FOREVER = () => new Promise<never>(() => undefined);
+
+describe('within', () => {
+  it('hands on what the work results in, and leaves no timer behind', async () => {
+    const clock = new FakeClock();
+    expect(await within({ clock, timeoutMs: 8_000, stopped: NEVER }, () => Promise.resolve(7))).toBe(7);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('ends work that does not heed its signal', async () => {
+    const clock = new FakeClock();
+    const result = within({ clock, timeoutMs: 8_000, stopped: NEVER }, FOREVER);
+    const refused = expect(result).rejects.toMatchObject({ reason: 'Deadline', message: 'no whole answer within 8 s' });
+    await clock.advance(8_000);
+    await refused;
+  });
+
+  it('ends with the reason for which everything is stopped', async () => {
+    const stopped = new AbortController();
+    const result = within({ clock: new FakeClock(), timeoutMs: 8_000, stopped: stopped.signal }, FOREVER);
+    stopped.abort(new Error('shut down'));
+    await expect(result).rejects.toThrow('shut down');
+  });
+
+  it('starts nothing after that', async () => {
+    const stopped = AbortSignal.abort(new Error('shut down'));
+    await expect(within({ clock: new FakeClock(), timeoutMs: 1, stopped }, FOREVER)).rejects.toThrow('shut down');
+  });
+
+  it('calls off what is left when a part of the work fails', async () => {
+    let left: Patience | undefined;
+    const work = (patience: Patience) => {
+      left = patience;
+      return Promise.reject(new Error('one of two'));
+    };
+    await expect(within({ clock: new FakeClock(), timeoutMs: 1, stopped: NEVER }, work)).rejects.toThrow('one of two');
+    expect(left?.signal.aborted).toBe(true);
+  });
+});

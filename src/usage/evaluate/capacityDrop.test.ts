@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { capacityFall, describeFall, isAboveForFall } from './capacityDrop.ts';
+import type { CountedDevice } from './nodeFacts.ts';
+import { FactsReading, NodeReadings, type DeviceReading } from '../series/nodeReadings.ts';
+import type { NodeUsage } from './percent.ts';
+
+const TEN_GBIT = 1.25e9;
+
+function readings(devices: Record<string, Partial<DeviceReading>>): NodeReadings {
+  const node = new NodeReadings();
+  for (const [name, fields] of Object.entries(devices))
+    node.devices.set(name, Object.assign(new FactsReading(), fields));
+  return node;
+}
+
+function counted(name: string, speed: number): CountedDevice {
+  return { name, speed, invalid: undefined };
+}
+
+function usage(percent: number, devices: readonly string[], capacityBytesPerSecond: number): NodeUsage {
+  return { node: 'a', percent, capacityBytesPerSecond, devices, timeSeconds: 0, reason: 'Measured' };
+}
+
+describe('capacityFall', () => {
+  const facts = { counted: [counted('bond0', TEN_GBIT), counted('eth0', -125000), counted('eth2', TEN_GBIT)] };
+  const node = usage(10, ['bond0', 'eth2'], 2 * TEN_GBIT);
+
+  it('is the sum of the speeds that there were, and names the devices that lost theirs', () => {
+    const peaks = readings({ bond0: { peak: 2 * TEN_GBIT } });
+    expect(capacityFall(node, facts, peaks)).toEqual({ fromBytesPerSecond: 3 * TEN_GBIT, devices: ['bond0'] });
+  });
+
+  it.each([
+    ['a slave that lost its link is in its bond already', { eth0: { peak: TEN_GBIT } }],
+    ['a speed that came back since they were asked for is no loss', { bond0: { peak: TEN_GBIT } }],
+    ['a device that is gone can not be compared', { eth7: { peak: TEN_GBIT } }],
+    ['no number is no peak', { bond0: { peak: NaN } }],
+  ])('is none: %s', (_why, peaks) => {
+    expect(capacityFall(node, facts, readings(peaks))).toBeUndefined();
+  });
+
+  it('is none of a node that is not measured', () => {
+    const unknown: NodeUsage = { node: 'a', devices: [], timeSeconds: 0, reason: 'NoSeries' };
+    expect(capacityFall(unknown, undefined, readings({ bond0: { peak: 1 } }))).toBeUndefined();
+  });
+});
+
+describe('a node whose capacity has fallen', () => {
+  const fall = { fromBytesPerSecond: 2 * TEN_GBIT, devices: ['bond0'] };
+  const node = { ...usage(80, ['bond0'], TEN_GBIT), fall };
+
+  it('says from what to what', () => {
+    expect(describeFall(node)).toBe('capacity fell from 20Gbit to 10Gbit (bond0)');
+    expect(describeFall(usage(80, ['bond0'], TEN_GBIT))).toBeUndefined();
+  });
+
+  it.each([
+    [60, true, '40 % of what it had'],
+    [39, false, 'it would be above in any case'],
+    [40, true, 'exactly the threshold is not above it'],
+    [80, false, 'it is not above'],
+  ])('is above %d % for that reason: %s (%s)', (maxPercent, expected) => {
+    expect(isAboveForFall(node, maxPercent)).toBe(expected);
+  });
+});

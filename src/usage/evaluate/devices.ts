@@ -1,0 +1,170 @@
+import type { DeviceFacts } from '../series/deviceFacts.ts';
+import {
+  isFunction,
+  isInfiniBand,
+  isMacvlan,
+  isPairOrChild,
+  isSlave,
+  isTeam,
+  isUplinkName,
+  isVirtual,
+  MACVLAN_NAME,
+  VETH_NAME,
+  VLAN_NAME,
+} from './deviceKinds.ts';
+
+export { DEFAULT_EXCLUDED_DEVICES, MACVLAN_NAME, VETH_NAME, VIRTUAL_DRIVERS, VLAN_NAME } from './deviceKinds.ts';
+
+/** Why a device is not measured. `Absent`: its byte counter is not there. */
+export type Exclusion =
+  | 'Loopback'
+  | 'Name'
+  | 'Vlan'
+  | 'Absent'
+  | 'Slave'
+  | 'Driver'
+  | 'Tunnel'
+  | 'Child'
+  | 'Function'
+  | 'Team'
+  | 'InfiniBand';
+
+/** Which devices of a node count. */
+export interface DeviceChoice {
+  /** Sorted names. */
+  counted: readonly string[];
+  excluded: ReadonlyMap<string, Exclusion>;
+  /** Nothing counts but these: veths or macvlans of which any may be the uplink. Empty in every other case. */
+  ambiguousUplinks: readonly string[];
+}
+
+/** What most nodes have, once for all of them. */
+const NOTHING: ReadonlyMap<string, Exclusion> = new Map();
+const NONE: readonly string[] = [];
+const VLAN = new RegExp(`^(?:${VLAN_NAME})$`);
+const VETH = new RegExp(`^(?:${VETH_NAME})$`);
+const MACVLAN = new RegExp(`^(?:${MACVLAN_NAME})$`);
+
+/** Matches what a PromQL matcher with the same text matches: the whole name. Throws SyntaxError. */
+export function wholeName(pattern: string): RegExp {
+  return new RegExp(`^(?:${pattern})$`);
+}
+
+/**
+ * Decides which devices of one node count. Each device has one rank, by the first row that holds. The devices of the
+ * best rank that there is on the node count; those of every other rank do not.
+ *
+ * | Rank     | Excluded as  | Device |
+ * |----------|--------------|--------|
+ * | never    | Loopback     | lo, whatever the pattern |
+ * | never *  | Name         | its name matches `exclude` |
+ * | never    | Vlan         | named like a VLAN, eth0.100 |
+ * | never    | Absent       | no byte counter |
+ * | never    | Slave        | IFF_SLAVE: its bond counts, or Azure's synthetic device |
+ * | uplink   | Driver       | driver macvlan or ipvlan |
+ * | never    | Driver       | another virtual driver: bridge, tunnel, VLAN, Open vSwitch, … |
+ * | uplink   | Driver/Child | driver veth or netkit; without a driver, iface_link is not its own index |
+ * | never    | Tunnel       | no driver, and the flags of a tunnel: IFF_POINTOPOINT or IFF_NOARP |
+ * | never    | Function     | SR-IOV: a virtual function beside its physical function |
+ * | 2        | Team         | a team: its ports do not show that they are, so these count in its place |
+ * | 3        | InfiniBand   | IP over InfiniBand, beside Ethernet |
+ * | 1        |              | all others: Ethernet, bonds, Wi-Fi, USB, and what a cloud provider offers as one of these |
+ *
+ * Rank `uplink` is the last. Its devices are the interfaces of pods, and what else lies on a NIC; on a node that is a
+ * container itself, its uplink is one of them. Of several, those that are named as uplinks are (eth0) count, else a
+ * macvlan that is the only one, else a veth that is the only one; else they are ambiguous. Where there is none of that
+ * rank (*), those that were excluded by the name of a macvlan or veth are looked at in the same way.
+ */
+export function chooseDevices(devices: ReadonlyMap<string, DeviceFacts>, exclude: RegExp): DeviceChoice {
+  const excluded = new Map<string, Exclusion>();
+  const ranked = new Map<Rank, string[]>();
+  for (const [name, facts] of devices) {
+    const why = exclusionOf(name, facts, exclude, devices);
+    const rank = rankOf(name, facts, why);
+    if (rank !== undefined) namesOf(ranked, rank).push(name);
+    if (why !== undefined) excluded.set(name, why);
+  }
+  const best = RANKS.find((rank) => ranked.has(rank));
+  if (best === undefined) return onlyUplink(byName(devices), excluded, devices);
+  const names = namesOf(ranked, best);
+  return best === 'uplink' ? onlyUplink(names, excluded, devices) : choice(names, excluded);
+}
+
+/** Best first. */
+const RANKS = ['physical', 'team', 'infiniband', 'uplink'] as const;
+type Rank = (typeof RANKS)[number];
+const RANK_OF: ReadonlyMap<Exclusion | undefined, Rank> = new Map([
+  [undefined, 'physical'],
+  ['Team', 'team'],
+  ['InfiniBand', 'infiniband'],
+  ['Child', 'uplink'],
+]);
+
+function namesOf(ranked: Map<Rank, string[]>, rank: Rank): string[] {
+  const names = ranked.get(rank) ?? [];
+  ranked.set(rank, names);
+  return names;
+}
+
+function exclusionOf(
+  name: string,
+  facts: DeviceFacts,
+  exclude: RegExp,
+  devices: ReadonlyMap<string, DeviceFacts>,
+): Exclusion | undefined {
+  if (name === 'lo') return 'Loopback';
+  if (exclude.test(name)) return 'Name';
+  if (VLAN.test(name)) return 'Vlan';
+  if (facts.total === undefined) return 'Absent';
+  if (isSlave(facts)) return 'Slave';
+  if (isPairOrChild(facts)) return facts.driver ? 'Driver' : 'Child';
+  if (isVirtual(name, facts)) return facts.driver ? 'Driver' : 'Tunnel';
+  if (isFunction(name, facts, devices)) return 'Function';
+  if (isTeam(name, facts)) return 'Team';
+  return isInfiniBand(name, facts) ? 'InfiniBand' : undefined;
+}
+
+function rankOf(name: string, facts: DeviceFacts, why: Exclusion | undefined): Rank | undefined {
+  if (why === 'Driver') return isPairOrChild(facts) || isMacvlan(name, facts) ? 'uplink' : undefined;
+  return RANK_OF.get(why);
+}
+
+/** The macvlans that have such a name, else the veths. */
+function byName(devices: ReadonlyMap<string, DeviceFacts>): string[] {
+  const named = (pattern: RegExp): string[] =>
+    [...devices].filter(([name, { total }]) => pattern.test(name) && total !== undefined).map(([name]) => name);
+  const macvlans = named(MACVLAN);
+  return macvlans.length > 0 ? macvlans : named(VETH);
+}
+
+function onlyUplink(
+  candidates: readonly string[],
+  excluded: Map<string, Exclusion>,
+  devices: ReadonlyMap<string, DeviceFacts>,
+): DeviceChoice {
+  const usual = candidates.filter(isUplinkName);
+  const uplinks = usual.length > 0 ? withoutChildren(usual, devices) : macvlansFirst(candidates, devices);
+  if (usual.length === 0 && uplinks.length > 1) {
+    return { counted: [], excluded, ambiguousUplinks: uplinks.toSorted() };
+  }
+  for (const name of uplinks) excluded.delete(name);
+  return choice(uplinks, excluded);
+}
+
+function macvlansFirst(names: readonly string[], devices: ReadonlyMap<string, DeviceFacts>): readonly string[] {
+  const macvlans = names.filter((name) => isMacvlan(name, devices.get(name) ?? {}));
+  return macvlans.length > 0 ? macvlans : names;
+}
+
+/** Without a macvlan on another of them. iface_link of a veth is an index in another namespace and says nothing here. */
+function withoutChildren(names: readonly string[], devices: ReadonlyMap<string, DeviceFacts>): string[] {
+  const ids = new Set(names.map((name) => devices.get(name)?.ifaceId));
+  return names.filter((name) => {
+    const facts = devices.get(name) ?? {};
+    return !(isMacvlan(name, facts) && facts.ifaceLink !== facts.ifaceId && ids.has(facts.ifaceLink));
+  });
+}
+
+function choice(names: readonly string[], excluded: ReadonlyMap<string, Exclusion>): DeviceChoice {
+  return { counted: names.toSorted(), excluded: excluded.size === 0 ? NOTHING : excluded, ambiguousUplinks: NONE };
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import type { HostLayout, LayoutDevice } from './testing/layouts/layout.ts';
+import { LAYOUT_GROUPS } from './testing/layouts/layouts.ts';
+import type { FakeDevice } from '../../prometheus/testing/fakePrometheus.ts';
+import { PassScene } from '../pass/testing/passScene.ts';
+
+const LAYOUTS = [...LAYOUT_GROUPS.values()].flat();
+const BYTES_PER_GBIT = 125e6;
+
+interface Way {
+  drivers: boolean;
+  annotation: boolean;
+}
+const WAYS: readonly Way[] = [
+  { drivers: true, annotation: false },
+  { drivers: true, annotation: true },
+  { drivers: false, annotation: false },
+  { drivers: false, annotation: true },
+];
+const CASES = LAYOUTS.flatMap((layout) => WAYS.map((way) => ({ ...layout, ...way })));
+
+/** The series of a layout. lo is index 1, the others follow. */
+function devicesOf({ devices }: HostLayout, withDrivers: boolean): FakeDevice[] {
+  const lo: LayoutDevice = { name: 'lo', driver: '', load: 50, flags: 0x9 };
+  const names = ['lo', ...devices.map(({ name }) => name)];
+  return [lo, ...devices].map((device, n): FakeDevice => {
+    const { name, driver, speed, load, flags, on } = device;
+    const link = typeof on === 'string' ? names.indexOf(on) + 1 : on;
+    return {
+      node: 'a',
+      instance: 'a:9100',
+      device: name,
+      rate: String(load * BYTES_PER_GBIT),
+      total: String(1e12 + n),
+      ...(speed !== undefined && { speed: String(speed * BYTES_PER_GBIT) }),
+      flags: String(flags),
+      ifaceId: String(n + 1),
+      ifaceLink: String(link ?? n + 1),
+      ...(withDrivers && driver !== '' && { driver }),
+    };
+  });
+}
+
+describe('a node whose uplink is 95 % full', () => {
+  it.each(CASES)('is measured so: $name, drivers $drivers, annotation $annotation', async (layout) => {
+    const scene = new PassScene();
+    scene.prometheus.devices = devicesOf(layout, layout.drivers);
+    const { nodes } = await scene.next({ a: layout.annotation ? { capacity: layout.capacity } : {} });
+    const usage = nodes.get('a');
+    const { reason, evenWithAnnotation } = layout.unknown ?? {};
+    if (reason !== undefined && (!layout.annotation || evenWithAnnotation)) {
+      expect(usage).toMatchObject({ reason, message: expect.stringMatching(/\w{3}/) as string });
+      return;
+    }
+    const idle = layout.annotation ? (layout.idle ?? []) : [];
+    expect(usage?.devices).toEqual([...layout.counted, ...idle].sort());
+    expect(usage?.lacksDrivers).toBe(layout.drivers ? undefined : true);
+    expect(usage?.percent).toBeGreaterThanOrEqual(90);
+    expect(usage?.percent).toBeLessThanOrEqual(100);
+  });
+
+  it('is looked at in many layouts, each under a name of its own', () => {
+    expect(new Set(LAYOUTS.map(({ name }) => name)).size).toBe(LAYOUTS.length);
+    expect(LAYOUTS.length).toBeGreaterThanOrEqual(25);
+  });
+});

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
+import { FactsCondenser } from './nodeFacts.ts';
+import { FactsReading, NodeReadings, type DeviceReading } from '../series/nodeReadings.ts';
+
+const EXCLUDE = wholeName(DEFAULT_EXCLUDED_DEVICES);
+
+function readings(devices: Record<string, Partial<DeviceReading>>, instances = ['a:9100']): NodeReadings {
+  const node = new NodeReadings();
+  for (const [name, fields] of Object.entries(devices)) {
+    node.devices.set(name, Object.assign(new FactsReading(), fields));
+    if (Number.isNaN(fields.total)) node.noteInvalid(name, `total of ${name} is "x"`);
+  }
+  for (const instance of instances) node.noteInstance(instance);
+  return node;
+}
+
+describe('facts of nodes', () => {
+  const device = fc.record({
+    total: fc.constantFrom(undefined, 7, -1, NaN),
+    speed: fc.constantFrom(undefined, 125, NaN),
+    flags: fc.constantFrom(undefined, 0x800),
+  });
+  const devices = fc.dictionary(fc.constantFrom('eth0', 'eth1', 'veth1', 'veth2', 'lo'), device);
+
+  it('are the same whatever nodes there were before', () => {
+    fc.assert(
+      fc.property(fc.array(devices, { maxLength: 8 }), (nodes) => {
+        const condenser = new FactsCondenser(EXCLUDE);
+        for (const node of nodes) {
+          const alone = new FactsCondenser(EXCLUDE).condense(readings(node));
+          expect(condenser.condense(readings(node))).toEqual(alone);
+        }
+      }),
+    );
+  });
+
+  it('have what is the same for a kind of nodes once', () => {
+    const condenser = new FactsCondenser(EXCLUDE);
+    const [one, other, slower] = [125, 125, 12.5].map((speed, n) =>
+      condenser.condense(readings({ eth0: { total: n, speed } }, [`${n}:9100`])),
+    );
+    expect(one?.devices).toBe(other?.devices);
+    expect(slower?.devices).not.toBe(one?.devices);
+    expect([one, other].map((each) => [each?.transmitBytesTotal, each?.soleInstance])).toEqual([
+      [0, '0:9100'],
+      [1, '1:9100'],
+    ]);
+  });
+
+  it('tell all instances where there is more than one', () => {
+    const { soleInstance, instances } = new FactsCondenser(EXCLUDE).condense(readings({}, ['a:9100', 'a:9200']));
+    expect([soleInstance, instances]).toEqual([undefined, new Set(['a:9100', 'a:9200'])]);
+  });
+});

@@ -1,0 +1,75 @@
+import { chooseDevices, type DeviceChoice } from './devices.ts';
+import type { NodeReadings } from '../series/nodeReadings.ts';
+
+/** A device that counts, but for its rate. */
+export interface CountedDevice {
+  readonly name: string;
+  /** Bytes per second; NaN where the sample is no number, undefined where there is none. */
+  readonly speed: number | undefined;
+  /** What is wrong with its counter, in words. */
+  readonly invalid: string | undefined;
+}
+
+/** The devices of a node. Nodes of one kind have one of these together. */
+export interface NodeDevices extends Pick<DeviceChoice, 'excluded' | 'ambiguousUplinks'> {
+  /** Sorted by name. */
+  readonly counted: readonly CountedDevice[];
+  /** Their names. */
+  readonly names: readonly string[];
+  /** Set where the exporter reports the driver of none of its devices: only names, links and flags show virtual ones. */
+  readonly lacksDrivers: true | undefined;
+}
+
+/** What facts say of one node. */
+export interface NodeFacts extends Pick<NodeReadings, 'soleInstance' | 'duplicate'> {
+  readonly devices: NodeDevices;
+  /** Sum of the counters of the devices that count. */
+  readonly transmitBytesTotal: number;
+  /** Where there is no sole one. */
+  readonly instances: ReadonlySet<string> | undefined;
+}
+
+/**
+ * Condenses readings into what is looked at in each pass: those of large clusters serve several. There are as many as
+ * nodes, and mostly few kinds of nodes.
+ */
+export class FactsCondenser {
+  readonly #exclude: RegExp;
+  readonly #kinds = new Map<string, NodeDevices>();
+
+  /** @param exclude devices whose whole name matches do not count */
+  constructor(exclude: RegExp) {
+    this.#exclude = exclude;
+  }
+
+  condense(readings: NodeReadings): NodeFacts {
+    const { soleInstance, duplicate } = readings;
+    const devices = this.#shared(devicesOf(readings, this.#exclude));
+    const transmitBytesTotal = devices.names.reduce((sum, name) => sum + (readings.devices.get(name)?.total ?? 0), 0);
+    const instances = soleInstance === undefined ? readings.instances : undefined;
+    return { devices, transmitBytesTotal, soleInstance, instances, duplicate };
+  }
+
+  #shared(devices: NodeDevices): NodeDevices {
+    // JSON has no NaN, but shows where one stands: `null`, which no other speed is.
+    const kind = JSON.stringify([devices, ...devices.excluded]);
+    const known = this.#kinds.get(kind);
+    if (known === undefined) this.#kinds.set(kind, devices);
+    return known ?? devices;
+  }
+}
+
+function devicesOf({ devices, invalid }: NodeReadings, exclude: RegExp): NodeDevices {
+  const { counted: names, excluded, ambiguousUplinks } = chooseDevices(devices, exclude);
+  const counted = names.map((name): CountedDevice => {
+    const { speed, total } = devices.get(name) ?? {};
+    return { name, speed, invalid: invalid.get(name) ?? negative('counter', name, total) };
+  });
+  const lacksDrivers = [...devices.values()].some(({ driver }) => driver) ? undefined : true;
+  return { counted, names, excluded, ambiguousUplinks, lacksDrivers };
+}
+
+/** In words, what is wrong with a counter below 0, or its rate, which takes resets into account. */
+export function negative(what: string, device: string, value: number | undefined): string | undefined {
+  return value !== undefined && value < 0 ? `${what} of ${device} is ${value}` : undefined;
+}

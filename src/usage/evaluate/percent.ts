@@ -1,0 +1,255 @@
+import { parseCapacity } from './capacity.ts';
+import { negative, type CountedDevice, type NodeDevices, type NodeFacts } from './nodeFacts.ts';
+import type { NodeReadings } from '../series/nodeReadings.ts';
+import type { UsageReason } from './usageReason.ts';
+
+/** That a node's devices could carry more within the last hour than they can now: a bond lost a slave, a NIC its speed. */
+export interface CapacityFall {
+  /** Bytes per second: the sum of the measured devices, each at its highest speed of the last hour. */
+  fromBytesPerSecond: number;
+  /** The devices that are slower now, sorted. */
+  devices: readonly string[];
+}
+
+/** How much of a node's network is in use. */
+export interface NodeUsage {
+  node: string;
+  /** At least 0; absent unless the reason is Measured. A burst may go beyond 100. */
+  percent?: number;
+  /** Sum of the counters of the devices that count; an integer. */
+  transmitBytesTotal?: number;
+  transmitBytesPerSecond?: number;
+  capacityBytesPerSecond?: number;
+  /** The devices whose traffic is in the sums, sorted. */
+  devices: readonly string[];
+  /** The server's time of evaluation, seconds since 1970. */
+  timeSeconds: number;
+  reason: UsageReason;
+  /** What it could carry before; absent unless its devices have become slower within the last hour. */
+  fall?: CapacityFall;
+  /** What is wrong, for a person. Absent when Measured. */
+  message?: string;
+  /** Set when Measured without the driver of any device. */
+  lacksDrivers?: true | undefined;
+}
+
+/** All that is known of one node in one pass. */
+export interface NodeInput {
+  node: string;
+  facts: NodeFacts | undefined;
+  rates: NodeReadings | undefined;
+  /** The annotation, as it was written: stands in for the sum of speeds. */
+  capacity: string | undefined;
+  timeSeconds: number;
+}
+
+type Numbers = Pick<NodeUsage, 'transmitBytesTotal' | 'transmitBytesPerSecond' | 'capacityBytesPerSecond'>;
+interface Found {
+  facts: NodeFacts;
+  rates: NodeReadings | undefined;
+}
+interface Problem {
+  reason: Exclude<UsageReason, 'Measured'>;
+  message: string;
+}
+/** Sums over the devices of a node that count and have a rate, and over those of them whose speed is known. */
+interface Sums {
+  /** How many. */
+  devices: number;
+  devicesOfKnownSpeed: number;
+  /** Bytes per second. */
+  rate: number;
+  rateOfKnownSpeed: number;
+  speed: number;
+}
+
+/**
+ * percent = 100 × sum of the rates of the measured devices / sum of their speeds. A device without a usable speed is
+ * not measured; a capacity annotation replaces the denominator, and then every device that counts is measured. Never
+ * a number for lack of data.
+ */
+export function nodeUsage(input: NodeInput): NodeUsage {
+  const { facts, rates } = input;
+  const series = checkSeries(facts, rates);
+  if (series) return unknown(input, series);
+  if (!facts) return unknown(input, gone(rates));
+  const found = { facts, rates };
+  const devices = checkDevices(found);
+  return devices ? unknown(input, devices) : measure(input, found);
+}
+
+function gone(rates: NodeReadings | undefined): Problem {
+  const [invalid] = [...(rates?.invalid.values() ?? [])].sort();
+  if (invalid !== undefined) return { reason: 'InvalidSample', message: invalid };
+  const message = 'its last scrape failed or is the first: there is a rate, but no counter and no speed';
+  return { reason: 'StaleSamples', message };
+}
+
+function checkSeries(facts: NodeFacts | undefined, rates: NodeReadings | undefined): Problem | undefined {
+  if (!facts && !rates) return { reason: 'NoSeries', message: 'Prometheus has no series of this node' };
+  if (!isOneExporter(facts ?? rates, rates ?? facts)) {
+    const instances = new Set([...instancesOf(facts), ...instancesOf(rates)]);
+    const names = [...instances].sort().map((name) => JSON.stringify(name));
+    return { reason: 'AmbiguousSeries', message: `series of several exporters: instance ${names.join(', ')}` };
+  }
+  const duplicate = rates?.duplicate ?? facts?.duplicate;
+  if (duplicate === undefined) return undefined;
+  return {
+    reason: 'AmbiguousSeries',
+    message: `several series of one device: ${duplicate}; a matcher can tell them apart`,
+  };
+}
+
+type Exporters = Pick<NodeFacts, 'soleInstance' | 'instances'> | undefined;
+
+function isOneExporter(one: Exporters, other: Exporters): boolean {
+  return one?.soleInstance !== undefined && one.soleInstance === other?.soleInstance;
+}
+
+function instancesOf(exporters: Exporters): Iterable<string> {
+  return exporters?.soleInstance === undefined ? (exporters?.instances ?? []) : [exporters.soleInstance];
+}
+
+function checkDevices(found: Found): Problem | undefined {
+  const { counted, excluded, ambiguousUplinks } = found.facts.devices;
+  if (ambiguousUplinks.length > 0) {
+    const names = ambiguousUplinks.join(', ');
+    const message = `several virtual devices and no physical one, each may be the uplink: ${names}`;
+    return { reason: 'AmbiguousUplink', message };
+  }
+  const invalid = invalidRate(found) ?? invalidCounterOrRate(found);
+  if (invalid !== undefined) return { reason: 'InvalidSample', message: invalid };
+  if (counted.length > 0) return undefined;
+  const names = [...excluded].map(([name, why]) => `${name} (${why})`).sort();
+  return { reason: 'NoSeries', message: `none of its devices counts: ${names.join(', ')}` };
+}
+
+/** The first rate that is no number, in words, of a device that counts or would if its counter were a number. */
+function invalidRate({ facts, rates }: Found): string | undefined {
+  if (rates === undefined || rates.invalid.size === 0) return undefined;
+  const telling = [...rates.invalid.keys()].sort().find((name) => isOfDevice(name, facts.devices));
+  return telling === undefined ? undefined : rates.invalid.get(telling);
+}
+
+function isOfDevice(name: string, { excluded }: NodeDevices): boolean {
+  const why = excluded.get(name);
+  return why === undefined || why === 'Absent';
+}
+
+/** The first sample of a device that counts which can't be, in words. */
+function invalidCounterOrRate({ facts, rates }: Found): string | undefined {
+  for (const { name, invalid } of facts.devices.counted) {
+    const problem = invalid ?? negative('rate', name, rates?.devices.get(name)?.rate);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function measure(input: NodeInput, found: Found): NodeUsage {
+  const { names } = found.facts.devices;
+  const sums = sumUp(found);
+  const transmitBytesTotal = Math.trunc(found.facts.transmitBytesTotal);
+  if (sums.devices === 0) return unknown(input, noRate(names), { transmitBytesTotal });
+  return input.capacity === undefined
+    ? ofSpeeds(input, found, sums, transmitBytesTotal)
+    : ofCapacity(input, input.capacity, found, sums, transmitBytesTotal);
+}
+
+/** Looks at each device once: there are three on each of many nodes, at every pass. */
+function sumUp({ facts, rates }: Found): Sums {
+  const sums = { devices: 0, rate: 0, devicesOfKnownSpeed: 0, rateOfKnownSpeed: 0, speed: 0 };
+  for (const { name, speed } of facts.devices.counted) {
+    const rate = rates?.devices.get(name)?.rate;
+    if (rate === undefined) continue;
+    sums.devices++;
+    sums.rate += rate;
+    if (!isUsable(speed)) continue;
+    sums.devicesOfKnownSpeed++;
+    sums.rateOfKnownSpeed += rate;
+    sums.speed += speed;
+  }
+  return sums;
+}
+
+function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
+  const { devicesOfKnownSpeed: devices, rateOfKnownSpeed: rate, speed } = sums;
+  if (devices === 0) {
+    return unknown(input, noSpeed(found.facts.devices), { transmitBytesTotal, transmitBytesPerSecond: sums.rate });
+  }
+  const { counted, names } = found.facts.devices;
+  const isMeasured = (each: CountedDevice): boolean => isUsable(each.speed) && hasRate(found, each.name);
+  // Mostly all that count: then one list serves pass after pass.
+  const measuredNames = devices === names.length ? names : counted.filter(isMeasured).map(({ name }) => name);
+  return measured(input, found, measuredNames, { rate, capacity: speed, total: transmitBytesTotal });
+}
+
+function ofCapacity(input: NodeInput, text: string, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
+  const capacity = parseCapacity(text);
+  if ('problem' in capacity) {
+    const message = `the capacity annotation ${capacity.problem}`;
+    return unknown(input, { reason: 'InvalidCapacity', message }, { transmitBytesTotal });
+  }
+  // The whole node's capacity needs the whole node's traffic: without one device's rate it would seem less than it is.
+  const { names } = found.facts.devices;
+  const unrated = names.filter((name) => !hasRate(found, name));
+  if (unrated.length > 0) return unknown(input, noRate(unrated), { transmitBytesTotal });
+  const { rate } = sums;
+  return measured(input, found, names, { rate, capacity: capacity.bytesPerSecond, total: transmitBytesTotal });
+}
+
+function hasRate({ rates }: Found, device: string): boolean {
+  return rates?.devices.get(device)?.rate !== undefined;
+}
+
+function measured(
+  input: NodeInput,
+  { facts }: Found,
+  devices: readonly string[],
+  { rate, capacity, total }: { rate: number; capacity: number; total: number },
+): NodeUsage {
+  const percent = (100 * rate) / capacity;
+  if (!Number.isFinite(percent))
+    return unknown(input, { reason: 'InvalidSample', message: `${rate} B/s of ${capacity}` });
+  return {
+    node: input.node,
+    percent,
+    transmitBytesTotal: total,
+    transmitBytesPerSecond: rate,
+    capacityBytesPerSecond: capacity,
+    devices,
+    timeSeconds: input.timeSeconds,
+    reason: 'Measured',
+    lacksDrivers: facts.devices.lacksDrivers,
+  };
+}
+
+function unknown(input: NodeInput, problem: Problem, numbers: Numbers = {}): NodeUsage {
+  return { node: input.node, ...numbers, devices: [], timeSeconds: input.timeSeconds, ...problem };
+}
+
+/** A NIC that is down reads -125000, some virtual ones 0. */
+function isUsable(speed: number | undefined): speed is number {
+  return speed !== undefined && Number.isFinite(speed) && speed > 0;
+}
+
+function noRate(names: readonly string[]): Problem {
+  const message = `fewer than two samples in the window for ${names.join(', ')}: not scraped lately, or new`;
+  return { reason: 'StaleSamples', message };
+}
+
+function noSpeed({ counted }: NodeDevices): Problem {
+  const speeds = counted.map(({ name, speed }) => `${name}: ${speed === undefined ? 'no speed' : `speed ${speed}`}`);
+  const message = `no known capacity (${speeds.join(', ')}); the capacity annotation of the node can give it`;
+  return { reason: 'NoCapacity', message };
+}
+
+/**
+ * A percent as status carries it: like Go's strconv.FormatFloat(x, 'e', -1, 64), "1.06976e-04". Shortest digits that
+ * read back as the same number, at least two digits of exponent.
+ *
+ * @param percent a finite number
+ */
+export function formatPercent(percent: number): string {
+  // toExponential() without digits gives as many as are needed, and a shorter exponent than Go's.
+  return percent.toExponential().replace(/([+-])(\d)$/, '$10$2');
+}

@@ -1,0 +1,265 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../../runtime/process/clock.ts';
+import { createLogger } from '../../runtime/process/logger.ts';
+import { createUsageFeed } from './feed.ts';
+import type { UsageFeed, UsageFeedOptions } from './feed.ts';
+import type { KnownNode } from '../../nodes/nodeNames.ts';
+import { PrometheusError } from '../../prometheus/prometheusError.ts';
+import type { Snapshot } from '../evaluate/snapshot.ts';
+import { FakePrometheus } from '../../prometheus/testing/fakePrometheus.ts';
+import type { FakeDevice } from '../../prometheus/testing/fakePrometheus.ts';
+
+const ETH0: FakeDevice = { node: 'a', instance: '10.0.0.1:9100', device: 'eth0', rate: '5', total: '70', speed: '100' };
+let clock: FakeClock;
+let prometheus: FakePrometheus;
+let stop: AbortController;
+let lines: Record<string, unknown>[];
+
+beforeEach(() => {
+  clock = new FakeClock();
+  prometheus = new FakePrometheus();
+  prometheus.devices = [ETH0];
+  stop = new AbortController();
+  lines = [];
+});
+afterEach(() => stop.abort());
+
+const NODES = new Map([['a', {}]]);
+
+function feedOf(options: Partial<UsageFeedOptions> = {}): UsageFeed {
+  return createUsageFeed({
+    endpoint: { url: 'http://prometheus:9090' },
+    query: { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [], direction: 'transmit' },
+    intervalMs: 10_000,
+    nodes: () => NODES,
+    clock,
+    logger: createLogger('info', { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) }),
+    client: prometheus,
+    ...options,
+  });
+}
+
+/** Runs a feed until the test ends. */
+function run(options: Partial<UsageFeedOptions> = {}): { feed: UsageFeed; seen: Snapshot[]; ended: Promise<void> } {
+  const feed = feedOf(options);
+  const seen: Snapshot[] = [];
+  feed.snapshots.subscribe((snapshot) => seen.push(snapshot));
+  return { feed, seen, ended: feed.run(stop.signal) };
+}
+
+describe('a pass', () => {
+  it('tells the usage of each node that is known, with data or without', async () => {
+    const nodes = new Map<string, KnownNode>([
+      ['a', { capacity: '800bit' }],
+      ['b', {}],
+    ]);
+    const { feed } = run({ nodes: () => nodes });
+    await clock.advance(0);
+    expect(feed.current).toMatchObject({ pass: 1, ok: true, startedAt: clock.now(), timeSeconds: 1_700_000_000 });
+    expect([...(feed.current?.nodes ?? [])]).toMatchObject([
+      ['a', { percent: 5, reason: 'Measured', timeSeconds: 1_700_000_000 }],
+      ['b', { reason: 'NoSeries' }],
+    ]);
+    expect(feed.current?.nodes.get('b')?.percent).toBeUndefined();
+  });
+
+  it('begins at once and then each interval, and counts', async () => {
+    const { seen, feed } = run();
+    await clock.advance(25_000);
+    expect(seen.map(({ pass, startedAt }) => [pass, startedAt - feed.startedAt])).toEqual([
+      [1, 0],
+      [2, 10_000],
+      [3, 20_000],
+    ]);
+    expect([feed.previous?.pass, feed.current?.pass]).toEqual([2, 3]);
+  });
+
+  it('is published before it is announced, so that a listener can read it', async () => {
+    const feed = feedOf();
+    const current: unknown[] = [];
+    feed.snapshots.subscribe((snapshot) => current.push(feed.current === snapshot));
+    void feed.run(stop.signal);
+    await clock.advance(0);
+    expect(current).toEqual([true]);
+  });
+
+  it('asks each question once, however many listen', async () => {
+    const { feed } = run();
+    for (let n = 0; n < 50; n++) feed.snapshots.subscribe();
+    await clock.advance(10_000);
+    expect([prometheus.count('rates'), prometheus.count('facts')]).toEqual([2, 2]);
+  });
+
+  it('is not overlapped by the next: a slow one takes its place', async () => {
+    let running = 0;
+    let most = 0;
+    prometheus.before = async (_question, kind) => {
+      if (kind === 'fallen') return; // asked beside the passes
+      most = Math.max(most, ++running);
+      await clock.sleep(25_000);
+      running--;
+    };
+    const { seen, feed } = run({ deadlineMs: 60_000 });
+    await clock.advance(60_000);
+    expect(seen.map(({ pass, startedAt }) => [pass, startedAt - feed.startedAt])).toEqual([
+      [1, 0],
+      [2, 30_000],
+    ]);
+    expect(most).toBe(2); // the two questions of one pass
+  });
+
+  it('tells the warnings of its answers once', async () => {
+    prometheus.warnings = ['store-2 did not answer'];
+    const { feed } = run();
+    await clock.advance(0);
+    expect(feed.current).toMatchObject({ ok: true, warnings: ['store-2 did not answer'] });
+  });
+
+  it('counts and names the series that belong to no node', async () => {
+    prometheus.devices.push(
+      { ...ETH0, node: 'gone' },
+      { instance: '10.0.0.9:9100', device: 'eth0', rate: '1', total: '1' },
+    );
+    const { feed } = run();
+    await clock.advance(20_000);
+    expect(feed.current).toMatchObject({ pass: 3, unmatchedSeries: 2, ambiguousSeries: 0 });
+    expect(feed.current?.unmatchedExamples).toContain('{instance="10.0.0.9:9100"}');
+    const logged = lines.filter(({ msg }) => msg === 'not every series has its node');
+    expect(logged).toHaveLength(1); // when they appear, not with every pass
+    expect(JSON.stringify(logged[0]?.found)).toContain('series that belong to no node: 2, such as');
+  });
+});
+
+describe('a pass that fails', () => {
+  it('has the error and no nodes, and the next one is tried', async () => {
+    prometheus.before = () => {
+      throw new PrometheusError('Unreachable', 'nobody there');
+    };
+    const { feed } = run();
+    await clock.advance(0);
+    expect(feed.current).toMatchObject({
+      pass: 1,
+      ok: false,
+      error: { reason: 'Unreachable', message: 'nobody there' },
+    });
+    expect(feed.current?.nodes.size).toBe(0);
+    prometheus.before = () => undefined;
+    await clock.advance(10_000);
+    expect(feed.current).toMatchObject({ pass: 2, ok: true });
+    expect(feed.previous).toMatchObject({ pass: 1, ok: false });
+  });
+
+  it('ends before the next is due, even when the server hangs and nothing heeds the deadline', async () => {
+    prometheus.before = () => new Promise(() => undefined);
+    const { seen } = run();
+    await clock.advance(8_000);
+    expect(seen).toMatchObject([{ ok: false, error: { reason: 'Deadline', message: 'no whole answer within 8 s' } }]);
+    await clock.advance(10_000);
+    expect(seen).toHaveLength(2);
+  });
+
+  it('is one whose facts are missing: rates alone would count a bond twice', async () => {
+    prometheus.before = (_question, kind) => {
+      if (kind === 'facts') throw new PrometheusError('TooLarge', 'no');
+    };
+    const { feed } = run();
+    await clock.advance(0);
+    expect(feed.current).toMatchObject({ ok: false, error: { reason: 'TooLarge' } });
+  });
+
+  it('is one whose nodes cannot be told: the feed lives on', async () => {
+    let calls = 0;
+    const { seen } = run({
+      nodes: () => {
+        if (++calls === 1) throw new Error('cache of hunter2');
+        return new Map([['a', {}]]);
+      },
+    });
+    await clock.advance(10_000);
+    expect(seen).toMatchObject([{ ok: false, error: { reason: 'Internal' } }, { ok: true }]);
+    expect(seen[0]?.error?.message).not.toContain('hunter2');
+  });
+
+  it('is logged when it begins and when it ends, not each time', async () => {
+    prometheus.before = () => {
+      throw new PrometheusError('Unreachable', 'nobody there');
+    };
+    run();
+    await clock.advance(30_000);
+    prometheus.before = () => undefined;
+    await clock.advance(20_000);
+    expect(lines.map(({ level, reason }) => [level, reason])).toEqual([
+      ['warn', 'Unreachable'],
+      ['info', undefined],
+    ]);
+  });
+
+  it('does not hold up another feed', async () => {
+    const slow = new FakePrometheus();
+    slow.before = () => new Promise(() => undefined);
+    const waiting = run({ client: slow });
+    const { seen } = run();
+    await clock.advance(5_000);
+    expect([waiting.seen.length, seen.length]).toEqual([0, 1]);
+  });
+});
+
+describe('the end of a feed', () => {
+  it('comes with the signal: nothing is published, asked or waited for any more', async () => {
+    const { feed, seen, ended } = run();
+    let completed = false;
+    feed.snapshots.subscribe({ complete: () => (completed = true) });
+    await clock.advance(0);
+    prometheus.before = () => new Promise(() => undefined);
+    await clock.advance(10_000);
+    stop.abort();
+    await ended;
+    await clock.advance(60_000);
+    expect([seen.length, completed, prometheus.closed, clock.pending]).toEqual([1, true, true, 0]);
+    expect(prometheus.count('rates')).toBe(2);
+  });
+
+  it('is at once when the signal is aborted before it begins', async () => {
+    stop.abort();
+    await feedOf().run(stop.signal);
+    expect(prometheus.asked).toEqual([]);
+  });
+});
+
+describe('metrics', () => {
+  it('tell the outcome and the duration of questions and passes', async () => {
+    const told: unknown[] = [];
+    prometheus.before = async (_question, kind) => {
+      await clock.sleep(2_000);
+      if (kind === 'facts') throw new PrometheusError('QueryFailed', 'no');
+    };
+    run({
+      metrics: {
+        questionEnded: (...question) => told.push(question),
+        passEnded: ({ pass, ok }, seconds) => told.push([pass, ok, seconds]),
+      },
+    });
+    await clock.advance(2_000);
+    expect(told).toEqual([
+      ['rates', 'ok', 2],
+      ['facts', 'QueryFailed', 2],
+      [1, false, 2],
+    ]);
+  });
+
+  it('that throw stop nothing', async () => {
+    const fail = () => {
+      throw new Error('registry');
+    };
+    const { seen } = run({ metrics: { questionEnded: () => undefined, passEnded: fail } });
+    await clock.advance(10_000);
+    expect(seen).toHaveLength(2);
+  });
+});
+
+describe('what makes no sense', () => {
+  it('is refused when the feed is made', () => {
+    const query = { windowSeconds: 0, matchers: [], direction: 'transmit' as const };
+    expect(() => feedOf({ query })).toThrow('0 s is no window');
+  });
+});

@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FakeClock } from '../../runtime/process/clock.ts';
+import { createLogger } from '../../runtime/process/logger.ts';
+import { createUsageFeed } from './feed.ts';
+import type { UsageFeed } from './feed.ts';
+import { FakePrometheus } from '../../prometheus/testing/fakePrometheus.ts';
+import { device, QUERY } from './testing/passScene.ts';
+
+const MANY = 1_001;
+/** Longer than a pass may take, which is 8 s. */
+const SLOW_MS = 20_000;
+
+let clock: FakeClock;
+let prometheus: FakePrometheus;
+let stop: AbortController;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  prometheus = new FakePrometheus();
+  stop = new AbortController();
+});
+afterEach(() => stop.abort());
+
+/** Runs a feed over so many nodes of one device, until the test ends. */
+function run(count: number): UsageFeed {
+  const names = Array.from({ length: count }, (_, n) => `n${n}`);
+  prometheus.devices = names.map((name) => device(name, 'eth0'));
+  const nodes = new Map(names.map((name) => [name, {}]));
+  const feed = createUsageFeed({
+    endpoint: { url: 'http://prometheus:9090' },
+    query: QUERY,
+    intervalMs: 10_000,
+    nodes: () => nodes,
+    clock,
+    logger: createLogger('fatal'),
+    client: prometheus,
+  });
+  void feed.run(stop.signal);
+  return feed;
+}
+
+describe('facts that take Prometheus longer than a pass may', () => {
+  beforeEach(() => {
+    prometheus.before = (_question, kind) => (kind === 'facts' ? clock.sleep(SLOW_MS) : undefined);
+  });
+
+  it('are read to their end where nodes are very many: each part has longer', async () => {
+    const feed = run(MANY);
+    await clock.advance(8_000);
+    expect(feed.current).toMatchObject({ ok: false, error: { reason: 'Deadline' } });
+    // Second by second: nodes are evaluated in turns of the event loop, which no clock of ours moves.
+    await vi.waitFor(
+      async () => {
+        await clock.advance(1_000);
+        expect(feed.current).toMatchObject({ ok: true });
+      },
+      { timeout: 20_000, interval: 5 },
+    );
+    expect(feed.current?.nodes.get('n7')).toMatchObject({ percent: 5 });
+    expect(prometheus.count('facts')).toBe(6);
+  });
+
+  it('are called off with the pass where nodes are few: the next one may have its answer at once', async () => {
+    const feed = run(3);
+    await clock.advance(10_000);
+    expect(feed.current).toMatchObject({ ok: false, error: { reason: 'Deadline' } });
+    expect(prometheus.count('facts')).toBe(2);
+  });
+});
+
+it('a part of the facts is not waited for without end', async () => {
+  prometheus.before = (_question, kind) => (kind === 'facts' ? new Promise(() => undefined) : undefined);
+  const feed = run(MANY);
+  await clock.advance(60_000);
+  expect(feed.current).toMatchObject({ ok: false, error: { reason: 'Deadline' } });
+  // At 0, 30 and 60 s: each is called off after 25 s, and the next pass asks anew.
+  expect(prometheus.count('facts')).toBe(3);
+});
+
+it('speeds that fell are read to their end where nodes are very many, too', async () => {
+  prometheus.before = (_question, kind) => (kind === 'fallen' ? clock.sleep(SLOW_MS) : undefined);
+  const feed = run(MANY);
+  prometheus.devices[0] = device('n0', 'eth0', { peak: '200' });
+  await vi.waitFor(
+    async () => {
+      await clock.advance(1_000);
+      expect(feed.current?.nodes.get('n0')).toHaveProperty('fall');
+    },
+    { timeout: 20_000, interval: 5 },
+  );
+  expect(prometheus.count('fallen')).toBe(1);
+});

@@ -1,0 +1,49 @@
+import { Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+import { createUsageMetrics } from './metrics.ts';
+import type { NodeUsage } from '../evaluate/percent.ts';
+import type { Snapshot } from '../evaluate/snapshot.ts';
+
+const node = (name: string, percent?: number): [string, NodeUsage] => [
+  name,
+  { node: name, ...(percent === undefined ? {} : { percent }), devices: [], timeSeconds: 0, reason: 'Measured' },
+];
+
+const snapshot = (nodes: [string, NodeUsage][], changes: Partial<Snapshot> = {}): Snapshot => ({
+  pass: 1,
+  startedAt: 0,
+  ok: true,
+  warnings: [],
+  nodes: new Map(nodes),
+  unmatchedSeries: 0,
+  ambiguousSeries: 0,
+  unmatchedExamples: [],
+  ambiguousExamples: [],
+  ...changes,
+});
+
+describe('createUsageMetrics', () => {
+  it('tells the ratio of measured nodes only, and forgets what the next pass does not know', async () => {
+    const registry = new Registry();
+    const metrics = createUsageMetrics(registry);
+    metrics.passEnded(snapshot([node('n1', 50), node('n2')]), 0.1);
+    const first = await registry.metrics();
+    expect(first).toContain('traffic_operator_node_bandwidth_ratio{node="n1"} 0.5');
+    expect(first).not.toContain('node="n2"');
+    metrics.passEnded(snapshot([], { ok: false, error: { reason: 'Unreachable', message: '' } }), 0.1);
+    const second = await registry.metrics();
+    expect(second).not.toContain('node="n1"');
+    expect(second).toContain('traffic_operator_passes_total{result="Unreachable"} 1');
+  });
+
+  it('tells how many series fit no node and several, and nothing of a pass that failed', async () => {
+    const registry = new Registry();
+    const metrics = createUsageMetrics(registry);
+    metrics.passEnded(snapshot([], { unmatchedSeries: 12, ambiguousSeries: 3 }), 0.1);
+    const first = await registry.metrics();
+    expect(first).toContain('traffic_operator_stray_series{nodes="none"} 12\n');
+    expect(first).toContain('traffic_operator_stray_series{nodes="several"} 3\n');
+    metrics.passEnded(snapshot([], { ok: false, error: { reason: 'Unreachable', message: '' } }), 0.1);
+    expect(await registry.metrics()).not.toContain('traffic_operator_stray_series{');
+  });
+});

@@ -1,0 +1,111 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Question } from '../../prometheus/prometheusClient.ts';
+import { PrometheusError } from '../../prometheus/prometheusError.ts';
+import { device, PassScene } from './testing/passScene.ts';
+
+let scene: PassScene;
+
+beforeEach(() => {
+  scene = new PassScene();
+});
+
+describe('facts of very many devices', () => {
+  beforeEach(() => {
+    scene.prometheus.devices = [
+      device('a', 'eth0'),
+      ...Array.from({ length: 10_000 }, (_, n) => device('other', `eth${n}`)),
+    ];
+  });
+
+  it('are not read in each pass but beside it, once a minute', async () => {
+    for (let n = 0; n < 7; n++) {
+      expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
+      await scene.clock.advance(10_000);
+    }
+    expect([scene.prometheus.count('rates'), scene.prometheus.count('facts')]).toEqual([7, 2]);
+  });
+
+  it('are taken into account when they have changed', async () => {
+    await scene.next({ a: {} });
+    scene.prometheus.devices[0] = device('a', 'eth0', { speed: '50' });
+    await scene.clock.advance(60_000);
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 10 });
+  });
+
+  it('are read at once for a node that has joined', async () => {
+    await scene.next({ a: {} });
+    scene.prometheus.devices.push(device('b', 'eth0'));
+    await scene.next({ a: {}, b: {} });
+    expect((await scene.next({ a: {}, b: {} })).nodes.get('b')).toMatchObject({ percent: 5 });
+    expect(scene.prometheus.count('facts')).toBe(2);
+  });
+
+  it('may fail for a while, but not for longer than Prometheus itself trusts a sample', async () => {
+    await scene.next({ a: {} });
+    scene.prometheus.before = (_question: Question, kind) => {
+      if (kind === 'facts') throw new PrometheusError('TooLarge', 'no');
+    };
+    await scene.clock.advance(299_000);
+    expect(await scene.next({ a: {} })).toMatchObject({ ok: true });
+    await scene.clock.advance(1_000);
+    await expect(scene.next({ a: {} })).rejects.toMatchObject({ reason: 'TooLarge' });
+  });
+});
+
+describe('facts of very many nodes', () => {
+  const names = Array.from({ length: 1_001 }, (_, n) => `n${n}`);
+  const nodes = Object.fromEntries(names.map((name) => [name, {}]));
+  beforeEach(() => {
+    scene.prometheus.devices = names.map((name) => device(name, 'eth0'));
+  });
+
+  it('are asked for metric by metric, and say the same', async () => {
+    expect((await scene.next(nodes)).nodes.get('n1000')).toMatchObject({ percent: 5 });
+    const facts = scene.prometheus.asked.filter(({ kind }) => kind === 'facts').map(({ expression }) => expression);
+    expect(facts).toHaveLength(6);
+    expect(facts.filter((expression) => expression.includes('node_network_speed_bytes'))).toHaveLength(1);
+  });
+
+  it('may take longer than a pass: the next one goes on where it ended', async () => {
+    const gates: (() => void)[] = [];
+    scene.prometheus.before = (_question, kind) =>
+      kind === 'facts' ? new Promise<void>((resolve) => gates.push(resolve)) : undefined;
+    const pass = () => {
+      const deadline = new AbortController();
+      const patience = { signal: deadline.signal, timeoutMs: 8_000 };
+      const finding = scene.passes.next(new Map(Object.entries(nodes)), scene.clock.now(), patience);
+      return { finding, end: () => deadline.abort(new PrometheusError('Deadline', 'too long')) };
+    };
+    for (let answered = 0; answered < 6; answered += 2) {
+      const { finding, end } = pass();
+      for (const next of [answered, answered + 1]) {
+        await vi.waitFor(() => expect(gates).toHaveLength(next + 1));
+        gates[next]!();
+      }
+      if (answered === 4) {
+        expect((await finding).nodes.get('n7')).toMatchObject({ percent: 5 });
+      } else {
+        end();
+        await expect(finding).rejects.toMatchObject({ reason: 'Deadline' });
+      }
+    }
+    expect([scene.prometheus.count('facts'), scene.prometheus.count('rates')]).toEqual([6, 3]);
+  });
+
+  it('are worth nothing when one of the answers is missing', async () => {
+    scene.prometheus.before = ({ expression }, kind) => {
+      if (kind === 'facts' && expression.includes('ethtool')) throw new PrometheusError('TooLarge', 'no');
+    };
+    await expect(scene.next(nodes)).rejects.toMatchObject({ reason: 'TooLarge' });
+  });
+});
+
+describe('facts of few devices', () => {
+  it('are as old as the pass', async () => {
+    scene.prometheus.devices = [device('a', 'eth0')];
+    await scene.next({ a: {} });
+    scene.prometheus.devices = [device('a', 'eth0', { speed: '50' })];
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 10 });
+  });
+});

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_EXCLUDED_DEVICES } from '../evaluate/devices.ts';
+import {
+  checkQuery,
+  factsQuery,
+  fallenSpeedsQuery,
+  parseMatcher,
+  quotePromQL,
+  ratesQuery,
+  samplesPerWindowQuery,
+  uplinksQuery,
+} from './queries.ts';
+import type { UsageQuery } from './queries.ts';
+
+const QUERY: UsageQuery = { windowSeconds: 20, matchers: [], direction: 'transmit', excludedDevices: 'cni.*' };
+const NODES = { names: ['a.b', 'c'], hosts: ['a.b', '10.0.0.1', 'fd00::1'] };
+
+describe('queries', () => {
+  it('asks for the rate of each device that may count', () => {
+    expect(ratesQuery(QUERY)).toBe('rate(node_network_transmit_bytes_total{device!~"lo|cni.*|.+\\\\.[0-9]+"}[20s])');
+  });
+
+  it('leaves out what is not physical unless told', () => {
+    expect(ratesQuery({ windowSeconds: 20, matchers: [], direction: 'transmit' })).toContain(
+      `"lo|${DEFAULT_EXCLUDED_DEVICES}|`,
+    );
+  });
+
+  it('puts the matchers into each question', () => {
+    const query: UsageQuery = { ...QUERY, matchers: [{ name: 'cluster', op: '=', value: 'x' }] };
+    for (const text of [
+      ratesQuery(query),
+      factsQuery(query),
+      samplesPerWindowQuery(query),
+      uplinksQuery(query, NODES),
+      fallenSpeedsQuery(query),
+    ]) {
+      expect(text).toContain('cluster="x"');
+    }
+  });
+
+  it('asks for the facts in one question', () => {
+    expect(factsQuery(QUERY)).toMatch(
+      /^max by \(__name__, node, instance, device, driver\) \(\{__name__=~"node_network_/,
+    );
+  });
+
+  it('asks for what devices could carry only of those that are slower now', () => {
+    const speed = 'node_network_speed_bytes{device!~"lo|cni.*|.+\\\\.[0-9]+"}';
+    expect(fallenSpeedsQuery(QUERY)).toBe(
+      `max by (node, instance, device) (max_over_time(${speed}[3600s])) > max by (node, instance, device) (${speed})`,
+    );
+  });
+
+  it('asks for macvlans, else veths, of given nodes by either label, since no device name of theirs is known', () => {
+    const byNode = 'node=~"a\\\\.b|c"';
+    const byHost = 'node="",instance=~"(?:a\\\\.b|10\\\\.0\\\\.0\\\\.1|\\\\[fd00::1\\\\])(?::[0-9]+)?"';
+    const expected = [byNode, byHost].map((nodes) => {
+      const counters = (names: string): string => `node_network_transmit_bytes_total{device=~"${names}",${nodes}}`;
+      const macvlans = counters('(?:macvlan|macvtap|ipvlan).*');
+      return `topk by (node, instance) (2, ${macvlans} or on (node, instance) ${counters('veth.+')})`;
+    });
+    expect(uplinksQuery(QUERY, NODES)).toBe(expected.join(' or '));
+  });
+
+  it('asks for known veths by their names', () => {
+    expect(ratesQuery(QUERY, { kind: 'uplinks', nodes: NODES, devices: ['veth1', 'veth.2'] })).toContain(
+      'device=~"veth1|veth\\\\.2"',
+    );
+  });
+});
+
+describe('quotePromQL', () => {
+  it('lets no value out of its quotes', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (value) => {
+        const quoted = quotePromQL(value);
+        expect(quoted).toMatch(/^"(?:[^"\\\n]|\\(?:["\\bfnrt]|u[0-9a-f]{4}))*"$/);
+        expect(JSON.parse(quoted)).toBe(value);
+      }),
+    );
+  });
+
+  it('replaces halves of characters, which a query cannot hold', () => {
+    expect(quotePromQL('\ud800')).toBe('"\ufffd"');
+  });
+});
+
+describe('parseMatcher', () => {
+  it.each([
+    ['cluster="x"', { name: 'cluster', op: '=', value: 'x' }, 'as in PromQL'],
+    ['cluster=x', { name: 'cluster', op: '=', value: 'x' }, 'as a shell leaves it'],
+    [' job =~ "node.*" ', { name: 'job', op: '=~', value: 'node.*' }, 'with spaces'],
+    ['env!="a=b"', { name: 'env', op: '!=', value: 'a=b' }, 'operators in the value'],
+    ['env!~"a\\"b"', { name: 'env', op: '!~', value: 'a"b' }, 'an escaped quote'],
+    ['empty=""', { name: 'empty', op: '=', value: '' }, 'no such label'],
+  ])('%s: %j, %s', (text, matcher) => {
+    expect(parseMatcher(text)).toEqual(matcher);
+  });
+
+  it.each(['', 'cluster', '="x"', 'a-b="x"', 'a="x', 'a=x"', 'a="x" or vector(1)', '1a=x'])('refuses %j', (text) => {
+    expect(parseMatcher(text)).toEqual({ problem: expect.stringContaining(text) as string });
+  });
+});
+
+describe('checkQuery', () => {
+  it.each([
+    [{ ...QUERY, windowSeconds: 0 }, '0 s'],
+    [{ ...QUERY, windowSeconds: 1.5 }, '1.5 s'],
+    [{ ...QUERY, excludedDevices: '(' }, '"("'],
+    [{ ...QUERY, matchers: [{ name: 'a-b', op: '=' as const, value: '' }] }, '"a-b"'],
+  ])('refuses %j', (query, named) => {
+    expect(() => checkQuery(query)).toThrow(named);
+  });
+});

@@ -1,0 +1,237 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { PrometheusError } from '../../prometheus/prometheusError.ts';
+import type { UsageQuery } from './queries.ts';
+import { windowIsTooShort } from '../evaluate/snapshot.ts';
+import { device, PassScene } from './testing/passScene.ts';
+
+let scene: PassScene;
+
+beforeEach(() => {
+  scene = new PassScene();
+});
+
+describe('the uplinks of nodes without other devices', () => {
+  it('are looked for among their veths, and the only one counts', async () => {
+    scene.prometheus.devices = [device('a', 'eth0'), device('b', 'veth17')];
+    const { nodes } = await scene.next({ a: {}, b: {} });
+    expect(nodes.get('b')).toMatchObject({ reason: 'Measured', percent: 5, devices: ['veth17'] });
+    const [question] = scene.prometheus.asked.filter(({ kind }) => kind === 'uplinks');
+    expect(question?.expression).toContain('node=~"b"');
+    expect(scene.prometheus.asked.filter(({ kind }) => kind === 'rates').at(-1)?.expression).toContain(
+      'device=~"veth17"',
+    );
+  });
+
+  it('are found by the addresses of a node whose series carry none but the instance', async () => {
+    scene.prometheus.devices = [device('', 'veth17', { instance: '[fd00::2]:9100' })];
+    const { nodes } = await scene.next({ b: { addresses: ['fd00::2'] } });
+    expect(nodes.get('b')).toMatchObject({ reason: 'Measured', devices: ['veth17'] });
+  });
+
+  it('are ambiguous where there are several, also beside nodes with one', async () => {
+    scene.prometheus.devices = [device('a', 'veth1'), device('b', 'veth2'), device('b', 'veth3')];
+    const { nodes } = await scene.next({ a: {}, b: {} });
+    expect(nodes.get('a')).toMatchObject({ reason: 'Measured' });
+    expect(nodes.get('b')).toMatchObject({ reason: 'AmbiguousUplink', devices: [] });
+  });
+
+  it('are not looked for while each node has a device that counts', async () => {
+    scene.prometheus.devices = [device('a', 'eth0'), device('a', 'veth1')];
+    await scene.next({ a: {} });
+    expect(scene.prometheus.count('uplinks')).toBe(0);
+  });
+
+  it('leave the node without series where there is no veth either', async () => {
+    const { nodes, infos } = await scene.next({ a: {} });
+    expect(nodes.get('a')).toMatchObject({ reason: 'NoSeries' });
+    expect(infos).toEqual([]);
+  });
+
+  it('take nothing from other nodes when the search fails', async () => {
+    scene.prometheus.devices = [device('a', 'eth0')];
+    scene.prometheus.before = (_question, kind) => {
+      if (kind === 'uplinks') throw new PrometheusError('BadStatus', 'Prometheus answers HTTP 405');
+    };
+    const { ok, nodes, infos } = await scene.next({ a: {}, b: {} });
+    expect([ok, nodes.get('a')?.reason, nodes.get('b')?.reason]).toEqual([true, 'Measured', 'NoSeries']);
+    expect(infos).toEqual(['looking for veth uplinks: Prometheus answers HTTP 405']);
+  });
+});
+
+describe('a capacity that fell', () => {
+  beforeEach(() => {
+    scene.prometheus.devices = [device('a', 'bond0', { peak: '200' }), device('b', 'eth0')];
+  });
+
+  it('is told of the node that lost it, once it was asked for beside a pass', async () => {
+    expect((await scene.next({ a: {}, b: {} })).nodes.get('a')).not.toHaveProperty('fall');
+    const { nodes } = await scene.next({ a: {}, b: {} });
+    const fall = { fromBytesPerSecond: 200, devices: ['bond0'] };
+    expect(nodes.get('a')).toMatchObject({ percent: 5, capacityBytesPerSecond: 100, fall });
+    expect(nodes.get('b')).not.toHaveProperty('fall');
+  });
+
+  it('is told no more as soon as it is back, nor where a person has said what it is', async () => {
+    await scene.next({ a: {} });
+    expect((await scene.next({ a: { capacity: '1kbit' } })).nodes.get('a')).not.toHaveProperty('fall');
+    scene.prometheus.devices = [device('a', 'bond0', { speed: '200', peak: '200' })];
+    expect((await scene.next({ a: {} })).nodes.get('a')).not.toHaveProperty('fall');
+  });
+
+  it('is asked for twice a minute and no more often when there is no answer, which takes nothing from the pass', async () => {
+    scene.prometheus.before = (_question, kind) => {
+      if (kind === 'fallen') throw new PrometheusError('QueryFailed', 'too many samples');
+    };
+    for (let pass = 0; pass < 7; pass++) {
+      expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
+      await scene.clock.advance(10_000);
+    }
+    expect(scene.prometheus.count('fallen')).toBe(3);
+  });
+
+  describe('of very many nodes', () => {
+    const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`n${n}`, {}]));
+    const passes = async (count: number, everyMs: number): Promise<void> => {
+      for (let pass = 0; pass < count; pass++) {
+        await scene.next(many);
+        await scene.clock.advance(everyMs);
+      }
+    };
+    beforeEach(() => {
+      scene.prometheus.devices = Object.keys(many).map((name) => device(name, 'eth0'));
+    });
+
+    it('is asked for every five minutes, and after half a minute when there was no answer', async () => {
+      await passes(11, 30_000);
+      expect(scene.prometheus.count('fallen')).toBe(2);
+      scene.prometheus.before = (_question, kind) => {
+        if (kind === 'fallen') throw new PrometheusError('Deadline', 'no');
+      };
+      await scene.clock.advance(300_000);
+      await passes(4, 15_000);
+      expect(scene.prometheus.count('fallen')).toBe(4);
+    });
+
+    it('takes Prometheus a tenth of the time at most', async () => {
+      scene.prometheus.before = async (_question, kind) => {
+        if (kind !== 'fallen') return;
+        await scene.clock.advance(25_000);
+        throw new PrometheusError('Deadline', 'no');
+      };
+      await passes(23, 10_000);
+      expect(scene.prometheus.count('fallen')).toBe(1);
+      await passes(1, 10_000);
+      expect(scene.prometheus.count('fallen')).toBe(2);
+    });
+
+    it('is asked for twice a minute at most, however many find less than before', async () => {
+      let speed = 1_000;
+      scene.prometheus.before = (_question, kind) => {
+        if (kind === 'facts') speed -= 1;
+        scene.prometheus.devices[0] = device('n0', 'eth0', { speed: String(speed) });
+      };
+      await passes(7, 10_000);
+      expect(scene.prometheus.count('fallen')).toBe(3);
+    });
+  });
+
+  it('is asked for at once when a pass finds less than the one before', async () => {
+    scene.prometheus.devices = [device('a', 'bond0', { speed: '200' })];
+    await scene.next({ a: {} });
+    scene.prometheus.devices = [device('a', 'bond0', { speed: '100', peak: '200' })];
+    await scene.next({ a: {} });
+    expect(scene.prometheus.count('fallen')).toBe(2);
+    expect((await scene.next({ a: {} })).nodes.get('a')).toHaveProperty('fall');
+    expect(scene.prometheus.count('fallen')).toBe(2);
+  });
+
+  it('is forgotten when nobody has heard of it for an hour', async () => {
+    await scene.next({ a: {} });
+    scene.prometheus.before = (_question, kind) => {
+      if (kind === 'fallen') throw new PrometheusError('Deadline', 'no');
+    };
+    await scene.clock.advance(3_599_000);
+    expect((await scene.next({ a: {} })).nodes.get('a')).toHaveProperty('fall');
+    await scene.clock.advance(1_000);
+    expect((await scene.next({ a: {} })).nodes.get('a')).not.toHaveProperty('fall');
+  });
+});
+
+describe('time', () => {
+  it("is the server's, however wrong our own is", async () => {
+    scene.prometheus.devices = [device('a', 'eth0')];
+    expect(await scene.next({ a: {} })).toMatchObject({ timeSeconds: scene.prometheus.timeSeconds });
+  });
+
+  it('is our own where no sample tells the server’s', async () => {
+    const { nodes, timeSeconds } = await scene.next({ a: {} });
+    expect(timeSeconds).toBeUndefined();
+    expect(nodes.get('a')?.timeSeconds).toBe(scene.clock.now() / 1000);
+  });
+});
+
+describe('the scrapes that the window holds', () => {
+  const UNKNOWN_INTERVAL: UsageQuery = { windowSeconds: 120, matchers: [], direction: 'transmit' };
+
+  it('follow from the scrape interval where it is known', async () => {
+    const finding = await scene.next({ a: {} });
+    expect(finding.samplesPerWindow).toBe(4);
+    expect(windowIsTooShort(finding)).toBe(false);
+    expect(scene.prometheus.count('samples')).toBe(0);
+  });
+
+  it('are counted once a minute where it is not', async () => {
+    scene.passes = scene.passesOf(UNKNOWN_INTERVAL);
+    scene.prometheus.samplesPerWindow = '8';
+    await scene.next({ a: {} });
+    await scene.clock.advance(59_999);
+    const finding = await scene.next({ a: {} });
+    expect(finding.samplesPerWindow).toBe(8);
+    expect(scene.prometheus.count('samples')).toBe(1);
+    await scene.clock.advance(1);
+    await scene.next({ a: {} });
+    expect(scene.prometheus.count('samples')).toBe(2);
+  });
+
+  it('are too few when they have been for as long as the window is', async () => {
+    scene.passes = scene.passesOf(UNKNOWN_INTERVAL);
+    scene.prometheus.samplesPerWindow = '2';
+    for (let seconds = 0; seconds < 120; seconds += 10) {
+      expect(await scene.next({ a: {} })).not.toHaveProperty('samplesPerWindow');
+      await scene.clock.advance(10_000);
+    }
+    await scene.next({ a: {} });
+    const finding = await scene.next({ a: {} });
+    expect(finding.samplesPerWindow).toBe(2);
+    expect(windowIsTooShort(finding)).toBe(true);
+  });
+
+  it('are those from before while the window fills up again behind a restart of the server', async () => {
+    scene.passes = scene.passesOf(UNKNOWN_INTERVAL);
+    const count = async (samples: string): Promise<number | undefined> => {
+      scene.prometheus.samplesPerWindow = samples;
+      await scene.next({ a: {} });
+      await scene.clock.advance(60_000);
+      return (await scene.next({ a: {} })).samplesPerWindow;
+    };
+    expect(await count('8')).toBe(8);
+    expect(await count('1')).toBe(8);
+    expect(await count('3')).toBe(8);
+    expect(await count('8')).toBe(8);
+    expect(windowIsTooShort(await scene.next({ a: {} }))).toBe(false);
+  });
+
+  it('are not known, and not too few, while there is nothing to count or no answer', async () => {
+    scene.passes = scene.passesOf(UNKNOWN_INTERVAL);
+    scene.prometheus.samplesPerWindow = undefined;
+    await scene.next({ a: {} });
+    scene.prometheus.before = (_question, kind) => {
+      if (kind === 'samples') throw new PrometheusError('Deadline', 'no');
+    };
+    await scene.clock.advance(60_000);
+    const finding = await scene.next({ a: {} });
+    expect(finding).not.toHaveProperty('samplesPerWindow');
+    expect(windowIsTooShort(finding)).toBe(false);
+    expect(scene.prometheus.count('samples')).toBe(2);
+  });
+});

@@ -1,0 +1,288 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../runtime/process/clock.ts';
+import { capacityFall } from '../evaluate/capacityDrop.ts';
+import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../evaluate/devices.ts';
+import { KnownSeries } from '../series/seriesCache.ts';
+import { createNodeResolver } from '../../nodes/nodeNames.ts';
+import type { KnownNode, NodeResolver } from '../../nodes/nodeNames.ts';
+import { FactsCondenser, type NodeFacts } from '../evaluate/nodeFacts.ts';
+import { KeptRates, type NodeReadings } from '../series/nodeReadings.ts';
+import { nodeUsage } from '../evaluate/percent.ts';
+import type { NodeUsage } from '../evaluate/percent.ts';
+import { orAborted, type Patience } from '../../prometheus/deadline.ts';
+import { PEAK_WINDOW_SECONDS } from './queries.ts';
+import type { UsageQuery } from './queries.ts';
+import { ANSWER_OF_MANY_MS, type Answered, type Background, type Questions } from './queryRunner.ts';
+import { Refreshed } from './refreshed.ts';
+import type { Readings } from '../series/seriesDecoder.ts';
+import type { Snapshot } from '../evaluate/snapshot.ts';
+import { readUplinks } from './uplinks.ts';
+import { WindowSamples } from './windowSamples.ts';
+
+/** What a pass finds, but for its number and start. */
+export type Finding = Omit<Snapshot, 'pass' | 'startedAt'>;
+
+/** Up to here (about 1,000 nodes of three devices) facts are part of each pass; beyond, a pass takes those it has. */
+const MOST_FACTS_IN_PASS = 20_000;
+/** Up to here the facts of all nodes are one question, whose answer is megabytes at most. */
+const MOST_NODES_AT_ONCE = 1_000;
+/** How often facts are read beside the passes where they are many. */
+const FACTS_EVERY_MS = 60_000;
+/** Prometheus' own patience with the last sample of a series (query.lookback-delta). */
+const OLDEST_FACTS_MS = 300_000;
+const SAMPLES_PER_WINDOW_EVERY_MS = 60_000;
+/**
+ * Also asked when a node has less capacity than in the pass before; this is for what fell unseen. Of many nodes the hour
+ * is so many samples (22 million for 10,000 nodes of three devices) that Prometheus takes a second of CPU or more: it is
+ * asked no sooner then, whatever fell, and more seldom while nothing does.
+ */
+const FALLEN_SPEEDS_EVERY_MS = 30_000;
+/** And Prometheus, where it needs long or does not get to its end, spends a tenth of its time on it at most. */
+const FALLEN_SPEEDS_OF_MANY = { freshMs: 300_000, soonestMs: FALLEN_SPEEDS_EVERY_MS, restTimes: 9 };
+/** So many nodes take 1 to 5 ms to evaluate: then it is the others' turn. */
+const NODES_A_TURN = 500;
+
+/** An answer with facts, without what was only needed to tell which devices count. */
+interface Facts extends Omit<Answered, 'readings'> {
+  nodes: ReadonlyMap<string, NodeFacts>;
+  strays: Strayed;
+  timeSeconds: number | undefined;
+}
+
+type Strayed = Pick<Readings, 'unmatched' | 'ambiguous'>;
+
+interface Readers {
+  resolver: NodeResolver;
+  patience: Patience;
+  /** So many nodes that their facts are asked for in parts. */
+  areMany: boolean;
+}
+
+/** One pass after the other over all nodes: asks, then evaluates. Keeps facts between passes where they are many. */
+export class Passes {
+  readonly #questions: Questions;
+  readonly #query: UsageQuery;
+  readonly #exclude: RegExp;
+  readonly #background: Background;
+  readonly #facts: Refreshed<Facts>;
+  readonly #counts: Refreshed<void>;
+  readonly #samplesPerWindow: WindowSamples;
+  readonly #fallenSpeeds: Refreshed<Answered>;
+  /** What the last pass found: it only tells when to ask, never what to answer. */
+  #before: ReadonlyMap<string, NodeUsage> = new Map();
+  /** Rates, written over from pass to pass, and the nodes that they are of. */
+  #keptRates = new KeptRates();
+  #keptFor: ReadonlyMap<string, KnownNode> | undefined;
+  /** The series of its rates. */
+  readonly #knownSeries = new KnownSeries();
+
+  constructor(o: { questions: Questions; query: UsageQuery; clock: Clock; background: Background }) {
+    this.#questions = o.questions;
+    this.#query = o.query;
+    this.#exclude = wholeName(o.query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES);
+    this.#background = o.background;
+    this.#facts = new Refreshed<Facts>(o.clock, FACTS_EVERY_MS);
+    this.#counts = new Refreshed<void>(o.clock, SAMPLES_PER_WINDOW_EVERY_MS);
+    this.#samplesPerWindow = new WindowSamples(o.clock, o.query.windowSeconds);
+    this.#fallenSpeeds = new Refreshed<Answered>(o.clock, FALLEN_SPEEDS_EVERY_MS);
+  }
+
+  /**
+   * Throws PrometheusError where an answer is missing, or the reason of the signal.
+   *
+   * @param nodes the same map as in the pass before only if none has come, gone or changed
+   */
+  async next(nodes: ReadonlyMap<string, KnownNode>, now: number, patience: Patience): Promise<Finding> {
+    const readers = { resolver: createNodeResolver(nodes), patience, areMany: nodes.size > MOST_NODES_AT_ONCE };
+    const [rates, facts] = await Promise.all([
+      this.#questions.rates(readers.resolver, patience, { kept: this.#keptOf(nodes), known: this.#knownSeries }),
+      this.#readFacts(readers),
+    ]);
+    const timeSeconds = rates.readings.timeSeconds ?? facts.timeSeconds;
+    const at = timeSeconds ?? now / 1000;
+    const usages = await this.#evaluate(nodes, facts.nodes, rates.readings.nodes, at);
+    // Too late: the next pass may have written over these rates meanwhile.
+    patience.signal.throwIfAborted();
+    const problem = await this.#addUplinks(usages, nodes, at, readers);
+    if (hasLess(usages, this.#before)) this.#fallenSpeeds.expire();
+    this.#before = usages;
+    if (lacksFacts(usages, rates.readings, facts)) this.#facts.expire();
+    this.#readBeside(readers);
+    return {
+      ok: true,
+      ...(timeSeconds === undefined ? {} : { timeSeconds }),
+      nodes: usages,
+      ...this.#window(),
+      ...strays(rates.readings, facts.strays),
+      warnings: [...new Set([...rates.warnings, ...facts.warnings])],
+      infos: [...new Set([...rates.infos, ...facts.infos, ...problem])],
+    };
+  }
+
+  #keptOf(nodes: ReadonlyMap<string, KnownNode>): KeptRates {
+    if (this.#keptRates.isBrokenOff) this.#keptRates = new KeptRates();
+    if (this.#keptFor !== nodes) this.#keptRates.forgetPlaces();
+    this.#keptFor = nodes;
+    return this.#keptRates;
+  }
+
+  /** Resolves when nothing is being read beside the passes. */
+  async settled(): Promise<void> {
+    await Promise.all([this.#facts.settled(), this.#counts.settled(), this.#fallenSpeeds.settled()]);
+  }
+
+  async #readFacts(readers: Readers): Promise<Facts> {
+    const known = this.#facts.value;
+    if (known && known.series > MOST_FACTS_IN_PASS && this.#facts.ageMs < OLDEST_FACTS_MS) return known;
+    // Of many nodes they may take longer than a pass may: the next one finds them read, or nearly so.
+    return orAborted(
+      this.#facts.renew(() => this.#askFacts(readers)),
+      readers.patience.signal,
+    );
+  }
+
+  async #askFacts({ resolver, areMany }: Readers): Promise<Facts> {
+    const { readings, ...rest } = areMany
+      ? await this.#questions.factsInParts(resolver, this.#background)
+      : await this.#background((patience) => this.#questions.facts(resolver, patience));
+    const { timeSeconds, unmatched, ambiguous } = readings;
+    return { ...rest, nodes: await this.#factsOf(readings.nodes), strays: { unmatched, ambiguous }, timeSeconds };
+  }
+
+  #factsOf(readings: ReadonlyMap<string, NodeReadings>): Promise<Map<string, NodeFacts>> {
+    const condenser = new FactsCondenser(this.#exclude);
+    return mappedInTurns(readings, (each) => condenser.condense(each));
+  }
+
+  #readBeside(readers: Readers): void {
+    const questions = this.#questions;
+    const { resolver, areMany } = readers;
+    if ((this.#facts.value?.series ?? 0) > MOST_FACTS_IN_PASS) this.#facts.refresh(() => this.#askFacts(readers));
+    this.#fallenSpeeds.refresh(
+      () => this.#background((patience) => questions.fallenSpeeds(resolver, patience), areMany ? ANSWER_OF_MANY_MS : 0),
+      areMany ? FALLEN_SPEEDS_OF_MANY : {},
+    );
+    if (this.#query.scrapeIntervalSeconds === undefined) {
+      if (this.#samplesPerWindow.isOpen) this.#counts.expire();
+      this.#counts.refresh(async () => {
+        this.#samplesPerWindow.counted(await this.#background((patience) => questions.samplesPerWindow(patience)));
+      });
+    }
+  }
+
+  #window(): { samplesPerWindow?: number } {
+    const { windowSeconds, scrapeIntervalSeconds } = this.#query;
+    const samples =
+      scrapeIntervalSeconds === undefined
+        ? this.#samplesPerWindow.value
+        : Math.floor(windowSeconds / scrapeIntervalSeconds);
+    return samples === undefined ? {} : { samplesPerWindow: samples };
+  }
+
+  /** Undefined, too, when they are so old that they tell nothing of the last hour. */
+  #peaks(): ReadonlyMap<string, NodeReadings> | undefined {
+    const isRecent = this.#fallenSpeeds.ageMs < PEAK_WINDOW_SECONDS * 1000;
+    return isRecent ? this.#fallenSpeeds.value?.readings.nodes : undefined;
+  }
+
+  #evaluate(
+    nodes: ReadonlyMap<string, KnownNode>,
+    facts: ReadonlyMap<string, NodeFacts>,
+    rates: ReadonlyMap<string, NodeReadings>,
+    timeSeconds: number,
+  ): Promise<Map<string, NodeUsage>> {
+    const answers = { facts, rates, peaks: this.#peaks(), timeSeconds };
+    return mappedInTurns(nodes, (known, node) => evaluate(node, known, answers));
+  }
+
+  /** Gives nodes without series a second look. Its failure takes nothing from the others: it is returned as a remark. */
+  async #addUplinks(
+    usages: Map<string, NodeUsage>,
+    nodes: ReadonlyMap<string, KnownNode>,
+    timeSeconds: number,
+    { resolver, patience }: Readers,
+  ): Promise<string[]> {
+    const missing = [...usages.values()].filter(({ reason }) => reason === 'NoSeries').map(({ node }) => node);
+    try {
+      const { facts, rates } = await readUplinks(this.#questions, missing, nodes, resolver, patience);
+      const found = new Map(missing.filter((name) => facts.has(name)).map((name) => [name, nodes.get(name) ?? {}]));
+      const uplinks = await this.#evaluate(found, await this.#factsOf(facts), rates, timeSeconds);
+      for (const [name, usage] of uplinks) usages.set(name, usage);
+      return [];
+    } catch (error) {
+      return [`looking for veth uplinks: ${error instanceof Error ? error.message : 'failed'}`];
+    }
+  }
+}
+
+/** A map with the same keys, made without keeping the event loop for long. */
+async function mappedInTurns<T, R>(
+  map: ReadonlyMap<string, T>,
+  valueOf: (value: T, key: string) => R,
+): Promise<Map<string, R>> {
+  const mapped = new Map<string, R>();
+  const entries = map.entries();
+  while (mapSome(entries, valueOf, mapped)) await nextTurn();
+  return mapped;
+}
+
+/** One turn of it. Returns whether there may be more. */
+function mapSome<T, R>(
+  entries: Iterator<[string, T]>,
+  valueOf: (value: T, key: string) => R,
+  mapped: Map<string, R>,
+): boolean {
+  for (let count = 0; count < NODES_A_TURN; count++) {
+    const next = entries.next();
+    if (next.done === true) return false;
+    const [key, value] = next.value;
+    mapped.set(key, valueOf(value, key));
+  }
+  return true;
+}
+
+/** What all nodes are evaluated by. */
+interface Answers {
+  facts: ReadonlyMap<string, NodeFacts>;
+  rates: ReadonlyMap<string, NodeReadings>;
+  peaks: ReadonlyMap<string, NodeReadings> | undefined;
+  timeSeconds: number;
+}
+
+function evaluate(node: string, { capacity }: KnownNode, answers: Answers): NodeUsage {
+  const [facts, rates] = [answers.facts.get(node), answers.rates.get(node)];
+  const usage = nodeUsage({ node, facts, rates, capacity, timeSeconds: answers.timeSeconds });
+  const fall = capacity === undefined ? capacityFall(usage, facts?.devices, answers.peaks?.get(node)) : undefined;
+  return fall === undefined ? usage : { ...usage, fall };
+}
+
+/** Whether a node has joined since the facts were read: it has a rate, and cannot be measured. */
+function lacksFacts(usages: ReadonlyMap<string, NodeUsage>, rates: Readings, facts: Facts): boolean {
+  for (const { node, percent } of usages.values()) {
+    if (percent === undefined && rates.nodes.has(node) && !facts.nodes.has(node)) return true;
+  }
+  return false;
+}
+
+/** Whether a node that was measured in both passes has less capacity than before. */
+function hasLess(now: ReadonlyMap<string, NodeUsage>, before: ReadonlyMap<string, NodeUsage>): boolean {
+  for (const { node, capacityBytesPerSecond = Infinity } of now.values()) {
+    if (capacityBytesPerSecond < (before.get(node)?.capacityBytesPerSecond ?? 0)) return true;
+  }
+  return false;
+}
+
+function strays(
+  rates: Strayed,
+  facts: Strayed,
+): Pick<Finding, 'unmatchedSeries' | 'unmatchedExamples'> & Pick<Finding, 'ambiguousSeries' | 'ambiguousExamples'> {
+  // Both answers speak of the same devices; the one that misses fewer of them counts.
+  const unmatched = rates.unmatched.series >= facts.unmatched.series ? rates.unmatched : facts.unmatched;
+  const ambiguous = rates.ambiguous.series >= facts.ambiguous.series ? rates.ambiguous : facts.ambiguous;
+  return {
+    unmatchedSeries: unmatched.series,
+    unmatchedExamples: [...unmatched.examples],
+    ambiguousSeries: ambiguous.series,
+    ambiguousExamples: [...ambiguous.examples],
+  };
+}

@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { KnownSeries } from './seriesCache.ts';
+import { KeptRates } from './nodeReadings.ts';
+import { createRatesVisitor } from './ratesVisitor.ts';
+import { Readings } from './seriesDecoder.ts';
+
+/** Knows nodes "a" and "b", and one that comes and goes. */
+class Nodes {
+  hasC = true;
+  asked = 0;
+  resolve(node: string | undefined, instance: string | undefined): string | symbol | undefined {
+    this.asked++;
+    if (node === undefined) return instance === 'shared' ? Symbol('several') : instance;
+    return node === 'a' || node === 'b' || (node === 'c' && this.hasC) ? node : undefined;
+  }
+}
+
+const text = (...values: string[]) => fc.constantFrom(...values);
+const labels = fc.record(
+  {
+    node: text('a', 'b', 'c', 'gone', '"],"value":[1,"9"]}'),
+    instance: text('1', '2', 'shared'),
+    device: text('eth0', 'eth1', ''),
+    job: text('x', 'y"},"value":['),
+  },
+  { requiredKeys: ['device'] },
+);
+/** With numbers, what stands in place of them, and what is no sample at all. */
+const sample = fc.oneof(
+  { weight: 8, arbitrary: text('7', '1.5e3', '-1', '0', 'NaN', '+Inf', '', '7"', '0x10').map((it) => [1.5, it]) },
+  { weight: 1, arbitrary: fc.constantFrom([1e-7, '7'], [1.5, 7], ['7'], null, { a: 1 }, [1.5, '7', '8']) },
+);
+const hasC = fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false));
+const series = fc.tuple(labels, sample).map(([metric, value]) => ({ metric, value }));
+/** Small answers are parsed as a whole. */
+type How = 'as it comes' | 'at once' | 'broken off';
+/** Answers follow each other with much that is the same, in the same order. */
+const answers = fc.array(series, { minLength: 1, maxLength: 10 }).chain((all) =>
+  fc.array(
+    fc.record({
+      all: fc.oneof(
+        { weight: 3, arbitrary: fc.constant(all) },
+        fc.nat(all.length).map((length) => all.slice(0, length)),
+        fc.shuffledSubarray(all),
+      ),
+      others: fc.array(series, { maxLength: 1 }),
+      hasC,
+      how: text('as it comes', 'as it comes', 'at once', 'broken off') as fc.Arbitrary<How>,
+    }),
+    { minLength: 2, maxLength: 8 },
+  ),
+);
+
+function readings(nodes: Nodes, kept?: KeptRates): Readings {
+  return new Readings({ resolve: (node, instance) => nodes.resolve(node, instance) }, kept ?? 'rate');
+}
+
+/** Reads an answer as it comes: in one buffer, element behind element. */
+function readBytes(all: readonly unknown[], into: Readings, known: KnownSeries): number {
+  const visitor = createRatesVisitor(into, known);
+  let parsed = 0;
+  const visit = into.visit.bind(into);
+  into.visit = (one) => {
+    parsed++;
+    visit(one);
+  };
+  for (const one of all) {
+    const element = JSON.stringify(one);
+    const bytes = Buffer.from(`before,${element},{"metric":{}}`);
+    visitor.visitBytes?.(bytes, 7, 7 + Buffer.byteLength(element));
+  }
+  return parsed;
+}
+
+function readParsed(all: readonly unknown[], into: Readings): Readings {
+  for (const one of all) into.visit(one);
+  return into;
+}
+
+/** All that is looked at of rates. */
+function told({ nodes, unmatched, ambiguous, timeSeconds }: Readings): unknown {
+  const each = [...nodes].map(([name, { devices, duplicate, instances, soleInstance, invalid }]) => {
+    const rates = new Map([...devices].map(([device, { rate }]) => [device, rate]));
+    return [name, { rates, duplicate, instances, soleInstance, invalid }] as const;
+  });
+  return { each: new Map(each), unmatched, ambiguous, timeSeconds };
+}
+
+function device(node: string, name: string, value: string, more = {}): unknown {
+  return { metric: { device: name, instance: '1', node, ...more }, value: [1.5, value] };
+}
+
+describe('rates read as they came', () => {
+  it('say what parsed ones say, whatever the answers before were', () => {
+    fc.assert(
+      fc.property(answers, (passes) => {
+        const nodes = new Nodes();
+        const known = new KnownSeries();
+        let kept = new KeptRates();
+        for (const { all, others, hasC, how } of passes) {
+          if (kept.isBrokenOff) kept = new KeptRates();
+          if (hasC !== nodes.hasC) kept.forgetPlaces();
+          nodes.hasC = hasC;
+          const answer = [...all, ...others];
+          const found = readings(nodes, kept);
+          if (how === 'at once') readParsed(answer, found);
+          else readBytes(answer, found, known);
+          if (how === 'broken off') continue;
+          found.end();
+          expect(told(found)).toEqual(told(readParsed(answer, readings(nodes))));
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('are parsed once, but for the first, which tells the time, and what has to be told of', () => {
+    const known = new KnownSeries();
+    const answer = [device('a', 'eth0', '1'), device('a', 'eth1', '2'), device('b', 'eth0', '3')];
+    expect(readBytes(answer, readings(new Nodes()), known)).toBe(3);
+    expect(readBytes(answer, readings(new Nodes()), known)).toBe(1);
+    const strange = [device('a', 'eth0', '1'), device('a', 'eth1', 'NaN'), device('b', 'eth0', '4')];
+    expect(readBytes(strange, readings(new Nodes()), known)).toBe(2);
+  });
+
+  it('are parsed behind a series that is new or gone, and known from then on', () => {
+    const known = new KnownSeries();
+    const before = Array.from({ length: 9 }, (_, n) => device('a', `eth${n}`, '1'));
+    readBytes(before, readings(new Nodes()), known);
+    const without = before.toSpliced(4, 1);
+    expect(readBytes(without, readings(new Nodes()), known)).toBe(1 + 4);
+    expect(readBytes(without, readings(new Nodes()), known)).toBe(1);
+    expect(readBytes(before, readings(new Nodes()), known)).toBe(1 + 5);
+  });
+
+  it('tell of two series of one device in each answer', () => {
+    const known = new KnownSeries();
+    const answer = ['x', 'y'].map((cluster) => device('a', 'eth0', '1', { cluster }));
+    for (let pass = 0; pass < 3; pass++) {
+      const found = readings(new Nodes());
+      readBytes(answer, found, known);
+      expect(found.nodes.get('a')?.duplicate).toBe('eth0, {instance="1",node="a",cluster="y"}');
+    }
+  });
+
+  it('lead to their place at once, but for the first, as long as the nodes are the same', () => {
+    const [nodes, known, kept] = [new Nodes(), new KnownSeries(), new KeptRates()];
+    const answer = ['a', 'b', 'c'].flatMap((node) => [device(node, 'eth0', '1'), device(node, 'eth1', '2')]);
+    const asked = Array.from({ length: 5 }, (_, pass) => {
+      if (pass === 3) kept.forgetPlaces();
+      nodes.asked = 0;
+      const found = readings(nodes, kept);
+      readBytes(answer, found, known);
+      found.end();
+      return nodes.asked;
+    });
+    expect(asked).toEqual([3, 3, 1, 3, 1]);
+  });
+
+  it('come back, as the last ones of an answer that had ended before them', () => {
+    const [known, kept] = [new KnownSeries(), new KeptRates()];
+    const whole = [device('a', 'eth0', '1'), device('a', 'eth1', '2'), device('b', 'eth0', '3')];
+    // Where a series belongs is known from the second answer on.
+    const rates = [whole, whole, whole.slice(0, 1), whole].map((answer) => {
+      const found = readings(new Nodes(), kept);
+      readBytes(answer, found, known);
+      found.end();
+      return [...found.nodes].map(([name, { devices }]) => [name, ...[...devices.values()].map(({ rate }) => rate)]);
+    });
+    const all = [
+      ['a', 1, 2],
+      ['b', 3],
+    ];
+    expect(rates).toEqual([all, all, [['a', 1]], all]);
+  });
+
+  it('are not mixed up where one name is the beginning of another', () => {
+    const known = new KnownSeries();
+    readBytes([device('a', 'eth0', '1'), device('a', 'eth1', '1')], readings(new Nodes()), known);
+    const found = readings(new Nodes());
+    readBytes([device('a', 'eth0', '1'), device('a', 'eth10', '5')], found, known);
+    expect([...(found.nodes.get('a')?.devices.keys() ?? [])]).toEqual(['eth0', 'eth10']);
+  });
+
+  it('of more series than there is room for at first are known, too', () => {
+    const known = new KnownSeries();
+    const many = Array.from({ length: 5_000 }, (_, n) => device('a', `eth${n}`, '1', { cluster: 'x'.repeat(40) }));
+    readBytes(many, readings(new Nodes()), known);
+    const found = readings(new Nodes());
+    expect(readBytes(many, found, known)).toBe(1);
+    expect(found.nodes.get('a')?.devices.size).toBe(5_000);
+  });
+});

@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FactsReading, KeptRates } from './nodeReadings.ts';
+import { Readings } from './seriesDecoder.ts';
+
+const AMBIGUOUS = Symbol('ambiguous');
+/** Knows a node "a" by its label or its instance; "shared" is the address of two. */
+const RESOLVER = {
+  resolve(node: string | undefined, instance: string | undefined) {
+    if (node !== undefined) return node === 'a' || node === 'b' ? node : undefined;
+    return instance === 'shared' ? AMBIGUOUS : instance;
+  },
+};
+const TOTAL = 'node_network_transmit_bytes_total';
+
+function read(all: readonly unknown[], field?: 'rate'): Readings {
+  const readings = new Readings(RESOLVER, field);
+  for (const series of all) readings.visit(series);
+  return readings;
+}
+
+function series(labels: Record<string, string>, value = [1.5, '7'] as unknown) {
+  return { metric: { node: 'a', instance: 'a:9100', device: 'eth0', ...labels }, value };
+}
+
+describe('Readings', () => {
+  it('sorts facts by node, device and metric', () => {
+    const { nodes, timeSeconds } = read([
+      series({ __name__: TOTAL }, [1.5, '7']),
+      series({ __name__: 'node_network_speed_bytes' }, [1.5, '1.25e+09']),
+      series({ __name__: 'node_network_flags' }, [1.5, '4099']),
+      series({ __name__: 'node_network_iface_id' }, [1.5, '2']),
+      series({ __name__: 'node_network_iface_link' }, [1.5, '3']),
+      series({ __name__: 'node_ethtool_info', driver: 'veth' }, [1.5, '1']),
+      series({ __name__: 'node_network_mtu_bytes' }, [1.5, '1500']),
+      series({ __name__: TOTAL, node: 'b', device: 'eth1' }, [1.5, '8']),
+    ]);
+    expect(timeSeconds).toBe(1.5);
+    expect(nodes.get('a')?.devices).toEqual(
+      new Map([
+        [
+          'eth0',
+          { ...new FactsReading(), total: 7, speed: 1.25e9, flags: 4099, ifaceId: 2, ifaceLink: 3, driver: 'veth' },
+        ],
+      ]),
+    );
+    expect(nodes.get('b')?.devices.get('eth1')?.total).toBe(8);
+  });
+
+  it('counts series that name neither node nor instance, also where they come first', () => {
+    const nameless = { metric: { device: 'eth0' }, value: [1.5, '7'] };
+    const { nodes, unmatched } = read([nameless, nameless, series({}), nameless]);
+    expect([unmatched.series, nodes.size]).toEqual([3, 1]);
+  });
+
+  it('tells two exporters of a node apart, however their series come', () => {
+    const other = { instance: 'a:9200', device: 'eth1' };
+    const { nodes } = read([series({}), series(other), series({ device: 'eth2' }), series(other)]);
+    expect([...(nodes.get('a')?.instances ?? [])]).toEqual(['a:9100', 'a:9200']);
+  });
+
+  it('that are kept say what new ones say, whatever was read before', () => {
+    const label = (...values: string[]) => fc.constantFrom(...values);
+    const one = fc
+      .record({ node: label('a', 'b', 'gone'), instance: label('1', '2'), device: label('eth0', 'eth1', 'veth1') })
+      .chain((labels) => label('7', '-1', 'NaN').map((text) => series(labels, [1.5, text])));
+    fc.assert(
+      fc.property(fc.array(fc.array(one, { maxLength: 8 }), { minLength: 2, maxLength: 5 }), (answers) => {
+        const kept = new KeptRates();
+        for (const answer of answers) {
+          const readings = new Readings(RESOLVER, kept);
+          for (const each of answer) readings.visit(each);
+          readings.end();
+          expect(told(readings)).toEqual(told(read(answer, 'rate')));
+        }
+      }),
+    );
+  });
+
+  it('that are kept hold no device, nor node, that has gone', () => {
+    const kept = new KeptRates();
+    const passes: Record<string, string>[][] = [[{}, { device: 'veth1' }, { node: 'b' }], [{}], [{}]];
+    const held = passes.map((labels) => {
+      const readings = new Readings(RESOLVER, kept);
+      for (const each of labels) readings.visit(series(each));
+      readings.end();
+      return [...readings.nodes].map(([name, { devices }]) => [name, ...devices.keys()]);
+    });
+    expect(held).toEqual([
+      [
+        ['a', 'eth0', 'veth1'],
+        ['b', 'eth0'],
+      ],
+      [['a', 'eth0']],
+      [['a', 'eth0']],
+    ]);
+  });
+
+  /** All that is looked at of rates. */
+  function told({ nodes, unmatched, ambiguous, timeSeconds }: Readings): unknown {
+    const each = [...nodes].map(([name, { devices, duplicate, instances, soleInstance, invalid }]) => {
+      const rates = new Map([...devices].map(([device, { rate }]) => [device, rate]));
+      return [name, { rates, duplicate, instances, soleInstance, invalid }] as const;
+    });
+    return { each: new Map(each), unmatched, ambiguous, timeSeconds };
+  }
+
+  it('reads rates, which carry no name', () => {
+    expect(
+      read([series({}, [1.5, '12.5'])], 'rate')
+        .nodes.get('a')
+        ?.devices.get('eth0')?.rate,
+    ).toBe(12.5);
+  });
+
+  it.each([
+    ['NaN', [1.5, 'NaN']],
+    ['+Inf', [1.5, '+Inf']],
+    ['-Inf', [1.5, '-Inf']],
+    ['an empty text, which Number() reads as 0', [1.5, '']],
+    ['hexadecimal, which Number() reads too', [1.5, '0x10']],
+    ['words', [1.5, 'seven']],
+    ['a number that is no text', [1.5, 7]],
+    ['a number beyond all numbers', [1.5, '1e999']],
+    ['no value', undefined],
+    ['half a value', [1.5]],
+    ['null', null],
+    ['an object', { value: '7' }],
+  ])('notes %s as invalid and goes on', (_what, value) => {
+    const { nodes } = read([{ ...series({ __name__: TOTAL }), value }, series({ __name__: TOTAL, node: 'b' })]);
+    expect([...(nodes.get('a')?.invalid.keys() ?? [])]).toEqual(['eth0']);
+    expect(nodes.get('a')?.devices.get('eth0')?.total).toBeNaN();
+    expect(nodes.get('b')?.invalid.size).toBe(0);
+    expect(nodes.get('b')?.devices.get('eth0')?.total).toBe(7);
+  });
+
+  it('notes a native histogram, which has no value, as invalid', () => {
+    const { metric } = series({ __name__: TOTAL });
+    const histogram = [1.5, { count: '2', sum: '3', buckets: [[0, '1', '2', '2']] }];
+    expect(read([{ metric, histogram }]).nodes.get('a')?.invalid.get('eth0')).toBe('total of eth0 is no float sample');
+  });
+
+  it('quotes what stands in place of a number, shortened', () => {
+    const { nodes } = read([series({ __name__: TOTAL }, [1.5, 'x'.repeat(10_000)])]);
+    expect(nodes.get('a')?.invalid.get('eth0')?.length).toBeLessThan(100);
+  });
+
+  it('takes a speed that is no number for an unknown one, not for an invalid sample', () => {
+    const { nodes } = read([series({ __name__: 'node_network_speed_bytes' }, [1.5, 'NaN'])]);
+    expect(nodes.get('a')?.invalid.size).toBe(0);
+    expect(nodes.get('a')?.devices.get('eth0')?.speed).toBeNaN();
+  });
+
+  it('notes two series of one device, and what tells them apart', () => {
+    const { nodes } = read([series({ cluster: 'x' }), series({ cluster: 'y' }), series({ node: 'b' })], 'rate');
+    expect(nodes.get('a')?.duplicate).toContain('eth0');
+    expect(nodes.get('a')?.duplicate).toContain('cluster="y"');
+    expect(nodes.get('b')?.duplicate).toBeUndefined();
+  });
+
+  it('notes two exporters of one node', () => {
+    const { nodes } = read([series({}), series({ instance: 'a:9796', device: 'eth1' })], 'rate');
+    expect(nodes.get('a')?.instances).toEqual(new Set(['a:9100', 'a:9796']));
+  });
+
+  it.each([
+    null,
+    undefined,
+    7,
+    'text',
+    [],
+    {},
+    { metric: null },
+    { metric: 'x' },
+    { metric: {} },
+    { metric: { device: 1 } },
+  ])('counts %j as a series of nobody', (garbage) => {
+    const { nodes, unmatched } = read([garbage, series({ __name__: TOTAL })]);
+    expect([nodes.size, unmatched.series]).toEqual([1, 1]);
+  });
+
+  it('counts series of unknown nodes by device, and names five of the nodes', () => {
+    const strangers = ['c', 'd', 'e', 'f', 'g', 'h'].flatMap((node) => [
+      series({ __name__: TOTAL, node }),
+      series({ __name__: TOTAL, node, device: 'eth1' }),
+      series({ __name__: 'node_network_speed_bytes', node }),
+    ]);
+    const { unmatched, nodes } = read(strangers);
+    expect(unmatched.series).toBe(12);
+    expect([...unmatched.examples]).toHaveLength(5);
+    expect([...unmatched.examples][0]).toBe('{node="c",instance="a:9100"}');
+    expect(nodes.size).toBe(0);
+  });
+
+  it('counts series of an address that several nodes have', () => {
+    const { ambiguous, unmatched } = read(
+      [{ metric: { device: 'eth0', instance: 'shared' }, value: [1.5, '1'] }],
+      'rate',
+    );
+    expect([ambiguous.series, unmatched.series]).toEqual([1, 0]);
+    expect([...ambiguous.examples]).toEqual(['{instance="shared"}']);
+  });
+});
