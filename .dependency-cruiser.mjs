@@ -1,6 +1,16 @@
 /** Layers. A decision imports types only: no I/O, no clock, no logger, no metrics. */
 const PURE =
   '(^src/controllers/[^/]+/decide/|^src/usage/evaluate/|^src/usage/series/(nodeReadings|deviceFacts)\\.ts$|^src/runtime/controller/conditions\\.ts$)';
+/** The folders of runtime/, and what each may import of the others. manager/ puts all together. */
+const RUNTIME = [
+  ['process', ''],
+  ['client', 'process'],
+  ['cache', 'client process'],
+  ['apply', 'client process'],
+  ['controller', 'client process'],
+  ['leaderElection', 'cache client process'],
+  ['server', 'client process'],
+];
 const TESTS = '\\.test\\.ts$';
 
 export default {
@@ -11,7 +21,7 @@ export default {
       severity: 'error',
       from: { path: PURE, pathNot: TESTS },
       to: {
-        path: 'node_modules/(rxjs|pino|undici|prometheus-query|prom-client|axios)|^src/runtime/|^src/[^/]+/act',
+        path: 'node_modules/(rxjs|pino|undici|prometheus-query|prom-client|axios)|^src/runtime/',
         pathNot: '^src/runtime/(apply/(managedFields|mergePatch)|client/resource|controller/conditions)\\.ts$',
       },
     },
@@ -70,6 +80,29 @@ export default {
       severity: 'error',
       from: { path: '^src/runtime/' },
       to: { path: '^src/', pathNot: '^src/runtime/' },
+    },
+    {
+      name: 'decisions-come-before-acts',
+      comment: 'What observes and what acts knows decisions; of them a decision knows the observation alone',
+      severity: 'error',
+      from: { path: '^src/controllers/[^/]+/decide/', pathNot: TESTS },
+      to: { path: '^src/controllers/[^/]+/(observe|act|cleanup)/', pathNot: '/observe/observation\\.ts$' },
+    },
+    ...RUNTIME.map(([folder, below]) => ({
+      name: `runtime-${folder}`,
+      comment: `runtime/${folder} builds on ${below || 'nothing'}`,
+      severity: 'error',
+      from: { path: `^src/runtime/${folder}/`, pathNot: TESTS },
+      to: {
+        path: '^src/runtime/',
+        pathNot: `^src/runtime/(${[folder, ...below.split(' ')].filter(Boolean).join('|')})/`,
+      },
+    })),
+    {
+      name: 'api-knows-no-behaviour',
+      severity: 'error',
+      from: { path: '^src/api/' },
+      to: { path: '^src/', pathNot: '^src/(api/|runtime/(client/(resource|openApi)|controller/conditions|apply/))' },
     },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {

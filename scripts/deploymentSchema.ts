@@ -15,7 +15,7 @@ export interface StoredSchema {
   schema: JsonSchema;
 }
 
-export const STORED = new URL('../src/api/deploymentSpec.schema.json', import.meta.url);
+export const STORED = new URL('../src/api/trafficwatch/deploymentSpec.schema.json', import.meta.url);
 
 /** From the document that an API server serves at /openapi/v3/apis/apps/v1. */
 export function storedSchema(document: string): StoredSchema {

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import { removeMeasurement } from './controllers/measurement/removeMeasurement.ts';
-import { cleanUp } from './controllers/trafficwatch/cleanup.ts';
-import { whileStopped } from './controllers/trafficwatch/whileStopped.ts';
+import { cleanUp } from './controllers/trafficwatch/cleanup/cleanup.ts';
+import { whileStopped } from './controllers/trafficwatch/cleanup/whileStopped.ts';
 import { LEASE_NAME } from './manager/election.ts';
 import { loadKubeConfig } from './managerOptions.ts';
 import type { Flags } from './options.ts';

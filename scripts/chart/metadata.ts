@@ -1,6 +1,6 @@
 import { parse, parseDocument, stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
-import { trafficWatchResource } from '../../src/api/trafficwatch.ts';
+import { trafficWatchResource } from '../../src/api/trafficwatch/schema.ts';
 import { chartValues } from './values.ts';
 
 /**

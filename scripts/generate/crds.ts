@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { type CustomResource, customResourceDefinition } from '../../src/api/crd.ts';
-import { trafficWatchResource } from '../../src/api/trafficwatch.ts';
+import { trafficWatchResource } from '../../src/api/trafficwatch/schema.ts';
 import { STORED, type StoredSchema } from '../deploymentSchema.ts';
 import type { GeneratedFile } from './file.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../runtime/client/openApi.ts';
 import { openApiSchema } from './crd.ts';
-import deploymentSpec from './deploymentSpec.schema.json' with { type: 'json' };
+import deploymentSpec from './trafficwatch/deploymentSpec.schema.json' with { type: 'json' };
 import { missingFields } from './missingFields.ts';
-import { trafficWatchSchema } from './trafficwatch.ts';
+import { trafficWatchSchema } from './trafficwatch/schema.ts';
 
 interface Node {
   [field: string]: Node | undefined;

@@ -1,7 +1,7 @@
 import type { V1DeploymentSpec } from '@kubernetes/client-node';
 import type { JsonSchema } from '../runtime/client/openApi.ts';
 import { openApiSchema } from './crd.ts';
-import { trafficWatchSchema } from './trafficwatch.ts';
+import { trafficWatchSchema } from './trafficwatch/schema.ts';
 
 /** The part of a pod template that a schema may lack though it has the template: https://book.kubebuilder.io/reference/generating-crd */
 const TEMPLATE: JsonSchema = {

@@ -4,7 +4,8 @@ import type { V1Lease } from '@kubernetes/client-node';
 import type { WriteGate } from '../runtime/client/client.ts';
 import { createInformer } from '../runtime/cache/informer.ts';
 import { LeaderElector } from '../runtime/leaderElection/leaderElection.ts';
-import { optionalCachePart, type Part } from '../runtime/manager/manager.ts';
+import { optionalCachePart } from '../runtime/manager/manager.ts';
+import type { Part } from '../runtime/process/part.ts';
 import { LEASES } from '../runtime/client/resources.ts';
 import type { Process } from './options.ts';
 

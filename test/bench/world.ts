@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transformSync } from 'esbuild';
-import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { DEFAULT_RATE_WINDOW_SECONDS } from '../../src/controllers/measurement/options.ts';
 import type { UsageQuery } from '../../src/usage/pass/queries.ts';

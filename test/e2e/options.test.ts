@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { V1Deployment, V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
-import type { TrafficWatch } from '../../src/api/trafficwatch.ts';
+import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { panelQueries, type PanelQuery } from '../../dashboards/queries.ts';
 import { measured, seconds } from '../faults/measured.ts';
 import { labDown, labUp } from '../lab/lab.ts';

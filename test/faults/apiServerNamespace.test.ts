@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';
 import { DEPLOYMENTS, NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';

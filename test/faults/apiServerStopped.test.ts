@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { NAMESPACES, NODES } from '../../src/runtime/client/resources.ts';
-import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import { connect } from '../integration/runtimeScene.ts';
 import { measured, seconds, sleep, until } from './measured.ts';

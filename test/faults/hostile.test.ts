@@ -1,6 +1,6 @@
 import type { V1CustomResourceDefinition, V1JSONSchemaProps } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/apply.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { CRDS } from '../integration/customResource.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import type { V1Deployment } from '@kubernetes/client-node';
-import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import type { Condition } from '../../src/runtime/controller/conditions.ts';
 import { resourcePath } from '../../src/runtime/client/resource.ts';
 import { DEPLOYMENTS, NODES } from '../../src/runtime/client/resources.ts';

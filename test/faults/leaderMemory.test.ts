@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import type { Operator } from '../integration/operator.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { startFixture, type Fixture } from '../integration/fixture.ts';
 import { follow } from '../integration/follow.ts';
 import { startPrometheus, type RunningPrometheus } from '../integration/prometheus.ts';

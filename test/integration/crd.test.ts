@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { STORED, storedSchema } from '../../scripts/deploymentSchema.ts';
-import { parseTrafficWatchSpec } from '../../src/api/trafficwatch.ts';
+import { parseTrafficWatchSpec } from '../../src/api/trafficwatch/schema.ts';
 import { binary } from '../lab/binaries.ts';
 import { type ControlPlane, startControlPlane } from './controlPlane.ts';
 

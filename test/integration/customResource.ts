@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { parse } from 'yaml';
-import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import type { Resource } from '../../src/runtime/client/resource.ts';
 

@@ -1,5 +1,5 @@
 import type { EventsV1Event, V1CustomResourceDefinition } from '@kubernetes/client-node';
-import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { DEPLOYMENTS, EVENTS, NODES } from '../../src/runtime/client/resources.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';

@@ -1,6 +1,6 @@
 import type { EventsV1Event, V1CustomResourceDefinition, V1JSONSchemaProps } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { PUBLISHED_AFTER_MS } from '../../src/controllers/trafficwatch/crdCheck.ts';
+import { PUBLISHED_AFTER_MS } from '../../src/controllers/trafficwatch/observe/crdCheck.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { measured } from '../faults/measured.ts';
 import { metricsOf } from '../faults/metricsOf.ts';

@@ -1,7 +1,7 @@
 import type { V1Deployment, V1NodeAffinity } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Placement } from '../../src/api/placement.ts';
-import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
+import type { Placement } from '../../src/api/trafficwatch/placement.ts';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { startApiProxy, type ApiProxy } from '../faults/proxy.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 import { follow } from './follow.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { V1Deployment } from '@kubernetes/client-node';
-import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch.ts';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { DEPLOYMENTS, EVENTS } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 

@@ -1,6 +1,6 @@
 import type { V1Deployment, V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { measured, seconds } from '../faults/measured.ts';
 import { startFixture, type Fixture } from './fixture.ts';

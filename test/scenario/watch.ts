@@ -1,5 +1,5 @@
 import type { V1Node, V1Pod } from '@kubernetes/client-node';
-import type { TrafficWatch } from '../../src/api/trafficwatch.ts';
+import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { applyObjects, getObject } from './kubectl.ts';
 import { labelKey } from './nodeLabels.ts';
 

@@ -7,7 +7,7 @@ import type { Informer, ReflectorMetrics } from '../../runtime/cache/informer.ts
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
-import { createCaches } from './caches.ts';
+import { createCaches } from './observe/caches.ts';
 import { allComponents } from './components/components.ts';
 import { foreignServer } from './decide/foreignServer.ts';
 import type { Problem } from './decide/plan.ts';

@@ -5,7 +5,7 @@ import { carryOut } from './act.ts';
 import { planComponents } from './decide/plan.ts';
 import type { Problem } from './decide/plan.ts';
 import { FIELD_MANAGER } from './names.ts';
-import { observe, readLive } from './observe.ts';
+import { observe, readLive } from './observe/observe.ts';
 import { defaultMeasurementOptions } from './options.ts';
 
 /**

@@ -8,7 +8,7 @@ import { isNotFound } from '../../runtime/client/errors.ts';
 import { keyOf, refOfKey } from '../../runtime/client/resource.ts';
 import { PODS } from '../../runtime/client/resources.ts';
 import { remove } from './act.ts';
-import type { Caches } from './caches.ts';
+import type { Caches } from './observe/caches.ts';
 import { METRICS_PORT } from './components/exporter.ts';
 import { targetsComponent } from './components/targets.ts';
 import { renderTargetFiles, targetsOf } from './decide/discovery.ts';

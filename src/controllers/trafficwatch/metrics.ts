@@ -1,8 +1,8 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
-import type { Verdict } from '../../api/trafficwatch.ts';
-import { countNotMeasurable, countVerdicts, type NodeVerdict } from './decide/verdict.ts';
-import type { NodeView } from './observation.ts';
+import type { Verdict } from '../../api/trafficwatch/schema.ts';
+import { countNotMeasurable, countVerdicts, type NodeVerdict } from './decide/verdict/verdict.ts';
+import type { NodeView } from './observe/observation.ts';
 
 /** Seconds. A pass over ten thousand nodes takes a quarter of one; their first labels half a minute. */
 const SETTLED_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];

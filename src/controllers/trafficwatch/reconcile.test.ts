@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { TrafficWatchStatus } from '../../api/trafficwatch.ts';
+import type { TrafficWatchStatus } from '../../api/trafficwatch/schema.ts';
 import { NotLeaderError, WaitingError } from '../../runtime/client/errors.ts';
 import { IncompleteError, reconcile } from './reconcile.ts';
 import { aDeployment, aWatch, KEY, NOW, pass } from './testing/observations.ts';

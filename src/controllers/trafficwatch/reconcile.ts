@@ -1,21 +1,21 @@
-import { Reason } from '../../api/reasons.ts';
-import type { TrafficWatch, TrafficWatchStatus } from '../../api/trafficwatch.ts';
+import { Reason } from '../../api/trafficwatch/reasons.ts';
+import type { TrafficWatch, TrafficWatchStatus } from '../../api/trafficwatch/schema.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
-import { act, writeStatus, type Outcome, type Writers } from './act.ts';
-import type { CrdWarnings } from './crdWarnings.ts';
+import { act, writeStatus, type Outcome, type Writers } from './act/act.ts';
+import type { CrdWarnings } from './act/crdWarnings.ts';
 import { decidePlan, type Plan } from './decide/plan.ts';
-import { decideStatus } from './decide/status.ts';
-import { decideEvents } from './decide/transitions.ts';
-import { rethrowOvertaken } from './failures.ts';
+import { decideStatus } from './decide/report/status.ts';
+import { decideEvents } from './decide/report/transitions.ts';
+import { rethrowOvertaken } from './act/failures.ts';
 import type { TrafficWatchMetrics } from './metrics.ts';
-import { tellingProgress } from './progress.ts';
-import { observe, type Sources } from './observe.ts';
-import type { Observation } from './observation.ts';
-import type { PodRejections } from './rejectedPods.ts';
+import { tellingProgress } from './act/progress.ts';
+import { observe, type Sources } from './observe/observe.ts';
+import type { Observation } from './observe/observation.ts';
+import type { PodRejections } from './act/rejectedPods.ts';
 
 /** What a reconcile works with. */
 export interface Dependencies {

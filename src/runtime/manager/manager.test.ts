@@ -4,7 +4,9 @@ import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { whenAborted } from '../process/abort.ts';
 import { HttpListener } from '../server/httpListener.ts';
-import { Manager, serverPart, type Part, type Stage } from './manager.ts';
+import { serverPart } from '../server/httpListener.ts';
+import type { Part, Stage } from '../process/part.ts';
+import { Manager } from './manager.ts';
 
 describe('Manager', () => {
   it('starts the stages in order, each when the one before is ready, and stops them in reverse', async () => {

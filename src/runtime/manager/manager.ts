@@ -1,33 +1,10 @@
 import { whenAborted } from '../process/abort.ts';
 import type { Controller } from '../controller/controller.ts';
 import type { HealthCheck, HealthChecks } from '../server/health.ts';
-import type { HttpListener } from '../server/httpListener.ts';
 import type { Informer } from '../cache/informer.ts';
 import type { Logger } from '../process/logger.ts';
+import { STAGES, type Part, type Stage } from '../process/part.ts';
 import { resourceName, type KubeObject } from '../client/resource.ts';
-
-/**
- * When a part is started and stopped. Servers first, so that probes are answered from the beginning; then the caches;
- * when these are synced, what works from them, and the election, so that a process that is elected can act at once.
- * Stopped the other way round: what works is drained while this process still leads and its caches are kept, then the
- * lease is given up.
- */
-export const STAGES = ['server', 'cache', 'election', 'work'] as const;
-export type Stage = (typeof STAGES)[number];
-
-/** One thing that runs as long as the program does. */
-export interface Part {
-  name: string;
-  stage: Stage;
-  /** Runs until `signal` is aborted. One that ends sooner, or throws, takes the program down. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Resolves when the next stage may begin, or when `signal` is aborted; at once when absent. */
-  whenReady?(signal: AbortSignal): Promise<void>;
-  /** What it is not ready for yet. */
-  notReady?(): string | undefined;
-  /** Why it is thought to be dead. */
-  stuck?(): string | undefined;
-}
 
 /** A cache as a part: the program is ready when it is synced. */
 export function cachePart<T extends KubeObject>(informer: Informer<T>): Part {
@@ -60,16 +37,6 @@ export function controllerPart(controller: Controller): Part {
     stage: 'work',
     run: (signal) => controller.run(signal),
     stuck: () => controller.stuck(),
-  };
-}
-
-/** A server as a part. */
-export function serverPart(listener: HttpListener): Part {
-  return {
-    name: listener.name,
-    stage: 'server',
-    run: (signal) => listener.run(signal),
-    whenReady: () => listener.listen(),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { whenAborted } from '../process/abort.ts';
 import type { BindAddress } from './bindAddress.ts';
+import type { Part } from '../process/part.ts';
 
 /** Runs a server: listens, and closes it with all its connections. For HTTP, HTTPS and HTTP/2 alike. */
 export class HttpListener {
@@ -78,4 +79,14 @@ export class HttpListener {
       });
     });
   }
+}
+
+/** A server as a part. */
+export function serverPart(listener: HttpListener): Part {
+  return {
+    name: listener.name,
+    stage: 'server',
+    run: (signal) => listener.run(signal),
+    whenReady: () => listener.listen(),
+  };
 }

@@ -12,7 +12,8 @@ import {
   type HttpsServer,
 } from './httpServer.ts';
 import type { Logger } from '../process/logger.ts';
-import { serverPart, type Part } from '../manager/manager.ts';
+import type { Part } from '../process/part.ts';
+import { serverPart } from './httpListener.ts';
 import { MetricsAccess, type Verdict } from './metricsServer/access.ts';
 import { readCertificate, type Certificate } from './metricsServer/certificate.ts';
 

@@ -1,4 +1,4 @@
-import { MAX_NODES_IN_FULL } from '../../../src/controllers/trafficwatch/decide/statusNodes.ts';
+import { MAX_NODES_IN_FULL } from '../../../src/controllers/trafficwatch/decide/report/statusNodes.ts';
 import type { Figure } from '../figure.ts';
 import type { World } from '../world.ts';
 

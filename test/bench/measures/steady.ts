@@ -1,4 +1,4 @@
-import { ConditionType } from '../../../src/api/reasons.ts';
+import { ConditionType } from '../../../src/api/trafficwatch/reasons.ts';
 import { sleep, until } from '../../faults/measured.ts';
 import type { Operator } from '../../integration/operator.ts';
 import { bareQuery, bareRatesQuery } from '../bare.ts';

@@ -1,7 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { aClaim, aDeployment, anObservation, aWatch, failedPass, KEY, NOW, pass } from '../testing/observations.ts';
-import { renderDeployment } from './deployment.ts';
+import { renderDeployment } from './deployment/deployment.ts';
 import { decidePlan } from './plan.ts';
 
 const OLD = 'old.traffic.example.com/unfit';

@@ -1,5 +1,5 @@
 import type { V1Deployment } from '@kubernetes/client-node';
-import { placementOf } from '../../../api/placement.ts';
+import { placementOf } from '../../../api/trafficwatch/placement.ts';
 import {
   isLabelKey,
   labelKeyOf,
@@ -8,18 +8,18 @@ import {
   type TrafficWatch,
   type TrafficWatchSpec,
   type TrafficWatchStatus,
-} from '../../../api/trafficwatch.ts';
+} from '../../../api/trafficwatch/schema.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
-import type { Claim, Observation } from '../observation.ts';
+import type { Claim, Observation } from '../observe/observation.ts';
 import { FINALIZER } from '../names.ts';
-import { schedulesBy } from './affinity.ts';
-import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment.ts';
-import { decideFights, type LabelFight, type LabelRef } from './labelFights.ts';
-import { measuredNodes } from './measuredNodes.ts';
-import { decideNodeLabels, releaseLabels, type LabelChanges } from './nodeLabels.ts';
-import { ownerBefore } from './ownership.ts';
-import { passFailureOf } from './passFailure.ts';
-import { decideVerdict, labelValueOf, type NodeVerdict } from './verdict.ts';
+import { schedulesBy } from './deployment/affinity.ts';
+import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
+import { decideFights, type LabelFight, type LabelRef } from './labels/labelContention.ts';
+import { measuredNodes } from './verdict/measuredNodes.ts';
+import { decideNodeLabels, releaseLabels, type LabelChanges } from './labels/nodeLabels.ts';
+import { ownerBefore } from './labels/ownership.ts';
+import { passFailureOf } from './report/passFailure.ts';
+import { decideVerdict, labelValueOf, type NodeVerdict } from './verdict/verdict.ts';
 
 /** Why a TrafficWatch cannot go on until somebody changes something. */
 export interface Stall {

@@ -1,10 +1,10 @@
 import type { V1Deployment } from '@kubernetes/client-node';
-import type { Placement } from '../../../api/placement.ts';
-import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch.ts';
+import type { Placement } from '../../../api/trafficwatch/placement.ts';
+import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
-import { ownerReferenceOf } from '../decide/deployment.ts';
-import type { Claim, Observation } from '../observation.ts';
+import { ownerReferenceOf } from '../decide/deployment/deployment.ts';
+import type { Claim, Observation } from '../observe/observation.ts';
 
 /** Builders for tests of decisions: each starts from a plain, healthy state, of which a test changes one thing. */
 

@@ -1,7 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import type { TrafficWatch } from '../../../api/trafficwatch.ts';
+import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
 import { UnmeasuredNodes } from '../../../nodes/unmeasuredNodes.ts';
 import { Applier } from '../../../runtime/apply/apply.ts';
@@ -20,15 +20,15 @@ import {
 import { Store } from '../../../runtime/cache/store.ts';
 import { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
-import type { Writers } from '../act.ts';
-import { CrdWarnings } from '../crdWarnings.ts';
-import { KeptStatuses } from '../keptStatuses.ts';
-import { LabelWrites } from '../labelWrites.ts';
+import type { Writers } from '../act/act.ts';
+import { CrdWarnings } from '../act/crdWarnings.ts';
+import { KeptStatuses } from '../act/keptStatuses.ts';
+import { LabelWrites } from '../act/labelWrites.ts';
 import { createTrafficWatchMetrics } from '../metrics.ts';
-import { NodeLabelWriter } from '../nodeLabelWriter.ts';
-import { BY_LABEL_KEY, claimedKeys, type Sources } from '../observe.ts';
+import { NodeLabelWriter } from '../act/nodeLabelWriter.ts';
+import { BY_LABEL_KEY, claimedKeys, type Sources } from '../observe/observe.ts';
 import type { Dependencies } from '../reconcile.ts';
-import { failedPodIndexes, PodRejections, type FailedPod } from '../rejectedPods.ts';
+import { failedPodIndexes, PodRejections, type FailedPod } from '../act/rejectedPods.ts';
 import { aWatch, NOW, pass } from './observations.ts';
 
 const MANAGER = 'test';

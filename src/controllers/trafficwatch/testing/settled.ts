@@ -1,8 +1,8 @@
-import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch.ts';
+import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import { decidePlan } from '../decide/plan.ts';
-import { decideStatus } from '../decide/status.ts';
-import { decideEvents, type PlannedEvent } from '../decide/transitions.ts';
-import type { Observation } from '../observation.ts';
+import { decideStatus } from '../decide/report/status.ts';
+import { decideEvents, type PlannedEvent } from '../decide/report/transitions.ts';
+import type { Observation } from '../observe/observation.ts';
 import { aDeployment, KEY } from './observations.ts';
 
 /** The status of an observation in which every write goes well. */

@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+/** The layout: what the layer rules forbid, and how many files a folder holds. */
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const MOST_FILES = 12;
+
+/** An import that must not be, and the rule that says so. */
+const FORBIDDEN: readonly (readonly [from: string, to: string, rule: string])[] = [
+  ['controllers/a/decide/plan.ts', 'runtime/process/clock.ts', 'pure-decisions'],
+  ['controllers/a/decide/plan.ts', 'node:fs', 'pure-decisions-core-modules'],
+  ['controllers/a/decide/plan.ts', 'usage/pass/feed.ts', 'decisions-see-what-was-evaluated'],
+  ['controllers/a/decide/plan.ts', 'controllers/a/act/act.ts', 'decisions-come-before-acts'],
+  ['usage/evaluate/percent.ts', 'usage/pass/feed.ts', 'evaluation-knows-no-pass'],
+  ['usage/series/decoder.ts', 'usage/evaluate/percent.ts', 'series-know-no-evaluation'],
+  ['usage/pass/feed.ts', 'api/schema.ts', 'usage-knows-no-custom-resource'],
+  ['prometheus/client.ts', 'usage/pass/feed.ts', 'prometheus-knows-no-usage'],
+  ['nodes/informer.ts', 'usage/pass/feed.ts', 'nodes-know-no-usage'],
+  ['api/schema.ts', 'controllers/a/act/act.ts', 'api-knows-no-behaviour'],
+  ['runtime/process/clock.ts', 'runtime/client/client.ts', 'runtime-process'],
+  ['runtime/client/client.ts', 'runtime/cache/informer.ts', 'runtime-client'],
+  ['runtime/cache/informer.ts', 'runtime/controller/queue.ts', 'runtime-cache'],
+  ['runtime/apply/apply.ts', 'runtime/cache/informer.ts', 'runtime-apply'],
+  ['runtime/controller/queue.ts', 'runtime/server/http.ts', 'runtime-controller'],
+  ['runtime/leaderElection/lease.ts', 'runtime/server/http.ts', 'runtime-leaderElection'],
+  ['runtime/server/http.ts', 'runtime/manager/manager.ts', 'runtime-server'],
+  ['runtime/process/clock.ts', 'controllers/a/act/act.ts', 'runtime-knows-no-controller'],
+  ['nodes/informer.ts', 'nodes/informer.test.ts', 'no-tests-in-production'],
+];
+
+interface Report {
+  readonly summary: { readonly violations: readonly { from: string; to: string; rule: { name: string } }[] };
+}
+
+let tree: string;
+let violations: string[];
+
+/** Writes a tree that has each of the forbidden imports. */
+function writeTree(): void {
+  const imports = new Map<string, string[]>();
+  for (const [from, to] of FORBIDDEN) {
+    imports.set(from, [...(imports.get(from) ?? []), to]);
+    if (!to.startsWith('node:')) imports.set(to, imports.get(to) ?? []);
+  }
+  for (const [file, targets] of imports) {
+    const path = join(tree, 'src', file);
+    mkdirSync(dirname(path), { recursive: true });
+    const up = '../'.repeat(file.split('/').length - 1);
+    const lines = targets.map((to) => `import '${to.startsWith('node:') ? to : `${up}${to}`}';`);
+    writeFileSync(path, [...lines, 'export const value = 1;', ''].join('\n'));
+  }
+}
+
+beforeAll(async () => {
+  tree = mkdtempSync(join(tmpdir(), 'layers-'));
+  writeTree();
+  for (const file of ['.dependency-cruiser.mjs', 'tsconfig.json', 'package.json'])
+    cpSync(join(ROOT, file), join(tree, file));
+  const program = join(ROOT, 'node_modules/.bin/depcruise');
+  const args = ['--config', '.dependency-cruiser.mjs', '--output-type', 'json', 'src'];
+  const { stdout } = await promisify(execFile)(program, args, { cwd: tree });
+  const report = JSON.parse(stdout) as Report;
+  violations = report.summary.violations.map(({ from, to, rule }) => `${from} -> ${to}: ${rule.name}`);
+});
+afterAll(() => rmSync(tree, { recursive: true, force: true }));
+
+it.each(FORBIDDEN)('%s must not import %s', (from, to, rule) => {
+  const target = to.startsWith('node:') ? to.slice('node:'.length) : `src/${to}`;
+  expect(violations).toContain(`src/${from} -> ${target}: ${rule}`);
+});
+
+it(`no folder of src has more than ${MOST_FILES} files beside its tests`, () => {
+  const files = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'));
+  const counts = new Map<string, number>();
+  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
+});

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { placementOf } from './placement.ts';
+import { labelKeyOf, parseTrafficWatchSpec, thresholdOf, type TrafficWatch } from './schema.ts';
+
+const deployment = {
+  selector: { matchLabels: { app: 'web' } },
+  template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } },
+};
+
+function watch(spec: object, name = 'sample'): TrafficWatch {
+  return {
+    metadata: { name, namespace: 'default' },
+    spec: { maxBandwidthPercent: '60', deployment, ...spec },
+  };
+}
+
+function problems(object: unknown): string[] {
+  const parsed = parseTrafficWatchSpec(object);
+  return 'problems' in parsed ? parsed.problems : [];
+}
+
+describe('parseTrafficWatchSpec', () => {
+  it.each(['0', '60', '12.5', '1.5e-03', '1E2', '.5', '5.', '+7', '1e99', '1e+006', '9'.repeat(28) + 'e99'])(
+    'takes the threshold %j, and it is finite',
+    (maxBandwidthPercent) => {
+      const parsed = parseTrafficWatchSpec(watch({ maxBandwidthPercent }));
+      expect(parsed).toHaveProperty('spec.maxBandwidthPercent', maxBandwidthPercent);
+      expect('spec' in parsed && Number.isFinite(thresholdOf(parsed.spec))).toBe(true);
+    },
+  );
+
+  it.each(['', ' ', '-1', '-0', 'NaN', 'Inf', '+Inf', '1e999', '1e100', 'abc', '1 ', '1,5', '0x10', '1e', '.', '1\n'])(
+    'refuses the threshold %j and says what is allowed',
+    (maxBandwidthPercent) => {
+      expect(problems(watch({ maxBandwidthPercent }))).toEqual([
+        `spec.maxBandwidthPercent is ${JSON.stringify(maxBandwidthPercent)}: must be a finite number of at least 0, ` +
+          'decimal or with an exponent of at most two digits, such as "12.5" or "1.5e-03"',
+      ]);
+    },
+  );
+
+  it.each([undefined, '', 'web', 'web.example', '0', 'a-b', 'a'.repeat(233)])('takes the label %j', (label) => {
+    expect(problems(watch({ label }))).toEqual([]);
+  });
+
+  it.each(['Web', 'a_b', '-a', 'a-', 'a..b', '.a', 'a/b', 'a b', 'a'.repeat(234)])('refuses the label %j', (label) => {
+    expect(problems(watch({ label })).join()).toMatch(/^spec\.label is .*: must be empty or the start of a DNS name/);
+  });
+
+  it.each([undefined, 'Required', 'Preferred'])('takes the placement %j', (placement) => {
+    expect(problems(watch({ placement }))).toEqual([]);
+  });
+
+  it('refuses any other placement and names the two', () => {
+    expect(problems(watch({ placement: 'preferred' })).join()).toMatch(
+      /^spec\.placement is "preferred": .*Required.*Preferred/,
+    );
+  });
+
+  it('has the placement Required where none is set', () => {
+    expect(placementOf(watch({}).spec)).toBe('Required');
+    expect(placementOf(watch({ placement: 'Preferred' }).spec)).toBe('Preferred');
+  });
+
+  it('refuses a name that is too long for a label key, unless a label stands in', () => {
+    const name = 'n'.repeat(234);
+    expect(problems(watch({}, name)).join()).toContain('metadata.name has more than 233 characters');
+    expect(problems(watch({ label: '' }, name))).toHaveLength(1);
+    expect(problems(watch({ label: 'short' }, name))).toEqual([]);
+    expect(problems(watch({}, 'n'.repeat(233)))).toEqual([]);
+  });
+
+  const pod = { containers: [{ name: 'web', image: 'web:1' }] };
+  const withPod = (spec: unknown) => ({ selector: {}, template: { spec } });
+  const withTerms = (nodeSelectorTerms: unknown) =>
+    withPod({
+      ...pod,
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+    });
+  const TERMS = 'template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
+  it.each<[string, unknown]>([
+    ['selector is missing: must be an object', { template: {} }],
+    ['template is missing: must be an object', { selector: {} }],
+    ['template is "x": must be an object', { selector: {}, template: 'x' }],
+    ['template.spec is null: must be an object', withPod(null)],
+    ['template.spec.containers is missing: must be a list', withPod({})],
+    ['template.spec.containers.0 is null: must be an object', withPod({ containers: [null] })],
+    ['template.spec.affinity is "x": must be an object', withPod({ ...pod, affinity: 'x' })],
+    [
+      'template.spec.affinity.nodeAffinity is []: must be an object',
+      withPod({ ...pod, affinity: { nodeAffinity: [] } }),
+    ],
+    ['replicas is 1.5: must be a whole number below 2147483648', { ...withPod(pod), replicas: 1.5 }],
+    ['replicas is 2147483648: must be a whole number below 2147483648', { ...withPod(pod), replicas: 2 ** 31 }],
+    ['minReadySeconds is "3": must be a whole number below 2147483648', { ...withPod(pod), minReadySeconds: '3' }],
+    [`${TERMS} is {}: must be a list`, withTerms({})],
+    [`${TERMS}.1 is null: must be an object`, withTerms([{}, null])],
+    [`${TERMS}.0.matchExpressions is "x": must be a list`, withTerms([{ matchExpressions: 'x' }])],
+    [`${TERMS}.0.matchFields.0 is null: must be an object`, withTerms([{ matchFields: [null] }])],
+  ])('names the field of the deployment: %s', (message, bad) => {
+    expect(problems(watch({ deployment: bad }))).toContain(`spec.deployment.${message}`);
+  });
+
+  it.each([[[]], [undefined], [null], ['x']])('refuses %j for a deployment', (bad) => {
+    expect(problems(watch({ deployment: bad })).join()).toMatch(/^spec\.deployment is .*: must be a DeploymentSpec/);
+  });
+
+  it.each([null, undefined, {}, { nodeAffinity: null }])('takes the affinity %j', (affinity) => {
+    expect(problems(watch({ deployment: withPod({ ...pod, affinity }) }))).toEqual([]);
+  });
+
+  it('quotes whole characters only, as the API server keeps no halves', () => {
+    for (const shift of [0, 1]) {
+      const [message = ''] = problems(watch({ label: 'x'.repeat(shift) + '👩'.repeat(200) }));
+      expect(message.isWellFormed()).toBe(true);
+    }
+  });
+
+  it('quotes what is too deep for JSON.stringify, and of many problems the first', () => {
+    const deep: unknown = JSON.parse('{"a":'.repeat(50_000) + '1' + '}'.repeat(50_000));
+    expect(problems(watch({ maxBandwidthPercent: deep })).join()).toContain('spec.maxBandwidthPercent is {...}: ');
+    expect(problems(watch({ deployment: withTerms(Array(800).fill(1)) }))).toHaveLength(6);
+  });
+
+  it('names every problem, and each missing field', () => {
+    expect(
+      problems({ metadata: { name: 'sample' }, spec: { deployment, label: 'A', maxBandwidthPercent: 5 } }),
+    ).toEqual([
+      expect.stringContaining('spec.maxBandwidthPercent is 5: '),
+      expect.stringContaining('spec.label is "A": '),
+    ]);
+    expect(problems({ metadata: { name: 'sample' } })).toEqual([expect.stringContaining('spec is missing: ')]);
+  });
+
+  it('passes the deployment on as it is, unknown fields included', () => {
+    const future = { ...deployment, aFieldOfTomorrow: { x: 1 } };
+    expect(parseTrafficWatchSpec(watch({ deployment: future }))).toHaveProperty('spec.deployment', future);
+  });
+
+  it('does not mind what stands in the status', () => {
+    expect(problems({ ...watch({}), status: { nodes: 'garbage' } })).toEqual([]);
+  });
+});
+
+describe('labelKeyOf', () => {
+  it('is built from the label, and from the name where there is none', () => {
+    expect(labelKeyOf(watch({ label: 'web' }))).toBe('web.traffic.example.com/unfit');
+    expect(labelKeyOf(watch({ label: '' }))).toBe('sample.traffic.example.com/unfit');
+    expect(labelKeyOf(watch({}))).toBe('sample.traffic.example.com/unfit');
+  });
+});

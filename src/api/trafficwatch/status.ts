@@ -1,0 +1,71 @@
+import type { Condition } from '../../runtime/controller/conditions.ts';
+import { isObject, ownValue, type JsonObject } from '../../runtime/apply/mergePatch.ts';
+import { isLabelKey, type NodeStatus, type TrafficWatchStatus } from './schema.ts';
+
+type Check = (value: unknown) => boolean;
+
+const text: Check = (value) => typeof value === 'string';
+const time: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+const number: Check = (value) => typeof value === 'number';
+const truth: Check = (value) => typeof value === 'boolean';
+
+const CONDITION: Readonly<Record<keyof Condition, Check>> = {
+  type: text,
+  status: (value) => value === 'True' || value === 'False' || value === 'Unknown',
+  reason: text,
+  message: text,
+  observedGeneration: number,
+  lastTransitionTime: time,
+};
+
+const NODE: Readonly<Record<keyof NodeStatus, Check>> = {
+  currentBandwidthPercent: text,
+  currentTransmitTotal: number,
+  time: number,
+  unfit: truth,
+  verdict: text,
+  reason: text,
+  since: time,
+};
+
+const STATUS: Readonly<Record<keyof TrafficWatchStatus, Check>> = {
+  ready: truth,
+  decided: truth,
+  observedGeneration: number,
+  labelKey: isLabelKey,
+  fitNodes: number,
+  unfitNodes: number,
+  unknownNodes: number,
+  nodes: (value) => isObject(value) && Object.values(value).every((node) => isObject(node) && fits(node, NODE, [])),
+  conditions: isConditions,
+};
+
+/** Every field that is there passes its check, and the required ones are there. */
+function fits(value: JsonObject, checks: Readonly<Record<string, Check>>, required: readonly string[]): boolean {
+  return Object.entries(checks).every(([key, check]) => {
+    const field = ownValue(value, key);
+    return field === undefined ? !required.includes(key) : check(field);
+  });
+}
+
+const ALWAYS_IN_A_CONDITION = ['type', 'status', 'reason', 'message', 'lastTransitionTime'];
+
+function isConditions(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  const types = value.map((item) => (isObject(item) ? ownValue(item, 'type') : undefined));
+  const unique = new Set(types).size === types.length;
+  return unique && value.every((item) => isObject(item) && fits(item, CONDITION, ALWAYS_IN_A_CONDITION));
+}
+
+/**
+ * The status of an object as it came from the API server. Only the operator writes it, but a CRD that checks nothing
+ * may have let another's through: what cannot be read counts as absent, so that it is decided and written anew.
+ */
+export function readStatus(status: unknown): TrafficWatchStatus | undefined {
+  if (!isObject(status)) return undefined;
+  const read = Object.entries(STATUS).flatMap(([key, check]): [string, unknown][] => {
+    const value = ownValue(status, key);
+    return value !== undefined && check(value) ? [[key, value]] : [];
+  });
+  return Object.fromEntries(read);
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import type { PrometheusClient, Question } from '../../../prometheus/prometheusClient.ts';
+import { allComponents } from '../components/components.ts';
+import { foreignServer } from '../decide/foreignServer.ts';
+import type { ObservedComponent } from '../decide/plan.ts';
+import { defaultMeasurementOptions } from '../options.ts';
+import { askingOnlyOurs } from './ownPrometheus.ts';
+
+const THEIRS: KubeObject = { metadata: { name: 'prometheus', labels: { app: 'theirs' } } };
+
+/** All components, as ours but for those of a kind and part that are somebody else's. */
+function observed(part?: string, kind?: string): ObservedComponent[] {
+  return allComponents(defaultMeasurementOptions('ops')).map((component) => {
+    const isTheirs = component.part === part && component.resource.kind === kind;
+    return { component, live: isTheirs ? THEIRS : component.object };
+  });
+}
+
+describe('foreignServer', () => {
+  it.each(['Service', 'Deployment'])('names a %s that has the name of ours, and the ways out', (kind) => {
+    const problem = foreignServer(observed('prometheus', kind));
+    expect(problem).toContain(`${kind} ops/prometheus was not made by this operator`);
+    expect(problem).toContain('--prometheus-url');
+  });
+
+  it.each([
+    { part: undefined, kind: undefined, why: 'all is ours' },
+    { part: 'prometheus', kind: 'ServiceAccount', why: 'nothing is asked through it' },
+    { part: 'exporter', kind: 'Service', why: 'the exporter is not what is asked' },
+  ])('has nothing to say of $part $kind: $why', ({ part, kind }) => {
+    expect(foreignServer(observed(part, kind))).toBeUndefined();
+  });
+
+  it('has nothing to say before there is anything', () => {
+    const none = observed().map(({ component }) => ({ component, live: undefined }));
+    expect(foreignServer(none)).toBeUndefined();
+  });
+});
+
+describe('a client of the own Prometheus', () => {
+  it("asks nobody else's, and ours again once that is gone", async () => {
+    const asked: string[] = [];
+    let closed = false;
+    let foreign: string | undefined = 'Service ops/prometheus is not ours';
+    const inner: PrometheusClient = {
+      query: ({ expression }) => {
+        asked.push(expression);
+        return Promise.resolve({ warnings: [], infos: [], series: 0 });
+      },
+      close: () => void (closed = true),
+    };
+    const client = askingOnlyOurs(inner, () => foreign);
+    const question = { expression: 'up' } as Question;
+    await expect(client.query(question)).rejects.toMatchObject({ reason: 'BadConfiguration', message: foreign });
+    expect(asked).toEqual([]);
+    foreign = undefined;
+    await client.query(question);
+    expect(asked).toEqual(['up']);
+    client.close();
+    expect(closed).toBe(true);
+  });
+});

@@ -1,0 +1,147 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import { Reason } from '../../../api/trafficwatch/reasons.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch, type TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
+import type { Applier } from '../../../runtime/apply/apply.ts';
+import type { Client } from '../../../runtime/client/client.ts';
+import { isInvalid, NotLeaderError, WaitingError } from '../../../runtime/client/errors.ts';
+import { addFinalizer, hasFinalizer, removeFinalizer } from '../../../runtime/apply/finalizer.ts';
+import { diffMergePatch } from '../../../runtime/apply/mergePatch.ts';
+import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
+import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
+import type { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
+import type { Failure } from '../decide/failure.ts';
+import type { Plan, Stall } from '../decide/plan.ts';
+import { isTakeover, prepareOwnership } from './deploymentOwnership.ts';
+import { failureOf } from './failures.ts';
+import { FINALIZER } from '../names.ts';
+import type { KeptStatuses } from './keptStatuses.ts';
+import type { NodeLabelWriter } from './nodeLabelWriter.ts';
+import type { Observation } from '../observe/observation.ts';
+
+/** What a reconcile writes with. Every part is gated on leadership. */
+export interface Writers {
+  readonly client: Client;
+  readonly fieldManager: string;
+  readonly applier: Applier;
+  readonly nodeLabels: NodeLabelWriter;
+  readonly watches: WrittenObjects<TrafficWatch>;
+  readonly statuses: KeptStatuses;
+  readonly deployments: WrittenObjects<V1Deployment>;
+  /** Aborted when the reconcile has to end: no call outlives it. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How it went. A failure of one step does not keep the others from being tried. */
+export interface Outcome {
+  readonly failures: readonly Failure[];
+  /** The API server refuses the Deployment as it is: nothing to retry until the spec changes. */
+  readonly stall?: Stall;
+  readonly deployment?: DeploymentOutcome;
+}
+
+/** What was done to the Deployment; the reason of the event that tells of it. */
+export type DeploymentOutcome =
+  typeof Reason.DeploymentCreated | typeof Reason.DeploymentUpdated | typeof Reason.DeploymentAdopted;
+
+/** Nothing is reported by a process that may not write any more. */
+function rethrowNotLeader(error: unknown): void {
+  if (error instanceof NotLeaderError) throw error;
+}
+
+async function writeFinalizer(o: Observation, writers: Writers): Promise<Failure | undefined> {
+  if (hasFinalizer(o.watch, FINALIZER)) return undefined;
+  try {
+    const { client, fieldManager } = writers;
+    writers.watches.wrote(await addFinalizer(client, TRAFFIC_WATCHES, o.watch, FINALIZER, fieldManager));
+    return undefined;
+  } catch (error) {
+    rethrowNotLeader(error);
+    return failureOf('adding the finalizer', error);
+  }
+}
+
+async function writeLabels(plan: Plan, writers: Writers): Promise<Failure[]> {
+  const failures = await writers.nodeLabels.write(plan.labels, writers.signal);
+  return [...failures].map(([node, error]) => {
+    rethrowNotLeader(error);
+    return failureOf(`labelling node ${node}`, error);
+  });
+}
+
+function outcomeOver(live: V1Deployment | undefined): DeploymentOutcome {
+  if (!live) return Reason.DeploymentCreated;
+  return isTakeover(live) ? Reason.DeploymentAdopted : Reason.DeploymentUpdated;
+}
+
+async function applyDeployment(
+  desired: V1Deployment,
+  live: V1Deployment | undefined,
+  writers: Writers,
+): Promise<DeploymentOutcome | undefined> {
+  const { applier, client, fieldManager, signal } = writers;
+  const prepare = (found: V1Deployment) => prepareOwnership(client, fieldManager, desired, found, { signal });
+  const { written, object } = await applier.apply(DEPLOYMENTS, desired, live, {
+    prepare,
+    takesNothingOver: true,
+    signal,
+  });
+  if (!written) return undefined;
+  writers.deployments.wrote(object);
+  return outcomeOver(live);
+}
+
+async function writeDeployment(o: Observation, plan: Plan, writers: Writers): Promise<Outcome> {
+  if (plan.deployment?.kind !== 'Apply') return { failures: [] };
+  try {
+    return { failures: [], deployment: await applyDeployment(plan.deployment.desired, o.deployment, writers) };
+  } catch (error) {
+    rethrowNotLeader(error);
+    if (error instanceof WaitingError) throw error;
+    if (isInvalid(error)) {
+      const message = `the API server refuses the Deployment: ${error.detail}`;
+      return { failures: [], stall: { reason: Reason.DeploymentInvalid, message } };
+    }
+    return { failures: [failureOf('applying the Deployment', error)] };
+  }
+}
+
+async function actOnDeletion(o: Observation, plan: Plan, writers: Writers): Promise<Outcome> {
+  const failures = await writeLabels(plan, writers);
+  if (failures.length > 0 || !hasFinalizer(o.watch, FINALIZER)) return { failures };
+  try {
+    await removeFinalizer(writers.client, TRAFFIC_WATCHES, o.watch, FINALIZER, writers.fieldManager);
+    return { failures: [] };
+  } catch (error) {
+    rethrowNotLeader(error);
+    return { failures: [failureOf('removing the finalizer', error)] };
+  }
+}
+
+/**
+ * Writes what the plan says: finalizer, then labels, then the Deployment, so that its first pods find labelled nodes.
+ * Without the finalizer nothing else is written.
+ * @throws NotLeaderError when leadership was lost meanwhile
+ * @throws WaitingError when somebody else made a Deployment or wrote the TrafficWatch meanwhile
+ */
+export async function act(o: Observation, plan: Plan, writers: Writers): Promise<Outcome> {
+  if (plan.finalizer === 'Remove') return actOnDeletion(o, plan, writers);
+  if (plan.finalizer === 'Keep') return { failures: [] };
+  const failure = await writeFinalizer(o, writers);
+  if (failure) return { failures: [failure] };
+  writers.nodeLabels.forget(plan.labelsAtRest);
+  const labelFailures = await writeLabels(plan, writers);
+  const deployment = await writeDeployment(o, plan, writers);
+  return { ...deployment, failures: [...labelFailures, ...deployment.failures] };
+}
+
+/** Patches what differs in the status; true when something did. */
+export async function writeStatus(watch: TrafficWatch, status: TrafficWatchStatus, writers: Writers): Promise<boolean> {
+  const patch = diffMergePatch(writers.statuses.asMeant(watch).status ?? {}, status);
+  if (patch === undefined) return false;
+  const ref = refOfKey(keyOf(watch));
+  const options = { fieldManager: writers.fieldManager, subresource: 'status' };
+  const answer = await writers.client.mergePatch(TRAFFIC_WATCHES, ref, { status: patch }, options);
+  writers.watches.wrote(answer);
+  writers.statuses.wrote(status, answer);
+  return true;
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import type { TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
+import { reconcile } from '../reconcile.ts';
+import { aWatch, KEY } from '../testing/observations.ts';
+import { aNode, aScene, refusal, writesOf, type Call, type Scene } from '../testing/scene.ts';
+
+const cannot = (verb: string): string => `User "x" cannot ${verb} resource "deployments" in API group "apps"`;
+const forbidden = (call: Call, verb: string) => refusal(call, 403, 'Forbidden', cannot(verb));
+
+function reconciling(scene: Scene) {
+  const status = scene.calls.filter((call) => call.what === 'TrafficWatch/status').at(-1)?.body;
+  return (status as { status: TrafficWatchStatus }).status.conditions?.find(({ type }) => type === 'Reconciling');
+}
+
+describe('without the right to watch Deployments', () => {
+  const call: Call = { verb: 'get', what: 'Deployment', name: 'web' };
+
+  it('everything is written, and the condition says which right is missing', async () => {
+    const scene = aScene();
+    const sources = { ...scene.sources, deploymentsRefusal: () => forbidden(call, 'watch') };
+    await reconcile({ ...scene, sources }, 'shop/web');
+
+    expect(writesOf(scene)).toEqual(expect.arrayContaining(['patch Node', 'apply Deployment']));
+    expect(reconciling(scene)).toMatchObject({ status: 'True', reason: 'Forbidden' });
+    expect(reconciling(scene)?.message).toBe(`watching Deployments: ${cannot('watch')}`);
+  });
+
+  it('neither nodes nor the Deployment are written again while nothing changes', async () => {
+    const scene = aScene();
+    const sources = { ...scene.sources, deploymentsRefusal: () => forbidden(call, 'watch') };
+    await reconcile({ ...scene, sources }, 'shop/web');
+    const written = writesOf(scene).length;
+    await reconcile({ ...scene, sources }, 'shop/web');
+
+    const again = writesOf(scene).slice(written);
+    expect(again.filter((write) => !write.includes('TrafficWatch'))).toEqual([]);
+  });
+});
+
+describe('without the right to get Deployments, where the cache has none', () => {
+  const refuse = (call: Call) => (call.verb === 'get' ? forbidden(call, 'get') : undefined);
+
+  it('nodes are labelled, the Deployment is not touched, and the condition says which right is missing', async () => {
+    const scene = aScene();
+    scene.refuse = refuse;
+    await reconcile(scene, 'shop/web');
+
+    const writes = writesOf(scene);
+    expect(writes.filter((write) => write === 'patch Node')).toHaveLength(2);
+    expect(writes.filter((write) => write.endsWith(' Deployment'))).toEqual([]);
+    expect(reconciling(scene)).toMatchObject({ status: 'True', reason: 'Forbidden' });
+    expect(reconciling(scene)?.message).toBe(`looking for the Deployment: ${cannot('get')}`);
+  });
+
+  it('a rename takes no label off that a Deployment may go by', async () => {
+    const OLD = 'old.traffic.example.com/unfit';
+    const scene = aScene();
+    scene.watches.set(aWatch({ status: { labelKey: OLD, ready: true } }));
+    for (const name of ['n1', 'n2']) scene.nodes.set(aNode(name, { [OLD]: 'true', [KEY]: 'true' }, [OLD, KEY]));
+    scene.refuse = refuse;
+    await reconcile(scene, 'shop/web');
+
+    const patched = scene.calls.filter(({ what, verb }) => what === 'Node' && verb === 'patch').map(({ body }) => body);
+    expect(JSON.stringify(patched)).not.toContain(`"${OLD}":null`);
+  });
+});

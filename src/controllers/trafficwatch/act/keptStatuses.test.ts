@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
+import { applyMergePatch } from '../../../runtime/apply/mergePatch.ts';
+import { reconcile } from '../reconcile.ts';
+import { aDeployment, aWatch, KEY } from '../testing/observations.ts';
+import { aScene, writesOf, type Call, type Scene } from '../testing/scene.ts';
+
+/** An API server whose CRD knows `ready` and the nodes' figures only, as PKopel/traffic-operator's. */
+function olderCrd(scene: Scene): void {
+  const { client } = scene.writers;
+  let version = 5_000;
+  const mergePatch: typeof client.mergePatch = async (resource, ref, patch, options) => {
+    const answer = await client.mergePatch(resource, ref, patch, options);
+    if (resource.kind !== 'TrafficWatch') return answer;
+    const before = scene.watches.get('shop/web')!;
+    const patched = applyMergePatch(before, patch) as TrafficWatch;
+    const { ready, nodes } = patched.status ?? {};
+    const metadata = { ...patched.metadata, resourceVersion: String(++version) };
+    const stored = { ...patched, metadata, status: { ready, nodes } } as TrafficWatch;
+    scene.watches.set(stored);
+    return stored as never;
+  };
+  Object.assign(scene, { writers: { ...scene.writers, client: { ...client, mergePatch } } });
+}
+
+const statusWrites = (calls: readonly Call[]) => calls.filter((call) => call.what === 'TrafficWatch/status');
+
+describe('a status that the API server does not keep whole', () => {
+  it('is written and told once', async () => {
+    const scene = aScene();
+    olderCrd(scene);
+    for (let pass = 0; pass < 3; pass++) await reconcile(scene, 'shop/web');
+    expect(statusWrites(scene.calls)).toHaveLength(1);
+    expect(scene.told.filter(([, reason]) => reason === 'Decided')).toHaveLength(1);
+    expect(scene.watches.get('shop/web')?.status).not.toHaveProperty('conditions');
+  });
+
+  it('is what later decisions go by: a renamed label key is not forgotten', async () => {
+    const scene = aScene();
+    olderCrd(scene);
+    await reconcile(scene, 'shop/web');
+    const stored = scene.watches.get('shop/web')!;
+    scene.watches.set({ ...stored, spec: { ...stored.spec, label: 'new' } });
+    scene.refuse = (call) => (call.what === 'Deployment' ? new Error('not now') : undefined);
+    await expect(reconcile(scene, 'shop/web')).rejects.toThrow();
+    const written = statusWrites(scene.calls).at(-1)?.body as { status: TrafficWatchStatus };
+    expect(written.status.conditions?.find((c) => c.type === 'Ready')?.status).toBe('True');
+    expect(written.status).not.toHaveProperty('labelKey');
+    expect(scene.writers.statuses.asMeant(scene.watches.get('shop/web')!).status?.labelKey).toBe(KEY);
+  });
+
+  it('that somebody else wrote is put right', async () => {
+    const scene = aScene();
+    olderCrd(scene);
+    await reconcile(scene, 'shop/web');
+    const stored = scene.watches.get('shop/web')!;
+    scene.watches.set({ ...stored, status: { ...stored.status, ready: false } });
+    await reconcile(scene, 'shop/web');
+    expect(statusWrites(scene.calls)).toHaveLength(2);
+    expect(scene.watches.get('shop/web')?.status?.ready).toBe(true);
+  });
+
+  it('is not that of another object of the same name', async () => {
+    const scene = aScene();
+    olderCrd(scene);
+    await reconcile(scene, 'shop/web');
+    const { statuses } = scene.writers;
+    const stored = scene.watches.get('shop/web')!;
+    const another = { ...stored, metadata: { ...stored.metadata, uid: 'another' } };
+    expect(statuses.asMeant(another)).toBe(another);
+    statuses.deleted(stored);
+    expect(statuses.asMeant(stored)).toBe(stored);
+  });
+});
+
+describe('a status with odd parts, let through by another CRD', () => {
+  it.each<[string, unknown]>([
+    ['text', 'x'],
+    ['conditions that are none', { conditions: [null, { type: 'Ready' }], nodes: { n1: null } }],
+    ['a label key of others', { labelKey: 'kubernetes.io/hostname', ready: 'yes' }],
+  ])('%s: is written anew, and leads to no label but ours', async (_, status) => {
+    const scene = aScene();
+    scene.watches.set({ ...aWatch(), status } as TrafficWatch);
+    // One that does not schedule by our key yet: a key in use before would have to say the verdict as well.
+    scene.sources.written.deployments.wrote(aDeployment(aWatch(), 'x'));
+    await reconcile(scene, 'shop/web').catch(() => undefined);
+    expect(writesOf(scene)).toContain('patch TrafficWatch/status');
+    const labels = scene.calls
+      .filter((call) => call.what === 'Node')
+      .flatMap((call) => Object.keys((call.body as { metadata: { labels: object } }).metadata.labels));
+    expect(new Set(labels)).toEqual(new Set([KEY]));
+  });
+});

@@ -1,0 +1,212 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it, vi } from 'vitest';
+import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
+import type { Client } from '../../../runtime/client/client.ts';
+import { ApiError, TransportError } from '../../../runtime/client/errors.ts';
+import { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
+import type { LabelChange, LabelChanges } from '../decide/labels/nodeLabels.ts';
+import { NodeLabelWriter } from './nodeLabelWriter.ts';
+
+const A = 'a.traffic.example.com/unfit';
+const B = 'b.traffic.example.com/unfit';
+
+function writer(answer: (node: string) => unknown = () => undefined) {
+  const patches: [string, unknown][] = [];
+  const signals: AbortSignal[] = [];
+  const mergePatch = vi.fn(
+    async (
+      _resource: unknown,
+      ref: { name: string },
+      patch: { metadata: { labels: Record<string, string> } },
+      { signal }: { signal: AbortSignal },
+    ) => {
+      patches.push([ref.name, patch.metadata.labels]);
+      signals.push(signal);
+      await Promise.resolve(answer(ref.name));
+      return { metadata: { name: ref.name, resourceVersion: String(patches.length), labels: patch.metadata.labels } };
+    },
+  );
+  const written = new WrittenObjects<CachedNode>();
+  const client = { mergePatch } as unknown as Client;
+  return {
+    patches,
+    signals,
+    written,
+    labels: new NodeLabelWriter({ client, fieldManager: 'test', trim: trimNode('test'), written }),
+  };
+}
+
+const status = (code: number) => new ApiError({ status: code, reason: 'x', method: 'PATCH', path: '/api/v1/nodes/n1' });
+
+describe('NodeLabelWriter', () => {
+  it('puts the changes of several TrafficWatches to one node into one patch', async () => {
+    const { patches, labels } = writer();
+    await Promise.all([
+      labels.write(new Map([['n1', { [A]: 'true' }]])),
+      labels.write(new Map([['n1', { [B]: null }]])),
+    ]);
+    expect(patches).toEqual([['n1', { [A]: 'true', [B]: null }]]);
+  });
+
+  it('puts together what is for each node, whatever nodes have in common', async () => {
+    const { patches, labels } = writer();
+    const a: LabelChange = { [A]: 'true' };
+    const b: LabelChange = { [B]: 'true' };
+    const notB: LabelChange = { [B]: null };
+    await Promise.all([
+      labels.write(new Map(['n1', 'n2', 'n3'].map((node) => [node, a]))),
+      labels.write(new Map(Object.entries({ n1: b, n2: notB, n3: b }))),
+    ]);
+    expect(patches).toEqual([
+      ['n1', { ...a, ...b }],
+      ['n2', { ...a, ...notB }],
+      ['n3', { ...a, ...b }],
+    ]);
+    expect(patches[2]?.[1]).toBe(patches[0]?.[1]);
+  });
+
+  it('has one patch a node under way; what comes meanwhile goes with the next', async () => {
+    const gate = Promise.withResolvers<undefined>();
+    const { patches, labels } = writer(() => gate.promise);
+    const first = labels.write(new Map([['n1', { [A]: 'true' }]]));
+    await vi.waitFor(() => expect(patches).toHaveLength(1));
+    const second = labels.write(new Map([['n1', { [A]: 'false' }]]));
+    const third = labels.write(new Map([['n1', { [B]: 'true' }]]));
+    gate.resolve(undefined);
+    await Promise.all([first, second, third]);
+    expect(patches).toEqual([
+      ['n1', { [A]: 'true' }],
+      ['n1', { [A]: 'false', [B]: 'true' }],
+    ]);
+  });
+
+  it('tells which node failed and writes the others', async () => {
+    const { patches, labels } = writer((node) => (node === 'n1' ? Promise.reject(status(403)) : undefined));
+    const failures = await labels.write(
+      new Map([
+        ['n1', { [A]: 'true' }],
+        ['n2', { [A]: 'true' }],
+      ]),
+    );
+    expect([...failures.keys()]).toEqual(['n1']);
+    expect(patches.map(([node]) => node)).toEqual(['n1', 'n2']);
+  });
+
+  it('calls a patch off only when all who asked for it are gone', async () => {
+    const hang = Promise.withResolvers<undefined>();
+    const { signals, labels } = writer(() => hang.promise);
+    const [one, other] = [new AbortController(), new AbortController()];
+    const written = [
+      labels.write(new Map([['n1', { [A]: 'true' }]]), one.signal),
+      labels.write(new Map([['n1', { [B]: 'true' }]]), other.signal),
+      labels.write(new Map([['n2', { [B]: 'true' }]])),
+    ];
+    await vi.waitFor(() => expect(signals).toHaveLength(2));
+    one.abort();
+    expect(signals.map((signal) => signal.aborted)).toEqual([false, false]);
+    other.abort();
+    expect(signals.map((signal) => signal.aborted)).toEqual([true, false]);
+    hang.resolve(undefined);
+    await Promise.all(written);
+  });
+
+  it('tells while a patch is under way, until its answer is taken in', async () => {
+    const gate = Promise.withResolvers<undefined>();
+    const { patches, written, labels } = writer(() => gate.promise);
+    const write = labels.write(new Map([['n1', { [A]: 'true' }]]));
+    await vi.waitFor(() => expect(patches).toHaveLength(1));
+    expect(labels.underWay('n2')).toBeUndefined();
+    const seen = labels.underWay('n1')?.then(() => written.latest('n1', undefined)?.labels);
+    gate.resolve(undefined);
+    expect(await seen).toEqual({ [A]: 'true' });
+    await write;
+    expect(labels.underWay('n1')).toBeUndefined();
+  });
+
+  it('takes a node that is gone for done', async () => {
+    const { labels } = writer(() => Promise.reject(status(404)));
+    expect((await labels.write(new Map([['n1', { [A]: 'true' }]]))).size).toBe(0);
+  });
+
+  it('shows the label at once to those who read, before the cache has it', async () => {
+    const { written, labels } = writer();
+    await labels.write(new Map([['n1', { [A]: 'true' }]]));
+    expect(written.latest('n1', undefined)?.labels).toEqual({ [A]: 'true' });
+  });
+
+  describe('with more nodes than patches at once', () => {
+    const NODES = Array.from({ length: 100 }, (_, n) => `n${n}`);
+    const all = (): LabelChanges => new Map(NODES.map((node) => [node, { [A]: 'true' }]));
+
+    it('begins a patch when there is a place for it, so that waiting costs none of its time', async () => {
+      const gates = new Map(NODES.map((node) => [node, Promise.withResolvers<undefined>()]));
+      const { patches, labels } = writer((node) => gates.get(node)?.promise);
+      const written = labels.write(all());
+      await vi.waitFor(() => expect(patches).toHaveLength(12));
+      gates.get('n3')?.resolve(undefined);
+      await vi.waitFor(() => expect(patches.at(-1)?.[0]).toBe('n12'));
+      expect(patches).toHaveLength(13);
+      for (const gate of gates.values()) gate.resolve(undefined);
+      expect((await written).size).toBe(0);
+      expect(patches.map(([node]) => node)).toEqual(NODES);
+    });
+
+    it('listens once for the end of who asks, not once for each node, and no longer than it writes', async () => {
+      const gate = Promise.withResolvers<undefined>();
+      const { patches, labels } = writer(() => gate.promise);
+      const { signal } = new AbortController();
+      const written = labels.write(all(), signal);
+      await vi.waitFor(() => expect(patches).toHaveLength(12));
+      expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+      gate.resolve(undefined);
+      await written;
+      expect(getEventListeners(signal, 'abort')).toEqual([]);
+    });
+
+    it('begins no patch that is not called off when who asked is gone, and tells of all nodes', async () => {
+      const gate = Promise.withResolvers<undefined>();
+      const aborted = new TransportError('x', { failure: 'aborted' });
+      const { signals, labels } = writer(() => gate.promise.then(() => Promise.reject(aborted)));
+      const asker = new AbortController();
+      const written = labels.write(all(), asker.signal);
+      await vi.waitFor(() => expect(signals).toHaveLength(12));
+      asker.abort();
+      gate.resolve(undefined);
+      expect((await written).size).toBe(NODES.length);
+      expect(signals.every(({ aborted: isCalledOff }) => isCalledOff)).toBe(true);
+    });
+
+    it('takes in what comes up while a node waits for its turn', async () => {
+      const gate = Promise.withResolvers<undefined>();
+      const { patches, labels } = writer(() => gate.promise);
+      const first = labels.write(all());
+      await vi.waitFor(() => expect(patches).toHaveLength(12));
+      const second = labels.write(new Map([['n50', { [B]: 'true' }]]));
+      gate.resolve(undefined);
+      await Promise.all([first, second]);
+      expect(patches.filter(([node]) => node === 'n50')).toEqual([['n50', { [A]: 'true', [B]: 'true' }]]);
+    });
+
+    it.each([
+      ['no answer', new TransportError('x', { failure: 'deadline' })],
+      ['an error of its own', status(503)],
+      ['that it is too much', status(429)],
+    ])('gives up those that wait when the API server gives %s', async (_, error) => {
+      const { patches, labels } = writer(() => Promise.reject(error));
+      const failures = await labels.write(all());
+      expect(failures.size).toBe(NODES.length);
+      expect(new Set(failures.values())).toEqual(new Set([error]));
+      expect(patches.length).toBeLessThanOrEqual(12);
+      await labels.write(new Map([['n99', { [B]: 'true' }]]));
+      expect(patches.at(-1)).toEqual(['n99', { [B]: 'true' }]);
+    });
+
+    it('goes on to the end when nodes are refused one by one, or called off', async () => {
+      const { patches, labels } = writer((node) =>
+        Promise.reject(node === 'n1' ? new TransportError('x', { failure: 'aborted' }) : status(403)),
+      );
+      expect((await labels.write(all())).size).toBe(NODES.length);
+      expect(patches.map(([node]) => node)).toEqual(NODES);
+    });
+  });
+});

@@ -1,0 +1,117 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import type { EventRecorder } from '../../../runtime/controller/events.ts';
+import { createInformer, type Informer, type InformerOptions, type Lister } from '../../../runtime/cache/informer.ts';
+import type { IndexFunctions } from '../../../runtime/cache/store.ts';
+import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
+import { PODS } from '../../../runtime/client/resources.ts';
+import { decideRejections, type Rejection } from '../decide/report/rejections.ts';
+import type { Observation } from '../observe/observation.ts';
+import { claimedKeys } from '../observe/observe.ts';
+
+/** Name of the index of failed pods by the Deployment whose they are. */
+const BY_DEPLOYMENT = 'deployment';
+/** status.reason of a pod whose node affinity or node selector a kubelet found not to hold. */
+const NODE_AFFINITY = 'NodeAffinity';
+
+/** All that is kept of a failed pod. */
+export interface FailedPod extends KubeObject {
+  /** namespace/name of the Deployment, where a kubelet rejected the pod for its node affinity. */
+  readonly deployment?: string;
+  readonly node?: string;
+  /** ms since the epoch by the node's clock. */
+  readonly failedAt?: number | undefined;
+}
+
+/** A Deployment names its ReplicaSet after itself and the hash that is a label of the pods. */
+function deploymentOf({ metadata }: V1Pod): string | undefined {
+  const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true);
+  const suffix = `-${metadata?.labels?.['pod-template-hash'] ?? ''}`;
+  if (owner?.kind !== 'ReplicaSet' || suffix === '-' || !owner.name.endsWith(suffix)) return undefined;
+  return `${metadata?.namespace ?? ''}/${owner.name.slice(0, -suffix.length)}`;
+}
+
+function failedAtOf({ status }: V1Pod): number | undefined {
+  const at = status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
+  return at === undefined ? undefined : new Date(at).getTime();
+}
+
+/** The informer index that finds the rejected pods of a Deployment. */
+export const failedPodIndexes: IndexFunctions<FailedPod> = {
+  [BY_DEPLOYMENT]: ({ deployment }) => (deployment === undefined ? [] : [deployment]),
+};
+
+/** A pod that failed for another reason is kept by its name alone. */
+export function trimFailedPod(pod: V1Pod): FailedPod {
+  const { name, namespace, uid, resourceVersion } = pod.metadata ?? {};
+  const metadata = { name, namespace, uid, resourceVersion };
+  const deployment = pod.status?.reason === NODE_AFFINITY ? deploymentOf(pod) : undefined;
+  if (deployment === undefined) return { metadata };
+  return { metadata, deployment, node: pod.spec?.nodeName ?? '', failedAt: failedAtOf(pod) };
+}
+
+/**
+ * The informer of failed pods, in all namespaces. The API server selects them by their phase, so that pods that run
+ * cost nothing; the pod garbage collector keeps at most 12,500 failed ones.
+ */
+export function createFailedPodInformer(
+  options: Pick<InformerOptions<FailedPod>, 'transport' | 'logger' | 'metrics'>,
+): Informer<FailedPod> {
+  return createInformer<FailedPod>({
+    ...options,
+    resource: PODS,
+    fieldSelector: 'status.phase=Failed',
+    transform: trimFailedPod,
+    indexes: failedPodIndexes,
+  });
+}
+
+function rejectionOf({ metadata, node = '', failedAt }: FailedPod): Rejection {
+  return { uid: metadata?.uid ?? '', pod: metadata?.name ?? '', node, failedAt };
+}
+
+/** By the key in use and, in a rename, by the other one: the pods may be scheduled by either. */
+function unfitNodesOf({ watch, nodes }: Observation): Set<string> {
+  const keys = claimedKeys(watch);
+  return new Set(nodes.filter(({ labels }) => keys.some((key) => labels[key] === 'true')).map(({ name }) => name));
+}
+
+/** Tells a TrafficWatch by an event when a kubelet that restarted has rejected pods of its Deployment. */
+export class PodRejections {
+  readonly #pods: Pick<Lister<FailedPod>, 'byIndex'>;
+  readonly #events: Pick<EventRecorder, 'event'>;
+  /** UIDs of the pods that were looked at, by the TrafficWatch's key. */
+  readonly #seen = new Map<string, ReadonlySet<string>>();
+
+  constructor(o: { failedPods: Pick<Lister<FailedPod>, 'byIndex'>; events: Pick<EventRecorder, 'event'> }) {
+    this.#pods = o.failedPods;
+    this.#events = o.events;
+  }
+
+  /** To be called at every look at a TrafficWatch by the process that leads. */
+  tell(o: Observation): void {
+    const key = keyOf(o.watch);
+    // The Deployment has the name of its TrafficWatch.
+    const rejections = this.#pods.byIndex(BY_DEPLOYMENT, key).map(rejectionOf);
+    // Mostly none: then no node is looked at.
+    if (rejections.length === 0) {
+      this.#seen.delete(key);
+      return;
+    }
+    const seen = this.#seen.get(key) ?? new Set();
+    const decision = decideRejections({ rejections, seen, unfitNodes: unfitNodesOf(o), now: o.now });
+    this.#seen.set(key, decision.seen);
+    for (const { type, reason, note } of decision.events) this.#events.event(o.watch, type, reason, note);
+  }
+
+  /** The TrafficWatch of this key is gone. */
+  forget(key: string): void {
+    this.#seen.delete(key);
+  }
+}
+
+/** Which TrafficWatch a failed pod is of: its key, which is that of its Deployment. */
+export function watchKeyOf(pod: FailedPod, watches: Pick<Lister<TrafficWatch>, 'get'>): string | undefined {
+  const { deployment } = pod;
+  return deployment !== undefined && watches.get(deployment) !== undefined ? deployment : undefined;
+}

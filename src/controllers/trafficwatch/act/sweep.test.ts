@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { RetryError } from '../../../runtime/client/errors.ts';
+import { sweepOrphans } from './sweep.ts';
+import { aWatch, KEY } from '../testing/observations.ts';
+import { aNode, aScene, refusal, writesOf, type Scene } from '../testing/scene.ts';
+
+const ORPHAN = 'gone.traffic.example.com/unfit';
+
+function sweptScene(): Scene {
+  const scene = aScene();
+  scene.nodes.set(aNode('n1', { [KEY]: 'true', [ORPHAN]: 'true' }, [KEY, ORPHAN]));
+  return scene;
+}
+
+const sweep = (scene: Scene, synced = true) => sweepOrphans({ ...scene, synced: () => synced });
+
+describe('sweepOrphans', () => {
+  it('takes off what no TrafficWatch answers for', async () => {
+    const scene = sweptScene();
+    expect(await sweep(scene)).toBeUndefined();
+    expect(scene.calls).toMatchObject([{ name: 'n1', body: { metadata: { labels: { [ORPHAN]: null } } } }]);
+  });
+
+  it('takes nothing off before the caches are complete, and looks again', async () => {
+    const scene = sweptScene();
+    scene.watches.delete(aWatch());
+    expect(await sweep(scene, false)).toEqual({ requeueAfterMs: 10_000 });
+    expect(writesOf(scene)).toEqual([]);
+  });
+
+  it('in a standby takes nothing off', async () => {
+    const scene = sweptScene();
+    scene.leader = false;
+    await sweep(scene);
+    expect(writesOf(scene)).toEqual([]);
+  });
+
+  it('that was refused comes again', async () => {
+    const scene = sweptScene();
+    scene.refuse = (call) => refusal(call, 403, 'Forbidden');
+    await expect(sweep(scene)).rejects.toThrow(RetryError);
+  });
+
+  it('goes on beside a TrafficWatch without a spec, and leaves the key that its status names', async () => {
+    const scene = sweptScene();
+    const kept = 'kept.traffic.example.com/unfit';
+    scene.nodes.set(aNode('n2', { [kept]: 'true' }, [kept]));
+    const bare = { metadata: { name: 'bare', namespace: 'shop' }, status: { labelKey: kept } };
+    scene.watches.set(bare as ReturnType<typeof aWatch>);
+    await sweep(scene);
+    expect(scene.calls).toMatchObject([{ name: 'n1', body: { metadata: { labels: { [ORPHAN]: null } } } }]);
+  });
+});

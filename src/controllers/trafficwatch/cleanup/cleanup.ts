@@ -1,0 +1,67 @@
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import { FIELD_MANAGER } from '../controller.ts';
+import { decideOrphans } from '../decide/labels/orphans.ts';
+import { releaseLabels } from '../decide/labels/nodeLabels.ts';
+import { FINALIZER } from '../names.ts';
+import { NodeLabelWriter } from '../act/nodeLabelWriter.ts';
+import { claimedKeys } from '../observe/observe.ts';
+import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
+import type { Client } from '../../../runtime/client/client.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
+import { isNotFound } from '../../../runtime/client/errors.ts';
+import { hasFinalizer, removeFinalizer } from '../../../runtime/apply/finalizer.ts';
+import type { Logger } from '../../../runtime/process/logger.ts';
+import { NODES } from '../../../runtime/client/resources.ts';
+import { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
+
+export interface CleanupOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+async function listWatches(client: Client): Promise<TrafficWatch[]> {
+  try {
+    return await client.list(TRAFFIC_WATCHES);
+  } catch (error) {
+    // No CRD, no TrafficWatches: there may still be labels.
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+async function takeLabelsOff(o: CleanupOptions, watches: readonly TrafficWatch[]): Promise<number> {
+  const trim = trimNode(FIELD_MANAGER);
+  const nodes = (await o.client.list(NODES)).map(trim);
+  // A watch that never owned its key has no finalizer, and its key may be a person's own.
+  const keys = new Set(watches.filter((w) => hasFinalizer(w, FINALIZER)).flatMap(claimedKeys));
+  const writer = new NodeLabelWriter({
+    client: o.client,
+    fieldManager: FIELD_MANAGER,
+    trim,
+    written: new WrittenObjects<CachedNode>(),
+  });
+  const orphaned = decideOrphans(nodes, keys);
+  const released = releaseLabels(nodes, [...keys]);
+  for (const changes of [released, orphaned]) {
+    const failures = await writer.write(changes);
+    for (const error of failures.values()) throw error;
+  }
+  return new Set([...released.keys(), ...orphaned.keys()]).size;
+}
+
+/**
+ * Takes every label and every finalizer of the operator off, so that it can be removed without a trace and no
+ * TrafficWatch hangs in its deletion. Runs as the chart's pre-delete hook; doing it twice is harmless.
+ *
+ * @throws ApiError, TransportError when something could not be taken off; the caller exits non-zero, and helm says so
+ */
+export async function cleanUp(o: CleanupOptions): Promise<{ nodes: number; watches: number }> {
+  const watches = await listWatches(o.client);
+  const nodes = await takeLabelsOff(o, watches);
+  const finalized = watches.filter((watch) => hasFinalizer(watch, FINALIZER));
+  for (const watch of finalized) await removeFinalizer(o.client, TRAFFIC_WATCHES, watch, FINALIZER, FIELD_MANAGER);
+  o.logger.info({ nodes, watches: finalized.length }, 'labels and finalizers are off');
+  return { nodes, watches: finalized.length };
+}

@@ -1,0 +1,131 @@
+import type { V1Deployment, V1Node, V1Pod } from '@kubernetes/client-node';
+import type { CleanupOptions } from './cleanup.ts';
+import { FIELD_MANAGER } from '../controller.ts';
+import { electsLeader, isOverdue, isStillRunning } from '../decide/deployment/stillRunning.ts';
+import type { ObjectRef } from '../../../runtime/client/client.ts';
+import { isNotFound } from '../../../runtime/client/errors.ts';
+import { DEPLOYMENTS, NODES, PODS } from '../../../runtime/client/resources.ts';
+
+/** How often is looked whether the operator's pods are gone: ms. */
+const POLL_MS = 500;
+/** On the operator's Deployment while the clean-up works: how many replicas there were, for one that starts over. */
+const REPLICAS_ANNOTATION = 'traffic.example.com/replicas-before-cleanup';
+
+/**
+ * Stops the operator, so that nothing writes labels behind the back of `work`, waits until its pods are gone, and does
+ * the work. Pods on dead nodes are not waited for (see isStillRunning). A Deployment that does not exist has nothing to
+ * stop. When it fails, the operator gets its replicas back: it puts right what was taken off by halves.
+ *
+ * @throws ApiError, TransportError, what `work` throws, the signal's reason when it is aborted before `work`
+ */
+export async function whileStopped(o: CleanupOptions, ref: ObjectRef, work: () => Promise<void>): Promise<void> {
+  const deployment = await getOrUndefined(o, ref);
+  if (!deployment) return work();
+  const replicas = replicasBefore(deployment);
+  o.logger.info({ deployment: `${ref.namespace}/${ref.name}`, replicas }, 'stopping the operator');
+  await scale(o, ref, 0, String(replicas));
+  try {
+    await podsGone(o, ref, deployment);
+    await work();
+  } catch (error) {
+    await startAgain(o, ref, replicas);
+    throw error;
+  }
+}
+
+async function getOrUndefined({ client }: CleanupOptions, ref: ObjectRef): Promise<V1Deployment | undefined> {
+  try {
+    return await client.get(DEPLOYMENTS, ref);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function replicasBefore({ metadata, spec }: V1Deployment): number {
+  return Number(metadata?.annotations?.[REPLICAS_ANNOTATION] ?? spec?.replicas ?? 1);
+}
+
+/** @param note the value of REPLICAS_ANNOTATION; null takes it away */
+async function scale({ client }: CleanupOptions, ref: ObjectRef, replicas: number, note: string | null): Promise<void> {
+  const patch = { metadata: { annotations: { [REPLICAS_ANNOTATION]: note } }, spec: { replicas } };
+  await client.mergePatch(DEPLOYMENTS, ref, patch, { fieldManager: FIELD_MANAGER });
+}
+
+async function startAgain(o: CleanupOptions, ref: ObjectRef, replicas: number): Promise<void> {
+  const context = { deployment: `${ref.namespace}/${ref.name}`, replicas };
+  try {
+    await scale(o, ref, replicas, null);
+    o.logger.warn(context, 'the clean-up failed: the operator runs again; run the uninstall again');
+  } catch (err) {
+    const advice = 'the clean-up failed, and the operator stays at 0 replicas: run the uninstall again, or scale it up';
+    o.logger.error({ ...context, err }, advice);
+  }
+}
+
+async function podsGone(o: CleanupOptions, { namespace }: ObjectRef, deployment: V1Deployment): Promise<void> {
+  const labels = Object.entries(deployment.spec?.selector.matchLabels ?? {});
+  const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join(',');
+  const awaited = new AwaitedPods(o, electsLeader(deployment));
+  while (await awaited.anyOf(await o.client.list(PODS, { namespace, labelSelector }))) {
+    await o.clock.sleep(POLL_MS, o.signal);
+    o.signal.throwIfAborted();
+  }
+}
+
+/** Which of the pods are waited for, with what must be remembered between two looks. */
+class AwaitedPods {
+  readonly #options: CleanupOptions;
+  readonly #mayLeave: boolean;
+  /** By pod's uid: since when it is being deleted, monotonic ms. */
+  readonly #terminatingSince = new Map<string, number>();
+  #logged = '';
+
+  /** @param mayLeave whether pods on dead nodes need not be waited for */
+  constructor(options: CleanupOptions, mayLeave: boolean) {
+    this.#options = options;
+    this.#mayLeave = mayLeave;
+  }
+
+  /** Whether a pod is waited for; logs which, whenever that has changed. */
+  async anyOf(pods: readonly V1Pod[]): Promise<boolean> {
+    const verdicts = await Promise.all(pods.map(async (pod) => ({ pod, awaited: await this.#isAwaited(pod) })));
+    const named = (awaited: boolean): string[] => verdicts.filter((v) => v.awaited === awaited).map(nameOf);
+    const [waiting, left] = [named(true), named(false)];
+    if (String([waiting, left]) !== this.#logged) this.#log(waiting, left);
+    this.#logged = String([waiting, left]);
+    return waiting.length > 0;
+  }
+
+  async #isAwaited(pod: V1Pod): Promise<boolean> {
+    const terminatingForMs = this.#terminatingForMs(pod);
+    const mayBeLeft = this.#mayLeave && isOverdue(pod, terminatingForMs);
+    return isStillRunning(pod, mayBeLeft ? await this.#node(pod) : undefined, mayBeLeft ? terminatingForMs : 0);
+  }
+
+  #terminatingForMs({ metadata }: V1Pod): number {
+    if (metadata?.deletionTimestamp === undefined) return 0;
+    const uid = metadata.uid ?? '';
+    const now = this.#options.clock.monotonic();
+    const since = this.#terminatingSince.get(uid) ?? now;
+    this.#terminatingSince.set(uid, since);
+    return now - since;
+  }
+
+  /** Listed, since the clean-up has no right to get nodes. */
+  async #node({ spec }: V1Pod): Promise<V1Node | undefined> {
+    if (spec?.nodeName === undefined) return undefined;
+    const [node] = await this.#options.client.list(NODES, { fieldSelector: `metadata.name=${spec.nodeName}` });
+    return node;
+  }
+
+  #log(waiting: readonly string[], left: readonly string[]): void {
+    const { logger } = this.#options;
+    if (waiting.length > 0) logger.info({ pods: waiting }, 'waiting for the pods of the operator to end');
+    else if (left.length > 0) logger.warn({ pods: left }, 'not waiting for pods that have ended or are on a dead node');
+  }
+}
+
+function nameOf({ pod }: { pod: V1Pod }): string {
+  return `${pod.metadata?.name ?? ''} on ${pod.spec?.nodeName ?? 'no node'}`;
+}

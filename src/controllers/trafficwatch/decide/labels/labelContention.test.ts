@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { KEY } from '../../testing/observations.ts';
+import type { LabelWrite } from '../../observe/observation.ts';
+import { decideFights, passesToWait } from './labelContention.ts';
+
+const OTHER = 'other.traffic.example.com/unfit';
+const last = (changes: Partial<LabelWrite> = {}): LabelWrite => ({ value: 'false', rewrites: 0, pass: 10, ...changes });
+
+function decide(write: LabelWrite | undefined, pass: number, wanted?: Record<string, 'true' | 'false'>) {
+  const writes = write === undefined ? {} : { writes: { [KEY]: write } };
+  const nodes = [{ name: 'n1', labels: { [KEY]: 'true' }, createdAt: 0, ...writes }];
+  const changes = new Map(wanted === undefined ? [] : [['n1', wanted]]);
+  const { labels, ...rest } = decideFights({ nodes, keys: [KEY], wanted: changes, pass });
+  return { ...rest, labels: Object.fromEntries(labels) };
+}
+
+describe('passesToWait', () => {
+  it('is one pass at first, then doubles up to 30: five minutes at 10 s', () => {
+    expect([0, 1, 2, 3, 4, 5, 6, 7, 8, 1000].map(passesToWait)).toEqual([1, 1, 1, 2, 4, 8, 16, 30, 30, 30]);
+  });
+});
+
+describe('decideFights', () => {
+  const again = { [KEY]: 'false' } as const;
+
+  it('lets through what is written for the first time, or anew long after', () => {
+    expect(decide(undefined, 10, again)).toEqual({ labels: { n1: again }, fights: [], over: [] });
+  });
+
+  it('puts a label right once a pass', () => {
+    expect(decide(last(), 10, again).labels).toEqual({});
+    expect(decide(last(), 11, again)).toEqual({ labels: { n1: again }, fights: [], over: [] });
+  });
+
+  it('never holds back a verdict that turned', () => {
+    const turned = { [KEY]: 'true' } as const;
+    expect(decide(last({ rewrites: 8 }), 10, turned).labels).toEqual({ n1: turned });
+  });
+
+  it('holds back the contested key alone', () => {
+    expect(decide(last(), 10, { ...again, [OTHER]: 'true' }).labels).toEqual({ n1: { [OTHER]: 'true' } });
+  });
+
+  it('calls it a fight after three rewrites, and waits longer after each', () => {
+    expect(decide(last({ rewrites: 2 }), 11, again).fights).toEqual([]);
+    const fight = last({ rewrites: 4, rival: 'robot' });
+    for (const [pass, due] of [
+      [13, false],
+      [14, true],
+    ] as const) {
+      const { fights, labels } = decide(fight, pass, again);
+      expect(fights).toEqual([{ node: 'n1', key: KEY, rival: 'robot' }]);
+      expect(labels).toEqual(due ? { n1: again } : {});
+    }
+  });
+
+  it('takes a fight to go on while the wait is longer than the peace would have to be', () => {
+    const { fights, over } = decide(last({ rewrites: 7 }), 39, again);
+    expect([fights.length, over]).toEqual([1, []]);
+  });
+
+  it('is over when the label has stood for 12 passes', () => {
+    const fight = last({ rewrites: 5 });
+    expect(decide(fight, 21)).toMatchObject({ fights: [{ node: 'n1' }], over: [] });
+    expect(decide(fight, 22)).toMatchObject({ fights: [], over: [{ node: 'n1', key: KEY }] });
+  });
+
+  it('leaves the keys of other TrafficWatches to them', () => {
+    const writes = { [OTHER]: last({ rewrites: 9 }) };
+    const nodes = [{ name: 'n1', labels: {}, createdAt: 0, writes }];
+    expect(decideFights({ nodes, keys: [KEY], wanted: new Map(), pass: 99 })).toMatchObject({ fights: [], over: [] });
+  });
+});

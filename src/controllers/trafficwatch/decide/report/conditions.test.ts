@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
+import type { Observation } from '../../observe/observation.ts';
+import { decidePlan } from '../plan.ts';
+import { decideStatus } from './status.ts';
+import { aClaim, anObservation, failedPass, KEY, NOW, pass, usage } from '../../testing/observations.ts';
+import { settled, statusOf } from '../../testing/settled.ts';
+
+const HEALTHY = { n1: 50, n2: 1 };
+
+/** The condition of a type after a pass that differs from a healthy one. */
+function conditionOf(type: string, changes: Partial<Snapshot>, percents: Record<string, number | undefined> = HEALTHY) {
+  const current = pass(3, percents, changes);
+  const status = statusOf({ ...settled(anObservation()), current, now: NOW + 300_000 });
+  return status.conditions?.find((c) => c.type === type);
+}
+
+const PROBLEM = { reason: 'ExporterNotReady', message: 'no node-exporter is ready on n2 (ErrImagePull): not measured' };
+
+/** The message of MetricsAvailable in a pass, with problems of the measurement. */
+function messageOf(current: Snapshot, measurementProblems: Observation['measurementProblems']): string | undefined {
+  const status = statusOf({ ...settled(anObservation()), current, measurementProblems, now: NOW + 300_000 });
+  return status.conditions?.find((c) => c.type === 'MetricsAvailable')?.message;
+}
+
+describe('Ready', () => {
+  it.each(['InvalidSpec', 'LabelKeyTaken', 'DeploymentNotOwned', 'SelectorChanged', 'DeploymentInvalid'] as const)(
+    'is false while %s is in the way, also of a TrafficWatch that was ready, and true again after it',
+    (reason) => {
+      const o = settled(anObservation());
+      expect(o.watch.status?.ready).toBe(true);
+      const plan = { ...decidePlan(o), stall: { reason, message: 'because' } };
+      const status = decideStatus(o, plan, []);
+      const of = (type: string) => status.conditions?.find((c) => c.type === type);
+      expect(status.ready).toBe(false);
+      expect(of('Ready')).toMatchObject({ status: 'False', reason, message: 'because' });
+      expect(of('Stalled')).toMatchObject({ status: 'True', reason, message: 'because' });
+      expect(of('Reconciling')).toMatchObject({
+        status: 'False',
+        message: 'the labels are written, the Deployment is not, until it is Stalled no more',
+      });
+      // Also behind a restart, while Prometheus is down: what was decided once stays so.
+      for (const current of [undefined, failedPass(3, 'Unreachable')]) {
+        const later = { ...o, watch: { ...o.watch, status }, current, previous: undefined };
+        expect(statusOf(later).ready).toBe(true);
+        expect(decidePlan(later).deployment?.kind).toBe('Apply');
+      }
+    },
+  );
+
+  it('is remembered by a TrafficWatch that touches nothing while it is stalled', () => {
+    const o = settled(anObservation());
+    // As a release wrote it that had no `decided`.
+    const status = { ...o.watch.status };
+    delete status.decided;
+    const stalledPlan = { ...decidePlan(anObservation({ claims: new Map([[KEY, [aClaim()]]]) })) };
+    expect(stalledPlan.decided).toBe(false);
+    const stalled = decideStatus({ ...o, watch: { ...o.watch, status } }, stalledPlan, []);
+    expect(stalled).toMatchObject({ ready: false, decided: true });
+    const reconciling = stalled.conditions?.find((c) => c.type === 'Reconciling');
+    expect(reconciling?.message).toBe('nothing is written, until it is Stalled no more');
+    const later = { ...o, watch: { ...o.watch, status: stalled }, current: undefined, previous: undefined };
+    expect(statusOf(later).ready).toBe(true);
+  });
+});
+
+describe('PrometheusReachable', () => {
+  it.each([
+    [0, 'the last pass had an answer'],
+    [59, 'the last pass had an answer'],
+    [300.4, "the last pass had an answer; its clock is about 5 min ahead of the operator's, which decides nothing"],
+    [-3600, "the last pass had an answer; its clock is about 60 min behind the operator's, which decides nothing"],
+  ])('says of a clock that is %d s ahead: %s', (seconds, message) => {
+    const reachable = conditionOf('PrometheusReachable', { timeSeconds: NOW / 1000 + seconds });
+    expect(reachable).toMatchObject({ status: 'True', reason: 'PrometheusAnswers', message });
+  });
+});
+
+describe('MetricsAvailable', () => {
+  it('repeats what Prometheus warns of', () => {
+    const message = 'Prometheus warns: store-2 did not answer';
+    expect(conditionOf('MetricsAvailable', { warnings: ['store-2 did not answer'] })).toMatchObject({
+      status: 'False',
+      reason: 'PartialData',
+      message,
+    });
+  });
+
+  it('names the nodes that are missing and the warning that goes with it', () => {
+    const available = conditionOf(
+      'MetricsAvailable',
+      { warnings: ['store-2 did not answer'] },
+      { n1: 50, n2: undefined },
+    );
+    expect(available?.message).toBe('no usable figures for n2 (NoSeries); Prometheus warns: store-2 did not answer');
+  });
+
+  it('says what a person wrote that cannot be used', () => {
+    const nodes = new Map(Object.entries(HEALTHY).map(([node, percent]) => [node, usage(node, percent)]));
+    nodes.set('n2', usage('n2', undefined, { reason: 'InvalidCapacity', message: 'the annotation "lots" is none' }));
+    expect(conditionOf('MetricsAvailable', { nodes })?.message).toBe(
+      'no usable figures for n2 (InvalidCapacity: the annotation "lots" is none)',
+    );
+  });
+
+  it('names a node whose capacity fell, whatever its verdict, and is true all the same', () => {
+    const fall = { fromBytesPerSecond: 2.5e9, devices: ['bond0'] };
+    const nodes = new Map(Object.entries(HEALTHY).map(([node, percent]) => [node, usage(node, percent)]));
+    nodes.set('n2', usage('n2', 1, { capacityBytesPerSecond: 1.25e9, fall }));
+    expect(conditionOf('MetricsAvailable', { nodes })).toMatchObject({
+      status: 'True',
+      reason: 'AllMeasured',
+      message: 'every node has figures; n2: capacity fell from 20Gbit to 10Gbit (bond0)',
+    });
+  });
+
+  it('names nodes of which only names tell the devices that count, and what to enable, and is true all the same', () => {
+    const nodes = new Map(Object.entries(HEALTHY).map(([node, percent]) => [node, usage(node, percent)]));
+    nodes.set('n2', usage('n2', 1, { lacksDrivers: true }));
+    const available = conditionOf('MetricsAvailable', { nodes });
+    expect(available).toMatchObject({ status: 'True', reason: 'AllMeasured' });
+    expect(available?.message).toMatch(/^every node has figures; no drivers reported of n2: .*--collector\.ethtool$/);
+  });
+
+  it('names series that belong to no node', () => {
+    const stray = { unmatchedSeries: 1, unmatchedExamples: ['{node="gone"}'] };
+    expect(conditionOf('MetricsAvailable', stray)?.message).toBe(
+      'every node has figures; series that belong to no node, or to several: {node="gone"}',
+    );
+  });
+});
+
+describe('MetricsAvailable with nodes that cannot be measured', () => {
+  const OFF = { reason: 'NodeNotReady', message: 'switched off' } as const;
+  const WINDOWS = { reason: 'NotMeasurable', message: 'not Linux' } as const;
+
+  function available(percents: Record<string, number | undefined>, notMeasurable: Observation['notMeasurable']) {
+    const nodes = Object.fromEntries(Object.keys(percents).map((name) => [name, {}]));
+    const o = { ...settled(anObservation({ nodes })), notMeasurable, now: NOW + 300_000 };
+    const status = statusOf({ ...o, current: pass(3, percents) });
+    return status.conditions?.find((c) => c.type === 'MetricsAvailable');
+  }
+
+  it.each([
+    {
+      why: 'the others have figures: it is true, and names them',
+      percents: { n1: 50, off: undefined, win: undefined },
+      found: { off: OFF, win: WINDOWS },
+      status: 'True',
+      reason: 'AllMeasured',
+      message:
+        'every node that can be measured has figures; not measured, since they cannot be: off (NodeNotReady), win (NotMeasurable)',
+    },
+    {
+      why: 'another lacks figures without such a reason: that is the problem',
+      percents: { n1: 50, n2: undefined, off: undefined },
+      found: { off: OFF },
+      status: 'False',
+      reason: 'PartialData',
+      message: 'no usable figures for n2 (NoSeries); not measured, since they cannot be: off (NodeNotReady)',
+    },
+    {
+      why: 'all of the others lack figures: there is no data',
+      percents: { n1: undefined, off: undefined },
+      found: { off: OFF },
+      status: 'False',
+      reason: 'NoData',
+      message: 'no usable figures for n1 (NoSeries); not measured, since they cannot be: off (NodeNotReady)',
+    },
+    {
+      why: 'there are no others: there is no data, and never will be',
+      percents: { off: undefined, win: undefined },
+      found: { off: OFF, win: WINDOWS },
+      status: 'False',
+      reason: 'NoData',
+      message: 'no node can be measured; not measured, since they cannot be: off (NodeNotReady), win (NotMeasurable)',
+    },
+  ])('where $why', ({ percents, found, status, reason, message }) => {
+    const expected = { status, reason, message };
+    expect(available(percents, new Map(Object.entries(found)))).toMatchObject(expected);
+  });
+});
+
+describe('MetricsAvailable with series that have no node of their own', () => {
+  const STRAYS = {
+    unmatchedSeries: 12,
+    unmatchedExamples: ['{instance="10.9.9.9:9100"}'],
+    ambiguousSeries: 3,
+    ambiguousExamples: ['{instance="10.0.0.1:9100"}'],
+  };
+  const told =
+    'series that belong to no node: 12, such as {instance="10.9.9.9:9100"}; ' +
+    'series that belong to several nodes: 3, such as {instance="10.0.0.1:9100"}';
+
+  it.each([
+    {
+      why: 'no node has figures, as when labels do not say which node a series is of',
+      current: pass(3, { n1: undefined, n2: undefined }, STRAYS),
+      reason: 'NoData',
+      before: 'no usable figures for n1 (NoSeries), n2 (NoSeries)',
+    },
+    {
+      why: 'some nodes have none',
+      current: pass(3, { n1: 50, n2: undefined }, STRAYS),
+      reason: 'PartialData',
+      before: 'no usable figures for n2 (NoSeries)',
+    },
+    {
+      why: 'Prometheus warns',
+      current: pass(3, HEALTHY, { ...STRAYS, warnings: ['store-2 did not answer'] }),
+      reason: 'PartialData',
+      before: 'Prometheus warns: store-2 did not answer',
+    },
+  ])('counts and names them where $why', ({ current, reason, before }) => {
+    const status = statusOf({ ...settled(anObservation()), current, now: NOW + 300_000 });
+    const available = status.conditions?.find((c) => c.type === 'MetricsAvailable');
+    expect(available).toMatchObject({ status: 'False', reason, message: `${before}; ${told}` });
+  });
+});
+
+describe('MetricsAvailable with a problem of the measurement', () => {
+  it.each([
+    {
+      why: 'a node lacks figures',
+      current: pass(3, { n1: 50, n2: undefined }),
+      before: 'no usable figures for n2 (NoSeries)',
+    },
+    {
+      why: 'the pass failed',
+      current: failedPass(3),
+      before: 'the last pass over Prometheus failed; labels stay as they are',
+    },
+  ])('says so where $why', ({ current, before }) => {
+    expect(messageOf(current, [PROBLEM])).toBe(`${before}; ${PROBLEM.message}`);
+  });
+
+  it('has nothing to say of it where every node has figures', () => {
+    expect(messageOf(pass(3, HEALTHY), [PROBLEM])).toBe('every node has figures');
+  });
+
+  it('stays short, however many problems there are and however much they say', () => {
+    const problems = Array.from({ length: 50 }, (_, n) => ({ reason: 'R', message: `${n} ${'x'.repeat(5_000)}` }));
+    const message = messageOf(failedPass(3), problems);
+    expect(message).toMatch(
+      /^the last pass .*; 0 x+…; 1 x+…; 2 x+…; and 47 more problems of the measurement, see the log$/,
+    );
+    expect(message!.length).toBeLessThan(2_000);
+  });
+});

@@ -1,0 +1,255 @@
+import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
+import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
+import { setCondition, type Condition } from '../../../../runtime/controller/conditions.ts';
+import { describeFall } from '../../../../usage/evaluate/capacityDrop.ts';
+import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
+import {
+  clockOffsetMinutes,
+  LEAST_SAMPLES_PER_WINDOW,
+  windowIsTooShort,
+  type Snapshot,
+} from '../../../../usage/evaluate/snapshot.ts';
+import { describeStrays } from '../../../../usage/evaluate/unattributedSeries.ts';
+import type { NodeView, Observation } from '../../observe/observation.ts';
+import { WAIT_FOR_DATA_MS, waitingSinceOf } from '../deployment/deployment.ts';
+import type { Failure } from '../failure.ts';
+import type { LabelFight } from '../labels/labelContention.ts';
+import { measuredNodes, type MeasuredNode } from '../verdict/measuredNodes.ts';
+import { once } from '../once.ts';
+import { passFailureReason } from './passFailure.ts';
+import type { Plan } from '../plan.ts';
+import { isBackForGood } from './recovery.ts';
+import type { ContestedReplicas } from '../deployment/replicas.ts';
+
+type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
+
+/** How long a node that joins may be without figures before that is a problem: it is scraped within 20 s, and a rate wants more than one scrape. */
+const JOINING_MS = 60_000;
+/** How many nodes or series a message names; beyond, it only counts. */
+const NAMED_AT_MOST = 5;
+
+/** How many problems of the measurement a message has room for, and how many characters of each. */
+const PROBLEMS_AT_MOST = 3;
+const LONGEST_PROBLEM = 600;
+
+const draft = (status: Condition['status'], reason: string, message: string): Draft => ({ status, reason, message });
+
+function ready(o: Observation, plan: Plan): Draft {
+  if (plan.stall) return draft('False', plan.stall.reason, plan.stall.message);
+  if (plan.decided) return draft('True', Reason.Decided, 'nodes are decided; their labels say the verdicts');
+  if (!o.current) return draft('Unknown', Reason.Initializing, 'no pass over Prometheus has ended yet');
+  return undecided(o, plan);
+}
+
+/** A Deployment may be there before nodes are decided: it was taken over, or the wait for data is over. */
+function undecided(o: Observation, plan: Plan): Draft {
+  if (plan.deployment?.kind !== 'Apply') {
+    return draft('False', Reason.Deciding, 'waiting for two passes in a row with data');
+  }
+  const meanwhile = 'the Deployment exists, and its pods run on any node that is not labelled unfit';
+  if (o.now < waitingSinceOf(o.watch, o.feedStartedAt) + WAIT_FOR_DATA_MS) {
+    return draft('False', Reason.Deciding, `waiting for two passes in a row with data; ${meanwhile}`);
+  }
+  const waited = `${WAIT_FOR_DATA_MS / 1000} s were waited for data, and the last two passes do not both have some`;
+  return draft('False', Reason.DecidedWithoutData, `${waited}; until they do, ${meanwhile}`);
+}
+
+function fightsMessage(fights: readonly LabelFight[]): string {
+  const labels = fights.map(({ node, key, rival }) => {
+    const by = rival === undefined ? '' : ` (by field manager "${rival}")`;
+    return `label ${key} of node ${node}${by}`;
+  });
+  return `changed again as often as it is put right, which is done less and less often until that ends: ${named(labels.sort())}`;
+}
+
+function contestedMessage({ metadata }: TrafficWatch, { wanted, by }: ContestedReplicas): string {
+  const { name = '', namespace = '' } = metadata ?? {};
+  const remove = `kubectl -n ${namespace} patch trafficwatch ${name} --type=json -p '[{"op":"remove","path":"/spec/deployment/replicas"}]'`;
+  const scale = `kubectl -n ${namespace} scale deployment ${name} --replicas=${wanted}`;
+  return `spec.deployment.replicas is ${wanted}, and an autoscaler (field manager "${by}") sets the replicas as well: its count stands; take them out of the spec: ${remove}; or, when the autoscaler is gone, set them once: ${scale}`;
+}
+
+function reconciling({ watch }: Observation, plan: Plan, failures: readonly Failure[]): Draft {
+  const [failure] = failures;
+  if (failure) {
+    const more = failures.length > 1 ? ` (and ${failures.length - 1} more)` : '';
+    return draft('True', failure.reason, `${failure.message}${more}`);
+  }
+  if (plan.fights.length > 0) return draft('True', Reason.LabelContested, fightsMessage(plan.fights));
+  const contested = plan.deployment?.kind === 'Apply' ? plan.deployment.contested : undefined;
+  if (contested) return draft('True', Reason.ReplicasContested, contestedMessage(watch, contested));
+  if (plan.renaming) return draft('True', Reason.LabelRenaming, 'moving nodes and Deployment to the new label key');
+  if (!plan.decided && !plan.stall) return draft('True', Reason.Deciding, 'nodes are not decided yet');
+  return draft('False', Reason.UpToDate, plan.stall ? whatGoesOn(plan) : 'everything that was decided is written');
+}
+
+/** Some stalls leave the nodes alone, too. */
+function whatGoesOn({ verdicts }: Plan): string {
+  const labels = verdicts.length > 0 ? 'the labels are written, the Deployment is not' : 'nothing is written';
+  return `${labels}, until it is Stalled no more`;
+}
+
+function stalled(plan: Plan): Draft {
+  if (plan.stall) return draft('True', plan.stall.reason, plan.stall.message);
+  return draft('False', Reason.NotStalled, 'nothing stands in the way');
+}
+
+function clockRemark(current: Snapshot): string {
+  const minutes = clockOffsetMinutes(current);
+  if (minutes === undefined) return '';
+  const side = minutes > 0 ? 'ahead of' : 'behind';
+  return `; its clock is about ${Math.abs(minutes)} min ${side} the operator's, which decides nothing`;
+}
+
+function prometheusReachable(current: Snapshot | undefined): Draft {
+  if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus was not asked yet');
+  if (current.ok) {
+    return draft('True', Reason.PrometheusAnswers, `the last pass had an answer${clockRemark(current)}`);
+  }
+  return draft('False', passFailureReason(current), current.error?.message ?? 'no answer');
+}
+
+function named(list: readonly string[]): string {
+  const more = list.length > NAMED_AT_MOST ? ` and ${list.length - NAMED_AT_MOST} more` : '';
+  return `${list.slice(0, NAMED_AT_MOST).join(', ')}${more}`;
+}
+
+const unmeasuredOf = once((nodes: readonly MeasuredNode[]): readonly NodeView[] => {
+  const found: NodeView[] = [];
+  for (const { node, current } of nodes) if (current?.percent === undefined) found.push(node);
+  return found;
+});
+
+function cut(text: string): string {
+  return text.length > LONGEST_PROBLEM ? `${text.slice(0, LONGEST_PROBLEM)}…` : text;
+}
+
+/** What the operator knows to be in the way of figures: of interest only while some are missing. */
+function obstacles({ measurementProblems }: Observation): string {
+  const more = measurementProblems.length - PROBLEMS_AT_MOST;
+  const told = measurementProblems.slice(0, PROBLEMS_AT_MOST).map(({ message }) => `; ${cut(message)}`);
+  return `${told.join('')}${more > 0 ? `; and ${more} more problems of the measurement, see the log` : ''}`;
+}
+
+/** What a person wrote is named, since it is for them to put right. */
+function whyUnmeasured(usage: NodeUsage | undefined): string {
+  const { reason = 'NoSeries', message = '' } = usage ?? {};
+  return reason === 'InvalidCapacity' ? `${reason}: ${message}` : reason;
+}
+
+/** The nodes without figures that can have none. */
+function notMeasuredOf(o: Observation): readonly NodeView[] {
+  return o.notMeasurable.size === 0
+    ? []
+    : unmeasuredOf(measuredNodes(o)).filter(({ name }) => o.notMeasurable.has(name));
+}
+
+function notMeasured(o: Observation): string {
+  const names = notMeasuredOf(o).map(({ name }) => `${name} (${o.notMeasurable.get(name)?.reason ?? ''})`);
+  return names.length === 0 ? '' : `; not measured, since they cannot be: ${named(names.sort())}`;
+}
+
+function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
+  const unmeasured = unmeasuredOf(measuredNodes(o)).filter(({ name }) => !o.notMeasurable.has(name));
+  const none = unmeasured.length === o.nodes.length - notMeasuredOf(o).length;
+  const due = none ? unmeasured : unmeasured.filter(({ createdAt }) => o.now - createdAt >= JOINING_MS);
+  const warned = current.warnings.length === 0 ? '' : `Prometheus warns: ${named(current.warnings)}`;
+  const strays = describeStrays(current);
+  if (due.length > 0) {
+    const names = due.map(({ name }) => `${name} (${whyUnmeasured(current.nodes.get(name))})`).sort();
+    const found = [`no usable figures for ${named(names)}`, warned, ...strays].filter((part) => part !== '');
+    return draft(
+      'False',
+      none ? Reason.NoData : Reason.PartialData,
+      `${found.join('; ')}${notMeasured(o)}${obstacles(o)}`,
+    );
+  }
+  if (o.nodes.length > 0 && notMeasuredOf(o).length === o.nodes.length) {
+    return draft('False', Reason.NoData, `no node can be measured${notMeasured(o)}`);
+  }
+  if (warned !== '') return draft('False', Reason.PartialData, [warned, ...strays].join('; '));
+  if (windowIsTooShort(current)) {
+    const message = `the rate window holds fewer than ${LEAST_SAMPLES_PER_WINDOW} scrapes; lengthen --window or scrape more often`;
+    return draft('False', Reason.WindowTooShort, message);
+  }
+  return undefined;
+}
+
+const fallsOf = once((nodes: readonly MeasuredNode[]): readonly string[] => {
+  const found: string[] = [];
+  for (const { node, current } of nodes) {
+    const fall = current && describeFall(current);
+    if (fall !== undefined) found.push(`${node.name}: ${fall}`);
+  }
+  return found.sort();
+});
+
+const driverlessOf = once((nodes: readonly MeasuredNode[]): readonly string[] => {
+  return nodes.flatMap(({ node, current }) => (current?.lacksDrivers ? [node.name] : [])).sort();
+});
+
+function driversRemark(o: Observation): string {
+  const nodes = driverlessOf(measuredNodes(o));
+  if (nodes.length === 0) return '';
+  return `no drivers reported of ${named(nodes)}: only names, links and flags tell virtual devices from physical ones; enable node-exporter's --collector.ethtool`;
+}
+
+function metricsAvailable(o: Observation): Draft {
+  const { current } = o;
+  if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus was not asked yet');
+  if (!current.ok) {
+    const message = `the last pass over Prometheus failed; labels stay as they are${obstacles(o)}`;
+    return draft('False', Reason.NoData, message);
+  }
+  const problem = dataProblems(o, current);
+  if (problem) return problem;
+  const examples = named([...current.unmatchedExamples, ...current.ambiguousExamples]);
+  const remarks = [
+    `every node ${o.notMeasurable.size === 0 ? '' : 'that can be measured '}has figures${notMeasured(o)}`,
+    named(fallsOf(measuredNodes(o))),
+    driversRemark(o),
+    examples && `series that belong to no node, or to several: ${examples}`,
+  ];
+  return draft('True', Reason.AllMeasured, remarks.filter((remark) => remark !== '').join('; '));
+}
+
+/** Its message is the same in each pass until it is over, and its reason that of before: nothing new is told. */
+function notYetAvailable({ reason }: Condition): Draft {
+  return draft('False', reason, 'every node has figures again; two passes in a row make it true');
+}
+
+function steadily(o: Observation, before: Condition | undefined, available: Draft): Draft {
+  if (before === undefined || available.status !== 'True' || isBackForGood(o, before)) return available;
+  return notYetAvailable(before);
+}
+
+/** The conditions that tell of the newest pass over Prometheus. */
+const ABOUT_PASSES: ReadonlySet<string> = new Set([ConditionType.PrometheusReachable, ConditionType.MetricsAvailable]);
+
+/**
+ * The conditions of a TrafficWatch, from what was seen, decided and done. Ready sums up, comes first, and survives
+ * restarts and outages: it says that the nodes were decided and that it is not Stalled, not that the last pass was a
+ * good one. Messages carry no figure that moves from pass to pass, so that an unchanged state writes nothing.
+ *
+ * @param now RFC 3339; becomes lastTransitionTime where the status changes.
+ */
+export function decideConditions(o: Observation, plan: Plan, failures: readonly Failure[], now: string): Condition[] {
+  const before = o.watch.status?.conditions ?? [];
+  const wasAvailable = before.find(({ type }) => type === ConditionType.MetricsAvailable);
+  const drafts: [string, Draft][] = [
+    [ConditionType.Ready, ready(o, plan)],
+    [ConditionType.Reconciling, reconciling(o, plan, failures)],
+    [ConditionType.Stalled, stalled(plan)],
+    [ConditionType.PrometheusReachable, prometheusReachable(o.current)],
+    [ConditionType.MetricsAvailable, steadily(o, wasAvailable, metricsAvailable(o))],
+  ];
+  // Until the first pass after a start of the operator, what the last one found still stands.
+  const due = drafts.filter(
+    ([type]) => o.current !== undefined || !ABOUT_PASSES.has(type) || !before.some((c) => c.type === type),
+  );
+  const observedGeneration = o.watch.metadata?.generation;
+  return due.reduce<Condition[]>(
+    (conditions, [type, d]) => setCondition(conditions, { type, ...d, observedGeneration }, now),
+    before,
+  );
+}

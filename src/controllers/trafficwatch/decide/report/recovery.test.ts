@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
+import type { Observation } from '../../observe/observation.ts';
+import { anObservation, failedPass, NOW, pass } from '../../testing/observations.ts';
+import { eventsOf, settled, statusOf } from '../../testing/settled.ts';
+
+const WHOLE = { n1: 1, n2: 2 };
+const PARTIAL = { n1: 1, n2: undefined };
+const INTERVAL_MS = 10_000;
+
+type Make = (n: number) => Snapshot;
+
+const whole: Make = (n) => pass(n, WHOLE);
+const partial: Make = (n) => pass(n, PARTIAL);
+const failed: Make = (n) => failedPass(n);
+const warned: Make = (n) => pass(n, WHOLE, { warnings: ['store-2 did not answer'] });
+
+/**
+ * What passes, one after the other, make of MetricsAvailable from a healthy state, and which events tell of it.
+ * @param restart the operator is started anew before the pass of this index
+ */
+function follow(passes: readonly Make[], restart = -1): string[] {
+  let o: Observation = settled(anObservation({ now: NOW + 600_000 }));
+  let previous: Snapshot | undefined = o.current;
+  return passes.map((make, index) => {
+    const startedAt = NOW + 600_000 + (index + 1) * INTERVAL_MS;
+    const current = { ...make(index + 3), startedAt };
+    o = { ...o, previous: index === restart ? undefined : previous, current, now: startedAt + 500 };
+    const told = eventsOf(o).filter(({ note }) => note.startsWith('MetricsAvailable'));
+    const status = statusOf(o);
+    const available = status.conditions?.find(({ type }) => type === 'MetricsAvailable');
+    o = { ...o, watch: { ...o.watch, status } };
+    previous = current;
+    return `${available?.status ?? ''} ${available?.reason ?? ''}${told.length > 0 ? ', told' : ''}`;
+  });
+}
+
+describe('MetricsAvailable', () => {
+  it.each([
+    {
+      why: 'after an outage as long as the rate window is not True in between',
+      passes: [failed, failed, whole, partial, whole, whole, whole],
+      found: [
+        'False NoData, told',
+        'False NoData',
+        'False NoData',
+        'False PartialData, told',
+        'False PartialData',
+        'True AllMeasured, told',
+        'True AllMeasured',
+      ],
+    },
+    {
+      why: 'is True with the next pass after a problem of one pass',
+      passes: [failed, whole, partial, whole],
+      found: ['False NoData, told', 'True AllMeasured, told', 'False PartialData, told', 'True AllMeasured, told'],
+    },
+    {
+      why: 'is False at once, and also for a warning',
+      passes: [warned, warned, whole, whole],
+      found: ['False PartialData, told', 'False PartialData', 'False PartialData', 'True AllMeasured, told'],
+    },
+  ])('$why', ({ passes, found }) => {
+    expect(follow(passes)).toEqual(found);
+  });
+
+  it('is as it was after a restart, until two passes say otherwise', () => {
+    expect(follow([whole, whole, whole], 1)).toEqual(['True AllMeasured', 'True AllMeasured', 'True AllMeasured']);
+    expect(follow([partial, partial, whole, whole], 2)).toEqual([
+      'False PartialData, told',
+      'False PartialData',
+      'False PartialData',
+      'True AllMeasured, told',
+    ]);
+  });
+
+  it('says that it is about to be True', () => {
+    const o = settled(anObservation({ now: NOW + 600_000 }));
+    const late = NOW + 700_000;
+    const before = statusOf({ ...o, current: failedPass(3), previous: failedPass(2) });
+    const watch = { ...o.watch, status: before };
+    const current = { ...pass(5, WHOLE), startedAt: late };
+    const after = statusOf({
+      ...o,
+      watch,
+      previous: { ...failedPass(4), startedAt: late - INTERVAL_MS },
+      current,
+      now: late,
+    });
+    expect(after.conditions?.find(({ type }) => type === 'MetricsAvailable')?.message).toBe(
+      'every node has figures again; two passes in a row make it true',
+    );
+  });
+});

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import type { TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
+import { diffMergePatch } from '../../../../runtime/apply/mergePatch.ts';
+import { aClaim, aDeployment, anObservation, aWatch, failedPass, KEY, NOW, pass } from '../../testing/observations.ts';
+import { decidePlan } from '../plan.ts';
+import { decideStatus } from './status.ts';
+import { settled, statusOf } from '../../testing/settled.ts';
+
+const condition = (s: TrafficWatchStatus, type: string) => s.conditions?.find((c) => c.type === type);
+
+describe('decideStatus', () => {
+  it('tells verdicts, figures and counts in the shape that the field knows', () => {
+    const o = anObservation({ current: pass(2, { n1: 50, n2: 0.000106976 }), previous: pass(1, { n1: 60, n2: 0 }) });
+    expect(statusOf(o)).toMatchObject({
+      ready: true,
+      observedGeneration: 1,
+      labelKey: KEY,
+      fitNodes: 1,
+      unfitNodes: 1,
+      unknownNodes: 0,
+      nodes: {
+        n1: {
+          currentBandwidthPercent: '5e+01',
+          currentTransmitTotal: 123456,
+          time: NOW / 1000,
+          unfit: true,
+          verdict: 'Unfit',
+          reason: 'AboveThreshold',
+          since: '2026-01-01T00:10:00Z',
+        },
+        n2: { currentBandwidthPercent: '1.06976e-04', unfit: false, verdict: 'Fit' },
+      },
+    });
+  });
+
+  it('of an unchanged state is the same again, so that nothing is written', () => {
+    const o = settled(anObservation());
+    expect(diffMergePatch(o.watch.status, statusOf({ ...o, now: NOW + 10_000 }))).toBeUndefined();
+    expect(decidePlan(o).labels.size).toBe(0);
+  });
+
+  it('stands until the first pass after a restart: nothing is written', () => {
+    const o = settled(anObservation());
+    const restarted = { ...o, now: NOW + 10_000, current: undefined, previous: undefined, feedStartedAt: NOW + 9_000 };
+    expect(diffMergePatch(o.watch.status, statusOf(restarted))).toBeUndefined();
+    const firstPass = { ...restarted, current: o.current, now: NOW + 12_000 };
+    expect(diffMergePatch(o.watch.status, statusOf(firstPass))).toBeUndefined();
+  });
+
+  it('moves `since` only when the verdict changes', () => {
+    const o = settled(anObservation());
+    const later = {
+      ...o,
+      now: NOW + 60_000,
+      current: pass(4, { n1: 50, n2: 1 }),
+      previous: pass(3, { n1: 50, n2: 1 }),
+    };
+    const { nodes } = statusOf(later);
+    expect([nodes?.n1?.since, nodes?.n2?.since]).toEqual(['2026-01-01T00:11:00Z', '2026-01-01T00:10:00Z']);
+  });
+
+  it('stays ready through an outage, and a node without a figure is Unknown with an empty percent', () => {
+    const o = { ...settled(anObservation()), current: failedPass(3) };
+    const status = statusOf(o);
+    expect(status.ready).toBe(true);
+    expect(status.nodes?.n1).toMatchObject({
+      verdict: 'Unknown',
+      currentBandwidthPercent: '',
+      reason: 'PrometheusUnreachable',
+      unfit: false,
+    });
+    expect(status.nodes?.n1).not.toHaveProperty('time');
+    expect(condition(status, 'PrometheusReachable')).toMatchObject({
+      status: 'False',
+      reason: 'PrometheusUnreachable',
+      message: 'connection refused',
+    });
+  });
+
+  it('says of an unknown node what its label says', () => {
+    const o = anObservation({ nodes: { n1: { [KEY]: 'true' }, n2: {} }, current: failedPass(2) });
+    expect(statusOf(o).nodes).toMatchObject({ n1: { unfit: true, verdict: 'Unknown' }, n2: { unfit: false } });
+  });
+
+  it('is not ready before two passes, and a node that joins does not make it so', () => {
+    const recent = aWatch({ metadata: { creationTimestamp: new Date(NOW) } });
+    const first = statusOf(anObservation({ watch: recent, previous: undefined }));
+    expect([first.ready, condition(first, 'Ready')?.reason]).toEqual([false, 'Deciding']);
+    const o = settled(anObservation());
+    expect(statusOf({ ...o, nodes: [...o.nodes, { name: 'n3', labels: {}, createdAt: 0 }] })).toMatchObject({
+      ready: true,
+      unknownNodes: 1,
+    });
+  });
+
+  it('is Unknown on the first visit', () => {
+    const status = statusOf(anObservation({ current: undefined, previous: undefined, feedStartedAt: NOW }));
+    expect(condition(status, 'Ready')?.status).toBe('Unknown');
+  });
+
+  it('says that the Deployment exists without data after 60 s', () => {
+    const status = statusOf(anObservation({ current: failedPass(2), previous: failedPass(1) }));
+    expect(condition(status, 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'DecidedWithoutData',
+      message:
+        '60 s were waited for data, and the last two passes do not both have some; until they do, ' +
+        'the Deployment exists, and its pods run on any node that is not labelled unfit',
+    });
+  });
+
+  it.each([
+    ['the TrafficWatch is new', { feedStartedAt: NOW - 300_000, createdAt: NOW - 59_999 }],
+    ['the operator has just started', { feedStartedAt: NOW - 59_999, createdAt: NOW - 300_000 }],
+  ])(
+    'claims no wait of 60 s of a Deployment that was there already, where %s',
+    (_why, { feedStartedAt, createdAt }) => {
+      const watch = aWatch({ metadata: { uid: 'uid-web', creationTimestamp: new Date(createdAt) } });
+      const passes = { current: failedPass(1), previous: undefined };
+      const status = statusOf(anObservation({ watch, deployment: aDeployment(watch), feedStartedAt, ...passes }));
+      expect(condition(status, 'Ready')).toMatchObject({
+        status: 'False',
+        reason: 'Deciding',
+        message:
+          'waiting for two passes in a row with data; the Deployment exists, and its pods run on any node that is not labelled unfit',
+      });
+    },
+  );
+
+  it('drops a node that is gone', () => {
+    const o = settled(anObservation());
+    const status = statusOf({ ...o, nodes: o.nodes.filter((n) => n.name !== 'n2') });
+    expect(diffMergePatch(o.watch.status, status)).toMatchObject({ nodes: { n2: null }, fitNodes: 1 });
+  });
+
+  it('keeps counts and nodes when another TrafficWatch has the key', () => {
+    const o = { ...settled(anObservation()), claims: new Map([[KEY, [aClaim()]]]) };
+    const status = statusOf(o);
+    expect(status).toMatchObject({ ready: false, nodes: o.watch.status?.nodes, fitNodes: 2 });
+    expect(condition(status, 'Stalled')).toMatchObject({ status: 'True', reason: 'LabelKeyTaken' });
+  });
+
+  it('names the nodes without figures, the warnings and the short window', () => {
+    const partial = statusOf(anObservation({ current: pass(2, { n1: 1, n2: undefined }) }));
+    expect(condition(partial, 'MetricsAvailable')).toMatchObject({
+      reason: 'PartialData',
+      message: 'no usable figures for n2 (NoSeries)',
+    });
+    const none = statusOf(anObservation({ current: pass(2, {}) }));
+    expect(condition(none, 'MetricsAvailable')?.reason).toBe('NoData');
+    const warned = statusOf(
+      anObservation({ current: pass(2, { n1: 1, n2: 1 }, { warnings: ['a block is missing'] }) }),
+    );
+    expect(condition(warned, 'MetricsAvailable')?.message).toContain('a block is missing');
+    const short = statusOf(anObservation({ current: pass(2, { n1: 1, n2: 1 }, { samplesPerWindow: 3 }) }));
+    expect(condition(short, 'MetricsAvailable')?.reason).toBe('WindowTooShort');
+  });
+
+  it('gives a node that joins a minute before its missing figures are a problem', () => {
+    const o = settled(anObservation());
+    const joined = (ago: number) => ({ ...o, nodes: [...o.nodes, { name: 'n3', labels: {}, createdAt: NOW - ago }] });
+    expect(condition(statusOf(joined(10_000)), 'MetricsAvailable')?.status).toBe('True');
+    expect(condition(statusOf(joined(60_000)), 'MetricsAvailable')).toMatchObject({ reason: 'PartialData' });
+  });
+
+  it('names the write that failed', () => {
+    const o = anObservation();
+    const failure = { reason: 'Forbidden', message: 'labelling node n1: cannot patch resource "nodes"' };
+    const status = decideStatus(o, decidePlan(o), [failure, failure]);
+    expect(condition(status, 'Reconciling')).toMatchObject({
+      status: 'True',
+      reason: 'Forbidden',
+      message: `${failure.message} (and 1 more)`,
+    });
+  });
+});

@@ -1,0 +1,139 @@
+import { ConditionType } from '../../../../api/trafficwatch/reasons.ts';
+import {
+  labelKeyOf,
+  type NodeStatus,
+  type TrafficWatch,
+  type TrafficWatchStatus,
+} from '../../../../api/trafficwatch/schema.ts';
+import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percent.ts';
+import type { NodeView, Observation } from '../../observe/observation.ts';
+import { decideConditions } from './conditions.ts';
+import type { Failure } from '../failure.ts';
+import { measuredNodes, placesOf } from '../verdict/measuredNodes.ts';
+import { wasDecided, type Plan } from '../plan.ts';
+import { alwaysListed, MAX_NODES_IN_FULL, selectNodes } from './statusNodes.ts';
+import { countVerdicts, type NodeVerdict } from '../verdict/verdict.ts';
+
+/** Beyond MAX_NODES_IN_FULL nodes, figures that changed alone are written once in this time: seconds. */
+const FIGURES_INTERVAL_SECONDS = 60;
+
+function toTimestamp(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+/** What the scheduler goes by: the label that the node gets now, or else the one it has. */
+function isUnfit(node: NodeView, verdict: NodeVerdict, labelKey: string): boolean {
+  return (verdict.label ?? node.labels[labelKey]) === 'true';
+}
+
+/**
+ * When the verdict became what it is. Known from the status while the node is listed there, and when it turns; of a
+ * node that a long list had no room for, and whose label says the same as before, nobody knows any more.
+ */
+function sinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string | undefined {
+  const before = o.watch.status?.nodes?.[node.name];
+  if (before) return before.verdict === verdict.verdict ? before.since : toTimestamp(o.now);
+  const unchanged = verdict.label !== undefined && node.labels[labelKeyOf(o.watch)] === verdict.label;
+  return unchanged && o.nodes.length > MAX_NODES_IN_FULL ? undefined : toTimestamp(o.now);
+}
+
+/** Of a node whose capacity is not known there may be one, and no percent. */
+function hasRate(usage: NodeUsage | undefined): usage is NodeUsage {
+  return usage?.percent !== undefined || usage?.transmitBytesPerSecond !== undefined;
+}
+
+function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeStatus {
+  const usage = o.current?.nodes.get(node.name);
+  const since = sinceOf(o, node, verdict);
+  return {
+    currentBandwidthPercent: usage?.percent === undefined ? '' : formatPercent(usage.percent),
+    ...(usage?.transmitBytesTotal === undefined ? {} : { currentTransmitTotal: usage.transmitBytesTotal }),
+    ...(hasRate(usage) ? { time: Math.trunc(usage.timeSeconds) } : {}),
+    unfit: isUnfit(node, verdict, labelKeyOf(o.watch)),
+    verdict: verdict.verdict,
+    reason: verdict.reason,
+    ...(since === undefined ? {} : { since }),
+  };
+}
+
+/**
+ * Seconds, below a minute, that are always the same for the TrafficWatch: the FNV-1a hash of its uid, which is random.
+ * http://www.isthe.com/chongo/tech/comp/fnv/
+ */
+function offsetOf({ metadata }: TrafficWatch): number {
+  let hash = 0x811c9dc5;
+  for (const char of metadata?.uid ?? '') hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0;
+  return hash % FIGURES_INTERVAL_SECONDS;
+}
+
+/**
+ * Counts minutes, which begin at another second for each TrafficWatch: all of them would write in the same pass
+ * otherwise, and the API server would have fifty statuses to take at once.
+ */
+function minuteOf(watch: TrafficWatch, seconds: number): number {
+  return Math.floor((seconds + offsetOf(watch)) / FIGURES_INTERVAL_SECONDS);
+}
+
+/**
+ * In a large cluster the figures of the last status stand until a new minute begins. Both times are Prometheus': its
+ * clock may be minutes off ours. Of two servers behind one address, one may be somewhat behind the other.
+ */
+function keepsFigures({ watch, nodes, current }: Observation): boolean {
+  if (nodes.length <= MAX_NODES_IN_FULL || current?.timeSeconds === undefined) return false;
+  const times = Object.values(watch.status?.nodes ?? {}).map((n) => n.time ?? 0);
+  const newest = times.reduce((a, b) => Math.max(a, b), 0);
+  const minutesSince = minuteOf(watch, current.timeSeconds) - minuteOf(watch, newest);
+  return minutesSince === 0 || minutesSince === -1;
+}
+
+/**
+ * Whether the nodes of the last status may stand for now: the verdict of each is as it was, and none is missing that a
+ * new list would have whatever the figures say. Which of the others are the hottest can wait.
+ */
+function stillHolds(before: Record<string, NodeStatus>, o: Observation, { verdicts }: Plan): boolean {
+  const places = placesOf(o.nodes);
+  const labelKey = labelKeyOf(o.watch);
+  for (const [name, was] of Object.entries(before)) {
+    const place = places.get(name);
+    const node = place === undefined ? undefined : o.nodes[place];
+    const verdict = place === undefined ? undefined : verdicts[place];
+    if (node === undefined || verdict?.verdict !== was.verdict || verdict.reason !== was.reason) return false;
+    if (isUnfit(node, verdict, labelKey) !== was.unfit) return false;
+  }
+  return alwaysListed(measuredNodes(o), verdicts).every((name) => Object.hasOwn(before, name));
+}
+
+/** Nothing is worked out for a node before it is known to be listed: a long list names but a few. */
+function listedNodes(o: Observation, plan: Plan): Record<string, NodeStatus> {
+  const before = o.watch.status?.nodes;
+  if (before && keepsFigures(o) && stillHolds(before, o, plan)) return before;
+  const listed: Record<string, NodeStatus> = {};
+  for (const { node, verdict } of selectNodes(measuredNodes(o), plan.verdicts)) {
+    listed[node.name] = nodeStatus(o, node, verdict);
+  }
+  return listed;
+}
+
+/**
+ * The whole status as it should be. A stalled TrafficWatch that touches nothing keeps the counts and nodes it had; so
+ * does any until the first pass after a start of the operator, which is no reason to forget what was known.
+ * The figures of `nodes` move every pass up to 100 nodes, once a minute beyond; verdicts move at once.
+ */
+export function decideStatus(o: Observation, plan: Plan, failures: readonly Failure[]): TrafficWatchStatus {
+  const conditions = decideConditions(o, plan, failures, toTimestamp(o.now));
+  const ready = conditions.find((c) => c.type === ConditionType.Ready)?.status === 'True';
+  const decided = plan.decided || wasDecided(o.watch.status);
+  const status = { ready, ...(decided && { decided }), conditions, observedGeneration: o.watch.metadata?.generation };
+  const touchesNothing = plan.verdicts.length === 0 && plan.stall !== undefined;
+  const knowsNothingYet = o.current === undefined && o.watch.status?.nodes !== undefined;
+  if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...status };
+  const counts = countVerdicts(plan.verdicts);
+  return {
+    ...status,
+    ...(plan.labelKey === undefined ? {} : { labelKey: plan.labelKey }),
+    fitNodes: counts.Fit,
+    unfitNodes: counts.Unfit,
+    unknownNodes: counts.Unknown,
+    nodes: listedNodes(o, plan),
+  };
+}

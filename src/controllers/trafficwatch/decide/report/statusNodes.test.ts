@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { trafficWatchSchema } from '../../../../api/trafficwatch/schema.ts';
+import { diffMergePatch } from '../../../../runtime/apply/mergePatch.ts';
+import { anObservation, aWatch, KEY, NOW, pass, usage } from '../../testing/observations.ts';
+import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
+import type { Observation } from '../../observe/observation.ts';
+import { decidePlan } from '../plan.ts';
+import { selectNodes } from './statusNodes.ts';
+import { decideEvents } from './transitions.ts';
+import { settled, statusOf } from '../../testing/settled.ts';
+
+describe('beyond 100 nodes', () => {
+  const names = Array.from({ length: 300 }, (_, i) => `node-${String(i).padStart(3, '0')}`);
+  const percents = (hot: number) => Object.fromEntries(names.map((n, i) => [n, i < hot ? 50 : 1]));
+  const large = (hot: number) =>
+    anObservation({
+      nodes: Object.fromEntries(names.map((n) => [n, {}])),
+      current: pass(2, percents(hot)),
+      previous: pass(1, percents(hot)),
+    });
+
+  it('lists a bounded number, the unfit first, and stays below 16 KiB', () => {
+    const status = statusOf(large(30));
+    const listed = Object.keys(status.nodes ?? {});
+    expect(status).toMatchObject({ fitNodes: 270, unfitNodes: 30 });
+    expect(listed).toEqual(expect.arrayContaining(names.slice(0, 30)));
+    expect(listed.length).toBeLessThanOrEqual(60);
+    expect(JSON.stringify(status).length).toBeLessThan(16 * 1024);
+  });
+
+  it('is described so in the CRD: up to 100 all, beyond at most 60, of which the hottest 20 come first', () => {
+    const listed = (count: number, verdict: 'Fit' | 'Unfit') => {
+      const nodes = names.slice(0, count).map((name, place) => ({ node: { name, labels: {}, createdAt: 0 }, place }));
+      const decided = nodes.map(() => ({ verdict, reason: '', message: '', label: undefined }));
+      return selectNodes(nodes, decided).length;
+    };
+    const limits = [listed(100, 'Fit'), listed(300, 'Unfit'), listed(300, 'Fit')];
+    const description = trafficWatchSchema.shape.status.unwrap().shape.nodes.meta()?.description ?? '';
+    expect(description.match(/\d+/g)?.map(Number)).toEqual(limits);
+  });
+
+  const noisy = (hot: number, n: number) =>
+    Object.fromEntries(
+      names.map((name, i) => [
+        name,
+        i < hot ? 50 + ((i * 7 + n * 13) % 100) * 1e-3 : 1 + ((i * 7 + n * 13) % 100) * 1e-3,
+      ]),
+    );
+
+  it.each([30, 90])('is not written for noise, though the hottest nodes take turns, %d being unfit', (unfit) => {
+    const o = settled(large(unfit));
+    for (const n of [1, 2, 3, 4, 5]) {
+      const later = {
+        ...o,
+        now: NOW + n * 10_000,
+        current: pass(n + 2, noisy(unfit, n)),
+        previous: pass(n + 1, noisy(unfit, n - 1)),
+      };
+      expect(diffMergePatch(o.watch.status, statusOf(later))).toBeUndefined();
+    }
+  });
+
+  it('names an unfit node at once that comes before those it has room for', () => {
+    const o = settled({ ...large(90), nodes: large(90).nodes.slice(1) });
+    const joined = { ...o, now: NOW + 10_000, nodes: [large(90).nodes[0]!, ...o.nodes] };
+    expect(o.watch.status?.nodes).not.toHaveProperty(names[0]!);
+    expect(statusOf(joined).nodes?.[names[0]!]).toMatchObject({ verdict: 'Unfit' });
+  });
+
+  /** Of which these have no figure. */
+  const largeWithout = (hot: number, lost: readonly string[]): Observation => {
+    const figures = { ...percents(hot), ...Object.fromEntries(lost.map((name) => [name, undefined])) };
+    return { ...large(hot), current: pass(2, figures), previous: pass(1, figures) };
+  };
+
+  it('names unfit nodes before unknown ones', () => {
+    const nodes = Object.values(statusOf(largeWithout(90, names.slice(0, 30))).nodes ?? {});
+    expect(nodes.filter(({ verdict }) => verdict === 'Unfit')).toHaveLength(60);
+    expect(nodes).toHaveLength(60);
+  });
+
+  it('says at once that the label of an unknown node was changed by somebody', () => {
+    const [lost = ''] = names;
+    const o = settled(largeWithout(0, [lost]));
+    expect(o.watch.status?.nodes?.[lost]).toMatchObject({ verdict: 'Unknown', unfit: false });
+    const relabelled = o.nodes.map((node) => (node.name === lost ? { ...node, labels: { [KEY]: 'true' } } : node));
+    expect(statusOf({ ...o, nodes: relabelled }).nodes?.[lost]).toMatchObject({ verdict: 'Unknown', unfit: true });
+  });
+
+  it('drops a node that is gone at once', () => {
+    const o = settled(large(0));
+    const [gone = ''] = Object.keys(o.watch.status?.nodes ?? {});
+    expect(statusOf({ ...o, nodes: o.nodes.filter((n) => n.name !== gone) }).nodes).not.toHaveProperty(gone);
+  });
+
+  it('does not make up since when a node that was not listed became what it is', () => {
+    const o = settled(large(0));
+    const listed = Object.keys(o.watch.status?.nodes ?? {});
+    const late = names.find((name) => !listed.includes(name)) ?? '';
+    const hot = { ...percents(0), [late]: 9 };
+    const current = pass(4, hot, { timeSeconds: NOW / 1000 + 60 });
+    const status = statusOf({ ...o, now: NOW + 60_000, current, previous: pass(3, hot) });
+    expect(status.nodes?.[late]).toMatchObject({ verdict: 'Fit' });
+    expect(status.nodes?.[late]).not.toHaveProperty('since');
+  });
+
+  it('tells of the nodes that turned and of no other, listed or not', () => {
+    const o = settled(large(90));
+    const cooler = { ...percents(90), ...Object.fromEntries(names.slice(0, 3).map((n) => [n, 1])) };
+    const later = { ...o, nodes: labelled(o, 90), current: pass(4, cooler), previous: pass(3, cooler) };
+    const told = decideEvents({ o: later, plan: decidePlan(later), after: statusOf(later), failures: [] });
+    expect(told.map((e) => e.reason)).toEqual(['NodeFit', 'NodeFit', 'NodeFit']);
+    const failed = [{ reason: 'Forbidden', message: 'x' }];
+    expect(decideEvents({ o: later, plan: decidePlan(later), after: statusOf(later), failures: failed })).toEqual([]);
+  });
+
+  /** The nodes with the labels that a list of this many unfit ones gives them, whether the status names them or not. */
+  const labelled = (o: Observation, hot: number) =>
+    o.nodes.map((n, i) => ({ ...n, labels: { [KEY]: String(i < hot) } }));
+
+  const INTERVAL_SECONDS = 10;
+
+  /** Which passes after the first one write, where figures move in each. */
+  const writesOf = (uid: string, { passes = 24, passAt = passOf() } = {}): number[] => {
+    const watch = aWatch({ metadata: { uid } });
+    let o = settled({ ...large(0), watch, current: passAt(0) });
+    const writes: number[] = [];
+    for (let n = 1; n <= passes; n += 1) {
+      const now = NOW + n * INTERVAL_SECONDS * 1000;
+      o = { ...o, now, previous: o.current, current: passAt(n) };
+      const status = statusOf(o);
+      if (diffMergePatch(o.watch.status, status) === undefined) continue;
+      writes.push(n);
+      o = { ...o, watch: { ...o.watch, status } };
+    }
+    return writes;
+  };
+  /** The clock of Prometheus may be off ours, and there may be several servers that take turns. */
+  const passOf =
+    (...clockOffsets: number[]) =>
+    (n: number) => {
+      const startedAt = NOW + n * INTERVAL_SECONDS * 1000;
+      const offset = clockOffsets[n % clockOffsets.length] ?? 0;
+      return pass(n + 2, noisy(0, n), { startedAt, timeSeconds: startedAt / 1000 + offset });
+    };
+  const onceAMinute = (writes: readonly number[]): void => {
+    expect(writes).toHaveLength(4);
+    for (const [i, n] of writes.slice(1).entries()) expect(Math.abs(n - writes[i]! - 6)).toBeLessThanOrEqual(1);
+  };
+
+  it.each([0, -300, 300])('writes figures once a minute, with a Prometheus whose clock is off by %d s', (offset) => {
+    onceAMinute(writesOf('uid-web', { passAt: passOf(offset) }));
+  });
+
+  it.each([15, 45])('writes them once a minute, with two whose clocks are %d s apart', (offset) => {
+    onceAMinute(writesOf('uid-web', { passAt: passOf(0, offset) }));
+  });
+
+  it('writes them at once when the clock of Prometheus was put back by an hour', () => {
+    const o = settled(large(0));
+    const earlier = { now: NOW + 1_000, current: pass(3, noisy(0, 1), { timeSeconds: NOW / 1000 - 3_600 }) };
+    expect(diffMergePatch(o.watch.status, statusOf({ ...o, ...earlier }))).toHaveProperty('nodes');
+  });
+
+  it('writes them once a minute where the capacity of no node is known', () => {
+    const unknown = (n: number): Snapshot => {
+      const known = passOf()(n);
+      const nodes = names.map((name) => {
+        const { timeSeconds } = known.nodes.get(name)!;
+        const counters = { transmitBytesTotal: 123 + n, transmitBytesPerSecond: 5 };
+        return [name, usage(name, undefined, { ...counters, timeSeconds, reason: 'NoCapacity' })] as const;
+      });
+      return { ...known, nodes: new Map(nodes) };
+    };
+    onceAMinute(writesOf('uid-web', { passAt: unknown }));
+  });
+
+  it('writes them at a time of the minute of its own, so that many TrafficWatches do not all write at once', () => {
+    const uids = Array.from({ length: 30 }, (_, i) => createHash('sha256').update(`${i}`).digest('hex').slice(0, 32));
+    const firsts = uids.map((uid) => writesOf(uid, { passes: 6 })[0]!);
+    const most = Math.max(...[1, 2, 3, 4, 5, 6].map((n) => firsts.filter((first) => first === n).length));
+    expect(new Set(firsts)).toEqual(new Set([1, 2, 3, 4, 5, 6]));
+    expect(most).toBeLessThan(15);
+  });
+
+  it('writes verdicts at once, and the figures beside them', () => {
+    const o = settled(large(0));
+    const hot = { ...percents(0), 'node-007': 50 };
+    const current = pass(4, hot, { timeSeconds: NOW / 1000 + 1 });
+    const status = statusOf({ ...o, now: NOW + 1_000, current, previous: pass(3, hot) });
+    const time = NOW / 1000 + 1;
+    expect(diffMergePatch(o.watch.status, status)).toMatchObject({
+      unfitNodes: 1,
+      nodes: { 'node-000': { time }, 'node-007': { time, verdict: 'Unfit', currentBandwidthPercent: '5e+01' } },
+    });
+  });
+});

@@ -1,0 +1,95 @@
+import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
+import type { NodeView } from '../../observe/observation.ts';
+import { once } from '../once.ts';
+import type { NodeVerdict } from '../verdict/verdict.ts';
+
+/** Up to this many nodes the status lists all of them; etcd takes at most 1.5 MiB an object, and people read less. */
+export const MAX_NODES_IN_FULL = 100;
+/** Beyond that, how many nodes it lists: about 200 bytes each, so that the status stays below 16 KiB. */
+const MAX_NODES_LISTED = 60;
+/** Of those, places kept for the nodes with the highest figures, whatever their verdict. */
+const HOTTEST_LISTED = 20;
+
+/** What decides, beside its verdict, whether a node is listed. */
+export interface Candidate {
+  readonly node: NodeView;
+  /** Where its verdict is. */
+  readonly place: number;
+  /** Absent where there is no figure. */
+  readonly current?: Pick<NodeUsage, 'percent'> | undefined;
+}
+
+/** A node that is listed. */
+export interface Selected {
+  readonly node: NodeView;
+  readonly verdict: NodeVerdict;
+}
+
+/** Unfit before Unknown before Fit: what a person looks for first. */
+const RANK = { Unfit: 0, Unknown: 1, Fit: 2 } as const;
+
+function byName(
+  { node: { name: a } }: Pick<Candidate, 'node'>,
+  { node: { name: b } }: Pick<Candidate, 'node'>,
+): number {
+  return a < b ? -1 : 1;
+}
+
+function byPercent(a: Candidate, b: Candidate): number {
+  return (b.current?.percent ?? -1) - (a.current?.percent ?? -1) || byName(a, b);
+}
+
+type Compare = (a: Candidate, b: Candidate) => number;
+
+/** In one go, since sorting ten thousand in each pass takes longer than deciding them. */
+function firstOf(candidates: readonly Candidate[], most: number, compare: Compare): Candidate[] {
+  const first: Candidate[] = [];
+  for (const candidate of candidates) {
+    const last = first[most - 1];
+    if (last !== undefined && compare(last, candidate) < 0) continue;
+    const place = first.findIndex((other) => compare(candidate, other) < 0);
+    first.splice(place < 0 ? first.length : place, 0, candidate);
+    first.length = Math.min(first.length, most);
+  }
+  return first;
+}
+
+const hottestOf = once((candidates: readonly Candidate[]): readonly Candidate[] =>
+  firstOf(candidates, HOTTEST_LISTED, byPercent),
+);
+
+function mostUrgent(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[], most: number): Candidate[] {
+  const rank = ({ place }: Candidate): number => RANK[verdicts[place]?.verdict ?? 'Fit'];
+  const urgent = candidates.filter((each) => rank(each) < RANK.Fit);
+  return firstOf(urgent, most, (a, b) => rank(a) - rank(b) || byName(a, b));
+}
+
+function chosen(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): Iterable<Candidate> {
+  if (candidates.length <= MAX_NODES_IN_FULL) return candidates;
+  const listed = new Set(hottestOf(candidates));
+  for (const candidate of mostUrgent(candidates, verdicts, MAX_NODES_LISTED)) {
+    if (listed.size >= MAX_NODES_LISTED) break;
+    listed.add(candidate);
+  }
+  return listed;
+}
+
+/** Names of the unfit and unknown nodes that a long list has whichever nodes are the hottest. */
+export function alwaysListed(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): string[] {
+  return mostUrgent(candidates, verdicts, MAX_NODES_LISTED - HOTTEST_LISTED).map(({ node }) => node.name);
+}
+
+/**
+ * The nodes that the status lists, sorted by name: all up to MAX_NODES_IN_FULL, beyond it the hottest and then those
+ * that are unfit or unknown, up to a limit. The counts beside it always speak of all nodes.
+ *
+ * @param verdicts by place; a node without one is not listed
+ */
+export function selectNodes(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): Selected[] {
+  const selected: Selected[] = [];
+  for (const { node, place } of chosen(candidates, verdicts)) {
+    const verdict = verdicts[place];
+    if (verdict !== undefined) selected.push({ node, verdict });
+  }
+  return selected.sort(byName);
+}

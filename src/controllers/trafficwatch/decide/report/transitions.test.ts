@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { anObservation, aWatch, failedPass, pass, usage } from '../../testing/observations.ts';
+import { eventsOf, settled } from '../../testing/settled.ts';
+import type { Observation } from '../../observe/observation.ts';
+import { decidePlan } from '../plan.ts';
+import { decideStatus } from './status.ts';
+import { decideEvents } from './transitions.ts';
+
+describe('decideEvents', () => {
+  const events = (o: Observation) => eventsOf(o).map((e) => `${e.type} ${e.reason}`);
+
+  it('tells of nodes that turn, and of nothing while nothing turns', () => {
+    const o = settled(anObservation());
+    expect(events(o)).toEqual([]);
+    const hot = { ...o, current: pass(4, { n1: 50, n2: 1 }), previous: pass(3, { n1: 50, n2: 1 }) };
+    expect(events(hot)).toEqual(['Warning NodeUnfit']);
+    const cool = settled(hot);
+    expect(events({ ...cool, current: pass(6, { n1: 1, n2: 1 }), previous: pass(5, { n1: 1, n2: 1 }) })).toEqual([
+      'Normal NodeFit',
+    ]);
+  });
+
+  it('tells when Prometheus fails and when it is back, once each', () => {
+    const o = settled(anObservation());
+    const down = { ...o, current: failedPass(3) };
+    expect(events(down)).toEqual(['Warning PrometheusUnreachable', 'Warning NoData']);
+    const stillDown = settled(down);
+    expect(events(stillDown)).toEqual([]);
+    expect(events({ ...stillDown, current: pass(5, { n1: 1, n2: 1 }), previous: pass(4, { n1: 1, n2: 1 }) })).toEqual([
+      'Normal PrometheusAnswers',
+      'Normal AllMeasured',
+    ]);
+  });
+
+  it('tells of an outage once, though its reason changes from pass to pass; the condition has the newest', () => {
+    const reasons = ['Unreachable', 'Deadline', 'Unreachable', 'BadStatus', 'Deadline'];
+    let o = settled(anObservation());
+    const told = reasons.flatMap((reason, i) => {
+      o = { ...o, current: failedPass(3 + i, reason), previous: o.current };
+      const now = events(o);
+      o = settled(o);
+      expect(o.watch.status?.conditions).toContainEqual(
+        expect.objectContaining({ type: 'PrometheusReachable', status: 'False', reason: `Prometheus${reason}` }),
+      );
+      return now;
+    });
+    expect(told).toEqual(['Warning PrometheusUnreachable', 'Warning NoData']);
+    const back = { ...o, current: pass(9, { n1: 1, n2: 1 }), previous: o.current };
+    expect(events(back)).toContain('Normal PrometheusAnswers');
+    const again = { ...settled(back), current: failedPass(10, 'Deadline') };
+    expect(events(again)).toContain('Warning PrometheusDeadline');
+  });
+
+  it('tells of each thing that is wrong with a spec, and of each once', () => {
+    let o = settled(anObservation());
+    const stalls = [
+      [2, 'replicas: -3'],
+      [2, 'replicas: -3 (request 17)'],
+      [3, 'replicas: -3 (request 17)'],
+      [4, 'image: none'],
+    ] as const;
+    const told = stalls.flatMap(([generation, message]) => {
+      o = { ...o, watch: { ...o.watch, metadata: { ...o.watch.metadata, generation } } };
+      const plan = { ...decidePlan(o), stall: { reason: 'DeploymentInvalid', message } as const };
+      const after = decideStatus(o, plan, []);
+      const now = decideEvents({ o, plan, after, failures: [] }).filter(({ note }) => note.startsWith('Stalled'));
+      o = { ...o, watch: { ...o.watch, status: after } };
+      return now.map(({ type, note }) => `${type} ${note}`);
+    });
+    expect(told).toEqual(['Warning Stalled: replicas: -3', 'Warning Stalled: image: none']);
+  });
+
+  it('counts nodes instead of naming them when many turn at once', () => {
+    const names = Array.from({ length: 11 }, (_, i) => `n${i}`);
+    const percents = Object.fromEntries(names.map((n) => [n, 50]));
+    const nodes = Object.fromEntries(names.map((n) => [n, {}]));
+    const o = anObservation({ nodes, current: pass(2, percents), previous: pass(1, percents) });
+    const told = eventsOf(o).map((e) => e.note);
+    expect(told).toContain('11 nodes turned unfit: above 10 %');
+    expect(told).toContain('every node is unfit: running pods are not moved, new ones find no node');
+  });
+
+  it('warns of a threshold that no node passes within its capacity, once a generation', () => {
+    const o = anObservation({ watch: aWatch({ maxBandwidthPercent: '100' }) });
+    expect(events(o)).toContain('Warning ThresholdAtCapacity');
+    expect(events(settled(o))).not.toContain('Warning ThresholdAtCapacity');
+  });
+
+  it('promises nothing of a node that is measured beyond its capacity: at 150 % it is unfit, though the threshold is 100', () => {
+    const percents = { n1: 150, n2: 1 };
+    const watch = aWatch({ maxBandwidthPercent: '100' });
+    const told = eventsOf(anObservation({ watch, current: pass(2, percents), previous: pass(1, percents) }));
+    expect(told.filter((e) => e.reason === 'NodeUnfit').map((e) => e.note)).toEqual([
+      'node n1 turned unfit: 1.5e+02 % is above 100 %',
+    ]);
+    expect(told.find((e) => e.reason === 'ThresholdAtCapacity')?.note).toBe(
+      'maxBandwidthPercent is 100: no node that sends within its capacity will ever be unfit, only one that is measured above that',
+    );
+  });
+
+  it('carries the figure of the node that turned', () => {
+    const hot = pass(
+      2,
+      { n1: 50, n2: 1 },
+      {
+        nodes: new Map([
+          ['n1', usage('n1', 12.5)],
+          ['n2', usage('n2', 1)],
+        ]),
+      },
+    );
+    const o = anObservation({ current: hot, previous: hot });
+    expect(eventsOf(o).find((e) => e.reason === 'NodeUnfit')?.note).toBe(
+      'node n1 turned unfit: 1.25e+01 % is above 10 %',
+    );
+  });
+});

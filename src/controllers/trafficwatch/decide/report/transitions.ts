@@ -1,0 +1,154 @@
+import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
+import {
+  labelKeyOf,
+  thresholdOf,
+  type TrafficWatch,
+  type TrafficWatchStatus,
+} from '../../../../api/trafficwatch/schema.ts';
+import type { Condition } from '../../../../runtime/controller/conditions.ts';
+import type { Observation } from '../../observe/observation.ts';
+import type { Failure } from '../failure.ts';
+import { previousKeyOf, type Plan } from '../plan.ts';
+import { MAX_NODES_IN_FULL } from './statusNodes.ts';
+
+/** An event to record about the TrafficWatch. */
+export interface PlannedEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly note: string;
+}
+
+/** Beyond this many nodes that turn in one pass, one event counts them instead of one event each. */
+const NODE_EVENTS_AT_MOST = 10;
+
+/** The status in which each condition is as it should be. */
+const HEALTHY: Readonly<Record<string, Condition['status']>> = {
+  [ConditionType.Ready]: 'True',
+  [ConditionType.Reconciling]: 'False',
+  [ConditionType.Stalled]: 'False',
+  [ConditionType.PrometheusReachable]: 'True',
+  [ConditionType.MetricsAvailable]: 'True',
+};
+
+function conditionEvents(before: TrafficWatchStatus | undefined, after: TrafficWatchStatus): PlannedEvent[] {
+  return (after.conditions ?? []).flatMap((now) => {
+    const was = before?.conditions?.find((c) => c.type === now.type);
+    if (was !== undefined && saysTheSame(was, now)) return [];
+    const healthy = now.status === HEALTHY[now.type];
+    // A first healthy state is no news, but for Ready; progress that simply goes on is not either.
+    if (healthy && now.type !== ConditionType.Ready && was?.status !== invert(now.status)) return [];
+    if (now.status === 'Unknown' || now.reason === Reason.Deciding) return [];
+    return [{ type: healthy ? 'Normal' : 'Warning', reason: now.reason, note: `${now.type}: ${now.message}` } as const];
+  });
+}
+
+/** A spec that was written anew may be wrong in another place: that is news, too. Other messages only say it better. */
+function saysTheSame(was: Condition, now: Condition): boolean {
+  if (was.status !== now.status) return false;
+  if (isSameOutage(now)) return true;
+  if (was.reason !== now.reason) return false;
+  const isAboutSpec = now.type === ConditionType.Stalled && now.status === 'True';
+  return !isAboutSpec || was.message === now.message || was.observedGeneration === now.observedGeneration;
+}
+
+/**
+ * A Prometheus that is out of order may refuse connections in one pass and time out in the next: one outage, one event.
+ * The condition always has the newest reason.
+ */
+function isSameOutage(now: Condition): boolean {
+  return now.type === ConditionType.PrometheusReachable && now.status === 'False';
+}
+
+function invert(status: Condition['status']): Condition['status'] {
+  return status === 'True' ? 'False' : 'True';
+}
+
+interface Turned {
+  readonly name: string;
+  /** '' where the status has no room for the node. */
+  readonly percent: string;
+}
+
+type Side = 'Fit' | 'Unfit';
+
+/** Up to 100 nodes the status before tells who was unfit. */
+function turnedByStatus(before: TrafficWatchStatus | undefined, after: TrafficWatchStatus, to: Side): Turned[] {
+  return Object.entries(after.nodes ?? {}).flatMap(([name, node]) => {
+    // A node that was unknown meanwhile has turned only if its label did; a first verdict of Fit is no news.
+    const wasUnfit = before?.nodes?.[name]?.unfit ?? false;
+    return node.verdict === to && wasUnfit !== (to === 'Unfit')
+      ? [{ name, percent: node.currentBandwidthPercent }]
+      : [];
+  });
+}
+
+/** Beyond, the status lists a few: the labels that the nodes had tell it. */
+function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to: Side): Turned[] {
+  if (plan.labels.size === 0) return [];
+  const keys = [labelKeyOf(o.watch), previousKeyOf(o.watch)].filter((key) => key !== undefined);
+  const contested = new Set(plan.fights.map(({ node }) => node));
+  return o.nodes.flatMap(({ name, labels }, place) => {
+    // What a rival writes is no verdict.
+    if (contested.has(name) || !plan.labels.has(name)) return [];
+    const verdict = plan.verdicts[place];
+    const wasUnfit = keys.some((key) => labels[key] === 'true');
+    if (verdict?.label === undefined || verdict.verdict !== to || wasUnfit === (to === 'Unfit')) return [];
+    return [{ name, percent: after.nodes?.[name]?.currentBandwidthPercent ?? '' }];
+  });
+}
+
+function turned({ o, plan, after, failures }: Reported, to: Side): Turned[] {
+  if (o.nodes.length <= MAX_NODES_IN_FULL) return turnedByStatus(o.watch.status, after, to);
+  // A label that could not be written will turn again when it is tried again.
+  return failures.length > 0 ? [] : turnedByLabel(o, plan, after, to);
+}
+
+function nodeEvents(reported: Reported, to: Side): PlannedEvent[] {
+  const nodes = turned(reported, to);
+  const reason = to === 'Unfit' ? Reason.NodeUnfit : Reason.NodeFit;
+  const type = to === 'Unfit' ? 'Warning' : 'Normal';
+  const limit = reported.o.watch.spec.maxBandwidthPercent;
+  const side = to === 'Unfit' ? 'above' : 'not above';
+  if (nodes.length > NODE_EVENTS_AT_MOST) {
+    return [{ type, reason, note: `${nodes.length} nodes turned ${to.toLowerCase()}: ${side} ${limit} %` }];
+  }
+  return nodes.map(({ name, percent }) => {
+    const figure = percent === '' ? '' : `${percent} % is `;
+    return { type, reason, note: `node ${name} turned ${to.toLowerCase()}: ${figure}${side} ${limit} %` };
+  });
+}
+
+function allUnfit(status: TrafficWatchStatus | undefined): boolean {
+  return (status?.unfitNodes ?? 0) > 0 && status?.fitNodes === 0 && status.unknownNodes === 0;
+}
+
+function specEvents(watch: TrafficWatch, after: TrafficWatchStatus): PlannedEvent[] {
+  const changed = watch.status?.observedGeneration !== after.observedGeneration;
+  if (!changed || !(thresholdOf(watch.spec) >= 100)) return [];
+  // Counters are sampled, and an annotated capacity may be too low: a figure above 100 is taken as it is.
+  const note = `maxBandwidthPercent is ${watch.spec.maxBandwidthPercent}: no node that sends within its capacity will ever be unfit, only one that is measured above that`;
+  return [{ type: 'Warning', reason: Reason.ThresholdAtCapacity, note }];
+}
+
+/** What was seen, decided and done, and the status that says so. */
+export interface Reported {
+  readonly o: Observation;
+  readonly plan: Plan;
+  readonly after: TrafficWatchStatus;
+  readonly failures: readonly Failure[];
+}
+
+/** The events that tell of the way from the status that the object has to the new one; none when nothing turned. */
+export function decideEvents(reported: Reported): PlannedEvent[] {
+  const { after, o } = reported;
+  const before = o.watch.status;
+  const everything = allUnfit(after) && !allUnfit(before);
+  const note = 'every node is unfit: running pods are not moved, new ones find no node';
+  return [
+    ...conditionEvents(before, after),
+    ...specEvents(o.watch, after),
+    ...nodeEvents(reported, 'Unfit'),
+    ...nodeEvents(reported, 'Fit'),
+    ...(everything ? [{ type: 'Warning', reason: Reason.AllNodesUnfit, note } as const] : []),
+  ];
+}

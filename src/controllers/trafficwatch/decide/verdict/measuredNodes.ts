@@ -1,0 +1,42 @@
+import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
+import type { NodeView, Observation } from '../../observe/observation.ts';
+import { once } from '../once.ts';
+
+/** A node, and how full it was. */
+export interface MeasuredNode {
+  readonly node: NodeView;
+  /** Which of the nodes it is, from 0. */
+  readonly place: number;
+  /** In the newest pass; undefined where that failed or does not know the node. */
+  readonly current: NodeUsage | undefined;
+  /** In the pass before it. */
+  readonly previous: NodeUsage | undefined;
+}
+
+type Seen = Pick<Observation, 'nodes' | 'current' | 'previous'>;
+
+let latest: { readonly seen: Seen; readonly nodes: readonly MeasuredNode[] } | undefined;
+
+/**
+ * The nodes with what two passes say of them, in the order of the nodes. The last answer is kept: after a pass all
+ * TrafficWatches come with the same nodes and passes, and looking up ten thousand names is half of what each costs.
+ */
+export function measuredNodes({ nodes, current, previous }: Seen): readonly MeasuredNode[] {
+  const seen = latest?.seen;
+  if (latest === undefined || seen?.nodes !== nodes || seen.current !== current || seen.previous !== previous) {
+    const measured = nodes.map((node, place) => ({
+      node,
+      place,
+      current: current?.nodes.get(node.name),
+      previous: previous?.nodes.get(node.name),
+    }));
+    latest = { seen: { nodes, current, previous }, nodes: measured };
+  }
+  return latest.nodes;
+}
+
+/** Node name -> which of the nodes it is, from 0. */
+export const placesOf = once(
+  (nodes: readonly Pick<NodeView, 'name'>[]): ReadonlyMap<string, number> =>
+    new Map(nodes.map(({ name }, place) => [name, place])),
+);

@@ -1,0 +1,204 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { usage } from '../../testing/observations.ts';
+import { decideVerdict, labelValueOf, type LabelValue, type VerdictInput } from './verdict.ts';
+
+const node = (percent: number | undefined) => usage('n1', percent);
+
+interface Row {
+  why: string;
+  now: number | undefined;
+  before: number | undefined;
+  label?: LabelValue;
+  verdict: string;
+  reason: string;
+  writes?: LabelValue;
+}
+
+const ROWS: Row[] = [
+  {
+    why: 'two passes above settle it',
+    now: 20,
+    before: 30,
+    verdict: 'Unfit',
+    reason: 'AboveThreshold',
+    writes: 'true',
+  },
+  { why: 'two passes below settle it', now: 1, before: 2, verdict: 'Fit', reason: 'BelowThreshold', writes: 'false' },
+  {
+    why: 'exactly the threshold is not above it',
+    now: 10,
+    before: 10,
+    verdict: 'Fit',
+    reason: 'BelowThreshold',
+    writes: 'false',
+  },
+  {
+    why: 'two passes overrule the label',
+    now: 20,
+    before: 30,
+    label: 'false',
+    verdict: 'Unfit',
+    reason: 'AboveThreshold',
+    writes: 'true',
+  },
+  { why: 'one pass alone writes no first label', now: 20, before: undefined, verdict: 'Unknown', reason: 'FirstPass' },
+  {
+    why: 'passes that disagree write no first label',
+    now: 20,
+    before: 1,
+    verdict: 'Unknown',
+    reason: 'PassesDisagree',
+  },
+  {
+    why: 'the label is the verdict before: one pass does not change it',
+    now: 20,
+    before: 1,
+    label: 'false',
+    verdict: 'Fit',
+    reason: 'AwaitingSecondPass',
+    writes: 'false',
+  },
+  {
+    why: 'after a restart the label stands',
+    now: 20,
+    before: undefined,
+    label: 'true',
+    verdict: 'Unfit',
+    reason: 'AboveThreshold',
+    writes: 'true',
+  },
+  {
+    why: 'after a restart one differing pass changes nothing',
+    now: 1,
+    before: undefined,
+    label: 'true',
+    verdict: 'Unfit',
+    reason: 'AwaitingSecondPass',
+    writes: 'true',
+  },
+  {
+    why: 'no figure: unknown, and the label stays',
+    now: undefined,
+    before: 20,
+    label: 'true',
+    verdict: 'Unknown',
+    reason: 'NoSeries',
+  },
+  { why: 'no figure and no label: unknown', now: undefined, before: undefined, verdict: 'Unknown', reason: 'NoSeries' },
+];
+
+describe('decideVerdict', () => {
+  test.each(ROWS)('$why', ({ now, before, label, verdict, reason, writes }) => {
+    const input = { maxPercent: 10, current: node(now), previous: node(before), label, passError: undefined };
+    expect(decideVerdict(input)).toMatchObject({ verdict, reason });
+    expect(decideVerdict(input).label).toBe(writes);
+  });
+
+  it('says why there can be no figures, and leaves the label as it is', () => {
+    const notMeasurable = { reason: 'NodeNotReady', message: 'switched off' } as const;
+    const input = { maxPercent: 10, previous: node(20), label: 'true', passError: undefined, notMeasurable } as const;
+    expect(decideVerdict({ ...input, current: node(undefined) })).toEqual({
+      verdict: 'Unknown',
+      ...notMeasurable,
+      label: undefined,
+    });
+    // A figure counts, whatever the Node says of itself.
+    expect(decideVerdict({ ...input, current: node(30) })).toMatchObject({ verdict: 'Unfit', label: 'true' });
+  });
+
+  it('says why the pass failed rather than that the node has no series', () => {
+    const passError = { reason: 'PrometheusUnreachable', message: 'refused' };
+    const input = { maxPercent: 10, current: undefined, previous: node(20), label: 'true' as const, passError };
+    expect(decideVerdict(input)).toMatchObject({
+      verdict: 'Unknown',
+      reason: 'PrometheusUnreachable',
+      label: undefined,
+    });
+  });
+
+  const percent = fc.option(fc.double({ min: 0, max: 200, noNaN: true }), { nil: undefined });
+  const label = fc.constantFrom<LabelValue | undefined>('true', 'false', undefined);
+  const inputs: fc.Arbitrary<VerdictInput> = fc
+    .tuple(fc.double({ min: 0, max: 120, noNaN: true }), percent, percent, label)
+    .map(([maxPercent, now, before, l]) => ({
+      maxPercent,
+      current: node(now),
+      previous: node(before),
+      label: l,
+      passError: undefined,
+    }));
+
+  it('changes a label, or writes a first one, only when two passes agree', () => {
+    fc.assert(
+      fc.property(inputs, (input) => {
+        const { label: written } = decideVerdict(input);
+        if (written === undefined || written === input.label) return;
+        const sides = [input.current, input.previous].map(
+          (u) => u?.percent !== undefined && u.percent > input.maxPercent,
+        );
+        expect([input.current?.percent, input.previous?.percent]).not.toContain(undefined);
+        expect(sides).toEqual([written === 'true', written === 'true']);
+      }),
+    );
+  });
+
+  it('never makes a verdict of a missing figure', () => {
+    fc.assert(
+      fc.property(inputs, (input) => {
+        const { verdict, label: written } = decideVerdict({ ...input, current: node(undefined) });
+        expect([verdict, written]).toEqual(['Unknown', undefined]);
+      }),
+    );
+  });
+
+  it('is settled: what it writes, it would not change with the same passes', () => {
+    fc.assert(
+      fc.property(inputs, (input) => {
+        const first = decideVerdict(input);
+        expect(decideVerdict({ ...input, label: first.label ?? input.label }).label ?? input.label).toBe(
+          first.label ?? input.label,
+        );
+      }),
+    );
+  });
+});
+
+describe('labelValueOf', () => {
+  it('takes an odd value for none, so that it is decided anew', () => {
+    expect(['true', 'false', 'yes', '', undefined].map(labelValueOf)).toEqual([
+      'true',
+      'false',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe('a node whose capacity fell', () => {
+  const fell = { capacityBytesPerSecond: 1.25e9, fall: { fromBytesPerSecond: 2.5e9, devices: ['bond0'] } };
+  const verdict = (percent: number, label?: LabelValue) => {
+    const current = usage('n1', percent, fell);
+    return decideVerdict({ maxPercent: 50, current, previous: current, label, passError: undefined });
+  };
+
+  it('is unfit by what it has now, and says so where it would not be by what it had', () => {
+    expect(verdict(80)).toEqual({
+      verdict: 'Unfit',
+      reason: 'CapacityFell',
+      message: 'above the threshold in two passes in a row; capacity fell from 20Gbit to 10Gbit (bond0)',
+      label: 'true',
+    });
+    const current = usage('n1', 80, fell);
+    const previous = usage('n1', undefined);
+    expect(decideVerdict({ maxPercent: 50, current, previous, label: 'true', passError: undefined })).toMatchObject({
+      reason: 'CapacityFell',
+    });
+  });
+
+  it('is unfit as any other where it would be in any case, and fit where it is not above', () => {
+    expect(verdict(101)).toMatchObject({ verdict: 'Unfit', reason: 'AboveThreshold' });
+    expect(verdict(50)).toMatchObject({ verdict: 'Fit', reason: 'BelowThreshold' });
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { CachedNode } from '../../../nodes/cachedNode.ts';
+import type { InformerEvent } from '../../../runtime/cache/informer.ts';
+import { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
+import { carriesOrphan, lookIfNews } from './nodeNews.ts';
+import { aNode } from '../testing/scene.ts';
+
+const KEY = 'web.traffic.example.com/unfit';
+
+function at(version: number, labels: Record<string, string> = {}): CachedNode {
+  const node = aNode('n1', labels);
+  return { ...node, metadata: { ...node.metadata, resourceVersion: String(version) } };
+}
+
+/** Whether it is looked at at once. */
+function isNews(event: InformerEvent<CachedNode>, written: WrittenObjects<CachedNode>): boolean {
+  let looked = false;
+  lookIfNews(event, { written, underWay: () => undefined }, () => void (looked = true));
+  return looked;
+}
+
+describe('news of a Node', () => {
+  const update = (old: CachedNode, object: CachedNode) => ({ type: 'update', old, object }) as const;
+  const nothing = new WrittenObjects<CachedNode>();
+
+  it('is a Node that comes or goes', () => {
+    expect(isNews({ type: 'add', object: at(1) }, nothing)).toBe(true);
+    expect(isNews({ type: 'delete', object: at(1) }, nothing)).toBe(true);
+  });
+
+  it('is a label that somebody changes, but not a heartbeat', () => {
+    expect(isNews(update(at(1), at(2, { [KEY]: 'true' })), nothing)).toBe(true);
+    expect(isNews(update(at(1), at(2)), nothing)).toBe(false);
+  });
+
+  it('is not what was written here', () => {
+    const written = new WrittenObjects<CachedNode>();
+    written.wrote(at(5, { [KEY]: 'true' }));
+    expect(isNews(update(at(1), at(5, { [KEY]: 'true' })), written)).toBe(false);
+  });
+
+  it('is not what was written here where Nodes are whole, though the answer to a write is not', () => {
+    const written = new WrittenObjects<CachedNode>();
+    written.wrote({ ...at(5, { [KEY]: 'true' }), addresses: [] });
+    const whole = (node: CachedNode): CachedNode => ({ ...node, addresses: ['198.18.0.1'] });
+    expect(isNews(update(whole(at(1)), whole(at(5, { [KEY]: 'true' }))), written)).toBe(false);
+    expect(isNews(update(whole(at(1)), at(5, { [KEY]: 'true' })), written)).toBe(true);
+  });
+
+  it('is what somebody else wrote after that, but not before', () => {
+    const written = new WrittenObjects<CachedNode>();
+    written.wrote(at(5, { [KEY]: 'true' }));
+    const rival = { [KEY]: 'false' };
+    expect(isNews(update(at(1), at(4, rival)), written)).toBe(false);
+    expect(isNews(update(at(4, rival), at(5, { [KEY]: 'true' })), written)).toBe(false);
+    expect(isNews(update(at(5, { [KEY]: 'true' }), at(6, rival)), written)).toBe(true);
+  });
+});
+
+describe('news of a Node that is being written', () => {
+  const event = { type: 'update', old: at(1), object: at(5, { [KEY]: 'true' }) } as const;
+
+  /** How often it was looked at before the answer, and after it. */
+  async function looks(answer: CachedNode): Promise<[before: number, after: number]> {
+    const written = new WrittenObjects<CachedNode>();
+    const patch = Promise.withResolvers<undefined>();
+    let count = 0;
+    lookIfNews(event, { written, underWay: (node) => (node === 'n1' ? patch.promise : undefined) }, () => (count += 1));
+    const before = count;
+    written.wrote(answer);
+    patch.resolve(undefined);
+    await patch.promise;
+    return [before, count];
+  }
+
+  it('is none when it comes before the answer and tells the same', async () => {
+    expect(await looks(at(5, { [KEY]: 'true' }))).toEqual([0, 0]);
+  });
+
+  it('is what somebody else wrote meanwhile', async () => {
+    expect(await looks(at(4, { [KEY]: 'false' }))).toEqual([0, 1]);
+  });
+});
+
+describe('carriesOrphan', () => {
+  const isClaimed = (key: string): boolean => key === KEY;
+
+  it.each([
+    ['a label of ours that is claimed', aNode('n1', { [KEY]: 'true' }, [KEY]), false],
+    ['a label of ours that nobody claims', aNode('n1', { 'old/unfit': 'true' }, ['old/unfit']), true],
+    ['a label of a person', aNode('n1', { 'old/unfit': 'true' }), false],
+    ['a key of ours whose label is gone', aNode('n1', {}, ['old/unfit']), false],
+  ])('of %s', (_what, node, orphan) => expect(carriesOrphan(node, isClaimed)).toBe(orphan));
+});

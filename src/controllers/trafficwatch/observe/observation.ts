@@ -1,0 +1,72 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import type { NotMeasurable } from '../../../nodes/notMeasurable.ts';
+import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
+import type { Failure } from '../decide/failure.ts';
+
+/** What was last written under a label key of a Node; remembered until it has stood for a while. */
+export interface LabelWrite {
+  readonly value: string;
+  /** How often the same value was written again, because somebody had changed it. */
+  readonly rewrites: number;
+  /** Number of the pass in which it was last written. */
+  readonly pass: number;
+  /** The field manager that last changed it, where the API server told one. */
+  readonly rival?: string;
+}
+
+/** What a decision needs to know of a Node; everything else is dropped before the object is cached. */
+export interface NodeView {
+  readonly name: string;
+  /** Labels of the Node whose key ends in the operator's suffix. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** When it joined, ms since the epoch by the API server's clock. */
+  readonly createdAt: number;
+  /** What this process wrote there lately, by label key; absent where it wrote nothing. */
+  readonly writes?: Readonly<Record<string, LabelWrite>> | undefined;
+}
+
+/** What keeps the operator from measuring as it should; the message says of what, and why. */
+export interface MeasurementProblem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The use that another live TrafficWatch (one without a deletionTimestamp) makes of a label key. */
+export interface Claim {
+  readonly uid: string;
+  /** namespace/name */
+  readonly key: string;
+  /** RFC 3339 */
+  readonly creationTimestamp: string;
+  /** True when its spec names the key; false when only its status still does, in the middle of a rename. */
+  readonly bySpec: boolean;
+}
+
+/**
+ * Everything that a decision about one TrafficWatch may look at, read once at the start of a reconcile. Two equal
+ * observations lead to the same plan, and a plan that was carried out leads to an observation that plans nothing.
+ */
+export interface Observation {
+  readonly watch: TrafficWatch;
+  /** Label key -> who else claims it, for the keys that this TrafficWatch uses. */
+  readonly claims: ReadonlyMap<string, readonly Claim[]>;
+  readonly nodes: readonly NodeView[];
+  /** The Deployment of the TrafficWatch's namespace and name, whoever owns it. */
+  readonly deployment: V1Deployment | undefined;
+  /** The API server does not tell whether there is one: `deployment` says nothing then. */
+  readonly deploymentUnknown?: boolean;
+  /** What the API server does not let us read of Deployments; told to the user, no reason to try again sooner. */
+  readonly refusals?: readonly Failure[];
+  /** The newest pass over Prometheus, and the one right before it. */
+  readonly current: Snapshot | undefined;
+  readonly previous: Snapshot | undefined;
+  /** By name, the nodes without figures that can have none. */
+  readonly notMeasurable: ReadonlyMap<string, NotMeasurable>;
+  /** What is in the way of figures, as far as the operator measures by itself; empty when nothing is. */
+  readonly measurementProblems: readonly MeasurementProblem[];
+  /** When the feed of passes started, ms since the epoch by our clock. */
+  readonly feedStartedAt: number;
+  /** ms since the epoch by our clock. */
+  readonly now: number;
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import { BELIEVED_FOR_MS } from '../../../runtime/cache/writtenObjects.ts';
+import { claimedKeys } from './observe.ts';
+import { reconcile } from '../reconcile.ts';
+import { aWatch, KEY } from '../testing/observations.ts';
+import { aScene, writesOf, type Scene } from '../testing/scene.ts';
+
+const OLD = 'old.traffic.example.com/unfit';
+const questions = (scene: Scene): number => scene.calls.filter((call) => call.verb === 'get').length;
+const applies = (scene: Scene): number => writesOf(scene).filter((write) => write === 'apply Deployment').length;
+
+describe('claimedKeys', () => {
+  it('are that of the spec and, in a rename, the one still in use', () => {
+    expect(claimedKeys(aWatch())).toEqual([KEY]);
+    expect(claimedKeys(aWatch({ status: { labelKey: KEY } }))).toEqual([KEY]);
+    expect(claimedKeys(aWatch({ status: { labelKey: OLD } }))).toEqual([KEY, OLD]);
+  });
+
+  it('are only that of the status where the spec names none', () => {
+    const metadata = { name: 'web', namespace: 'shop' };
+    const stored = [{ metadata }, { metadata, spec: null }, { metadata, spec: { label: { toString: 1 } } }];
+    for (const watch of stored as unknown as TrafficWatch[]) {
+      expect(claimedKeys(watch)).toEqual([]);
+      expect(claimedKeys({ ...watch, status: { labelKey: OLD } })).toEqual([OLD]);
+    }
+  });
+});
+
+describe('a Deployment that was written and that the cache never showed', () => {
+  it('is asked for when the cache should have caught up, and made anew when it is gone', async () => {
+    const scene = aScene();
+    await reconcile(scene, 'shop/web');
+    await reconcile(scene, 'shop/web');
+    expect([questions(scene), applies(scene)]).toEqual([1, 1]);
+    await scene.clock.advance(BELIEVED_FOR_MS);
+    await reconcile(scene, 'shop/web');
+    expect([questions(scene), applies(scene)]).toEqual([2, 2]);
+  });
+});

@@ -1,0 +1,161 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import {
+  labelPrefixOf,
+  TRAFFIC_WATCHES,
+  type TrafficWatch,
+  type TrafficWatchSpec,
+} from '../../../api/trafficwatch/schema.ts';
+import { readStatus } from '../../../api/trafficwatch/status.ts';
+import type { CachedNode } from '../../../nodes/cachedNode.ts';
+import type { UnmeasuredNodes } from '../../../nodes/unmeasuredNodes.ts';
+import type { Client } from '../../../runtime/client/client.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
+import { isForbidden, isNotFound, type ApiError } from '../../../runtime/client/errors.ts';
+import type { Lister } from '../../../runtime/cache/informer.ts';
+import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
+import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
+import type { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
+import type { UsageFeed } from '../../../usage/pass/feed.ts';
+import type { CrdCheck } from './crdCheck.ts';
+import { previousKeyOf, specKeyOf } from '../decide/plan.ts';
+import { failureOf } from '../act/failures.ts';
+import type { LabelWrites } from '../act/labelWrites.ts';
+import type { KeptStatuses } from '../act/keptStatuses.ts';
+import type { Claim, MeasurementProblem, Observation } from './observation.ts';
+
+/** Name of the index of TrafficWatches by the label keys that they claim. */
+export const BY_LABEL_KEY = 'labelKey';
+
+const LABEL = 'spec.label';
+
+/** What is read: caches, with our own newest writes over them, and the feed of passes. */
+export interface Sources {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly feed: Pick<UsageFeed, 'current' | 'previous' | 'startedAt'>;
+  /** What keeps the operator from measuring, now. */
+  readonly measurementProblems: () => readonly MeasurementProblem[];
+  readonly watches: Lister<TrafficWatch>;
+  readonly nodes: Lister<CachedNode>;
+  /** Why nodes have no figures. */
+  readonly unmeasured: Pick<UnmeasuredNodes, 'notMeasurable' | 'lookedAt'>;
+  /** Only the Deployments that carry our label; one that does not is asked for by name. */
+  readonly deployments: Pick<Lister<V1Deployment>, 'get'>;
+  /** The API server's no to watching Deployments, as long as it stands. */
+  readonly deploymentsRefusal: () => ApiError | undefined;
+  readonly written: {
+    readonly watches: WrittenObjects<TrafficWatch>;
+    readonly nodes: WrittenObjects<CachedNode>;
+    readonly deployments: WrittenObjects<V1Deployment>;
+    readonly labels: LabelWrites;
+    readonly statuses: KeptStatuses;
+  };
+  /** Which fields the API server drops. */
+  readonly crd: Pick<CrdCheck, 'drops' | 'forget'>;
+}
+
+/** The label keys that a TrafficWatch claims: the one its spec names, and in a rename the one that is still in use. */
+export function claimedKeys(watch: TrafficWatch): string[] {
+  return [specKeyOf(watch), previousKeyOf(watch)].filter((key) => key !== undefined);
+}
+
+function claimOf(watch: TrafficWatch, labelKey: string): Claim {
+  const { uid = '', creationTimestamp } = watch.metadata ?? {};
+  return {
+    uid,
+    key: keyOf(watch),
+    creationTimestamp: new Date(creationTimestamp ?? 0).toISOString(),
+    bySpec: specKeyOf(watch) === labelKey,
+  };
+}
+
+function claimsOn(sources: Sources, watch: TrafficWatch): Map<string, Claim[]> {
+  const others = (labelKey: string): Claim[] =>
+    sources.watches
+      .byIndex(BY_LABEL_KEY, labelKey)
+      .filter((w) => w.metadata?.uid !== watch.metadata?.uid && !w.metadata?.deletionTimestamp)
+      .map((w) => claimOf(w, labelKey));
+  return new Map(claimedKeys(watch).map((labelKey) => [labelKey, others(labelKey)]));
+}
+
+/** The nodes there are, each as the cache has it or as we wrote it since. */
+export function newestNodes({ nodes, written }: Pick<Sources, 'nodes' | 'written'>): readonly CachedNode[] {
+  const cached = nodes.list();
+  return written.nodes.isEmpty ? cached : cached.map((node) => written.nodes.latest(node.name, node) ?? node);
+}
+
+type ObservedDeployment = Pick<Observation, 'deployment' | 'deploymentUnknown' | 'refusals'>;
+
+/** One that is not ours has not our label either, so it is not in the cache: it must be asked for. */
+async function deploymentOf(sources: Sources, key: string, signal?: AbortSignal): Promise<ObservedDeployment> {
+  const refusal = sources.deploymentsRefusal();
+  const refusals = refusal === undefined ? [] : [failureOf('watching Deployments', refusal)];
+  const known = sources.written.deployments.latest(key, sources.deployments.get(key));
+  if (known) return { deployment: known, refusals };
+  try {
+    return { deployment: await sources.client.get(DEPLOYMENTS, refOfKey(key), { signal }), refusals };
+  } catch (error) {
+    if (isNotFound(error)) return { deployment: undefined, refusals };
+    if (!isForbidden(error)) throw error;
+    const failure = failureOf('looking for the Deployment', error);
+    return { deployment: undefined, deploymentUnknown: true, refusals: [failure, ...refusals] };
+  }
+}
+
+/**
+ * Objects in a list carry no kind. One that was stored under another CRD may have no spec, which then lacks every field,
+ * and in its status whatever somebody put there.
+ */
+function complete(stored: TrafficWatch): TrafficWatch {
+  const { status, ...watch } = stored;
+  const spec = (watch.spec as TrafficWatchSpec | null | undefined) ?? ({} as TrafficWatchSpec);
+  const { group, version, kind } = TRAFFIC_WATCHES;
+  return { apiVersion: `${group}/${version}`, kind, ...watch, spec, status: readStatus(status) };
+}
+
+/**
+ * A label that the API server drops from the spec, since the CRD is older, reads as if it had been taken away: the
+ * labels of all nodes would move to another key. The key in use stands in for it. A rename is rare, so that it can wait
+ * until the CRD is known to have a place for the label.
+ */
+async function withDroppedLabel(watch: TrafficWatch, { crd }: Sources): Promise<TrafficWatch> {
+  const inUse = previousKeyOf(watch);
+  if (inUse === undefined || watch.spec.label !== undefined) {
+    crd.forget(keyOf(watch));
+    return watch;
+  }
+  const isDropped = await crd.drops(LABEL, keyOf(watch));
+  return isDropped ? { ...watch, spec: { ...watch.spec, label: labelPrefixOf(inUse) } } : watch;
+}
+
+/**
+ * Reads everything that a decision about the TrafficWatch of this key may look at; undefined when there is none.
+ * @param signal calls off the question for the Deployment
+ * @throws ApiError, TransportError when the Deployment had to be asked for and was not told
+ */
+export async function observe(sources: Sources, key: string, signal?: AbortSignal): Promise<Observation | undefined> {
+  const cached = sources.watches.get(key);
+  if (!cached) {
+    sources.crd.forget(key);
+    return undefined;
+  }
+  const { watches, statuses } = sources.written;
+  const stored = complete(statuses.asMeant(watches.latest(key, cached) ?? cached));
+  const watch = await withDroppedLabel(stored, sources);
+  const isGoing = watch.metadata?.deletionTimestamp !== undefined;
+  const deployment = isGoing ? { deployment: undefined } : await deploymentOf(sources, key, signal);
+  const { current, previous, startedAt } = sources.feed;
+  await sources.unmeasured.lookedAt(current);
+  return {
+    watch,
+    claims: claimsOn(sources, watch),
+    nodes: sources.written.labels.viewsOf(newestNodes(sources)),
+    ...deployment,
+    current,
+    previous,
+    notMeasurable: sources.unmeasured.notMeasurable,
+    measurementProblems: sources.measurementProblems(),
+    feedStartedAt: startedAt,
+    now: sources.clock.now(),
+  };
+}
