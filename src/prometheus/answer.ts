@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Answer, type Conceal, parseJson, remarksOf, vectorOf } from './answerEnvelope.ts';
-import { Incoming } from './bodyBuffer.ts';
+import { BodyBuffer } from './bodyBuffer.ts';
 import { PrometheusError } from './prometheusError.ts';
 
 /** Takes the series of an answer in, in their order; also those before something is found to be wrong with it. */
@@ -16,7 +16,7 @@ export interface SeriesVisitor {
 }
 
 /** How an answer is read. */
-export interface Reading {
+export interface ReadOptions {
   visitor: SeriesVisitor;
   /** Ends the work by throwing its reason: before anything is visited, and at each chunk and turn. */
   signal: AbortSignal;
@@ -44,18 +44,18 @@ const RESULT = Buffer.from('"result":[');
  * query failed, Unreachable where it breaks off after series were visited, BadAnswer for what is no successful answer
  * with a vector; or what `body` throws when it breaks off before.
  */
-export async function readAnswer(body: AsyncIterable<Buffer>, reading: Reading): Promise<Answer> {
-  reading.signal.throwIfAborted();
-  const incoming = new Incoming(body, reading.most);
+export async function readAnswer(body: AsyncIterable<Buffer>, options: ReadOptions): Promise<Answer> {
+  options.signal.throwIfAborted();
+  const buffer = new BodyBuffer(body, options.most);
   let isWhole = false;
-  while (!isWhole && incoming.bytes.length <= AT_ONCE_BYTES) isWhole = !(await incoming.more());
-  const start = isWhole ? undefined : startOfElements(incoming.bytes);
-  if (start !== undefined) return readElements(incoming, start, reading);
-  if (!isWhole) await incoming.rest();
-  return readAtOnce(incoming.bytes, reading);
+  while (!isWhole && buffer.bytes.length <= AT_ONCE_BYTES) isWhole = !(await buffer.more());
+  const start = isWhole ? undefined : startOfElements(buffer.bytes);
+  if (start !== undefined) return readElements(buffer, start, options);
+  if (!isWhole) await buffer.rest();
+  return readAtOnce(buffer.bytes, options);
 }
 
-function readAtOnce(body: Buffer, { visitor, signal, conceal }: Reading): Answer {
+function readAtOnce(body: Buffer, { visitor, signal, conceal }: ReadOptions): Answer {
   signal.throwIfAborted();
   const envelope = parseJson(body.toString('utf8'));
   const result = vectorOf(envelope, conceal);
@@ -75,24 +75,24 @@ function startOfElements(beginning: Buffer): number | undefined {
   }
 }
 
-async function readElements(incoming: Incoming, start: number, reading: Reading): Promise<Answer> {
-  const head = incoming.bytes.toString('utf8', 0, start);
-  incoming.drop(start);
-  const elements = new Elements(reading);
+async function readElements(buffer: BodyBuffer, start: number, options: ReadOptions): Promise<Answer> {
+  const head = buffer.bytes.toString('utf8', 0, start);
+  buffer.drop(start);
+  const elements = new Elements(options);
   do {
-    incoming.drop(await elements.readComplete(incoming.bytes));
-  } while (await moreOf(incoming));
-  const end = endOfArray(incoming.bytes);
-  elements.read(incoming.bytes, 0, end);
-  const envelope = parseJson(`${head}${incoming.bytes.toString('utf8', end)}`);
-  if (vectorOf(envelope, reading.conceal).length > 0) throw new PrometheusError('BadAnswer', 'the answer is not JSON');
-  return { series: elements.count, ...remarksOf(envelope, reading.conceal) };
+    buffer.drop(await elements.readComplete(buffer.bytes));
+  } while (await moreOf(buffer));
+  const end = endOfArray(buffer.bytes);
+  elements.read(buffer.bytes, 0, end);
+  const envelope = parseJson(`${head}${buffer.bytes.toString('utf8', end)}`);
+  if (vectorOf(envelope, options.conceal).length > 0) throw new PrometheusError('BadAnswer', 'the answer is not JSON');
+  return { series: elements.count, ...remarksOf(envelope, options.conceal) };
 }
 
 /** Series have been visited: to ask again would visit them twice. */
-async function moreOf(incoming: Incoming): Promise<boolean> {
+async function moreOf(buffer: BodyBuffer): Promise<boolean> {
   try {
-    return await incoming.more();
+    return await buffer.more();
   } catch (error) {
     if (error instanceof PrometheusError) throw error;
     throw new PrometheusError('Unreachable', 'the connection broke off in the middle of the answer');
@@ -102,16 +102,16 @@ async function moreOf(incoming: Incoming): Promise<boolean> {
 /** Hands elements to a visitor, in turns. */
 class Elements {
   count = 0;
-  readonly #reading: Reading;
+  readonly #options: ReadOptions;
   #turnStart = performance.now();
 
-  constructor(reading: Reading) {
-    this.#reading = reading;
+  constructor(options: ReadOptions) {
+    this.#options = options;
   }
 
   /** Reads the elements that another follows. Returns how many bytes they take. */
   async readComplete(bytes: Buffer): Promise<number> {
-    this.#reading.signal.throwIfAborted();
+    this.#options.signal.throwIfAborted();
     let from = 0;
     for (;;) {
       const to = bytes.indexOf(BOUNDARY, from);
@@ -123,7 +123,7 @@ class Elements {
   }
 
   read(bytes: Buffer, from: number, to: number): void {
-    const { visitor } = this.#reading;
+    const { visitor } = this.#options;
     if (visitor.visitBytes === undefined) visitor.visit(parseSeries(bytes, from, to));
     else visitor.visitBytes(bytes, from, to);
     this.count++;
@@ -132,7 +132,7 @@ class Elements {
   async #letOthersIn(): Promise<void> {
     if (performance.now() - this.#turnStart < LONGEST_TURN_MS) return;
     await nextTurn();
-    this.#reading.signal.throwIfAborted();
+    this.#options.signal.throwIfAborted();
     this.#turnStart = performance.now();
   }
 }

@@ -3,7 +3,7 @@ import { PrometheusError } from './prometheusError.ts';
 const LEAST_ROOM = 256 * 1024;
 
 /** The body of an answer while it comes. */
-export class Incoming {
+export class BodyBuffer {
   /** What has come, but for what was dropped. Stays as it is until there is more. */
   bytes: Buffer = Buffer.alloc(0);
   readonly #chunks: AsyncIterator<Buffer>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../runtime/process/clock.ts';
 import { within } from './deadline.ts';
-import type { Patience } from './deadline.ts';
+import type { Deadline } from './deadline.ts';
 
 const NEVER = new AbortController().signal;
 const FOREVER = () => new Promise<never>(() => undefined);
@@ -34,9 +34,9 @@ describe('within', () => {
   });
 
   it('calls off what is left when a part of the work fails', async () => {
-    let left: Patience | undefined;
-    const work = (patience: Patience) => {
-      left = patience;
+    let left: Deadline | undefined;
+    const work = (deadline: Deadline) => {
+      left = deadline;
       return Promise.reject(new Error('one of two'));
     };
     await expect(within({ clock: new FakeClock(), timeoutMs: 1, stopped: NEVER }, work)).rejects.toThrow('one of two');

@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/process/clock.ts';
 import { PrometheusError } from './prometheusError.ts';
 
 /** How long an answer may take. */
-export interface Patience {
+export interface Deadline {
   /** Aborted when nobody waits any more. */
   signal: AbortSignal;
   timeoutMs: number;
@@ -17,18 +17,18 @@ const ENDED = new PrometheusError('Deadline', 'nobody waits for the answer any m
  */
 export async function within<T>(
   { clock, timeoutMs, stopped }: { clock: Clock; timeoutMs: number; stopped: AbortSignal },
-  work: (patience: Patience) => Promise<T>,
+  work: (deadline: Deadline) => Promise<T>,
 ): Promise<T> {
-  const deadline = new AbortController();
+  const timeout = new AbortController();
   const timer = clock.setTimeout(() => {
-    deadline.abort(new PrometheusError('Deadline', `no whole answer within ${timeoutMs / 1000} s`));
+    timeout.abort(new PrometheusError('Deadline', `no whole answer within ${timeoutMs / 1000} s`));
   }, timeoutMs);
-  const signal = AbortSignal.any([deadline.signal, stopped]);
+  const signal = AbortSignal.any([timeout.signal, stopped]);
   try {
     return await orAborted(work({ signal, timeoutMs }), signal);
   } finally {
     timer.cancel();
-    deadline.abort(ENDED);
+    timeout.abort(ENDED);
   }
 }
 

@@ -44,13 +44,13 @@ async function ask(
   const client = createPrometheusClient({ url: SERVER, ...endpoint }, { largestAnswerBytes });
   const all: unknown[] = [];
   try {
-    const question = {
+    const query = {
       expression,
       visitor: { visit: (series: unknown) => all.push(series) },
       signal,
       timeoutMs: 8_000,
     };
-    return { ...(await client.query(question)), all };
+    return { ...(await client.query(query)), all };
   } finally {
     client.close();
   }
@@ -114,15 +114,15 @@ describe('what is sent', () => {
     const requests = answer(succeed);
     const path = await file('token', 'first');
     const client = createPrometheusClient({ url: SERVER, bearerTokenFile: path });
-    const question = {
+    const query = {
       expression: 'up',
       visitor: { visit: () => undefined },
       signal: new AbortController().signal,
       timeoutMs: 1,
     };
-    await client.query(question);
+    await client.query(query);
     await writeFile(path, 'second, longer');
-    await client.query(question);
+    await client.query(query);
     client.close();
     const tokens = requests.map((request) => request.headers.get('Authorization'));
     expect(tokens).toEqual(['Bearer first', 'Bearer second, longer']);

@@ -7,11 +7,11 @@ import { type Answer, type Conceal, errorOf } from './answerEnvelope.ts';
 import { conceal } from './conceal.ts';
 import { EndpointCredentials, parseEndpointUrl } from './endpoint.ts';
 import type { Credentials, PrometheusEndpoint } from './endpoint.ts';
-import { Incoming } from './bodyBuffer.ts';
+import { BodyBuffer } from './bodyBuffer.ts';
 import { PrometheusError } from './prometheusError.ts';
 
-/** One question. */
-export interface Question {
+/** One query. */
+export interface InstantQuery {
   /** PromQL whose value is a vector. */
   expression: string;
   /** Gets the series of the answer. */
@@ -25,7 +25,7 @@ export interface Question {
 /** Asks one Prometheus. */
 export interface PrometheusClient {
   /** The evaluation is at the server's time. Throws PrometheusError, or the reason of the signal once it is aborted. */
-  query(question: Question): Promise<Answer>;
+  query(query: InstantQuery): Promise<Answer>;
   /** Closes all connections. */
   close(): void;
 }
@@ -42,7 +42,7 @@ type Response = Parameters<NonNullable<PrometheusConnectionOptions['responseInte
 
 /** What of the driver's call we keep: it sees its own copy of the answer, emptied. */
 interface Call {
-  question: Question;
+  query: InstantQuery;
   answer?: Answer;
   secrets: readonly string[];
 }
@@ -60,20 +60,20 @@ export function createPrometheusClient(
 ): PrometheusClient {
   const url = parseEndpointUrl(endpoint.url);
   const credentials = new EndpointCredentials(endpoint);
-  const ask = async (question: Question): Promise<Answer> => {
-    const call: Call = { question, secrets: [] };
+  const ask = async (query: InstantQuery): Promise<Answer> => {
+    const call: Call = { query, secrets: [] };
     const driver = driverFor(url, credentials, call, largestAnswerBytes);
-    await driver.instantQuery(question.expression, undefined, timeoutOf(question));
+    await driver.instantQuery(query.expression, undefined, timeoutOf(query));
     if (call.answer === undefined) throw new PrometheusError('BadAnswer', 'no answer was read');
     return call.answer;
   };
   return {
-    query: (question) =>
-      ask(question).catch((thrown: unknown) => {
-        question.signal.throwIfAborted();
+    query: (query) =>
+      ask(query).catch((thrown: unknown) => {
+        query.signal.throwIfAborted();
         if (!brokeOff(thrown)) throw explain(thrown, url);
-        return ask(question).catch((again: unknown) => {
-          question.signal.throwIfAborted();
+        return ask(query).catch((again: unknown) => {
+          query.signal.throwIfAborted();
           throw explain(again, url);
         });
       }),
@@ -81,7 +81,7 @@ export function createPrometheusClient(
   };
 }
 
-function timeoutOf({ timeoutMs }: Question): string {
+function timeoutOf({ timeoutMs }: InstantQuery): string {
   return `${Math.max(1, Math.ceil(timeoutMs))}ms`;
 }
 
@@ -99,14 +99,14 @@ function driverFor(
       async onFulfilled(request) {
         const read = await credentials.read();
         call.secrets = read.secrets;
-        return complete(request, read, call.question);
+        return complete(request, read, call.query);
       },
     },
     responseInterceptor: { onFulfilled: (response) => takeAnswer(response, call, largestAnswerBytes) },
   });
 }
 
-function complete(request: Request, credentials: Credentials, { expression, signal }: Question): Request {
+function complete(request: Request, credentials: Credentials, { expression, signal }: InstantQuery): Request {
   const params = request.params as URLSearchParams;
   // The driver always sends our time; without it the server takes its own, and a wrong clock here does no harm.
   params.delete('time');
@@ -130,7 +130,7 @@ const EMPTY = { status: 'success', data: { resultType: 'vector', result: [] } };
 async function takeAnswer(response: Response, call: Call, most: number): Promise<Response> {
   const { status } = response;
   const body = response.data as Readable;
-  const { visitor, signal } = call.question;
+  const { visitor, signal } = call.query;
   const withoutSecrets = (text: string): string => conceal(text, call.secrets);
   try {
     if (status === 401 || status === 403)
@@ -148,9 +148,9 @@ const LARGEST_ERROR_BYTES = 64 * 1024;
 /** What Prometheus itself says of it, or else what the status says. */
 async function failureOf(response: Response, body: Readable, withoutSecrets: Conceal): Promise<PrometheusError> {
   try {
-    const incoming = new Incoming(body, LARGEST_ERROR_BYTES);
-    await incoming.rest();
-    const failure = errorOf(JSON.parse(incoming.bytes.toString('utf8')), withoutSecrets);
+    const buffer = new BodyBuffer(body, LARGEST_ERROR_BYTES);
+    await buffer.rest();
+    const failure = errorOf(JSON.parse(buffer.bytes.toString('utf8')), withoutSecrets);
     return failure === undefined ? statusError(response) : new PrometheusError('QueryFailed', failure);
   } catch {
     return statusError(response);

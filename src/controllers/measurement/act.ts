@@ -4,7 +4,7 @@ import { isInvalid, NotLeaderError } from '../../runtime/client/errors.ts';
 import { refOfKey, keyOf } from '../../runtime/client/resource.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../runtime/client/resources.ts';
 import { describeComponent } from './components/component.ts';
-import type { Part } from './components/component.ts';
+import type { ComponentGroup } from './components/component.ts';
 import type { ObservedComponent, Plan, Problem } from './decide/plan.ts';
 
 /** Something that could not be written. */
@@ -21,19 +21,19 @@ export interface Failure {
  */
 export async function carryOut(plan: Plan, tools: { applier: Applier; client: Client }): Promise<Failure[]> {
   const failures: Failure[] = [];
-  const failed = new Set<Part>();
+  const failed = new Set<ComponentGroup>();
   const steps = [
     ...plan.apply.map((each) => ({ each, run: () => apply(tools.applier, each) })),
     ...plan.remove.map((each) => ({ each, run: () => remove(tools.client, each) })),
   ];
   for (const { each, run } of steps) {
-    const { part } = each.component;
-    if (failed.has(part)) continue;
+    const { group } = each.component;
+    if (failed.has(group)) continue;
     try {
       await run();
     } catch (error) {
       if (error instanceof NotLeaderError) throw error;
-      failed.add(part);
+      failed.add(group);
       failures.push({ problem: problemOf(each, error), error });
     }
   }

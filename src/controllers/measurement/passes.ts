@@ -88,7 +88,7 @@ export function createPasses(o: PassesOptions): Passes {
   return {
     async components() {
       const owner = await begin();
-      const unknown = caches.unknownParts();
+      const unknown = caches.unknownGroups();
       const plan = planComponents(
         await observe(options, owner, { client, live: (each) => caches.live(each), unknown }),
       );

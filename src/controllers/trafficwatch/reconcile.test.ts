@@ -173,7 +173,7 @@ describe('reconcile', () => {
   });
 });
 
-describe('a fight for a label', () => {
+describe('a contention for a label', () => {
   const rival = (scene: Scene): void => {
     scene.nodes.set({
       ...aNode('n1', { [KEY]: 'true' }),

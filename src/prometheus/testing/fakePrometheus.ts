@@ -1,6 +1,6 @@
 import type { SeriesVisitor } from '../answer.ts';
 import type { Answer } from '../answerEnvelope.ts';
-import type { PrometheusClient, Question } from '../prometheusClient.ts';
+import type { PrometheusClient, InstantQuery } from '../prometheusClient.ts';
 import { PrometheusError } from '../prometheusError.ts';
 
 /** One device as a Prometheus would know it. Values are the texts of its samples. */
@@ -37,7 +37,7 @@ export class FakePrometheus implements PrometheusClient {
   /** The server's time of evaluation, seconds. */
   timeSeconds = 1_700_000_000;
   /** Called before each answer: throws, or waits. */
-  before: (question: Question, kind: Kind) => unknown = () => undefined;
+  before: (query: InstantQuery, kind: Kind) => unknown = () => undefined;
   /** Called after each answer. */
   after: (kind: Kind) => unknown = () => undefined;
   /** So many series of an answer with rates come before its connection breaks off. */
@@ -49,13 +49,13 @@ export class FakePrometheus implements PrometheusClient {
     return this.asked.filter((one) => one.kind === kind).length;
   }
 
-  async query(question: Question): Promise<Answer> {
-    const kind = kindOf(question.expression);
-    this.asked.push({ kind, expression: question.expression });
-    await this.before(question, kind);
-    const all = this.#series(kind, question.expression).filter(({ metric }) => isAskedFor(metric, question.expression));
+  async query(query: InstantQuery): Promise<Answer> {
+    const kind = kindOf(query.expression);
+    this.asked.push({ kind, expression: query.expression });
+    await this.before(query, kind);
+    const all = this.#series(kind, query.expression).filter(({ metric }) => isAskedFor(metric, query.expression));
     const breaksOffAfter = kind === 'rates' ? this.breaksOffAfter : undefined;
-    for (const series of all.slice(0, breaksOffAfter)) show(series, question.visitor);
+    for (const series of all.slice(0, breaksOffAfter)) show(series, query.visitor);
     if (breaksOffAfter !== undefined) throw new PrometheusError('Unreachable', 'the connection broke off');
     await this.after(kind);
     return { series: all.length, warnings: this.warnings, infos: [] };

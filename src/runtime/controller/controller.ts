@@ -1,6 +1,6 @@
 import { whenAborted } from '../process/abort.ts';
 import { systemClock, type Clock } from '../process/clock.ts';
-import { dispositionOf, type NextLook, type Outcome } from './disposition.ts';
+import { requeuePolicy, type NextLook, type Outcome } from './requeuePolicy.ts';
 import type { Logger } from '../process/logger.ts';
 import { WorkQueue, type WorkQueueMetrics } from './workqueue.ts';
 
@@ -137,7 +137,7 @@ export class Controller {
 
   /** @param error what decides; a deadline shows as whatever the aborted call made of it, which is `thrown` */
   #failed(key: string, error: unknown, thrown: unknown, startedAt: number): NextLook {
-    const { outcome, reason, next, isFailure } = dispositionOf(error);
+    const { outcome, reason, next, isFailure } = requeuePolicy(error);
     this.#metrics?.reconciled(this.name, outcome, this.#secondsSince(startedAt));
     if (isFailure) {
       this.#metrics?.failed(this.name, reason);

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { capacityFall, describeFall, isAboveForFall } from './capacityDrop.ts';
+import { capacityDrop, describeDrop, isAboveForDrop } from './capacityDrop.ts';
 import type { CountedDevice } from './nodeFacts.ts';
-import { FactsReading, NodeReadings, type DeviceReading } from '../series/nodeReadings.ts';
+import { FactSamples, NodeSamples, type DeviceSamples } from '../series/nodeSamples.ts';
 import type { NodeUsage } from './percent.ts';
 
 const TEN_GBIT = 1.25e9;
 
-function readings(devices: Record<string, Partial<DeviceReading>>): NodeReadings {
-  const node = new NodeReadings();
+function samples(devices: Record<string, Partial<DeviceSamples>>): NodeSamples {
+  const node = new NodeSamples();
   for (const [name, fields] of Object.entries(devices))
-    node.devices.set(name, Object.assign(new FactsReading(), fields));
+    node.devices.set(name, Object.assign(new FactSamples(), fields));
   return node;
 }
 
@@ -21,13 +21,13 @@ function usage(percent: number, devices: readonly string[], capacityBytesPerSeco
   return { node: 'a', percent, capacityBytesPerSecond, devices, timeSeconds: 0, reason: 'Measured' };
 }
 
-describe('capacityFall', () => {
+describe('capacityDrop', () => {
   const facts = { counted: [counted('bond0', TEN_GBIT), counted('eth0', -125000), counted('eth2', TEN_GBIT)] };
   const node = usage(10, ['bond0', 'eth2'], 2 * TEN_GBIT);
 
   it('is the sum of the speeds that there were, and names the devices that lost theirs', () => {
-    const peaks = readings({ bond0: { peak: 2 * TEN_GBIT } });
-    expect(capacityFall(node, facts, peaks)).toEqual({ fromBytesPerSecond: 3 * TEN_GBIT, devices: ['bond0'] });
+    const peaks = samples({ bond0: { peak: 2 * TEN_GBIT } });
+    expect(capacityDrop(node, facts, peaks)).toEqual({ fromBytesPerSecond: 3 * TEN_GBIT, devices: ['bond0'] });
   });
 
   it.each([
@@ -36,22 +36,22 @@ describe('capacityFall', () => {
     ['a device that is gone can not be compared', { eth7: { peak: TEN_GBIT } }],
     ['no number is no peak', { bond0: { peak: NaN } }],
   ])('is none: %s', (_why, peaks) => {
-    expect(capacityFall(node, facts, readings(peaks))).toBeUndefined();
+    expect(capacityDrop(node, facts, samples(peaks))).toBeUndefined();
   });
 
   it('is none of a node that is not measured', () => {
     const unknown: NodeUsage = { node: 'a', devices: [], timeSeconds: 0, reason: 'NoSeries' };
-    expect(capacityFall(unknown, undefined, readings({ bond0: { peak: 1 } }))).toBeUndefined();
+    expect(capacityDrop(unknown, undefined, samples({ bond0: { peak: 1 } }))).toBeUndefined();
   });
 });
 
 describe('a node whose capacity has fallen', () => {
-  const fall = { fromBytesPerSecond: 2 * TEN_GBIT, devices: ['bond0'] };
-  const node = { ...usage(80, ['bond0'], TEN_GBIT), fall };
+  const drop = { fromBytesPerSecond: 2 * TEN_GBIT, devices: ['bond0'] };
+  const node = { ...usage(80, ['bond0'], TEN_GBIT), drop };
 
   it('says from what to what', () => {
-    expect(describeFall(node)).toBe('capacity fell from 20Gbit to 10Gbit (bond0)');
-    expect(describeFall(usage(80, ['bond0'], TEN_GBIT))).toBeUndefined();
+    expect(describeDrop(node)).toBe('capacity fell from 20Gbit to 10Gbit (bond0)');
+    expect(describeDrop(usage(80, ['bond0'], TEN_GBIT))).toBeUndefined();
   });
 
   it.each([
@@ -60,6 +60,6 @@ describe('a node whose capacity has fallen', () => {
     [40, true, 'exactly the threshold is not above it'],
     [80, false, 'it is not above'],
   ])('is above %d % for that reason: %s (%s)', (maxPercent, expected) => {
-    expect(isAboveForFall(node, maxPercent)).toBe(expected);
+    expect(isAboveForDrop(node, maxPercent)).toBe(expected);
   });
 });

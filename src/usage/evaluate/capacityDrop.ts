@@ -1,7 +1,7 @@
 import { formatCapacity } from './capacity.ts';
 import type { NodeDevices } from './nodeFacts.ts';
-import type { NodeReadings } from '../series/nodeReadings.ts';
-import type { CapacityFall, NodeUsage } from './percent.ts';
+import type { NodeSamples } from '../series/nodeSamples.ts';
+import type { CapacityDrop, NodeUsage } from './percent.ts';
 
 /**
  * Tells whether the capacity of a measured node has fallen. Devices that are gone or not measured any more don't count:
@@ -10,11 +10,11 @@ import type { CapacityFall, NodeUsage } from './percent.ts';
  * @param facts what the exporter says now
  * @param peaks highest speeds of the last hour, of devices that were slower when Prometheus was asked
  */
-export function capacityFall(
+export function capacityDrop(
   usage: NodeUsage,
   facts: Pick<NodeDevices, 'counted'> | undefined,
-  peaks: NodeReadings | undefined,
-): CapacityFall | undefined {
+  peaks: NodeSamples | undefined,
+): CapacityDrop | undefined {
   const { capacityBytesPerSecond: capacity, devices } = usage;
   if (capacity === undefined || peaks === undefined) return undefined;
   const slower = devices.flatMap((name) => {
@@ -28,14 +28,14 @@ export function capacityFall(
 }
 
 /** In words, "capacity fell from 20Gbit to 10Gbit (bond0)"; undefined where it has not. */
-export function describeFall({ fall, capacityBytesPerSecond }: NodeUsage): string | undefined {
-  if (fall === undefined || capacityBytesPerSecond === undefined) return undefined;
-  const [from, to] = [fall.fromBytesPerSecond, capacityBytesPerSecond].map(formatCapacity) as [string, string];
-  return `capacity fell from ${from} to ${to} (${fall.devices.join(', ')})`;
+export function describeDrop({ drop, capacityBytesPerSecond }: NodeUsage): string | undefined {
+  if (drop === undefined || capacityBytesPerSecond === undefined) return undefined;
+  const [from, to] = [drop.fromBytesPerSecond, capacityBytesPerSecond].map(formatCapacity) as [string, string];
+  return `capacity fell from ${from} to ${to} (${drop.devices.join(', ')})`;
 }
 
 /** Whether the node would not be above `maxPercent` if it still had the capacity that it had. */
-export function isAboveForFall({ fall, percent, capacityBytesPerSecond }: NodeUsage, maxPercent: number): boolean {
-  if (fall === undefined || percent === undefined || capacityBytesPerSecond === undefined) return false;
-  return percent > maxPercent && (percent * capacityBytesPerSecond) / fall.fromBytesPerSecond <= maxPercent;
+export function isAboveForDrop({ drop, percent, capacityBytesPerSecond }: NodeUsage, maxPercent: number): boolean {
+  if (drop === undefined || percent === undefined || capacityBytesPerSecond === undefined) return false;
+  return percent > maxPercent && (percent * capacityBytesPerSecond) / drop.fromBytesPerSecond <= maxPercent;
 }

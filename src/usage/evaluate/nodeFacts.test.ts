@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
 import { FactsCondenser } from './nodeFacts.ts';
-import { FactsReading, NodeReadings, type DeviceReading } from '../series/nodeReadings.ts';
+import { FactSamples, NodeSamples, type DeviceSamples } from '../series/nodeSamples.ts';
 
 const EXCLUDE = wholeName(DEFAULT_EXCLUDED_DEVICES);
 
-function readings(devices: Record<string, Partial<DeviceReading>>, instances = ['a:9100']): NodeReadings {
-  const node = new NodeReadings();
+function samples(devices: Record<string, Partial<DeviceSamples>>, instances = ['a:9100']): NodeSamples {
+  const node = new NodeSamples();
   for (const [name, fields] of Object.entries(devices)) {
-    node.devices.set(name, Object.assign(new FactsReading(), fields));
+    node.devices.set(name, Object.assign(new FactSamples(), fields));
     if (Number.isNaN(fields.total)) node.noteInvalid(name, `total of ${name} is "x"`);
   }
   for (const instance of instances) node.noteInstance(instance);
@@ -29,8 +29,8 @@ describe('facts of nodes', () => {
       fc.property(fc.array(devices, { maxLength: 8 }), (nodes) => {
         const condenser = new FactsCondenser(EXCLUDE);
         for (const node of nodes) {
-          const alone = new FactsCondenser(EXCLUDE).condense(readings(node));
-          expect(condenser.condense(readings(node))).toEqual(alone);
+          const alone = new FactsCondenser(EXCLUDE).condense(samples(node));
+          expect(condenser.condense(samples(node))).toEqual(alone);
         }
       }),
     );
@@ -39,7 +39,7 @@ describe('facts of nodes', () => {
   it('have what is the same for a kind of nodes once', () => {
     const condenser = new FactsCondenser(EXCLUDE);
     const [one, other, slower] = [125, 125, 12.5].map((speed, n) =>
-      condenser.condense(readings({ eth0: { total: n, speed } }, [`${n}:9100`])),
+      condenser.condense(samples({ eth0: { total: n, speed } }, [`${n}:9100`])),
     );
     expect(one?.devices).toBe(other?.devices);
     expect(slower?.devices).not.toBe(one?.devices);
@@ -50,7 +50,7 @@ describe('facts of nodes', () => {
   });
 
   it('tell all instances where there is more than one', () => {
-    const { soleInstance, instances } = new FactsCondenser(EXCLUDE).condense(readings({}, ['a:9100', 'a:9200']));
+    const { soleInstance, instances } = new FactsCondenser(EXCLUDE).condense(samples({}, ['a:9100', 'a:9200']));
     expect([soleInstance, instances]).toEqual([undefined, new Set(['a:9100', 'a:9200'])]);
   });
 });

@@ -1,5 +1,5 @@
 import { chooseDevices, type DeviceChoice } from './devices.ts';
-import type { NodeReadings } from '../series/nodeReadings.ts';
+import type { NodeSamples } from '../series/nodeSamples.ts';
 
 /** A device that counts, but for its rate. */
 export interface CountedDevice {
@@ -21,7 +21,7 @@ export interface NodeDevices extends Pick<DeviceChoice, 'excluded' | 'ambiguousU
 }
 
 /** What facts say of one node. */
-export interface NodeFacts extends Pick<NodeReadings, 'soleInstance' | 'duplicate'> {
+export interface NodeFacts extends Pick<NodeSamples, 'soleInstance' | 'duplicate'> {
   readonly devices: NodeDevices;
   /** Sum of the counters of the devices that count. */
   readonly transmitBytesTotal: number;
@@ -30,7 +30,7 @@ export interface NodeFacts extends Pick<NodeReadings, 'soleInstance' | 'duplicat
 }
 
 /**
- * Condenses readings into what is looked at in each pass: those of large clusters serve several. There are as many as
+ * Condenses samples into what is looked at in each pass: those of large clusters serve several. There are as many as
  * nodes, and mostly few kinds of nodes.
  */
 export class FactsCondenser {
@@ -42,11 +42,11 @@ export class FactsCondenser {
     this.#exclude = exclude;
   }
 
-  condense(readings: NodeReadings): NodeFacts {
-    const { soleInstance, duplicate } = readings;
-    const devices = this.#shared(devicesOf(readings, this.#exclude));
-    const transmitBytesTotal = devices.names.reduce((sum, name) => sum + (readings.devices.get(name)?.total ?? 0), 0);
-    const instances = soleInstance === undefined ? readings.instances : undefined;
+  condense(samples: NodeSamples): NodeFacts {
+    const { soleInstance, duplicate } = samples;
+    const devices = this.#shared(devicesOf(samples, this.#exclude));
+    const transmitBytesTotal = devices.names.reduce((sum, name) => sum + (samples.devices.get(name)?.total ?? 0), 0);
+    const instances = soleInstance === undefined ? samples.instances : undefined;
     return { devices, transmitBytesTotal, soleInstance, instances, duplicate };
   }
 
@@ -59,7 +59,7 @@ export class FactsCondenser {
   }
 }
 
-function devicesOf({ devices, invalid }: NodeReadings, exclude: RegExp): NodeDevices {
+function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevices {
   const { counted: names, excluded, ambiguousUplinks } = chooseDevices(devices, exclude);
   const counted = names.map((name): CountedDevice => {
     const { speed, total } = devices.get(name) ?? {};

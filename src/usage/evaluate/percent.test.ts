@@ -4,7 +4,7 @@ import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
 import { FactsCondenser } from './nodeFacts.ts';
 import { formatPercent, nodeUsage } from './percent.ts';
 import type { NodeUsage } from './percent.ts';
-import { Readings } from '../series/seriesDecoder.ts';
+import { SeriesDecoder } from '../series/seriesDecoder.ts';
 
 const EXCLUDE = wholeName(DEFAULT_EXCLUDED_DEVICES);
 const TIME = 1_700_000_000.5;
@@ -37,8 +37,8 @@ function series(device: Device, name: string | undefined, value: string) {
 
 /** What the operator concludes from answers that say this. */
 function usageOf(devices: readonly Device[], capacity?: string): NodeUsage {
-  const facts = new Readings(RESOLVER);
-  const rates = new Readings(RESOLVER, 'rate');
+  const facts = new SeriesDecoder(RESOLVER);
+  const rates = new SeriesDecoder(RESOLVER, 'rate');
   for (const device of devices) {
     if (device.rate !== undefined) rates.visit(series(device, undefined, device.rate));
     for (const field of ['total', 'speed', 'flags'] as const) {
@@ -46,8 +46,8 @@ function usageOf(devices: readonly Device[], capacity?: string): NodeUsage {
       if (value !== undefined) facts.visit(series(device, METRICS[field], value));
     }
   }
-  const readings = facts.nodes.get('a');
-  const found = { facts: readings && new FactsCondenser(EXCLUDE).condense(readings), rates: rates.nodes.get('a') };
+  const samples = facts.nodes.get('a');
+  const found = { facts: samples && new FactsCondenser(EXCLUDE).condense(samples), rates: rates.nodes.get('a') };
   return nodeUsage({ node: 'a', ...found, capacity, timeSeconds: TIME });
 }
 

@@ -1,10 +1,10 @@
 import { parseCapacity } from './capacity.ts';
 import { negative, type CountedDevice, type NodeDevices, type NodeFacts } from './nodeFacts.ts';
-import type { NodeReadings } from '../series/nodeReadings.ts';
+import type { NodeSamples } from '../series/nodeSamples.ts';
 import type { UsageReason } from './usageReason.ts';
 
 /** That a node's devices could carry more within the last hour than they can now: a bond lost a slave, a NIC its speed. */
-export interface CapacityFall {
+export interface CapacityDrop {
   /** Bytes per second: the sum of the measured devices, each at its highest speed of the last hour. */
   fromBytesPerSecond: number;
   /** The devices that are slower now, sorted. */
@@ -26,7 +26,7 @@ export interface NodeUsage {
   timeSeconds: number;
   reason: UsageReason;
   /** What it could carry before; absent unless its devices have become slower within the last hour. */
-  fall?: CapacityFall;
+  drop?: CapacityDrop;
   /** What is wrong, for a person. Absent when Measured. */
   message?: string;
   /** Set when Measured without the driver of any device. */
@@ -37,7 +37,7 @@ export interface NodeUsage {
 export interface NodeInput {
   node: string;
   facts: NodeFacts | undefined;
-  rates: NodeReadings | undefined;
+  rates: NodeSamples | undefined;
   /** The annotation, as it was written: stands in for the sum of speeds. */
   capacity: string | undefined;
   timeSeconds: number;
@@ -46,7 +46,7 @@ export interface NodeInput {
 type Numbers = Pick<NodeUsage, 'transmitBytesTotal' | 'transmitBytesPerSecond' | 'capacityBytesPerSecond'>;
 interface Found {
   facts: NodeFacts;
-  rates: NodeReadings | undefined;
+  rates: NodeSamples | undefined;
 }
 interface Problem {
   reason: Exclude<UsageReason, 'Measured'>;
@@ -78,14 +78,14 @@ export function nodeUsage(input: NodeInput): NodeUsage {
   return devices ? unknown(input, devices) : measure(input, found);
 }
 
-function gone(rates: NodeReadings | undefined): Problem {
+function gone(rates: NodeSamples | undefined): Problem {
   const [invalid] = [...(rates?.invalid.values() ?? [])].sort();
   if (invalid !== undefined) return { reason: 'InvalidSample', message: invalid };
   const message = 'its last scrape failed or is the first: there is a rate, but no counter and no speed';
   return { reason: 'StaleSamples', message };
 }
 
-function checkSeries(facts: NodeFacts | undefined, rates: NodeReadings | undefined): Problem | undefined {
+function checkSeries(facts: NodeFacts | undefined, rates: NodeSamples | undefined): Problem | undefined {
   if (!facts && !rates) return { reason: 'NoSeries', message: 'Prometheus has no series of this node' };
   if (!isOneExporter(facts ?? rates, rates ?? facts)) {
     const instances = new Set([...instancesOf(facts), ...instancesOf(rates)]);

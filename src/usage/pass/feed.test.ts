@@ -235,7 +235,7 @@ describe('metrics', () => {
     };
     run({
       metrics: {
-        questionEnded: (...question) => told.push(question),
+        queryEnded: (...query) => told.push(query),
         passEnded: ({ pass, ok }, seconds) => told.push([pass, ok, seconds]),
       },
     });
@@ -251,7 +251,7 @@ describe('metrics', () => {
     const fail = () => {
       throw new Error('registry');
     };
-    const { seen } = run({ metrics: { questionEnded: () => undefined, passEnded: fail } });
+    const { seen } = run({ metrics: { queryEnded: () => undefined, passEnded: fail } });
     await clock.advance(10_000);
     expect(seen).toHaveLength(2);
   });

@@ -5,16 +5,16 @@ import type { Logger } from '../../runtime/process/logger.ts';
 import type { PrometheusEndpoint } from '../../prometheus/endpoint.ts';
 import type { KnownNode } from '../../nodes/nodeNames.ts';
 import { within } from '../../prometheus/deadline.ts';
-import { Passes } from './usageCollector.ts';
+import { UsageCollector } from './usageCollector.ts';
 import { createPrometheusClient } from '../../prometheus/prometheusClient.ts';
 import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import { checkQuery } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
-import { Questions } from './queryRunner.ts';
+import { QueryRunner } from './queryRunner.ts';
 import type { Background, UsageMetrics } from './queryRunner.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
-import { describeStrays, hasNewStrays } from '../evaluate/unattributedSeries.ts';
+import { describeUnattributed, hasNewlyUnattributed } from '../evaluate/unattributedSeries.ts';
 import { ticks } from './ticks.ts';
 
 /** Before the first pass. */
@@ -98,9 +98,9 @@ class Feed implements UsageFeed {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, intervalMs } = this.#options;
     this.startedAt = clock.now();
-    const passes = this.#passes(signal);
+    const collector = this.#collector(signal);
     const done = ticks(clock, intervalMs).pipe(
-      exhaustMap(() => from(this.#pass(passes, signal))),
+      exhaustMap(() => from(this.#pass(collector, signal))),
       filter((outcome) => outcome !== undefined),
       scan((last, outcome) => ({ ...outcome, pass: last.pass + 1 }), NO_PASS),
       tap((snapshot) => this.#tryToPublish(snapshot)),
@@ -108,26 +108,26 @@ class Feed implements UsageFeed {
     );
     if (!signal.aborted) await lastValueFrom(done, { defaultValue: undefined });
     this.#snapshots.complete();
-    await passes.settled();
+    await collector.settled();
     this.#client.close();
   }
 
-  #passes(stopped: AbortSignal): Passes {
+  #collector(stopped: AbortSignal): UsageCollector {
     const { query, clock, metrics } = this.#options;
-    const questions = new Questions({ client: this.#client, query, clock, ...(metrics && { metrics }) });
+    const queries = new QueryRunner({ client: this.#client, query, clock, ...(metrics && { metrics }) });
     const background: Background = (work, atLeastMs = 0) =>
       within({ clock, stopped, timeoutMs: Math.max(this.#deadlineMs, atLeastMs) }, work);
-    return new Passes({ questions, query, clock, background });
+    return new UsageCollector({ queries, query, clock, background });
   }
 
   /** Undefined when the feed was stopped meanwhile. Never rejects. */
-  async #pass(passes: Passes, stopped: AbortSignal): Promise<Outcome | undefined> {
+  async #pass(collector: UsageCollector, stopped: AbortSignal): Promise<Outcome | undefined> {
     const { clock, nodes } = this.#options;
     const startedAt = clock.now();
     this.#passStart = clock.monotonic();
     try {
       const limits = { clock, stopped, timeoutMs: this.#deadlineMs };
-      return { startedAt, ...(await within(limits, (patience) => passes.next(nodes(), startedAt, patience))) };
+      return { startedAt, ...(await within(limits, (deadline) => collector.next(nodes(), startedAt, deadline))) };
     } catch (error) {
       return stopped.aborted ? undefined : { ...FAILED, startedAt, error: this.#explain(error) };
     }
@@ -162,6 +162,7 @@ class Feed implements UsageFeed {
     const before = this.current;
     if (error && error.reason !== before?.error?.reason) logger.warn({ ...error }, 'Prometheus gives no usable answer');
     if (ok && before?.ok === false) logger.info('Prometheus answers again');
-    if (hasNewStrays(now, before)) logger.info({ found: describeStrays(now) }, 'not every series has its node');
+    if (hasNewlyUnattributed(now, before))
+      logger.info({ found: describeUnattributed(now) }, 'not every series has its node');
   }
 }

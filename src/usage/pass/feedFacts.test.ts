@@ -84,7 +84,7 @@ it('speeds that fell are read to their end where nodes are very many, too', asyn
   await vi.waitFor(
     async () => {
       await clock.advance(1_000);
-      expect(feed.current?.nodes.get('n0')).toHaveProperty('fall');
+      expect(feed.current?.nodes.get('n0')).toHaveProperty('drop');
     },
     { timeout: 20_000, interval: 5 },
   );

@@ -72,7 +72,7 @@ export function createUsageMetrics(registry: Registry): UsageMetrics {
   const ratios = new BandwidthRatios(registry);
   const showStrays = createStraySeries(registry);
   return {
-    questionEnded: (kind, outcome, seconds) => queries.observe({ kind, outcome }, seconds),
+    queryEnded: (kind, outcome, seconds) => queries.observe({ kind, outcome }, seconds),
     passEnded: (snapshot, seconds) => {
       passes.inc({ result: snapshot.ok ? 'ok' : (snapshot.error?.reason ?? 'unknown') });
       duration.observe(seconds);

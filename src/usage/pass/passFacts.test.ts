@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Question } from '../../prometheus/prometheusClient.ts';
+import type { InstantQuery } from '../../prometheus/prometheusClient.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import { device, PassScene } from './testing/passScene.ts';
 
@@ -43,7 +43,7 @@ describe('facts of very many devices', () => {
 
   it('may fail for a while, but not for longer than Prometheus itself trusts a sample', async () => {
     await scene.next({ a: {} });
-    scene.prometheus.before = (_question: Question, kind) => {
+    scene.prometheus.before = (_question: InstantQuery, kind) => {
       if (kind === 'facts') throw new PrometheusError('TooLarge', 'no');
     };
     await scene.clock.advance(299_000);
@@ -72,10 +72,10 @@ describe('facts of very many nodes', () => {
     scene.prometheus.before = (_question, kind) =>
       kind === 'facts' ? new Promise<void>((resolve) => gates.push(resolve)) : undefined;
     const pass = () => {
-      const deadline = new AbortController();
-      const patience = { signal: deadline.signal, timeoutMs: 8_000 };
-      const finding = scene.passes.next(new Map(Object.entries(nodes)), scene.clock.now(), patience);
-      return { finding, end: () => deadline.abort(new PrometheusError('Deadline', 'too long')) };
+      const timeout = new AbortController();
+      const deadline = { signal: timeout.signal, timeoutMs: 8_000 };
+      const finding = scene.collector.next(new Map(Object.entries(nodes)), scene.clock.now(), deadline);
+      return { finding, end: () => timeout.abort(new PrometheusError('Deadline', 'too long')) };
     };
     for (let answered = 0; answered < 6; answered += 2) {
       const { finding, end } = pass();

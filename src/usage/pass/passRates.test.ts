@@ -69,16 +69,18 @@ describe('rates, kept from pass to pass', () => {
   });
 
   it('are not told of any more once the pass had to end while it evaluated: the next one may be writing them', async () => {
-    const deadline = new AbortController();
-    const patience = { signal: deadline.signal, timeoutMs: 8_000 };
+    const timeout = new AbortController();
+    const deadline = { signal: timeout.signal, timeoutMs: 8_000 };
     const last = {
       get capacity() {
-        deadline.abort(new PrometheusError('Deadline', 'too long'));
+        timeout.abort(new PrometheusError('Deadline', 'too long'));
         return undefined;
       },
     };
     const nodes = new Map<string, object>([...['a', 'b'].map((name) => [name, {}] as const), ['c', last]]);
-    await expect(scene.passes.next(nodes, scene.clock.now(), patience)).rejects.toMatchObject({ reason: 'Deadline' });
+    await expect(scene.collector.next(nodes, scene.clock.now(), deadline)).rejects.toMatchObject({
+      reason: 'Deadline',
+    });
   });
 
   it('go with an address to the node that has it now', async () => {

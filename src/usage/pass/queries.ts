@@ -21,7 +21,7 @@ export interface UsageQuery {
   excludedDevices?: string;
 }
 
-/** The devices of a question: all but the excluded, or the given ones of some nodes only. */
+/** The devices of a query: all but the excluded, or the given ones of some nodes only. */
 export type Scope = { kind: 'counted' } | { kind: 'uplinks'; nodes: NodeRestriction; devices: readonly string[] };
 
 /** Series of these nodes only: by their `node` label, or, where there is none, by the host in `instance`. */
@@ -85,7 +85,7 @@ export function uplinksQuery(query: UsageQuery, nodes: NodeRestriction): string 
 
 /**
  * The highest speed of the last hour of each device that is slower now: nothing on most clusters, and most days. What
- * is asked of Prometheus is more than any other question, 720 samples a series at a scrape interval of 5 s.
+ * is asked of Prometheus is more than any other query, 720 samples a series at a scrape interval of 5 s.
  */
 export function fallenSpeedsQuery(query: UsageQuery): string {
   return inScope(query, COUNTED, (matchers) => {

@@ -1,9 +1,9 @@
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { SeriesVisitor } from '../../prometheus/answer.ts';
-import type { KnownSeries } from '../series/seriesCache.ts';
+import type { SeriesCache } from '../series/seriesCache.ts';
 import type { NodeResolver } from '../../nodes/nodeNames.ts';
-import type { KeptRates } from '../series/nodeReadings.ts';
-import type { Patience } from '../../prometheus/deadline.ts';
+import type { RateTable } from '../series/nodeSamples.ts';
+import type { Deadline } from '../../prometheus/deadline.ts';
 import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import {
@@ -17,18 +17,18 @@ import {
 } from './queries.ts';
 import type { NodeRestriction, Scope, UsageQuery } from './queries.ts';
 import { createRatesVisitor } from '../series/ratesVisitor.ts';
-import { Readings } from '../series/seriesDecoder.ts';
+import { SeriesDecoder } from '../series/seriesDecoder.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
 
 /** What a question is about: a label of the metrics. */
-export type QuestionKind = 'rates' | 'facts' | 'uplinks' | 'samples_per_window' | 'fallen_speeds';
+export type QueryKind = 'rates' | 'facts' | 'uplinks' | 'samples_per_window' | 'fallen_speeds';
 
 /**
  * Gives a question that no pass waits for to its end a deadline of its own.
  *
  * @param atLeastMs how long it may take where a pass may take less
  */
-export type Background = <T>(work: (patience: Patience) => Promise<T>, atLeastMs?: number) => Promise<T>;
+export type Background = <T>(work: (deadline: Deadline) => Promise<T>, atLeastMs?: number) => Promise<T>;
 
 /**
  * How long an answer about very many nodes may take that no pass waits for. Of 50,000 a part of the facts is 25 MB: a
@@ -40,14 +40,14 @@ export const ANSWER_OF_MANY_MS = 25_000;
 /** What the feed tells of itself while it works. */
 export interface UsageMetrics {
   /** @param outcome 'ok', or the reason why there is no answer */
-  questionEnded(kind: QuestionKind, outcome: string, seconds: number): void;
+  queryEnded(kind: QueryKind, outcome: string, seconds: number): void;
   passEnded(snapshot: Snapshot, seconds: number): void;
 }
 
 /** An answer, sorted by node and device. */
 export interface Answered {
   /** Kept rates until the next answer begins, others for ever. */
-  readings: Readings;
+  decoded: SeriesDecoder;
   /** Series in the answer. */
   series: number;
   warnings: readonly string[];
@@ -55,7 +55,7 @@ export interface Answered {
 }
 
 /** The questions that make a pass, asked of one Prometheus. Each throws what PrometheusClient.query throws. */
-export class Questions {
+export class QueryRunner {
   readonly #client: PrometheusClient;
   readonly #query: UsageQuery;
   readonly #clock: Clock;
@@ -71,24 +71,24 @@ export class Questions {
   /**
    * Bytes per second of each device.
    *
-   * @param kept those of the answer before, which are written over
-   * @param known what is known of the series of the answer before
+   * @param table the rates of the answer before, which are written over
+   * @param cache the labels of the series of the answer before
    */
   async rates(
     resolver: NodeResolver,
-    patience: Patience,
-    { scope, kept, known }: { scope?: Scope; kept?: KeptRates; known?: KnownSeries } = {},
+    deadline: Deadline,
+    { scope, table, cache }: { scope?: Scope; table?: RateTable; cache?: SeriesCache } = {},
   ): Promise<Answered> {
-    const readings = new Readings(resolver, kept ?? 'rate');
-    const visitor = known === undefined ? readings : createRatesVisitor(readings, known);
-    const answer = await this.#ask('rates', ratesQuery(this.#query, scope), visitor, patience);
-    readings.end();
-    return { readings, ...answer };
+    const decoder = new SeriesDecoder(resolver, table ?? 'rate');
+    const visitor = cache === undefined ? decoder : createRatesVisitor(decoder, cache);
+    const answer = await this.#ask('rates', ratesQuery(this.#query, scope), visitor, deadline);
+    decoder.end();
+    return { decoded: decoder, ...answer };
   }
 
   /** Counters, speeds and what else there is of each device. */
-  facts(resolver: NodeResolver, patience: Patience, scope?: Scope): Promise<Answered> {
-    return this.#read('facts', factsQuery(this.#query, scope), new Readings(resolver), patience);
+  facts(resolver: NodeResolver, deadline: Deadline, scope?: Scope): Promise<Answered> {
+    return this.#read('facts', factsQuery(this.#query, scope), new SeriesDecoder(resolver), deadline);
   }
 
   /**
@@ -98,15 +98,15 @@ export class Questions {
    * @param background gives each part a deadline of its own
    */
   async factsInParts(resolver: NodeResolver, background: Background): Promise<Answered> {
-    const readings = new Readings(resolver);
+    const decoder = new SeriesDecoder(resolver);
     const parts: Answered[] = [];
     for (const metric of FACT_METRICS) {
       const expression = factsQuery(this.#query, COUNTED, [metric]);
-      const read = (patience: Patience): Promise<Answered> => this.#read('facts', expression, readings, patience);
+      const read = (deadline: Deadline): Promise<Answered> => this.#read('facts', expression, decoder, deadline);
       parts.push(await background(read, ANSWER_OF_MANY_MS));
     }
     return {
-      readings,
+      decoded: decoder,
       series: parts.reduce((sum, { series }) => sum + series, 0),
       warnings: parts.flatMap(({ warnings }) => warnings),
       infos: parts.flatMap(({ infos }) => infos),
@@ -114,41 +114,41 @@ export class Questions {
   }
 
   /** The counters of up to two veths of each of the given nodes. */
-  uplinks(resolver: NodeResolver, patience: Patience, nodes: NodeRestriction): Promise<Answered> {
-    return this.#read('uplinks', uplinksQuery(this.#query, nodes), new Readings(resolver), patience);
+  uplinks(resolver: NodeResolver, deadline: Deadline, nodes: NodeRestriction): Promise<Answered> {
+    return this.#read('uplinks', uplinksQuery(this.#query, nodes), new SeriesDecoder(resolver), deadline);
   }
 
   /** Highest speeds of the last hour, bytes per second, of devices that are slower now. */
-  fallenSpeeds(resolver: NodeResolver, patience: Patience): Promise<Answered> {
-    return this.#read('fallen_speeds', fallenSpeedsQuery(this.#query), new Readings(resolver, 'peak'), patience);
+  fallenSpeeds(resolver: NodeResolver, deadline: Deadline): Promise<Answered> {
+    return this.#read('fallen_speeds', fallenSpeedsQuery(this.#query), new SeriesDecoder(resolver, 'peak'), deadline);
   }
 
   /** Scrapes in the rate window, as most series have them; undefined where there is no series yet. */
-  async samplesPerWindow(patience: Patience): Promise<number | undefined> {
+  async samplesPerWindow(deadline: Deadline): Promise<number | undefined> {
     let samples: number | undefined;
     const visit = (series: unknown): void => {
       const { value } = series as { value?: [unknown, unknown] };
       const count = Number(value?.[1]);
       if (Number.isFinite(count)) samples = count;
     };
-    await this.#ask('samples_per_window', samplesPerWindowQuery(this.#query), { visit }, patience);
+    await this.#ask('samples_per_window', samplesPerWindowQuery(this.#query), { visit }, deadline);
     return samples;
   }
 
-  async #read(kind: QuestionKind, expression: string, readings: Readings, patience: Patience): Promise<Answered> {
-    return { readings, ...(await this.#ask(kind, expression, readings, patience)) };
+  async #read(kind: QueryKind, expression: string, decoder: SeriesDecoder, deadline: Deadline): Promise<Answered> {
+    return { decoded: decoder, ...(await this.#ask(kind, expression, decoder, deadline)) };
   }
 
-  async #ask(kind: QuestionKind, expression: string, visitor: SeriesVisitor, patience: Patience) {
+  async #ask(kind: QueryKind, expression: string, visitor: SeriesVisitor, deadline: Deadline) {
     const start = this.#clock.monotonic();
     let outcome = 'ok';
     try {
-      return await this.#client.query({ expression, visitor, ...patience });
+      return await this.#client.query({ expression, visitor, ...deadline });
     } catch (error) {
       outcome = error instanceof PrometheusError ? error.reason : 'Aborted';
       throw error;
     } finally {
-      this.#metrics?.questionEnded(kind, outcome, (this.#clock.monotonic() - start) / 1000);
+      this.#metrics?.queryEnded(kind, outcome, (this.#clock.monotonic() - start) / 1000);
     }
   }
 }

@@ -1,13 +1,13 @@
 import type { KnownNode, NodeResolver } from '../../nodes/nodeNames.ts';
-import type { NodeReadings } from '../series/nodeReadings.ts';
-import type { Patience } from '../../prometheus/deadline.ts';
+import type { NodeSamples } from '../series/nodeSamples.ts';
+import type { Deadline } from '../../prometheus/deadline.ts';
 import type { NodeRestriction, Scope } from './queries.ts';
-import type { Answered, Questions } from './queryRunner.ts';
+import type { Answered, QueryRunner } from './queryRunner.ts';
 
-/** Readings of macvlan or veth devices, by node. */
+/** SeriesDecoder of macvlan or veth devices, by node. */
 export interface Uplinks {
-  facts: Map<string, NodeReadings>;
-  rates: ReadonlyMap<string, NodeReadings>;
+  facts: Map<string, NodeSamples>;
+  rates: ReadonlyMap<string, NodeSamples>;
 }
 
 /** A question names each node; more than these would make it longer than its answer is worth. */
@@ -16,34 +16,34 @@ const NONE: Uplinks = { facts: new Map(), rates: new Map() };
 
 /**
  * Looks for the uplinks of nodes whose devices, all but macvlans and veths, say nothing: a container's only uplink is
- * one of these, and not each is called eth0. A node with one gets all readings of it; one with more gets the counters of
+ * one of these, and not each is called eth0. A node with one gets all samples of it; one with more gets the counters of
  * two, which is enough to see that they are ambiguous. The other questions leave both out by their names, since a node
  * has a veth for each of its pods.
  */
 export async function readUplinks(
-  questions: Questions,
+  queries: QueryRunner,
   missing: readonly string[],
   nodes: ReadonlyMap<string, KnownNode>,
   resolver: NodeResolver,
-  patience: Patience,
+  deadline: Deadline,
 ): Promise<Uplinks> {
   if (missing.length === 0) return NONE;
-  const found = await questions.uplinks(resolver, patience, restrictionTo(missing.slice(0, MOST_NODES), nodes));
+  const found = await queries.uplinks(resolver, deadline, restrictionTo(missing.slice(0, MOST_NODES), nodes));
   const scope = soleUplinks(found, nodes);
-  if (scope === undefined) return { facts: found.readings.nodes, rates: NONE.rates };
+  if (scope === undefined) return { facts: found.decoded.nodes, rates: NONE.rates };
   const [facts, rates] = await Promise.all([
-    questions.facts(resolver, patience, scope),
-    questions.rates(resolver, patience, { scope }),
+    queries.facts(resolver, deadline, scope),
+    queries.rates(resolver, deadline, { scope }),
   ]);
-  for (const [name, readings] of facts.readings.nodes) found.readings.nodes.set(name, readings);
-  return { facts: found.readings.nodes, rates: rates.readings.nodes };
+  for (const [name, samples] of facts.decoded.nodes) found.decoded.nodes.set(name, samples);
+  return { facts: found.decoded.nodes, rates: rates.decoded.nodes };
 }
 
 /** The devices that are the only ones of their nodes. */
 function soleUplinks(found: Answered, nodes: ReadonlyMap<string, KnownNode>): Scope | undefined {
-  const sole = [...found.readings.nodes].filter(([, { devices }]) => devices.size === 1);
+  const sole = [...found.decoded.nodes].filter(([, { devices }]) => devices.size === 1);
   if (sole.length === 0) return undefined;
-  const devices = new Set(sole.flatMap(([, readings]) => [...readings.devices.keys()]));
+  const devices = new Set(sole.flatMap(([, samples]) => [...samples.devices.keys()]));
   const names = sole.map(([name]) => name);
   return { kind: 'uplinks', nodes: restrictionTo(names, nodes), devices: [...devices].sort() };
 }

@@ -64,18 +64,18 @@ describe('a capacity that fell', () => {
   });
 
   it('is told of the node that lost it, once it was asked for beside a pass', async () => {
-    expect((await scene.next({ a: {}, b: {} })).nodes.get('a')).not.toHaveProperty('fall');
+    expect((await scene.next({ a: {}, b: {} })).nodes.get('a')).not.toHaveProperty('drop');
     const { nodes } = await scene.next({ a: {}, b: {} });
-    const fall = { fromBytesPerSecond: 200, devices: ['bond0'] };
-    expect(nodes.get('a')).toMatchObject({ percent: 5, capacityBytesPerSecond: 100, fall });
-    expect(nodes.get('b')).not.toHaveProperty('fall');
+    const drop = { fromBytesPerSecond: 200, devices: ['bond0'] };
+    expect(nodes.get('a')).toMatchObject({ percent: 5, capacityBytesPerSecond: 100, drop });
+    expect(nodes.get('b')).not.toHaveProperty('drop');
   });
 
   it('is told no more as soon as it is back, nor where a person has said what it is', async () => {
     await scene.next({ a: {} });
-    expect((await scene.next({ a: { capacity: '1kbit' } })).nodes.get('a')).not.toHaveProperty('fall');
+    expect((await scene.next({ a: { capacity: '1kbit' } })).nodes.get('a')).not.toHaveProperty('drop');
     scene.prometheus.devices = [device('a', 'bond0', { speed: '200', peak: '200' })];
-    expect((await scene.next({ a: {} })).nodes.get('a')).not.toHaveProperty('fall');
+    expect((await scene.next({ a: {} })).nodes.get('a')).not.toHaveProperty('drop');
   });
 
   it('is asked for twice a minute and no more often when there is no answer, which takes nothing from the pass', async () => {
@@ -141,7 +141,7 @@ describe('a capacity that fell', () => {
     scene.prometheus.devices = [device('a', 'bond0', { speed: '100', peak: '200' })];
     await scene.next({ a: {} });
     expect(scene.prometheus.count('fallen')).toBe(2);
-    expect((await scene.next({ a: {} })).nodes.get('a')).toHaveProperty('fall');
+    expect((await scene.next({ a: {} })).nodes.get('a')).toHaveProperty('drop');
     expect(scene.prometheus.count('fallen')).toBe(2);
   });
 
@@ -151,9 +151,9 @@ describe('a capacity that fell', () => {
       if (kind === 'fallen') throw new PrometheusError('Deadline', 'no');
     };
     await scene.clock.advance(3_599_000);
-    expect((await scene.next({ a: {} })).nodes.get('a')).toHaveProperty('fall');
+    expect((await scene.next({ a: {} })).nodes.get('a')).toHaveProperty('drop');
     await scene.clock.advance(1_000);
-    expect((await scene.next({ a: {} })).nodes.get('a')).not.toHaveProperty('fall');
+    expect((await scene.next({ a: {} })).nodes.get('a')).not.toHaveProperty('drop');
   });
 });
 
@@ -181,7 +181,7 @@ describe('the scrapes that the window holds', () => {
   });
 
   it('are counted once a minute where it is not', async () => {
-    scene.passes = scene.passesOf(UNKNOWN_INTERVAL);
+    scene.collector = scene.collectorOf(UNKNOWN_INTERVAL);
     scene.prometheus.samplesPerWindow = '8';
     await scene.next({ a: {} });
     await scene.clock.advance(59_999);
@@ -194,7 +194,7 @@ describe('the scrapes that the window holds', () => {
   });
 
   it('are too few when they have been for as long as the window is', async () => {
-    scene.passes = scene.passesOf(UNKNOWN_INTERVAL);
+    scene.collector = scene.collectorOf(UNKNOWN_INTERVAL);
     scene.prometheus.samplesPerWindow = '2';
     for (let seconds = 0; seconds < 120; seconds += 10) {
       expect(await scene.next({ a: {} })).not.toHaveProperty('samplesPerWindow');
@@ -207,7 +207,7 @@ describe('the scrapes that the window holds', () => {
   });
 
   it('are those from before while the window fills up again behind a restart of the server', async () => {
-    scene.passes = scene.passesOf(UNKNOWN_INTERVAL);
+    scene.collector = scene.collectorOf(UNKNOWN_INTERVAL);
     const count = async (samples: string): Promise<number | undefined> => {
       scene.prometheus.samplesPerWindow = samples;
       await scene.next({ a: {} });
@@ -222,7 +222,7 @@ describe('the scrapes that the window holds', () => {
   });
 
   it('are not known, and not too few, while there is nothing to count or no answer', async () => {
-    scene.passes = scene.passesOf(UNKNOWN_INTERVAL);
+    scene.collector = scene.collectorOf(UNKNOWN_INTERVAL);
     scene.prometheus.samplesPerWindow = undefined;
     await scene.next({ a: {} });
     scene.prometheus.before = (_question, kind) => {

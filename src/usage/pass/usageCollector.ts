@@ -1,20 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../runtime/process/clock.ts';
-import { capacityFall } from '../evaluate/capacityDrop.ts';
+import { capacityDrop } from '../evaluate/capacityDrop.ts';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../evaluate/devices.ts';
-import { KnownSeries } from '../series/seriesCache.ts';
+import { SeriesCache } from '../series/seriesCache.ts';
 import { createNodeResolver } from '../../nodes/nodeNames.ts';
 import type { KnownNode, NodeResolver } from '../../nodes/nodeNames.ts';
 import { FactsCondenser, type NodeFacts } from '../evaluate/nodeFacts.ts';
-import { KeptRates, type NodeReadings } from '../series/nodeReadings.ts';
+import { RateTable, type NodeSamples } from '../series/nodeSamples.ts';
 import { nodeUsage } from '../evaluate/percent.ts';
 import type { NodeUsage } from '../evaluate/percent.ts';
-import { orAborted, type Patience } from '../../prometheus/deadline.ts';
+import { orAborted, type Deadline } from '../../prometheus/deadline.ts';
 import { PEAK_WINDOW_SECONDS } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
-import { ANSWER_OF_MANY_MS, type Answered, type Background, type Questions } from './queryRunner.ts';
+import { ANSWER_OF_MANY_MS, type Answered, type Background, type QueryRunner } from './queryRunner.ts';
 import { Refreshed } from './refreshed.ts';
-import type { Readings } from '../series/seriesDecoder.ts';
+import type { SeriesDecoder } from '../series/seriesDecoder.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
 import { readUplinks } from './uplinks.ts';
 import { WindowSamples } from './windowSamples.ts';
@@ -24,7 +24,7 @@ export type Finding = Omit<Snapshot, 'pass' | 'startedAt'>;
 
 /** Up to here (about 1,000 nodes of three devices) facts are part of each pass; beyond, a pass takes those it has. */
 const MOST_FACTS_IN_PASS = 20_000;
-/** Up to here the facts of all nodes are one question, whose answer is megabytes at most. */
+/** Up to here the facts of all nodes are one query, whose answer is megabytes at most. */
 const MOST_NODES_AT_ONCE = 1_000;
 /** How often facts are read beside the passes where they are many. */
 const FACTS_EVERY_MS = 60_000;
@@ -43,24 +43,24 @@ const FALLEN_SPEEDS_OF_MANY = { freshMs: 300_000, soonestMs: FALLEN_SPEEDS_EVERY
 const NODES_A_TURN = 500;
 
 /** An answer with facts, without what was only needed to tell which devices count. */
-interface Facts extends Omit<Answered, 'readings'> {
+interface Facts extends Omit<Answered, 'decoded'> {
   nodes: ReadonlyMap<string, NodeFacts>;
-  strays: Strayed;
+  unattributed: Unattributed;
   timeSeconds: number | undefined;
 }
 
-type Strayed = Pick<Readings, 'unmatched' | 'ambiguous'>;
+type Unattributed = Pick<SeriesDecoder, 'unmatched' | 'ambiguous'>;
 
 interface Readers {
   resolver: NodeResolver;
-  patience: Patience;
+  deadline: Deadline;
   /** So many nodes that their facts are asked for in parts. */
   areMany: boolean;
 }
 
 /** One pass after the other over all nodes: asks, then evaluates. Keeps facts between passes where they are many. */
-export class Passes {
-  readonly #questions: Questions;
+export class UsageCollector {
+  readonly #queries: QueryRunner;
   readonly #query: UsageQuery;
   readonly #exclude: RegExp;
   readonly #background: Background;
@@ -71,13 +71,13 @@ export class Passes {
   /** What the last pass found: it only tells when to ask, never what to answer. */
   #before: ReadonlyMap<string, NodeUsage> = new Map();
   /** Rates, written over from pass to pass, and the nodes that they are of. */
-  #keptRates = new KeptRates();
+  #rateTable = new RateTable();
   #keptFor: ReadonlyMap<string, KnownNode> | undefined;
   /** The series of its rates. */
-  readonly #knownSeries = new KnownSeries();
+  readonly #seriesCache = new SeriesCache();
 
-  constructor(o: { questions: Questions; query: UsageQuery; clock: Clock; background: Background }) {
-    this.#questions = o.questions;
+  constructor(o: { queries: QueryRunner; query: UsageQuery; clock: Clock; background: Background }) {
+    this.#queries = o.queries;
     this.#query = o.query;
     this.#exclude = wholeName(o.query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES);
     this.#background = o.background;
@@ -92,38 +92,38 @@ export class Passes {
    *
    * @param nodes the same map as in the pass before only if none has come, gone or changed
    */
-  async next(nodes: ReadonlyMap<string, KnownNode>, now: number, patience: Patience): Promise<Finding> {
-    const readers = { resolver: createNodeResolver(nodes), patience, areMany: nodes.size > MOST_NODES_AT_ONCE };
+  async next(nodes: ReadonlyMap<string, KnownNode>, now: number, deadline: Deadline): Promise<Finding> {
+    const readers = { resolver: createNodeResolver(nodes), deadline, areMany: nodes.size > MOST_NODES_AT_ONCE };
     const [rates, facts] = await Promise.all([
-      this.#questions.rates(readers.resolver, patience, { kept: this.#keptOf(nodes), known: this.#knownSeries }),
+      this.#queries.rates(readers.resolver, deadline, { table: this.#tableFor(nodes), cache: this.#seriesCache }),
       this.#readFacts(readers),
     ]);
-    const timeSeconds = rates.readings.timeSeconds ?? facts.timeSeconds;
+    const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
-    const usages = await this.#evaluate(nodes, facts.nodes, rates.readings.nodes, at);
+    const usages = await this.#evaluate(nodes, facts.nodes, rates.decoded.nodes, at);
     // Too late: the next pass may have written over these rates meanwhile.
-    patience.signal.throwIfAborted();
+    deadline.signal.throwIfAborted();
     const problem = await this.#addUplinks(usages, nodes, at, readers);
     if (hasLess(usages, this.#before)) this.#fallenSpeeds.expire();
     this.#before = usages;
-    if (lacksFacts(usages, rates.readings, facts)) this.#facts.expire();
+    if (lacksFacts(usages, rates.decoded, facts)) this.#facts.expire();
     this.#readBeside(readers);
     return {
       ok: true,
       ...(timeSeconds === undefined ? {} : { timeSeconds }),
       nodes: usages,
       ...this.#window(),
-      ...strays(rates.readings, facts.strays),
+      ...unattributed(rates.decoded, facts.unattributed),
       warnings: [...new Set([...rates.warnings, ...facts.warnings])],
       infos: [...new Set([...rates.infos, ...facts.infos, ...problem])],
     };
   }
 
-  #keptOf(nodes: ReadonlyMap<string, KnownNode>): KeptRates {
-    if (this.#keptRates.isBrokenOff) this.#keptRates = new KeptRates();
-    if (this.#keptFor !== nodes) this.#keptRates.forgetPlaces();
+  #tableFor(nodes: ReadonlyMap<string, KnownNode>): RateTable {
+    if (this.#rateTable.isBrokenOff) this.#rateTable = new RateTable();
+    if (this.#keptFor !== nodes) this.#rateTable.forgetPlaces();
     this.#keptFor = nodes;
-    return this.#keptRates;
+    return this.#rateTable;
   }
 
   /** Resolves when nothing is being read beside the passes. */
@@ -137,35 +137,35 @@ export class Passes {
     // Of many nodes they may take longer than a pass may: the next one finds them read, or nearly so.
     return orAborted(
       this.#facts.renew(() => this.#askFacts(readers)),
-      readers.patience.signal,
+      readers.deadline.signal,
     );
   }
 
   async #askFacts({ resolver, areMany }: Readers): Promise<Facts> {
-    const { readings, ...rest } = areMany
-      ? await this.#questions.factsInParts(resolver, this.#background)
-      : await this.#background((patience) => this.#questions.facts(resolver, patience));
-    const { timeSeconds, unmatched, ambiguous } = readings;
-    return { ...rest, nodes: await this.#factsOf(readings.nodes), strays: { unmatched, ambiguous }, timeSeconds };
+    const { decoded, ...rest } = areMany
+      ? await this.#queries.factsInParts(resolver, this.#background)
+      : await this.#background((deadline) => this.#queries.facts(resolver, deadline));
+    const { timeSeconds, unmatched, ambiguous } = decoded;
+    return { ...rest, nodes: await this.#factsOf(decoded.nodes), unattributed: { unmatched, ambiguous }, timeSeconds };
   }
 
-  #factsOf(readings: ReadonlyMap<string, NodeReadings>): Promise<Map<string, NodeFacts>> {
+  #factsOf(samples: ReadonlyMap<string, NodeSamples>): Promise<Map<string, NodeFacts>> {
     const condenser = new FactsCondenser(this.#exclude);
-    return mappedInTurns(readings, (each) => condenser.condense(each));
+    return mappedInTurns(samples, (each) => condenser.condense(each));
   }
 
   #readBeside(readers: Readers): void {
-    const questions = this.#questions;
+    const queries = this.#queries;
     const { resolver, areMany } = readers;
     if ((this.#facts.value?.series ?? 0) > MOST_FACTS_IN_PASS) this.#facts.refresh(() => this.#askFacts(readers));
     this.#fallenSpeeds.refresh(
-      () => this.#background((patience) => questions.fallenSpeeds(resolver, patience), areMany ? ANSWER_OF_MANY_MS : 0),
+      () => this.#background((deadline) => queries.fallenSpeeds(resolver, deadline), areMany ? ANSWER_OF_MANY_MS : 0),
       areMany ? FALLEN_SPEEDS_OF_MANY : {},
     );
     if (this.#query.scrapeIntervalSeconds === undefined) {
       if (this.#samplesPerWindow.isOpen) this.#counts.expire();
       this.#counts.refresh(async () => {
-        this.#samplesPerWindow.counted(await this.#background((patience) => questions.samplesPerWindow(patience)));
+        this.#samplesPerWindow.counted(await this.#background((deadline) => queries.samplesPerWindow(deadline)));
       });
     }
   }
@@ -180,15 +180,15 @@ export class Passes {
   }
 
   /** Undefined, too, when they are so old that they tell nothing of the last hour. */
-  #peaks(): ReadonlyMap<string, NodeReadings> | undefined {
+  #peaks(): ReadonlyMap<string, NodeSamples> | undefined {
     const isRecent = this.#fallenSpeeds.ageMs < PEAK_WINDOW_SECONDS * 1000;
-    return isRecent ? this.#fallenSpeeds.value?.readings.nodes : undefined;
+    return isRecent ? this.#fallenSpeeds.value?.decoded.nodes : undefined;
   }
 
   #evaluate(
     nodes: ReadonlyMap<string, KnownNode>,
     facts: ReadonlyMap<string, NodeFacts>,
-    rates: ReadonlyMap<string, NodeReadings>,
+    rates: ReadonlyMap<string, NodeSamples>,
     timeSeconds: number,
   ): Promise<Map<string, NodeUsage>> {
     const answers = { facts, rates, peaks: this.#peaks(), timeSeconds };
@@ -200,11 +200,11 @@ export class Passes {
     usages: Map<string, NodeUsage>,
     nodes: ReadonlyMap<string, KnownNode>,
     timeSeconds: number,
-    { resolver, patience }: Readers,
+    { resolver, deadline }: Readers,
   ): Promise<string[]> {
     const missing = [...usages.values()].filter(({ reason }) => reason === 'NoSeries').map(({ node }) => node);
     try {
-      const { facts, rates } = await readUplinks(this.#questions, missing, nodes, resolver, patience);
+      const { facts, rates } = await readUplinks(this.#queries, missing, nodes, resolver, deadline);
       const found = new Map(missing.filter((name) => facts.has(name)).map((name) => [name, nodes.get(name) ?? {}]));
       const uplinks = await this.#evaluate(found, await this.#factsOf(facts), rates, timeSeconds);
       for (const [name, usage] of uplinks) usages.set(name, usage);
@@ -244,20 +244,20 @@ function mapSome<T, R>(
 /** What all nodes are evaluated by. */
 interface Answers {
   facts: ReadonlyMap<string, NodeFacts>;
-  rates: ReadonlyMap<string, NodeReadings>;
-  peaks: ReadonlyMap<string, NodeReadings> | undefined;
+  rates: ReadonlyMap<string, NodeSamples>;
+  peaks: ReadonlyMap<string, NodeSamples> | undefined;
   timeSeconds: number;
 }
 
 function evaluate(node: string, { capacity }: KnownNode, answers: Answers): NodeUsage {
   const [facts, rates] = [answers.facts.get(node), answers.rates.get(node)];
   const usage = nodeUsage({ node, facts, rates, capacity, timeSeconds: answers.timeSeconds });
-  const fall = capacity === undefined ? capacityFall(usage, facts?.devices, answers.peaks?.get(node)) : undefined;
-  return fall === undefined ? usage : { ...usage, fall };
+  const drop = capacity === undefined ? capacityDrop(usage, facts?.devices, answers.peaks?.get(node)) : undefined;
+  return drop === undefined ? usage : { ...usage, drop };
 }
 
 /** Whether a node has joined since the facts were read: it has a rate, and cannot be measured. */
-function lacksFacts(usages: ReadonlyMap<string, NodeUsage>, rates: Readings, facts: Facts): boolean {
+function lacksFacts(usages: ReadonlyMap<string, NodeUsage>, rates: SeriesDecoder, facts: Facts): boolean {
   for (const { node, percent } of usages.values()) {
     if (percent === undefined && rates.nodes.has(node) && !facts.nodes.has(node)) return true;
   }
@@ -272,9 +272,9 @@ function hasLess(now: ReadonlyMap<string, NodeUsage>, before: ReadonlyMap<string
   return false;
 }
 
-function strays(
-  rates: Strayed,
-  facts: Strayed,
+function unattributed(
+  rates: Unattributed,
+  facts: Unattributed,
 ): Pick<Finding, 'unmatchedSeries' | 'unmatchedExamples'> & Pick<Finding, 'ambiguousSeries' | 'ambiguousExamples'> {
   // Both answers speak of the same devices; the one that misses fewer of them counts.
   const unmatched = rates.unmatched.series >= facts.unmatched.series ? rates.unmatched : facts.unmatched;

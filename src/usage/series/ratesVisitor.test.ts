@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KnownSeries } from './seriesCache.ts';
-import { KeptRates } from './nodeReadings.ts';
+import { SeriesCache } from './seriesCache.ts';
+import { RateTable } from './nodeSamples.ts';
 import { createRatesVisitor } from './ratesVisitor.ts';
-import { Readings } from './seriesDecoder.ts';
+import { SeriesDecoder } from './seriesDecoder.ts';
 
 /** Knows nodes "a" and "b", and one that comes and goes. */
 class Nodes {
@@ -52,12 +52,12 @@ const answers = fc.array(series, { minLength: 1, maxLength: 10 }).chain((all) =>
   ),
 );
 
-function readings(nodes: Nodes, kept?: KeptRates): Readings {
-  return new Readings({ resolve: (node, instance) => nodes.resolve(node, instance) }, kept ?? 'rate');
+function decoderOf(nodes: Nodes, kept?: RateTable): SeriesDecoder {
+  return new SeriesDecoder({ resolve: (node, instance) => nodes.resolve(node, instance) }, kept ?? 'rate');
 }
 
 /** Reads an answer as it comes: in one buffer, element behind element. */
-function readBytes(all: readonly unknown[], into: Readings, known: KnownSeries): number {
+function readBytes(all: readonly unknown[], into: SeriesDecoder, known: SeriesCache): number {
   const visitor = createRatesVisitor(into, known);
   let parsed = 0;
   const visit = into.visit.bind(into);
@@ -73,13 +73,13 @@ function readBytes(all: readonly unknown[], into: Readings, known: KnownSeries):
   return parsed;
 }
 
-function readParsed(all: readonly unknown[], into: Readings): Readings {
+function readParsed(all: readonly unknown[], into: SeriesDecoder): SeriesDecoder {
   for (const one of all) into.visit(one);
   return into;
 }
 
 /** All that is looked at of rates. */
-function told({ nodes, unmatched, ambiguous, timeSeconds }: Readings): unknown {
+function told({ nodes, unmatched, ambiguous, timeSeconds }: SeriesDecoder): unknown {
   const each = [...nodes].map(([name, { devices, duplicate, instances, soleInstance, invalid }]) => {
     const rates = new Map([...devices].map(([device, { rate }]) => [device, rate]));
     return [name, { rates, duplicate, instances, soleInstance, invalid }] as const;
@@ -96,19 +96,19 @@ describe('rates read as they came', () => {
     fc.assert(
       fc.property(answers, (passes) => {
         const nodes = new Nodes();
-        const known = new KnownSeries();
-        let kept = new KeptRates();
+        const known = new SeriesCache();
+        let kept = new RateTable();
         for (const { all, others, hasC, how } of passes) {
-          if (kept.isBrokenOff) kept = new KeptRates();
+          if (kept.isBrokenOff) kept = new RateTable();
           if (hasC !== nodes.hasC) kept.forgetPlaces();
           nodes.hasC = hasC;
           const answer = [...all, ...others];
-          const found = readings(nodes, kept);
+          const found = decoderOf(nodes, kept);
           if (how === 'at once') readParsed(answer, found);
           else readBytes(answer, found, known);
           if (how === 'broken off') continue;
           found.end();
-          expect(told(found)).toEqual(told(readParsed(answer, readings(nodes))));
+          expect(told(found)).toEqual(told(readParsed(answer, decoderOf(nodes))));
         }
       }),
       { numRuns: 500 },
@@ -116,41 +116,41 @@ describe('rates read as they came', () => {
   });
 
   it('are parsed once, but for the first, which tells the time, and what has to be told of', () => {
-    const known = new KnownSeries();
+    const known = new SeriesCache();
     const answer = [device('a', 'eth0', '1'), device('a', 'eth1', '2'), device('b', 'eth0', '3')];
-    expect(readBytes(answer, readings(new Nodes()), known)).toBe(3);
-    expect(readBytes(answer, readings(new Nodes()), known)).toBe(1);
+    expect(readBytes(answer, decoderOf(new Nodes()), known)).toBe(3);
+    expect(readBytes(answer, decoderOf(new Nodes()), known)).toBe(1);
     const strange = [device('a', 'eth0', '1'), device('a', 'eth1', 'NaN'), device('b', 'eth0', '4')];
-    expect(readBytes(strange, readings(new Nodes()), known)).toBe(2);
+    expect(readBytes(strange, decoderOf(new Nodes()), known)).toBe(2);
   });
 
   it('are parsed behind a series that is new or gone, and known from then on', () => {
-    const known = new KnownSeries();
+    const known = new SeriesCache();
     const before = Array.from({ length: 9 }, (_, n) => device('a', `eth${n}`, '1'));
-    readBytes(before, readings(new Nodes()), known);
+    readBytes(before, decoderOf(new Nodes()), known);
     const without = before.toSpliced(4, 1);
-    expect(readBytes(without, readings(new Nodes()), known)).toBe(1 + 4);
-    expect(readBytes(without, readings(new Nodes()), known)).toBe(1);
-    expect(readBytes(before, readings(new Nodes()), known)).toBe(1 + 5);
+    expect(readBytes(without, decoderOf(new Nodes()), known)).toBe(1 + 4);
+    expect(readBytes(without, decoderOf(new Nodes()), known)).toBe(1);
+    expect(readBytes(before, decoderOf(new Nodes()), known)).toBe(1 + 5);
   });
 
   it('tell of two series of one device in each answer', () => {
-    const known = new KnownSeries();
+    const known = new SeriesCache();
     const answer = ['x', 'y'].map((cluster) => device('a', 'eth0', '1', { cluster }));
     for (let pass = 0; pass < 3; pass++) {
-      const found = readings(new Nodes());
+      const found = decoderOf(new Nodes());
       readBytes(answer, found, known);
       expect(found.nodes.get('a')?.duplicate).toBe('eth0, {instance="1",node="a",cluster="y"}');
     }
   });
 
   it('lead to their place at once, but for the first, as long as the nodes are the same', () => {
-    const [nodes, known, kept] = [new Nodes(), new KnownSeries(), new KeptRates()];
+    const [nodes, known, kept] = [new Nodes(), new SeriesCache(), new RateTable()];
     const answer = ['a', 'b', 'c'].flatMap((node) => [device(node, 'eth0', '1'), device(node, 'eth1', '2')]);
     const asked = Array.from({ length: 5 }, (_, pass) => {
       if (pass === 3) kept.forgetPlaces();
       nodes.asked = 0;
-      const found = readings(nodes, kept);
+      const found = decoderOf(nodes, kept);
       readBytes(answer, found, known);
       found.end();
       return nodes.asked;
@@ -159,11 +159,11 @@ describe('rates read as they came', () => {
   });
 
   it('come back, as the last ones of an answer that had ended before them', () => {
-    const [known, kept] = [new KnownSeries(), new KeptRates()];
+    const [known, kept] = [new SeriesCache(), new RateTable()];
     const whole = [device('a', 'eth0', '1'), device('a', 'eth1', '2'), device('b', 'eth0', '3')];
     // Where a series belongs is known from the second answer on.
     const rates = [whole, whole, whole.slice(0, 1), whole].map((answer) => {
-      const found = readings(new Nodes(), kept);
+      const found = decoderOf(new Nodes(), kept);
       readBytes(answer, found, known);
       found.end();
       return [...found.nodes].map(([name, { devices }]) => [name, ...[...devices.values()].map(({ rate }) => rate)]);
@@ -176,18 +176,18 @@ describe('rates read as they came', () => {
   });
 
   it('are not mixed up where one name is the beginning of another', () => {
-    const known = new KnownSeries();
-    readBytes([device('a', 'eth0', '1'), device('a', 'eth1', '1')], readings(new Nodes()), known);
-    const found = readings(new Nodes());
+    const known = new SeriesCache();
+    readBytes([device('a', 'eth0', '1'), device('a', 'eth1', '1')], decoderOf(new Nodes()), known);
+    const found = decoderOf(new Nodes());
     readBytes([device('a', 'eth0', '1'), device('a', 'eth10', '5')], found, known);
     expect([...(found.nodes.get('a')?.devices.keys() ?? [])]).toEqual(['eth0', 'eth10']);
   });
 
   it('of more series than there is room for at first are known, too', () => {
-    const known = new KnownSeries();
+    const known = new SeriesCache();
     const many = Array.from({ length: 5_000 }, (_, n) => device('a', `eth${n}`, '1', { cluster: 'x'.repeat(40) }));
-    readBytes(many, readings(new Nodes()), known);
-    const found = readings(new Nodes());
+    readBytes(many, decoderOf(new Nodes()), known);
+    const found = decoderOf(new Nodes());
     expect(readBytes(many, found, known)).toBe(1);
     expect(found.nodes.get('a')?.devices.size).toBe(5_000);
   });

@@ -1,8 +1,8 @@
-import type { DeviceReading, KeptRates, NodeReadings } from './nodeReadings.ts';
+import type { DeviceSamples, RateTable, NodeSamples } from './nodeSamples.ts';
 import { VALUE } from './sampleText.ts';
 
 /** A series: the labels that say whose it is, how long all of its labels are in an answer, and where it belongs. */
-export interface KnownLabels {
+export interface CachedSeries {
   readonly node: unknown;
   readonly instance: unknown;
   readonly device: unknown;
@@ -12,11 +12,11 @@ export interface KnownLabels {
   place: Place | undefined;
 }
 
-/** Where the rate of a series is kept. Holds while each answer speaks of the series, and KeptRates has these places. */
+/** Where the rate of a series is kept. Holds while each answer speaks of the series, and RateTable has these places. */
 export interface Place {
-  readonly places: KeptRates['places'];
-  readonly node: NodeReadings;
-  readonly reading: DeviceReading;
+  readonly places: RateTable['places'];
+  readonly node: NodeSamples;
+  readonly reading: DeviceSamples;
 }
 
 const FIRST_ROOM = 64 * 1024;
@@ -27,8 +27,8 @@ const CLOSING_BRACE = 0x7d;
  * in the same order (Prometheus has them in the order of its index), and who compares bytes need not parse them, nor make
  * and hash strings that are there already.
  */
-export class KnownSeries {
-  readonly #series: KnownLabels[] = [];
+export class SeriesCache {
+  readonly #series: CachedSeries[] = [];
   /** What each begins with, one after the other. */
   #text: Buffer = Buffer.allocUnsafeSlow(FIRST_ROOM);
   /** Which series is next, and where its text begins. */
@@ -46,7 +46,7 @@ export class KnownSeries {
    * @returns its labels where they are those of the series that was here in the answer before. Otherwise this series,
    * and those behind it, are to be learned anew.
    */
-  recall(bytes: Buffer, from: number, to: number): KnownLabels | undefined {
+  recall(bytes: Buffer, from: number, to: number): CachedSeries | undefined {
     const known = this.#series[this.#next];
     if (known !== undefined && this.#isNext(known, bytes, from, to)) {
       this.#next++;
@@ -76,7 +76,7 @@ export class KnownSeries {
     this.#next++;
   }
 
-  #isNext({ length }: KnownLabels, bytes: Buffer, from: number, to: number): boolean {
+  #isNext({ length }: CachedSeries, bytes: Buffer, from: number, to: number): boolean {
     const offset = this.#offset;
     return length <= to - from && this.#text.compare(bytes, from, from + length, offset, offset + length) === 0;
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FactsReading, KeptRates } from './nodeReadings.ts';
-import { Readings } from './seriesDecoder.ts';
+import { FactSamples, RateTable } from './nodeSamples.ts';
+import { SeriesDecoder } from './seriesDecoder.ts';
 
 const AMBIGUOUS = Symbol('ambiguous');
 /** Knows a node "a" by its label or its instance; "shared" is the address of two. */
@@ -13,17 +13,17 @@ const RESOLVER = {
 };
 const TOTAL = 'node_network_transmit_bytes_total';
 
-function read(all: readonly unknown[], field?: 'rate'): Readings {
-  const readings = new Readings(RESOLVER, field);
-  for (const series of all) readings.visit(series);
-  return readings;
+function read(all: readonly unknown[], field?: 'rate'): SeriesDecoder {
+  const decoder = new SeriesDecoder(RESOLVER, field);
+  for (const series of all) decoder.visit(series);
+  return decoder;
 }
 
 function series(labels: Record<string, string>, value = [1.5, '7'] as unknown) {
   return { metric: { node: 'a', instance: 'a:9100', device: 'eth0', ...labels }, value };
 }
 
-describe('Readings', () => {
+describe('SeriesDecoder', () => {
   it('sorts facts by node, device and metric', () => {
     const { nodes, timeSeconds } = read([
       series({ __name__: TOTAL }, [1.5, '7']),
@@ -40,7 +40,7 @@ describe('Readings', () => {
       new Map([
         [
           'eth0',
-          { ...new FactsReading(), total: 7, speed: 1.25e9, flags: 4099, ifaceId: 2, ifaceLink: 3, driver: 'veth' },
+          { ...new FactSamples(), total: 7, speed: 1.25e9, flags: 4099, ifaceId: 2, ifaceLink: 3, driver: 'veth' },
         ],
       ]),
     );
@@ -66,25 +66,25 @@ describe('Readings', () => {
       .chain((labels) => label('7', '-1', 'NaN').map((text) => series(labels, [1.5, text])));
     fc.assert(
       fc.property(fc.array(fc.array(one, { maxLength: 8 }), { minLength: 2, maxLength: 5 }), (answers) => {
-        const kept = new KeptRates();
+        const kept = new RateTable();
         for (const answer of answers) {
-          const readings = new Readings(RESOLVER, kept);
-          for (const each of answer) readings.visit(each);
-          readings.end();
-          expect(told(readings)).toEqual(told(read(answer, 'rate')));
+          const decoder = new SeriesDecoder(RESOLVER, kept);
+          for (const each of answer) decoder.visit(each);
+          decoder.end();
+          expect(told(decoder)).toEqual(told(read(answer, 'rate')));
         }
       }),
     );
   });
 
   it('that are kept hold no device, nor node, that has gone', () => {
-    const kept = new KeptRates();
+    const kept = new RateTable();
     const passes: Record<string, string>[][] = [[{}, { device: 'veth1' }, { node: 'b' }], [{}], [{}]];
     const held = passes.map((labels) => {
-      const readings = new Readings(RESOLVER, kept);
-      for (const each of labels) readings.visit(series(each));
-      readings.end();
-      return [...readings.nodes].map(([name, { devices }]) => [name, ...devices.keys()]);
+      const decoder = new SeriesDecoder(RESOLVER, kept);
+      for (const each of labels) decoder.visit(series(each));
+      decoder.end();
+      return [...decoder.nodes].map(([name, { devices }]) => [name, ...devices.keys()]);
     });
     expect(held).toEqual([
       [
@@ -97,7 +97,7 @@ describe('Readings', () => {
   });
 
   /** All that is looked at of rates. */
-  function told({ nodes, unmatched, ambiguous, timeSeconds }: Readings): unknown {
+  function told({ nodes, unmatched, ambiguous, timeSeconds }: SeriesDecoder): unknown {
     const each = [...nodes].map(([name, { devices, duplicate, instances, soleInstance, invalid }]) => {
       const rates = new Map([...devices].map(([device, { rate }]) => [device, rate]));
       return [name, { rates, duplicate, instances, soleInstance, invalid }] as const;

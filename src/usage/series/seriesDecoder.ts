@@ -1,6 +1,6 @@
 import type { SeriesVisitor } from '../../prometheus/answer.ts';
-import type { KnownLabels, Place } from './seriesCache.ts';
-import { FactsReading, KeptRates, NodeReadings, type DeviceReading } from './nodeReadings.ts';
+import type { CachedSeries, Place } from './seriesCache.ts';
+import { FactSamples, RateTable, NodeSamples, type DeviceSamples } from './nodeSamples.ts';
 
 /** Which node a series speaks of; AMBIGUOUS stands for "several". */
 export interface SeriesResolver {
@@ -8,7 +8,7 @@ export interface SeriesResolver {
 }
 
 /** How many devices' series can't be attributed to one node, and some of them by name. */
-export interface Strays {
+export interface Unattributed {
   series: number;
   /** At most five, each only once. */
   examples: Set<string>;
@@ -37,30 +37,30 @@ type Labels = Owner & Readonly<Record<string, unknown>>;
  * Takes in the series of one answer, one after the other, and sorts them by node and device. Whatever is wrong with a
  * series is noted where it belongs and never becomes a number, nor an exception for the others.
  */
-export class Readings implements SeriesVisitor {
+export class SeriesDecoder implements SeriesVisitor {
   /** Where rates are kept, these are in it from `end()` until the next answer begins. */
-  readonly nodes: Map<string, NodeReadings>;
-  readonly unmatched: Strays = { series: 0, examples: new Set() };
-  readonly ambiguous: Strays = { series: 0, examples: new Set() };
+  readonly nodes: Map<string, NodeSamples>;
+  readonly unmatched: Unattributed = { series: 0, examples: new Set() };
+  readonly ambiguous: Unattributed = { series: 0, examples: new Set() };
   /** The server's time of evaluation, seconds since 1970: that of the first sample. */
   timeSeconds: number | undefined = undefined;
   readonly #resolver: SeriesResolver;
   readonly #field: 'rate' | 'peak' | undefined;
   /** Where the series before belonged. */
-  #last: { node: unknown; instance: unknown; readings: NodeReadings } | undefined = undefined;
-  readonly #kept: KeptRates | undefined;
+  #last: { node: unknown; instance: unknown; samples: NodeSamples } | undefined = undefined;
+  readonly #kept: RateTable | undefined;
   readonly #answerNumber: number;
 
   /**
    * @param samples what all of them are, where the series carry no metric name; rates may be kept, over those of the
    * answer before
    */
-  constructor(resolver: SeriesResolver, samples?: 'rate' | 'peak' | KeptRates) {
-    const kept = samples instanceof KeptRates ? samples : undefined;
+  constructor(resolver: SeriesResolver, samples?: 'rate' | 'peak' | RateTable) {
+    const kept = samples instanceof RateTable ? samples : undefined;
     this.#resolver = resolver;
-    this.#field = samples instanceof KeptRates ? 'rate' : samples;
+    this.#field = samples instanceof RateTable ? 'rate' : samples;
     this.#kept = kept;
-    this.nodes = kept?.nodes ?? new Map<string, NodeReadings>();
+    this.nodes = kept?.nodes ?? new Map<string, NodeSamples>();
     this.#answerNumber = kept === undefined ? 1 : ++kept.begun;
   }
 
@@ -73,7 +73,7 @@ export class Readings implements SeriesVisitor {
       return;
     }
     const node = this.#nodeOf(metric);
-    if (!(node instanceof NodeReadings)) {
+    if (!(node instanceof NodeSamples)) {
       note(node, metric);
       return;
     }
@@ -85,7 +85,7 @@ export class Readings implements SeriesVisitor {
    * Takes in a sample of a series whose labels are known, and the number as it is written. False, and no number is taken
    * in, where there is more to say than that: then `visit` has to say it.
    */
-  visitKnown(labels: KnownLabels, text: string): boolean {
+  visitKnown(labels: CachedSeries, text: string): boolean {
     const field = this.#field;
     if (field === undefined || this.timeSeconds === undefined) return false;
     const reading = this.#known(labels);
@@ -107,7 +107,7 @@ export class Readings implements SeriesVisitor {
   }
 
   /** Where a series belongs whose labels are known; undefined where it is of no node, or of no device. */
-  #known(labels: KnownLabels): DeviceReading | undefined {
+  #known(labels: CachedSeries): DeviceSamples | undefined {
     const { place, device } = labels;
     if (place !== undefined && this.#holds(place)) {
       place.node.begin(this.#answerNumber);
@@ -117,7 +117,7 @@ export class Readings implements SeriesVisitor {
     }
     if (typeof device !== 'string' || device === '') return undefined;
     const node = this.#nodeOf(labels);
-    if (!(node instanceof NodeReadings)) return undefined;
+    if (!(node instanceof NodeSamples)) return undefined;
     const reading = this.#readingOf(node, device);
     if (this.#kept !== undefined) labels.place = { places: this.#kept.places, node, reading };
     return reading;
@@ -128,20 +128,20 @@ export class Readings implements SeriesVisitor {
     return this.#kept !== undefined && places === this.#kept.places && answerNumber >= this.#kept.whole;
   }
 
-  /** The series of one node mostly come one after the other. Without a node: the strays that it is one of. */
-  #nodeOf({ node, instance }: Owner): NodeReadings | Strays {
+  /** The series of one node mostly come one after the other. Without a node: the count that it goes into. */
+  #nodeOf({ node, instance }: Owner): NodeSamples | Unattributed {
     const last = this.#last;
-    if (last !== undefined && last.node === node && last.instance === instance) return last.readings;
-    const readings = this.#lookUp(textOf(node), textOf(instance));
-    this.#last = readings instanceof NodeReadings ? { node, instance, readings } : undefined;
-    return readings;
+    if (last !== undefined && last.node === node && last.instance === instance) return last.samples;
+    const samples = this.#lookUp(textOf(node), textOf(instance));
+    this.#last = samples instanceof NodeSamples ? { node, instance, samples } : undefined;
+    return samples;
   }
 
-  #lookUp(label: string | undefined, instance: string | undefined): NodeReadings | Strays {
+  #lookUp(label: string | undefined, instance: string | undefined): NodeSamples | Unattributed {
     const name = this.#resolver.resolve(label, instance);
     if (typeof name !== 'string') return name === undefined ? this.unmatched : this.ambiguous;
     let node = this.nodes.get(name);
-    if (node === undefined) this.nodes.set(name, (node = new NodeReadings()));
+    if (node === undefined) this.nodes.set(name, (node = new NodeSamples()));
     node.begin(this.#answerNumber);
     node.noteInstance(instance ?? '');
     return node;
@@ -153,19 +153,19 @@ export class Readings implements SeriesVisitor {
     if (typeof time === 'number' && Number.isFinite(time)) this.timeSeconds = time;
   }
 
-  #empty(): DeviceReading {
-    if (this.#field === undefined) return new FactsReading();
+  #empty(): DeviceSamples {
+    if (this.#field === undefined) return new FactSamples();
     return this.#field === 'rate' ? { rate: undefined, answerNumber: 0 } : { peak: undefined };
   }
 
-  #readingOf(node: NodeReadings, device: string): DeviceReading {
+  #readingOf(node: NodeSamples, device: string): DeviceSamples {
     let reading = node.devices.get(device);
     if (reading === undefined) node.devices.set(device, (reading = this.#empty()));
     if (this.#kept !== undefined) node.beginDevice(reading);
     return reading;
   }
 
-  #read(node: NodeReadings, device: string, metric: Labels, value: unknown): void {
+  #read(node: NodeSamples, device: string, metric: Labels, value: unknown): void {
     const reading = this.#readingOf(node, device);
     const name = metric.__name__;
     if (name === DRIVER_METRIC) {
@@ -200,18 +200,18 @@ function numberFrom(text: string): number {
 }
 
 /** A speed that is no number only makes its device unmeasured. */
-function noteInvalid(node: NodeReadings, device: string, field: Field, value: unknown): void {
+function noteInvalid(node: NodeSamples, device: string, field: Field, value: unknown): void {
   if (field === 'speed') return;
   const text: unknown = Array.isArray(value) ? value[1] : undefined;
   const found = typeof text === 'string' ? JSON.stringify(text.slice(0, LONGEST_QUOTE)) : 'no float sample';
   node.noteInvalid(device, `${field} of ${device} is ${found}`);
 }
 
-function note(strays: Strays, metric: Labels | null | undefined): void {
+function note(unattributed: Unattributed, metric: Labels | null | undefined): void {
   const name = metric?.__name__;
   if (name !== undefined && name !== COUNTER_METRIC) return;
-  strays.series++;
-  if (strays.examples.size < MOST_EXAMPLES) strays.examples.add(nameLabels(metric ?? {}));
+  unattributed.series++;
+  if (unattributed.examples.size < MOST_EXAMPLES) unattributed.examples.add(nameLabels(metric ?? {}));
 }
 
 /** The labels that say whose a series is: not the device, so that a node's devices are one example. */

@@ -19,7 +19,7 @@ export function claimComponents(volume: PrometheusVolume | undefined, metadata: 
       ...(storageClassName === undefined ? {} : { storageClassName }),
     },
   };
-  return [{ part: 'prometheus', resource: PERSISTENT_VOLUME_CLAIMS, object }];
+  return [{ group: 'prometheus', resource: PERSISTENT_VOLUME_CLAIMS, object }];
 }
 
 /** Where samples are kept: an emptyDir, which goes with the pod, unless there is a volume. */

@@ -8,14 +8,14 @@ import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
 
 /** One object that the operator keeps in the cluster, and the part it belongs to. */
 export interface Component<T extends KubeObject = KubeObject> {
-  part: Part;
+  group: ComponentGroup;
   resource: Resource<T>;
   /** All that the operator wants to own of the object. */
   object: T;
 }
 
 /** What is switched on and off as a whole. */
-export type Part = 'exporter' | 'prometheus';
+export type ComponentGroup = 'exporter' | 'prometheus';
 
 /** 'Namespace traffic-operator-system-node-exporter', 'Service traffic-operator-system/prometheus'. */
 export function describeComponent(component: Component): string {

@@ -99,7 +99,7 @@ describe('rendered objects', () => {
   it('are owned by the operator where they share its namespace, as only there an owner counts', () => {
     const owned = allComponents(DEFAULTS, OWNER).filter(({ object }) => object.metadata?.ownerReferences !== undefined);
     expect(new Set(owned.map(({ object }) => object.metadata?.namespace))).toEqual(new Set([DEFAULTS.namespace]));
-    expect(owned.map(({ part }) => part)).toEqual(Array(4).fill('prometheus'));
+    expect(owned.map(({ group }) => group)).toEqual(Array(4).fill('prometheus'));
   });
 
   it('have names of their own, target ConfigMaps included', () => {

@@ -11,10 +11,10 @@ export const METRICS_PORT = 'metrics';
 /** Namespace, ServiceAccount, Service and DaemonSet of node-exporter, in the order in which they must come to be. */
 export function exporterComponents(options: MeasurementOptions): Component[] {
   return [
-    { part: 'exporter', resource: NAMESPACES, object: renderNamespace(options) },
-    { part: 'exporter', resource: SERVICE_ACCOUNTS, object: renderServiceAccount(options) },
-    { part: 'exporter', resource: SERVICES, object: renderService(options) },
-    { part: 'exporter', resource: DAEMONSETS, object: renderDaemonSet(options) },
+    { group: 'exporter', resource: NAMESPACES, object: renderNamespace(options) },
+    { group: 'exporter', resource: SERVICE_ACCOUNTS, object: renderServiceAccount(options) },
+    { group: 'exporter', resource: SERVICES, object: renderService(options) },
+    { group: 'exporter', resource: DAEMONSETS, object: renderDaemonSet(options) },
   ];
 }
 

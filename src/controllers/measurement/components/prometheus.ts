@@ -44,10 +44,10 @@ const WEB_PORT = 'web';
  */
 export function prometheusComponents(options: MeasurementOptions, owner?: V1OwnerReference): Component[] {
   return [
-    { part: 'prometheus', resource: SERVICE_ACCOUNTS, object: renderServiceAccount(options, owner) },
-    { part: 'prometheus', resource: CONFIG_MAPS, object: renderConfigMap(options, owner) },
-    { part: 'prometheus', resource: SERVICES, object: renderService(options, owner) },
-    { part: 'prometheus', resource: DEPLOYMENTS, object: renderDeployment(options, owner) },
+    { group: 'prometheus', resource: SERVICE_ACCOUNTS, object: renderServiceAccount(options, owner) },
+    { group: 'prometheus', resource: CONFIG_MAPS, object: renderConfigMap(options, owner) },
+    { group: 'prometheus', resource: SERVICES, object: renderService(options, owner) },
+    { group: 'prometheus', resource: DEPLOYMENTS, object: renderDeployment(options, owner) },
     // Last, though the pod waits for it that moment: a claim that cannot be changed as asked must stop nothing else.
     ...claimComponents(options.prometheus.volume, prometheusMeta(CLAIM_NAME, options, owner)),
   ];

@@ -17,7 +17,7 @@ export function targetsComponent(
   owner?: V1OwnerReference,
 ): Component<V1ConfigMap> {
   return {
-    part: 'prometheus',
+    group: 'prometheus',
     resource: CONFIG_MAPS,
     object: {
       apiVersion: 'v1',

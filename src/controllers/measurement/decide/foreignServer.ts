@@ -10,7 +10,7 @@ const ANSWERING = ['Service', 'Deployment'];
  */
 export function foreignServer(components: readonly ObservedComponent[]): string | undefined {
   const servers = components.filter(
-    ({ component: { part, resource } }) => part === 'prometheus' && ANSWERING.includes(resource.kind),
+    ({ component: { group, resource } }) => group === 'prometheus' && ANSWERING.includes(resource.kind),
   );
   const foreign = servers.find(isForeign);
   if (foreign === undefined) return undefined;

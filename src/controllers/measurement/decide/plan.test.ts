@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { describeComponent } from '../components/component.ts';
-import type { Component, Part } from '../components/component.ts';
+import type { Component, ComponentGroup } from '../components/component.ts';
 import { allComponents } from '../components/components.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import { planComponents } from './plan.ts';
@@ -47,7 +47,7 @@ interface Row {
   why: string;
   components?: ObservedComponent[];
   enabled?: typeof BOTH;
-  unknown?: Part[];
+  unknown?: ComponentGroup[];
   strangers?: string[];
   apply?: string[];
   remove?: string[];

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { describeComponent } from '../components/component.ts';
-import type { Component, Part } from '../components/component.ts';
+import type { Component, ComponentGroup } from '../components/component.ts';
 import { isOurs } from '../names.ts';
 
 /** A component, and what the cluster has under its name. */
@@ -13,9 +13,9 @@ export interface ObservedComponent {
 export interface Observation {
   /** In the order in which they must come to be. */
   readonly components: readonly ObservedComponent[];
-  readonly enabled: Readonly<Record<Part, boolean>>;
+  readonly enabled: Readonly<Record<ComponentGroup, boolean>>;
   /** Parts of which not everything is known, for lack of a right to watch it. */
-  readonly unknown: ReadonlySet<Part>;
+  readonly unknown: ReadonlySet<ComponentGroup>;
   /** Names of pods in the exporter's namespace that are not ours; read only where that namespace may have to go. */
   readonly strangers: readonly string[];
 }
@@ -57,9 +57,9 @@ export interface Plan {
  * In a namespace that is not ours ours are still made, so that an administrator may have made it beforehand.
  */
 export function planComponents(observation: Observation): Plan {
-  const known = observation.components.filter(({ component }) => !observation.unknown.has(component.part));
-  const on = known.filter(({ component }) => observation.enabled[component.part]);
-  const off = known.filter(({ component }) => !observation.enabled[component.part]);
+  const known = observation.components.filter(({ component }) => !observation.unknown.has(component.group));
+  const on = known.filter(({ component }) => observation.enabled[component.group]);
+  const off = known.filter(({ component }) => !observation.enabled[component.group]);
   const foreign = on.filter(isForeign);
   const leaving = on.filter((each) => isOwned(each) && isLeaving(each));
   const keptNamespaces = off.filter((each) => isRemovable(each) && keepsStrangers(each, off, observation.strangers));

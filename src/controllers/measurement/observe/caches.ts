@@ -9,7 +9,7 @@ import { ENDPOINT_SLICES, PODS } from '../../../runtime/client/resources.ts';
 import type { Transport } from '../../../runtime/client/transport.ts';
 import { allComponents, allTargetComponents } from '../components/components.ts';
 import { describeComponent } from '../components/component.ts';
-import type { Component, Part } from '../components/component.ts';
+import type { Component, ComponentGroup } from '../components/component.ts';
 import { prometheusSelector } from '../components/prometheus.ts';
 import type { Problem } from '../decide/plan.ts';
 import { EXPORTER_NAME, exporterNamespace, PART_OF, selectorText } from '../names.ts';
@@ -23,7 +23,7 @@ export interface Caches {
   /** What the API server does not let us watch, in its own words. */
   refusals(): Problem[];
   /** Parts of which not everything is known that would be looked at to change them. */
-  unknownParts(): ReadonlySet<Part>;
+  unknownGroups(): ReadonlySet<ComponentGroup>;
   /** Whether all is known that the targets depend on. */
   readonly knowsTargets: boolean;
   /** What the cluster has under a component's name, whoever made it. */
@@ -89,8 +89,8 @@ export function createCaches({ options, ...given }: CachesOptions): Caches {
       return informers.every(({ synced, refusal }) => synced || refusal !== undefined);
     },
     refusals: () => watched.flatMap(({ object, informer }) => refusalProblem(object, informer)),
-    unknownParts: () =>
-      new Set(parts.filter(({ informer }) => !isKnown(informer)).map(({ component }) => component.part)),
+    unknownGroups: () =>
+      new Set(parts.filter(({ informer }) => !isKnown(informer)).map(({ component }) => component.group)),
     get knowsTargets() {
       return deciding.every(isKnown);
     },

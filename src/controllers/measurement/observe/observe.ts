@@ -4,7 +4,7 @@ import { isNotFound } from '../../../runtime/client/errors.ts';
 import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, PODS } from '../../../runtime/client/resources.ts';
-import type { Component, Part } from '../components/component.ts';
+import type { Component, ComponentGroup } from '../components/component.ts';
 import { allComponents, allTargetComponents } from '../components/components.ts';
 import { lacksExporters, type ExportersObservation } from '../decide/missingExporters.ts';
 import type { Observation, ObservedComponent } from '../decide/plan.ts';
@@ -16,7 +16,7 @@ export interface Sources {
   client: Client;
   live: (component: Component) => KubeObject | undefined | Promise<KubeObject | undefined>;
   /** Parts about whose objects `live` may be wrong. */
-  unknown: ReadonlySet<Part>;
+  unknown: ReadonlySet<ComponentGroup>;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import type { PrometheusClient, Question } from '../../../prometheus/prometheusClient.ts';
+import type { PrometheusClient, InstantQuery } from '../../../prometheus/prometheusClient.ts';
 import { allComponents } from '../components/components.ts';
 import { foreignServer } from '../decide/foreignServer.ts';
 import type { ObservedComponent } from '../decide/plan.ts';
@@ -12,7 +12,7 @@ const THEIRS: KubeObject = { metadata: { name: 'prometheus', labels: { app: 'the
 /** All components, as ours but for those of a kind and part that are somebody else's. */
 function observed(part?: string, kind?: string): ObservedComponent[] {
   return allComponents(defaultMeasurementOptions('ops')).map((component) => {
-    const isTheirs = component.part === part && component.resource.kind === kind;
+    const isTheirs = component.group === part && component.resource.kind === kind;
     return { component, live: isTheirs ? THEIRS : component.object };
   });
 }
@@ -25,11 +25,11 @@ describe('foreignServer', () => {
   });
 
   it.each([
-    { part: undefined, kind: undefined, why: 'all is ours' },
-    { part: 'prometheus', kind: 'ServiceAccount', why: 'nothing is asked through it' },
-    { part: 'exporter', kind: 'Service', why: 'the exporter is not what is asked' },
-  ])('has nothing to say of $part $kind: $why', ({ part, kind }) => {
-    expect(foreignServer(observed(part, kind))).toBeUndefined();
+    { group: undefined, kind: undefined, why: 'all is ours' },
+    { group: 'prometheus', kind: 'ServiceAccount', why: 'nothing is asked through it' },
+    { group: 'exporter', kind: 'Service', why: 'the exporter is not what is asked' },
+  ])('has nothing to say of $group $kind: $why', ({ group, kind }) => {
+    expect(foreignServer(observed(group, kind))).toBeUndefined();
   });
 
   it('has nothing to say before there is anything', () => {
@@ -51,11 +51,11 @@ describe('a client of the own Prometheus', () => {
       close: () => void (closed = true),
     };
     const client = askingOnlyOurs(inner, () => foreign);
-    const question = { expression: 'up' } as Question;
-    await expect(client.query(question)).rejects.toMatchObject({ reason: 'BadConfiguration', message: foreign });
+    const query = { expression: 'up' } as InstantQuery;
+    await expect(client.query(query)).rejects.toMatchObject({ reason: 'BadConfiguration', message: foreign });
     expect(asked).toEqual([]);
     foreign = undefined;
-    await client.query(question);
+    await client.query(query);
     expect(asked).toEqual(['up']);
     client.close();
     expect(closed).toBe(true);

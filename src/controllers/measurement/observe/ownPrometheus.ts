@@ -9,10 +9,10 @@ import { PrometheusError } from '../../../prometheus/prometheusError.ts';
  */
 export function askingOnlyOurs(client: PrometheusClient, foreign: () => string | undefined): PrometheusClient {
   return {
-    async query(question) {
+    async query(query) {
       const problem = foreign();
       if (problem !== undefined) throw new PrometheusError('BadConfiguration', problem);
-      return client.query(question);
+      return client.query(query);
     },
     close: () => client.close(),
   };

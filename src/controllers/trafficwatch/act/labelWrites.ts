@@ -17,7 +17,7 @@ interface Step {
 
 /**
  * What this process wrote on nodes lately, by which a label that somebody changes again and again is known. It is lost
- * with the process: the next leader counts anew, and is in a fight as soon as it has put the label right that often.
+ * with the process: the next leader counts anew, and is in a contention as soon as it has put the label right that often.
  */
 export class LabelWrites {
   readonly #byNode = new Map<string, Writes>();
@@ -25,7 +25,7 @@ export class LabelWrites {
   /**
    * A TrafficWatch that is new writes the same on one node after the other, and what is equal is one object for all:
    * fifty TrafficWatches over ten thousand nodes are half a million writes to remember. One step only: a map from each
-   * state to the next would hold every state of a fight that goes on.
+   * state to the next would hold every state of a contention that goes on.
    */
   #last: Step | undefined;
   #views: { readonly nodes: readonly CachedNode[]; readonly views: readonly NodeView[] } | undefined;

@@ -14,7 +14,7 @@ import type { Claim, Observation } from '../observe/observation.ts';
 import { FINALIZER } from '../names.ts';
 import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
-import { decideFights, type LabelFight, type LabelRef } from './labels/labelContention.ts';
+import { decideContention, type ContendedLabel, type LabelRef } from './labels/labelContention.ts';
 import { measuredNodes } from './verdict/measuredNodes.ts';
 import { decideNodeLabels, releaseLabels, type LabelChanges } from './labels/nodeLabels.ts';
 import { ownerBefore } from './labels/ownership.ts';
@@ -33,7 +33,7 @@ export interface Plan {
   readonly finalizer: 'Add' | 'Keep' | 'Remove';
   readonly labels: LabelChanges;
   /** Labels that somebody changes again as often as they are put right. */
-  readonly fights: readonly LabelFight[];
+  readonly contended: readonly ContendedLabel[];
   /** Labels that have stood since they were written, for long enough to look no further. */
   readonly labelsAtRest: readonly LabelRef[];
   readonly deployment: DeploymentDecision | undefined;
@@ -55,7 +55,7 @@ export interface Plan {
 const NOTHING: Plan = {
   finalizer: 'Keep',
   labels: new Map(),
-  fights: [],
+  contended: [],
   labelsAtRest: [],
   deployment: undefined,
   verdicts: [],
@@ -166,11 +166,11 @@ function planLive(o: Observation, labelKey: string): Plan {
   const verdicts = decideVerdicts(o, labelKey, previousKey);
   const wanted = decideNodeLabels({ nodes: o.nodes, verdicts, labelKey, previousKey, mayRelease, previousInForce });
   const keys = [labelKey, previousKey].filter((key) => key !== undefined);
-  const { labels, fights, over } = decideFights({ nodes: o.nodes, keys, wanted, pass: o.current?.pass ?? 0 });
+  const { labels, contended, over } = decideContention({ nodes: o.nodes, keys, wanted, pass: o.current?.pass ?? 0 });
   return {
     finalizer: 'Add',
     labels,
-    fights,
+    contended,
     labelsAtRest: over,
     deployment,
     verdicts,

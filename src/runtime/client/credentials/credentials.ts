@@ -39,7 +39,7 @@ export class Credentials {
   /** The files as they were before the identity in use was read, and before one that was refused. */
   #filesUsed = '';
   #filesRefused: string | undefined;
-  /** Readings follow one another, so that an older one never replaces a newer one. */
+  /** SeriesDecoder follow one another, so that an older one never replaces a newer one. */
   #turn = Promise.resolve();
   #timer: Timer | undefined;
   #lastRefresh = -Infinity;

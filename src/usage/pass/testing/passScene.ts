@@ -1,36 +1,36 @@
 import { isDeepStrictEqual } from 'node:util';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import type { KnownNode } from '../../../nodes/nodeNames.ts';
-import { Passes, type Finding } from '../usageCollector.ts';
+import { UsageCollector, type Finding } from '../usageCollector.ts';
 import type { UsageQuery } from '../queries.ts';
-import { Questions } from '../queryRunner.ts';
+import { QueryRunner } from '../queryRunner.ts';
 import { FakePrometheus, type FakeDevice } from '../../../prometheus/testing/fakePrometheus.ts';
 
-const PATIENCE = { signal: new AbortController().signal, timeoutMs: 8_000 };
+const DEADLINE = { signal: new AbortController().signal, timeoutMs: 8_000 };
 export const QUERY = { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [], direction: 'transmit' } as const;
 
 /** Passes over a Prometheus and by a clock that a test moves. */
 export class PassScene {
   readonly clock = new FakeClock();
   readonly prometheus = new FakePrometheus();
-  passes: Passes;
+  collector: UsageCollector;
   #nodes: ReadonlyMap<string, KnownNode> = new Map();
 
   constructor(query: UsageQuery = QUERY) {
-    this.passes = this.passesOf(query);
+    this.collector = this.collectorOf(query);
   }
 
-  passesOf(query: UsageQuery): Passes {
+  collectorOf(query: UsageQuery): UsageCollector {
     const { clock, prometheus: client } = this;
-    const questions = new Questions({ client, query, clock });
-    return new Passes({ questions, query, clock, background: (work) => work(PATIENCE) });
+    const queries = new QueryRunner({ client, query, clock });
+    return new UsageCollector({ queries, query, clock, background: (work) => work(DEADLINE) });
   }
 
   /** One pass, and what it has read beside it. The same nodes as before are the same map, too, as an informer has it. */
   async next(nodes: Record<string, KnownNode>): Promise<Finding> {
     if (!isDeepStrictEqual(Object.fromEntries(this.#nodes), nodes)) this.#nodes = new Map(Object.entries(nodes));
-    const finding = await this.passes.next(this.#nodes, this.clock.now(), PATIENCE);
-    await this.passes.settled();
+    const finding = await this.collector.next(this.#nodes, this.clock.now(), DEADLINE);
+    await this.collector.settled();
     return finding;
   }
 }

@@ -36,7 +36,7 @@ function exportersRules(windowSeconds: number): RecordingRule[] {
   return [
     {
       record: 'node_device:node_network_transmit_bytes:rate',
-      why: 'Devices that count: not by a name of container networks, no slave of a bond, no virtual driver, nothing that\nlies on another device. The operator looks at these in the same order (src/usage/evaluate/devices.ts).',
+      why: 'Devices that count: not by a name of container networks, no slave of a bond, no virtual driver, nothing that\nlies on another device. The operator looks at these in the same order (docs/devices.md).',
       expr: transmitRate(windowSeconds),
     },
     {

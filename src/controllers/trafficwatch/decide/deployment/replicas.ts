@@ -36,7 +36,7 @@ function autoscalerOf({ metadata }: V1Deployment): string | undefined {
 }
 
 /**
- * Whether an autoscaler has its way with the replicas. A fight would start and stop pods at each of its looks, so that
+ * Whether an autoscaler has its way with the replicas. A contention would start and stop pods at each of its looks, so that
  * the spec yields; that is told, since nobody can want both.
  *
  * | replicas in the spec | set last by            | the Deployment says that we yielded with | then |

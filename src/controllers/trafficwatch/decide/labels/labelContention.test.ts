@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KEY } from '../../testing/observations.ts';
 import type { LabelWrite } from '../../observe/observation.ts';
-import { decideFights, passesToWait } from './labelContention.ts';
+import { decideContention, passesToWait } from './labelContention.ts';
 
 const OTHER = 'other.traffic.example.com/unfit';
 const last = (changes: Partial<LabelWrite> = {}): LabelWrite => ({ value: 'false', rewrites: 0, pass: 10, ...changes });
@@ -10,7 +10,7 @@ function decide(write: LabelWrite | undefined, pass: number, wanted?: Record<str
   const writes = write === undefined ? {} : { writes: { [KEY]: write } };
   const nodes = [{ name: 'n1', labels: { [KEY]: 'true' }, createdAt: 0, ...writes }];
   const changes = new Map(wanted === undefined ? [] : [['n1', wanted]]);
-  const { labels, ...rest } = decideFights({ nodes, keys: [KEY], wanted: changes, pass });
+  const { labels, ...rest } = decideContention({ nodes, keys: [KEY], wanted: changes, pass });
   return { ...rest, labels: Object.fromEntries(labels) };
 }
 
@@ -20,16 +20,16 @@ describe('passesToWait', () => {
   });
 });
 
-describe('decideFights', () => {
+describe('decideContention', () => {
   const again = { [KEY]: 'false' } as const;
 
   it('lets through what is written for the first time, or anew long after', () => {
-    expect(decide(undefined, 10, again)).toEqual({ labels: { n1: again }, fights: [], over: [] });
+    expect(decide(undefined, 10, again)).toEqual({ labels: { n1: again }, contended: [], over: [] });
   });
 
   it('puts a label right once a pass', () => {
     expect(decide(last(), 10, again).labels).toEqual({});
-    expect(decide(last(), 11, again)).toEqual({ labels: { n1: again }, fights: [], over: [] });
+    expect(decide(last(), 11, again)).toEqual({ labels: { n1: again }, contended: [], over: [] });
   });
 
   it('never holds back a verdict that turned', () => {
@@ -41,33 +41,36 @@ describe('decideFights', () => {
     expect(decide(last(), 10, { ...again, [OTHER]: 'true' }).labels).toEqual({ n1: { [OTHER]: 'true' } });
   });
 
-  it('calls it a fight after three rewrites, and waits longer after each', () => {
-    expect(decide(last({ rewrites: 2 }), 11, again).fights).toEqual([]);
-    const fight = last({ rewrites: 4, rival: 'robot' });
+  it('calls it a contention after three rewrites, and waits longer after each', () => {
+    expect(decide(last({ rewrites: 2 }), 11, again).contended).toEqual([]);
+    const contention = last({ rewrites: 4, rival: 'robot' });
     for (const [pass, due] of [
       [13, false],
       [14, true],
     ] as const) {
-      const { fights, labels } = decide(fight, pass, again);
-      expect(fights).toEqual([{ node: 'n1', key: KEY, rival: 'robot' }]);
+      const { contended, labels } = decide(contention, pass, again);
+      expect(contended).toEqual([{ node: 'n1', key: KEY, rival: 'robot' }]);
       expect(labels).toEqual(due ? { n1: again } : {});
     }
   });
 
-  it('takes a fight to go on while the wait is longer than the peace would have to be', () => {
-    const { fights, over } = decide(last({ rewrites: 7 }), 39, again);
-    expect([fights.length, over]).toEqual([1, []]);
+  it('takes a contention to go on while the wait is longer than the peace would have to be', () => {
+    const { contended, over } = decide(last({ rewrites: 7 }), 39, again);
+    expect([contended.length, over]).toEqual([1, []]);
   });
 
   it('is over when the label has stood for 12 passes', () => {
-    const fight = last({ rewrites: 5 });
-    expect(decide(fight, 21)).toMatchObject({ fights: [{ node: 'n1' }], over: [] });
-    expect(decide(fight, 22)).toMatchObject({ fights: [], over: [{ node: 'n1', key: KEY }] });
+    const contention = last({ rewrites: 5 });
+    expect(decide(contention, 21)).toMatchObject({ contended: [{ node: 'n1' }], over: [] });
+    expect(decide(contention, 22)).toMatchObject({ contended: [], over: [{ node: 'n1', key: KEY }] });
   });
 
   it('leaves the keys of other TrafficWatches to them', () => {
     const writes = { [OTHER]: last({ rewrites: 9 }) };
     const nodes = [{ name: 'n1', labels: {}, createdAt: 0, writes }];
-    expect(decideFights({ nodes, keys: [KEY], wanted: new Map(), pass: 99 })).toMatchObject({ fights: [], over: [] });
+    expect(decideContention({ nodes, keys: [KEY], wanted: new Map(), pass: 99 })).toMatchObject({
+      contended: [],
+      over: [],
+    });
   });
 });

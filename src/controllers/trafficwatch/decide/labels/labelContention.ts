@@ -8,21 +8,21 @@ export interface LabelRef {
 }
 
 /** A label that somebody changes again as often as it is put right. */
-export interface LabelFight extends LabelRef {
+export interface ContendedLabel extends LabelRef {
   readonly rival?: string | undefined;
 }
 
 /** What becomes of the label changes that are wanted. */
-export interface FightsDecision {
+export interface ContentionDecision {
   /** Those that are due; the others wait for a later pass. */
   readonly labels: LabelChanges;
-  readonly fights: readonly LabelFight[];
+  readonly contended: readonly ContendedLabel[];
   /** Writes that have stood for long enough to be forgotten. */
   readonly over: readonly LabelRef[];
 }
 
 /** So often somebody may have had a reason; a person does not edit a label three times in a few passes. */
-const FIGHT_AFTER_REWRITES = 3;
+const CONTENDED_AFTER_REWRITES = 3;
 
 /**
  * Passes between two rewrites, as the kubelet waits between restarts of a container that crashes: 10 s, twice as long
@@ -36,7 +36,7 @@ const QUIET_PASSES = 12;
 
 /** | rewrites so far | 0 to 2 | 3 | 4 | 5 | 6  | more | and passes to wait: | 1 | 2 | 4 | 8 | 16 | 30 | */
 export function passesToWait(rewrites: number): number {
-  const doublings = Math.max(rewrites - FIGHT_AFTER_REWRITES + 1, 0);
+  const doublings = Math.max(rewrites - CONTENDED_AFTER_REWRITES + 1, 0);
   return Math.min(2 ** doublings, LONGEST_WAIT_PASSES);
 }
 
@@ -48,22 +48,22 @@ export function passesToWait(rewrites: number): number {
  * | another value, or none of ours before | any    | written                                     |
  * | the same value again   | the wait is over      | written: a rewrite                          |
  * | the same value again   | the wait is not over  | held back                                   |
- * | nothing                | QUIET_PASSES or more  | forgotten, and with it the fight            |
+ * | nothing                | QUIET_PASSES or more  | forgotten, and with it the contention            |
  *
- * From FIGHT_AFTER_REWRITES rewrites on, until it is forgotten, it is a fight.
+ * From CONTENDED_AFTER_REWRITES rewrites on, until it is forgotten, it is a contention.
  *
  * @param input.keys the label keys of this TrafficWatch
  * @param input.pass number of the newest pass
  */
-export function decideFights(input: {
+export function decideContention(input: {
   nodes: readonly NodeView[];
   keys: readonly string[];
   wanted: LabelChanges;
   pass: number;
-}): FightsDecision {
+}): ContentionDecision {
   const { nodes, keys, wanted, pass } = input;
   const labels = new Map<string, LabelChange>(wanted);
-  const fights: LabelFight[] = [];
+  const contended: ContendedLabel[] = [];
   const over: LabelRef[] = [];
   for (const { name: node, writes } of nodes) {
     for (const key of writes === undefined ? [] : keys) {
@@ -73,10 +73,10 @@ export function decideFights(input: {
       const passes = pass - last.pass;
       if (isWanted && passes < passesToWait(last.rewrites)) holdBack(labels, node, key);
       if (!isWanted && passes >= QUIET_PASSES) over.push({ node, key });
-      else if (last.rewrites >= FIGHT_AFTER_REWRITES) fights.push({ node, key, rival: last.rival });
+      else if (last.rewrites >= CONTENDED_AFTER_REWRITES) contended.push({ node, key, rival: last.rival });
     }
   }
-  return { labels, fights, over };
+  return { labels, contended, over };
 }
 
 function holdBack(labels: Map<string, LabelChange>, node: string, key: string): void {

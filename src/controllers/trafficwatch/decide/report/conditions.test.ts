@@ -104,9 +104,9 @@ describe('MetricsAvailable', () => {
   });
 
   it('names a node whose capacity fell, whatever its verdict, and is true all the same', () => {
-    const fall = { fromBytesPerSecond: 2.5e9, devices: ['bond0'] };
+    const drop = { fromBytesPerSecond: 2.5e9, devices: ['bond0'] };
     const nodes = new Map(Object.entries(HEALTHY).map(([node, percent]) => [node, usage(node, percent)]));
-    nodes.set('n2', usage('n2', 1, { capacityBytesPerSecond: 1.25e9, fall }));
+    nodes.set('n2', usage('n2', 1, { capacityBytesPerSecond: 1.25e9, drop }));
     expect(conditionOf('MetricsAvailable', { nodes })).toMatchObject({
       status: 'True',
       reason: 'AllMeasured',

@@ -1,7 +1,7 @@
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
 import { setCondition, type Condition } from '../../../../runtime/controller/conditions.ts';
-import { describeFall } from '../../../../usage/evaluate/capacityDrop.ts';
+import { describeDrop } from '../../../../usage/evaluate/capacityDrop.ts';
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import {
   clockOffsetMinutes,
@@ -9,11 +9,11 @@ import {
   windowIsTooShort,
   type Snapshot,
 } from '../../../../usage/evaluate/snapshot.ts';
-import { describeStrays } from '../../../../usage/evaluate/unattributedSeries.ts';
+import { describeUnattributed } from '../../../../usage/evaluate/unattributedSeries.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
 import { WAIT_FOR_DATA_MS, waitingSinceOf } from '../deployment/deployment.ts';
 import type { Failure } from '../failure.ts';
-import type { LabelFight } from '../labels/labelContention.ts';
+import type { ContendedLabel } from '../labels/labelContention.ts';
 import { measuredNodes, type MeasuredNode } from '../verdict/measuredNodes.ts';
 import { once } from '../once.ts';
 import { passFailureReason } from './passFailure.ts';
@@ -54,8 +54,8 @@ function undecided(o: Observation, plan: Plan): Draft {
   return draft('False', Reason.DecidedWithoutData, `${waited}; until they do, ${meanwhile}`);
 }
 
-function fightsMessage(fights: readonly LabelFight[]): string {
-  const labels = fights.map(({ node, key, rival }) => {
+function fightsMessage(contended: readonly ContendedLabel[]): string {
+  const labels = contended.map(({ node, key, rival }) => {
     const by = rival === undefined ? '' : ` (by field manager "${rival}")`;
     return `label ${key} of node ${node}${by}`;
   });
@@ -75,7 +75,7 @@ function reconciling({ watch }: Observation, plan: Plan, failures: readonly Fail
     const more = failures.length > 1 ? ` (and ${failures.length - 1} more)` : '';
     return draft('True', failure.reason, `${failure.message}${more}`);
   }
-  if (plan.fights.length > 0) return draft('True', Reason.LabelContested, fightsMessage(plan.fights));
+  if (plan.contended.length > 0) return draft('True', Reason.LabelContested, fightsMessage(plan.contended));
   const contested = plan.deployment?.kind === 'Apply' ? plan.deployment.contested : undefined;
   if (contested) return draft('True', Reason.ReplicasContested, contestedMessage(watch, contested));
   if (plan.renaming) return draft('True', Reason.LabelRenaming, 'moving nodes and Deployment to the new label key');
@@ -154,10 +154,10 @@ function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
   const none = unmeasured.length === o.nodes.length - notMeasuredOf(o).length;
   const due = none ? unmeasured : unmeasured.filter(({ createdAt }) => o.now - createdAt >= JOINING_MS);
   const warned = current.warnings.length === 0 ? '' : `Prometheus warns: ${named(current.warnings)}`;
-  const strays = describeStrays(current);
+  const unattributed = describeUnattributed(current);
   if (due.length > 0) {
     const names = due.map(({ name }) => `${name} (${whyUnmeasured(current.nodes.get(name))})`).sort();
-    const found = [`no usable figures for ${named(names)}`, warned, ...strays].filter((part) => part !== '');
+    const found = [`no usable figures for ${named(names)}`, warned, ...unattributed].filter((part) => part !== '');
     return draft(
       'False',
       none ? Reason.NoData : Reason.PartialData,
@@ -167,7 +167,7 @@ function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
   if (o.nodes.length > 0 && notMeasuredOf(o).length === o.nodes.length) {
     return draft('False', Reason.NoData, `no node can be measured${notMeasured(o)}`);
   }
-  if (warned !== '') return draft('False', Reason.PartialData, [warned, ...strays].join('; '));
+  if (warned !== '') return draft('False', Reason.PartialData, [warned, ...unattributed].join('; '));
   if (windowIsTooShort(current)) {
     const message = `the rate window holds fewer than ${LEAST_SAMPLES_PER_WINDOW} scrapes; lengthen --window or scrape more often`;
     return draft('False', Reason.WindowTooShort, message);
@@ -178,8 +178,8 @@ function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
 const fallsOf = once((nodes: readonly MeasuredNode[]): readonly string[] => {
   const found: string[] = [];
   for (const { node, current } of nodes) {
-    const fall = current && describeFall(current);
-    if (fall !== undefined) found.push(`${node.name}: ${fall}`);
+    const drop = current && describeDrop(current);
+    if (drop !== undefined) found.push(`${node.name}: ${drop}`);
   }
   return found.sort();
 });

@@ -86,7 +86,7 @@ function turnedByStatus(before: TrafficWatchStatus | undefined, after: TrafficWa
 function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to: Side): Turned[] {
   if (plan.labels.size === 0) return [];
   const keys = [labelKeyOf(o.watch), previousKeyOf(o.watch)].filter((key) => key !== undefined);
-  const contested = new Set(plan.fights.map(({ node }) => node));
+  const contested = new Set(plan.contended.map(({ node }) => node));
   return o.nodes.flatMap(({ name, labels }, place) => {
     // What a rival writes is no verdict.
     if (contested.has(name) || !plan.labels.has(name)) return [];

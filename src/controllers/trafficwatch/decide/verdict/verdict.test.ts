@@ -177,7 +177,7 @@ describe('labelValueOf', () => {
 });
 
 describe('a node whose capacity fell', () => {
-  const fell = { capacityBytesPerSecond: 1.25e9, fall: { fromBytesPerSecond: 2.5e9, devices: ['bond0'] } };
+  const fell = { capacityBytesPerSecond: 1.25e9, drop: { fromBytesPerSecond: 2.5e9, devices: ['bond0'] } };
   const verdict = (percent: number, label?: LabelValue) => {
     const current = usage('n1', percent, fell);
     return decideVerdict({ maxPercent: 50, current, previous: current, label, passError: undefined });

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../../../api/trafficwatch/schema.ts';
 import { isNotMeasurable, type NotMeasurable } from '../../../../nodes/notMeasurable.ts';
-import { describeFall, isAboveForFall } from '../../../../usage/evaluate/capacityDrop.ts';
+import { describeDrop, isAboveForDrop } from '../../../../usage/evaluate/capacityDrop.ts';
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import { once } from '../once.ts';
 
@@ -83,8 +83,8 @@ const noFigure: Check = ({ current, notMeasurable }) => {
 
 /** A node that is above only since its capacity fell is told apart: it is the network that needs looking after. */
 function above(message: string, usage: NodeUsage | undefined, maxPercent: number): [reason: string, message: string] {
-  if (!usage || !isAboveForFall(usage, maxPercent)) return ['AboveThreshold', message];
-  return ['CapacityFell', `${message}; ${describeFall(usage) ?? ''}`];
+  if (!usage || !isAboveForDrop(usage, maxPercent)) return ['AboveThreshold', message];
+  return ['CapacityFell', `${message}; ${describeDrop(usage) ?? ''}`];
 }
 
 const twoPassesAgree: Check = ({ current, previous, maxPercent }) => {

@@ -7,7 +7,7 @@ export type Outcome = 'success' | 'requeue_after' | 'waiting' | 'retry_after' | 
 export type NextLook = { when: 'never' } | { when: 'after'; ms: number } | { when: 'backoff'; atLeastMs: number };
 
 /** What an error of a reconcile asks for. */
-export interface Disposition {
+export interface RequeuePolicy {
   outcome: Outcome;
   /** CamelCase; the `reason` label of the error counter. */
   reason: string;
@@ -28,7 +28,7 @@ export interface Disposition {
  * | ApiError       | backoff, Retry-After at the least  | yes              |
  * | any other      | backoff                            | yes              |
  */
-export function dispositionOf(error: unknown): Disposition {
+export function requeuePolicy(error: unknown): RequeuePolicy {
   if (error instanceof WaitingError) {
     const { reason, retryAfterMs } = error;
     return { outcome: 'waiting', reason, next: { when: 'after', ms: retryAfterMs }, isFailure: false };

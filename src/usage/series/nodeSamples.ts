@@ -1,7 +1,7 @@
 import type { DeviceFacts } from './deviceFacts.ts';
 
 /** What an answer says of one device. */
-export interface DeviceReading extends DeviceFacts {
+export interface DeviceSamples extends DeviceFacts {
   /** Bytes per second. */
   rate?: number | undefined;
   /** Highest speed of late, bytes per second. */
@@ -11,7 +11,7 @@ export interface DeviceReading extends DeviceFacts {
 }
 
 /** What answers with facts say of one device. Those with one figure a device have no room for others. */
-export class FactsReading implements DeviceFacts {
+export class FactSamples implements DeviceFacts {
   total: number | undefined = undefined;
   speed: number | undefined = undefined;
   flags: number | undefined = undefined;
@@ -23,8 +23,8 @@ export class FactsReading implements DeviceFacts {
 const NOTHING_INVALID: ReadonlyMap<string, string> = new Map();
 
 /** What an answer says of one node. There are as many of these as nodes in each pass, so it holds little that is empty. */
-export class NodeReadings {
-  readonly devices = new Map<string, DeviceReading>();
+export class NodeSamples {
+  readonly devices = new Map<string, DeviceSamples>();
   /** Which answer spoke of it last. */
   answerNumber = 0;
   /** Of so many of its devices that answer spoke. Counted of kept rates alone. */
@@ -63,7 +63,7 @@ export class NodeReadings {
   }
 
   /** Forgets the rate that another answer told of a device of it. */
-  beginDevice(device: DeviceReading): void {
+  beginDevice(device: DeviceSamples): void {
     if (device.answerNumber === this.answerNumber) return;
     device.answerNumber = this.answerNumber;
     device.rate = undefined;
@@ -96,9 +96,9 @@ export class NodeReadings {
  * last until the next are what V8's collector works on longest; and where a series was found to belong need not be
  * looked up again.
  */
-export class KeptRates {
+export class RateTable {
   /** Those of the last answer, once that was read to its end. */
-  readonly nodes = new Map<string, NodeReadings>();
+  readonly nodes = new Map<string, NodeSamples>();
   /** How many answers were begun. */
   begun = 0;
   /** The number of the last that was read to its end. */
