@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const setupFiles = ['test/patience.ts'];
+const setupFiles = ['test/harness/waitFor.ts'];
 
 /** The levels, each a project: what needs nothing, a real API server, helm, buildah, the lab. */
 export default defineConfig({

@@ -1,4 +1,4 @@
-import { socketsTo } from '../faults/sockets.ts';
+import { socketsTo } from '../harness/sockets.ts';
 
 const LOOK_EVERY_MS = 100;
 

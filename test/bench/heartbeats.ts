@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { binary } from '../lab/binaries.ts';
-import { start } from '../integration/process.ts';
+import { start } from '../harness/process.ts';
 import type { World } from './world.ts';
 
 /** A kubelet reports a status that has not changed every 5 minutes (nodeStatusReportFrequency). */

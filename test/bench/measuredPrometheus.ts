@@ -11,7 +11,7 @@ import {
 } from '../../src/controllers/measurement/components/prometheusConfig.ts';
 import { OPERATOR_FILE } from '../../src/controllers/measurement/names.ts';
 import { defaultMeasurementOptions, PROMETHEUS_PORT } from '../../src/controllers/measurement/options.ts';
-import { startPrometheus } from '../integration/prometheus.ts';
+import { startPrometheus } from '../harness/prometheus.ts';
 
 const EXPORTER = fileURLToPath(new URL('exporter.ts', import.meta.url));
 /** Nodes that one target speaks for. */

@@ -1,4 +1,4 @@
-import type { Operator } from '../integration/operator.ts';
+import type { Operator } from '../harness/operator.ts';
 
 /** One reading of an operator's /metrics. */
 export class MetricsPage {

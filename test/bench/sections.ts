@@ -1,4 +1,4 @@
-import { until } from '../faults/measured.ts';
+import { until } from '../harness/measured.ts';
 import type { Effort } from './effort.ts';
 import type { Figure } from './figure.ts';
 import { measureDiscovery } from './measures/discovery.ts';

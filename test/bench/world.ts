@@ -6,13 +6,13 @@ import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/s
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { DEFAULT_RATE_WINDOW_SECONDS } from '../../src/controllers/measurement/options.ts';
 import type { UsageQuery } from '../../src/usage/pass/queries.ts';
-import { withNodeOptions } from '../faults/nodeOptions.ts';
-import { until } from '../faults/measured.ts';
-import { startOperator, type Operator } from '../integration/operator.ts';
+import { withNodeOptions } from '../harness/nodeOptions.ts';
+import { until } from '../harness/measured.ts';
+import { startOperator, type Operator } from '../harness/operator.ts';
 import { AuditTail } from './auditTail.ts';
 import { BareClient } from './bare.ts';
-import { chartHeapOption } from './chartHeap.ts';
-import { imageEnvironment } from './imageEnvironment.ts';
+import { chartHeapOption } from '../harness/chartHeap.ts';
+import { imageEnvironment } from '../harness/imageEnvironment.ts';
 import { ConnectionPeaks } from './connectionPeaks.ts';
 import { startMeasuredPrometheus, type MeasuredPrometheus } from './measuredPrometheus.ts';
 import { startPlane, type Plane } from './plane.ts';

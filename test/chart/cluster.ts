@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { binary } from '../lab/binaries.ts';
-import { type ControlPlane, startControlPlane } from '../integration/controlPlane.ts';
+import { type ControlPlane, startControlPlane } from '../harness/controlPlane.ts';
 
 export const CHART = fileURLToPath(new URL('../../charts/traffic-operator', import.meta.url));
 export const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { binary } from '../lab/binaries.ts';
 
 /** `kubectl delete -k deploy` before the clean-up, on a real API server, and what mends it. */

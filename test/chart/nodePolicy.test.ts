@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Manifest } from '../../scripts/chart/helm.ts';
-import { type ControlPlane, startControlPlane } from '../integration/controlPlane.ts';
-import { start } from '../integration/process.ts';
+import { type ControlPlane, startControlPlane } from '../harness/controlPlane.ts';
+import { start } from '../harness/process.ts';
 import { binary } from '../lab/binaries.ts';
 import { type Outcome, run } from './cluster.ts';
 import { NODE, OTHER, OWN, REFUSED, TAINT, labels } from './nodeChanges.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../scripts/chart/helm.ts';
 import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
-import { type Fixture, startFixture } from '../integration/fixture.ts';
+import { type Fixture, startFixture } from '../harness/fixture.ts';
 import { binary } from '../lab/binaries.ts';
 
 /**

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { ControlPlane } from '../integration/controlPlane.ts';
+import type { ControlPlane } from '../harness/controlPlane.ts';
 
 /** What the API server answered: its HTTP status, and of a Status its message. */
 export interface Answer {

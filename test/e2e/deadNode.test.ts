@@ -1,7 +1,7 @@
 import type { V1Node, V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, it, onTestFailed, vi } from 'vitest';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
-import { measured, seconds } from '../faults/measured.ts';
+import { measured, seconds } from '../harness/measured.ts';
 import { labDown, labUp, stopNode } from '../lab/lab.ts';
 import { helmInstall, helmUninstall, NAMESPACE, operatorLogs, provideImage } from '../scenario/install.ts';
 import { getObject, kubectl } from '../scenario/kubectl.ts';

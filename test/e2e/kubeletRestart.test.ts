@@ -1,6 +1,6 @@
 import type { EventsV1Event, V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
-import { measured, seconds } from '../faults/measured.ts';
+import { measured, seconds } from '../harness/measured.ts';
 import { labDown, labUp, restartKubelet } from '../lab/lab.ts';
 import { helmInstall, operatorLogs, provideImage } from '../scenario/install.ts';
 import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';

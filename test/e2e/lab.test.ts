@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { V1Node, V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { measured } from '../faults/measured.ts';
+import { measured } from '../harness/measured.ts';
 import { addNode, inNode, kubeconfigPath, labDown, labUp, removeNode, shape } from '../lab/lab.ts';
 import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
 import { hostState, isRunning, labProcesses } from './hostState.ts';

@@ -3,7 +3,7 @@ import type { V1Deployment, V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { panelQueries, type PanelQuery } from '../../dashboards/queries.ts';
-import { measured, seconds } from '../faults/measured.ts';
+import { measured, seconds } from '../harness/measured.ts';
 import { labDown, labUp } from '../lab/lab.ts';
 import { writesSince } from '../scenario/audit.ts';
 import { helmInstall, helmRollback, helmUninstall, helmUpgrade, provideImage } from '../scenario/install.ts';

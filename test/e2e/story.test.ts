@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
-import { measured } from '../faults/measured.ts';
+import { measured } from '../harness/measured.ts';
 import { addNode, labDown, labUp, removeNode, shape } from '../lab/lab.ts';
 import { helmInstall, helmUninstall, NAMESPACE, operatorLogs, provideImage } from '../scenario/install.ts';
 import { getObject, kubectl } from '../scenario/kubectl.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import { measured, seconds, sleep, until } from './measured.ts';
-import { metricsOf } from './metricsOf.ts';
-import { startApiProxy, type ApiProxy } from './proxy.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { measured, seconds, sleep, until } from '../harness/measured.ts';
+import { metricsOf } from '../harness/metricsOf.ts';
+import { startApiProxy, type ApiProxy } from '../harness/proxy.ts';
 
 /** Lines of a watch that are cut off or no JSON, as the operator's process meets them. */
 const KEY = 'web.traffic.example.com/unfit';

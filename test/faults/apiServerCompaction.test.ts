@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { NODES } from '../../src/runtime/client/resources.ts';
 import { startFreezableProxy, type FreezableProxy } from '../../src/runtime/testing/freezableProxy.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import type { Operator } from '../integration/operator.ts';
-import { createUser } from '../integration/pki.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import type { Operator } from '../harness/operator.ts';
+import { createUser } from '../harness/pki.ts';
 import { compact } from './etcd.ts';
-import { measured, seconds, sleep, until } from './measured.ts';
-import { metricsOf, type Metrics } from './metricsOf.ts';
-import { startApiProxy, type ApiProxy, type Fault, type ProxiedRequest } from './proxy.ts';
+import { measured, seconds, sleep, until } from '../harness/measured.ts';
+import { metricsOf, type Metrics } from '../harness/metricsOf.ts';
+import { startApiProxy, type ApiProxy, type Fault, type ProxiedRequest } from '../harness/proxy.ts';
 
 /** Versions that are too old to go on from: etcd was compacted, or every watch is told 410 at once. */
 const KEY = 'web.traffic.example.com/unfit';

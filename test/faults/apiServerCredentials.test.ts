@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { audited } from './audit.ts';
 import { createCredentialFiles, isServedBy, replaceServerCertificate, type CredentialFiles } from './authorities.ts';
-import { measured, seconds, sleep, until } from './measured.ts';
-import { metricsOf } from './metricsOf.ts';
-import { socketsTo } from './sockets.ts';
+import { measured, seconds, sleep, until } from '../harness/measured.ts';
+import { metricsOf } from '../harness/metricsOf.ts';
+import { socketsTo } from '../harness/sockets.ts';
 import { createTokenFile } from './tokenFile.ts';
 
 /** Token, client certificate and authority replaced on disk, under the operator's process. */

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';
 import { DEPLOYMENTS, NAMESPACES } from '../../src/runtime/client/resources.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import { start, type RunningProcess } from '../integration/process.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { start, type RunningProcess } from '../harness/process.ts';
 import { binary } from '../lab/binaries.ts';
-import { measured, seconds, until } from './measured.ts';
+import { measured, seconds, until } from '../harness/measured.ts';
 
 /** A namespace with a TrafficWatch, deleted while the operator is down. */
 const TEAM = 'team';

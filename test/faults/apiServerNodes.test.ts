@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { audited } from './audit.ts';
-import { measured, seconds, until } from './measured.ts';
-import { metricsOf } from './metricsOf.ts';
+import { measured, seconds, until } from '../harness/measured.ts';
+import { metricsOf } from '../harness/metricsOf.ts';
 
 /** A thousand nodes that come and go while the operator labels them. */
 const KEY = 'web.traffic.example.com/unfit';

@@ -2,10 +2,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { NAMESPACES, NODES } from '../../src/runtime/client/resources.ts';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import { connect } from '../integration/runtimeScene.ts';
-import { measured, seconds, sleep, until } from './measured.ts';
-import { metricsOf } from './metricsOf.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { connect } from '../harness/runtimeScene.ts';
+import { measured, seconds, sleep, until } from '../harness/measured.ts';
+import { metricsOf } from '../harness/metricsOf.ts';
 
 /** An API server that stops answering, or is gone for a while, as the operator's process meets it. */
 const WAIT = { timeout: 90_000, interval: 200 };

@@ -1,11 +1,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LEASES, NAMESPACES } from '../../src/runtime/client/resources.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import type { Operator } from '../integration/operator.ts';
-import { measured, seconds, sleep, until } from './measured.ts';
-import { metricsOf } from './metricsOf.ts';
-import { startApiProxy, type ApiProxy } from './proxy.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import type { Operator } from '../harness/operator.ts';
+import { measured, seconds, sleep, until } from '../harness/measured.ts';
+import { metricsOf } from '../harness/metricsOf.ts';
+import { startApiProxy, type ApiProxy } from '../harness/proxy.ts';
 
 /**
  * A proxy before the API server that answers 500 to everything, resets connections, or ends each watch after an event;

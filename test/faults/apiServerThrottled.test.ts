@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { LEASES, NAMESPACES, SERVICE_ACCOUNTS } from '../../src/runtime/client/resources.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import { connect } from '../integration/runtimeScene.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { connect } from '../harness/runtimeScene.ts';
 import { putInto, SCHEMAS, takeOut, type FlowControl, type FlowSubject, type Level } from './flowControl.ts';
-import { measured, seconds, sleep, until } from './measured.ts';
-import { metricsOf } from './metricsOf.ts';
-import { startApiProxy, type ApiProxy, type ProxiedRequest } from './proxy.ts';
+import { measured, seconds, sleep, until } from '../harness/measured.ts';
+import { metricsOf } from '../harness/metricsOf.ts';
+import { startApiProxy, type ApiProxy, type ProxiedRequest } from '../harness/proxy.ts';
 import { grantOperator } from './rbac.ts';
 import { SEAT_HOLDERS, startSeatHolders } from './seatHolders.ts';
 

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { ControlPlane } from '../integration/controlPlane.ts';
-import { createAuthority } from '../integration/pki.ts';
+import type { ControlPlane } from '../harness/controlPlane.ts';
+import { createAuthority } from '../harness/pki.ts';
 
 const run = promisify(execFile);
 

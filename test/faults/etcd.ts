@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ControlPlane } from '../integration/controlPlane.ts';
+import type { ControlPlane } from '../harness/controlPlane.ts';
 
 /** Makes etcd forget everything before a revision, by its gRPC gateway; the etcd that the API server was started with. */
 export async function compact(plane: ControlPlane, revision: number): Promise<void> {

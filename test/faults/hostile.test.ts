@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/apply.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
-import { CRDS } from '../integration/customResource.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
+import { CRDS } from '../harness/customResource.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { writesOf, type AuditedRequest } from './audit.ts';
 import { bystanders, create, fates, unfitKeys, type Answer, type Bystanders } from './hostileScene.ts';
 import { hostileWatches, type Hostile } from './hostileWatches.ts';
-import { measured } from './measured.ts';
+import { measured } from '../harness/measured.ts';
 import { grantOperator } from './rbac.ts';
 
 /** Odd TrafficWatches by the hundred, past a CRD that checks them and past one that lets everything through. */

@@ -5,8 +5,8 @@ import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/s
 import type { Condition } from '../../src/runtime/controller/conditions.ts';
 import { resourcePath } from '../../src/runtime/client/resource.ts';
 import { DEPLOYMENTS, NODES } from '../../src/runtime/client/resources.ts';
-import type { ControlPlane } from '../integration/controlPlane.ts';
-import type { Fixture } from '../integration/fixture.ts';
+import type { ControlPlane } from '../harness/controlPlane.ts';
+import type { Fixture } from '../harness/fixture.ts';
 import type { Hostile } from './hostileWatches.ts';
 
 /** What the API server says to a text. */

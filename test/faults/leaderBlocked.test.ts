@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { LEASES, NAMESPACES } from '../../src/runtime/client/resources.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import type { Operator } from '../integration/operator.ts';
-import { measured, seconds, sleep, until } from './measured.ts';
-import { withNodeOptions } from './nodeOptions.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import type { Operator } from '../harness/operator.ts';
+import { measured, seconds, sleep, until } from '../harness/measured.ts';
+import { withNodeOptions } from '../harness/nodeOptions.ts';
 
 /** A leader whose event loop stands still: for 5 s, which is nothing, and for a minute, after which it is restarted. */
 const LEASE = { namespace: 'traffic-operator-system', name: 'traffic-operator' };

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { NAMESPACES } from '../../src/runtime/client/resources.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import type { Operator } from '../integration/operator.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import type { Operator } from '../harness/operator.ts';
 import { audited } from './audit.ts';
-import { measured, sleep, until } from './measured.ts';
-import { withNodeOptions } from './nodeOptions.ts';
+import { measured, sleep, until } from '../harness/measured.ts';
+import { withNodeOptions } from '../harness/nodeOptions.ts';
 
 /** An operator that runs out of memory, again and again, while TrafficWatches are too large for it. */
 const KEY = 'web.traffic.example.com/unfit';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LEASES, NAMESPACES } from '../../src/runtime/client/resources.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import type { Operator } from '../integration/operator.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import type { Operator } from '../harness/operator.ts';
 import { writesOf, type AuditedRequest } from './audit.ts';
-import { measured, seconds, sleep, until } from './measured.ts';
+import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { grantLeases, grantOperator, revokeLeases } from './rbac.ts';
 
 /**

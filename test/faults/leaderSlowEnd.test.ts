@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { NAMESPACES } from '../../src/runtime/client/resources.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import type { Operator } from '../integration/operator.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import type { Operator } from '../harness/operator.ts';
 import { writesOf } from './audit.ts';
-import { measured, seconds, until } from './measured.ts';
-import { metricsOf } from './metricsOf.ts';
-import { startApiProxy, type ApiProxy } from './proxy.ts';
+import { measured, seconds, until } from '../harness/measured.ts';
+import { metricsOf } from '../harness/metricsOf.ts';
+import { startApiProxy, type ApiProxy } from '../harness/proxy.ts';
 
 /** A leader that is told to end while its calls hang: what it waits for must not keep the next leader waiting. */
 const TERMINATED_MS = 3_000;

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
 import { bundle } from '../../scripts/build.ts';
-import { chartHeapOption, chartMemoryLimitMebibytes } from '../bench/chartHeap.ts';
-import { imageEnvironment } from '../bench/imageEnvironment.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
+import { chartHeapOption, chartMemoryLimitMebibytes } from '../harness/chartHeap.ts';
+import { imageEnvironment } from '../harness/imageEnvironment.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 import type { Lie } from './lyingAnswers.ts';
 import { startLyingPrometheus, type LyingPrometheus } from './lyingPrometheus.ts';
-import { measured, seconds, until } from './measured.ts';
-import { withNodeOptions } from './nodeOptions.ts';
+import { measured, seconds, until } from '../harness/measured.ts';
+import { withNodeOptions } from '../harness/nodeOptions.ts';
 
 const WAIT = { timeout: 90_000, interval: 100 };
 const KEY = 'web.traffic.example.com/unfit';

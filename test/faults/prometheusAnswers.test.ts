@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as lies from './lyingAnswers.ts';
 import { LyingScene, type LieRow } from './lyingScene.ts';
-import { measured } from './measured.ts';
+import { measured } from '../harness/measured.ts';
 
 /** A Prometheus that answers late, wrongly or not at all, as the operator's process meets it. */
 

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import { startNodeExporter } from '../integration/nodeExporter.ts';
-import { startPrometheus } from '../integration/prometheus.ts';
-import { createKernelTree, type KernelTree } from '../integration/usageExporters.ts';
-import { measured, seconds } from './measured.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { startNodeExporter } from '../harness/nodeExporter.ts';
+import { startPrometheus } from '../harness/prometheus.ts';
+import { createKernelTree, type KernelTree } from '../harness/usageExporters.ts';
+import { measured, seconds } from '../harness/measured.ts';
 
 /** A bond of two 10 Gbit/s NICs that loses one, as a real node_exporter reads it from a kernel's tree. */
 const WAIT = { timeout: 90_000, interval: 100 };

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { LEASES, NAMESPACES } from '../../src/runtime/client/resources.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import { startOperator, type Operator } from '../integration/operator.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { startOperator, type Operator } from '../harness/operator.ts';
 import { clockOff } from './lyingAnswers.ts';
 import { startLyingPrometheus, type LyingPrometheus } from './lyingPrometheus.ts';
-import { measured, seconds, until } from './measured.ts';
-import { withNodeOptions } from './nodeOptions.ts';
+import { measured, seconds, until } from '../harness/measured.ts';
+import { withNodeOptions } from '../harness/nodeOptions.ts';
 
 /** Clocks that are five minutes off, Prometheus' or the operator's, and samples that are old. */
 const WAIT = { timeout: 90_000, interval: 100 };
@@ -36,7 +36,7 @@ const start = () => f.startOperator([], { prometheusUrl: prometheus.url });
 
 /** @param off how far its wall clock is ahead, seconds */
 const withClock = <R>(off: number, startIt: () => Promise<R>): Promise<R> =>
-  withNodeOptions(`--import=${new URL(`shiftClock.ts?seconds=${off}`, import.meta.url).href}`, startIt);
+  withNodeOptions(`--import=${new URL(`../harness/shiftClock.ts?seconds=${off}`, import.meta.url).href}`, startIt);
 
 async function clockRemark(): Promise<string> {
   const { status } = await f.watch('web');

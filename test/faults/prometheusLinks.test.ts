@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { brokenPromises, reportOf, startBadLinks, type BadLinks } from './badLinks.ts';
-import { measured } from './measured.ts';
+import { brokenPromises, reportOf, startBadLinks, type BadLinks } from '../harness/badLinks.ts';
+import { measured } from '../harness/measured.ts';
 
 /** Slow links that break now and then, to the API server and to Prometheus; `make soak-links` does it for longer. */
 const INTERVAL_MS = 5_000;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import { follow } from '../integration/follow.ts';
-import { startPrometheus, type RunningPrometheus } from '../integration/prometheus.ts';
-import { startSyntheticExporter, type SyntheticExporter } from '../integration/syntheticExporter.ts';
-import { measured, sleep } from './measured.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { follow } from '../harness/follow.ts';
+import { startPrometheus, type RunningPrometheus } from '../harness/prometheus.ts';
+import { startSyntheticExporter, type SyntheticExporter } from '../harness/syntheticExporter.ts';
+import { measured, sleep } from '../harness/measured.ts';
 
 /**
  * A Prometheus that stands still for a while, shorter and longer than the rate window, and then has a gap in what it

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DEPLOYMENTS, NODES } from '../../src/runtime/client/resources.ts';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { rewritten } from './lyingAnswers.ts';
 import { startLyingPrometheus, type LyingPrometheus } from './lyingPrometheus.ts';
-import { measured, seconds, until } from './measured.ts';
+import { measured, seconds, until } from '../harness/measured.ts';
 
 /** Answers that lack some nodes and say so, and a cluster that is full everywhere. */
 const WAIT = { timeout: 90_000, interval: 100 };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startFixture, type Fixture } from '../integration/fixture.ts';
-import { startPrometheus, type RunningPrometheus } from '../integration/prometheus.ts';
-import { deviceLines, histogram, startTextExporter, type TextExporter } from '../integration/usageExporters.ts';
-import { measured } from './measured.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { startPrometheus, type RunningPrometheus } from '../harness/prometheus.ts';
+import { deviceLines, histogram, startTextExporter, type TextExporter } from '../harness/usageExporters.ts';
+import { measured } from '../harness/measured.ts';
 
 /** Samples that are no numbers, or not one for each device, and counters that begin anew: through the whole operator. */
 const WAIT = { timeout: 90_000, interval: 200 };

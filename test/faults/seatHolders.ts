@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import type { Client } from '../../src/runtime/client/client.ts';
-import type { ControlPlane } from '../integration/controlPlane.ts';
-import { createUser } from '../integration/pki.ts';
-import { sleep } from './measured.ts';
+import type { ControlPlane } from '../harness/controlPlane.ts';
+import { createUser } from '../harness/pki.ts';
+import { sleep } from '../harness/measured.ts';
 import { grantOperator } from './rbac.ts';
 
 /** Group of the users that hold seats. */

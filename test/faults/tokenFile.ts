@@ -1,7 +1,7 @@
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ControlPlane } from '../integration/controlPlane.ts';
-import { connect } from '../integration/runtimeScene.ts';
+import type { ControlPlane } from '../harness/controlPlane.ts';
+import { connect } from '../harness/runtimeScene.ts';
 import { SERVICE_ACCOUNTS } from '../../src/runtime/client/resources.ts';
 import { grantOperator } from './rbac.ts';
 

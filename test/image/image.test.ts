@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { imageEnvironment } from '../bench/imageEnvironment.ts';
+import { imageEnvironment } from '../harness/imageEnvironment.ts';
 import { type ImageArchive, openArchive, operatorImage } from './archive.ts';
 
 const MEGABYTE = 1_000_000;

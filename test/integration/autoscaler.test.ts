@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import type { Resource } from '../../src/runtime/client/resource.ts';
 import { binary } from '../lab/binaries.ts';
-import { startFixture, type Fixture } from './fixture.ts';
-import { follow } from './follow.ts';
-import { freePorts, start, type RunningProcess } from './process.ts';
-import { connect, type Connected } from './runtimeScene.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { follow } from '../harness/follow.ts';
+import { freePorts, start, type RunningProcess } from '../harness/process.ts';
+import { connect, type Connected } from '../harness/runtimeScene.ts';
 
 /**
  * The HorizontalPodAutoscaler controller of a real kube-controller-manager. It needs no metrics to keep to minReplicas,

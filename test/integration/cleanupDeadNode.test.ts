@@ -5,10 +5,10 @@ import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { DEPLOYMENTS, NODES, PODS } from '../../src/runtime/client/resources.ts';
-import { startControlPlane, type ControlPlane } from './controlPlane.ts';
-import { installCrd } from './customResource.ts';
-import { start, type RunningProcess } from './process.ts';
-import { connect } from './runtimeScene.ts';
+import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
+import { installCrd } from '../harness/customResource.ts';
+import { start, type RunningProcess } from '../harness/process.ts';
+import { connect } from '../harness/runtimeScene.ts';
 
 /**
  * The clean-up beside a pod of the operator that nobody ends: this API server has no kubelets, so a pod that is deleted

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
-import { startControlPlane, type ControlPlane } from './controlPlane.ts';
-import { connect, type Connected } from './runtimeScene.ts';
+import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
+import { connect, type Connected } from '../harness/runtimeScene.ts';
 
 /** A control plane and a connection to it, there from the first test of a file to its last. */
 export interface ConnectedPlane {

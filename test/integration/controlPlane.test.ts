@@ -5,8 +5,8 @@ import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { binary } from '../lab/binaries.ts';
-import { startControlPlane } from './controlPlane.ts';
-import type { ControlPlane } from './controlPlane.ts';
+import { startControlPlane } from '../harness/controlPlane.ts';
+import type { ControlPlane } from '../harness/controlPlane.ts';
 
 const run = promisify(execFile);
 let plane: ControlPlane;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { STORED, storedSchema } from '../../scripts/deploymentSchema.ts';
 import { parseTrafficWatchSpec } from '../../src/api/trafficwatch/schema.ts';
 import { binary } from '../lab/binaries.ts';
-import { type ControlPlane, startControlPlane } from './controlPlane.ts';
+import { type ControlPlane, startControlPlane } from '../harness/controlPlane.ts';
 
 const CRD = path('../../deploy/crds/traffic.example.com_trafficwatches.yaml');
 const THRESHOLD_MESSAGE = 'must be a finite number of at least 0, decimal or with an exponent';

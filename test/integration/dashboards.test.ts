@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { panelQueries, variableQueries, type PanelQuery } from '../../dashboards/queries.ts';
 import type { Resource } from '../../src/runtime/client/resource.ts';
 import { exchange } from '../../src/runtime/testing/rawHttp.ts';
-import { startFixture, type Fixture } from './fixture.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { numbersOf, startObserver, type Observer } from './observer.ts';
-import { SPEED_BYTES } from './syntheticExporter.ts';
+import { SPEED_BYTES } from '../harness/syntheticExporter.ts';
 
 /**
  * Every query of every dashboard, asked of a real Prometheus that scrapes a real operator and an exporter: of one that

@@ -4,10 +4,10 @@ import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/s
 import { FIELD_MANAGER } from '../../src/controllers/trafficwatch/controller.ts';
 import { renderDeployment } from '../../src/controllers/trafficwatch/decide/deployment/deployment.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
-import { measured, seconds } from '../faults/measured.ts';
-import { startFixture, type Fixture } from './fixture.ts';
-import { follow } from './follow.ts';
-import { connect, type Connected } from './runtimeScene.ts';
+import { measured, seconds } from '../harness/measured.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { follow } from '../harness/follow.ts';
+import { connect, type Connected } from '../harness/runtimeScene.ts';
 
 /** The Deployment of a TrafficWatch on a real API server: who owns its fields decides what an edit of the spec does. */
 const WAIT = { timeout: 90_000, interval: 200 };

@@ -9,7 +9,7 @@ import type { Client } from '../../src/runtime/client/client.ts';
 import { isNotFound, WaitingError } from '../../src/runtime/client/errors.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
-import { installCrd } from './customResource.ts';
+import { installCrd } from '../harness/customResource.ts';
 
 /** Somebody makes a Deployment of the TrafficWatch's name right between the operator's look and its write. */
 const plane = useConnectedPlane(({ client }) => installCrd(client));

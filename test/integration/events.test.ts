@@ -5,7 +5,7 @@ import { createLogger } from '../../src/runtime/process/logger.ts';
 import type { KubeObject } from '../../src/runtime/client/resource.ts';
 import { CONFIG_MAPS, EVENTS, NODES } from '../../src/runtime/client/resources.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
-import { configMap } from './runtimeScene.ts';
+import { configMap } from '../harness/runtimeScene.ts';
 
 const scene = useConnectedPlane();
 const metrics = { written: vi.fn(), dropped: vi.fn() };

@@ -8,8 +8,8 @@ import { KEPT_METRICS } from '../../src/controllers/measurement/components/prome
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import type { ExporterOptions } from '../../src/controllers/measurement/options.ts';
 import { binary } from '../lab/binaries.ts';
-import { freePorts, start, whenReady } from './process.ts';
-import type { RunningProcess } from './process.ts';
+import { freePorts, start, whenReady } from '../harness/process.ts';
+import type { RunningProcess } from '../harness/process.ts';
 
 const DEFAULTS = defaultMeasurementOptions('traffic-operator-system').exporter;
 /** As the container has it: nobody, without a capability or a way to one. Only root can become that. */

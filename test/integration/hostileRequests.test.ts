@@ -8,11 +8,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { HTTP_LIMITS } from '../../src/runtime/server/httpServer/limits.ts';
 import { createAuthority } from '../../src/runtime/testing/certificates.ts';
 import { openRaw, type RawConnection } from '../../src/runtime/testing/rawHttp.ts';
-import { residentBytes } from '../bench/processUse.ts';
+import { residentBytes } from '../harness/processUse.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
-import { CRDS, trafficWatchCrd } from './customResource.ts';
+import { CRDS, trafficWatchCrd } from '../harness/customResource.ts';
 import { hostileClients, type HostileClient, type Layer } from './hostileBytes.ts';
-import { startOperator, type Operator } from './operator.ts';
+import { startOperator, type Operator } from '../harness/operator.ts';
 
 /** What reaches the listeners of the operator's process from clients that nobody vouches for. */
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_250_102);

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { V1Node } from '@kubernetes/client-node';
 import type { InformerEvent } from '../../src/runtime/cache/informer.ts';
 import { NODES } from '../../src/runtime/client/resources.ts';
-import { measured } from '../faults/measured.ts';
-import { startFixture, type Fixture } from './fixture.ts';
-import { follow } from './follow.ts';
-import { connect, type Connected } from './runtimeScene.ts';
+import { measured } from '../harness/measured.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { follow } from '../harness/follow.ts';
+import { connect, type Connected } from '../harness/runtimeScene.ts';
 
 /** Another manager that wants a label of ours to say something else, on a real API server; a pass takes a second. */
 const WAIT = { timeout: 90_000, interval: 200 };

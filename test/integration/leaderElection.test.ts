@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createInformer } from '../../src/runtime/cache/informer.ts';
 import { createLogger } from '../../src/runtime/process/logger.ts';
 import { CONFIG_MAPS, LEASES } from '../../src/runtime/client/resources.ts';
-import { startControlPlane, type ControlPlane } from './controlPlane.ts';
-import { start, type RunningProcess } from './process.ts';
-import { connect, type Connected } from './runtimeScene.ts';
+import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
+import { start, type RunningProcess } from '../harness/process.ts';
+import { connect, type Connected } from '../harness/runtimeScene.ts';
 
 const SCRIPT = fileURLToPath(new URL('electorProcess.ts', import.meta.url));
 const LOCK = { namespace: 'default', name: 'lock' };

@@ -20,7 +20,7 @@ import type { KubeObject, ObjectRef, Resource } from '../../src/runtime/client/r
 import { CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, PODS } from '../../src/runtime/client/resources.ts';
 import { createTransport } from '../../src/runtime/client/transport.ts';
 import type { Transport, TransportRequest } from '../../src/runtime/client/transport.ts';
-import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
 import { whenAllowed } from './rights.ts';
 
 /** An operator's namespace of its own on a control plane, and measurement controllers in it on demand. */

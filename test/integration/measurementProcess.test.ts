@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { DAEMONSETS, SERVICES } from '../../src/runtime/client/resources.ts';
-import { withNodeOptions } from '../faults/nodeOptions.ts';
-import { startFixture, type Fixture } from './fixture.ts';
+import { withNodeOptions } from '../harness/nodeOptions.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { addExporterPod, CRASHING, reportReady } from './measurementPods.ts';
 
 /** What the operator's process tells of its measurement where users look: in the TrafficWatch. */
 const WAIT = { timeout: 90_000, interval: 200 };
-const LATER = new URL('../faults/shiftClock.ts?seconds=120', import.meta.url).href;
+const LATER = new URL('../harness/shiftClock.ts?seconds=120', import.meta.url).href;
 const EXPORTER = { namespace: 'default-node-exporter', name: 'node-exporter' };
 const SERVICE = { namespace: 'default', name: 'prometheus' };
 

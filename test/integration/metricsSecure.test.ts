@@ -9,8 +9,8 @@ import { helmTemplate, isHook, type Manifest } from '../../scripts/chart/helm.ts
 import { createAuthority, type KeyPair } from '../../src/runtime/testing/certificates.ts';
 import { binary } from '../lab/binaries.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
-import { startOperator, type Operator } from './operator.ts';
-import { startPrometheus } from './prometheus.ts';
+import { startOperator, type Operator } from '../harness/operator.ts';
+import { startPrometheus } from '../harness/prometheus.ts';
 
 /**
  * The operator's metrics by HTTPS as `metrics.secure` has it: its process with the token and the rights that the chart

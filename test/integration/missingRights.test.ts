@@ -12,9 +12,9 @@ import {
   SERVICES,
 } from '../../src/runtime/client/resources.ts';
 import type { KubeObject, Resource } from '../../src/runtime/client/resource.ts';
-import { measured, seconds } from '../faults/measured.ts';
-import { withNodeOptions } from '../faults/nodeOptions.ts';
-import { startFixture, type Fixture } from './fixture.ts';
+import { measured, seconds } from '../harness/measured.ts';
+import { withNodeOptions } from '../harness/nodeOptions.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 
 /** The operator's process with the rights that deploy/ gives it, but for one verb on one resource. */
 const WAIT = { timeout: 90_000, interval: 200 };
@@ -22,7 +22,7 @@ const NAMESPACE = 'traffic-operator-system';
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' };
 const MANIFESTS = readFileSync(new URL('../../deploy/operator.yaml', import.meta.url), 'utf8');
 /** Two minutes ahead: a node that has just been made has long joined. */
-const LATER = new URL('../faults/shiftClock.ts?seconds=120', import.meta.url).href;
+const LATER = new URL('../harness/shiftClock.ts?seconds=120', import.meta.url).href;
 
 /** Where a user is told: a condition of the TrafficWatch, the readiness probe, the log. */
 type Place = 'Reconciling' | 'MetricsAvailable' | '/readyz' | 'log';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { HttpServer } from './httpServer.ts';
-import { startNodeExporter } from './nodeExporter.ts';
-import { startPrometheus } from './prometheus.ts';
-import type { RunningPrometheus } from './prometheus.ts';
+import type { HttpServer } from '../harness/httpServer.ts';
+import { startNodeExporter } from '../harness/nodeExporter.ts';
+import { startPrometheus } from '../harness/prometheus.ts';
+import type { RunningPrometheus } from '../harness/prometheus.ts';
 
 let exporter: HttpServer;
 let prometheus: RunningPrometheus;

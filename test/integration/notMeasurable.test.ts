@@ -1,7 +1,7 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { NODES } from '../../src/runtime/client/resources.ts';
-import { startFixture, type Fixture } from './fixture.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 
 /** Nodes of which there can be no figures, on a real API server: they are told of, and spoil nothing. */
 const WAIT = { timeout: 90_000, interval: 200 };

@@ -1,4 +1,4 @@
-import { startPrometheus, type RunningPrometheus } from './prometheus.ts';
+import { startPrometheus, type RunningPrometheus } from '../harness/prometheus.ts';
 
 /** A series of an answer of Prometheus: one sample of an instant query, several of a range query. */
 export interface Series {

@@ -2,10 +2,10 @@ import type { EventsV1Event, V1CustomResourceDefinition, V1JSONSchemaProps } fro
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PUBLISHED_AFTER_MS } from '../../src/controllers/trafficwatch/observe/crdCheck.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
-import { measured } from '../faults/measured.ts';
-import { metricsOf } from '../faults/metricsOf.ts';
-import { CRDS, trafficWatchCrd } from './customResource.ts';
-import { startFixture, type Fixture } from './fixture.ts';
+import { measured } from '../harness/measured.ts';
+import { metricsOf } from '../harness/metricsOf.ts';
+import { CRDS, trafficWatchCrd } from '../harness/customResource.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 
 /** A CRD that is older than the operator, on a real API server, which drops what that CRD does not know. */
 const WAIT = { timeout: 90_000, interval: 200 };

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LEASES, NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
-import { CRDS, trafficWatchCrd } from './customResource.ts';
-import { freePorts, start, type RunningProcess } from './process.ts';
+import { CRDS, trafficWatchCrd } from '../harness/customResource.ts';
+import { freePorts, start, type RunningProcess } from '../harness/process.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const NAMESPACE = 'traffic-operator-system';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Placement } from '../../src/api/trafficwatch/placement.ts';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
-import { startFixture, type Fixture } from './fixture.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 
 /** What a change of spec.placement does to a Deployment on a real API server: who owns its fields decides that. */
 const WAIT = { timeout: 90_000, interval: 200 };

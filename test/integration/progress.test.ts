@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
-import { startApiProxy, type ApiProxy } from '../faults/proxy.ts';
-import { startFixture, type Fixture } from './fixture.ts';
-import { follow } from './follow.ts';
+import { startApiProxy, type ApiProxy } from '../harness/proxy.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { follow } from '../harness/follow.ts';
 
 /** The first labels of a cluster so large, or of an API server so slow, that they take longer than people wait. */
 const WAIT = { timeout: 90_000, interval: 200 };

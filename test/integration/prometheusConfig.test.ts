@@ -16,8 +16,8 @@ import { renderOperatorTargets, type OperatorTarget } from '../../src/controller
 import { OPERATOR_FILE, targetsFile } from '../../src/controllers/measurement/names.ts';
 import { defaultMeasurementOptions, type MeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { binary } from '../lab/binaries.ts';
-import { freePorts, start, whenReady } from './process.ts';
-import type { RunningProcess } from './process.ts';
+import { freePorts, start, whenReady } from '../harness/process.ts';
+import type { RunningProcess } from '../harness/process.ts';
 
 const run = promisify(execFile);
 const OPTIONS = defaultMeasurementOptions('traffic-operator-system');

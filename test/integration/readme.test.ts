@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { resourcePath } from '../../src/runtime/client/resource.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
-import { installCrd } from './customResource.ts';
+import { installCrd } from '../harness/customResource.ts';
 
 /** What people copy out of the documents: every TrafficWatch in them is one that the API server takes. */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

@@ -9,12 +9,12 @@ import { CONFIG_MAPS, NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { startFreezableProxy } from '../../src/runtime/testing/freezableProxy.ts';
 import type { FreezableProxy } from '../../src/runtime/testing/freezableProxy.ts';
 import type { Transport } from '../../src/runtime/client/transport.ts';
-import { measured, seconds } from '../faults/measured.ts';
+import { measured, seconds } from '../harness/measured.ts';
 import { watchConnectionsTo } from './connections.ts';
-import { startControlPlane } from './controlPlane.ts';
-import type { ControlPlane } from './controlPlane.ts';
-import { configMap, connect, observe } from './runtimeScene.ts';
-import type { Connected, Observed } from './runtimeScene.ts';
+import { startControlPlane } from '../harness/controlPlane.ts';
+import type { ControlPlane } from '../harness/controlPlane.ts';
+import { configMap, connect, observe } from '../harness/runtimeScene.ts';
+import type { Connected, Observed } from '../harness/runtimeScene.ts';
 
 /** The promise: everything is caught up this long after the API server can be reached again. */
 const CAUGHT_UP_MS = 5_000;

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EVENTS } from '../../src/runtime/client/resources.ts';
 import { binary } from '../lab/binaries.ts';
-import { type Fixture, startFixture } from './fixture.ts';
+import { type Fixture, startFixture } from '../harness/fixture.ts';
 import {
   EVERY_FAILURE,
   type Failure,

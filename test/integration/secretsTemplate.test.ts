@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { V1Deployment } from '@kubernetes/client-node';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { DEPLOYMENTS, EVENTS } from '../../src/runtime/client/resources.ts';
-import { startFixture, type Fixture } from './fixture.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 
 /**
  * Marked values in the pod template of a TrafficWatch: made, changed, fought over, refused, at log level trace. All that

@@ -2,10 +2,10 @@ import type { V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { InformerEvent } from '../../src/runtime/cache/informer.ts';
 import { NODES } from '../../src/runtime/client/resources.ts';
-import { startFixture, type Fixture } from './fixture.ts';
-import { follow } from './follow.ts';
-import type { Operator } from './operator.ts';
-import { startPrometheus, type RunningPrometheus } from './prometheus.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { follow } from '../harness/follow.ts';
+import type { Operator } from '../harness/operator.ts';
+import { startPrometheus, type RunningPrometheus } from '../harness/prometheus.ts';
 
 /**
  * Two operators on a real API server: the one that stands by has caches, passes and decisions ready. The leader asks a

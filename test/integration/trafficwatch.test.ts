@@ -2,9 +2,9 @@ import type { V1Deployment, V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
-import { measured, seconds } from '../faults/measured.ts';
-import { startFixture, type Fixture } from './fixture.ts';
-import { connect } from './runtimeScene.ts';
+import { measured, seconds } from '../harness/measured.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { connect } from '../harness/runtimeScene.ts';
 import { watchVersions, type Versions } from './versions.ts';
 
 /**

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import type { Resource } from '../../src/runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
-import { CRDS } from './customResource.ts';
-import { startFixture, type Fixture } from './fixture.ts';
+import { CRDS } from '../harness/customResource.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 
 /** What users and surroundings do to TrafficWatches, on a real API server: rights missing, swaps, a server that hangs. */
 const WAIT = { timeout: 90_000, interval: 200 };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
-import { startFixture, type Fixture } from './fixture.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
 
 /** What a restart of the operator and an outage of Prometheus must not change, on a real API server and Prometheus. */
 const WAIT = { timeout: 90_000, interval: 200 };

@@ -7,10 +7,10 @@ import { FakeClock } from '../../src/runtime/process/clock.ts';
 import type { TransportOptions } from '../../src/runtime/client/transport.ts';
 import { CONFIG_MAPS, SERVICE_ACCOUNTS } from '../../src/runtime/client/resources.ts';
 import { connectionsTo, watchConnectionsTo } from './connections.ts';
-import { startControlPlane } from './controlPlane.ts';
-import type { ControlPlane } from './controlPlane.ts';
-import { configMap, connect, observe } from './runtimeScene.ts';
-import type { Connected } from './runtimeScene.ts';
+import { startControlPlane } from '../harness/controlPlane.ts';
+import type { ControlPlane } from '../harness/controlPlane.ts';
+import { configMap, connect, observe } from '../harness/runtimeScene.ts';
+import type { Connected } from '../harness/runtimeScene.ts';
 
 let plane: ControlPlane;
 let port: number;

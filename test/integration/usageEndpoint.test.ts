@@ -9,10 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PrometheusEndpoint } from '../../src/prometheus/endpoint.ts';
 import type { Snapshot } from '../../src/usage/evaluate/snapshot.ts';
-import { createAuthority } from './pki.ts';
-import { freePorts } from './process.ts';
-import { startPrometheus } from './prometheus.ts';
-import type { RunningPrometheus } from './prometheus.ts';
+import { createAuthority } from '../harness/pki.ts';
+import { freePorts } from '../harness/process.ts';
+import { startPrometheus } from '../harness/prometheus.ts';
+import type { RunningPrometheus } from '../harness/prometheus.ts';
 import { snapshotWhen } from './usageSnapshot.ts';
 
 const CONFIG = { scrape_configs: [] };

@@ -1,7 +1,7 @@
-import { startNodeExporter } from './nodeExporter.ts';
-import { startPrometheus } from './prometheus.ts';
-import { createKernelTree, deviceLines, histogram, startTextExporter } from './usageExporters.ts';
-import type { KernelDevice } from './usageExporters.ts';
+import { startNodeExporter } from '../harness/nodeExporter.ts';
+import { startPrometheus } from '../harness/prometheus.ts';
+import { createKernelTree, deviceLines, histogram, startTextExporter } from '../harness/usageExporters.ts';
+import type { KernelDevice } from '../harness/usageExporters.ts';
 
 /** Four scrapes fit into the window of a second. */
 const SCRAPE_INTERVAL = '250ms';

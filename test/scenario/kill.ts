@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { until } from '../faults/measured.ts';
+import { until } from '../harness/measured.ts';
 
 const CGROUPS = '/sys/fs/cgroup';
 

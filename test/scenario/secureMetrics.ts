@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { V1Pod } from '@kubernetes/client-node';
-import { createAuthority } from '../integration/pki.ts';
+import { createAuthority } from '../harness/pki.ts';
 import { NAMESPACE } from './install.ts';
 import { applyObjects, getObject, kubectl } from './kubectl.ts';
 

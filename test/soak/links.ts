@@ -4,7 +4,7 @@
  *
  *   MINUTES=10 node test/soak/links.ts
  */
-import { brokenPromises, reportOf, startBadLinks } from '../faults/badLinks.ts';
+import { brokenPromises, reportOf, startBadLinks } from '../harness/badLinks.ts';
 
 const INTERVAL_MS = 10_000;
 const minutes = Number(process.env.MINUTES ?? '10');

@@ -12,13 +12,13 @@ import { parseArgs } from 'node:util';
 import { resultOf, type Figure } from '../bench/figure.ts';
 import { machine } from '../bench/machine.ts';
 import { settled } from '../bench/measures/steady.ts';
-import { residentBytes } from '../bench/processUse.ts';
+import { residentBytes } from '../harness/processUse.ts';
 import { ABOVE_ALL, BELOW_BUSY } from '../bench/shape.ts';
 import { growth } from '../bench/statistics.ts';
 import { renderTable } from '../bench/table.ts';
 import { DEFAULT_INTERVAL_MS, startWorld, type World } from '../bench/world.ts';
-import { sleep } from '../faults/measured.ts';
-import type { Operator } from '../integration/operator.ts';
+import { sleep } from '../harness/measured.ts';
+import type { Operator } from '../harness/operator.ts';
 
 const MIB = 1024 ** 2;
 const HALF_MINUTE_MS = 30_000;

@@ -1,7 +1,7 @@
 import type { V1EndpointSlice } from '@kubernetes/client-node';
 import type { Resource } from '../../../src/runtime/client/resource.ts';
 import { CONFIG_MAPS } from '../../../src/runtime/client/resources.ts';
-import { until } from '../../faults/measured.ts';
+import { until } from '../../harness/measured.ts';
 import { countByVerb } from '../auditTail.ts';
 import type { Figure } from '../figure.ts';
 import { NAMESPACE } from '../plane.ts';

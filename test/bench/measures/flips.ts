@@ -1,8 +1,8 @@
-import { until } from '../../faults/measured.ts';
+import { until } from '../../harness/measured.ts';
 import { createInformer } from '../../../src/runtime/cache/informer.ts';
 import { createLogger } from '../../../src/runtime/process/logger.ts';
 import { NODES } from '../../../src/runtime/client/resources.ts';
-import { connect } from '../../integration/runtimeScene.ts';
+import { connect } from '../../harness/runtimeScene.ts';
 import { countByVerb } from '../auditTail.ts';
 import type { Figure } from '../figure.ts';
 import { ABOVE_ALL, BELOW_BUSY, busyNodes } from '../shape.ts';

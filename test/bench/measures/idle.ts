@@ -1,6 +1,6 @@
-import { sleep } from '../../faults/measured.ts';
+import { sleep } from '../../harness/measured.ts';
 import type { Figure } from '../figure.ts';
-import { cpuSeconds, residentBytes } from '../processUse.ts';
+import { cpuSeconds, residentBytes } from '../../harness/processUse.ts';
 import { DEFAULT_INTERVAL_MS, type World } from '../world.ts';
 import { settled } from './steady.ts';
 

@@ -1,5 +1,5 @@
-import { until } from '../../faults/measured.ts';
-import type { Operator } from '../../integration/operator.ts';
+import { until } from '../../harness/measured.ts';
+import type { Operator } from '../../harness/operator.ts';
 import { countByVerb } from '../auditTail.ts';
 import type { Figure } from '../figure.ts';
 import { MetricsPage } from '../metricsPage.ts';

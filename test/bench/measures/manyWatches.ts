@@ -1,8 +1,8 @@
-import type { Operator } from '../../integration/operator.ts';
+import type { Operator } from '../../harness/operator.ts';
 import type { Effort } from '../effort.ts';
 import type { Figure } from '../figure.ts';
 import { MetricsPage } from '../metricsPage.ts';
-import { residentBytes } from '../processUse.ts';
+import { residentBytes } from '../../harness/processUse.ts';
 import { percentile } from '../statistics.ts';
 import type { World } from '../world.ts';
 import { eachPass, settled } from './steady.ts';

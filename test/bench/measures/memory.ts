@@ -1,8 +1,8 @@
-import { sleep } from '../../faults/measured.ts';
-import type { Operator } from '../../integration/operator.ts';
+import { sleep } from '../../harness/measured.ts';
+import type { Operator } from '../../harness/operator.ts';
 import type { Effort } from '../effort.ts';
 import type { Figure } from '../figure.ts';
-import { peakResidentBytes, residentBytes } from '../processUse.ts';
+import { peakResidentBytes, residentBytes } from '../../harness/processUse.ts';
 import type { World } from '../world.ts';
 
 const MIB = 1024 ** 2;

@@ -1,7 +1,7 @@
 import { KEPT_METRICS } from '../../../src/controllers/measurement/components/prometheusConfig.ts';
-import { sleep } from '../../faults/measured.ts';
+import { sleep } from '../../harness/measured.ts';
 import type { Figure } from '../figure.ts';
-import { anonymousBytes, residentBytes } from '../processUse.ts';
+import { anonymousBytes, residentBytes } from '../../harness/processUse.ts';
 import type { World } from '../world.ts';
 
 const MIB = 1024 ** 2;

@@ -1,12 +1,12 @@
 import { ConditionType } from '../../../src/api/trafficwatch/reasons.ts';
-import { sleep, until } from '../../faults/measured.ts';
-import type { Operator } from '../../integration/operator.ts';
+import { sleep, until } from '../../harness/measured.ts';
+import type { Operator } from '../../harness/operator.ts';
 import { bareQuery, bareRatesQuery } from '../bare.ts';
 import type { Answered } from '../auditTail.ts';
 import type { Effort } from '../effort.ts';
 import type { Figure } from '../figure.ts';
 import { MetricsPage } from '../metricsPage.ts';
-import { cpuSeconds } from '../processUse.ts';
+import { cpuSeconds } from '../../harness/processUse.ts';
 import { percentile } from '../statistics.ts';
 import { QUERY, type World } from '../world.ts';
 

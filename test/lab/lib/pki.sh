@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Certificates and kubeconfigs. All functions work in the current directory. Also used by test/integration/pki.ts.
+# Certificates and kubeconfigs. All functions work in the current directory. Also used by test/harness/pki.ts.
 # Elliptic keys: an RSA key takes openssl a quarter of a second, and a lab has a dozen.
 
 # openssl's own default configuration would add CA extensions to every certificate.

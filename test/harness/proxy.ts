@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
-import type { ControlPlane } from '../integration/controlPlane.ts';
-import { createUser } from '../integration/pki.ts';
+import type { ControlPlane } from './controlPlane.ts';
+import { createUser } from './pki.ts';
 import { rewriteLines, type Rewrite } from './proxyLines.ts';
 
 /** A request that came to the proxy. */

@@ -1,4 +1,4 @@
-import type { Operator } from '../integration/operator.ts';
+import type { Operator } from './operator.ts';
 
 /** What an operator's /metrics says at one moment. */
 export interface Metrics {
