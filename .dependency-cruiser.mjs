@@ -104,6 +104,41 @@ export default {
       from: { path: '^src/api/' },
       to: { path: '^src/', pathNot: '^src/(api/|runtime/(client/(resource|openApi)|controller/conditions|apply/))' },
     },
+    {
+      name: 'options-know-no-command',
+      severity: 'error',
+      from: { path: '^src/options/', pathNot: TESTS },
+      to: { path: '^src/', pathNot: '^src/(options/|runtime/)' },
+    },
+    {
+      name: 'commands-are-loaded-lazily',
+      comment: 'A process loads one command: main.ts and the list of commands reach them by import() alone',
+      severity: 'error',
+      from: { path: '^src/(main|program|commands/[^/]+)\\.ts$', pathNot: TESTS },
+      to: {
+        path: '^src/(commands/[^/]+/|controllers/|usage/|prometheus/|nodes/|api/)',
+        dependencyTypesNot: ['dynamic-import'],
+      },
+    },
+    {
+      name: 'commands-know-none-of-the-others',
+      severity: 'error',
+      from: { path: '^src/commands/([^/]+)/', pathNot: TESTS },
+      to: { path: '^src/commands/[^/]+/', pathNot: '^src/commands/$1/' },
+    },
+    {
+      name: 'controllers-know-no-command',
+      severity: 'error',
+      from: { path: '^src/controllers/' },
+      to: { path: '^src/(commands/|main|program)' },
+    },
+    {
+      name: 'controllers-know-none-of-the-others',
+      comment: 'What they share is in contract/; registry.ts lists them',
+      severity: 'error',
+      from: { path: '^src/controllers/([^/]+)/', pathNot: TESTS },
+      to: { path: '^src/controllers/[^/]+(/|\\.ts$)', pathNot: '^src/controllers/($1|contract)/' },
+    },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'no-tests-in-production',

@@ -1,4 +1,4 @@
-# The operator's image: Node, one bundled file, and nothing that could change either.
+# The operator's image: Node, the bundled program, and nothing that could change either.
 #
 #   docker build -t traffic-operator:0.1.0 .
 #

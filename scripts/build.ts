@@ -1,5 +1,6 @@
 /**
- * Bundles the operator and all it needs into dist/main.js, so that neither npm nor node_modules are needed at run time.
+ * Bundles the operator and all it needs into dist/: main.js, and a file for what each command alone needs, so that neither
+ * npm nor node_modules are needed at run time and a process reads the code of one command.
  *
  *   node scripts/build.ts
  */
@@ -18,15 +19,17 @@ const BANNER =
   "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);";
 
 /**
- * Writes main.js, a package.json that says what main.js is, the licences of what is in it, and a bill of materials with
+ * Writes main.js and its chunks, a package.json that says what they are, the licences of what is in it, and a bill of materials with
  * the Node that runs this program, which is to be the one that runs main.js.
  * Throws when a module cannot be resolved or has errors.
  */
 export async function bundle(entry: string, outdir: string): Promise<void> {
   rmSync(outdir, { recursive: true, force: true });
   const { metafile } = await build({
-    entryPoints: [entry],
-    outfile: join(outdir, 'main.js'),
+    entryPoints: { main: entry },
+    outdir,
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
     absWorkingDir: ROOT,
     bundle: true,
     platform: 'node',

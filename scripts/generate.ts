@@ -15,6 +15,7 @@ import { docs } from './generate/docs.ts';
 import type { GeneratedFile } from './generate/file.ts';
 import { performancePage } from './generate/performance.ts';
 import { prometheus } from './generate/prometheus.ts';
+import { rights } from './generate/rights.ts';
 
 /** Makes the files of one kind. */
 export type Generator = () => GeneratedFile[] | Promise<GeneratedFile[]>;
@@ -24,6 +25,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 /** In order: a later generator may read what an earlier one wrote. */
 const GENERATORS: readonly Generator[] = [
   crds,
+  rights,
   chart,
   dashboardFiles,
   deploy,

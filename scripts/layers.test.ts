@@ -30,6 +30,11 @@ const FORBIDDEN: readonly (readonly [from: string, to: string, rule: string])[] 
   ['runtime/leaderElection/lease.ts', 'runtime/server/http.ts', 'runtime-leaderElection'],
   ['runtime/server/http.ts', 'runtime/manager/manager.ts', 'runtime-server'],
   ['runtime/process/clock.ts', 'controllers/a/act/act.ts', 'runtime-knows-no-controller'],
+  ['options/values.ts', 'commands/a/command.ts', 'options-know-no-command'],
+  ['commands/commands.ts', 'commands/a/command.ts', 'commands-are-loaded-lazily'],
+  ['commands/a/command.ts', 'commands/b/command.ts', 'commands-know-none-of-the-others'],
+  ['controllers/a/act/act.ts', 'commands/a/command.ts', 'controllers-know-no-command'],
+  ['controllers/a/act/act.ts', 'controllers/b/module.ts', 'controllers-know-none-of-the-others'],
   ['nodes/informer.ts', 'nodes/informer.test.ts', 'no-tests-in-production'],
 ];
 

@@ -1,25 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import { type CustomResource, customResourceDefinition } from '../../src/api/crd.ts';
-import { trafficWatchResource } from '../../src/api/trafficwatch/schema.ts';
+import { customResourceDefinition } from '../../src/api/crd.ts';
+import type { ControllerModule } from '../../src/controllers/contract/module.ts';
+import { CONTROLLERS } from '../../src/controllers/registry.ts';
 import { STORED, type StoredSchema } from '../deploymentSchema.ts';
 import type { GeneratedFile } from './file.ts';
 
-const KINDS: readonly CustomResource[] = [trafficWatchResource];
 const HEADER = '# Generated from src/api by `make generate`. Do not edit.\n';
 
 /** The CRDs, as plain manifests for `kubectl apply` and as templates of the chart. */
-export function crds(): GeneratedFile[] {
+export function crds(controllers: readonly ControllerModule[] = CONTROLLERS): GeneratedFile[] {
   const { schema } = JSON.parse(readFileSync(STORED, 'utf8')) as StoredSchema;
-  return KINDS.flatMap((kind) => {
-    const crd = customResourceDefinition(kind, schema);
-    const name = `${kind.resource.group}_${kind.resource.plural}.yaml`;
-    const text = manifest(crd);
-    return [
-      { path: `deploy/crds/${name}`, content: HEADER + text },
-      { path: `charts/traffic-operator/templates/crds/${name}`, content: HEADER + chartTemplate(text) },
-    ];
-  });
+  return controllers
+    .flatMap(({ kinds }) => kinds)
+    .flatMap((kind) => {
+      const crd = customResourceDefinition(kind, schema);
+      const name = `${kind.resource.group}_${kind.resource.plural}.yaml`;
+      const text = manifest(crd);
+      return [
+        { path: `deploy/crds/${name}`, content: HEADER + text },
+        { path: `charts/traffic-operator/templates/crds/${name}`, content: HEADER + chartTemplate(text) },
+      ];
+    });
 }
 
 /** The manifest with what the chart's values decide about it. Throws where helm would read it as a template. */

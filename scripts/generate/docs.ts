@@ -1,8 +1,9 @@
 import type { Registry } from 'prom-client';
-import { createMeasurementMetrics } from '../../src/controllers/measurement/metrics.ts';
-import { createTrafficWatchMetrics } from '../../src/controllers/trafficwatch/metrics.ts';
-import { COMMANDS, flagName, flagOf, flagsOf, variableName, type Command, type FlagKey } from '../../src/options.ts';
-import { defaultText } from '../../src/options/help.ts';
+import { managerOf } from '../../src/commands/manager/command.ts';
+import { COMMANDS, flagsOf } from '../../src/commands/commands.ts';
+import type { ControllerModule } from '../../src/controllers/contract/module.ts';
+import { CONTROLLERS } from '../../src/controllers/registry.ts';
+import { defaultText, flagName, variableName, type Flag, type FlagTable } from '../../src/options/flagTable.ts';
 import { createMetrics, createRegistry, METRIC_PREFIX } from '../../src/runtime/manager/metrics.ts';
 import { createUsageMetrics } from '../../src/usage/pass/metrics.ts';
 import type { GeneratedFile } from './file.ts';
@@ -10,50 +11,49 @@ import type { GeneratedFile } from './file.ts';
 const HEADER = '<!-- Generated from the sources by `make generate`. Do not edit. -->\n\n';
 
 /** Tables of what can be set and what can be watched. */
-export async function docs(): Promise<GeneratedFile[]> {
+export async function docs(controllers: readonly ControllerModule[] = CONTROLLERS): Promise<GeneratedFile[]> {
   return [
-    { path: 'docs/flags.md', content: HEADER + flags() },
-    { path: 'docs/metrics.md', content: HEADER + (await metrics()) },
+    { path: 'docs/flags.md', content: HEADER + (await flags(controllers)) },
+    { path: 'docs/metrics.md', content: HEADER + (await metrics(controllers)) },
   ];
 }
 
-function flags(): string {
-  const commands = COMMANDS.filter((command) => flagsOf(command).length > 0);
+async function flags(controllers: readonly ControllerModule[]): Promise<string> {
+  const manager = managerOf(controllers);
+  const tables = await Promise.all(
+    COMMANDS.map(async ({ name }) => [name, name === manager.name ? manager.flags : await flagsOf(name)] as const),
+  );
   return [
     '# Flags',
     'Each flag may be given as an environment variable too; the flag wins. One that may be repeated is one a line in its variable. Durations, truth values and addresses are written as in Go: `1m30s`, `true`, `:8081`.',
-    ...commands.flatMap((command) => [`## ${command}`, flagTable(command)]),
+    ...tables
+      .filter(([, table]) => Object.keys(table).length > 0)
+      .flatMap(([name, table]) => [`## ${name}`, flagTable(table)]),
     '',
   ].join('\n\n');
 }
 
-function flagTable(command: Command): string {
-  const rows = flagsOf(command).map((key) =>
-    row([flagCell(key), code(variableName(key)), defaultCell(key), about(key)]),
+function flagTable(table: FlagTable): string {
+  const rows = Object.entries(table).map(([key, flag]) =>
+    row([code(`--${flagName(key)}`), code(variableName(key)), defaultCell(flag), about(flag)]),
   );
   return [row(['Flag', 'Variable', 'Default', 'What it is']), '|---|---|---|---|', ...rows].join('\n');
 }
 
-function flagCell(key: FlagKey): string {
-  return code(`--${flagName(key)}`);
+function defaultCell(flag: Flag): string {
+  return flag.default === undefined ? defaultText(flag) : code(defaultText(flag));
 }
 
-function defaultCell(key: FlagKey): string {
-  return flagOf(key).default === undefined ? defaultText(key) : code(defaultText(key));
-}
-
-function about(key: FlagKey): string {
-  const { description, type, isList } = flagOf(key);
+function about({ description, type, isList }: Flag): string {
   const times = isList === true ? ' May be repeated.' : '';
   return `${description} Must be ${type.allowed}.${times}`;
 }
 
-async function metrics(): Promise<string> {
+async function metrics(controllers: readonly ControllerModule[]): Promise<string> {
   const registry = createRegistry();
   createMetrics(registry);
   createUsageMetrics(registry);
-  createMeasurementMetrics(registry);
-  createTrafficWatchMetrics(registry);
+  for (const controller of controllers) controller.registerMetrics(registry);
   return [
     '# Metrics',
     'What the operator tells of itself at `/metrics`, in base units: seconds, bytes, ratios from 0 to 1. Beside these there are the `process_` and `nodejs_` metrics of every Node.js program; `nodejs_eventloop_lag_` ones tell by how much the loop was late, which is looked at every 50 ms.',

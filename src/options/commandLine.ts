@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import { UsageError } from '../runtime/process/usageError.ts';
 import { boolean } from './values.ts';
-import { flagName, flagOf, flagsOf, variableName, type Command, type FlagKey } from './flags.ts';
+import { flagName, variableName, type Flag, type FlagTable } from './flagTable.ts';
 
 /** One text that was given, and where. */
 export interface Given {
@@ -11,21 +11,31 @@ export interface Given {
 }
 
 /** The texts given for each flag; a flag that may come once has one. */
-export type GivenFlags = Partial<Record<FlagKey, readonly Given[]>>;
+export type GivenFlags = Partial<Record<string, readonly Given[]>>;
+
+/** A flag of a table, and its key there. */
+interface Named {
+  readonly key: string;
+  readonly flag: Flag;
+}
 
 /**
  * Reads a command's arguments as Go's flag package does: one dash or two, `--flag=value` or `--flag value`, booleans
  * only with `=`, and of a flag given several times the last one.
  *
+ * @param command for messages
  * @throws UsageError for an unknown flag, one without its value, and anything that is no flag
  */
-export function readArguments(command: Command, args: readonly string[]): GivenFlags {
-  const keys = new Map(flagsOf(command).map((key) => [flagName(key), key]));
+export function readArguments(command: string, table: FlagTable, args: readonly string[]): GivenFlags {
+  const flags = new Map(Object.entries(table).map(([key, flag]): [string, Named] => [flagName(key), { key, flag }]));
   const options: ParseArgsOptionsConfig = Object.fromEntries(
-    [...keys].map(([name, key]) => [name, { type: isBoolean(key) ? ('boolean' as const) : ('string' as const) }]),
+    [...flags].map(([name, { flag }]) => [
+      name,
+      { type: isBoolean(flag) ? ('boolean' as const) : ('string' as const) },
+    ]),
   );
   const { tokens } = parseArgs({
-    args: twoDashes(args, keys),
+    args: twoDashes(args, flags),
     options,
     strict: false,
     allowPositionals: true,
@@ -37,24 +47,24 @@ export function readArguments(command: Command, args: readonly string[]): GivenF
       throw new UsageError(`${token.value}: ${command} takes no arguments but flags`);
     }
     if (token.kind === 'option') {
-      const key = keys.get(token.name);
-      if (key === undefined) {
+      const named = flags.get(token.name);
+      if (named === undefined) {
         throw new UsageError(`--${token.name}: unknown flag; \`${command} --help\` lists those there are`);
       }
-      add(given, key, token.value ?? (isBoolean(key) ? 'true' : undefined));
+      add(given, named, token.value ?? (isBoolean(named.flag) ? 'true' : undefined));
     }
   }
   return given;
 }
 
 /** Reads a command's environment variables. One that is empty counts as not given. */
-export function readVariables(command: Command, env: Readonly<Record<string, string | undefined>>): GivenFlags {
+export function readVariables(table: FlagTable, env: Readonly<Record<string, string | undefined>>): GivenFlags {
   const given: GivenFlags = {};
-  for (const key of flagsOf(command)) {
+  for (const [key, flag] of Object.entries(table)) {
     const name = variableName(key);
     const text = env[name] ?? '';
-    const texts = flagOf(key).isList === true ? text.split('\n').map((line) => line.trim()) : [text];
-    const present = texts.filter((line) => line !== '').map((line) => givenAs(key, name, line));
+    const texts = flag.isList === true ? text.split('\n').map((line) => line.trim()) : [text];
+    const present = texts.filter((line) => line !== '').map((line) => givenAs(flag, name, line));
     if (present.length > 0) {
       given[key] = present;
     }
@@ -62,33 +72,33 @@ export function readVariables(command: Command, env: Readonly<Record<string, str
   return given;
 }
 
-function add(given: GivenFlags, key: FlagKey, text: string | undefined): void {
+function add(given: GivenFlags, { key, flag }: Named, text: string | undefined): void {
   const name = `--${flagName(key)}`;
   if (text === undefined) {
-    throw new UsageError(`${name}: needs a value; must be ${flagOf(key).type.allowed}`);
+    throw new UsageError(`${name}: needs a value; must be ${flag.type.allowed}`);
   }
-  const before = flagOf(key).isList === true ? (given[key] ?? []) : [];
-  given[key] = [...before, givenAs(key, name, text)];
+  const before = flag.isList === true ? (given[key] ?? []) : [];
+  given[key] = [...before, givenAs(flag, name, text)];
 }
 
-function givenAs(key: FlagKey, name: string, text: string): Given {
-  return { text, shown: `${name}=${flagOf(key).type.shown?.(text) ?? text}` };
+function givenAs(flag: Flag, name: string, text: string): Given {
+  return { text, shown: `${name}=${flag.type.shown?.(text) ?? text}` };
 }
 
 /**
  * Puts a second dash before long flags that have one, and a flag and its value into one argument, so that a value that
  * begins with a dash is not taken for a flag.
  */
-function twoDashes(args: readonly string[], keys: ReadonlyMap<string, FlagKey>): string[] {
+function twoDashes(args: readonly string[], flags: ReadonlyMap<string, Named>): string[] {
   const rest = [...args];
   const result: string[] = [];
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     const match = /^--?([a-zA-Z][^=]*)(=.*)?$/s.exec(arg);
     const [, name = '', value] = match ?? [];
-    const key = keys.get(name);
+    const flag = flags.get(name)?.flag;
     if (match === null) {
       result.push(arg);
-    } else if (key !== undefined && !isBoolean(key) && value === undefined && rest[0] !== undefined) {
+    } else if (flag !== undefined && !isBoolean(flag) && value === undefined && rest[0] !== undefined) {
       result.push(`--${name}=${rest.shift() ?? ''}`);
     } else {
       result.push(`--${name}${value ?? ''}`);
@@ -97,6 +107,6 @@ function twoDashes(args: readonly string[], keys: ReadonlyMap<string, FlagKey>):
   return result;
 }
 
-function isBoolean(key: FlagKey): boolean {
-  return flagOf(key).type === boolean;
+function isBoolean({ type }: Flag): boolean {
+  return type === boolean;
 }

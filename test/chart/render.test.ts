@@ -2,28 +2,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
-import { helm, helmTemplate, isHook, type Manifest } from '../../scripts/chart/helm.ts';
-import { controllerRules, removalRules } from '../../src/controllers/measurement/rbac.ts';
-import { readInvocation } from '../../src/options.ts';
+import { helm, helmTemplate, type Manifest } from '../../scripts/chart/helm.ts';
+import { loadCommand } from '../../src/commands/commands.ts';
+import { readInvocation } from '../../src/commands/invocation.ts';
+import { find, podOf } from './rendered.ts';
 
 const NAMESPACE = 'traffic-operator-system';
-
-function find(objects: readonly Manifest[], kind: string, hook = false): Manifest {
-  const found = objects.filter((object) => object.kind === kind && isHook(object) === hook);
-  expect(found).toHaveLength(1);
-  return found[0]!;
-}
-
-interface PodSpec {
-  containers: [{ image: string; args: string[]; volumeMounts?: { name: string; mountPath: string }[] }];
-  volumes?: object[];
-  topologySpreadConstraints?: { labelSelector: { matchLabels: object } }[];
-  [field: string]: unknown;
-}
-
-function podOf(object: Manifest): PodSpec {
-  return (object.spec as { template: { spec: PodSpec } }).template.spec;
-}
 
 function argsWith(...args: readonly string[]): string[] {
   return podOf(find(helmTemplate(...args), 'Deployment')).containers[0].args;
@@ -123,12 +107,16 @@ describe('the program', () => {
     ['defaults', []],
     ['every value set', FULL],
     ['nothing that is optional', ['metrics.enabled=false', 'nodeExporter.enabled=false']],
-  ])('takes the arguments of manager and cleanup as the chart writes them: %s', (_what, values) => {
+  ])('takes the arguments of manager and cleanup as the chart writes them: %s', async (_what, values) => {
     const objects = helmTemplate(...values.flatMap((value) => ['--set', value]));
-    const read = (object: Manifest): unknown => readInvocation(podOf(object).containers[0].args, {});
-    expect(read(find(objects, 'Deployment'))).toMatchObject({ command: 'manager', flags: { namespace: NAMESPACE } });
-    const cleanup = { command: 'cleanup', flags: { namespace: NAMESPACE, deployment: 'traffic-operator' } };
-    expect(read(find(objects, 'Job', true))).toMatchObject(cleanup);
+    const commandOf = async (object: Manifest): Promise<string> => {
+      const invocation = readInvocation(podOf(object).containers[0].args);
+      if (invocation.kind !== 'run') throw new Error(invocation.kind);
+      (await loadCommand(invocation.command)).prepare(invocation.args, {});
+      return invocation.command;
+    };
+    expect(await commandOf(find(objects, 'Deployment'))).toBe('manager');
+    expect(await commandOf(find(objects, 'Job', true))).toBe('cleanup');
   });
 });
 
@@ -141,85 +129,6 @@ describe('the image', () => {
     const objects = helmTemplate(...args);
     expect(podOf(find(objects, 'Deployment')).containers[0].image).toBe(image);
     expect(podOf(find(objects, 'Job', true)).containers[0].image).toBe(image);
-  });
-});
-
-describe('the rights', () => {
-  interface Rule {
-    apiGroups: string[];
-    resources: string[];
-    verbs: string[];
-    resourceNames?: string[];
-  }
-  /** One line a right: 'apps/daemonsets/node-exporter patch'. */
-  const rightsOf = (rules: readonly Rule[]): string[] =>
-    rules.flatMap(({ apiGroups, resources, verbs, resourceNames = ['*'] }) =>
-      apiGroups.flatMap((group) =>
-        resources.flatMap((resource) =>
-          resourceNames.flatMap((name) => verbs.map((verb) => `${group}/${resource}/${name} ${verb}`)),
-        ),
-      ),
-    );
-  const rendered = (kind: string, hook = false, ...args: string[]): string[] =>
-    rightsOf(find(helmTemplate(...args), kind, hook).rules as Rule[]);
-  /** What TrafficWatches need, and the Lease: all that is not measuring. */
-  const beside = {
-    ClusterRole: [
-      ...['list', 'watch', 'patch'].flatMap((verb) => [
-        `/nodes/* ${verb}`,
-        `traffic.example.com/trafficwatches/* ${verb}`,
-      ]),
-      ...['status/* patch', 'finalizers/* update'].map((right) => `traffic.example.com/trafficwatches/${right}`),
-      ...['get', 'list', 'watch', 'create', 'patch'].map((verb) => `apps/deployments/* ${verb}`),
-      ...['create', 'patch'].map((verb) => `events.k8s.io/events/* ${verb}`),
-      '/pods/* watch', // Those that failed; measuring lists pods, too.
-    ],
-    Role: [
-      'coordination.k8s.io/leases/* create',
-      ...['get', 'list', 'watch', 'update'].map((verb) => `coordination.k8s.io/leases/traffic-operator ${verb}`),
-    ],
-  };
-  const besideInCleanup = {
-    ClusterRole: ['list', 'patch'].flatMap((verb) => [
-      `/nodes/* ${verb}`,
-      `traffic.example.com/trafficwatches/* ${verb}`,
-    ]),
-    Role: [
-      ...['get', 'patch'].map((verb) => `apps/deployments/traffic-operator ${verb}`),
-      'coordination.k8s.io/leases/* create',
-      ...['get', 'update', 'delete'].map((verb) => `coordination.k8s.io/leases/traffic-operator ${verb}`),
-    ],
-  };
-
-  it.each([
-    ['ClusterRole', 'cluster'],
-    ['Role', 'own'],
-  ] as const)('of each %s are what the code says that it uses, and no more', (kind, part) => {
-    const manager = rightsOf(controllerRules(NAMESPACE)[part] as Rule[]);
-    expect(rendered(kind).sort()).toEqual([...manager, ...beside[kind]].sort());
-    const cleanup = rightsOf(removalRules(NAMESPACE)[part] as Rule[]);
-    expect(rendered(kind, true).sort()).toEqual([...cleanup, ...besideInCleanup[kind]].sort());
-  });
-
-  it('of the manager are two more where it has to ask who may read its metrics, and only there', () => {
-    const secure = ['--set', 'metrics.secure=true,metrics.certSecret=c'];
-    const without = rendered('ClusterRole');
-    const more = ['authentication.k8s.io/tokenreviews/* create', 'authorization.k8s.io/subjectaccessreviews/* create'];
-    expect(rendered('ClusterRole', false, ...secure).sort()).toEqual([...without, ...more].sort());
-    expect(rendered('ClusterRole', false, ...secure, '--set', 'metrics.enabled=false')).toEqual(without);
-    expect(rendered('Role', false, ...secure)).toEqual(rendered('Role'));
-    expect(rendered('ClusterRole', true, ...secure)).toEqual(rendered('ClusterRole', true));
-  });
-
-  it('have neither wildcards nor secrets', () => {
-    const all = ['ClusterRole', 'Role'].flatMap((kind) => [...rendered(kind), ...rendered(kind, true)]);
-    expect(all.filter((right) => /^\*|\/\*\/|secrets| \*$|escalate|bind|impersonate/.test(right))).toEqual([]);
-  });
-
-  it('are not made where somebody else sees to them', () => {
-    const objects = helmTemplate('--set', 'rbac.create=false,serviceAccount.create=false,serviceAccount.name=mine');
-    expect(objects.filter((object) => !isHook(object) && /Role|ServiceAccount/.test(object.kind))).toEqual([]);
-    expect(podOf(find(objects, 'Deployment')).serviceAccountName).toBe('mine');
   });
 });
 

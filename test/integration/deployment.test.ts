@@ -1,7 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
-import { FIELD_MANAGER } from '../../src/controllers/trafficwatch/controller.ts';
+import { FIELD_MANAGER } from '../../src/controllers/trafficwatch/names.ts';
 import { renderDeployment } from '../../src/controllers/trafficwatch/decide/deployment/deployment.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { measured, seconds } from '../harness/measured.ts';

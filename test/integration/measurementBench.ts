@@ -11,7 +11,7 @@ import { targetsComponent } from '../../src/controllers/measurement/components/t
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import type { MeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { controllerRules, removalRules } from '../../src/controllers/measurement/rbac.ts';
-import type { MeasurementRules } from '../../src/controllers/measurement/rbac.ts';
+import type { Rights } from '../../src/controllers/contract/rights.ts';
 import { createClient } from '../../src/runtime/client/client.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';
@@ -231,7 +231,7 @@ function startController(
 }
 
 /** Binds exactly the rules that the measurement says it needs, and waits until they are in force. */
-async function grant(client: Client, namespace: string, name: string, rules: MeasurementRules): Promise<void> {
+async function grant(client: Client, namespace: string, name: string, rules: Rights): Promise<void> {
   const subjects = [{ kind: 'User', name, apiGroup: RBAC.group }];
   const bind = async (kind: 'Role' | 'ClusterRole', policy: readonly V1PolicyRule[], where: object): Promise<void> => {
     const plural = kind.toLowerCase();

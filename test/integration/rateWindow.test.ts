@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { stringify } from 'yaml';
-import { managerOptions } from '../../src/managerOptions.ts';
-import { readInvocation } from '../../src/options.ts';
+import { managerFlagProblem, managerFlags } from '../../src/commands/manager/flags.ts';
+import { managerOptions } from '../../src/commands/manager/managerOptions.ts';
+import { CONTROLLERS } from '../../src/controllers/registry.ts';
+import { readFlags } from '../../src/options/readFlags.ts';
 import { samplesPerWindowQuery, type UsageQuery } from '../../src/usage/pass/queries.ts';
 import { promtool } from './promtool.ts';
 
@@ -19,9 +21,9 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 function queryOf(args: readonly string[]): UsageQuery {
-  const invocation = readInvocation([`--kubeconfig=${directory}/kubeconfig`, ...args], {});
-  if (invocation.kind !== 'run') throw new Error(invocation.kind);
-  return managerOptions(invocation.flags, {}, pino({ level: 'silent' })).query;
+  const manager = { name: 'manager', flags: managerFlags(CONTROLLERS), check: managerFlagProblem(CONTROLLERS) };
+  const flags = readFlags(manager, [`--kubeconfig=${directory}/kubeconfig`, ...args], {});
+  return managerOptions(flags, {}, pino({ level: 'silent' })).query;
 }
 
 /** Asks right at a scrape, right before one and in between, since passes and scrapes do not run in step. */

@@ -24,13 +24,12 @@ import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
 import { carriesOrphan, lookIfNews } from './observe/nodeNews.ts';
 import { BY_LABEL_KEY, claimedKeys, type Sources } from './observe/observe.ts';
 import { isOwnedBy } from './decide/deployment/deployment.ts';
+import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
 import { reconcile } from './reconcile.ts';
 import { PodRejections, watchKeyOf, type FailedPod } from './act/rejectedPods.ts';
 import { sweepOrphans } from './act/sweep.ts';
 
-/** The one field manager of everything that is written for TrafficWatches. */
-export const FIELD_MANAGER = 'traffic-operator-trafficwatch';
 /** Key of the sweep in its own queue; there is only one. */
 const SWEEP = 'orphans';
 /** Reconciles only wait for the API server, whose cap is in the transport; so that one pass serves many watches at once. */

@@ -1,10 +1,10 @@
-import type { BindAddress } from '../runtime/server/bindAddress.ts';
-import type { Client } from '../runtime/client/client.ts';
-import { createHealthServer, EventLoopWatch } from '../runtime/server/health.ts';
-import type { Manager } from '../runtime/manager/manager.ts';
-import type { Part } from '../runtime/process/part.ts';
-import { serverPart } from '../runtime/server/httpListener.ts';
-import { createMetricsServer } from '../runtime/server/metricsServer.ts';
+import type { BindAddress } from '../../runtime/server/bindAddress.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { createHealthServer, EventLoopWatch } from '../../runtime/server/health.ts';
+import type { Manager } from '../../runtime/manager/manager.ts';
+import type { Part } from '../../runtime/process/part.ts';
+import { serverPart } from '../../runtime/server/httpListener.ts';
+import { createMetricsServer } from '../../runtime/server/metricsServer.ts';
 import type { Process } from './options.ts';
 
 /**

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { loadKubeConfig } from './managerOptions.ts';
-import { identityOf } from './runtime/client/credentials/identity.ts';
+import { loadKubeConfig } from './kubeConfig.ts';
+import { identityOf } from '../runtime/client/credentials/identity.ts';
 
 let directory: string;
 

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { V1Lease } from '@kubernetes/client-node';
-import type { WriteGate } from '../runtime/client/client.ts';
-import { createInformer } from '../runtime/cache/informer.ts';
-import { LeaderElector } from '../runtime/leaderElection/leaderElection.ts';
-import { optionalCachePart } from '../runtime/manager/manager.ts';
-import type { Part } from '../runtime/process/part.ts';
-import { LEASES } from '../runtime/client/resources.ts';
+import type { WriteGate } from '../../runtime/client/client.ts';
+import { createInformer } from '../../runtime/cache/informer.ts';
+import { LeaderElector } from '../../runtime/leaderElection/leaderElection.ts';
+import { optionalCachePart } from '../../runtime/manager/manager.ts';
+import type { Part } from '../../runtime/process/part.ts';
+import { LEASES } from '../../runtime/client/resources.ts';
+import { LEASE_NAME } from '../lease.ts';
 import type { Process } from './options.ts';
-
-/** Name of the Lease in the operator's namespace by which replicas elect one of them. */
-export const LEASE_NAME = 'traffic-operator';
 
 /** A single replica without leader election leads as long as it runs. */
 const ALWAYS: WriteGate = { isLeader: true, signal: new AbortController().signal };

@@ -1,18 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { FLAGS, flagName, flagOf, flagsOf, helpText, readInvocation, variableName, type Flags } from './options.ts';
-import { POD_INTERFACES } from './controllers/measurement/options.ts';
-import { KEYS } from './options/flags.ts';
-import { DEFAULT_EXCLUDED_DEVICES } from './usage/evaluate/devices.ts';
+import { commandHelp, programHelp } from '../help.ts';
+import type { SharedFlags } from '../../controllers/contract/flags.ts';
+import type { MeasurementFlags } from '../../controllers/measurement/flags.ts';
+import { CONTROLLERS } from '../../controllers/registry.ts';
+import { flagName, joinTables, variableName, type Flag } from '../../options/flagTable.ts';
+import { readFlags } from '../../options/readFlags.ts';
+import { cleanup } from '../cleanup/command.ts';
+import { managerFlagProblem, managerFlags } from './flags.ts';
+import { POD_INTERFACES } from '../../controllers/measurement/options.ts';
+import { DEFAULT_EXCLUDED_DEVICES } from '../../usage/evaluate/devices.ts';
+
+const MANAGER = { name: 'manager', flags: managerFlags(CONTROLLERS), check: managerFlagProblem(CONTROLLERS) };
+type Flags = SharedFlags & MeasurementFlags;
 
 function read(args: readonly string[], env: Record<string, string> = {}): Flags {
-  const invocation = readInvocation(args, env);
-  if (invocation.kind !== 'run') throw new Error(invocation.kind);
-  return invocation.flags;
+  return readFlags(MANAGER, args, env) as Flags;
 }
 
-function problem(args: readonly string[], env: Record<string, string> = {}): string {
+function messageOf(action: () => unknown): string {
   try {
-    readInvocation(args, env);
+    action();
   } catch (error) {
     expect((error as Error).name).toBe('UsageError');
     return (error as Error).message;
@@ -20,30 +27,7 @@ function problem(args: readonly string[], env: Record<string, string> = {}): str
   throw new Error('taken');
 }
 
-describe('the command', () => {
-  it.each([
-    ['manager when there is none', [], 'manager'],
-    ['manager when a flag comes first, as with PKopel/traffic-operator', ['--leader-elect'], 'manager'],
-    ['the one that is named', ['cleanup', '--namespace=x'], 'cleanup'],
-  ])('is %s', (_why, args, command) => expect(readInvocation(args, {})).toMatchObject({ kind: 'run', command }));
-
-  it.each([
-    [['--help'], { kind: 'help', command: undefined }],
-    [['-h'], { kind: 'help', command: undefined }],
-    [['help'], { kind: 'help', command: undefined }],
-    [['manager', '-help'], { kind: 'help', command: 'manager' }],
-    [['version'], { kind: 'version' }],
-    [['--version'], { kind: 'version' }],
-  ])('%j asks for a text', (args, invocation) => expect(readInvocation(args, {})).toEqual(invocation));
-
-  it('is refused when it is unknown or still to come', () => {
-    expect(problem(['manger'])).toMatch(/^manger: unknown command; must be one of manager, cleanup/);
-    expect(problem(['connectivity-server'])).toBe('connectivity-server: not available in this version');
-    expect(problem(['connectivity-agent', '-serverendpoint=x:1'])).toBe(
-      'connectivity-agent: not available in this version',
-    );
-  });
-});
+const problem = (args: readonly string[], env: Record<string, string> = {}): string => messageOf(() => read(args, env));
 
 describe('flags', () => {
   it('have their defaults', () => {
@@ -131,8 +115,7 @@ describe('what is wrong', () => {
   it.each([
     [['--intervall=1s'], '--intervall: unknown flag; `manager --help` lists those there are'],
     [['--deployment=x'], '--deployment: unknown flag; `manager --help` lists those there are'],
-    [['extra'], 'extra: unknown command; must be one of manager, cleanup, connectivity-server, connectivity-agent'],
-    [['manager', 'extra'], 'extra: manager takes no arguments but flags'],
+    [['extra'], 'extra: manager takes no arguments but flags'],
     [['--interval'], '--interval: needs a value; must be a duration such as 10s, 2m or 1m30s, 1s at least'],
     [['--interval=10'], '--interval=10: must be a duration such as 10s, 2m or 1m30s, 1s at least'],
     [['--interval=500ms'], '--interval=500ms: must be a duration such as 10s, 2m or 1m30s, 1s at least'],
@@ -233,36 +216,38 @@ describe('what is wrong', () => {
 });
 
 describe('the table', () => {
+  const KEYS = Object.keys(MANAGER.flags);
+
   it('holds the flags of PKopel/traffic-operator', () => {
-    const names = flagsOf('manager').map(flagName);
+    const names = KEYS.map(flagName);
     expect(names).toEqual(expect.arrayContaining(['metrics-bind-address', 'health-probe-bind-address', 'namespace']));
     expect(names).toEqual(expect.arrayContaining(['leader-elect', 'metrics-secure', 'enable-http2']));
   });
 
   it('describes every flag in sentences, and its defaults are allowed', () => {
-    for (const key of KEYS) {
-      const { description, default: standard, type } = flagOf(key);
+    for (const [key, flag] of [...Object.entries(MANAGER.flags), ...Object.entries(cleanup.flags)]) {
+      const { description, default: standard, type } = flag as Flag;
       expect(description, key).toMatch(/^[A-Z].*\.$/);
       if (standard !== undefined) expect(type.schema.safeParse(standard).success, key).toBe(true);
     }
   });
 
   it('is what --help is made of', () => {
-    for (const key of flagsOf('manager')) expect(helpText('manager')).toContain(`--${flagName(key)} <`);
-    expect(helpText('manager')).toContain(
-      'Default: four times --scrape-interval, 20s at least; 2m with --prometheus-url',
-    );
-    expect(helpText('cleanup')).not.toContain('--interval');
-    expect(helpText(undefined)).toContain('cleanup');
+    const help = commandHelp('manager', MANAGER.flags);
+    for (const key of KEYS) expect(help).toContain(`--${flagName(key)} <`);
+    expect(help).toContain('Default: four times --scrape-interval, 20s at least; 2m with --prometheus-url');
+    expect(commandHelp('cleanup', cleanup.flags)).not.toContain('--interval');
+    expect(programHelp()).toContain('cleanup');
   });
 
   it('prints the devices that are left out by default, and those that the exporter does not read', () => {
-    expect(helpText('manager')).toContain(`Default: ${DEFAULT_EXCLUDED_DEVICES}`);
-    expect(helpText('manager')).toContain(`Default: ${POD_INTERFACES}`);
+    const help = commandHelp('manager', MANAGER.flags);
+    expect(help).toContain(`Default: ${DEFAULT_EXCLUDED_DEVICES}`);
+    expect(help).toContain(`Default: ${POD_INTERFACES}`);
   });
 
-  it('names its variables after its flags', () => {
-    expect(Object.keys(FLAGS)).toHaveLength(KEYS.length);
+  it('names its variables after its flags, and has each flag once', () => {
     expect(variableName('enableHttp2')).toBe('TRAFFIC_OPERATOR_ENABLE_HTTP2');
+    expect(() => joinTables(MANAGER.flags, { enableHttp2: MANAGER.flags.enableHttp2 })).toThrow('--enable-http2');
   });
 });

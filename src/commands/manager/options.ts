@@ -1,12 +1,12 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import type { MeasurementOptions } from '../controllers/measurement/options.ts';
-import type { BindAddress } from '../runtime/server/bindAddress.ts';
-import type { Logger } from '../runtime/process/logger.ts';
-import type { RuntimeMetrics } from '../runtime/manager/metrics.ts';
-import type { SecureOptions } from '../runtime/server/metricsServer.ts';
-import type { Transport } from '../runtime/client/transport.ts';
-import type { PrometheusEndpoint } from '../prometheus/endpoint.ts';
-import type { UsageQuery } from '../usage/pass/queries.ts';
+import type { SharedFlags } from '../../controllers/contract/flags.ts';
+import type { BindAddress } from '../../runtime/server/bindAddress.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
+import type { RuntimeMetrics } from '../../runtime/manager/metrics.ts';
+import type { SecureOptions } from '../../runtime/server/metricsServer.ts';
+import type { Transport } from '../../runtime/client/transport.ts';
+import type { PrometheusEndpoint } from '../../prometheus/endpoint.ts';
+import type { UsageQuery } from '../../usage/pass/queries.ts';
 
 /** Where metrics are served; over TLS and to those only whom the API server allows it, with `secure`. */
 export interface MetricsServerSettings {
@@ -26,7 +26,10 @@ export interface ManagerOptions {
   readonly query: UsageQuery;
   /** ms from tick to tick. */
   readonly intervalMs: number;
-  readonly measurement: MeasurementOptions;
+  /** Whether the Prometheus that is asked is the one that the operator deploys. */
+  readonly hasOwnPrometheus: boolean;
+  /** For the controllers, each of which knows its own among them. */
+  readonly flags: SharedFlags;
   /** The pod that this process runs in; undefined outside of a cluster. */
   readonly podName: string | undefined;
   readonly logger: Logger;

@@ -4,14 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { renderPrometheusConfig } from './controllers/measurement/components/prometheusConfig.ts';
-import { renderAlertingRules } from './controllers/measurement/components/rules/alerts.ts';
-import { OPERATOR_JOB } from './controllers/measurement/names.ts';
-import { defaultMeasurementOptions } from './controllers/measurement/options.ts';
-import type { ManagerOptions } from './manager/options.ts';
-import { loadKubeConfig, managerOptions } from './managerOptions.ts';
-import { readInvocation } from './options.ts';
-import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './usage/evaluate/devices.ts';
+import { renderPrometheusConfig } from '../../controllers/measurement/components/prometheusConfig.ts';
+import { renderAlertingRules } from '../../controllers/measurement/components/rules/alerts.ts';
+import { OPERATOR_JOB } from '../../controllers/measurement/names.ts';
+import { defaultMeasurementOptions } from '../../controllers/measurement/options.ts';
+import type { ManagerOptions } from './options.ts';
+import { measurementOptions } from '../../controllers/measurement/flags.ts';
+import type { MeasurementFlags } from '../../controllers/measurement/flags.ts';
+import type { MeasurementOptions } from '../../controllers/measurement/options.ts';
+import type { SharedFlags } from '../../controllers/contract/flags.ts';
+import { CONTROLLERS } from '../../controllers/registry.ts';
+import { readFlags } from '../../options/readFlags.ts';
+import { loadKubeConfig } from '../kubeConfig.ts';
+import { managerFlagProblem, managerFlags } from './flags.ts';
+import { managerOptions } from './managerOptions.ts';
+import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../../usage/evaluate/devices.ts';
 
 /** Of the pod that the test runs in, if it does. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount/token';
@@ -26,10 +33,17 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-function options(args: readonly string[], env: Record<string, string> = {}): ManagerOptions {
-  const invocation = readInvocation([`--kubeconfig=${kubeconfig}`, ...args], {});
-  if (invocation.kind !== 'run') throw new Error(invocation.kind);
-  return managerOptions(invocation.flags, env, pino({ level: 'silent' }));
+const MANAGER = { name: 'manager', flags: managerFlags(CONTROLLERS), check: managerFlagProblem(CONTROLLERS) };
+
+interface Options extends ManagerOptions {
+  readonly measurement: MeasurementOptions;
+}
+
+/** Of the manager, and of what it measures with. */
+function options(args: readonly string[], env: Record<string, string> = {}): Options {
+  const flags = readFlags(MANAGER, [`--kubeconfig=${kubeconfig}`, ...args], {});
+  const measurement = measurementOptions(flags as SharedFlags & MeasurementFlags);
+  return { ...managerOptions(flags, env, pino({ level: 'silent' })), measurement };
 }
 
 describe('managerOptions', () => {

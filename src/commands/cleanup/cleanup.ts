@@ -1,17 +1,17 @@
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
-import { removeMeasurement } from './controllers/measurement/removeMeasurement.ts';
-import { cleanUp } from './controllers/trafficwatch/cleanup/cleanup.ts';
-import { whileStopped } from './controllers/trafficwatch/cleanup/whileStopped.ts';
-import { LEASE_NAME } from './manager/election.ts';
-import { loadKubeConfig } from './managerOptions.ts';
-import type { Flags } from './options.ts';
-import { createClient, leaderOnly, type Client } from './runtime/client/client.ts';
-import { systemClock } from './runtime/process/clock.ts';
-import { LeaderElector } from './runtime/leaderElection/leaderElection.ts';
-import type { Logger } from './runtime/process/logger.ts';
-import { LEASES } from './runtime/client/resources.ts';
-import { createTransport, type Transport } from './runtime/client/transport.ts';
+import { CONTROLLERS } from '../../controllers/registry.ts';
+import { whileStopped } from './whileStopped.ts';
+import { LEASE_NAME } from '../lease.ts';
+import type { CommandContext } from '../command.ts';
+import { loadKubeConfig } from '../kubeConfig.ts';
+import type { CleanupFlags } from './flags.ts';
+import { createClient, leaderOnly, type Client } from '../../runtime/client/client.ts';
+import { systemClock } from '../../runtime/process/clock.ts';
+import { LeaderElector } from '../../runtime/leaderElection/leaderElection.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
+import { LEASES } from '../../runtime/client/resources.ts';
+import { createTransport, type Transport } from '../../runtime/client/transport.ts';
 
 /**
  * `cleanup`: takes off all that the operator put on nodes and TrafficWatches, and what it measured with, before it is
@@ -20,15 +20,16 @@ import { createTransport, type Transport } from './runtime/client/transport.ts';
  *
  * @throws ApiError, TransportError, NotLeaderError when something could not be taken off
  */
-export async function runCleanup(flags: Flags, logger: Logger, signal: AbortSignal): Promise<void> {
+export async function runCleanup(flags: CleanupFlags, { logger, signal }: CommandContext): Promise<void> {
   const { namespace, deployment } = flags;
   const transport = createTransport({ kubeConfig: loadKubeConfig(flags.kubeconfig), logger });
   try {
     const client = createClient(transport);
     await whileStopped({ client, clock: systemClock, logger, signal }, { namespace, name: deployment }, async () => {
       await asLeader({ transport, namespace, logger, signal }, async (leading) => {
-        await cleanUp({ client: leading, clock: systemClock, logger, signal });
-        await removeMeasurement(leading, { namespace, logger });
+        for (const controller of CONTROLLERS.toReversed()) {
+          await controller.cleanUp({ client: leading, namespace, clock: systemClock, logger, signal });
+        }
       });
       await client.delete(LEASES, { namespace, name: LEASE_NAME });
     });

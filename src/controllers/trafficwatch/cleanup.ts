@@ -1,25 +1,16 @@
-import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
-import { FIELD_MANAGER } from '../controller.ts';
-import { decideOrphans } from '../decide/labels/orphans.ts';
-import { releaseLabels } from '../decide/labels/nodeLabels.ts';
-import { FINALIZER } from '../names.ts';
-import { NodeLabelWriter } from '../act/nodeLabelWriter.ts';
-import { claimedKeys } from '../observe/observe.ts';
-import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
-import type { Client } from '../../../runtime/client/client.ts';
-import type { Clock } from '../../../runtime/process/clock.ts';
-import { isNotFound } from '../../../runtime/client/errors.ts';
-import { hasFinalizer, removeFinalizer } from '../../../runtime/apply/finalizer.ts';
-import type { Logger } from '../../../runtime/process/logger.ts';
-import { NODES } from '../../../runtime/client/resources.ts';
-import { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
-
-export interface CleanupOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
-}
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
+import { decideOrphans } from './decide/labels/orphans.ts';
+import { releaseLabels } from './decide/labels/nodeLabels.ts';
+import type { CleanupContext } from '../contract/context.ts';
+import { FIELD_MANAGER, FINALIZER } from './names.ts';
+import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
+import { claimedKeys } from './observe/observe.ts';
+import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { isNotFound } from '../../runtime/client/errors.ts';
+import { hasFinalizer, removeFinalizer } from '../../runtime/apply/finalizer.ts';
+import { NODES } from '../../runtime/client/resources.ts';
+import { WrittenObjects } from '../../runtime/cache/writtenObjects.ts';
 
 async function listWatches(client: Client): Promise<TrafficWatch[]> {
   try {
@@ -31,7 +22,10 @@ async function listWatches(client: Client): Promise<TrafficWatch[]> {
   }
 }
 
-async function takeLabelsOff(o: CleanupOptions, watches: readonly TrafficWatch[]): Promise<number> {
+async function takeLabelsOff(
+  o: Pick<CleanupContext, 'client' | 'logger'>,
+  watches: readonly TrafficWatch[],
+): Promise<number> {
   const trim = trimNode(FIELD_MANAGER);
   const nodes = (await o.client.list(NODES)).map(trim);
   // A watch that never owned its key has no finalizer, and its key may be a person's own.
@@ -57,7 +51,9 @@ async function takeLabelsOff(o: CleanupOptions, watches: readonly TrafficWatch[]
  *
  * @throws ApiError, TransportError when something could not be taken off; the caller exits non-zero, and helm says so
  */
-export async function cleanUp(o: CleanupOptions): Promise<{ nodes: number; watches: number }> {
+export async function cleanUp(
+  o: Pick<CleanupContext, 'client' | 'logger'>,
+): Promise<{ nodes: number; watches: number }> {
   const watches = await listWatches(o.client);
   const nodes = await takeLabelsOff(o, watches);
   const finalized = watches.filter((watch) => hasFinalizer(watch, FINALIZER));

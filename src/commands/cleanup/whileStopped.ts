@@ -1,10 +1,10 @@
 import type { V1Deployment, V1Node, V1Pod } from '@kubernetes/client-node';
-import type { CleanupOptions } from './cleanup.ts';
-import { FIELD_MANAGER } from '../controller.ts';
-import { electsLeader, isOverdue, isStillRunning } from '../decide/deployment/stillRunning.ts';
-import type { ObjectRef } from '../../../runtime/client/client.ts';
-import { isNotFound } from '../../../runtime/client/errors.ts';
-import { DEPLOYMENTS, NODES, PODS } from '../../../runtime/client/resources.ts';
+import type { CleanupContext } from '../../controllers/contract/context.ts';
+import { FIELD_MANAGER } from '../../controllers/trafficwatch/names.ts';
+import { electsLeader, isOverdue, isStillRunning } from './stillRunning.ts';
+import type { ObjectRef } from '../../runtime/client/client.ts';
+import { isNotFound } from '../../runtime/client/errors.ts';
+import { DEPLOYMENTS, NODES, PODS } from '../../runtime/client/resources.ts';
 
 /** How often is looked whether the operator's pods are gone: ms. */
 const POLL_MS = 500;
@@ -18,7 +18,11 @@ const REPLICAS_ANNOTATION = 'traffic.example.com/replicas-before-cleanup';
  *
  * @throws ApiError, TransportError, what `work` throws, the signal's reason when it is aborted before `work`
  */
-export async function whileStopped(o: CleanupOptions, ref: ObjectRef, work: () => Promise<void>): Promise<void> {
+export async function whileStopped(
+  o: Omit<CleanupContext, 'namespace'>,
+  ref: ObjectRef,
+  work: () => Promise<void>,
+): Promise<void> {
   const deployment = await getOrUndefined(o, ref);
   if (!deployment) return work();
   const replicas = replicasBefore(deployment);
@@ -33,7 +37,10 @@ export async function whileStopped(o: CleanupOptions, ref: ObjectRef, work: () =
   }
 }
 
-async function getOrUndefined({ client }: CleanupOptions, ref: ObjectRef): Promise<V1Deployment | undefined> {
+async function getOrUndefined(
+  { client }: Omit<CleanupContext, 'namespace'>,
+  ref: ObjectRef,
+): Promise<V1Deployment | undefined> {
   try {
     return await client.get(DEPLOYMENTS, ref);
   } catch (error) {
@@ -47,12 +54,17 @@ function replicasBefore({ metadata, spec }: V1Deployment): number {
 }
 
 /** @param note the value of REPLICAS_ANNOTATION; null takes it away */
-async function scale({ client }: CleanupOptions, ref: ObjectRef, replicas: number, note: string | null): Promise<void> {
+async function scale(
+  { client }: Omit<CleanupContext, 'namespace'>,
+  ref: ObjectRef,
+  replicas: number,
+  note: string | null,
+): Promise<void> {
   const patch = { metadata: { annotations: { [REPLICAS_ANNOTATION]: note } }, spec: { replicas } };
   await client.mergePatch(DEPLOYMENTS, ref, patch, { fieldManager: FIELD_MANAGER });
 }
 
-async function startAgain(o: CleanupOptions, ref: ObjectRef, replicas: number): Promise<void> {
+async function startAgain(o: Omit<CleanupContext, 'namespace'>, ref: ObjectRef, replicas: number): Promise<void> {
   const context = { deployment: `${ref.namespace}/${ref.name}`, replicas };
   try {
     await scale(o, ref, replicas, null);
@@ -63,7 +75,11 @@ async function startAgain(o: CleanupOptions, ref: ObjectRef, replicas: number): 
   }
 }
 
-async function podsGone(o: CleanupOptions, { namespace }: ObjectRef, deployment: V1Deployment): Promise<void> {
+async function podsGone(
+  o: Omit<CleanupContext, 'namespace'>,
+  { namespace }: ObjectRef,
+  deployment: V1Deployment,
+): Promise<void> {
   const labels = Object.entries(deployment.spec?.selector.matchLabels ?? {});
   const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join(',');
   const awaited = new AwaitedPods(o, electsLeader(deployment));
@@ -75,14 +91,14 @@ async function podsGone(o: CleanupOptions, { namespace }: ObjectRef, deployment:
 
 /** Which of the pods are waited for, with what must be remembered between two looks. */
 class AwaitedPods {
-  readonly #options: CleanupOptions;
+  readonly #options: Omit<CleanupContext, 'namespace'>;
   readonly #mayLeave: boolean;
   /** By pod's uid: since when it is being deleted, monotonic ms. */
   readonly #terminatingSince = new Map<string, number>();
   #logged = '';
 
   /** @param mayLeave whether pods on dead nodes need not be waited for */
-  constructor(options: CleanupOptions, mayLeave: boolean) {
+  constructor(options: Omit<CleanupContext, 'namespace'>, mayLeave: boolean) {
     this.#options = options;
     this.#mayLeave = mayLeave;
   }

@@ -1,0 +1,117 @@
+{{/* Generated from the controllers' rights in src/controllers by `make generate`. Do not edit. */}}
+
+{{- define "traffic-operator.rights.controller.cluster" -}}
+# node-exporter lives in a namespace that the operator makes: no Role can wait there, so these rights go by name.
+- apiGroups: ['']
+  resources: ['namespaces']
+  resourceNames: ['{{ .Release.Namespace }}-node-exporter']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+- apiGroups: ['']
+  resources: ['services', 'serviceaccounts']
+  resourceNames: ['node-exporter']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+- apiGroups: ['apps']
+  resources: ['daemonsets']
+  resourceNames: ['node-exporter']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+- apiGroups: ['discovery.k8s.io']
+  resources: ['endpointslices']
+  verbs: ['list', 'watch']
+# The exporter's namespace is not deleted while somebody else's pods are in it.
+- apiGroups: ['']
+  resources: ['pods']
+  verbs: ['list']
+# Verdicts are node labels.
+- apiGroups: ['']
+  resources: ['nodes']
+  verbs: ['list', 'watch', 'patch']
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficwatches']
+  verbs: ['list', 'watch', 'patch']
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficwatches/status']
+  verbs: ['patch']
+# To be an owner that holds up its own deletion, where the admission plugin OwnerReferencesPermissionEnforcement is on.
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficwatches/finalizers']
+  verbs: ['update']
+# The workloads, in whichever namespaces the TrafficWatches are.
+- apiGroups: ['apps']
+  resources: ['deployments']
+  verbs: ['get', 'list', 'watch', 'create', 'patch']
+# Pods that failed: a kubelet that restarts rejects those on an unfit node.
+- apiGroups: ['']
+  resources: ['pods']
+  verbs: ['list', 'watch']
+{{- end -}}
+
+{{- define "traffic-operator.rights.controller.own" -}}
+- apiGroups: ['']
+  resources: ['services', 'serviceaccounts']
+  resourceNames: ['prometheus']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+- apiGroups: ['']
+  resources: ['configmaps']
+  resourceNames: ['prometheus-config', 'prometheus-targets', 'prometheus-targets-2']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+- apiGroups: ['']
+  resources: ['persistentvolumeclaims']
+  resourceNames: ['prometheus']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+- apiGroups: ['apps']
+  resources: ['deployments']
+  resourceNames: ['prometheus']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+# Prometheus' pod is annotated when its targets change; the operator's own pod leads to its Deployment, which owns what is made here.
+- apiGroups: ['']
+  resources: ['pods']
+  verbs: ['get', 'list', 'watch', 'patch']
+- apiGroups: ['apps']
+  resources: ['replicasets']
+  verbs: ['get']
+{{- end -}}
+
+{{- define "traffic-operator.rights.cleanup.cluster" -}}
+# node-exporter lives in a namespace that the operator makes: no Role can wait there, so these rights go by name.
+- apiGroups: ['']
+  resources: ['namespaces']
+  resourceNames: ['{{ .Release.Namespace }}-node-exporter']
+  verbs: ['get', 'delete']
+- apiGroups: ['']
+  resources: ['services', 'serviceaccounts']
+  resourceNames: ['node-exporter']
+  verbs: ['get', 'delete']
+- apiGroups: ['apps']
+  resources: ['daemonsets']
+  resourceNames: ['node-exporter']
+  verbs: ['get', 'delete']
+# The exporter's namespace is not deleted while somebody else's pods are in it.
+- apiGroups: ['']
+  resources: ['pods']
+  verbs: ['list']
+- apiGroups: ['']
+  resources: ['nodes']
+  verbs: ['list', 'patch']
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficwatches']
+  verbs: ['list', 'patch']
+{{- end -}}
+
+{{- define "traffic-operator.rights.cleanup.own" -}}
+- apiGroups: ['']
+  resources: ['services', 'serviceaccounts']
+  resourceNames: ['prometheus']
+  verbs: ['get', 'delete']
+- apiGroups: ['']
+  resources: ['configmaps']
+  resourceNames: ['prometheus-config', 'prometheus-targets', 'prometheus-targets-2']
+  verbs: ['get', 'delete']
+- apiGroups: ['']
+  resources: ['persistentvolumeclaims']
+  resourceNames: ['prometheus']
+  verbs: ['get', 'delete']
+- apiGroups: ['apps']
+  resources: ['deployments']
+  resourceNames: ['prometheus']
+  verbs: ['get', 'delete']
+{{- end -}}

@@ -1,0 +1,45 @@
+import type { ControllerModule } from '../../src/controllers/contract/module.ts';
+import type { ControllerRights, Rights, Rule } from '../../src/controllers/contract/rights.ts';
+import { CONTROLLERS } from '../../src/controllers/registry.ts';
+import type { GeneratedFile } from './file.ts';
+
+const HEADER = `{{/* Generated from the controllers' rights in src/controllers by \`make generate\`. Do not edit. */}}`;
+/** Stands for the operator's namespace, which is known to helm alone. */
+const NAMESPACE = 'RELEASE-NAMESPACE';
+
+/** The controllers' rights as named templates, which the chart's roles include beside those of the process. */
+export function rights(controllers: readonly ControllerModule[] = CONTROLLERS): GeneratedFile[] {
+  const all = controllers.map((controller) => controller.rights(NAMESPACE));
+  const content = [
+    HEADER,
+    template('controller.cluster', all, ({ controller }) => controller),
+    template('controller.own', all, ({ controller }) => controller),
+    template('cleanup.cluster', all, ({ cleanup }) => cleanup),
+    template('cleanup.own', all, ({ cleanup }) => cleanup),
+  ].join('\n\n');
+  return [{ path: 'charts/traffic-operator/templates/_rights.tpl', content: `${content}\n` }];
+}
+
+function template(name: string, all: readonly ControllerRights[], whose: (one: ControllerRights) => Rights): string {
+  const where = name.endsWith('.own') ? 'own' : 'cluster';
+  const rules = all.flatMap((one) => whose(one)[where]).map(ruleText);
+  return [`{{- define "traffic-operator.rights.${name}" -}}`, ...rules, '{{- end -}}'].join('\n');
+}
+
+/** One rule as YAML, whose lists are as short as JSON has them. */
+function ruleText({ why, apiGroups, resources, resourceNames, verbs }: Rule): string {
+  const lines = [
+    ...(why === undefined ? [] : [`# ${why}`]),
+    `- apiGroups: ${list(apiGroups)}`,
+    `  resources: ${list(resources)}`,
+    ...(resourceNames === undefined ? [] : [`  resourceNames: ${list(resourceNames)}`]),
+    `  verbs: ${list(verbs)}`,
+  ];
+  return lines.join('\n');
+}
+
+function list(texts: readonly string[] | undefined): string {
+  const text = `[${(texts ?? []).map((one) => `'${one}'`).join(', ')}]`;
+  if (text.includes('{{')) throw new Error(`${text} has {{ in it, which helm would take for its own`);
+  return text.replaceAll(NAMESPACE, '{{ .Release.Namespace }}');
+}

@@ -1,0 +1,45 @@
+import { defaultText, flagName, variableName, type Flag, type FlagTable } from '../options/flagTable.ts';
+import { COMMANDS, entryOf } from './commands.ts';
+
+/** The text of `--help` of the program: its commands. */
+export function programHelp(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+  return [
+    'Keeps Kubernetes workloads off nodes whose network is full.',
+    '',
+    'Usage: traffic-operator [command] [flags]',
+    '',
+    'Commands:',
+    ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    '',
+    'Flags of a command: traffic-operator <command> --help. Version: traffic-operator version.',
+    '',
+  ].join('\n');
+}
+
+/**
+ * The text of `--help` of one command.
+ *
+ * @param flags none for a command that is still to come
+ * @throws UsageError when there is no such command
+ */
+export function commandHelp(name: string, flags: FlagTable): string {
+  return [
+    entryOf(name).summary,
+    '',
+    `Usage: traffic-operator ${name} [flags]`,
+    '',
+    ...Object.entries(flags).flatMap(([key, flag]) => flagHelp(key, flag)),
+    `Each flag may also be given as an environment variable: ${variableName('logLevel')} for --${flagName('logLevel')}.`,
+    'The flag wins. A flag that may be repeated is one a line in its variable.',
+    '',
+  ].join('\n');
+}
+
+function flagHelp(key: string, flag: Flag): string[] {
+  const { type, description, isList } = flag;
+  const repeated = isList === true ? ' (may be repeated)' : '';
+  const standard = defaultText(flag);
+  const lines = [`  --${flagName(key)} <${type.placeholder}>${repeated}`, `      ${description}`];
+  return standard === '' ? [...lines, ''] : [...lines, `      Default: ${standard}`, ''];
+}

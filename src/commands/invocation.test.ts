@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { loadCommand } from './commands.ts';
+import { readInvocation } from './invocation.ts';
+
+function messageOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    expect((error as Error).name).toBe('UsageError');
+    return (error as Error).message;
+  }
+  throw new Error('taken');
+}
+
+describe('the command', () => {
+  it.each([
+    ['manager when there is none', [], 'manager', []],
+    [
+      'manager when a flag comes first, as with PKopel/traffic-operator',
+      ['--leader-elect'],
+      'manager',
+      ['--leader-elect'],
+    ],
+    ['the one that is named', ['cleanup', '--namespace=x'], 'cleanup', ['--namespace=x']],
+  ])('is %s', (_why, given, command, args) => {
+    expect(readInvocation(given)).toEqual({ kind: 'run', command, args });
+  });
+
+  it.each([
+    [['--help'], { kind: 'help', command: undefined }],
+    [['-h'], { kind: 'help', command: undefined }],
+    [['help'], { kind: 'help', command: undefined }],
+    [['manager', '-help'], { kind: 'help', command: 'manager' }],
+    [['version'], { kind: 'version' }],
+    [['--version'], { kind: 'version' }],
+  ])('%j asks for a text', (args, invocation) => expect(readInvocation(args)).toEqual(invocation));
+
+  it('is refused when it is unknown or still to come', async () => {
+    const unknown = 'unknown command; must be one of manager, cleanup, connectivity-server, connectivity-agent';
+    expect(messageOf(() => readInvocation(['manger']))).toBe(`manger: ${unknown}`);
+    expect(messageOf(() => readInvocation(['extra']))).toBe(`extra: ${unknown}`);
+    const later = { name: 'UsageError', message: 'connectivity-server: not available in this version' };
+    await expect(loadCommand('connectivity-server')).rejects.toMatchObject(later);
+  });
+});

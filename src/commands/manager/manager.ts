@@ -1,0 +1,118 @@
+import { hostname } from 'node:os';
+import type { ControllerContext } from '../../controllers/contract/context.ts';
+import { MeasuringState } from '../../controllers/contract/measuring.ts';
+import type { ControllerModule } from '../../controllers/contract/module.ts';
+import { askingOnlyOurs } from '../../controllers/measurement/observe/ownPrometheus.ts';
+import { FIELD_MANAGER } from '../../controllers/trafficwatch/names.ts';
+import type { CachedNode } from '../../nodes/cachedNode.ts';
+import { createNodeInformer, knownNodes } from '../../nodes/informer.ts';
+import { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
+import { createPrometheusClient } from '../../prometheus/prometheusClient.ts';
+import type { Informer } from '../../runtime/cache/informer.ts';
+import { createClient, leaderOnly, type Client } from '../../runtime/client/client.ts';
+import { createTransport } from '../../runtime/client/transport.ts';
+import { countingWrites } from '../../runtime/client/writeCount.ts';
+import { EventRecorder } from '../../runtime/controller/events.ts';
+import { cachePart, Manager } from '../../runtime/manager/manager.ts';
+import { createMetrics, createRegistry } from '../../runtime/manager/metrics.ts';
+import { systemClock } from '../../runtime/process/clock.ts';
+import { createUsageFeed, type UsageFeed } from '../../usage/pass/feed.ts';
+import { createUsageMetrics } from '../../usage/pass/metrics.ts';
+import { createElection, type Election } from './election.ts';
+import type { ManagerOptions, Process } from './options.ts';
+import { createServers } from './servers.ts';
+
+const COMPONENT = 'traffic.example.com/traffic-operator';
+
+function createNodes({ options, transport, metrics, logger }: Process): Informer<CachedNode> {
+  return createNodeInformer({
+    transport,
+    logger,
+    metrics: metrics.reflector,
+    fieldManager: FIELD_MANAGER,
+    // The operator's own targets carry the node's name; another Prometheus' series may only carry an address.
+    withAddresses: !options.hasOwnPrometheus,
+  });
+}
+
+function createFeed(
+  { options, metrics, logger }: Process,
+  nodes: Informer<CachedNode>,
+  measuring: MeasuringState,
+): UsageFeed {
+  const client = createPrometheusClient(options.endpoint);
+  return createUsageFeed({
+    endpoint: options.endpoint,
+    client: options.hasOwnPrometheus ? askingOnlyOurs(client, () => measuring.foreignServer()) : client,
+    query: options.query,
+    intervalMs: options.intervalMs,
+    nodes: knownNodes(nodes),
+    clock: systemClock,
+    logger,
+    metrics: createUsageMetrics(metrics.registry),
+  });
+}
+
+/** What the controllers share. What writes has a client that refuses while the replica does not lead. */
+function createContext(process: Process, election: Election, reading: Client): ControllerContext {
+  const { options, transport, metrics, logger } = process;
+  const client = countingWrites(leaderOnly(reading, election.gate), metrics.writes);
+  const instance = options.podName ?? hostname();
+  const measuring = new MeasuringState();
+  const nodes = createNodes(process);
+  return {
+    client,
+    transport,
+    events: new EventRecorder({ client, component: COMPONENT, instance, logger, metrics: metrics.events }),
+    isLeader: () => election.gate.isLeader,
+    nodes,
+    unmeasured: new UnmeasuredNodes({ client: reading, clock: systemClock, nodes: nodes.lister }),
+    feed: createFeed(process, nodes, measuring),
+    measuring,
+    podName: options.podName,
+    metrics,
+    clock: systemClock,
+    logger,
+  };
+}
+
+function createProcess(options: ManagerOptions): Process {
+  const { kubeConfig, logger } = options;
+  const metrics = createMetrics(createRegistry());
+  return { options, metrics, logger, transport: createTransport({ kubeConfig, logger, metrics: metrics.transport }) };
+}
+
+/**
+ * Runs the controllers and what they share. All of it runs in every replica, so that a standby's caches, passes and
+ * decisions are warm when it is elected.
+ *
+ * @throws UsageError for a certificate that cannot be read; Error when a part ended by itself
+ */
+export async function runManager(
+  options: ManagerOptions,
+  controllers: readonly ControllerModule[],
+  signal: AbortSignal,
+): Promise<void> {
+  const process = createProcess(options);
+  const { transport, logger } = process;
+  const reading = createClient(transport);
+  const started: (() => void)[] = [];
+  const election = createElection(process, () => started.forEach((enqueueAll) => enqueueAll()));
+  const context = createContext(process, election, reading);
+  const running = controllers.map((controller) => controller.create(context, options.flags));
+  started.push(() => running.forEach((controller) => controller.enqueueAll()));
+
+  const manager = new Manager(logger);
+  manager.add(
+    ...(await createServers(process, manager, reading)),
+    cachePart(context.nodes),
+    ...election.parts,
+    { name: 'feed', stage: 'work', run: (stop) => context.feed.run(stop) },
+    ...running.flatMap(({ parts }) => parts),
+  );
+  try {
+    await manager.run(signal);
+  } finally {
+    await transport.close();
+  }
+}

@@ -1,0 +1,84 @@
+import type { SharedFlags } from '../../controllers/contract/flags.ts';
+import { defaultRateWindowSeconds, measurementEndpoint } from '../../controllers/measurement/options.ts';
+import { loadKubeConfig } from '../kubeConfig.ts';
+import type { ManagerOptions } from './options.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
+import type { PrometheusEndpoint } from '../../prometheus/endpoint.ts';
+import type { UsageQuery } from '../../usage/pass/queries.ts';
+
+/**
+ * Window over a Prometheus that is not ours: four scrapes of its usual 15 to 30 s. How often it scrapes is not known
+ * here; the feed counts samples, and MetricsAvailable says where they are too few.
+ */
+const FOREIGN_WINDOW_SECONDS = 120;
+
+/**
+ * What the manager runs with, from its flags.
+ *
+ * @throws UsageError when the kubeconfig cannot be read
+ */
+export function managerOptions(
+  flags: SharedFlags,
+  env: Readonly<Record<string, string | undefined>>,
+  logger: Logger,
+): ManagerOptions {
+  return {
+    kubeConfig: loadKubeConfig(flags.kubeconfig),
+    namespace: flags.namespace,
+    leaderElect: flags.leaderElect,
+    healthAddress: flags.healthProbeBindAddress,
+    metricsServer: metricsServerOf(flags),
+    endpoint: endpointOf(flags),
+    query: queryOf(flags),
+    intervalMs: flags.interval,
+    hasOwnPrometheus: flags.prometheusUrl === undefined,
+    flags,
+    podName: env.POD_NAME === '' ? undefined : env.POD_NAME,
+    logger,
+  };
+}
+
+function metricsServerOf(flags: SharedFlags): ManagerOptions['metricsServer'] {
+  const { metricsBindAddress, metricsSecure, metricsCertPath, enableHttp2 } = flags;
+  if (metricsBindAddress === 'off') {
+    return undefined;
+  }
+  const isSecure = metricsSecure && metricsCertPath !== undefined;
+  return {
+    address: metricsBindAddress,
+    secure: isSecure ? { certPath: metricsCertPath, http2: enableHttp2 } : undefined,
+  };
+}
+
+function endpointOf(flags: SharedFlags): PrometheusEndpoint {
+  const { prometheusUrl, prometheusUsername, prometheusPasswordFile, prometheusHeader } = flags;
+  if (prometheusUrl === undefined) {
+    return { url: measurementEndpoint(flags), isNear: true };
+  }
+  const hasPassword = prometheusUsername !== undefined && prometheusPasswordFile !== undefined;
+  return {
+    url: prometheusUrl,
+    ...(hasPassword && { basicAuth: { username: prometheusUsername, passwordFile: prometheusPasswordFile } }),
+    bearerTokenFile: flags.prometheusBearerTokenFile,
+    caFile: flags.prometheusCaFile,
+    headers: Object.fromEntries(prometheusHeader.map(({ name, value }) => [name, value])),
+  };
+}
+
+function queryOf(flags: SharedFlags): UsageQuery {
+  const { window, prometheusUrl, scrapeInterval, prometheusMatcher } = flags;
+  const isOwn = prometheusUrl === undefined;
+  const standardSeconds = isOwn ? defaultRateWindowSeconds(scrapeInterval / 1000) : FOREIGN_WINDOW_SECONDS;
+  return {
+    windowSeconds: window === undefined ? standardSeconds : window / 1000,
+    ...(isOwn && { scrapeIntervalSeconds: scrapeInterval / 1000 }),
+    matchers: prometheusMatcher,
+    direction: 'transmit',
+    excludedDevices: excludedDevices(flags),
+  };
+}
+
+/** Matched against the whole name, as alternatives. */
+function excludedDevices({ deviceExcludeDefault, deviceExclude }: SharedFlags): string {
+  return deviceExclude === undefined ? deviceExcludeDefault : `${deviceExcludeDefault}|${deviceExclude}`;
+}

@@ -1,0 +1,43 @@
+import { optionalCachePart, controllerPart } from '../../runtime/manager/manager.ts';
+import { defineController } from '../contract/module.ts';
+import { createMeasurementController } from './controller.ts';
+import { MEASUREMENT_FLAGS, measurementFlagProblem, measurementOptions } from './flags.ts';
+import { createMeasurementMetrics } from './metrics.ts';
+import { controllerRules, removalRules } from './rbac.ts';
+import { removeMeasurement } from './removeMeasurement.ts';
+
+/** Deploys what the operator measures with: node-exporter, and a small Prometheus unless another is asked. */
+export const measurement = defineController({
+  name: 'measurement',
+  kinds: [],
+  flags: MEASUREMENT_FLAGS,
+  flagProblem: measurementFlagProblem,
+  rights: (namespace) => ({ controller: controllerRules(namespace), cleanup: removalRules(namespace) }),
+  registerMetrics: createMeasurementMetrics,
+  create({ client, transport, events, unmeasured, measuring, podName, metrics, clock, logger }, flags) {
+    const { namespace } = flags;
+    const running = createMeasurementController({
+      client,
+      transport,
+      options: measurementOptions(flags),
+      ...(podName === undefined ? {} : { pod: { namespace, name: podName } }),
+      recorder: events,
+      notMeasurable: () => unmeasured.notMeasurable,
+      logger,
+      clock,
+      metrics: {
+        controller: metrics.controller,
+        reflector: metrics.reflector,
+        measurement: createMeasurementMetrics(metrics.registry),
+      },
+    });
+    measuring.tellBy(running);
+    return {
+      parts: [...running.informers.map(optionalCachePart), controllerPart(running.controller)],
+      enqueueAll: () => running.enqueueAll(),
+    };
+  },
+  async cleanUp({ client, namespace, logger }) {
+    await removeMeasurement(client, { namespace, logger });
+  },
+});

@@ -1,0 +1,63 @@
+import { TRAFFIC_WATCHES, trafficWatchResource } from '../../api/trafficwatch/schema.ts';
+import { createInformer, withoutManagedFields } from '../../runtime/cache/informer.ts';
+import { DEPLOYMENTS } from '../../runtime/client/resources.ts';
+import { cachePart, controllerPart, optionalCachePart } from '../../runtime/manager/manager.ts';
+import type { ControllerContext } from '../contract/context.ts';
+import { defineController } from '../contract/module.ts';
+import { createFailedPodInformer } from './act/rejectedPods.ts';
+import { cleanUp } from './cleanup.ts';
+import { createTrafficWatchControllers, watchIndexes } from './controller.ts';
+import { MANAGED_BY } from './decide/deployment/deployment.ts';
+import { withScalersOnly } from './decide/deployment/replicas.ts';
+import { createTrafficWatchMetrics } from './metrics.ts';
+import { trafficWatchRights } from './rbac.ts';
+
+function createCaches({ transport, metrics, logger }: ControllerContext) {
+  const common = { transport, logger, metrics: metrics.reflector };
+  const labelSelector = Object.entries(MANAGED_BY)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  return {
+    watches: createInformer({
+      ...common,
+      resource: TRAFFIC_WATCHES,
+      transform: withoutManagedFields,
+      indexes: watchIndexes,
+    }),
+    deployments: createInformer({ ...common, resource: DEPLOYMENTS, labelSelector, transform: withScalersOnly }),
+    failedPods: createFailedPodInformer(common),
+  };
+}
+
+/** Decides which nodes are fit, labels them, and keeps the Deployments of TrafficWatches on them. */
+export const trafficWatch = defineController({
+  name: 'trafficwatch',
+  kinds: [trafficWatchResource],
+  flags: {},
+  rights: trafficWatchRights,
+  registerMetrics: createTrafficWatchMetrics,
+  create(context) {
+    const { measuring, metrics } = context;
+    const caches = createCaches(context);
+    const watches = createTrafficWatchControllers({
+      ...context,
+      ...caches,
+      measurementProblems: () => measuring.problems(),
+      registry: metrics.registry,
+      metrics: metrics.controller,
+    });
+    return {
+      parts: [
+        cachePart(caches.watches),
+        optionalCachePart(caches.deployments),
+        optionalCachePart(caches.failedPods),
+        ...watches.controllers.map(controllerPart),
+        { name: 'crd check', stage: 'work', run: (stop) => watches.crd.run(stop) },
+      ],
+      enqueueAll: () => watches.enqueueAll(),
+    };
+  },
+  async cleanUp(context) {
+    await cleanUp(context);
+  },
+});

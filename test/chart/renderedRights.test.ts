@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { helmTemplate, isHook } from '../../scripts/chart/helm.ts';
+import { CONTROLLERS } from '../../src/controllers/registry.ts';
+import { find, podOf } from './rendered.ts';
+
+const NAMESPACE = 'traffic-operator-system';
+
+describe('the rights', () => {
+  interface Rule {
+    apiGroups: string[];
+    resources: string[];
+    verbs: string[];
+    resourceNames?: string[];
+  }
+  /** One line a right: 'apps/daemonsets/node-exporter patch'. */
+  const rightsOf = (rules: readonly Rule[]): string[] =>
+    rules.flatMap(({ apiGroups, resources, verbs, resourceNames = ['*'] }) =>
+      apiGroups.flatMap((group) =>
+        resources.flatMap((resource) =>
+          resourceNames.flatMap((name) => verbs.map((verb) => `${group}/${resource}/${name} ${verb}`)),
+        ),
+      ),
+    );
+  /** Two controllers may need the same right. */
+  const unique = (rights: readonly string[]): string[] => [...new Set(rights)].sort();
+  const rendered = (kind: string, hook = false, ...args: string[]): string[] =>
+    rightsOf(find(helmTemplate(...args), kind, hook).rules as Rule[]);
+  /** What the process needs of its own: events, and the Lease. */
+  const ofProcess = {
+    ClusterRole: ['create', 'patch'].map((verb) => `events.k8s.io/events/* ${verb}`),
+    Role: [
+      'coordination.k8s.io/leases/* create',
+      ...['get', 'list', 'watch', 'update'].map((verb) => `coordination.k8s.io/leases/traffic-operator ${verb}`),
+    ],
+  };
+  const ofCleanup = {
+    ClusterRole: [],
+    Role: [
+      ...['get', 'patch'].map((verb) => `apps/deployments/traffic-operator ${verb}`),
+      'coordination.k8s.io/leases/* create',
+      ...['get', 'update', 'delete'].map((verb) => `coordination.k8s.io/leases/traffic-operator ${verb}`),
+    ],
+  };
+
+  it.each([
+    ['ClusterRole', 'cluster'],
+    ['Role', 'own'],
+  ] as const)('of each %s are those of the controllers and of the process, and no more', (kind, where) => {
+    const rights = CONTROLLERS.map((controller) => controller.rights(NAMESPACE));
+    const manager = rights.flatMap(({ controller }) => rightsOf(controller[where] as Rule[]));
+    expect(manager.length).toBeGreaterThan(10);
+    expect(unique(rendered(kind))).toEqual(unique([...manager, ...ofProcess[kind]]));
+    const cleanup = rights.flatMap((controller) => rightsOf(controller.cleanup[where] as Rule[]));
+    expect(unique(rendered(kind, true))).toEqual(unique([...cleanup, ...ofCleanup[kind]]));
+  });
+
+  it('of the manager are two more where it has to ask who may read its metrics, and only there', () => {
+    const secure = ['--set', 'metrics.secure=true,metrics.certSecret=c'];
+    const without = rendered('ClusterRole');
+    const more = ['authentication.k8s.io/tokenreviews/* create', 'authorization.k8s.io/subjectaccessreviews/* create'];
+    expect(rendered('ClusterRole', false, ...secure).sort()).toEqual([...without, ...more].sort());
+    expect(rendered('ClusterRole', false, ...secure, '--set', 'metrics.enabled=false')).toEqual(without);
+    expect(rendered('Role', false, ...secure)).toEqual(rendered('Role'));
+    expect(rendered('ClusterRole', true, ...secure)).toEqual(rendered('ClusterRole', true));
+  });
+
+  it('have neither wildcards nor secrets', () => {
+    const all = ['ClusterRole', 'Role'].flatMap((kind) => [...rendered(kind), ...rendered(kind, true)]);
+    expect(all.filter((right) => /^\*|\/\*\/|secrets| \*$|escalate|bind|impersonate/.test(right))).toEqual([]);
+  });
+
+  it('are not made where somebody else sees to them', () => {
+    const objects = helmTemplate('--set', 'rbac.create=false,serviceAccount.create=false,serviceAccount.name=mine');
+    expect(objects.filter((object) => !isHook(object) && /Role|ServiceAccount/.test(object.kind))).toEqual([]);
+    expect(podOf(find(objects, 'Deployment')).serviceAccountName).toBe('mine');
+  });
+});
