@@ -17,6 +17,7 @@ import { createTransport, type Transport } from '../../runtime/client/transport.
  * `cleanup`: takes off all that the operator put on nodes and TrafficWatches, and what it measured with, before it is
  * removed. First it stops the operator, then it takes the lease, so that no operator anywhere writes behind its back.
  * When it fails, it starts the operator again: helm then keeps the release, and running the uninstall again retries.
+ * The operator and its namespace may be gone already: what it left elsewhere is taken off all the same.
  *
  * @throws ApiError, TransportError, NotLeaderError when something could not be taken off
  */
@@ -45,28 +46,32 @@ interface Lead {
   signal: AbortSignal;
 }
 
-/** Takes the lease, works, and gives it up again. */
+/** Takes the lease, works, and gives it up again; without a lease where its namespace is gone, so that nobody can lead. */
 async function asLeader(
   { transport, namespace, logger, signal }: Lead,
   work: (client: Client) => Promise<void>,
 ): Promise<void> {
-  const elected = Promise.withResolvers<undefined>();
+  const elected = Promise.withResolvers<Client>();
+  const client = createClient(transport);
   const elector = new LeaderElector({
     transport,
     identity: `${hostname()}_${randomUUID()}`,
     namespace,
     name: LEASE_NAME,
     logger,
-    onStartedLeading: () => elected.resolve(undefined),
+    onStartedLeading: () => elected.resolve(leaderOnly(client, elector)),
     onStoppedLeading: () => undefined,
+    onVacant: () => elected.resolve(client),
   });
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);
   either.addEventListener('abort', () => elected.reject(either.reason));
   const running = elector.run(either);
   try {
-    await elected.promise;
-    await work(leaderOnly(createClient(transport), elector));
+    const mayWrite = await elected.promise;
+    if (mayWrite === client)
+      logger.info({ namespace }, 'the namespace of the operator is gone: working without a lease');
+    await work(mayWrite);
   } finally {
     done.abort();
     await running;

@@ -5,6 +5,7 @@ import { isConflict, isNotFound, NotLeaderError } from '../client/errors.ts';
 import type { Informer } from '../cache/informer.ts';
 import { asLease, LeaseStore, releasedSpec, takenSpec, type Lease } from './lease.ts';
 import { Term } from './term.ts';
+import { Vacancy } from './vacancy.ts';
 import type { Logger } from '../process/logger.ts';
 import type { Transport } from '../client/transport.ts';
 
@@ -29,6 +30,11 @@ export interface LeaderElectorOptions {
   retryPeriodMs?: number;
   onStartedLeading(leadership: Leadership): void;
   onStoppedLeading(): void;
+  /**
+   * Called after each attempt while nobody leads and nobody can, because the Lease's namespace is gone or is being
+   * deleted: not before that was so for `leaseDurationMs`.
+   */
+  onVacant?(): void;
 }
 
 /**
@@ -60,6 +66,7 @@ export class LeaderElector implements Leadership {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #store: LeaseStore;
+  readonly #vacancy: Vacancy;
   readonly #leaseDurationMs: number;
   readonly #renewDeadlineMs: number;
   readonly #retryPeriodMs: number;
@@ -81,6 +88,7 @@ export class LeaderElector implements Leadership {
     this.#leaseDurationMs = options.leaseDurationMs ?? 15_000;
     this.#renewDeadlineMs = options.renewDeadlineMs ?? 10_000;
     this.#retryPeriodMs = options.retryPeriodMs ?? 2_000;
+    this.#vacancy = new Vacancy(this.#clock, this.#leaseDurationMs);
   }
 
   /** Whether this process leads right now, by the clock. */
@@ -117,9 +125,10 @@ export class LeaderElector implements Leadership {
       // Before the attempt: what the watch tells while it is under way must not be missed.
       this.#wake = new AbortController();
       const startedAt = this.#clock.monotonic();
-      if (await this.#attempted(() => this.#tryToTake(signal))) {
+      if (await this.#attempted(() => this.#tryToTake(signal), this.#vacancy)) {
         return new Term(this.#clock, startedAt, this.#renewDeadlineMs);
       }
+      if (this.#vacancy.isCertain) this.#call(() => this.#options.onVacant?.());
       await this.#clock.sleep(this.#pauseMs(), AbortSignal.any([signal, this.#wake.signal]));
     }
     if (this.#isUnsure) await this.#attempted(() => this.#release());
@@ -271,10 +280,13 @@ export class LeaderElector implements Leadership {
     return this.#observed.at + this.#observed.durationMs - this.#clock.monotonic();
   }
 
-  async #attempted(attempt: () => Promise<boolean>): Promise<boolean> {
+  async #attempted(attempt: () => Promise<boolean>, vacancy?: Vacancy): Promise<boolean> {
     try {
-      return await attempt();
+      const succeeded = await attempt();
+      vacancy?.attempted(undefined);
+      return succeeded;
     } catch (error) {
+      vacancy?.attempted(error);
       const level = isConflict(error) || error instanceof NotLeaderError ? 'debug' : 'warn';
       this.#logger[level]({ err: error }, 'lease not written');
       return false;

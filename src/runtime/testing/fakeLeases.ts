@@ -9,6 +9,8 @@ const SLOW_MS = 2_000;
 /** One Lease as an API server keeps it: with resource versions, conflicts, and clients that may be cut off. */
 export class FakeLeases {
   lease: Lease | undefined;
+  /** The namespace of the Lease: in one that is not active nothing can be made. */
+  namespace: 'active' | 'terminating' | 'gone' = 'active';
   /** Every write that was let through, with the client that sent it. */
   readonly writes: { client: string; spec: LeaseSpec }[] = [];
   readonly requests: TransportRequest[] = [];
@@ -54,10 +56,19 @@ export class FakeLeases {
     if (method === 'PUT' && this.lease === undefined) throw refuse(404, 'NotFound');
     if (method === 'PUT' && metadata?.resourceVersion !== version) throw refuse(409, 'Conflict');
     if (method === 'POST' && this.lease !== undefined) throw refuse(409, 'AlreadyExists');
+    if (method === 'POST' && this.namespace !== 'active') throw refusedIn(this.namespace, path);
     this.replace(structuredClone(spec));
     this.writes.push({ client, spec });
     return this.lease!;
   }
+}
+
+/** The API server's answers to a creation in such a namespace (plugin NamespaceLifecycle). */
+function refusedIn(namespace: 'terminating' | 'gone', path: string): ApiError {
+  const request = { method: 'POST', path };
+  if (namespace === 'gone') return new ApiError({ ...request, status: 404, reason: 'NotFound' });
+  const causes = [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }];
+  return new ApiError({ ...request, status: 403, reason: 'Forbidden', causes });
 }
 
 async function hang(clock: Clock, signal: AbortSignal | undefined): Promise<never> {
