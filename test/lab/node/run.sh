@@ -61,6 +61,7 @@ run_kubelet() {
       >>/var/log/kubelet.log 2>&1 &
     pid=$!
     echo "$pid" >/run/lab/kubelet.pid
+    # wait returns the status of the kubelet, which is not 0 when restart-kubelet.sh killed it: set -e would end the node.
     wait "$pid" || true
     [[ -e /run/lab/kubelet.restart ]] || return 1
     rm /run/lab/kubelet.restart
