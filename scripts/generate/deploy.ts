@@ -1,4 +1,5 @@
 import { helmTemplate, isHook, type Manifest } from '../chart/helm.ts';
+import { cleanupNamespace, naming, standaloneCleanup } from './cleanup.ts';
 import { manifest } from './crds.ts';
 import type { GeneratedFile } from './file.ts';
 
@@ -7,20 +8,30 @@ const HEADER = '# Generated from charts/traffic-operator by `make generate`. Do 
 /** Said by helm about itself; nothing selects by it. */
 const OF_HELM = ['helm.sh/chart', 'app.kubernetes.io/managed-by'];
 
-/** deploy/ for `kubectl apply -k`: what the chart makes with its default values, without helm. */
+const RESTRICTED = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+
+/**
+ * deploy/ for `kubectl apply -k`: what the chart makes with its default values, without helm.
+ *
+ * The CRD has a kustomization of its own. TrafficWatches have a finalizer that the operator takes off: a deletion of the
+ * operator and the CRD by one command would wait for an operator that is gone.
+ */
 export function deploy(): GeneratedFile[] {
   // Dashboards are larger than all the rest, and only for clusters with a Grafana that looks for them.
   const objects = helmTemplate('--set', 'crds.enabled=false,dashboards.enabled=false');
   const operator = objects.filter((object) => !isHook(object));
   const cleanup = objects.filter(isHook);
   return [
-    file('kustomization.yaml', [
-      kustomization(['namespace.yaml', 'crds/traffic.example.com_trafficwatches.yaml', 'operator.yaml']),
-    ]),
+    file('kustomization.yaml', [kustomization(['namespace.yaml', 'operator.yaml'])]),
     file('namespace.yaml', [namespace()]),
-    file('operator.yaml', operator.map(withoutHelm)),
-    file('cleanup/kustomization.yaml', [kustomization(['cleanup.yaml'])]),
-    file('cleanup/cleanup.yaml', cleanup.map(withoutHelm)),
+    file(
+      'operator.yaml',
+      operator.map((object) => naming(withoutHelm(object), NAMESPACE)),
+    ),
+    file('crds/kustomization.yaml', [kustomization(['traffic.example.com_trafficwatches.yaml'])]),
+    file('cleanup/kustomization.yaml', [kustomization(['namespace.yaml', 'cleanup.yaml'])]),
+    file('cleanup/namespace.yaml', [cleanupNamespace(RESTRICTED)]),
+    file('cleanup/cleanup.yaml', standaloneCleanup(cleanup.map(withoutHelm))),
   ];
 }
 
@@ -33,8 +44,7 @@ function kustomization(resources: string[]): object {
 }
 
 function namespace(): object {
-  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels } };
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels: RESTRICTED } };
 }
 
 function withoutHelm(object: Manifest): Manifest {

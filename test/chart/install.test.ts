@@ -159,8 +159,8 @@ describe('a release of helm 3', () => {
 });
 
 describe('deploy/', () => {
-  it('is applied as it is, and the clean-up beside it', async () => {
-    for (const directory of [DEPLOY, join(DEPLOY, 'cleanup')]) {
+  it('is applied as it is, the CRD and the clean-up beside it', async () => {
+    for (const directory of [join(DEPLOY, 'crds'), DEPLOY, join(DEPLOY, 'cleanup')]) {
       expect(await cluster.kubectl(['apply', '--validate=strict', '-k', directory])).toEqual(DONE);
       // Once more: nothing is left to change. kubectl sends a PodDisruptionBudget's selector each time.
       const again = await cluster.kubectl(['apply', '-k', directory]);
@@ -170,6 +170,7 @@ describe('deploy/', () => {
       ok: true,
     });
     expect(await cluster.kubectl(['delete', '--wait=false', '-k', DEPLOY])).toEqual(DONE);
+    expect(await cluster.kubectl(['delete', '--wait=false', '-k', join(DEPLOY, 'crds')])).toEqual(DONE);
   });
 });
 

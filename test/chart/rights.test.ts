@@ -17,6 +17,7 @@ import { binary } from '../lab/binaries.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const NAMESPACE = 'traffic-operator-system';
 const EXPORTER_NAMESPACE = `${NAMESPACE}-node-exporter`;
+const CLEANUP = 'traffic-operator-cleanup';
 const UNFIT = 'web.traffic.example.com/unfit';
 const WAIT = { timeout: 40_000, interval: 300 };
 const run = promisify(execFile);
@@ -39,8 +40,8 @@ const names = async (kinds: string, namespace: string): Promise<string[]> =>
   (await kubectl(['get', kinds, '-n', namespace, '-oname'])).split('\n').filter(Boolean).sort();
 
 /** A kubeconfig with the token that a pod of this ServiceAccount would have. */
-async function kubeconfigOf(serviceAccount: string): Promise<string> {
-  const token = (await kubectl(['create', 'token', serviceAccount, '-n', NAMESPACE])).trim();
+async function kubeconfigOf(serviceAccount: string, namespace = NAMESPACE): Promise<string> {
+  const token = (await kubectl(['create', 'token', serviceAccount, '-n', namespace])).trim();
   const { directory, url } = f.controlPlane;
   const path = join(directory, `${serviceAccount}.kubeconfig`);
   const cluster = { server: url, 'certificate-authority': join(directory, 'ca.crt') };
@@ -207,12 +208,12 @@ describe('the rights in deploy/', () => {
     await endOperator();
     await kubectl(['delete', 'pod', 'operator', 'prometheus-0', '-n', NAMESPACE, '--now']);
 
-    const [job] = parseAllDocuments(await kubectl(['get', 'job', '-n', NAMESPACE, '-oyaml'])).map(
+    const [job] = parseAllDocuments(await kubectl(['get', 'job', '-n', CLEANUP, '-oyaml'])).map(
       (document) => (document.toJS() as { items: Manifest[] }).items[0],
     );
     const { args } = (job?.spec as { template: { spec: { containers: [{ args: string[] }] } } }).template.spec
       .containers[0];
-    const kubeconfig = `--kubeconfig=${await kubeconfigOf('traffic-operator-cleanup')}`;
+    const kubeconfig = `--kubeconfig=${await kubeconfigOf(CLEANUP, CLEANUP)}`;
     const { stdout } = await run(process.execPath, [`${ROOT}src/main.ts`, ...args, kubeconfig], { timeout: 60_000 });
 
     expect(stdout).toContain('labels and finalizers are off');

@@ -17,6 +17,8 @@ const FRESH_MS = 2_000;
 export const PUBLISHED_AFTER_MS = 10_000;
 /** How many fields a note names; an event has room for 1 KiB. */
 const NAMED_AT_MOST = 12;
+/** For people: the ways to install the CRD of this version. */
+export const APPLY_CRD = 'helm upgrade with crds.enabled=true, or kubectl apply --server-side -k deploy/crds';
 
 export interface CrdCheckOptions {
   readonly transport: Pick<Transport, 'request'>;
@@ -54,7 +56,7 @@ export class CrdCheck {
     const fields = `${this.#missing.slice(0, NAMED_AT_MOST).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
     return (
       `the CRD ${resourceName(TRAFFIC_WATCHES)} is older than the operator, and the API server drops ${fields}; ` +
-      'apply the CRD of this version: helm upgrade with crds.enabled=true, or kubectl apply --server-side -k deploy'
+      `apply the CRD of this version: ${APPLY_CRD}`
     );
   }
 

@@ -1,0 +1,39 @@
+import type { Manifest } from '../chart/helm.ts';
+
+/** Where the clean-up of deploy/cleanup runs. */
+const NAMESPACE = 'traffic-operator-cleanup';
+const ACCOUNT = 'traffic-operator-cleanup';
+
+/**
+ * The clean-up in a namespace of its own, so that it can be applied after the operator's namespace was deleted, and
+ * deleted while the operator runs. The chart gives it a Role in the operator's namespace, which cannot be made once
+ * that is gone: here its rules are in the ClusterRole.
+ *
+ * @param hooks the clean-up's objects as the chart makes them
+ */
+export function standaloneCleanup(hooks: readonly Manifest[]): Manifest[] {
+  const rules = hooks.filter(({ kind }) => kind === 'Role').flatMap((role) => role.rules as object[]);
+  const kept = hooks.filter(({ kind }) => kind !== 'Role' && kind !== 'RoleBinding');
+  return kept.map((object) => {
+    if (object.kind === 'ClusterRole') return { ...object, rules: [...(object.rules as object[]), ...rules] };
+    if (object.kind === 'ClusterRoleBinding') return withSubjects(object);
+    return { ...object, metadata: { ...object.metadata, namespace: NAMESPACE } };
+  });
+}
+
+/** An object that names the clean-up's account in the operator's namespace, as the node policy does: the new one. */
+export function naming(object: Manifest, operatorNamespace: string): Manifest {
+  const account = (namespace: string): string => `system:serviceaccount:${namespace}:${ACCOUNT}`;
+  const text = JSON.stringify(object).replaceAll(account(operatorNamespace), account(NAMESPACE));
+  return JSON.parse(text) as Manifest;
+}
+
+/** Its namespace, at the same Pod Security level as the operator's. */
+export function cleanupNamespace(labels: Record<string, string>): Manifest {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels } };
+}
+
+function withSubjects(binding: Manifest): Manifest {
+  const subjects = (binding.subjects as object[]).map((subject) => ({ ...subject, namespace: NAMESPACE }));
+  return { ...binding, subjects };
+}
