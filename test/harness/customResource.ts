@@ -30,3 +30,8 @@ export async function installCrd(client: Client, crd = trafficWatchCrd()): Promi
     );
   while (!(await established())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
+
+/** Asks for the deletion of the CRD, and so of all its objects. */
+export function removeCrd(client: Client): Promise<void> {
+  return client.delete(CRDS, { name: trafficWatchCrd().metadata?.name ?? '' });
+}

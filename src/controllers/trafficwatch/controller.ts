@@ -74,9 +74,6 @@ export interface TrafficWatchControllers {
   enqueueAll(): void;
 }
 
-/** The informer index that finds the TrafficWatches that claim a label key. */
-export const watchIndexes = { [BY_LABEL_KEY]: claimedKeys };
-
 /** What was once known and may have changed since is not known: it is asked for by name instead. */
 function upToDate(informer: Informer<V1Deployment>): Sources['deployments'] {
   return { get: (key) => (informer.refusal === undefined ? informer.lister.get(key) : undefined) };

@@ -1,15 +1,16 @@
-import { TRAFFIC_WATCHES, trafficWatchResource } from '../../api/trafficwatch/schema.ts';
-import { createInformer, withoutManagedFields } from '../../runtime/cache/informer.ts';
+import { trafficWatchResource } from '../../api/trafficwatch/schema.ts';
+import { createInformer } from '../../runtime/cache/informer.ts';
 import { DEPLOYMENTS } from '../../runtime/client/resources.ts';
 import { cachePart, controllerPart, optionalCachePart } from '../../runtime/manager/manager.ts';
 import type { ControllerContext } from '../contract/context.ts';
 import { defineController } from '../contract/module.ts';
 import { createFailedPodInformer } from './act/rejectedPods.ts';
 import { cleanUp } from './cleanup.ts';
-import { createTrafficWatchControllers, watchIndexes } from './controller.ts';
+import { createTrafficWatchControllers } from './controller.ts';
 import { MANAGED_BY } from './decide/deployment/deployment.ts';
 import { withScalersOnly } from './decide/deployment/replicas.ts';
 import { createTrafficWatchMetrics } from './metrics.ts';
+import { createTrafficWatchInformer } from './observe/informer.ts';
 import { trafficWatchRights } from './rbac.ts';
 
 function createCaches({ transport, metrics, logger }: ControllerContext) {
@@ -18,12 +19,7 @@ function createCaches({ transport, metrics, logger }: ControllerContext) {
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
   return {
-    watches: createInformer({
-      ...common,
-      resource: TRAFFIC_WATCHES,
-      transform: withoutManagedFields,
-      indexes: watchIndexes,
-    }),
+    watches: createTrafficWatchInformer(common),
     deployments: createInformer({ ...common, resource: DEPLOYMENTS, labelSelector, transform: withScalersOnly }),
     failedPods: createFailedPodInformer(common),
   };

@@ -215,3 +215,16 @@ it('as a part is awaited while it is refused only where the program cannot do wi
   expect(optionalCachePart(cast.informer).notReady?.()).toBe('not synced: no');
   expect(cachePart(cast.informer).notReady?.()).toBe('not synced: no');
 });
+
+it('as a part names the resource that the API server does not serve', async () => {
+  const cast = await castReflector(scene, {
+    prepare(nodes) {
+      nodes.behaviour.next = [refusing(404)];
+    },
+  });
+  await cast.informer.whenSyncedOrRefused();
+  expect(cachePart(cast.informer).notReady?.()).toMatch(/^not synced: the API server does not serve \w+$/);
+
+  await until(cast, () => expect(cast.informer.synced).toBe(true));
+  await vi.waitFor(() => expect(cast.informer.refusal).toBeUndefined());
+});

@@ -20,8 +20,9 @@ export interface Informer<T extends KubeObject> {
   readonly synced: boolean;
   readonly lister: Lister<T>;
   /**
-   * The API server's no (403) to the last list or watch, for as long as it stands: until then the cache is as old as
-   * that, if it was ever filled. Its `detail` names verb and resource.
+   * The API server's no to the last list or watch, for as long as it stands: until then the cache is as old as that, if
+   * it was ever filled. A 403's `detail` names verb and resource; a 404 says that the API server does not serve the
+   * resource, such as one whose CRD is not installed.
    */
   readonly refusal: ApiError | undefined;
   /** Resolves when synced or refused for the first time, or when `signal` is aborted: never rejects. */

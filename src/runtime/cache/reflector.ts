@@ -1,4 +1,4 @@
-import { ApiError, isForbidden, isGone, TransportError } from '../client/errors.ts';
+import { ApiError, isForbidden, isGone, isNotFound, TransportError } from '../client/errors.ts';
 import { Backoff } from './reflector/backoff.ts';
 import { Round } from './reflector/round.ts';
 import type { ListKind, ReflectorOptions, WatchEnd } from './reflector/types.ts';
@@ -108,9 +108,9 @@ export class Reflector<T extends KubeObject> {
   #endOf(failure: unknown, round: Round<T>): WatchEnd {
     if (failure === undefined) return 'closed';
     if (failure instanceof BadLineError) return 'badLine';
-    if (isForbidden(failure)) this.#options.target.refused?.(failure);
     if (failure instanceof TransportError) return failure.failure === 'garbage' ? 'answered' : 'unreachable';
     if (!(failure instanceof ApiError)) return 'failed';
+    if (isForbidden(failure) || isNotFound(failure)) this.#options.target.refused?.(failure);
     if (isGone(failure)) return 'gone';
     const watchList = this.#version === undefined && round.events === 0 && this.#listKind === 'watch-list';
     return watchList && (failure.status === 400 || failure.status === 422) ? 'refused' : 'answered';

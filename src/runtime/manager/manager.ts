@@ -2,6 +2,7 @@ import { whenAborted } from '../process/abort.ts';
 import type { Controller } from '../controller/controller.ts';
 import type { HealthCheck, HealthChecks } from '../server/health.ts';
 import type { Informer } from '../cache/informer.ts';
+import { isNotFound } from '../client/errors.ts';
 import type { Logger } from '../process/logger.ts';
 import { STAGES, type Part, type Stage } from '../process/part.ts';
 import { resourceName, type KubeObject } from '../client/resource.ts';
@@ -25,8 +26,9 @@ export function optionalCachePart<T extends KubeObject>(informer: Informer<T>): 
   return { ...cachePart(informer), whenReady: (signal) => informer.whenSyncedOrRefused(signal) };
 }
 
-/** In the API server's words, which name verb and resource. */
-function refusalOf<T extends KubeObject>({ refusal }: Informer<T>): string {
+/** In the API server's words, which name verb and resource; a 404 has none of use. */
+function refusalOf<T extends KubeObject>({ refusal, resource }: Informer<T>): string {
+  if (isNotFound(refusal)) return `: the API server does not serve ${resourceName(resource)}`;
   return refusal === undefined ? '' : `: ${refusal.detail}`;
 }
 

@@ -1,0 +1,33 @@
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import { createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
+import type { Informer, InformerOptions } from '../../../runtime/cache/informer.ts';
+import { isNotFound } from '../../../runtime/client/errors.ts';
+import { resourceName } from '../../../runtime/client/resource.ts';
+import { APPLY_CRD } from './crdCheck.ts';
+import { BY_LABEL_KEY, claimedKeys } from './observe.ts';
+
+/**
+ * The informer of TrafficWatches, in all namespaces, with the index that finds those that claim a label key. Without the
+ * CRD it says what to do, and goes on within 30 s of its installation.
+ */
+export function createTrafficWatchInformer(
+  options: Pick<InformerOptions<TrafficWatch>, 'transport' | 'logger' | 'metrics'>,
+): Informer<TrafficWatch> {
+  const { logger } = options;
+  const crd = resourceName(TRAFFIC_WATCHES);
+  let wasMissing = false;
+  const informer = createInformer<TrafficWatch>({
+    ...options,
+    resource: TRAFFIC_WATCHES,
+    transform: withoutManagedFields,
+    indexes: { [BY_LABEL_KEY]: claimedKeys },
+    onRefusal: () => {
+      const isMissing = isNotFound(informer.refusal);
+      if (isMissing === wasMissing) return;
+      wasMissing = isMissing;
+      if (isMissing) logger.error({ crd }, `the CRD is not installed, and the operator waits for it: ${APPLY_CRD}`);
+      else logger.info({ crd }, 'the CRD is installed');
+    },
+  });
+  return informer;
+}
