@@ -9,6 +9,8 @@ import type { Manifest } from '../../scripts/chart/helm.ts';
 import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
 import { type Fixture, startFixture } from '../harness/fixture.ts';
 import { binary } from '../lab/binaries.ts';
+import { labels } from './nodeChanges.ts';
+import { sender } from './sender.ts';
 
 /**
  * The operator and its clean-up with the rights that deploy/ gives them, on a real API server with RBAC: nothing is
@@ -39,9 +41,13 @@ async function kubectl(args: readonly string[], input?: object): Promise<string>
 const names = async (kinds: string, namespace: string): Promise<string[]> =>
   (await kubectl(['get', kinds, '-n', namespace, '-oname'])).split('\n').filter(Boolean).sort();
 
-/** A kubeconfig with the token that a pod of this ServiceAccount would have. */
+/** The token that a pod of this ServiceAccount would have. */
+const tokenOf = async (serviceAccount: string, namespace: string): Promise<string> =>
+  (await kubectl(['create', 'token', serviceAccount, '-n', namespace])).trim();
+
+/** A kubeconfig with that token. */
 async function kubeconfigOf(serviceAccount: string, namespace = NAMESPACE): Promise<string> {
-  const token = (await kubectl(['create', 'token', serviceAccount, '-n', namespace])).trim();
+  const token = await tokenOf(serviceAccount, namespace);
   const { directory, url } = f.controlPlane;
   const path = join(directory, `${serviceAccount}.kubeconfig`);
   const cluster = { server: url, 'certificate-authority': join(directory, 'ca.crt') };
@@ -190,6 +196,14 @@ describe('the rights in deploy/', () => {
     const isUsed = (right: string): boolean => used.has(right) || used.has(right.replace(/^list /, 'watch '));
     expect(granted).toContain(MAYBE_USED);
     expect([...granted].filter((right) => !isUsed(right) && right !== MAYBE_USED)).toEqual([UNUSED]);
+  });
+
+  it('are held to the labels of the operator by the policy on Nodes, those of the clean-up, too', async () => {
+    const cleanup = await sender(f.controlPlane, await tokenOf(CLEANUP, CLEANUP));
+    await vi.waitFor(async () => {
+      const { status, message } = await cleanup('PATCH', '/api/v1/nodes/n1?dryRun=All', labels({ x: 'y' }));
+      expect([status, message]).toEqual([403, expect.stringContaining('may change no labels of a Node but those')]);
+    }, WAIT);
   });
 
   it('let the clean-up leave nothing behind', async () => {
