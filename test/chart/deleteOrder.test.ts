@@ -37,7 +37,7 @@ const apply = (directory: string): Promise<string> =>
   kubectl(['apply', '--server-side', '-k', `${ROOT}deploy/${directory}`]);
 /** Waits until everything is gone, as kubectl does by itself, but not for ever. */
 const remove = (directory: string): Promise<string> =>
-  kubectl(['delete', '-k', `${ROOT}deploy/${directory}`, '--timeout=60s']);
+  kubectl(['delete', '-k', `${ROOT}deploy/${directory}`, '--timeout=120s']);
 const names = async (...args: string[]): Promise<string[]> =>
   (await kubectl(['get', ...args, '-oname'])).split('\n').filter(Boolean);
 
@@ -69,7 +69,7 @@ async function runJob(): Promise<void> {
   const kubeconfig = join(directory, 'cleanup.kubeconfig');
   await writeFile(kubeconfig, JSON.stringify(config));
   const command = [`${ROOT}src/main.ts`, ...(JSON.parse(args) as string[]), `--kubeconfig=${kubeconfig}`];
-  await run(process.execPath, command, { timeout: 90_000 });
+  await run(process.execPath, command, { timeout: 180_000 });
 }
 
 beforeAll(async () => {
