@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import { customResourceDefinition } from '../../src/api/crd.ts';
+import { customResourceDefinition, type CustomResource } from '../../src/api/crd.ts';
 import type { ControllerModule } from '../../src/controllers/contract/module.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
 import { STORED, type StoredSchema } from '../deploymentSchema.ts';
@@ -15,13 +15,22 @@ export function crds(controllers: readonly ControllerModule[] = CONTROLLERS): Ge
     .flatMap(({ kinds }) => kinds)
     .flatMap((kind) => {
       const crd = customResourceDefinition(kind, schema);
-      const name = `${kind.resource.group}_${kind.resource.plural}.yaml`;
+      const name = fileOf(kind);
       const text = manifest(crd);
       return [
         { path: `deploy/crds/${name}`, content: HEADER + text },
         { path: `charts/traffic-operator/templates/crds/${name}`, content: HEADER + chartTemplate(text) },
       ];
     });
+}
+
+/** The names of the files of all CRDs. */
+export function crdFiles(): string[] {
+  return CONTROLLERS.flatMap(({ kinds }) => kinds).map(fileOf);
+}
+
+function fileOf({ resource }: CustomResource): string {
+  return `${resource.group}_${resource.plural}.yaml`;
 }
 
 /** The manifest with what the chart's values decide about it. Throws where helm would read it as a template. */

@@ -1,6 +1,6 @@
 import { helmTemplate, isHook, type Manifest } from '../chart/helm.ts';
 import { cleanupNamespace, naming, standaloneCleanup } from './cleanup.ts';
-import { manifest } from './crds.ts';
+import { crdFiles, manifest } from './crds.ts';
 import type { GeneratedFile } from './file.ts';
 
 const NAMESPACE = 'traffic-operator-system';
@@ -28,7 +28,7 @@ export function deploy(): GeneratedFile[] {
       'operator.yaml',
       operator.map((object) => naming(withoutHelm(object), NAMESPACE)),
     ),
-    file('crds/kustomization.yaml', [kustomization(['traffic.example.com_trafficwatches.yaml'])]),
+    file('crds/kustomization.yaml', [kustomization(crdFiles())]),
     file('cleanup/kustomization.yaml', [kustomization(['namespace.yaml', 'cleanup.yaml'])]),
     file('cleanup/namespace.yaml', [cleanupNamespace(RESTRICTED)]),
     file('cleanup/cleanup.yaml', standaloneCleanup(cleanup.map(withoutHelm))),
