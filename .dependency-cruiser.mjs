@@ -1,6 +1,6 @@
 /** Layers. A decision imports types only: no I/O, no clock, no logger, no metrics. */
 const PURE =
-  '(^src/controllers/[^/]+/decide/|^src/usage/evaluate/|^src/usage/series/(nodeReadings|deviceFacts)\\.ts$|^src/runtime/controller/conditions\\.ts$)';
+  '(^src/controllers/[^/]+/decide/|^src/usage/evaluate/|^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$|^src/runtime/controller/conditions\\.ts$)';
 /** The folders of runtime/, and what each may import of the others. manager/ puts all together. */
 const RUNTIME = [
   ['process', ''],

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/process/clock.ts';
 import type { SeriesVisitor } from '../../prometheus/answer.ts';
 import type { SeriesCache } from '../series/seriesCache.ts';
 import type { NodeResolver } from '../../nodes/nodeNames.ts';
-import type { RateTable } from '../series/nodeSamples.ts';
+import type { RateTable } from '../series/rateTable.ts';
 import type { Deadline } from '../../prometheus/deadline.ts';
 import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
@@ -46,7 +46,7 @@ export interface UsageMetrics {
 
 /** An answer, sorted by node and device. */
 export interface Answered {
-  /** Kept rates until the next answer begins, others for ever. */
+  /** Rates of a table: valid until the next answer begins. */
   decoded: SeriesDecoder;
   /** Series in the answer. */
   series: number;
@@ -71,7 +71,7 @@ export class QueryRunner {
   /**
    * Bytes per second of each device.
    *
-   * @param table the rates of the answer before, which are written over
+   * @param table keeps the rates, over those of the answer before
    * @param cache the labels of the series of the answer before
    */
   async rates(

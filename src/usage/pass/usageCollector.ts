@@ -6,7 +6,8 @@ import { SeriesCache } from '../series/seriesCache.ts';
 import { createNodeResolver } from '../../nodes/nodeNames.ts';
 import type { KnownNode, NodeResolver } from '../../nodes/nodeNames.ts';
 import { FactsCondenser, type NodeFacts } from '../evaluate/nodeFacts.ts';
-import { RateTable, type NodeSamples } from '../series/nodeSamples.ts';
+import type { NodeSamples } from '../series/nodeSamples.ts';
+import { RateTable } from '../series/rateTable.ts';
 import { nodeUsage } from '../evaluate/percent.ts';
 import type { NodeUsage } from '../evaluate/percent.ts';
 import { orAborted, type Deadline } from '../../prometheus/deadline.ts';
@@ -70,9 +71,7 @@ export class UsageCollector {
   readonly #fallenSpeeds: Refreshed<Answered>;
   /** What the last pass found: it only tells when to ask, never what to answer. */
   #before: ReadonlyMap<string, NodeUsage> = new Map();
-  /** Rates, written over from pass to pass, and the nodes that they are of. */
   #rateTable = new RateTable();
-  #keptFor: ReadonlyMap<string, KnownNode> | undefined;
   /** The series of its rates. */
   readonly #seriesCache = new SeriesCache();
 
@@ -94,14 +93,15 @@ export class UsageCollector {
    */
   async next(nodes: ReadonlyMap<string, KnownNode>, now: number, deadline: Deadline): Promise<Finding> {
     const readers = { resolver: createNodeResolver(nodes), deadline, areMany: nodes.size > MOST_NODES_AT_ONCE };
+    this.#rateTable = this.#rateTable.next(nodes);
     const [rates, facts] = await Promise.all([
-      this.#queries.rates(readers.resolver, deadline, { table: this.#tableFor(nodes), cache: this.#seriesCache }),
+      this.#queries.rates(readers.resolver, deadline, { table: this.#rateTable, cache: this.#seriesCache }),
       this.#readFacts(readers),
     ]);
     const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
     const usages = await this.#evaluate(nodes, facts.nodes, rates.decoded.nodes, at);
-    // Too late: the next pass may have written over these rates meanwhile.
+    // Too late: the next pass may have overwritten these rates meanwhile.
     deadline.signal.throwIfAborted();
     const problem = await this.#addUplinks(usages, nodes, at, readers);
     if (hasLess(usages, this.#before)) this.#fallenSpeeds.expire();
@@ -117,13 +117,6 @@ export class UsageCollector {
       warnings: [...new Set([...rates.warnings, ...facts.warnings])],
       infos: [...new Set([...rates.infos, ...facts.infos, ...problem])],
     };
-  }
-
-  #tableFor(nodes: ReadonlyMap<string, KnownNode>): RateTable {
-    if (this.#rateTable.isBrokenOff) this.#rateTable = new RateTable();
-    if (this.#keptFor !== nodes) this.#rateTable.forgetPlaces();
-    this.#keptFor = nodes;
-    return this.#rateTable;
   }
 
   /** Resolves when nothing is being read beside the passes. */

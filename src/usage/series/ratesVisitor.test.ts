@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeriesCache } from './seriesCache.ts';
-import { RateTable } from './nodeSamples.ts';
+import { RateTable } from './rateTable.ts';
 import { createRatesVisitor } from './ratesVisitor.ts';
 import { SeriesDecoder } from './seriesDecoder.ts';
 
@@ -98,9 +98,10 @@ describe('rates read as they came', () => {
         const nodes = new Nodes();
         const known = new SeriesCache();
         let kept = new RateTable();
+        let cluster = {};
         for (const { all, others, hasC, how } of passes) {
-          if (kept.isBrokenOff) kept = new RateTable();
-          if (hasC !== nodes.hasC) kept.forgetPlaces();
+          if (hasC !== nodes.hasC) cluster = {};
+          kept = kept.next(cluster);
           nodes.hasC = hasC;
           const answer = [...all, ...others];
           const found = decoderOf(nodes, kept);
@@ -147,8 +148,9 @@ describe('rates read as they came', () => {
   it('lead to their place at once, but for the first, as long as the nodes are the same', () => {
     const [nodes, known, kept] = [new Nodes(), new SeriesCache(), new RateTable()];
     const answer = ['a', 'b', 'c'].flatMap((node) => [device(node, 'eth0', '1'), device(node, 'eth1', '2')]);
+    const [before, after] = [{}, {}];
     const asked = Array.from({ length: 5 }, (_, pass) => {
-      if (pass === 3) kept.forgetPlaces();
+      expect(kept.next(pass < 3 ? before : after)).toBe(kept);
       nodes.asked = 0;
       const found = decoderOf(nodes, kept);
       readBytes(answer, found, known);

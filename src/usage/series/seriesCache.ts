@@ -1,4 +1,4 @@
-import type { DeviceSamples, RateTable, NodeSamples } from './nodeSamples.ts';
+import type { Place } from './rateTable.ts';
 import { VALUE } from './sampleText.ts';
 
 /** A series: the labels that say whose it is, how long all of its labels are in an answer, and where it belongs. */
@@ -8,15 +8,8 @@ export interface CachedSeries {
   readonly device: unknown;
   /** Bytes of `{"metric":{…}`. */
   readonly length: number;
-  /** Where it was found to belong the last time, in kept rates. */
+  /** Where its rate was kept the last time. */
   place: Place | undefined;
-}
-
-/** Where the rate of a series is kept. Holds while each answer speaks of the series, and RateTable has these places. */
-export interface Place {
-  readonly places: RateTable['places'];
-  readonly node: NodeSamples;
-  readonly reading: DeviceSamples;
 }
 
 const FIRST_ROOM = 64 * 1024;

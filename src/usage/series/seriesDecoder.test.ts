@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FactSamples, RateTable } from './nodeSamples.ts';
+import { FactSamples } from './nodeSamples.ts';
+import { RateTable } from './rateTable.ts';
 import { SeriesDecoder } from './seriesDecoder.ts';
 
 const AMBIGUOUS = Symbol('ambiguous');

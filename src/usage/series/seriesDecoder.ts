@@ -1,6 +1,7 @@
 import type { SeriesVisitor } from '../../prometheus/answer.ts';
-import type { CachedSeries, Place } from './seriesCache.ts';
-import { FactSamples, RateTable, NodeSamples, type DeviceSamples } from './nodeSamples.ts';
+import { FactSamples, NodeSamples, type DeviceSamples } from './nodeSamples.ts';
+import { RateTable } from './rateTable.ts';
+import type { CachedSeries } from './seriesCache.ts';
 
 /** Which node a series speaks of; AMBIGUOUS stands for "several". */
 export interface SeriesResolver {
@@ -38,7 +39,7 @@ type Labels = Owner & Readonly<Record<string, unknown>>;
  * series is noted where it belongs and never becomes a number, nor an exception for the others.
  */
 export class SeriesDecoder implements SeriesVisitor {
-  /** Where rates are kept, these are in it from `end()` until the next answer begins. */
+  /** Those of a RateTable are valid only as long as it says. */
   readonly nodes: Map<string, NodeSamples>;
   readonly unmatched: Unattributed = { series: 0, examples: new Set() };
   readonly ambiguous: Unattributed = { series: 0, examples: new Set() };
@@ -49,19 +50,17 @@ export class SeriesDecoder implements SeriesVisitor {
   /** Where the series before belonged. */
   #last: { node: unknown; instance: unknown; samples: NodeSamples } | undefined = undefined;
   readonly #kept: RateTable | undefined;
-  readonly #answerNumber: number;
 
   /**
-   * @param samples what all of them are, where the series carry no metric name; rates may be kept, over those of the
+   * @param samples what all of them are, where the series carry no metric name; a table keeps rates, over those of the
    * answer before
    */
   constructor(resolver: SeriesResolver, samples?: 'rate' | 'peak' | RateTable) {
-    const kept = samples instanceof RateTable ? samples : undefined;
     this.#resolver = resolver;
     this.#field = samples instanceof RateTable ? 'rate' : samples;
-    this.#kept = kept;
-    this.nodes = kept?.nodes ?? new Map<string, NodeSamples>();
-    this.#answerNumber = kept === undefined ? 1 : ++kept.begun;
+    this.#kept = samples instanceof RateTable ? samples : undefined;
+    this.nodes = this.#kept?.nodes ?? new Map<string, NodeSamples>();
+    this.#kept?.begin();
   }
 
   /** @param series an element of `data.result` of an instant query's answer, as it was parsed. */
@@ -96,36 +95,24 @@ export class SeriesDecoder implements SeriesVisitor {
     return true;
   }
 
-  /** To be called when the answer was read to its end: what is kept, and it did not speak of, goes. */
+  /** To be called when the answer was read to its end. */
   end(): void {
-    if (this.#kept === undefined) return;
-    this.#kept.whole = this.#answerNumber;
-    for (const [name, node] of this.nodes) {
-      if (node.answerNumber === this.#answerNumber) node.end();
-      else this.nodes.delete(name);
-    }
+    this.#kept?.end();
   }
 
   /** Where a series belongs whose labels are known; undefined where it is of no node, or of no device. */
   #known(labels: CachedSeries): DeviceSamples | undefined {
     const { place, device } = labels;
-    if (place !== undefined && this.#holds(place)) {
-      place.node.begin(this.#answerNumber);
+    if (place !== undefined && this.#kept?.returnTo(place) === true) {
       place.node.noteInstance(textOf(labels.instance) ?? '');
-      place.node.beginDevice(place.reading);
-      return place.reading;
+      return place.device;
     }
     if (typeof device !== 'string' || device === '') return undefined;
     const node = this.#nodeOf(labels);
     if (!(node instanceof NodeSamples)) return undefined;
-    const reading = this.#readingOf(node, device);
-    if (this.#kept !== undefined) labels.place = { places: this.#kept.places, node, reading };
-    return reading;
-  }
-
-  /** What the last whole answer did not speak of is not among the nodes any more, nor among a node's devices. */
-  #holds({ places, reading: { answerNumber = 0 } }: Place): boolean {
-    return this.#kept !== undefined && places === this.#kept.places && answerNumber >= this.#kept.whole;
+    if (this.#kept === undefined) return this.#deviceOf(node, device);
+    labels.place = this.#kept.place(node, device);
+    return labels.place.device;
   }
 
   /** The series of one node mostly come one after the other. Without a node: the count that it goes into. */
@@ -140,10 +127,14 @@ export class SeriesDecoder implements SeriesVisitor {
   #lookUp(label: string | undefined, instance: string | undefined): NodeSamples | Unattributed {
     const name = this.#resolver.resolve(label, instance);
     if (typeof name !== 'string') return name === undefined ? this.unmatched : this.ambiguous;
+    const node = this.#kept?.node(name) ?? this.#nodeNamed(name);
+    node.noteInstance(instance ?? '');
+    return node;
+  }
+
+  #nodeNamed(name: string): NodeSamples {
     let node = this.nodes.get(name);
     if (node === undefined) this.nodes.set(name, (node = new NodeSamples()));
-    node.begin(this.#answerNumber);
-    node.noteInstance(instance ?? '');
     return node;
   }
 
@@ -153,20 +144,20 @@ export class SeriesDecoder implements SeriesVisitor {
     if (typeof time === 'number' && Number.isFinite(time)) this.timeSeconds = time;
   }
 
-  #empty(): DeviceSamples {
-    if (this.#field === undefined) return new FactSamples();
-    return this.#field === 'rate' ? { rate: undefined, answerNumber: 0 } : { peak: undefined };
+  #deviceOf(node: NodeSamples, name: string): DeviceSamples {
+    if (this.#kept !== undefined) return this.#kept.device(node, name);
+    let device = node.devices.get(name);
+    if (device === undefined) node.devices.set(name, (device = this.#noSamples()));
+    return device;
   }
 
-  #readingOf(node: NodeSamples, device: string): DeviceSamples {
-    let reading = node.devices.get(device);
-    if (reading === undefined) node.devices.set(device, (reading = this.#empty()));
-    if (this.#kept !== undefined) node.beginDevice(reading);
-    return reading;
+  #noSamples(): DeviceSamples {
+    if (this.#field === undefined) return new FactSamples();
+    return this.#field === 'rate' ? { rate: undefined } : { peak: undefined };
   }
 
   #read(node: NodeSamples, device: string, metric: Labels, value: unknown): void {
-    const reading = this.#readingOf(node, device);
+    const reading = this.#deviceOf(node, device);
     const name = metric.__name__;
     if (name === DRIVER_METRIC) {
       reading.driver ??= textOf(metric.driver);
