@@ -36,9 +36,9 @@ describe('trimNode', () => {
     });
   });
 
-  it('keeps the labels of neighbours that have the same once, and no others', () => {
+  it('keeps labels that several nodes have once, and no others', () => {
     const trim = trimNode('mine');
-    const [one, other, unfit, foreign] = ['false', 'false', 'true', 'true'].map((value, n) => {
+    const [one, unfit, other, foreign] = ['false', 'true', 'false', 'true'].map((value, n) => {
       const managedFields = n < 3 ? full.metadata.managedFields : [];
       return trim({ ...full, metadata: { ...full.metadata, name: `n${n}`, labels: { [KEY]: value }, managedFields } });
     });

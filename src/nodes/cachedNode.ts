@@ -1,5 +1,6 @@
 import type { V1ManagedFieldsEntry, V1Node } from '@kubernetes/client-node';
 import type { KubeObject } from '../runtime/client/resource.ts';
+import { Interner } from '../runtime/process/interner.ts';
 import { whyNeverMeasured, type NotMeasurable } from './notMeasurable.ts';
 
 /** Suffix of the label keys that the operator writes on nodes: `<prefix>.traffic.example.com/unfit`. */
@@ -30,28 +31,17 @@ export interface CachedNode extends KubeObject {
 /** Most nodes have none of these when a cluster is first seen: then they share this. */
 const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
 const NO_KEYS: readonly string[] = Object.freeze([]);
-const VALUES: readonly string[] = ['true', 'false'];
-
-function unfitLabelsOf(labels: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
-  const keys = Object.keys(labels).filter((key) => key.endsWith(UNFIT_SUFFIX));
-  return keys.length === 0 ? NO_LABELS : Object.fromEntries(keys.map((key) => [key, shared(labels[key] ?? '')]));
-}
-
-/** What was parsed is a string of its own on each node; these two are all that most nodes have. */
-function shared(value: string): string {
-  return VALUES.find((one) => one === value) ?? value;
-}
+/** Most nodes have the labels of one of a few others, and two values in them: more than these are not looked for. */
+const MOST_SHARED = 16;
 
 type Labelled = Pick<CachedNode, 'labels' | 'ownedKeys' | 'otherOwners'>;
 
-/** Gives the value of the call before where this one is equal: most nodes have what the node before them has. */
-function shareWithNeighbours(): (labelled: Labelled) => Labelled {
-  let last: { text: string; labelled: Labelled } | undefined;
-  return (labelled) => {
-    const text = JSON.stringify(labelled);
-    if (last?.text !== text) last = { text, labelled };
-    return last.labelled;
-  };
+function unfitLabelsOf(
+  labels: Readonly<Record<string, string>> = {},
+  values: Interner<string>,
+): Readonly<Record<string, string>> {
+  const keys = Object.keys(labels).filter((key) => key.endsWith(UNFIT_SUFFIX));
+  return keys.length === 0 ? NO_LABELS : Object.fromEntries(keys.map((key) => [key, values.share(labels[key] ?? '')]));
 }
 
 interface FieldsV1 {
@@ -99,17 +89,18 @@ function addressesOf(node: V1Node): readonly string[] {
  * @param fieldManager whose label keys count as owned.
  */
 export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode {
-  const share = shareWithNeighbours();
+  const labelled = new Interner<Labelled>({ most: MOST_SHARED });
+  const values = new Interner<string>({ most: MOST_SHARED, textOf: String });
   return (node) => {
     const { name = '', uid, resourceVersion, creationTimestamp } = node.metadata ?? {};
     const capacity = node.metadata?.annotations?.[CAPACITY_ANNOTATION];
-    const labels = unfitLabelsOf(node.metadata?.labels);
+    const labels = unfitLabelsOf(node.metadata?.labels, values);
     const neverMeasured = whyNeverMeasured(node.metadata?.labels);
     return {
       metadata: { name, uid, resourceVersion },
       name,
       createdAt: new Date(creationTimestamp ?? 0).getTime(),
-      ...share({ labels, ...ownersOf(node, Object.keys(labels), fieldManager) }),
+      ...labelled.share({ labels, ...ownersOf(node, Object.keys(labels), fieldManager) }),
       ...(capacity === undefined ? {} : { capacity }),
       addresses: addressesOf(node),
       ...(neverMeasured === undefined ? {} : { neverMeasured }),

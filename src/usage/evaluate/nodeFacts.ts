@@ -1,3 +1,4 @@
+import { Interner } from '../../runtime/process/interner.ts';
 import { chooseDevices, type DeviceChoice } from './devices.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 
@@ -35,7 +36,7 @@ export interface NodeFacts extends Pick<NodeSamples, 'soleInstance' | 'duplicate
  */
 export class FactsCondenser {
   readonly #exclude: RegExp;
-  readonly #kinds = new Map<string, NodeDevices>();
+  readonly #kinds = new Interner<NodeDevices>({ textOf: textOfKind });
 
   /** @param exclude devices whose whole name matches do not count */
   constructor(exclude: RegExp) {
@@ -44,19 +45,16 @@ export class FactsCondenser {
 
   condense(samples: NodeSamples): NodeFacts {
     const { soleInstance, duplicate } = samples;
-    const devices = this.#shared(devicesOf(samples, this.#exclude));
+    const devices = this.#kinds.share(devicesOf(samples, this.#exclude));
     const transmitBytesTotal = devices.names.reduce((sum, name) => sum + (samples.devices.get(name)?.total ?? 0), 0);
     const instances = soleInstance === undefined ? samples.instances : undefined;
     return { devices, transmitBytesTotal, soleInstance, instances, duplicate };
   }
+}
 
-  #shared(devices: NodeDevices): NodeDevices {
-    // JSON has no NaN, but shows where one stands: `null`, which no other speed is.
-    const kind = JSON.stringify([devices, ...devices.excluded]);
-    const known = this.#kinds.get(kind);
-    if (known === undefined) this.#kinds.set(kind, devices);
-    return known ?? devices;
-  }
+/** JSON has no NaN, but shows where one stands: `null`, which no other speed is. It shows nothing of a map. */
+function textOfKind(devices: NodeDevices): string {
+  return JSON.stringify([devices, ...devices.excluded]);
 }
 
 function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevices {
