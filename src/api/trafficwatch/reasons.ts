@@ -49,6 +49,8 @@ export const Reason = {
   // Stalled
   /** Stalled is False. */
   NotStalled: 'NotStalled',
+  /** The API server drops fields, since the CRD is older than the operator: nothing is written until it is updated. */
+  CrdOutdated: 'CrdOutdated',
   InvalidSpec: 'InvalidSpec',
   /** An older TrafficWatch owns the same label key. */
   LabelKeyTaken: 'LabelKeyTaken',
@@ -107,8 +109,6 @@ export const Reason = {
   /** The threshold is 100 or more: only a node that is measured beyond its capacity is unfit. */
   ThresholdAtCapacity: 'ThresholdAtCapacity',
   LabelsRemoved: 'LabelsRemoved',
-  /** The API server drops fields, since the CRD is older than the operator. */
-  CrdOutdated: 'CrdOutdated',
   /** A kubelet that restarted on an unfit node rejected pods, whose required node affinity did not hold any more. */
   PodsRejected: 'PodsRejected',
   /** Every node is over the threshold. */

@@ -16,7 +16,6 @@ import type { Transport } from '../../runtime/client/transport.ts';
 import type { UsageFeed } from '../../usage/pass/feed.ts';
 import type { Writers } from './act/act.ts';
 import { CrdCheck } from './observe/crdCheck.ts';
-import { CrdWarnings } from './act/crdWarnings.ts';
 import { KeptStatuses } from './act/keptStatuses.ts';
 import { LabelWrites } from './act/labelWrites.ts';
 import { createTrafficWatchMetrics, type TrafficWatchMetrics } from './metrics.ts';
@@ -198,9 +197,8 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
   const sources = sourcesOf(o, crd);
   const writers = writersOf(o, sources);
   const { logger, metrics, clock } = o;
-  const crdWarnings = new CrdWarnings({ ...o, crd });
   const podRejections = new PodRejections({ failedPods: o.failedPods.lister, events: o.events });
-  const dependencies = { sources, writers, crdWarnings, podRejections, events: o.events, logger, isLeader: o.isLeader };
+  const dependencies = { sources, writers, podRejections, events: o.events, logger, isLeader: o.isLeader };
   const watchMetrics = createTrafficWatchMetrics(o.registry);
   const passWork = new PassWork(clock, watchMetrics);
   const main = new Controller({
@@ -213,10 +211,10 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
     metrics,
     clock,
   });
-  const synced = (): boolean => o.watches.synced && o.nodes.synced;
+  const mayWrite = (): boolean => o.watches.synced && o.nodes.synced && !crd.isInTheWay;
   const sweeper = new Controller({
     name: 'orphanedlabels',
-    reconcile: () => sweepOrphans({ sources, writers, synced, isLeader: o.isLeader, logger }),
+    reconcile: () => sweepOrphans({ sources, writers, synced: mayWrite, isLeader: o.isLeader, logger }),
     workers: 1,
     logger,
     metrics,

@@ -6,7 +6,6 @@ import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { act, writeStatus, type Outcome, type Writers } from './act/act.ts';
-import type { CrdWarnings } from './act/crdWarnings.ts';
 import { decidePlan, type Plan } from './decide/plan.ts';
 import { decideStatus } from './decide/report/status.ts';
 import { decideEvents } from './decide/report/transitions.ts';
@@ -23,7 +22,6 @@ export interface Dependencies {
   readonly writers: Writers;
   readonly events: EventRecorder;
   readonly metrics: TrafficWatchMetrics;
-  readonly crdWarnings: CrdWarnings;
   readonly podRejections: PodRejections;
   readonly logger: Logger;
   /** A standby observes and decides like the leader, so that it acts at once when it leads, but writes nothing. */
@@ -116,14 +114,12 @@ export async function reconcile(
   const observation = await observe(d.sources, key, signal);
   if (!observation) {
     d.metrics.forget(key);
-    d.crdWarnings.forget(key);
     d.podRejections.forget(key);
     return undefined;
   }
   const plan = decidePlan(observation);
   d.metrics.record(key, observation.nodes, plan.verdicts);
   if (!d.isLeader()) return undefined;
-  d.crdWarnings.tell(observation.watch);
   d.podRejections.tell(observation);
   const outcome = await tellingProgress(d, observation, plan, () => act(observation, plan, d.writers));
   // What was cut short did not fail: the next look does it.

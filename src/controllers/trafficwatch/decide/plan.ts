@@ -23,7 +23,8 @@ import { decideVerdict, labelValueOf, type NodeVerdict } from './verdict/verdict
 
 /** Why a TrafficWatch cannot go on until somebody changes something. */
 export interface Stall {
-  readonly reason: 'InvalidSpec' | 'LabelKeyTaken' | 'DeploymentNotOwned' | 'SelectorChanged' | 'DeploymentInvalid';
+  readonly reason:
+    'CrdOutdated' | 'InvalidSpec' | 'LabelKeyTaken' | 'DeploymentNotOwned' | 'SelectorChanged' | 'DeploymentInvalid';
   readonly message: string;
 }
 
@@ -195,6 +196,7 @@ function keyInUse(o: Observation, labelKey: string, previousKey: string | undefi
  * | TrafficWatch                              | labels                 | Deployment         |
  * |-------------------------------------------|------------------------|--------------------|
  * | is being deleted                          | taken off              | left to the garbage collector |
+ * | CRD lacks fields of this version          | untouched              | untouched          |
  * | spec is not valid                         | untouched              | untouched          |
  * | key belongs to an older TrafficWatch      | untouched              | untouched          |
  * | Deployment of its name belongs to another | untouched              | untouched          |
@@ -212,6 +214,7 @@ function keyInUse(o: Observation, labelKey: string, previousKey: string | undefi
  */
 export function decidePlan(o: Observation): Plan {
   if (o.watch.metadata?.deletionTimestamp) return planDeletion(o);
+  if (o.crdProblem !== undefined) return planStall(o, { reason: 'CrdOutdated', message: o.crdProblem });
   const parsed = parseTrafficWatchSpec(o.watch);
   if ('problems' in parsed) return planStall(o, { reason: 'InvalidSpec', message: parsed.problems.join('; ') });
   const labelKey = labelKeyOf(o.watch);

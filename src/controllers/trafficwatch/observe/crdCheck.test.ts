@@ -4,10 +4,11 @@ import { FakeClock } from '../../../runtime/process/clock.ts';
 import { ApiError, TransportError } from '../../../runtime/client/errors.ts';
 import type { TransportRequest } from '../../../runtime/client/transport.ts';
 import { CrdCheck, LOOK_EVERY_MS, PUBLISHED_AFTER_MS } from './crdCheck.ts';
-import { CrdWarnings } from '../act/crdWarnings.ts';
+import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import { FINALIZER } from '../names.ts';
 import { reconcile } from '../reconcile.ts';
 import { aWatch, NOW } from '../testing/observations.ts';
-import { aScene, type Scene } from '../testing/scene.ts';
+import { aScene, writesOf, type Scene } from '../testing/scene.ts';
 
 const GROUP_VERSION = 'apis/traffic.example.com/v1alpha1';
 const KIND = { group: 'traffic.example.com', version: 'v1alpha1', kind: 'TrafficWatch' };
@@ -103,14 +104,30 @@ describe('CrdCheck', () => {
     expect(Buffer.byteLength(check.problem ?? '')).toBeLessThan(1_024);
   });
 
-  it('looks once for all who ask, unless the last look was a moment ago', async () => {
+  it('looks once for all who ask at the same time', async () => {
     const check = await aCheckThatLooks();
     await Promise.all([looked(check), looked(check)]);
-    await looked(check);
     expect(asked).toHaveLength(2);
-    await clock.advance(2_000);
     await looked(check);
     expect(asked).toHaveLength(3);
+  });
+
+  it('is in the way of writes until it has looked, and while fields are missing', async () => {
+    const check = aCheck();
+    expect(check.isInTheWay).toBe(true);
+    await check.looked();
+    expect(check.isInTheWay).toBe(false);
+    published = { schema: WITHOUT_LABEL, hash: '2' };
+    const outdated = aCheck();
+    await outdated.looked();
+    expect(outdated.isInTheWay).toBe(true);
+  });
+
+  it('is in nobody’s way where the schema may not be read', async () => {
+    failure = new ApiError({ status: 403, reason: 'Forbidden', method: 'GET', path: '/openapi/v3' });
+    const check = aCheck();
+    await check.looked();
+    expect([check.isInTheWay, check.problem]).toEqual([false, undefined]);
   });
 
   it('knows nothing where the schema may not be read or is not published, and says so once', async () => {
@@ -155,37 +172,50 @@ describe('CrdCheck', () => {
   });
 });
 
-describe('CrdWarnings', () => {
-  it('tell each TrafficWatch once an hour, and when the problem is another', async () => {
+describe('a CRD that lacks fields', () => {
+  const outdated = (): Scene => {
     const scene = aScene();
-    const tell = () => reconcile(scene, 'shop/web');
-    const warnings = () => scene.told.filter(([, reason]) => reason === 'CrdOutdated').length;
-    await tell();
-    expect(warnings()).toBe(0);
-    scene.crd.problem = 'drops spec.label';
-    await tell();
-    await tell();
-    expect(warnings()).toBe(1);
-    scene.crd.problem = 'drops spec.label, status.ready';
-    await tell();
-    expect(warnings()).toBe(2);
-    await scene.clock.advance(3_600_000);
-    await tell();
-    expect(warnings()).toBe(3);
-    scene.leader = false;
-    scene.crd.problem = 'another';
-    await tell();
-    expect(warnings()).toBe(3);
+    scene.crd.problem = 'the CRD is older, and drops spec.label';
+    return scene;
+  };
+
+  it('makes a TrafficWatch Stalled, and nothing but its status is written, once', async () => {
+    const scene = outdated();
+    await reconcile(scene, 'shop/web');
+    expect(writesOf(scene)).toEqual(['patch TrafficWatch/status']);
+    const { status } = scene.calls.find(({ what }) => what === 'TrafficWatch/status')!.body as TrafficWatch;
+    expect(status?.conditions?.find(({ type }) => type === 'Stalled')).toMatchObject({
+      status: 'True',
+      reason: 'CrdOutdated',
+      message: 'the CRD is older, and drops spec.label',
+    });
+    expect(status?.ready).toBe(false);
+    expect(scene.told).toContainEqual(['Warning', 'CrdOutdated']);
+    const told = scene.told.length;
+    await reconcile(scene, 'shop/web');
+    expect(writesOf(scene)).toHaveLength(1);
+    expect(scene.told).toHaveLength(told);
   });
 
-  it('tell an object of the same name that came later', () => {
+  it('is waited for until the first look has ended', async () => {
     const scene = aScene();
-    const told: unknown[] = [];
-    const crd = { problem: 'p' };
-    const warnings = new CrdWarnings({ crd, clock: scene.clock, events: { event: (about) => void told.push(about) } });
-    const again = aWatch({ metadata: { uid: 'another' } });
-    for (const watch of [aWatch(), aWatch(), again]) warnings.tell(watch);
-    expect(told).toEqual([aWatch(), again]);
+    const look = Promise.withResolvers<undefined>();
+    scene.crd.looked = () => look.promise;
+    const running = reconcile(scene, 'shop/web');
+    await Promise.resolve();
+    expect(scene.calls).toEqual([]);
+    scene.crd.problem = 'drops spec.label';
+    look.resolve(undefined);
+    await running;
+    expect(writesOf(scene)).toEqual(['patch TrafficWatch/status']);
+  });
+
+  it('keeps no TrafficWatch from being deleted', async () => {
+    const scene = outdated();
+    const metadata = { deletionTimestamp: new Date(NOW), finalizers: [FINALIZER] };
+    scene.watches.set(aWatch({ metadata }));
+    await reconcile(scene, 'shop/web');
+    expect(writesOf(scene)).toEqual(['patch TrafficWatch']);
   });
 });
 

@@ -11,8 +11,6 @@ import type { Transport } from '../../../runtime/client/transport.ts';
 export const LOOK_EVERY_MS = 60_000;
 /** How soon after a look that had no answer: a CRD that was just made is published within seconds. */
 const LOOK_AGAIN_MS = 5_000;
-/** An answer this young is good enough for a decision that asks for a new one: ms. */
-const FRESH_MS = 2_000;
 /** How long the API server drops a field at most before the schema that it publishes says so: ms. */
 export const PUBLISHED_AFTER_MS = 10_000;
 /** How many fields a note names; an event has room for 1 KiB. */
@@ -27,14 +25,16 @@ export interface CrdCheckOptions {
 }
 
 /**
- * Which fields of a TrafficWatch the API server drops, since the CRD that is installed is older than this operator. The
- * CRD itself is not read, which would need a right of its own: its published schema says the same.
+ * Finds the fields of a TrafficWatch that the API server drops, since the installed CRD is older than this operator.
+ * While there are some, every TrafficWatch is Stalled and nothing is written for it but its status. The schema that the
+ * API server publishes is read: to read the CRD itself would need one right more.
  */
 export class CrdCheck {
   readonly #options: CrdCheckOptions;
   #published: PublishedSchema | undefined;
   #missing: readonly string[] = [];
-  #lookedAt = -Infinity;
+  #first: Promise<void> | undefined;
+  #hasLooked = false;
   #looking: Promise<void> | undefined;
   #told = '';
   /** When a field that an object had was first seen to be gone, by the object's key. */
@@ -60,11 +60,24 @@ export class CrdCheck {
     );
   }
 
-  /** Looks now and then until `signal` is aborted. */
+  /** Whether something was found to be missing, or the first look has not ended: nothing may be written then. */
+  get isInTheWay(): boolean {
+    return !this.#hasLooked || this.#missing.length > 0;
+  }
+
+  /** Resolves when the first look has ended, with or without an answer. */
+  looked(): Promise<void> {
+    this.#first ??= this.#tryLook().then(() => void (this.#hasLooked = true));
+    return this.#first;
+  }
+
+  /** Looks every minute until `signal` is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#look().catch((error: unknown) => this.#tellFailure(error));
+    await this.looked();
+    for (;;) {
       await this.#options.clock.sleep(this.#published === undefined ? LOOK_AGAIN_MS : LOOK_EVERY_MS, signal);
+      if (signal.aborted) return;
+      await this.#tryLook();
     }
   }
 
@@ -89,15 +102,18 @@ export class CrdCheck {
     this.#goneSince.delete(object);
   }
 
-  /** Looks before a decision that must not be made on an old answer. */
+  /** Looks before a decision. Where the API server refuses, what was read before counts. */
   async #refresh(): Promise<void> {
-    if (this.#options.clock.monotonic() - this.#lookedAt < FRESH_MS) return;
     try {
       await this.#look();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.#tellFailure(error);
     }
+  }
+
+  async #tryLook(): Promise<void> {
+    await this.#look().catch((error: unknown) => this.#tellFailure(error));
   }
 
   /** However many ask, one looks. */
@@ -107,10 +123,7 @@ export class CrdCheck {
   }
 
   async #read(): Promise<void> {
-    const { transport, clock } = this.#options;
-    const startedAt = clock.monotonic();
-    const published = await readPublishedSchema(transport, TRAFFIC_WATCHES, this.#published);
-    this.#lookedAt = startedAt;
+    const published = await readPublishedSchema(this.#options.transport, TRAFFIC_WATCHES, this.#published);
     if (published === undefined || published === this.#published) return;
     this.#published = published;
     this.#changeTo(missingFields(published.schema));

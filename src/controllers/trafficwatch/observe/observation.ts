@@ -65,6 +65,8 @@ export interface Observation {
   readonly notMeasurable: ReadonlyMap<string, NotMeasurable>;
   /** What is in the way of figures, as far as the operator measures by itself; empty when nothing is. */
   readonly measurementProblems: readonly MeasurementProblem[];
+  /** Set while the installed CRD is older than the operator: the fields that it lacks, and what to do, for people. */
+  readonly crdProblem?: string | undefined;
   /** When the feed of passes started, ms since the epoch by our clock. */
   readonly feedStartedAt: number;
   /** ms since the epoch by our clock. */

@@ -51,7 +51,7 @@ export interface Sources {
     readonly statuses: KeptStatuses;
   };
   /** Which fields the API server drops. */
-  readonly crd: Pick<CrdCheck, 'drops' | 'forget'>;
+  readonly crd: Pick<CrdCheck, 'drops' | 'forget' | 'looked' | 'problem'>;
 }
 
 /** The label keys that a TrafficWatch claims: the one its spec names, and in a rename the one that is still in use. */
@@ -115,8 +115,8 @@ function complete(stored: TrafficWatch): TrafficWatch {
 
 /**
  * A label that the API server drops from the spec, since the CRD is older, reads as if it had been taken away: the
- * labels of all nodes would move to another key. The key in use stands in for it. A rename is rare, so that it can wait
- * until the CRD is known to have a place for the label.
+ * labels of all nodes would move to another key. Until the CRD is known to have a place for the label, or to lack it, the
+ * key in use stands in for it. A rename is rare, so that it can wait.
  */
 async function withDroppedLabel(watch: TrafficWatch, { crd }: Sources): Promise<TrafficWatch> {
   const inUse = previousKeyOf(watch);
@@ -142,6 +142,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   const { watches, statuses } = sources.written;
   const stored = complete(statuses.asMeant(watches.latest(key, cached) ?? cached));
   const watch = await withDroppedLabel(stored, sources);
+  await sources.crd.looked();
   const isGoing = watch.metadata?.deletionTimestamp !== undefined;
   const deployment = isGoing ? { deployment: undefined } : await deploymentOf(sources, key, signal);
   const { current, previous, startedAt } = sources.feed;
@@ -155,6 +156,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     previous,
     notMeasurable: sources.unmeasured.notMeasurable,
     measurementProblems: sources.measurementProblems(),
+    crdProblem: sources.crd.problem,
     feedStartedAt: startedAt,
     now: sources.clock.now(),
   };

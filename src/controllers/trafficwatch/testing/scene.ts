@@ -21,7 +21,6 @@ import { Store } from '../../../runtime/cache/store.ts';
 import { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Writers } from '../act/act.ts';
-import { CrdWarnings } from '../act/crdWarnings.ts';
 import { KeptStatuses } from '../act/keptStatuses.ts';
 import { LabelWrites } from '../act/labelWrites.ts';
 import { createTrafficWatchMetrics } from '../metrics.ts';
@@ -56,7 +55,12 @@ export interface Scene extends Dependencies {
   readonly feed: { current: Snapshot | undefined; previous: Snapshot | undefined; startedAt: number };
   readonly sources: Sources;
   /** What the CRD lacks, and what is said of it. */
-  readonly crd: { problem: string | undefined; drops: () => Promise<boolean>; forget: () => void };
+  readonly crd: {
+    problem: string | undefined;
+    drops: () => Promise<boolean>;
+    forget: () => void;
+    looked: () => Promise<void>;
+  };
   readonly writers: Writers;
   leader: boolean;
   /** Asked before each call is answered; what it returns is thrown. */
@@ -196,7 +200,12 @@ export function aScene(real?: Client): Scene {
     calls: [] as Call[],
     told: [] as [string, string][],
     feed: { current: pass(2, percents), previous: pass(1, percents), startedAt: NOW - 300_000 } as Scene['feed'],
-    crd: { problem: undefined, drops: () => Promise.resolve(false), forget: () => undefined },
+    crd: {
+      problem: undefined,
+      drops: () => Promise.resolve(false),
+      forget: () => undefined,
+      looked: () => Promise.resolve(),
+    },
     leader: true,
     refuse: (() => undefined) as Scene['refuse'],
     hangs: (() => false) as Scene['hangs'],
@@ -213,7 +222,6 @@ export function aScene(real?: Client): Scene {
     sources,
     writers: writersOf(client, sources),
     events,
-    crdWarnings: new CrdWarnings({ ...base, events }),
     podRejections: new PodRejections({ ...base, events }),
     isLeader: () => base.leader,
   });
