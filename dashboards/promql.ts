@@ -97,7 +97,7 @@ function notSlaves(vector: string, matchers: string): string {
  *
  * @param vector makes the series of the devices that meet the matchers
  */
-export function sumByNode(vector: (matchers: string) => string): string {
+function sumByNode(vector: (matchers: string) => string): string {
   const of = (matchers: string): string => notSlaves(vector(`${matchers},${COUNTED}`), matchers);
   const named = of('node=~"$node",node!=""');
   const unnamed = of('node="",instance=~"(?:$node)(?::[0-9]+)?"');

@@ -33,7 +33,7 @@ interface OpenApiDocument {
 }
 
 /** The types of these kinds in an OpenAPI document and all that they are made of, without descriptions. */
-export function typesOf(document: OpenApiDocument, kinds: readonly string[]): Types {
+function typesOf(document: OpenApiDocument, kinds: readonly string[]): Types {
   const { schemas } = document.components;
   const found = new Map<string, JsonSchema>();
   const visit = (name: string): void => {

@@ -34,7 +34,7 @@ function rules(): string {
 }
 
 /** The file with the text between `<!-- name -->` and `<!-- /name -->` replaced. Throws where there are no such marks. */
-export function withTable(path: string, name: string, table: string): string {
+function withTable(path: string, name: string, table: string): string {
   const text = read(path);
   const marks = new RegExp(`(<!-- ${name} -->\n)[^]*?(\n<!-- /${name} -->)`);
   if (!marks.test(text)) throw new Error(`${path} has no place for the table of ${name}`);

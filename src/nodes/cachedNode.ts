@@ -4,9 +4,9 @@ import { Interner } from '../runtime/process/interner.ts';
 import { whyNeverMeasured, type NotMeasurable } from './notMeasurable.ts';
 
 /** Suffix of the label keys that the operator writes on nodes: `<prefix>.traffic.example.com/unfit`. */
-export const UNFIT_SUFFIX = '.traffic.example.com/unfit';
+const UNFIT_SUFFIX = '.traffic.example.com/unfit';
 /** Node annotation that stands in for the capacity of the node's network, such as "25Gbit". */
-export const CAPACITY_ANNOTATION = 'traffic.example.com/capacity';
+const CAPACITY_ANNOTATION = 'traffic.example.com/capacity';
 const HOSTNAME_LABEL = 'kubernetes.io/hostname';
 
 /** All that is kept of a Node in memory: a few hundred bytes of the dozen KiB that it has. */

@@ -17,7 +17,7 @@ const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));
 
 export const NAMESPACE = 'traffic-operator-system';
 const SERVICE_ACCOUNT = 'traffic-operator';
-export const OPERATOR_USER = `system:serviceaccount:${NAMESPACE}:${SERVICE_ACCOUNT}`;
+const OPERATOR_USER = `system:serviceaccount:${NAMESPACE}:${SERVICE_ACCOUNT}`;
 /** As many at once as the API server still gets faster by. */
 const WRITERS = 16;
 const GIB = 1024 ** 3;

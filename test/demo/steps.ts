@@ -1,5 +1,5 @@
 /** A step of the demo failed; the message says which and why. */
-export class StepError extends Error {
+class StepError extends Error {
   constructor(step: string, cause: unknown) {
     super(`step "${step}" failed: ${reasonOf(cause)}`, { cause });
     this.name = 'StepError';

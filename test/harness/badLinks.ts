@@ -197,7 +197,7 @@ async function trafficToAndFro(f: Fixture, seen: Seen, time: WatchTime): Promise
 }
 
 /** How long an error may stand in the status: until the next pass has ended and was written, by links as slow as these. */
-export const longestErrorOf = (intervalMs: number): number => intervalMs + 4 * LATENCY_MS;
+const longestErrorOf = (intervalMs: number): number => intervalMs + 4 * LATENCY_MS;
 
 /** The promises that were broken, in words; none when all were kept. */
 export function brokenPromises(seen: Seen, intervalMs: number): string[] {

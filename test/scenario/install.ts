@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { loadImage } from '../lab/lab.ts';
@@ -16,11 +15,6 @@ const CHART = `${ROOT}charts/traffic-operator`;
 export async function provideImage(): Promise<void> {
   const { stdout } = await run(`${ROOT}test/image/build.sh`, { maxBuffer: 64 * 1024 * 1024 });
   await loadImage(stdout.trim().split('\n').at(-1) ?? '');
-}
-
-/** The version of the image that the tree builds. */
-export function imageTag(): string {
-  return (JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { version: string }).version;
 }
 
 /** `helm install` as the README has it, waiting until the operator's pods are ready. */

@@ -11,7 +11,7 @@ export interface Rule {
 }
 
 /** What rules allow, each as `verb resource.group/subresource`; rules for non-resource URLs are left out. */
-export function rightsOf(rules: readonly Rule[]): Set<string> {
+function rightsOf(rules: readonly Rule[]): Set<string> {
   const rights = rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap((group) =>
       resources.flatMap((resource) => verbs.map((verb) => `${verb} ${fullName(group, resource)}`)),

@@ -44,7 +44,6 @@ export const Reason = {
   WriteRefused: 'WriteRefused',
   ApiServerUnreachable: 'ApiServerUnreachable',
   WriteFailed: 'WriteFailed',
-  Deleting: 'Deleting',
 
   // Stalled
   /** Stalled is False. */
@@ -108,7 +107,6 @@ export const Reason = {
   DeploymentAdopted: 'DeploymentAdopted',
   /** The threshold is 100 or more: only a node that is measured beyond its capacity is unfit. */
   ThresholdAtCapacity: 'ThresholdAtCapacity',
-  LabelsRemoved: 'LabelsRemoved',
   /** A kubelet that restarted on an unfit node rejected pods, whose required node affinity did not hold any more. */
   PodsRejected: 'PodsRejected',
   /** Every node is over the threshold. */

@@ -57,7 +57,7 @@ export async function removeFinalizer<T extends KubeObject>(
  * The merge patch that sets an object's finalizers. It carries the uid and the resource version that were read: the API
  * server refuses it (409) for an object of the same name made since, and when somebody else changed the list meanwhile.
  */
-export function finalizersPatch(object: KubeObject, finalizers: readonly string[]): unknown {
+function finalizersPatch(object: KubeObject, finalizers: readonly string[]): unknown {
   const { uid, resourceVersion } = object.metadata ?? {};
   return { metadata: { uid, resourceVersion, finalizers } };
 }

@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  findCondition,
-  isConditionFalse,
-  isConditionTrue,
-  removeCondition,
-  setCondition,
-  type Condition,
-} from './conditions.ts';
+import { findCondition, setCondition, type Condition } from './conditions.ts';
 
 const BEFORE = '2026-01-01T00:00:00Z';
 const NOW = '2026-01-01T00:05:00Z';
@@ -49,16 +42,9 @@ describe('setCondition', () => {
   });
 });
 
-describe('reading conditions', () => {
-  it('finds by type and says neither true nor false of one that is absent', () => {
+describe('findCondition', () => {
+  it('finds by type', () => {
     expect(findCondition([ready, stalled], 'Stalled')).toBe(stalled);
-    expect(isConditionTrue([ready], 'Ready')).toBe(false);
-    expect(isConditionFalse([ready], 'Ready')).toBe(true);
-    expect(isConditionTrue(undefined, 'Ready')).toBe(false);
-    expect(isConditionFalse([], 'Ready')).toBe(false);
-  });
-
-  it('removes by type', () => {
-    expect(removeCondition([ready, stalled], 'Ready')).toEqual([stalled]);
+    expect(findCondition(undefined, 'Ready')).toBeUndefined();
   });
 });

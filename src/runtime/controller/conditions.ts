@@ -35,18 +35,3 @@ export function setCondition(
 export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find((condition) => condition.type === type);
 }
-
-/** Whether the condition of that type is there and True. */
-export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
-  return findCondition(conditions, type)?.status === 'True';
-}
-
-/** Whether the condition of that type is there and False; an absent one is neither true nor false. */
-export function isConditionFalse(conditions: readonly Condition[] | undefined, type: string): boolean {
-  return findCondition(conditions, type)?.status === 'False';
-}
-
-/** The list without the condition of that type. */
-export function removeCondition(current: readonly Condition[], type: string): Condition[] {
-  return current.filter((condition) => condition.type !== type);
-}

@@ -5,7 +5,6 @@ import {
   checkQuery,
   factsQuery,
   fallenSpeedsQuery,
-  parseMatcher,
   quotePromQL,
   ratesQuery,
   samplesPerWindowQuery,
@@ -84,23 +83,6 @@ describe('quotePromQL', () => {
 
   it('replaces halves of characters, which a query cannot hold', () => {
     expect(quotePromQL('\ud800')).toBe('"\ufffd"');
-  });
-});
-
-describe('parseMatcher', () => {
-  it.each([
-    ['cluster="x"', { name: 'cluster', op: '=', value: 'x' }, 'as in PromQL'],
-    ['cluster=x', { name: 'cluster', op: '=', value: 'x' }, 'as a shell leaves it'],
-    [' job =~ "node.*" ', { name: 'job', op: '=~', value: 'node.*' }, 'with spaces'],
-    ['env!="a=b"', { name: 'env', op: '!=', value: 'a=b' }, 'operators in the value'],
-    ['env!~"a\\"b"', { name: 'env', op: '!~', value: 'a"b' }, 'an escaped quote'],
-    ['empty=""', { name: 'empty', op: '=', value: '' }, 'no such label'],
-  ])('%s: %j, %s', (text, matcher) => {
-    expect(parseMatcher(text)).toEqual(matcher);
-  });
-
-  it.each(['', 'cluster', '="x"', 'a-b="x"', 'a="x', 'a=x"', 'a="x" or vector(1)', '1a=x'])('refuses %j', (text) => {
-    expect(parseMatcher(text)).toEqual({ problem: expect.stringContaining(text) as string });
   });
 });
 

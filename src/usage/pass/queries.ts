@@ -160,27 +160,3 @@ export function checkQuery({ windowSeconds, matchers, excludedDevices }: UsageQu
 }
 
 const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
-const MATCHER = /^\s*([^=!~\s]*)\s*(=~|!~|!=|=)\s*(.*?)\s*$/s;
-
-/**
- * Reads a matcher as it stands in PromQL, `cluster="x"`, or without quotes, `cluster=x`, which a shell leaves over.
- * @returns the matcher, or a sentence that says what is wrong.
- */
-export function parseMatcher(text: string): LabelMatcher | { problem: string } {
-  const [, name = '', op, raw = ''] = MATCHER.exec(text) ?? [];
-  if (op === undefined || !LABEL_NAME.test(name))
-    return { problem: `${text} is no label matcher, such as cluster="x"` };
-  const value = unquote(raw);
-  if (value === undefined) return { problem: `the value in ${text} is not quoted properly` };
-  return { name, op: op as LabelMatcher['op'], value };
-}
-
-function unquote(raw: string): string | undefined {
-  if (!raw.startsWith('"')) return raw.includes('"') ? undefined : raw;
-  try {
-    const value: unknown = JSON.parse(raw);
-    return typeof value === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
