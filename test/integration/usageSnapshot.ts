@@ -49,7 +49,7 @@ export async function snapshotWhen(
   let found: Snapshot | undefined;
   feed.snapshots.subscribe((snapshot) => {
     try {
-      satisfied(snapshot, feed.previous);
+      satisfied(snapshot, feed.passes[1]);
       found = snapshot;
       stop.abort();
     } catch (error) {

@@ -94,7 +94,7 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
       watches: new WrittenObjects(o.clock),
       nodes: new WrittenObjects(o.clock),
       deployments: new WrittenObjects(o.clock),
-      labels: new LabelWrites(() => o.feed.current?.pass ?? 0),
+      labels: new LabelWrites(() => o.feed.passes[0]?.pass ?? 0),
       statuses: new KeptStatuses(),
     },
   };

@@ -61,8 +61,8 @@ describe('reconcile', () => {
     const before = { ready: false, conditions: [] };
     scene.watches.set(aWatch({ status: before }));
     for (const name of ['n3', 'n4']) scene.nodes.set(aNode(name));
-    scene.feed.current = pass(2, { n1: 1, n2: 50, n3: 1, n4: 1 });
-    scene.feed.previous = pass(1, { n1: 1, n2: 50, n3: 1, n4: 1 });
+    const percents = { n1: 1, n2: 50, n3: 1, n4: 1 };
+    scene.feed.passes = [pass(2, percents), pass(1, percents)];
     const hung = hangOn(scene, ({ what, name }) => what === 'Node' && name === 'n4');
     const cut = new AbortController();
     const done = reconcile(scene, 'shop/web', cut.signal);
@@ -114,7 +114,7 @@ describe('reconcile', () => {
 
   it('without data makes the Deployment after 60 s', async () => {
     const scene = aScene();
-    Object.assign(scene.feed, { current: undefined, previous: undefined, startedAt: NOW });
+    Object.assign(scene.feed, { passes: [], startedAt: NOW });
     expect(await reconcile(scene, 'shop/web')).toEqual({ requeueAfterMs: 60_000 });
     expect(writesOf(scene)).not.toContain('apply Deployment');
     await scene.clock.advance(60_000);
@@ -183,8 +183,8 @@ describe('a contention for a label', () => {
     scene.sources.written.labels.saw(scene.nodes.get('n1')!);
   };
   const pass = (scene: Scene): void => {
-    const { current } = scene.feed;
-    Object.assign(scene.feed, { previous: current, current: { ...current!, pass: current!.pass + 1 } });
+    const [newest] = scene.feed.passes;
+    scene.feed.passes = [{ ...newest!, pass: newest!.pass + 1 }, newest!];
   };
   const written = (scene: Scene): number =>
     scene.calls.filter((call) => call.what === 'Node' && call.name === 'n1').length;

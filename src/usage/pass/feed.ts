@@ -17,17 +17,19 @@ import type { Snapshot } from '../evaluate/snapshot.ts';
 import { describeUnattributed, hasNewlyUnattributed } from '../evaluate/unattributedSeries.ts';
 import { ticks } from './ticks.ts';
 
+/** How many passes are kept: a verdict compares two. */
+const PASSES_KEPT = 2;
+
 /** Before the first pass. */
 const NO_PASS = { pass: 0 } as Snapshot;
 
 /** One endpoint's usage of all nodes, pass after pass, for everybody who wants to know it. */
 export interface UsageFeed {
-  /** The last pass, and the one before it. */
-  readonly current?: Snapshot | undefined;
-  readonly previous?: Snapshot | undefined;
+  /** The last passes, newest first; empty before the first one has ended. The same array until the next pass ends. */
+  readonly passes: readonly Snapshot[];
   /** When it began to run, by our own clock, milliseconds since 1970; before, when it was made. */
   readonly startedAt: number;
-  /** Each pass as it ends, when `current` is that pass already. Never errs; completes when the feed is stopped. */
+  /** Each pass as it ends, when it is the first of `passes` already. Never errs; completes when the feed is stopped. */
   readonly snapshots: Observable<Snapshot>;
   /** Asks until the signal is aborted. Never rejects. To be called once. */
   run(signal: AbortSignal): Promise<void>;
@@ -76,8 +78,7 @@ export function createUsageFeed(options: UsageFeedOptions): UsageFeed {
 }
 
 class Feed implements UsageFeed {
-  current: Snapshot | undefined;
-  previous: Snapshot | undefined;
+  passes: readonly Snapshot[] = [];
   startedAt: number;
   readonly #options: UsageFeedOptions;
   readonly #client: PrometheusClient;
@@ -150,8 +151,7 @@ class Feed implements UsageFeed {
 
   #publish(snapshot: Snapshot): void {
     this.#logTransition(snapshot);
-    this.previous = this.current;
-    this.current = snapshot;
+    this.passes = [snapshot, ...this.passes].slice(0, PASSES_KEPT);
     this.#snapshots.next(snapshot);
     this.#options.metrics?.passEnded(snapshot, (this.#options.clock.monotonic() - this.#passStart) / 1000);
   }
@@ -159,7 +159,7 @@ class Feed implements UsageFeed {
   #logTransition(now: Snapshot): void {
     const { logger } = this.#options;
     const { ok, error } = now;
-    const before = this.current;
+    const [before] = this.passes;
     if (error && error.reason !== before?.error?.reason) logger.warn({ ...error }, 'Prometheus gives no usable answer');
     if (ok && before?.ok === false) logger.info('Prometheus answers again');
     if (hasNewlyUnattributed(now, before))

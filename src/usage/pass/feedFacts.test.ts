@@ -47,23 +47,23 @@ describe('facts that take Prometheus longer than a pass may', () => {
   it('are read to their end where nodes are very many: each part has longer', async () => {
     const feed = run(MANY);
     await clock.advance(8_000);
-    expect(feed.current).toMatchObject({ ok: false, error: { reason: 'Deadline' } });
+    expect(feed.passes[0]).toMatchObject({ ok: false, error: { reason: 'Deadline' } });
     // Second by second: nodes are evaluated in turns of the event loop, which no clock of ours moves.
     await vi.waitFor(
       async () => {
         await clock.advance(1_000);
-        expect(feed.current).toMatchObject({ ok: true });
+        expect(feed.passes[0]).toMatchObject({ ok: true });
       },
       { timeout: 20_000, interval: 5 },
     );
-    expect(feed.current?.nodes.get('n7')).toMatchObject({ percent: 5 });
+    expect(feed.passes[0]?.nodes.get('n7')).toMatchObject({ percent: 5 });
     expect(prometheus.count('facts')).toBe(6);
   });
 
   it('are called off with the pass where nodes are few: the next one may have its answer at once', async () => {
     const feed = run(3);
     await clock.advance(10_000);
-    expect(feed.current).toMatchObject({ ok: false, error: { reason: 'Deadline' } });
+    expect(feed.passes[0]).toMatchObject({ ok: false, error: { reason: 'Deadline' } });
     expect(prometheus.count('facts')).toBe(2);
   });
 });
@@ -72,7 +72,7 @@ it('a part of the facts is not waited for without end', async () => {
   prometheus.before = (_question, kind) => (kind === 'facts' ? new Promise(() => undefined) : undefined);
   const feed = run(MANY);
   await clock.advance(60_000);
-  expect(feed.current).toMatchObject({ ok: false, error: { reason: 'Deadline' } });
+  expect(feed.passes[0]).toMatchObject({ ok: false, error: { reason: 'Deadline' } });
   // At 0, 30 and 60 s: each is called off after 25 s, and the next pass asks anew.
   expect(prometheus.count('facts')).toBe(3);
 });
@@ -84,7 +84,7 @@ it('speeds that fell are read to their end where nodes are very many, too', asyn
   await vi.waitFor(
     async () => {
       await clock.advance(1_000);
-      expect(feed.current?.nodes.get('n0')).toHaveProperty('drop');
+      expect(feed.passes[0]?.nodes.get('n0')).toHaveProperty('drop');
     },
     { timeout: 20_000, interval: 5 },
   );

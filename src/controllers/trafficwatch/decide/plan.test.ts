@@ -9,9 +9,7 @@ const changes = (o: Parameters<typeof decidePlan>[0]) => Object.fromEntries(deci
 
 describe('labels', () => {
   it('are written where two passes agree, and the finalizer comes first', () => {
-    const plan = decidePlan(
-      anObservation({ current: pass(2, { n1: 50, n2: 2 }), previous: pass(1, { n1: 60, n2: 2 }) }),
-    );
+    const plan = decidePlan(anObservation({ passes: [pass(2, { n1: 50, n2: 2 }), pass(1, { n1: 60, n2: 2 })] }));
     expect(plan.finalizer).toBe('Add');
     expect(Object.fromEntries(plan.labels)).toEqual({ n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } });
   });
@@ -23,7 +21,7 @@ describe('labels', () => {
 
   it('stay as they are while Prometheus is down', () => {
     const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } };
-    const plan = decidePlan(anObservation({ nodes, current: failedPass(2) }));
+    const plan = decidePlan(anObservation({ nodes, newest: failedPass(2) }));
     expect(plan.labels.size).toBe(0);
     expect(plan.verdicts.map((v) => v.verdict)).toEqual(['Unknown', 'Unknown']);
   });
@@ -31,8 +29,7 @@ describe('labels', () => {
   it('of a node that joins later are decided on their own', () => {
     const o = anObservation({
       nodes: { n1: { [KEY]: 'false' }, n3: {} },
-      current: pass(2, { n1: 1, n3: 1 }),
-      previous: pass(1, { n1: 1 }),
+      passes: [pass(2, { n1: 1, n3: 1 }), pass(1, { n1: 1 })],
     });
     const plan = decidePlan({ ...o, watch: aWatch({ status: { ready: true, labelKey: KEY } }) });
     expect(plan.labels.size).toBe(0);
@@ -49,29 +46,27 @@ describe('labels', () => {
 describe('the Deployment', () => {
   it('appears after two passes with data', () => {
     expect(decidePlan(anObservation()).deployment?.kind).toBe('Apply');
-    expect(decidePlan(anObservation({ previous: undefined })).deployment?.kind).toBe('Apply'); // 60 s are long over
+    expect(decidePlan(anObservation({ passes: [pass(1, { n1: 1, n2: 2 })] })).deployment?.kind).toBe('Apply'); // 60 s are long over
   });
 
   it('waits for data, but not longer than 60 s since creation', () => {
     const watch = aWatch({ metadata: { creationTimestamp: new Date(NOW - 20_000) } });
-    const plan = decidePlan(anObservation({ watch, current: failedPass(2) }));
+    const plan = decidePlan(anObservation({ watch, newest: failedPass(2) }));
     expect(plan.deployment?.kind).toBe('Wait');
     expect(plan.requeueAfterMs).toBe(40_000);
-    const late = decidePlan(anObservation({ watch, current: failedPass(2), now: NOW + 40_000 }));
+    const late = decidePlan(anObservation({ watch, newest: failedPass(2), now: NOW + 40_000 }));
     expect(late.deployment?.kind).toBe('Apply');
   });
 
   it('waits 60 s from the start of the feed when the operator was down before', () => {
-    expect(decidePlan(anObservation({ previous: undefined, feedStartedAt: NOW - 10_000 })).deployment?.kind).toBe(
-      'Wait',
-    );
+    expect(
+      decidePlan(anObservation({ passes: [pass(1, { n1: 1, n2: 2 })], feedStartedAt: NOW - 10_000 })).deployment?.kind,
+    ).toBe('Wait');
   });
 
   it('takes later edits without waiting', () => {
     const watch = aWatch({ metadata: { creationTimestamp: new Date(NOW) } });
-    const plan = decidePlan(
-      anObservation({ watch, deployment: aDeployment(watch), current: undefined, previous: undefined }),
-    );
+    const plan = decidePlan(anObservation({ watch, deployment: aDeployment(watch), passes: [] }));
     expect(plan.deployment?.kind).toBe('Apply');
   });
 
@@ -146,7 +141,7 @@ describe('renaming the label', () => {
   const watch = aWatch({ status: { ready: true, labelKey: OLD } });
   const old = { n1: { [OLD]: 'true' }, n2: { [OLD]: 'false' } };
   const both = { n1: { [OLD]: 'true', [KEY]: 'true' }, n2: { [OLD]: 'false', [KEY]: 'false' } };
-  const busy = { current: pass(2, { n1: 50, n2: 2 }), previous: pass(1, { n1: 60, n2: 2 }) };
+  const busy = { passes: [pass(2, { n1: 50, n2: 2 }), pass(1, { n1: 60, n2: 2 })] };
 
   it('writes the new key first and keeps the old one', () => {
     const o = anObservation({ watch, nodes: old, deployment: aDeployment(watch, OLD), ...busy });
@@ -155,7 +150,7 @@ describe('renaming the label', () => {
   });
 
   it('carries the verdict over where nothing can be measured', () => {
-    const o = anObservation({ watch, nodes: old, deployment: aDeployment(watch, OLD), current: failedPass(2) });
+    const o = anObservation({ watch, nodes: old, deployment: aDeployment(watch, OLD), newest: failedPass(2) });
     expect(changes(o)).toEqual({ n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } });
   });
 
@@ -164,7 +159,7 @@ describe('renaming the label', () => {
   });
 
   it('has the old key follow the verdict for as long as the Deployment schedules by it', () => {
-    const turned = { current: pass(4, { n1: 1, n2: 90 }), previous: pass(3, { n1: 1, n2: 90 }) };
+    const turned = { passes: [pass(4, { n1: 1, n2: 90 }), pass(3, { n1: 1, n2: 90 })] };
     const selector = { selector: { matchLabels: { app: 'other' } } };
     const stuck = aWatch({ status: { ready: true, labelKey: OLD }, deployment: selector });
     for (const renamed of [watch, stuck]) {

@@ -126,16 +126,16 @@ export function wasDecided(status: TrafficWatchStatus | undefined): boolean {
 
 /** Two passes in a row with data; once seen it stays, since labels survive restarts and outages. */
 function isDecided(o: Observation): boolean {
-  return wasDecided(o.watch.status) || (hasMeasuredNode(o.current) && hasMeasuredNode(o.previous));
+  return wasDecided(o.watch.status) || (hasMeasuredNode(o.passes[0]) && hasMeasuredNode(o.passes[1]));
 }
 
 function decideVerdicts(o: Observation, labelKey: string, previousKey: string | undefined): NodeVerdict[] {
   const maxPercent = thresholdOf(o.watch.spec);
-  const passError = passFailureOf(o.current);
-  return measuredNodes(o).map(({ node: { name, labels }, current, previous }) => {
+  const passError = passFailureOf(o.passes[0]);
+  return measuredNodes(o).map(({ node: { name, labels }, passes }) => {
     const label = labels[labelKey] ?? (previousKey === undefined ? undefined : labels[previousKey]);
     const notMeasurable = o.notMeasurable.get(name);
-    return decideVerdict({ maxPercent, passError, label: labelValueOf(label), current, previous, notMeasurable });
+    return decideVerdict({ maxPercent, passError, label: labelValueOf(label), passes, notMeasurable });
   });
 }
 
@@ -167,7 +167,7 @@ function planLive(o: Observation, labelKey: string): Plan {
   const verdicts = decideVerdicts(o, labelKey, previousKey);
   const wanted = decideNodeLabels({ nodes: o.nodes, verdicts, labelKey, previousKey, mayRelease, previousInForce });
   const keys = [labelKey, previousKey].filter((key) => key !== undefined);
-  const { labels, contended, over } = decideContention({ nodes: o.nodes, keys, wanted, pass: o.current?.pass ?? 0 });
+  const { labels, contended, over } = decideContention({ nodes: o.nodes, keys, wanted, pass: o.passes[0]?.pass ?? 0 });
   return {
     finalizer: 'Add',
     labels,

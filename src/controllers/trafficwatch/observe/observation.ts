@@ -58,9 +58,8 @@ export interface Observation {
   readonly deploymentUnknown?: boolean;
   /** What the API server does not let us read of Deployments; told to the user, no reason to try again sooner. */
   readonly refusals?: readonly Failure[];
-  /** The newest pass over Prometheus, and the one right before it. */
-  readonly current: Snapshot | undefined;
-  readonly previous: Snapshot | undefined;
+  /** The last passes over Prometheus, newest first; empty before the first one has ended. */
+  readonly passes: readonly Snapshot[];
   /** By name, the nodes without figures that can have none. */
   readonly notMeasurable: ReadonlyMap<string, NotMeasurable>;
   /** What is in the way of figures, as far as the operator measures by itself; empty when nothing is. */

@@ -32,7 +32,7 @@ const LABEL = 'spec.label';
 export interface Sources {
   readonly client: Client;
   readonly clock: Clock;
-  readonly feed: Pick<UsageFeed, 'current' | 'previous' | 'startedAt'>;
+  readonly feed: Pick<UsageFeed, 'passes' | 'startedAt'>;
   /** What keeps the operator from measuring, now. */
   readonly measurementProblems: () => readonly MeasurementProblem[];
   readonly watches: Lister<TrafficWatch>;
@@ -145,15 +145,14 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   await sources.crd.looked();
   const isGoing = watch.metadata?.deletionTimestamp !== undefined;
   const deployment = isGoing ? { deployment: undefined } : await deploymentOf(sources, key, signal);
-  const { current, previous, startedAt } = sources.feed;
-  await sources.unmeasured.lookedAt(current);
+  const { passes, startedAt } = sources.feed;
+  await sources.unmeasured.lookedAt(passes[0]);
   return {
     watch,
     claims: claimsOn(sources, watch),
     nodes: sources.written.labels.viewsOf(newestNodes(sources)),
     ...deployment,
-    current,
-    previous,
+    passes,
     notMeasurable: sources.unmeasured.notMeasurable,
     measurementProblems: sources.measurementProblems(),
     crdProblem: sources.crd.problem,

@@ -110,22 +110,39 @@ export function aClaim(changes: Partial<Claim> = {}): Claim {
 export interface ObservationChanges extends Partial<Omit<Observation, 'nodes'>> {
   /** Node name -> its labels. */
   nodes?: Record<string, Record<string, string>>;
+  /** Stands in place of the newest pass. */
+  newest?: Snapshot;
 }
 
 /** Two nodes, two passes that agree that both are fit, no labels yet, no Deployment yet. */
-export function anObservation({ nodes, ...changes }: ObservationChanges = {}): Observation {
+export function anObservation({ nodes, newest, ...changes }: ObservationChanges = {}): Observation {
+  const { passes = [pass(2, { n1: 1, n2: 2 }), pass(1, { n1: 1, n2: 2 })] } = changes;
   const views = Object.entries(nodes ?? { n1: {}, n2: {} }).map(([name, labels]) => ({ name, labels, createdAt: 0 }));
   return {
     watch: aWatch(),
     claims: new Map(),
     deployment: undefined,
-    previous: pass(1, { n1: 1, n2: 2 }),
-    current: pass(2, { n1: 1, n2: 2 }),
     notMeasurable: new Map(),
     measurementProblems: [],
     feedStartedAt: NOW - 300_000,
     now: NOW,
     ...changes,
+    passes: withNewest(passes, newest),
     nodes: views,
   };
+}
+
+function withNewest(passes: readonly Snapshot[], newest: Snapshot | undefined): readonly Snapshot[] {
+  return newest === undefined ? passes : [newest, ...passes.slice(1)];
+}
+
+export interface LaterChanges extends Partial<Observation> {
+  /** Stands in place of the newest pass. */
+  newest?: Snapshot;
+}
+
+/** The same observation, of which some things have changed. */
+export function changed(o: Observation, { newest, ...changes }: LaterChanges): Observation {
+  const { passes = o.passes } = changes;
+  return { ...o, ...changes, passes: withNewest(passes, newest) };
 }

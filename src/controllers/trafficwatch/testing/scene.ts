@@ -52,7 +52,7 @@ export interface Scene extends Dependencies {
   readonly calls: Call[];
   /** What events said: [type, reason]. */
   readonly told: [string, string][];
-  readonly feed: { current: Snapshot | undefined; previous: Snapshot | undefined; startedAt: number };
+  readonly feed: { passes: readonly Snapshot[]; startedAt: number };
   readonly sources: Sources;
   /** What the CRD lacks, and what is said of it. */
   readonly crd: {
@@ -148,7 +148,7 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | '
     watches: new WrittenObjects<TrafficWatch>(clock),
     nodes: new WrittenObjects<CachedNode>(clock),
     deployments: new WrittenObjects<V1Deployment>(clock),
-    labels: new LabelWrites(() => feed.current?.pass ?? 0),
+    labels: new LabelWrites(() => feed.passes[0]?.pass ?? 0),
     statuses: new KeptStatuses(),
   };
   const measurementProblems = (): [] => [];
@@ -199,7 +199,7 @@ export function aScene(real?: Client): Scene {
     failedPods: new Store<FailedPod>(failedPodIndexes),
     calls: [] as Call[],
     told: [] as [string, string][],
-    feed: { current: pass(2, percents), previous: pass(1, percents), startedAt: NOW - 300_000 } as Scene['feed'],
+    feed: { passes: [pass(2, percents), pass(1, percents)], startedAt: NOW - 300_000 } as Scene['feed'],
     crd: {
       problem: undefined,
       drops: () => Promise.resolve(false),

@@ -3,7 +3,7 @@ import { decidePlan } from '../decide/plan.ts';
 import { decideStatus } from '../decide/report/status.ts';
 import { decideEvents, type PlannedEvent } from '../decide/report/transitions.ts';
 import type { Observation } from '../observe/observation.ts';
-import { aDeployment, KEY } from './observations.ts';
+import { aDeployment, changed, KEY } from './observations.ts';
 
 /** The status of an observation in which every write goes well. */
 export const statusOf = (o: Observation): TrafficWatchStatus => decideStatus(o, decidePlan(o), []);
@@ -16,7 +16,7 @@ export function settled(o: Observation): Observation {
     ...n,
     labels: { ...n.labels, [KEY]: String(status.nodes?.[n.name]?.unfit ?? false) },
   }));
-  return { ...o, watch, nodes, deployment: aDeployment(o.watch) };
+  return changed(o, { watch, nodes, deployment: aDeployment(o.watch) });
 }
 
 /** The events of that status. */

@@ -3,23 +3,23 @@ import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
 import type { Observation } from '../../observe/observation.ts';
 import { decidePlan } from '../plan.ts';
 import { decideStatus } from './status.ts';
-import { aClaim, anObservation, failedPass, KEY, NOW, pass, usage } from '../../testing/observations.ts';
+import { aClaim, anObservation, changed, failedPass, KEY, NOW, pass, usage } from '../../testing/observations.ts';
 import { settled, statusOf } from '../../testing/settled.ts';
 
 const HEALTHY = { n1: 50, n2: 1 };
 
 /** The condition of a type after a pass that differs from a healthy one. */
 function conditionOf(type: string, changes: Partial<Snapshot>, percents: Record<string, number | undefined> = HEALTHY) {
-  const current = pass(3, percents, changes);
-  const status = statusOf({ ...settled(anObservation()), current, now: NOW + 300_000 });
+  const newest = pass(3, percents, changes);
+  const status = statusOf(changed(settled(anObservation()), { newest, now: NOW + 300_000 }));
   return status.conditions?.find((c) => c.type === type);
 }
 
 const PROBLEM = { reason: 'ExporterNotReady', message: 'no node-exporter is ready on n2 (ErrImagePull): not measured' };
 
 /** The message of MetricsAvailable in a pass, with problems of the measurement. */
-function messageOf(current: Snapshot, measurementProblems: Observation['measurementProblems']): string | undefined {
-  const status = statusOf({ ...settled(anObservation()), current, measurementProblems, now: NOW + 300_000 });
+function messageOf(newest: Snapshot, measurementProblems: Observation['measurementProblems']): string | undefined {
+  const status = statusOf(changed(settled(anObservation()), { newest, measurementProblems, now: NOW + 300_000 }));
   return status.conditions?.find((c) => c.type === 'MetricsAvailable')?.message;
 }
 
@@ -40,8 +40,8 @@ describe('Ready', () => {
         message: 'the labels are written, the Deployment is not, until it is Stalled no more',
       });
       // Also behind a restart, while Prometheus is down: what was decided once stays so.
-      for (const current of [undefined, failedPass(3, 'Unreachable')]) {
-        const later = { ...o, watch: { ...o.watch, status }, current, previous: undefined };
+      for (const passes of [[], [failedPass(3, 'Unreachable')]]) {
+        const later = changed(o, { watch: { ...o.watch, status }, passes });
         expect(statusOf(later).ready).toBe(true);
         expect(decidePlan(later).deployment?.kind).toBe('Apply');
       }
@@ -55,11 +55,11 @@ describe('Ready', () => {
     delete status.decided;
     const stalledPlan = { ...decidePlan(anObservation({ claims: new Map([[KEY, [aClaim()]]]) })) };
     expect(stalledPlan.decided).toBe(false);
-    const stalled = decideStatus({ ...o, watch: { ...o.watch, status } }, stalledPlan, []);
+    const stalled = decideStatus(changed(o, { watch: { ...o.watch, status } }), stalledPlan, []);
     expect(stalled).toMatchObject({ ready: false, decided: true });
     const reconciling = stalled.conditions?.find((c) => c.type === 'Reconciling');
     expect(reconciling?.message).toBe('nothing is written, until it is Stalled no more');
-    const later = { ...o, watch: { ...o.watch, status: stalled }, current: undefined, previous: undefined };
+    const later = changed(o, { watch: { ...o.watch, status: stalled }, passes: [] });
     expect(statusOf(later).ready).toBe(true);
   });
 });
@@ -136,8 +136,8 @@ describe('MetricsAvailable with nodes that cannot be measured', () => {
 
   function available(percents: Record<string, number | undefined>, notMeasurable: Observation['notMeasurable']) {
     const nodes = Object.fromEntries(Object.keys(percents).map((name) => [name, {}]));
-    const o = { ...settled(anObservation({ nodes })), notMeasurable, now: NOW + 300_000 };
-    const status = statusOf({ ...o, current: pass(3, percents) });
+    const o = settled(anObservation({ nodes }));
+    const status = statusOf(changed(o, { newest: pass(3, percents), notMeasurable, now: NOW + 300_000 }));
     return status.conditions?.find((c) => c.type === 'MetricsAvailable');
   }
 
@@ -195,24 +195,24 @@ describe('MetricsAvailable with series that have no node of their own', () => {
   it.each([
     {
       why: 'no node has figures, as when labels do not say which node a series is of',
-      current: pass(3, { n1: undefined, n2: undefined }, STRAYS),
+      newest: pass(3, { n1: undefined, n2: undefined }, STRAYS),
       reason: 'NoData',
       before: 'no usable figures for n1 (NoSeries), n2 (NoSeries)',
     },
     {
       why: 'some nodes have none',
-      current: pass(3, { n1: 50, n2: undefined }, STRAYS),
+      newest: pass(3, { n1: 50, n2: undefined }, STRAYS),
       reason: 'PartialData',
       before: 'no usable figures for n2 (NoSeries)',
     },
     {
       why: 'Prometheus warns',
-      current: pass(3, HEALTHY, { ...STRAYS, warnings: ['store-2 did not answer'] }),
+      newest: pass(3, HEALTHY, { ...STRAYS, warnings: ['store-2 did not answer'] }),
       reason: 'PartialData',
       before: 'Prometheus warns: store-2 did not answer',
     },
-  ])('counts and names them where $why', ({ current, reason, before }) => {
-    const status = statusOf({ ...settled(anObservation()), current, now: NOW + 300_000 });
+  ])('counts and names them where $why', ({ newest, reason, before }) => {
+    const status = statusOf(changed(settled(anObservation()), { newest, now: NOW + 300_000 }));
     const available = status.conditions?.find((c) => c.type === 'MetricsAvailable');
     expect(available).toMatchObject({ status: 'False', reason, message: `${before}; ${told}` });
   });
@@ -222,16 +222,16 @@ describe('MetricsAvailable with a problem of the measurement', () => {
   it.each([
     {
       why: 'a node lacks figures',
-      current: pass(3, { n1: 50, n2: undefined }),
+      newest: pass(3, { n1: 50, n2: undefined }),
       before: 'no usable figures for n2 (NoSeries)',
     },
     {
       why: 'the pass failed',
-      current: failedPass(3),
+      newest: failedPass(3),
       before: 'the last pass over Prometheus failed; labels stay as they are',
     },
-  ])('says so where $why', ({ current, before }) => {
-    expect(messageOf(current, [PROBLEM])).toBe(`${before}; ${PROBLEM.message}`);
+  ])('says so where $why', ({ newest, before }) => {
+    expect(messageOf(newest, [PROBLEM])).toBe(`${before}; ${PROBLEM.message}`);
   });
 
   it('has nothing to say of it where every node has figures', () => {

@@ -37,7 +37,7 @@ const draft = (status: Condition['status'], reason: string, message: string): Dr
 function ready(o: Observation, plan: Plan): Draft {
   if (plan.stall) return draft('False', plan.stall.reason, plan.stall.message);
   if (plan.decided) return draft('True', Reason.Decided, 'nodes are decided; their labels say the verdicts');
-  if (!o.current) return draft('Unknown', Reason.Initializing, 'no pass over Prometheus has ended yet');
+  if (o.passes.length === 0) return draft('Unknown', Reason.Initializing, 'no pass over Prometheus has ended yet');
   return undecided(o, plan);
 }
 
@@ -116,7 +116,7 @@ function named(list: readonly string[]): string {
 
 const unmeasuredOf = once((nodes: readonly MeasuredNode[]): readonly NodeView[] => {
   const found: NodeView[] = [];
-  for (const { node, current } of nodes) if (current?.percent === undefined) found.push(node);
+  for (const { node, passes } of nodes) if (passes[0]?.percent === undefined) found.push(node);
   return found;
 });
 
@@ -177,15 +177,18 @@ function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
 
 const fallsOf = once((nodes: readonly MeasuredNode[]): readonly string[] => {
   const found: string[] = [];
-  for (const { node, current } of nodes) {
-    const drop = current && describeDrop(current);
+  for (const {
+    node,
+    passes: [usage],
+  } of nodes) {
+    const drop = usage && describeDrop(usage);
     if (drop !== undefined) found.push(`${node.name}: ${drop}`);
   }
   return found.sort();
 });
 
 const driverlessOf = once((nodes: readonly MeasuredNode[]): readonly string[] => {
-  return nodes.flatMap(({ node, current }) => (current?.lacksDrivers ? [node.name] : [])).sort();
+  return nodes.flatMap(({ node, passes }) => (passes[0]?.lacksDrivers ? [node.name] : [])).sort();
 });
 
 function driversRemark(o: Observation): string {
@@ -195,7 +198,7 @@ function driversRemark(o: Observation): string {
 }
 
 function metricsAvailable(o: Observation): Draft {
-  const { current } = o;
+  const [current] = o.passes;
   if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus was not asked yet');
   if (!current.ok) {
     const message = `the last pass over Prometheus failed; labels stay as they are${obstacles(o)}`;
@@ -240,12 +243,12 @@ export function decideConditions(o: Observation, plan: Plan, failures: readonly 
     [ConditionType.Ready, ready(o, plan)],
     [ConditionType.Reconciling, reconciling(o, plan, failures)],
     [ConditionType.Stalled, stalled(plan)],
-    [ConditionType.PrometheusReachable, prometheusReachable(o.current)],
+    [ConditionType.PrometheusReachable, prometheusReachable(o.passes[0])],
     [ConditionType.MetricsAvailable, steadily(o, wasAvailable, metricsAvailable(o))],
   ];
   // Until the first pass after a start of the operator, what the last one found still stands.
   const due = drafts.filter(
-    ([type]) => o.current !== undefined || !ABOUT_PASSES.has(type) || !before.some((c) => c.type === type),
+    ([type]) => o.passes.length > 0 || !ABOUT_PASSES.has(type) || !before.some((c) => c.type === type),
   );
   const observedGeneration = o.watch.metadata?.generation;
   return due.reduce<Condition[]>(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
 import type { Observation } from '../../observe/observation.ts';
-import { anObservation, failedPass, NOW, pass } from '../../testing/observations.ts';
+import { anObservation, changed, failedPass, NOW, pass } from '../../testing/observations.ts';
 import { eventsOf, settled, statusOf } from '../../testing/settled.ts';
 
 const WHOLE = { n1: 1, n2: 2 };
@@ -21,16 +21,17 @@ const warned: Make = (n) => pass(n, WHOLE, { warnings: ['store-2 did not answer'
  */
 function follow(passes: readonly Make[], restart = -1): string[] {
   let o: Observation = settled(anObservation({ now: NOW + 600_000 }));
-  let previous: Snapshot | undefined = o.current;
+  let [previous] = o.passes;
   return passes.map((make, index) => {
     const startedAt = NOW + 600_000 + (index + 1) * INTERVAL_MS;
-    const current = { ...make(index + 3), startedAt };
-    o = { ...o, previous: index === restart ? undefined : previous, current, now: startedAt + 500 };
+    const newest = { ...make(index + 3), startedAt };
+    const passes = previous === undefined || index === restart ? [newest] : [newest, previous];
+    o = changed(o, { passes, now: startedAt + 500 });
     const told = eventsOf(o).filter(({ note }) => note.startsWith('MetricsAvailable'));
     const status = statusOf(o);
     const available = status.conditions?.find(({ type }) => type === 'MetricsAvailable');
-    o = { ...o, watch: { ...o.watch, status } };
-    previous = current;
+    o = changed(o, { watch: { ...o.watch, status } });
+    previous = newest;
     return `${available?.status ?? ''} ${available?.reason ?? ''}${told.length > 0 ? ', told' : ''}`;
   });
 }
@@ -77,16 +78,13 @@ describe('MetricsAvailable', () => {
   it('says that it is about to be True', () => {
     const o = settled(anObservation({ now: NOW + 600_000 }));
     const late = NOW + 700_000;
-    const before = statusOf({ ...o, current: failedPass(3), previous: failedPass(2) });
+    const before = statusOf(changed(o, { passes: [failedPass(3), failedPass(2)] }));
     const watch = { ...o.watch, status: before };
-    const current = { ...pass(5, WHOLE), startedAt: late };
-    const after = statusOf({
-      ...o,
-      watch,
-      previous: { ...failedPass(4), startedAt: late - INTERVAL_MS },
-      current,
-      now: late,
-    });
+    const passes = [
+      { ...pass(5, WHOLE), startedAt: late },
+      { ...failedPass(4), startedAt: late - INTERVAL_MS },
+    ];
+    const after = statusOf(changed(o, { watch, passes, now: late }));
     expect(after.conditions?.find(({ type }) => type === 'MetricsAvailable')?.message).toBe(
       'every node has figures again; two passes in a row make it true',
     );

@@ -8,7 +8,7 @@ function wasWhole(o: Observation, previous: Snapshot): boolean {
   if (!previous.ok || previous.warnings.length > 0 || windowIsTooShort(previous)) return false;
   // A node that joined since then is not in it.
   const isKnown = ({ name }: { name: string }): boolean => previous.nodes.has(name) && !o.notMeasurable.has(name);
-  return measuredNodes(o).every(({ node, previous: usage }) => usage?.percent !== undefined || !isKnown(node));
+  return measuredNodes(o).every(({ node, passes: [, usage] }) => usage?.percent !== undefined || !isKnown(node));
 }
 
 /** True of a problem that only the pass before the newest one had. Conditions tell whole seconds. */
@@ -30,6 +30,6 @@ function isOfOnePass({ lastTransitionTime }: Condition, previous: Snapshot): boo
  */
 export function isBackForGood(o: Observation, before: Condition | undefined): boolean {
   if (before?.status !== 'False') return true;
-  if (o.previous === undefined) return false;
-  return isOfOnePass(before, o.previous) || wasWhole(o, o.previous);
+  const [, previous] = o.passes;
+  return previous !== undefined && (isOfOnePass(before, previous) || wasWhole(o, previous));
 }

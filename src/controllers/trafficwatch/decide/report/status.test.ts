@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
 import { diffMergePatch } from '../../../../runtime/apply/mergePatch.ts';
-import { aClaim, aDeployment, anObservation, aWatch, failedPass, KEY, NOW, pass } from '../../testing/observations.ts';
+import {
+  aClaim,
+  aDeployment,
+  anObservation,
+  aWatch,
+  changed,
+  failedPass,
+  KEY,
+  NOW,
+  pass,
+} from '../../testing/observations.ts';
 import { decidePlan } from '../plan.ts';
 import { decideStatus } from './status.ts';
 import { settled, statusOf } from '../../testing/settled.ts';
@@ -10,7 +20,7 @@ const condition = (s: TrafficWatchStatus, type: string) => s.conditions?.find((c
 
 describe('decideStatus', () => {
   it('tells verdicts, figures and counts in the shape that the field knows', () => {
-    const o = anObservation({ current: pass(2, { n1: 50, n2: 0.000106976 }), previous: pass(1, { n1: 60, n2: 0 }) });
+    const o = anObservation({ passes: [pass(2, { n1: 50, n2: 0.000106976 }), pass(1, { n1: 60, n2: 0 })] });
     expect(statusOf(o)).toMatchObject({
       ready: true,
       observedGeneration: 1,
@@ -35,32 +45,28 @@ describe('decideStatus', () => {
 
   it('of an unchanged state is the same again, so that nothing is written', () => {
     const o = settled(anObservation());
-    expect(diffMergePatch(o.watch.status, statusOf({ ...o, now: NOW + 10_000 }))).toBeUndefined();
+    expect(diffMergePatch(o.watch.status, statusOf(changed(o, { now: NOW + 10_000 })))).toBeUndefined();
     expect(decidePlan(o).labels.size).toBe(0);
   });
 
   it('stands until the first pass after a restart: nothing is written', () => {
     const o = settled(anObservation());
-    const restarted = { ...o, now: NOW + 10_000, current: undefined, previous: undefined, feedStartedAt: NOW + 9_000 };
+    const restarted = changed(o, { now: NOW + 10_000, passes: [], feedStartedAt: NOW + 9_000 });
     expect(diffMergePatch(o.watch.status, statusOf(restarted))).toBeUndefined();
-    const firstPass = { ...restarted, current: o.current, now: NOW + 12_000 };
+    const firstPass = changed(restarted, { passes: o.passes.slice(0, 1), now: NOW + 12_000 });
     expect(diffMergePatch(o.watch.status, statusOf(firstPass))).toBeUndefined();
   });
 
   it('moves `since` only when the verdict changes', () => {
     const o = settled(anObservation());
-    const later = {
-      ...o,
-      now: NOW + 60_000,
-      current: pass(4, { n1: 50, n2: 1 }),
-      previous: pass(3, { n1: 50, n2: 1 }),
-    };
+    const percents = { n1: 50, n2: 1 };
+    const later = changed(o, { now: NOW + 60_000, passes: [pass(4, percents), pass(3, percents)] });
     const { nodes } = statusOf(later);
     expect([nodes?.n1?.since, nodes?.n2?.since]).toEqual(['2026-01-01T00:11:00Z', '2026-01-01T00:10:00Z']);
   });
 
   it('stays ready through an outage, and a node without a figure is Unknown with an empty percent', () => {
-    const o = { ...settled(anObservation()), current: failedPass(3) };
+    const o = changed(settled(anObservation()), { newest: failedPass(3) });
     const status = statusOf(o);
     expect(status.ready).toBe(true);
     expect(status.nodes?.n1).toMatchObject({
@@ -78,28 +84,28 @@ describe('decideStatus', () => {
   });
 
   it('says of an unknown node what its label says', () => {
-    const o = anObservation({ nodes: { n1: { [KEY]: 'true' }, n2: {} }, current: failedPass(2) });
+    const o = anObservation({ nodes: { n1: { [KEY]: 'true' }, n2: {} }, newest: failedPass(2) });
     expect(statusOf(o).nodes).toMatchObject({ n1: { unfit: true, verdict: 'Unknown' }, n2: { unfit: false } });
   });
 
   it('is not ready before two passes, and a node that joins does not make it so', () => {
     const recent = aWatch({ metadata: { creationTimestamp: new Date(NOW) } });
-    const first = statusOf(anObservation({ watch: recent, previous: undefined }));
+    const first = statusOf(anObservation({ watch: recent, passes: [pass(1, { n1: 1, n2: 2 })] }));
     expect([first.ready, condition(first, 'Ready')?.reason]).toEqual([false, 'Deciding']);
     const o = settled(anObservation());
-    expect(statusOf({ ...o, nodes: [...o.nodes, { name: 'n3', labels: {}, createdAt: 0 }] })).toMatchObject({
+    expect(statusOf(changed(o, { nodes: [...o.nodes, { name: 'n3', labels: {}, createdAt: 0 }] }))).toMatchObject({
       ready: true,
       unknownNodes: 1,
     });
   });
 
   it('is Unknown on the first visit', () => {
-    const status = statusOf(anObservation({ current: undefined, previous: undefined, feedStartedAt: NOW }));
+    const status = statusOf(anObservation({ passes: [], feedStartedAt: NOW }));
     expect(condition(status, 'Ready')?.status).toBe('Unknown');
   });
 
   it('says that the Deployment exists without data after 60 s', () => {
-    const status = statusOf(anObservation({ current: failedPass(2), previous: failedPass(1) }));
+    const status = statusOf(anObservation({ passes: [failedPass(2), failedPass(1)] }));
     expect(condition(status, 'Ready')).toMatchObject({
       status: 'False',
       reason: 'DecidedWithoutData',
@@ -116,8 +122,8 @@ describe('decideStatus', () => {
     'claims no wait of 60 s of a Deployment that was there already, where %s',
     (_why, { feedStartedAt, createdAt }) => {
       const watch = aWatch({ metadata: { uid: 'uid-web', creationTimestamp: new Date(createdAt) } });
-      const passes = { current: failedPass(1), previous: undefined };
-      const status = statusOf(anObservation({ watch, deployment: aDeployment(watch), feedStartedAt, ...passes }));
+      const passes = [failedPass(1)];
+      const status = statusOf(anObservation({ watch, deployment: aDeployment(watch), feedStartedAt, passes }));
       expect(condition(status, 'Ready')).toMatchObject({
         status: 'False',
         reason: 'Deciding',
@@ -129,36 +135,35 @@ describe('decideStatus', () => {
 
   it('drops a node that is gone', () => {
     const o = settled(anObservation());
-    const status = statusOf({ ...o, nodes: o.nodes.filter((n) => n.name !== 'n2') });
+    const status = statusOf(changed(o, { nodes: o.nodes.filter((n) => n.name !== 'n2') }));
     expect(diffMergePatch(o.watch.status, status)).toMatchObject({ nodes: { n2: null }, fitNodes: 1 });
   });
 
   it('keeps counts and nodes when another TrafficWatch has the key', () => {
-    const o = { ...settled(anObservation()), claims: new Map([[KEY, [aClaim()]]]) };
+    const o = changed(settled(anObservation()), { claims: new Map([[KEY, [aClaim()]]]) });
     const status = statusOf(o);
     expect(status).toMatchObject({ ready: false, nodes: o.watch.status?.nodes, fitNodes: 2 });
     expect(condition(status, 'Stalled')).toMatchObject({ status: 'True', reason: 'LabelKeyTaken' });
   });
 
   it('names the nodes without figures, the warnings and the short window', () => {
-    const partial = statusOf(anObservation({ current: pass(2, { n1: 1, n2: undefined }) }));
+    const partial = statusOf(anObservation({ newest: pass(2, { n1: 1, n2: undefined }) }));
     expect(condition(partial, 'MetricsAvailable')).toMatchObject({
       reason: 'PartialData',
       message: 'no usable figures for n2 (NoSeries)',
     });
-    const none = statusOf(anObservation({ current: pass(2, {}) }));
+    const none = statusOf(anObservation({ newest: pass(2, {}) }));
     expect(condition(none, 'MetricsAvailable')?.reason).toBe('NoData');
-    const warned = statusOf(
-      anObservation({ current: pass(2, { n1: 1, n2: 1 }, { warnings: ['a block is missing'] }) }),
-    );
+    const warned = statusOf(anObservation({ newest: pass(2, { n1: 1, n2: 1 }, { warnings: ['a block is missing'] }) }));
     expect(condition(warned, 'MetricsAvailable')?.message).toContain('a block is missing');
-    const short = statusOf(anObservation({ current: pass(2, { n1: 1, n2: 1 }, { samplesPerWindow: 3 }) }));
+    const short = statusOf(anObservation({ newest: pass(2, { n1: 1, n2: 1 }, { samplesPerWindow: 3 }) }));
     expect(condition(short, 'MetricsAvailable')?.reason).toBe('WindowTooShort');
   });
 
   it('gives a node that joins a minute before its missing figures are a problem', () => {
     const o = settled(anObservation());
-    const joined = (ago: number) => ({ ...o, nodes: [...o.nodes, { name: 'n3', labels: {}, createdAt: NOW - ago }] });
+    const joined = (ago: number) =>
+      changed(o, { nodes: [...o.nodes, { name: 'n3', labels: {}, createdAt: NOW - ago }] });
     expect(condition(statusOf(joined(10_000)), 'MetricsAvailable')?.status).toBe('True');
     expect(condition(statusOf(joined(60_000)), 'MetricsAvailable')).toMatchObject({ reason: 'PartialData' });
   });

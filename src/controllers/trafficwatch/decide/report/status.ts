@@ -43,7 +43,7 @@ function hasRate(usage: NodeUsage | undefined): usage is NodeUsage {
 }
 
 function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeStatus {
-  const usage = o.current?.nodes.get(node.name);
+  const usage = o.passes[0]?.nodes.get(node.name);
   const since = sinceOf(o, node, verdict);
   return {
     currentBandwidthPercent: usage?.percent === undefined ? '' : formatPercent(usage.percent),
@@ -78,11 +78,11 @@ function minuteOf(watch: TrafficWatch, seconds: number): number {
  * In a large cluster the figures of the last status stand until a new minute begins. Both times are Prometheus': its
  * clock may be minutes off ours. Of two servers behind one address, one may be somewhat behind the other.
  */
-function keepsFigures({ watch, nodes, current }: Observation): boolean {
-  if (nodes.length <= MAX_NODES_IN_FULL || current?.timeSeconds === undefined) return false;
+function keepsFigures({ watch, nodes, passes: [newest] }: Observation): boolean {
+  if (nodes.length <= MAX_NODES_IN_FULL || newest?.timeSeconds === undefined) return false;
   const times = Object.values(watch.status?.nodes ?? {}).map((n) => n.time ?? 0);
-  const newest = times.reduce((a, b) => Math.max(a, b), 0);
-  const minutesSince = minuteOf(watch, current.timeSeconds) - minuteOf(watch, newest);
+  const written = times.reduce((a, b) => Math.max(a, b), 0);
+  const minutesSince = minuteOf(watch, newest.timeSeconds) - minuteOf(watch, written);
   return minutesSince === 0 || minutesSince === -1;
 }
 
@@ -125,7 +125,7 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
   const decided = plan.decided || wasDecided(o.watch.status);
   const status = { ready, ...(decided && { decided }), conditions, observedGeneration: o.watch.metadata?.generation };
   const touchesNothing = plan.verdicts.length === 0 && plan.stall !== undefined;
-  const knowsNothingYet = o.current === undefined && o.watch.status?.nodes !== undefined;
+  const knowsNothingYet = o.passes.length === 0 && o.watch.status?.nodes !== undefined;
   if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...status };
   const counts = countVerdicts(plan.verdicts);
   return {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { trafficWatchSchema } from '../../../../api/trafficwatch/schema.ts';
 import { diffMergePatch } from '../../../../runtime/apply/mergePatch.ts';
-import { anObservation, aWatch, KEY, NOW, pass, usage } from '../../testing/observations.ts';
+import { anObservation, aWatch, changed, KEY, NOW, pass, usage } from '../../testing/observations.ts';
 import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
 import type { Observation } from '../../observe/observation.ts';
 import { decidePlan } from '../plan.ts';
@@ -16,8 +16,7 @@ describe('beyond 100 nodes', () => {
   const large = (hot: number) =>
     anObservation({
       nodes: Object.fromEntries(names.map((n) => [n, {}])),
-      current: pass(2, percents(hot)),
-      previous: pass(1, percents(hot)),
+      passes: [pass(2, percents(hot)), pass(1, percents(hot))],
     });
 
   it('lists a bounded number, the unfit first, and stays below 16 KiB', () => {
@@ -31,7 +30,9 @@ describe('beyond 100 nodes', () => {
 
   it('is described so in the CRD: up to 100 all, beyond at most 60, of which the hottest 20 come first', () => {
     const listed = (count: number, verdict: 'Fit' | 'Unfit') => {
-      const nodes = names.slice(0, count).map((name, place) => ({ node: { name, labels: {}, createdAt: 0 }, place }));
+      const nodes = names
+        .slice(0, count)
+        .map((name, place) => ({ node: { name, labels: {}, createdAt: 0 }, place, passes: [] }));
       const decided = nodes.map(() => ({ verdict, reason: '', message: '', label: undefined }));
       return selectNodes(nodes, decided).length;
     };
@@ -51,19 +52,15 @@ describe('beyond 100 nodes', () => {
   it.each([30, 90])('is not written for noise, though the hottest nodes take turns, %d being unfit', (unfit) => {
     const o = settled(large(unfit));
     for (const n of [1, 2, 3, 4, 5]) {
-      const later = {
-        ...o,
-        now: NOW + n * 10_000,
-        current: pass(n + 2, noisy(unfit, n)),
-        previous: pass(n + 1, noisy(unfit, n - 1)),
-      };
+      const passes = [pass(n + 2, noisy(unfit, n)), pass(n + 1, noisy(unfit, n - 1))];
+      const later = changed(o, { now: NOW + n * 10_000, passes });
       expect(diffMergePatch(o.watch.status, statusOf(later))).toBeUndefined();
     }
   });
 
   it('names an unfit node at once that comes before those it has room for', () => {
-    const o = settled({ ...large(90), nodes: large(90).nodes.slice(1) });
-    const joined = { ...o, now: NOW + 10_000, nodes: [large(90).nodes[0]!, ...o.nodes] };
+    const o = settled(changed(large(90), { nodes: large(90).nodes.slice(1) }));
+    const joined = changed(o, { now: NOW + 10_000, nodes: [large(90).nodes[0]!, ...o.nodes] });
     expect(o.watch.status?.nodes).not.toHaveProperty(names[0]!);
     expect(statusOf(joined).nodes?.[names[0]!]).toMatchObject({ verdict: 'Unfit' });
   });
@@ -71,7 +68,7 @@ describe('beyond 100 nodes', () => {
   /** Of which these have no figure. */
   const largeWithout = (hot: number, lost: readonly string[]): Observation => {
     const figures = { ...percents(hot), ...Object.fromEntries(lost.map((name) => [name, undefined])) };
-    return { ...large(hot), current: pass(2, figures), previous: pass(1, figures) };
+    return changed(large(hot), { passes: [pass(2, figures), pass(1, figures)] });
   };
 
   it('names unfit nodes before unknown ones', () => {
@@ -85,13 +82,16 @@ describe('beyond 100 nodes', () => {
     const o = settled(largeWithout(0, [lost]));
     expect(o.watch.status?.nodes?.[lost]).toMatchObject({ verdict: 'Unknown', unfit: false });
     const relabelled = o.nodes.map((node) => (node.name === lost ? { ...node, labels: { [KEY]: 'true' } } : node));
-    expect(statusOf({ ...o, nodes: relabelled }).nodes?.[lost]).toMatchObject({ verdict: 'Unknown', unfit: true });
+    expect(statusOf(changed(o, { nodes: relabelled })).nodes?.[lost]).toMatchObject({
+      verdict: 'Unknown',
+      unfit: true,
+    });
   });
 
   it('drops a node that is gone at once', () => {
     const o = settled(large(0));
     const [gone = ''] = Object.keys(o.watch.status?.nodes ?? {});
-    expect(statusOf({ ...o, nodes: o.nodes.filter((n) => n.name !== gone) }).nodes).not.toHaveProperty(gone);
+    expect(statusOf(changed(o, { nodes: o.nodes.filter((n) => n.name !== gone) })).nodes).not.toHaveProperty(gone);
   });
 
   it('does not make up since when a node that was not listed became what it is', () => {
@@ -99,8 +99,8 @@ describe('beyond 100 nodes', () => {
     const listed = Object.keys(o.watch.status?.nodes ?? {});
     const late = names.find((name) => !listed.includes(name)) ?? '';
     const hot = { ...percents(0), [late]: 9 };
-    const current = pass(4, hot, { timeSeconds: NOW / 1000 + 60 });
-    const status = statusOf({ ...o, now: NOW + 60_000, current, previous: pass(3, hot) });
+    const passes = [pass(4, hot, { timeSeconds: NOW / 1000 + 60 }), pass(3, hot)];
+    const status = statusOf(changed(o, { now: NOW + 60_000, passes }));
     expect(status.nodes?.[late]).toMatchObject({ verdict: 'Fit' });
     expect(status.nodes?.[late]).not.toHaveProperty('since');
   });
@@ -108,7 +108,7 @@ describe('beyond 100 nodes', () => {
   it('tells of the nodes that turned and of no other, listed or not', () => {
     const o = settled(large(90));
     const cooler = { ...percents(90), ...Object.fromEntries(names.slice(0, 3).map((n) => [n, 1])) };
-    const later = { ...o, nodes: labelled(o, 90), current: pass(4, cooler), previous: pass(3, cooler) };
+    const later = changed(o, { nodes: labelled(o, 90), passes: [pass(4, cooler), pass(3, cooler)] });
     const told = decideEvents({ o: later, plan: decidePlan(later), after: statusOf(later), failures: [] });
     expect(told.map((e) => e.reason)).toEqual(['NodeFit', 'NodeFit', 'NodeFit']);
     const failed = [{ reason: 'Forbidden', message: 'x' }];
@@ -124,15 +124,15 @@ describe('beyond 100 nodes', () => {
   /** Which passes after the first one write, where figures move in each. */
   const writesOf = (uid: string, { passes = 24, passAt = passOf() } = {}): number[] => {
     const watch = aWatch({ metadata: { uid } });
-    let o = settled({ ...large(0), watch, current: passAt(0) });
+    let o = settled(changed(large(0), { watch, newest: passAt(0) }));
     const writes: number[] = [];
     for (let n = 1; n <= passes; n += 1) {
       const now = NOW + n * INTERVAL_SECONDS * 1000;
-      o = { ...o, now, previous: o.current, current: passAt(n) };
+      o = changed(o, { now, passes: [passAt(n), o.passes[0]!] });
       const status = statusOf(o);
       if (diffMergePatch(o.watch.status, status) === undefined) continue;
       writes.push(n);
-      o = { ...o, watch: { ...o.watch, status } };
+      o = changed(o, { watch: { ...o.watch, status } });
     }
     return writes;
   };
@@ -159,8 +159,8 @@ describe('beyond 100 nodes', () => {
 
   it('writes them at once when the clock of Prometheus was put back by an hour', () => {
     const o = settled(large(0));
-    const earlier = { now: NOW + 1_000, current: pass(3, noisy(0, 1), { timeSeconds: NOW / 1000 - 3_600 }) };
-    expect(diffMergePatch(o.watch.status, statusOf({ ...o, ...earlier }))).toHaveProperty('nodes');
+    const earlier = { now: NOW + 1_000, newest: pass(3, noisy(0, 1), { timeSeconds: NOW / 1000 - 3_600 }) };
+    expect(diffMergePatch(o.watch.status, statusOf(changed(o, earlier)))).toHaveProperty('nodes');
   });
 
   it('writes them once a minute where the capacity of no node is known', () => {
@@ -187,8 +187,8 @@ describe('beyond 100 nodes', () => {
   it('writes verdicts at once, and the figures beside them', () => {
     const o = settled(large(0));
     const hot = { ...percents(0), 'node-007': 50 };
-    const current = pass(4, hot, { timeSeconds: NOW / 1000 + 1 });
-    const status = statusOf({ ...o, now: NOW + 1_000, current, previous: pass(3, hot) });
+    const passes = [pass(4, hot, { timeSeconds: NOW / 1000 + 1 }), pass(3, hot)];
+    const status = statusOf(changed(o, { now: NOW + 1_000, passes }));
     const time = NOW / 1000 + 1;
     expect(diffMergePatch(o.watch.status, status)).toMatchObject({
       unfitNodes: 1,

@@ -15,8 +15,8 @@ export interface Candidate {
   readonly node: NodeView;
   /** Where its verdict is. */
   readonly place: number;
-  /** Absent where there is no figure. */
-  readonly current?: Pick<NodeUsage, 'percent'> | undefined;
+  /** Its usage, newest pass first; undefined where a pass has none. */
+  readonly passes: readonly (Pick<NodeUsage, 'percent'> | undefined)[];
 }
 
 /** A node that is listed. */
@@ -36,7 +36,7 @@ function byName(
 }
 
 function byPercent(a: Candidate, b: Candidate): number {
-  return (b.current?.percent ?? -1) - (a.current?.percent ?? -1) || byName(a, b);
+  return (b.passes[0]?.percent ?? -1) - (a.passes[0]?.percent ?? -1) || byName(a, b);
 }
 
 type Compare = (a: Candidate, b: Candidate) => number;

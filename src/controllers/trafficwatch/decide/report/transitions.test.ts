@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anObservation, aWatch, failedPass, pass, usage } from '../../testing/observations.ts';
+import { anObservation, aWatch, changed, failedPass, pass, usage } from '../../testing/observations.ts';
 import { eventsOf, settled } from '../../testing/settled.ts';
 import type { Observation } from '../../observe/observation.ts';
 import { decidePlan } from '../plan.ts';
@@ -12,21 +12,21 @@ describe('decideEvents', () => {
   it('tells of nodes that turn, and of nothing while nothing turns', () => {
     const o = settled(anObservation());
     expect(events(o)).toEqual([]);
-    const hot = { ...o, current: pass(4, { n1: 50, n2: 1 }), previous: pass(3, { n1: 50, n2: 1 }) };
+    const hot = changed(o, { passes: [pass(4, { n1: 50, n2: 1 }), pass(3, { n1: 50, n2: 1 })] });
     expect(events(hot)).toEqual(['Warning NodeUnfit']);
     const cool = settled(hot);
-    expect(events({ ...cool, current: pass(6, { n1: 1, n2: 1 }), previous: pass(5, { n1: 1, n2: 1 }) })).toEqual([
+    expect(events(changed(cool, { passes: [pass(6, { n1: 1, n2: 1 }), pass(5, { n1: 1, n2: 1 })] }))).toEqual([
       'Normal NodeFit',
     ]);
   });
 
   it('tells when Prometheus fails and when it is back, once each', () => {
     const o = settled(anObservation());
-    const down = { ...o, current: failedPass(3) };
+    const down = changed(o, { newest: failedPass(3) });
     expect(events(down)).toEqual(['Warning PrometheusUnreachable', 'Warning NoData']);
     const stillDown = settled(down);
     expect(events(stillDown)).toEqual([]);
-    expect(events({ ...stillDown, current: pass(5, { n1: 1, n2: 1 }), previous: pass(4, { n1: 1, n2: 1 }) })).toEqual([
+    expect(events(changed(stillDown, { passes: [pass(5, { n1: 1, n2: 1 }), pass(4, { n1: 1, n2: 1 })] }))).toEqual([
       'Normal PrometheusAnswers',
       'Normal AllMeasured',
     ]);
@@ -36,7 +36,7 @@ describe('decideEvents', () => {
     const reasons = ['Unreachable', 'Deadline', 'Unreachable', 'BadStatus', 'Deadline'];
     let o = settled(anObservation());
     const told = reasons.flatMap((reason, i) => {
-      o = { ...o, current: failedPass(3 + i, reason), previous: o.current };
+      o = changed(o, { passes: [failedPass(3 + i, reason), o.passes[0]!] });
       const now = events(o);
       o = settled(o);
       expect(o.watch.status?.conditions).toContainEqual(
@@ -45,9 +45,9 @@ describe('decideEvents', () => {
       return now;
     });
     expect(told).toEqual(['Warning PrometheusUnreachable', 'Warning NoData']);
-    const back = { ...o, current: pass(9, { n1: 1, n2: 1 }), previous: o.current };
+    const back = changed(o, { passes: [pass(9, { n1: 1, n2: 1 }), o.passes[0]!] });
     expect(events(back)).toContain('Normal PrometheusAnswers');
-    const again = { ...settled(back), current: failedPass(10, 'Deadline') };
+    const again = changed(settled(back), { newest: failedPass(10, 'Deadline') });
     expect(events(again)).toContain('Warning PrometheusDeadline');
   });
 
@@ -60,11 +60,11 @@ describe('decideEvents', () => {
       [4, 'image: none'],
     ] as const;
     const told = stalls.flatMap(([generation, message]) => {
-      o = { ...o, watch: { ...o.watch, metadata: { ...o.watch.metadata, generation } } };
+      o = changed(o, { watch: { ...o.watch, metadata: { ...o.watch.metadata, generation } } });
       const plan = { ...decidePlan(o), stall: { reason: 'DeploymentInvalid', message } as const };
       const after = decideStatus(o, plan, []);
       const now = decideEvents({ o, plan, after, failures: [] }).filter(({ note }) => note.startsWith('Stalled'));
-      o = { ...o, watch: { ...o.watch, status: after } };
+      o = changed(o, { watch: { ...o.watch, status: after } });
       return now.map(({ type, note }) => `${type} ${note}`);
     });
     expect(told).toEqual(['Warning Stalled: replicas: -3', 'Warning Stalled: image: none']);
@@ -74,7 +74,7 @@ describe('decideEvents', () => {
     const names = Array.from({ length: 11 }, (_, i) => `n${i}`);
     const percents = Object.fromEntries(names.map((n) => [n, 50]));
     const nodes = Object.fromEntries(names.map((n) => [n, {}]));
-    const o = anObservation({ nodes, current: pass(2, percents), previous: pass(1, percents) });
+    const o = anObservation({ nodes, passes: [pass(2, percents), pass(1, percents)] });
     const told = eventsOf(o).map((e) => e.note);
     expect(told).toContain('11 nodes turned unfit: above 10 %');
     expect(told).toContain('every node is unfit: running pods are not moved, new ones find no node');
@@ -89,7 +89,7 @@ describe('decideEvents', () => {
   it('promises nothing of a node that is measured beyond its capacity: at 150 % it is unfit, though the threshold is 100', () => {
     const percents = { n1: 150, n2: 1 };
     const watch = aWatch({ maxBandwidthPercent: '100' });
-    const told = eventsOf(anObservation({ watch, current: pass(2, percents), previous: pass(1, percents) }));
+    const told = eventsOf(anObservation({ watch, passes: [pass(2, percents), pass(1, percents)] }));
     expect(told.filter((e) => e.reason === 'NodeUnfit').map((e) => e.note)).toEqual([
       'node n1 turned unfit: 1.5e+02 % is above 100 %',
     ]);
@@ -109,7 +109,7 @@ describe('decideEvents', () => {
         ]),
       },
     );
-    const o = anObservation({ current: hot, previous: hot });
+    const o = anObservation({ passes: [hot, hot] });
     expect(eventsOf(o).find((e) => e.reason === 'NodeUnfit')?.note).toBe(
       'node n1 turned unfit: 1.25e+01 % is above 10 %',
     );

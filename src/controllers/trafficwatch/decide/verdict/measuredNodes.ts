@@ -7,30 +7,27 @@ export interface MeasuredNode {
   readonly node: NodeView;
   /** Which of the nodes it is, from 0. */
   readonly place: number;
-  /** In the newest pass; undefined where that failed or does not know the node. */
-  readonly current: NodeUsage | undefined;
-  /** In the pass before it. */
-  readonly previous: NodeUsage | undefined;
+  /** Its usage, newest pass first; undefined where the pass failed or does not know the node. */
+  readonly passes: readonly (NodeUsage | undefined)[];
 }
 
-type Seen = Pick<Observation, 'nodes' | 'current' | 'previous'>;
+type Seen = Pick<Observation, 'nodes' | 'passes'>;
 
 let latest: { readonly seen: Seen; readonly nodes: readonly MeasuredNode[] } | undefined;
 
 /**
- * The nodes with what two passes say of them, in the order of the nodes. The last answer is kept: after a pass all
+ * The nodes with what the passes say of them, in the order of the nodes. The last answer is kept: after a pass all
  * TrafficWatches come with the same nodes and passes, and looking up ten thousand names is half of what each costs.
  */
-export function measuredNodes({ nodes, current, previous }: Seen): readonly MeasuredNode[] {
+export function measuredNodes({ nodes, passes }: Seen): readonly MeasuredNode[] {
   const seen = latest?.seen;
-  if (latest === undefined || seen?.nodes !== nodes || seen.current !== current || seen.previous !== previous) {
+  if (latest === undefined || seen?.nodes !== nodes || seen.passes !== passes) {
     const measured = nodes.map((node, place) => ({
       node,
       place,
-      current: current?.nodes.get(node.name),
-      previous: previous?.nodes.get(node.name),
+      passes: passes.map((pass) => pass.nodes.get(node.name)),
     }));
-    latest = { seen: { nodes, current, previous }, nodes: measured };
+    latest = { seen: { nodes, passes }, nodes: measured };
   }
   return latest.nodes;
 }

@@ -90,26 +90,29 @@ const ROWS: Row[] = [
 
 describe('decideVerdict', () => {
   test.each(ROWS)('$why', ({ now, before, label, verdict, reason, writes }) => {
-    const input = { maxPercent: 10, current: node(now), previous: node(before), label, passError: undefined };
+    const input = { maxPercent: 10, passes: [node(now), node(before)], label, passError: undefined };
     expect(decideVerdict(input)).toMatchObject({ verdict, reason });
     expect(decideVerdict(input).label).toBe(writes);
   });
 
   it('says why there can be no figures, and leaves the label as it is', () => {
     const notMeasurable = { reason: 'NodeNotReady', message: 'switched off' } as const;
-    const input = { maxPercent: 10, previous: node(20), label: 'true', passError: undefined, notMeasurable } as const;
-    expect(decideVerdict({ ...input, current: node(undefined) })).toEqual({
+    const input = { maxPercent: 10, label: 'true', passError: undefined, notMeasurable } as const;
+    expect(decideVerdict({ ...input, passes: [node(undefined), node(20)] })).toEqual({
       verdict: 'Unknown',
       ...notMeasurable,
       label: undefined,
     });
     // A figure counts, whatever the Node says of itself.
-    expect(decideVerdict({ ...input, current: node(30) })).toMatchObject({ verdict: 'Unfit', label: 'true' });
+    expect(decideVerdict({ ...input, passes: [node(30), node(20)] })).toMatchObject({
+      verdict: 'Unfit',
+      label: 'true',
+    });
   });
 
   it('says why the pass failed rather than that the node has no series', () => {
     const passError = { reason: 'PrometheusUnreachable', message: 'refused' };
-    const input = { maxPercent: 10, current: undefined, previous: node(20), label: 'true' as const, passError };
+    const input = { maxPercent: 10, passes: [undefined, node(20)], label: 'true' as const, passError };
     expect(decideVerdict(input)).toMatchObject({
       verdict: 'Unknown',
       reason: 'PrometheusUnreachable',
@@ -123,8 +126,7 @@ describe('decideVerdict', () => {
     .tuple(fc.double({ min: 0, max: 120, noNaN: true }), percent, percent, label)
     .map(([maxPercent, now, before, l]) => ({
       maxPercent,
-      current: node(now),
-      previous: node(before),
+      passes: [node(now), node(before)],
       label: l,
       passError: undefined,
     }));
@@ -134,10 +136,9 @@ describe('decideVerdict', () => {
       fc.property(inputs, (input) => {
         const { label: written } = decideVerdict(input);
         if (written === undefined || written === input.label) return;
-        const sides = [input.current, input.previous].map(
-          (u) => u?.percent !== undefined && u.percent > input.maxPercent,
-        );
-        expect([input.current?.percent, input.previous?.percent]).not.toContain(undefined);
+        const percents = input.passes.map((usage) => usage?.percent);
+        expect(percents).not.toContain(undefined);
+        const sides = percents.map((value) => value !== undefined && value > input.maxPercent);
         expect(sides).toEqual([written === 'true', written === 'true']);
       }),
     );
@@ -146,7 +147,7 @@ describe('decideVerdict', () => {
   it('never makes a verdict of a missing figure', () => {
     fc.assert(
       fc.property(inputs, (input) => {
-        const { verdict, label: written } = decideVerdict({ ...input, current: node(undefined) });
+        const { verdict, label: written } = decideVerdict({ ...input, passes: [node(undefined), input.passes[1]] });
         expect([verdict, written]).toEqual(['Unknown', undefined]);
       }),
     );
@@ -179,8 +180,8 @@ describe('labelValueOf', () => {
 describe('a node whose capacity fell', () => {
   const fell = { capacityBytesPerSecond: 1.25e9, drop: { fromBytesPerSecond: 2.5e9, devices: ['bond0'] } };
   const verdict = (percent: number, label?: LabelValue) => {
-    const current = usage('n1', percent, fell);
-    return decideVerdict({ maxPercent: 50, current, previous: current, label, passError: undefined });
+    const found = usage('n1', percent, fell);
+    return decideVerdict({ maxPercent: 50, passes: [found, found], label, passError: undefined });
   };
 
   it('is unfit by what it has now, and says so where it would not be by what it had', () => {
@@ -190,9 +191,8 @@ describe('a node whose capacity fell', () => {
       message: 'above the threshold in two passes in a row; capacity fell from 20Gbit to 10Gbit (bond0)',
       label: 'true',
     });
-    const current = usage('n1', 80, fell);
-    const previous = usage('n1', undefined);
-    expect(decideVerdict({ maxPercent: 50, current, previous, label: 'true', passError: undefined })).toMatchObject({
+    const passes = [usage('n1', 80, fell), usage('n1', undefined)];
+    expect(decideVerdict({ maxPercent: 50, passes, label: 'true', passError: undefined })).toMatchObject({
       reason: 'CapacityFell',
     });
   });

@@ -11,9 +11,8 @@ export type LabelValue = 'true' | 'false';
 export interface VerdictInput {
   /** Percent of the capacity above which a node is unfit. */
   readonly maxPercent: number;
-  /** Usage in the newest pass; undefined when the pass failed or does not know the node. */
-  readonly current: NodeUsage | undefined;
-  readonly previous: NodeUsage | undefined;
+  /** Usage in the last passes, newest first; undefined where a pass failed or does not know the node. */
+  readonly passes: readonly (NodeUsage | undefined)[];
   /** The label that the node carries: the verdict before this one. Undefined when it has none, or an odd value. */
   readonly label: LabelValue | undefined;
   /** Why there can be no figure of the node; undefined where there should be one. */
@@ -75,7 +74,7 @@ function sideOf(usage: NodeUsage | undefined, maxPercent: number): LabelValue | 
 
 const passFailed: Check = ({ passError }) => passError && unknown(passError.reason, passError.message);
 
-const noFigure: Check = ({ current, notMeasurable }) => {
+const noFigure: Check = ({ passes: [current], notMeasurable }) => {
   if (current?.percent !== undefined) return undefined;
   if (notMeasurable !== undefined) return unknown(notMeasurable.reason, notMeasurable.message);
   return unknown(current?.reason ?? 'NoSeries', current?.message ?? 'Prometheus has no series of this node');
@@ -87,7 +86,7 @@ function above(message: string, usage: NodeUsage | undefined, maxPercent: number
   return ['CapacityFell', `${message}; ${describeDrop(usage) ?? ''}`];
 }
 
-const twoPassesAgree: Check = ({ current, previous, maxPercent }) => {
+const twoPassesAgree: Check = ({ passes: [current, previous], maxPercent }) => {
   const side = sideOf(current, maxPercent);
   if (side === undefined || side !== sideOf(previous, maxPercent)) return undefined;
   return side === 'true'
@@ -95,7 +94,7 @@ const twoPassesAgree: Check = ({ current, previous, maxPercent }) => {
     : BELOW_TWICE;
 };
 
-const labelStands: Check = ({ current, maxPercent, label }) => {
+const labelStands: Check = ({ passes: [current], maxPercent, label }) => {
   if (label === undefined) return undefined;
   if (sideOf(current, maxPercent) !== label) {
     return settled(label, 'AwaitingSecondPass', 'one pass differs from the label; a second one would change it');
@@ -105,7 +104,7 @@ const labelStands: Check = ({ current, maxPercent, label }) => {
     : BELOW_AS_LABELLED;
 };
 
-const undecided: Check = ({ previous }) =>
+const undecided: Check = ({ passes: [, previous] }) =>
   previous?.percent === undefined
     ? unknown('FirstPass', 'measured in one pass; the verdict needs two in a row')
     : unknown(
