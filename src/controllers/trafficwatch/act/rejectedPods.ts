@@ -7,7 +7,6 @@ import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { PODS } from '../../../runtime/client/resources.ts';
 import { decideRejections, type Rejection } from '../decide/report/rejections.ts';
 import type { Observation } from '../observe/observation.ts';
-import { claimedKeys } from '../observe/observe.ts';
 
 /** Name of the index of failed pods by the Deployment whose they are. */
 const BY_DEPLOYMENT = 'deployment';
@@ -71,9 +70,10 @@ function rejectionOf({ metadata, node = '', failedAt }: FailedPod): Rejection {
 }
 
 /** By the key in use and, in a rename, by the other one: the pods may be scheduled by either. */
-function unfitNodesOf({ watch, nodes }: Observation): Set<string> {
-  const keys = claimedKeys(watch);
-  return new Set(nodes.filter(({ labels }) => keys.some((key) => labels[key] === 'true')).map(({ name }) => name));
+function unfitNodesOf({ keys, nodes }: Observation): Set<string> {
+  return new Set(
+    nodes.filter(({ labels }) => keys.claimed.some((key) => labels[key] === 'true')).map(({ name }) => name),
+  );
 }
 
 /** Tells a TrafficWatch by an event when a kubelet that restarted has rejected pods of its Deployment. */

@@ -1,6 +1,16 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { aClaim, aDeployment, anObservation, aWatch, failedPass, KEY, NOW, pass } from '../testing/observations.ts';
+import {
+  aClaim,
+  aDeployment,
+  anObservation,
+  aWatch,
+  changed,
+  failedPass,
+  KEY,
+  NOW,
+  pass,
+} from '../testing/observations.ts';
 import { renderDeployment } from './deployment/deployment.ts';
 import { decidePlan } from './plan.ts';
 
@@ -31,7 +41,7 @@ describe('labels', () => {
       nodes: { n1: { [KEY]: 'false' }, n3: {} },
       passes: [pass(2, { n1: 1, n3: 1 }), pass(1, { n1: 1 })],
     });
-    const plan = decidePlan({ ...o, watch: aWatch({ status: { ready: true, labelKey: KEY } }) });
+    const plan = decidePlan(changed(o, { watch: aWatch({ status: { ready: true, labelKey: KEY } }) }));
     expect(plan.labels.size).toBe(0);
     expect(plan.decided).toBe(true);
     expect(plan.verdicts[1]).toMatchObject({ verdict: 'Unknown', reason: 'FirstPass' });

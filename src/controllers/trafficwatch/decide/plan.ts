@@ -1,14 +1,6 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { placementOf } from '../../../api/trafficwatch/placement.ts';
-import {
-  isLabelKey,
-  labelKeyOf,
-  parseTrafficWatchSpec,
-  thresholdOf,
-  type TrafficWatch,
-  type TrafficWatchSpec,
-  type TrafficWatchStatus,
-} from '../../../api/trafficwatch/schema.ts';
+import { parseTrafficWatchSpec, thresholdOf, type TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Claim, Observation } from '../observe/observation.ts';
 import { FINALIZER } from '../names.ts';
@@ -67,19 +59,6 @@ const NOTHING: Plan = {
   requeueAfterMs: undefined,
 };
 
-/** The label key that the spec names. None where there is no spec to read: another CRD may have let that through. */
-export function specKeyOf(watch: TrafficWatch): string | undefined {
-  const spec = watch.spec as Partial<TrafficWatchSpec> | null | undefined;
-  if (!spec || !['undefined', 'string'].includes(typeof spec.label)) return undefined;
-  return labelKeyOf(watch);
-}
-
-/** The key that the status still names though the spec names another: a rename that is under way. */
-export function previousKeyOf(watch: TrafficWatch): string | undefined {
-  const inUse = watch.status?.labelKey;
-  return isLabelKey(inUse) && inUse !== specKeyOf(watch) ? inUse : undefined;
-}
-
 function claimedBySpec(o: Observation, key: string): boolean {
   return (o.claims.get(key) ?? []).some((claim) => claim.bySpec);
 }
@@ -90,8 +69,7 @@ function claimedBySpec(o: Observation, key: string): boolean {
  */
 function planDeletion(o: Observation): Plan {
   if (!o.watch.metadata?.finalizers?.includes(FINALIZER)) return { ...NOTHING, finalizer: 'Remove' };
-  const keys = [specKeyOf(o.watch), previousKeyOf(o.watch)].filter((k) => k !== undefined);
-  const mine = keys.filter((key) => !claimedBySpec(o, key) && !ownedByAnother(o, key));
+  const mine = o.keys.claimed.filter((key) => !claimedBySpec(o, key) && !ownedByAnother(o, key));
   return { ...NOTHING, finalizer: 'Remove', labels: releaseLabels(o.nodes, mine) };
 }
 
@@ -103,12 +81,12 @@ function ownedByAnother(o: Observation, key: string): Claim | undefined {
 
 function planStall(o: Observation, { reason, message }: Stall): Plan {
   const stall = { reason, message: `${message}${frozenLabels(o)}` };
-  return { ...NOTHING, stall, labelKey: o.watch.status?.labelKey };
+  return { ...NOTHING, stall, labelKey: o.keys.inUse };
 }
 
 /** The Deployment goes on scheduling by what the nodes carry, and whoever reads the condition must know that it is old. */
 function frozenLabels(o: Observation): string {
-  const key = o.watch.status?.labelKey ?? '';
+  const { inUse: key = '' } = o.keys;
   if (key === '' || ownedByAnother(o, key)) return '';
   return `; until that is resolved the labels ${key} stay as they are and follow the traffic no more`;
 }
@@ -151,7 +129,7 @@ function isScheduledBy({ watch }: Observation, { spec }: V1Deployment, labelKey:
 }
 
 function planLive(o: Observation, labelKey: string): Plan {
-  const previousKey = previousKeyOf(o.watch);
+  const previousKey = o.keys.previous;
   const decided = isDecided(o);
   const waitingSince = waitingSinceOf(o.watch, o.feedStartedAt);
   // Where it is not known whether there is one, nothing is decided about it, and no label that it may go by is taken off.
@@ -166,8 +144,12 @@ function planLive(o: Observation, labelKey: string): Plan {
   const previousInForce = previousKey !== undefined && !inDeployment && !ownedByAnother(o, previousKey);
   const verdicts = decideVerdicts(o, labelKey, previousKey);
   const wanted = decideNodeLabels({ nodes: o.nodes, verdicts, labelKey, previousKey, mayRelease, previousInForce });
-  const keys = [labelKey, previousKey].filter((key) => key !== undefined);
-  const { labels, contended, over } = decideContention({ nodes: o.nodes, keys, wanted, pass: o.passes[0]?.pass ?? 0 });
+  const { labels, contended, over } = decideContention({
+    nodes: o.nodes,
+    keys: o.keys.claimed,
+    wanted,
+    pass: o.passes[0]?.pass ?? 0,
+  });
   return {
     finalizer: 'Add',
     labels,
@@ -217,7 +199,8 @@ export function decidePlan(o: Observation): Plan {
   if (o.crdProblem !== undefined) return planStall(o, { reason: 'CrdOutdated', message: o.crdProblem });
   const parsed = parseTrafficWatchSpec(o.watch);
   if ('problems' in parsed) return planStall(o, { reason: 'InvalidSpec', message: parsed.problems.join('; ') });
-  const labelKey = labelKeyOf(o.watch);
+  // There is one, since the spec is valid.
+  const { spec: labelKey = '' } = o.keys;
   const owner = ownedByAnother(o, labelKey);
   if (owner) {
     const message = `label key ${labelKey} belongs to TrafficWatch ${owner.key}, which is older; nothing is touched until it goes or spec.label changes`;

@@ -32,6 +32,18 @@ export interface MeasurementProblem {
   readonly message: string;
 }
 
+/** The label keys of a TrafficWatch. */
+export interface LabelKeys {
+  /** The key that the spec names; undefined where there is no spec to read. */
+  readonly spec: string | undefined;
+  /** The key that the status names: the one that the labels had until now. */
+  readonly inUse: string | undefined;
+  /** The key that the status names, where the spec names another: a rename is under way. */
+  readonly previous: string | undefined;
+  /** `spec` and `previous`, as far as there are any. */
+  readonly claimed: readonly string[];
+}
+
 /** The use that another live TrafficWatch (one without a deletionTimestamp) makes of a label key. */
 export interface Claim {
   readonly uid: string;
@@ -49,6 +61,7 @@ export interface Claim {
  */
 export interface Observation {
   readonly watch: TrafficWatch;
+  readonly keys: LabelKeys;
   /** Label key -> who else claims it, for the keys that this TrafficWatch uses. */
   readonly claims: ReadonlyMap<string, readonly Claim[]>;
   readonly nodes: readonly NodeView[];

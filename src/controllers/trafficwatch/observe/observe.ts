@@ -17,11 +17,11 @@ import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
 import type { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
 import type { UsageFeed } from '../../../usage/pass/feed.ts';
 import type { CrdCheck } from './crdCheck.ts';
-import { previousKeyOf, specKeyOf } from '../decide/plan.ts';
 import { failureOf } from '../act/failures.ts';
 import type { LabelWrites } from '../act/labelWrites.ts';
 import type { KeptStatuses } from '../act/keptStatuses.ts';
-import type { Claim, MeasurementProblem, Observation } from './observation.ts';
+import { labelKeysOf } from './labelKeys.ts';
+import type { Claim, LabelKeys, MeasurementProblem, Observation } from './observation.ts';
 
 /** Name of the index of TrafficWatches by the label keys that they claim. */
 export const BY_LABEL_KEY = 'labelKey';
@@ -56,7 +56,7 @@ export interface Sources {
 
 /** The label keys that a TrafficWatch claims: the one its spec names, and in a rename the one that is still in use. */
 export function claimedKeys(watch: TrafficWatch): string[] {
-  return [specKeyOf(watch), previousKeyOf(watch)].filter((key) => key !== undefined);
+  return [...labelKeysOf(watch).claimed];
 }
 
 function claimOf(watch: TrafficWatch, labelKey: string): Claim {
@@ -65,17 +65,17 @@ function claimOf(watch: TrafficWatch, labelKey: string): Claim {
     uid,
     key: keyOf(watch),
     creationTimestamp: new Date(creationTimestamp ?? 0).toISOString(),
-    bySpec: specKeyOf(watch) === labelKey,
+    bySpec: labelKeysOf(watch).spec === labelKey,
   };
 }
 
-function claimsOn(sources: Sources, watch: TrafficWatch): Map<string, Claim[]> {
+function claimsOn(sources: Sources, watch: TrafficWatch, keys: LabelKeys): Map<string, Claim[]> {
   const others = (labelKey: string): Claim[] =>
     sources.watches
       .byIndex(BY_LABEL_KEY, labelKey)
       .filter((w) => w.metadata?.uid !== watch.metadata?.uid && !w.metadata?.deletionTimestamp)
       .map((w) => claimOf(w, labelKey));
-  return new Map(claimedKeys(watch).map((labelKey) => [labelKey, others(labelKey)]));
+  return new Map(keys.claimed.map((labelKey) => [labelKey, others(labelKey)]));
 }
 
 /** The nodes there are, each as the cache has it or as we wrote it since. */
@@ -119,13 +119,13 @@ function complete(stored: TrafficWatch): TrafficWatch {
  * key in use stands in for it. A rename is rare, so that it can wait.
  */
 async function withDroppedLabel(watch: TrafficWatch, { crd }: Sources): Promise<TrafficWatch> {
-  const inUse = previousKeyOf(watch);
-  if (inUse === undefined || watch.spec.label !== undefined) {
+  const { previous } = labelKeysOf(watch);
+  if (previous === undefined || watch.spec.label !== undefined) {
     crd.forget(keyOf(watch));
     return watch;
   }
   const isDropped = await crd.drops(LABEL, keyOf(watch));
-  return isDropped ? { ...watch, spec: { ...watch.spec, label: labelPrefixOf(inUse) } } : watch;
+  return isDropped ? { ...watch, spec: { ...watch.spec, label: labelPrefixOf(previous) } } : watch;
 }
 
 /**
@@ -143,13 +143,15 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   const stored = complete(statuses.asMeant(watches.latest(key, cached) ?? cached));
   const watch = await withDroppedLabel(stored, sources);
   await sources.crd.looked();
+  const keys = labelKeysOf(watch);
   const isGoing = watch.metadata?.deletionTimestamp !== undefined;
   const deployment = isGoing ? { deployment: undefined } : await deploymentOf(sources, key, signal);
   const { passes, startedAt } = sources.feed;
   await sources.unmeasured.lookedAt(passes[0]);
   return {
     watch,
-    claims: claimsOn(sources, watch),
+    keys,
+    claims: claimsOn(sources, watch, keys),
     nodes: sources.written.labels.viewsOf(newestNodes(sources)),
     ...deployment,
     passes,

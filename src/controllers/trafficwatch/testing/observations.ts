@@ -4,6 +4,7 @@ import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch
 import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { ownerReferenceOf } from '../decide/deployment/deployment.ts';
+import { labelKeysOf } from '../observe/labelKeys.ts';
 import type { Claim, Observation } from '../observe/observation.ts';
 
 /** Builders for tests of decisions: each starts from a plain, healthy state, of which a test changes one thing. */
@@ -107,7 +108,7 @@ export function aClaim(changes: Partial<Claim> = {}): Claim {
   };
 }
 
-export interface ObservationChanges extends Partial<Omit<Observation, 'nodes'>> {
+export interface ObservationChanges extends Partial<Omit<Observation, 'nodes' | 'keys'>> {
   /** Node name -> its labels. */
   nodes?: Record<string, Record<string, string>>;
   /** Stands in place of the newest pass. */
@@ -116,10 +117,11 @@ export interface ObservationChanges extends Partial<Omit<Observation, 'nodes'>> 
 
 /** Two nodes, two passes that agree that both are fit, no labels yet, no Deployment yet. */
 export function anObservation({ nodes, newest, ...changes }: ObservationChanges = {}): Observation {
-  const { passes = [pass(2, { n1: 1, n2: 2 }), pass(1, { n1: 1, n2: 2 })] } = changes;
+  const { watch = aWatch(), passes = [pass(2, { n1: 1, n2: 2 }), pass(1, { n1: 1, n2: 2 })] } = changes;
   const views = Object.entries(nodes ?? { n1: {}, n2: {} }).map(([name, labels]) => ({ name, labels, createdAt: 0 }));
   return {
-    watch: aWatch(),
+    watch,
+    keys: labelKeysOf(watch),
     claims: new Map(),
     deployment: undefined,
     notMeasurable: new Map(),
@@ -136,13 +138,13 @@ function withNewest(passes: readonly Snapshot[], newest: Snapshot | undefined): 
   return newest === undefined ? passes : [newest, ...passes.slice(1)];
 }
 
-export interface LaterChanges extends Partial<Observation> {
+export interface LaterChanges extends Partial<Omit<Observation, 'keys'>> {
   /** Stands in place of the newest pass. */
   newest?: Snapshot;
 }
 
-/** The same observation, of which some things have changed. */
+/** The same observation, of which some things have changed, and with them what follows from them. */
 export function changed(o: Observation, { newest, ...changes }: LaterChanges): Observation {
-  const { passes = o.passes } = changes;
-  return { ...o, ...changes, passes: withNewest(passes, newest) };
+  const { watch = o.watch, passes = o.passes } = changes;
+  return { ...o, ...changes, keys: labelKeysOf(watch), passes: withNewest(passes, newest) };
 }

@@ -1,10 +1,5 @@
 import { ConditionType } from '../../../../api/trafficwatch/reasons.ts';
-import {
-  labelKeyOf,
-  type NodeStatus,
-  type TrafficWatch,
-  type TrafficWatchStatus,
-} from '../../../../api/trafficwatch/schema.ts';
+import type { NodeStatus, TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
 import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
 import { decideConditions } from './conditions.ts';
@@ -22,8 +17,8 @@ function toTimestamp(ms: number): string {
 }
 
 /** What the scheduler goes by: the label that the node gets now, or else the one it has. */
-function isUnfit(node: NodeView, verdict: NodeVerdict, labelKey: string): boolean {
-  return (verdict.label ?? node.labels[labelKey]) === 'true';
+function isUnfit({ keys }: Observation, node: NodeView, verdict: NodeVerdict): boolean {
+  return (verdict.label ?? node.labels[keys.spec ?? '']) === 'true';
 }
 
 /**
@@ -33,7 +28,7 @@ function isUnfit(node: NodeView, verdict: NodeVerdict, labelKey: string): boolea
 function sinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string | undefined {
   const before = o.watch.status?.nodes?.[node.name];
   if (before) return before.verdict === verdict.verdict ? before.since : toTimestamp(o.now);
-  const unchanged = verdict.label !== undefined && node.labels[labelKeyOf(o.watch)] === verdict.label;
+  const unchanged = verdict.label !== undefined && node.labels[o.keys.spec ?? ''] === verdict.label;
   return unchanged && o.nodes.length > MAX_NODES_IN_FULL ? undefined : toTimestamp(o.now);
 }
 
@@ -49,7 +44,7 @@ function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeS
     currentBandwidthPercent: usage?.percent === undefined ? '' : formatPercent(usage.percent),
     ...(usage?.transmitBytesTotal === undefined ? {} : { currentTransmitTotal: usage.transmitBytesTotal }),
     ...(hasRate(usage) ? { time: Math.trunc(usage.timeSeconds) } : {}),
-    unfit: isUnfit(node, verdict, labelKeyOf(o.watch)),
+    unfit: isUnfit(o, node, verdict),
     verdict: verdict.verdict,
     reason: verdict.reason,
     ...(since === undefined ? {} : { since }),
@@ -92,13 +87,12 @@ function keepsFigures({ watch, nodes, passes: [newest] }: Observation): boolean 
  */
 function stillHolds(before: Record<string, NodeStatus>, o: Observation, { verdicts }: Plan): boolean {
   const places = placesOf(o.nodes);
-  const labelKey = labelKeyOf(o.watch);
   for (const [name, was] of Object.entries(before)) {
     const place = places.get(name);
     const node = place === undefined ? undefined : o.nodes[place];
     const verdict = place === undefined ? undefined : verdicts[place];
     if (node === undefined || verdict?.verdict !== was.verdict || verdict.reason !== was.reason) return false;
-    if (isUnfit(node, verdict, labelKey) !== was.unfit) return false;
+    if (isUnfit(o, node, verdict) !== was.unfit) return false;
   }
   return alwaysListed(measuredNodes(o), verdicts).every((name) => Object.hasOwn(before, name));
 }

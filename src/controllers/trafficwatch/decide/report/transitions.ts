@@ -1,14 +1,9 @@
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
-import {
-  labelKeyOf,
-  thresholdOf,
-  type TrafficWatch,
-  type TrafficWatchStatus,
-} from '../../../../api/trafficwatch/schema.ts';
+import { thresholdOf, type TrafficWatch, type TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
 import type { Condition } from '../../../../runtime/controller/conditions.ts';
 import type { Observation } from '../../observe/observation.ts';
 import type { Failure } from '../failure.ts';
-import { previousKeyOf, type Plan } from '../plan.ts';
+import type { Plan } from '../plan.ts';
 import { MAX_NODES_IN_FULL } from './statusNodes.ts';
 
 /** An event to record about the TrafficWatch. */
@@ -85,13 +80,12 @@ function turnedByStatus(before: TrafficWatchStatus | undefined, after: TrafficWa
 /** Beyond, the status lists a few: the labels that the nodes had tell it. */
 function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to: Side): Turned[] {
   if (plan.labels.size === 0) return [];
-  const keys = [labelKeyOf(o.watch), previousKeyOf(o.watch)].filter((key) => key !== undefined);
   const contested = new Set(plan.contended.map(({ node }) => node));
   return o.nodes.flatMap(({ name, labels }, place) => {
     // What a rival writes is no verdict.
     if (contested.has(name) || !plan.labels.has(name)) return [];
     const verdict = plan.verdicts[place];
-    const wasUnfit = keys.some((key) => labels[key] === 'true');
+    const wasUnfit = o.keys.claimed.some((key) => labels[key] === 'true');
     if (verdict?.label === undefined || verdict.verdict !== to || wasUnfit === (to === 'Unfit')) return [];
     return [{ name, percent: after.nodes?.[name]?.currentBandwidthPercent ?? '' }];
   });
