@@ -6,7 +6,7 @@ import { createTrafficWatchMetrics, MAX_NODES_SHOWN } from './metrics.ts';
 
 const verdicts = (of: Record<string, Verdict>): [nodes: { name: string }[], verdicts: NodeVerdict[]] => [
   Object.keys(of).map((name) => ({ name })),
-  Object.values(of).map((verdict) => ({ verdict, reason: '', message: '', label: undefined })),
+  Object.values(of).map((verdict) => ({ verdict, reason: '', message: '', side: undefined })),
 ];
 
 function metrics() {

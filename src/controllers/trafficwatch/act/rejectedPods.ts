@@ -5,6 +5,7 @@ import { createInformer, type Informer, type InformerOptions, type Lister } from
 import type { IndexFunctions } from '../../../runtime/cache/store.ts';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { PODS } from '../../../runtime/client/resources.ts';
+import { sideOfLabel } from '../decide/labels/labelValue.ts';
 import { decideRejections, type Rejection } from '../decide/report/rejections.ts';
 import type { Observation } from '../observe/observation.ts';
 
@@ -72,7 +73,9 @@ function rejectionOf({ metadata, node = '', failedAt }: FailedPod): Rejection {
 /** By the key in use and, in a rename, by the other one: the pods may be scheduled by either. */
 function unfitNodesOf({ keys, nodes }: Observation): Set<string> {
   return new Set(
-    nodes.filter(({ labels }) => keys.claimed.some((key) => labels[key] === 'true')).map(({ name }) => name),
+    nodes
+      .filter(({ labels }) => keys.claimed.some((key) => sideOfLabel(labels[key]) === 'above'))
+      .map(({ name }) => name),
   );
 }
 

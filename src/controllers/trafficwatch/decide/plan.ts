@@ -8,10 +8,11 @@ import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
 import { decideContention, type ContendedLabel, type LabelRef } from './labels/labelContention.ts';
 import { measuredNodes } from './verdict/measuredNodes.ts';
+import { sideOfLabel } from './labels/labelValue.ts';
 import { decideNodeLabels, releaseLabels, type LabelChanges } from './labels/nodeLabels.ts';
 import { ownerBefore } from './labels/ownership.ts';
 import { passFailureOf } from './report/passFailure.ts';
-import { decideVerdict, labelValueOf, type NodeVerdict } from './verdict/verdict.ts';
+import { decideVerdict, type NodeVerdict } from './verdict/verdict.ts';
 
 /** Why a TrafficWatch cannot go on until somebody changes something. */
 export interface Stall {
@@ -113,7 +114,7 @@ function decideVerdicts(o: Observation, labelKey: string, previousKey: string | 
   return measuredNodes(o).map(({ node: { name, labels }, passes }) => {
     const label = labels[labelKey] ?? (previousKey === undefined ? undefined : labels[previousKey]);
     const notMeasurable = o.notMeasurable.get(name);
-    return decideVerdict({ maxPercent, passError, label: labelValueOf(label), passes, notMeasurable });
+    return decideVerdict({ maxPercent, passError, labelled: sideOfLabel(label), passes, notMeasurable });
   });
 }
 

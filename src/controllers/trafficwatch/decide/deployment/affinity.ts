@@ -5,13 +5,14 @@ import type {
   V1PreferredSchedulingTerm,
 } from '@kubernetes/client-node';
 import type { Placement } from '../../../../api/trafficwatch/placement.ts';
+import { labelValueOf } from '../labels/labelValue.ts';
 
 /** The greatest there is, so that no other preferred term of the user outweighs it: 1 to 100. */
 const WEIGHT = 100;
 
 /** The requirement that keeps pods off unfit nodes: it also holds on nodes without the label. */
 export function fitRequirement(labelKey: string): V1NodeSelectorRequirement {
-  return { key: labelKey, operator: 'NotIn', values: ['true'] };
+  return { key: labelKey, operator: 'NotIn', values: [labelValueOf('above')] };
 }
 
 /** A term without expressions and fields matches no node: https://kubernetes.io/docs/reference/kubernetes-api/. */

@@ -1,5 +1,7 @@
 import type { NodeView } from '../../observe/observation.ts';
-import { labelValueOf, type LabelValue, type NodeVerdict } from '../verdict/verdict.ts';
+import type { Side } from '../verdict/side.ts';
+import type { NodeVerdict } from '../verdict/verdict.ts';
+import { labelValueOf, sideOfLabel, type LabelValue } from './labelValue.ts';
 
 /** Label keys of one Node to set, or to take off (null): the `metadata.labels` of a merge patch. */
 export type LabelChange = Readonly<Record<string, LabelValue | null>>;
@@ -22,12 +24,16 @@ export interface NodeLabelsInput {
 }
 
 /** What changes on a Node; undefined where nothing does: on nearly all nodes, in nearly all passes. */
-type Decide = (node: NodeView, decided: LabelValue | undefined) => LabelChange | undefined;
+type Decide = (node: NodeView, decided: Side | undefined) => LabelChange | undefined;
 
 /** Nodes that change alike share one object: a new TrafficWatch labels each of ten thousand. */
 function changesUnder(labelKey: string): Decide {
-  const changes: Record<LabelValue, LabelChange> = { true: { [labelKey]: 'true' }, false: { [labelKey]: 'false' } };
-  return (node, decided) => (decided === undefined || node.labels[labelKey] === decided ? undefined : changes[decided]);
+  const changes: Record<Side, LabelChange> = {
+    above: { [labelKey]: labelValueOf('above') },
+    notAbove: { [labelKey]: labelValueOf('notAbove') },
+  };
+  return (node, decided) =>
+    decided === undefined || node.labels[labelKey] === labelValueOf(decided) ? undefined : changes[decided];
 }
 
 function changesInRename({ labelKey, mayRelease, previousInForce }: NodeLabelsInput, previousKey: string): Decide {
@@ -35,7 +41,8 @@ function changesInRename({ labelKey, mayRelease, previousInForce }: NodeLabelsIn
     const present = node.labels[labelKey];
     const previous = node.labels[previousKey];
     // A node that cannot be decided now keeps the verdict that its old label holds.
-    const desired = decided ?? (present === undefined ? labelValueOf(previous) : undefined);
+    const side = decided ?? (present === undefined ? sideOfLabel(previous) : undefined);
+    const desired = side && labelValueOf(side);
     const change: Record<string, LabelValue | null> = {};
     if (desired !== undefined && present !== desired) change[labelKey] = desired;
     if (previousInForce && desired !== undefined && previous !== desired) change[previousKey] = desired;
@@ -55,7 +62,7 @@ export function decideNodeLabels(input: NodeLabelsInput): LabelChanges {
   const changeOf = previousKey === undefined ? changesUnder(labelKey) : changesInRename(input, previousKey);
   const changes = new Map<string, LabelChange>();
   nodes.forEach((node, place) => {
-    const change = changeOf(node, verdicts[place]?.label);
+    const change = changeOf(node, verdicts[place]?.side);
     if (change !== undefined) changes.set(node.name, change);
   });
   return changes;

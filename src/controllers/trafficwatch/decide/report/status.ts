@@ -4,6 +4,7 @@ import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percen
 import type { NodeView, Observation } from '../../observe/observation.ts';
 import { decideConditions } from './conditions.ts';
 import type { Failure } from '../failure.ts';
+import { sideOfLabel } from '../labels/labelValue.ts';
 import { measuredNodes, placesOf } from '../verdict/measuredNodes.ts';
 import { wasDecided, type Plan } from '../plan.ts';
 import { alwaysListed, MAX_NODES_IN_FULL, selectNodes } from './statusNodes.ts';
@@ -18,7 +19,7 @@ function toTimestamp(ms: number): string {
 
 /** What the scheduler goes by: the label that the node gets now, or else the one it has. */
 function isUnfit({ keys }: Observation, node: NodeView, verdict: NodeVerdict): boolean {
-  return (verdict.label ?? node.labels[keys.spec ?? '']) === 'true';
+  return (verdict.side ?? sideOfLabel(node.labels[keys.spec ?? ''])) === 'above';
 }
 
 /**
@@ -28,7 +29,7 @@ function isUnfit({ keys }: Observation, node: NodeView, verdict: NodeVerdict): b
 function sinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string | undefined {
   const before = o.watch.status?.nodes?.[node.name];
   if (before) return before.verdict === verdict.verdict ? before.since : toTimestamp(o.now);
-  const unchanged = verdict.label !== undefined && node.labels[o.keys.spec ?? ''] === verdict.label;
+  const unchanged = verdict.side !== undefined && sideOfLabel(node.labels[o.keys.spec ?? '']) === verdict.side;
   return unchanged && o.nodes.length > MAX_NODES_IN_FULL ? undefined : toTimestamp(o.now);
 }
 

@@ -33,7 +33,7 @@ describe('beyond 100 nodes', () => {
       const nodes = names
         .slice(0, count)
         .map((name, place) => ({ node: { name, labels: {}, createdAt: 0 }, place, passes: [] }));
-      const decided = nodes.map(() => ({ verdict, reason: '', message: '', label: undefined }));
+      const decided = nodes.map(() => ({ verdict, reason: '', message: '', side: undefined }));
       return selectNodes(nodes, decided).length;
     };
     const limits = [listed(100, 'Fit'), listed(300, 'Unfit'), listed(300, 'Fit')];

@@ -3,6 +3,7 @@ import { thresholdOf, type TrafficWatch, type TrafficWatchStatus } from '../../.
 import type { Condition } from '../../../../runtime/controller/conditions.ts';
 import type { Observation } from '../../observe/observation.ts';
 import type { Failure } from '../failure.ts';
+import { sideOfLabel } from '../labels/labelValue.ts';
 import type { Plan } from '../plan.ts';
 import { MAX_NODES_IN_FULL } from './statusNodes.ts';
 
@@ -85,8 +86,8 @@ function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to
     // What a rival writes is no verdict.
     if (contested.has(name) || !plan.labels.has(name)) return [];
     const verdict = plan.verdicts[place];
-    const wasUnfit = o.keys.claimed.some((key) => labels[key] === 'true');
-    if (verdict?.label === undefined || verdict.verdict !== to || wasUnfit === (to === 'Unfit')) return [];
+    const wasUnfit = o.keys.claimed.some((key) => sideOfLabel(labels[key]) === 'above');
+    if (verdict?.side === undefined || verdict.verdict !== to || wasUnfit === (to === 'Unfit')) return [];
     return [{ name, percent: after.nodes?.[name]?.currentBandwidthPercent ?? '' }];
   });
 }

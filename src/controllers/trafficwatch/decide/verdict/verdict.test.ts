@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { usage } from '../../testing/observations.ts';
-import { decideVerdict, labelValueOf, type LabelValue, type VerdictInput } from './verdict.ts';
+import type { Side } from './side.ts';
+import { decideVerdict, type VerdictInput } from './verdict.ts';
 
 const node = (percent: number | undefined) => usage('n1', percent);
 
@@ -9,10 +10,10 @@ interface Row {
   why: string;
   now: number | undefined;
   before: number | undefined;
-  label?: LabelValue;
+  labelled?: Side;
   verdict: string;
   reason: string;
-  writes?: LabelValue;
+  writes?: Side;
 }
 
 const ROWS: Row[] = [
@@ -22,25 +23,32 @@ const ROWS: Row[] = [
     before: 30,
     verdict: 'Unfit',
     reason: 'AboveThreshold',
-    writes: 'true',
+    writes: 'above',
   },
-  { why: 'two passes below settle it', now: 1, before: 2, verdict: 'Fit', reason: 'BelowThreshold', writes: 'false' },
+  {
+    why: 'two passes below settle it',
+    now: 1,
+    before: 2,
+    verdict: 'Fit',
+    reason: 'BelowThreshold',
+    writes: 'notAbove',
+  },
   {
     why: 'exactly the threshold is not above it',
     now: 10,
     before: 10,
     verdict: 'Fit',
     reason: 'BelowThreshold',
-    writes: 'false',
+    writes: 'notAbove',
   },
   {
     why: 'two passes overrule the label',
     now: 20,
     before: 30,
-    label: 'false',
+    labelled: 'notAbove',
     verdict: 'Unfit',
     reason: 'AboveThreshold',
-    writes: 'true',
+    writes: 'above',
   },
   { why: 'one pass alone writes no first label', now: 20, before: undefined, verdict: 'Unknown', reason: 'FirstPass' },
   {
@@ -54,34 +62,34 @@ const ROWS: Row[] = [
     why: 'the label is the verdict before: one pass does not change it',
     now: 20,
     before: 1,
-    label: 'false',
+    labelled: 'notAbove',
     verdict: 'Fit',
     reason: 'AwaitingSecondPass',
-    writes: 'false',
+    writes: 'notAbove',
   },
   {
     why: 'after a restart the label stands',
     now: 20,
     before: undefined,
-    label: 'true',
+    labelled: 'above',
     verdict: 'Unfit',
     reason: 'AboveThreshold',
-    writes: 'true',
+    writes: 'above',
   },
   {
     why: 'after a restart one differing pass changes nothing',
     now: 1,
     before: undefined,
-    label: 'true',
+    labelled: 'above',
     verdict: 'Unfit',
     reason: 'AwaitingSecondPass',
-    writes: 'true',
+    writes: 'above',
   },
   {
     why: 'no figure: unknown, and the label stays',
     now: undefined,
     before: 20,
-    label: 'true',
+    labelled: 'above',
     verdict: 'Unknown',
     reason: 'NoSeries',
   },
@@ -89,57 +97,57 @@ const ROWS: Row[] = [
 ];
 
 describe('decideVerdict', () => {
-  test.each(ROWS)('$why', ({ now, before, label, verdict, reason, writes }) => {
-    const input = { maxPercent: 10, passes: [node(now), node(before)], label, passError: undefined };
+  test.each(ROWS)('$why', ({ now, before, labelled, verdict, reason, writes }) => {
+    const input = { maxPercent: 10, passes: [node(now), node(before)], labelled, passError: undefined };
     expect(decideVerdict(input)).toMatchObject({ verdict, reason });
-    expect(decideVerdict(input).label).toBe(writes);
+    expect(decideVerdict(input).side).toBe(writes);
   });
 
   it('says why there can be no figures, and leaves the label as it is', () => {
     const notMeasurable = { reason: 'NodeNotReady', message: 'switched off' } as const;
-    const input = { maxPercent: 10, label: 'true', passError: undefined, notMeasurable } as const;
+    const input = { maxPercent: 10, labelled: 'above', passError: undefined, notMeasurable } as const;
     expect(decideVerdict({ ...input, passes: [node(undefined), node(20)] })).toEqual({
       verdict: 'Unknown',
       ...notMeasurable,
-      label: undefined,
+      side: undefined,
     });
     // A figure counts, whatever the Node says of itself.
     expect(decideVerdict({ ...input, passes: [node(30), node(20)] })).toMatchObject({
       verdict: 'Unfit',
-      label: 'true',
+      side: 'above',
     });
   });
 
   it('says why the pass failed rather than that the node has no series', () => {
     const passError = { reason: 'PrometheusUnreachable', message: 'refused' };
-    const input = { maxPercent: 10, passes: [undefined, node(20)], label: 'true' as const, passError };
+    const input = { maxPercent: 10, passes: [undefined, node(20)], labelled: 'above' as const, passError };
     expect(decideVerdict(input)).toMatchObject({
       verdict: 'Unknown',
       reason: 'PrometheusUnreachable',
-      label: undefined,
+      side: undefined,
     });
   });
 
   const percent = fc.option(fc.double({ min: 0, max: 200, noNaN: true }), { nil: undefined });
-  const label = fc.constantFrom<LabelValue | undefined>('true', 'false', undefined);
+  const label = fc.constantFrom<Side | undefined>('above', 'notAbove', undefined);
   const inputs: fc.Arbitrary<VerdictInput> = fc
     .tuple(fc.double({ min: 0, max: 120, noNaN: true }), percent, percent, label)
     .map(([maxPercent, now, before, l]) => ({
       maxPercent,
       passes: [node(now), node(before)],
-      label: l,
+      labelled: l,
       passError: undefined,
     }));
 
   it('changes a label, or writes a first one, only when two passes agree', () => {
     fc.assert(
       fc.property(inputs, (input) => {
-        const { label: written } = decideVerdict(input);
-        if (written === undefined || written === input.label) return;
+        const { side: written } = decideVerdict(input);
+        if (written === undefined || written === input.labelled) return;
         const percents = input.passes.map((usage) => usage?.percent);
         expect(percents).not.toContain(undefined);
         const sides = percents.map((value) => value !== undefined && value > input.maxPercent);
-        expect(sides).toEqual([written === 'true', written === 'true']);
+        expect(sides).toEqual([written === 'above', written === 'above']);
       }),
     );
   });
@@ -147,7 +155,7 @@ describe('decideVerdict', () => {
   it('never makes a verdict of a missing figure', () => {
     fc.assert(
       fc.property(inputs, (input) => {
-        const { verdict, label: written } = decideVerdict({ ...input, passes: [node(undefined), input.passes[1]] });
+        const { verdict, side: written } = decideVerdict({ ...input, passes: [node(undefined), input.passes[1]] });
         expect([verdict, written]).toEqual(['Unknown', undefined]);
       }),
     );
@@ -157,31 +165,19 @@ describe('decideVerdict', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const first = decideVerdict(input);
-        expect(decideVerdict({ ...input, label: first.label ?? input.label }).label ?? input.label).toBe(
-          first.label ?? input.label,
+        expect(decideVerdict({ ...input, labelled: first.side ?? input.labelled }).side ?? input.labelled).toBe(
+          first.side ?? input.labelled,
         );
       }),
     );
   });
 });
 
-describe('labelValueOf', () => {
-  it('takes an odd value for none, so that it is decided anew', () => {
-    expect(['true', 'false', 'yes', '', undefined].map(labelValueOf)).toEqual([
-      'true',
-      'false',
-      undefined,
-      undefined,
-      undefined,
-    ]);
-  });
-});
-
 describe('a node whose capacity fell', () => {
   const fell = { capacityBytesPerSecond: 1.25e9, drop: { fromBytesPerSecond: 2.5e9, devices: ['bond0'] } };
-  const verdict = (percent: number, label?: LabelValue) => {
+  const verdict = (percent: number, labelled?: Side) => {
     const found = usage('n1', percent, fell);
-    return decideVerdict({ maxPercent: 50, passes: [found, found], label, passError: undefined });
+    return decideVerdict({ maxPercent: 50, passes: [found, found], labelled, passError: undefined });
   };
 
   it('is unfit by what it has now, and says so where it would not be by what it had', () => {
@@ -189,10 +185,10 @@ describe('a node whose capacity fell', () => {
       verdict: 'Unfit',
       reason: 'CapacityFell',
       message: 'above the threshold in two passes in a row; capacity fell from 20Gbit to 10Gbit (bond0)',
-      label: 'true',
+      side: 'above',
     });
     const passes = [usage('n1', 80, fell), usage('n1', undefined)];
-    expect(decideVerdict({ maxPercent: 50, passes, label: 'true', passError: undefined })).toMatchObject({
+    expect(decideVerdict({ maxPercent: 50, passes, labelled: 'above', passError: undefined })).toMatchObject({
       reason: 'CapacityFell',
     });
   });

@@ -3,9 +3,7 @@ import { isNotMeasurable, type NotMeasurable } from '../../../../nodes/notMeasur
 import { describeDrop, isAboveForDrop } from '../../../../usage/evaluate/capacityDrop.ts';
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import { once } from '../once.ts';
-
-/** The value of the node label: whether the node is unfit. */
-export type LabelValue = 'true' | 'false';
+import { sideOf, type Side } from './side.ts';
 
 /** What is known of one node when its verdict is due. */
 export interface VerdictInput {
@@ -13,8 +11,8 @@ export interface VerdictInput {
   readonly maxPercent: number;
   /** Usage in the last passes, newest first; undefined where a pass failed or does not know the node. */
   readonly passes: readonly (NodeUsage | undefined)[];
-  /** The label that the node carries: the verdict before this one. Undefined when it has none, or an odd value. */
-  readonly label: LabelValue | undefined;
+  /** The side that the label of the node stands for: the verdict before this one. Undefined when there is none. */
+  readonly labelled: Side | undefined;
   /** Why there can be no figure of the node; undefined where there should be one. */
   readonly notMeasurable?: NotMeasurable | undefined;
   /** Why the newest pass as a whole failed, if it did. */
@@ -26,8 +24,8 @@ export interface NodeVerdict {
   readonly verdict: Verdict;
   readonly reason: string;
   readonly message: string;
-  /** The label that the node should carry; undefined means that it stays as it is. */
-  readonly label: LabelValue | undefined;
+  /** The side that the label of the node should stand for; undefined means that the label stays as it is. */
+  readonly side: Side | undefined;
 }
 
 type VerdictCounts = Readonly<Record<Verdict, number>>;
@@ -52,25 +50,19 @@ const unknown = (reason: string, message: string): NodeVerdict => ({
   verdict: 'Unknown',
   reason,
   message,
-  label: undefined,
+  side: undefined,
 });
 
-const settled = (label: LabelValue, reason: string, message: string): NodeVerdict => ({
-  verdict: label === 'true' ? 'Unfit' : 'Fit',
+const settled = (side: Side, reason: string, message: string): NodeVerdict => ({
+  verdict: side === 'above' ? 'Unfit' : 'Fit',
   reason,
   message,
-  label,
+  side,
 });
 
 /** What most nodes get in most passes is one object for all of them. */
-const BELOW_TWICE = settled('false', 'BelowThreshold', 'not above the threshold in two passes in a row');
-const BELOW_AS_LABELLED = settled('false', 'BelowThreshold', 'not above the threshold, as the label says');
-
-/** Which side of the threshold a pass saw the node on; undefined when the pass has no figure for it. */
-function sideOf(usage: NodeUsage | undefined, maxPercent: number): LabelValue | undefined {
-  if (usage?.percent === undefined) return undefined;
-  return usage.percent > maxPercent ? 'true' : 'false';
-}
+const BELOW_TWICE = settled('notAbove', 'BelowThreshold', 'not above the threshold in two passes in a row');
+const BELOW_AS_LABELLED = settled('notAbove', 'BelowThreshold', 'not above the threshold, as the label says');
 
 const passFailed: Check = ({ passError }) => passError && unknown(passError.reason, passError.message);
 
@@ -89,18 +81,18 @@ function above(message: string, usage: NodeUsage | undefined, maxPercent: number
 const twoPassesAgree: Check = ({ passes: [current, previous], maxPercent }) => {
   const side = sideOf(current, maxPercent);
   if (side === undefined || side !== sideOf(previous, maxPercent)) return undefined;
-  return side === 'true'
+  return side === 'above'
     ? settled(side, ...above('above the threshold in two passes in a row', current, maxPercent))
     : BELOW_TWICE;
 };
 
-const labelStands: Check = ({ passes: [current], maxPercent, label }) => {
-  if (label === undefined) return undefined;
-  if (sideOf(current, maxPercent) !== label) {
-    return settled(label, 'AwaitingSecondPass', 'one pass differs from the label; a second one would change it');
+const labelStands: Check = ({ passes: [current], maxPercent, labelled }) => {
+  if (labelled === undefined) return undefined;
+  if (sideOf(current, maxPercent) !== labelled) {
+    return settled(labelled, 'AwaitingSecondPass', 'one pass differs from the label; a second one would change it');
   }
-  return label === 'true'
-    ? settled(label, ...above('above the threshold, as the label says', current, maxPercent))
+  return labelled === 'above'
+    ? settled(labelled, ...above('above the threshold, as the label says', current, maxPercent))
     : BELOW_AS_LABELLED;
 };
 
@@ -134,9 +126,4 @@ export function decideVerdict(input: VerdictInput): NodeVerdict {
     if (verdict) return verdict;
   }
   throw new Error('unreachable: the last check always answers');
-}
-
-/** Reads a label value; anything but "true" and "false" counts as none, so that it is decided anew. */
-export function labelValueOf(value: string | undefined): LabelValue | undefined {
-  return value === 'true' || value === 'false' ? value : undefined;
 }
