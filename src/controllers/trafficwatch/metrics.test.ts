@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import type { Verdict } from '../../api/trafficwatch/schema.ts';
-import type { NodeVerdict } from './decide/verdict/verdict.ts';
+import type { NodeVerdict } from './decide/verdict/nodeVerdict.ts';
 import { createTrafficWatchMetrics, MAX_NODES_SHOWN } from './metrics.ts';
 
 const verdicts = (of: Record<string, Verdict>): [nodes: { name: string }[], verdicts: NodeVerdict[]] => [

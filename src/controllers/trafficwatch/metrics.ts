@@ -1,7 +1,8 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
 import type { Verdict } from '../../api/trafficwatch/schema.ts';
-import { countNotMeasurable, countVerdicts, type NodeVerdict } from './decide/verdict/verdict.ts';
+import { countNotMeasurable, countVerdicts } from './decide/verdict/counts.ts';
+import type { NodeVerdict } from './decide/verdict/nodeVerdict.ts';
 import type { NodeView } from './observe/observation.ts';
 
 /** Seconds. A pass over ten thousand nodes takes a quarter of one; their first labels half a minute. */

@@ -12,7 +12,8 @@ import { sideOfLabel } from './labels/labelValue.ts';
 import { decideNodeLabels, releaseLabels, type LabelChanges } from './labels/nodeLabels.ts';
 import { ownerBefore } from './labels/ownership.ts';
 import { passFailureOf } from './report/passFailure.ts';
-import { decideVerdict, type NodeVerdict } from './verdict/verdict.ts';
+import type { NodeVerdict } from './verdict/nodeVerdict.ts';
+import { decideVerdict } from './verdict/verdict.ts';
 
 /** Why a TrafficWatch cannot go on until somebody changes something. */
 export interface Stall {

@@ -1,6 +1,6 @@
 import type { NodeView } from '../../observe/observation.ts';
 import type { Side } from '../verdict/side.ts';
-import type { NodeVerdict } from '../verdict/verdict.ts';
+import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 import { labelValueOf, sideOfLabel, type LabelValue } from './labelValue.ts';
 
 /** Label keys of one Node to set, or to take off (null): the `metadata.labels` of a merge patch. */

@@ -8,7 +8,8 @@ import { sideOfLabel } from '../labels/labelValue.ts';
 import { measuredNodes, placesOf } from '../verdict/measuredNodes.ts';
 import { wasDecided, type Plan } from '../plan.ts';
 import { alwaysListed, MAX_NODES_IN_FULL, selectNodes } from './statusNodes.ts';
-import { countVerdicts, type NodeVerdict } from '../verdict/verdict.ts';
+import { countVerdicts } from '../verdict/counts.ts';
+import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 
 /** Beyond MAX_NODES_IN_FULL nodes, figures that changed alone are written once in this time: seconds. */
 const FIGURES_INTERVAL_SECONDS = 60;

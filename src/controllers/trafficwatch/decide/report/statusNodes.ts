@@ -1,7 +1,7 @@
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeView } from '../../observe/observation.ts';
 import { once } from '../once.ts';
-import type { NodeVerdict } from '../verdict/verdict.ts';
+import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 
 /** Up to this many nodes the status lists all of them; etcd takes at most 1.5 MiB an object, and people read less. */
 export const MAX_NODES_IN_FULL = 100;

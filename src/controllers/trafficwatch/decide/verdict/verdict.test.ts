@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { usage } from '../../testing/observations.ts';
 import type { Side } from './side.ts';
-import { decideVerdict, type VerdictInput } from './verdict.ts';
+import type { VerdictInput } from './policy.ts';
+import { decideVerdict } from './verdict.ts';
 
 const node = (percent: number | undefined) => usage('n1', percent);
 

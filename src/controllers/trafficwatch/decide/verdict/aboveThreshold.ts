@@ -1,0 +1,15 @@
+import { describeDrop, isAboveForDrop } from '../../../../usage/evaluate/capacityDrop.ts';
+import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
+import { settled, type NodeVerdict } from './nodeVerdict.ts';
+
+/**
+ * The verdict of a node above the threshold. The reason is CapacityFell where the node is above only because its
+ * capacity fell: then the network needs repair, and the traffic is as before.
+ *
+ * @param message why the node counts as above
+ * @param usage in the newest pass
+ */
+export function aboveThreshold(message: string, usage: NodeUsage | undefined, maxPercent: number): NodeVerdict {
+  if (!usage || !isAboveForDrop(usage, maxPercent)) return settled('above', 'AboveThreshold', message);
+  return settled('above', 'CapacityFell', `${message}; ${describeDrop(usage) ?? ''}`);
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { usage } from '../../testing/observations.ts';
+import type { NodeVerdict } from './nodeVerdict.ts';
+import { labelStands } from './policies/labelStands.ts';
+import { noFigure } from './policies/noFigure.ts';
+import { passesAgree } from './policies/passesAgree.ts';
+import { passFailed } from './policies/passFailed.ts';
+import { undecided } from './policies/undecided.ts';
+import { POLICIES } from './policies.ts';
+import type { VerdictInput } from './policy.ts';
+
+const measured = (...percents: (number | undefined)[]): Pick<VerdictInput, 'passes'> => ({
+  passes: percents.map((percent) => usage('n1', percent)),
+});
+const input = (changes: Partial<VerdictInput>): VerdictInput => ({
+  maxPercent: 10,
+  passes: [],
+  labelled: undefined,
+  passError: undefined,
+  ...changes,
+});
+const PASS_ERROR = { reason: 'PrometheusDeadline', message: 'too slow' };
+const reasonOf = (verdict: NodeVerdict | undefined): string | undefined => verdict?.reason;
+
+describe('a policy does not apply', () => {
+  it.each([
+    ['passFailed to a pass with an answer', passFailed, input(measured(undefined))],
+    ['noFigure to a node with a figure, even of nought', noFigure, input(measured(0))],
+    ['passesAgree to passes on both sides', passesAgree, input(measured(11, 10))],
+    ['passesAgree to the first pass', passesAgree, input(measured(11))],
+    ['passesAgree where the pass before has no figure', passesAgree, input(measured(11, undefined))],
+    ['labelStands to a node without a label', labelStands, input(measured(11, 1))],
+  ])('%s', (_what, policy, given) => {
+    expect(policy(given)).toBeUndefined();
+  });
+});
+
+describe('POLICIES', () => {
+  it('has the reason of a failed pass before the missing figure of the node', () => {
+    const given = input({ passError: PASS_ERROR, passes: [undefined, usage('n1', 20)] });
+    expect(POLICIES.map((policy) => reasonOf(policy(given))).find(Boolean)).toBe('PrometheusDeadline');
+  });
+
+  it('lets passes that agree overrule the label', () => {
+    expect(POLICIES.indexOf(passesAgree)).toBeLessThan(POLICIES.indexOf(labelStands));
+  });
+
+  it('ends with a policy that applies to every node', () => {
+    expect(POLICIES.at(-1)).toBe(undecided);
+    const every = [input({}), input(measured(1)), input(measured(1, 20)), input({ passError: PASS_ERROR })];
+    expect(every.map((given) => reasonOf(undecided(given)))).toEqual([
+      'FirstPass',
+      'FirstPass',
+      'PassesDisagree',
+      'FirstPass',
+    ]);
+  });
+
+  it('looks no further back than the passes that have to agree', () => {
+    expect(passesAgree(input(measured(20, 20, 1, 1)))).toMatchObject({ verdict: 'Unfit' });
+  });
+});

@@ -1,0 +1,12 @@
+import { labelStands } from './policies/labelStands.ts';
+import { noFigure } from './policies/noFigure.ts';
+import { passesAgree } from './policies/passesAgree.ts';
+import { passFailed } from './policies/passFailed.ts';
+import { undecided } from './policies/undecided.ts';
+import type { Policy } from './policy.ts';
+
+/**
+ * The policies of the verdict, in the order in which they are asked; the first that applies decides. The last one
+ * applies to every node. To add a policy, add its file to policies/ and its line here.
+ */
+export const POLICIES: readonly Policy[] = [passFailed, noFigure, passesAgree, labelStands, undecided];
