@@ -22,6 +22,7 @@ import { createTrafficWatchMetrics, type TrafficWatchMetrics } from './metrics.t
 import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
 import { carriesOrphan, lookIfNews } from './observe/nodeNews.ts';
 import { BY_LABEL_KEY, claimedKeys, type Sources } from './observe/observe.ts';
+import { PassViews } from './observe/passViews.ts';
 import { isOwnedBy } from './decide/deployment/deployment.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
@@ -86,6 +87,7 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
     measurementProblems: o.measurementProblems,
     watches: o.watches.lister,
     nodes: o.nodes.lister,
+    passViews: new PassViews(),
     unmeasured: o.unmeasured,
     deployments: upToDate(o.deployments),
     deploymentsRefusal: () => o.deployments.refusal,

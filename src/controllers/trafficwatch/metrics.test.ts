@@ -1,12 +1,14 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import type { Verdict } from '../../api/trafficwatch/schema.ts';
+import { countVerdicts } from './decide/verdict/counts.ts';
 import type { NodeVerdict } from './decide/verdict/nodeVerdict.ts';
-import { createTrafficWatchMetrics, MAX_NODES_SHOWN } from './metrics.ts';
+import { createTrafficWatchMetrics, MAX_NODES_SHOWN, type DecidedNodes } from './metrics.ts';
 
-const verdicts = (of: Record<string, Verdict>): [nodes: { name: string }[], verdicts: NodeVerdict[]] => [
+const decided = (verdicts: readonly NodeVerdict[]): DecidedNodes => ({ verdicts, counts: countVerdicts(verdicts) });
+const verdicts = (of: Record<string, Verdict>): [nodes: { name: string }[], decided: DecidedNodes] => [
   Object.keys(of).map((name) => ({ name })),
-  Object.values(of).map((verdict) => ({ verdict, reason: '', message: '', side: undefined })),
+  decided(Object.values(of).map((verdict) => ({ verdict, reason: '', message: '', side: undefined }))),
 ];
 
 function metrics() {
@@ -45,9 +47,14 @@ describe('traffic_operator_node_unfit', () => {
 describe('nodes that cannot be measured', () => {
   it('are not counted among those of which figures are missing', async () => {
     const { shown, series } = metrics();
-    const [nodes, [fit, missing]] = verdicts({ n1: 'Fit', n2: 'Unknown', win: 'Unknown', off: 'Unknown' });
+    const [
+      nodes,
+      {
+        verdicts: [fit, missing],
+      },
+    ] = verdicts({ n1: 'Fit', n2: 'Unknown', win: 'Unknown', off: 'Unknown' });
     const reasons = ['NotMeasurable', 'NodeNotReady'].map((reason) => ({ ...missing!, reason }));
-    shown.record('shop/web', nodes, [fit!, missing!, ...reasons]);
+    shown.record('shop/web', nodes, decided([fit!, missing!, ...reasons]));
     expect((await series('trafficwatch_nodes')).map((text) => text.replace(/.*verdict=/, ''))).toEqual([
       '"Fit"} 1',
       '"Unfit"} 0',
@@ -136,7 +143,7 @@ describe('traffic_operator_trafficwatch_nodes', () => {
   it('is missing where nothing was decided, and goes with its TrafficWatch', async () => {
     const { shown, series } = metrics();
     for (const key of ['shop/web', 'shop/api', 'shop/stalled']) shown.record(key, ...verdicts({ n1: 'Unfit' }));
-    shown.record('shop/stalled', [{ name: 'n1' }], []);
+    shown.record('shop/stalled', [{ name: 'n1' }], decided([]));
     shown.forget('shop/api');
     expect(await series('trafficwatch_nodes')).toEqual([of('Fit', 0), of('Unfit', 1), of('Unknown', 0)]);
   });

@@ -1,7 +1,7 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
 import type { Verdict } from '../../api/trafficwatch/schema.ts';
-import { countNotMeasurable, countVerdicts } from './decide/verdict/counts.ts';
+import { countVerdicts, type VerdictCounts } from './decide/verdict/counts.ts';
 import type { NodeVerdict } from './decide/verdict/nodeVerdict.ts';
 import type { NodeView } from './observe/observation.ts';
 
@@ -14,13 +14,19 @@ const SETTLED_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
  */
 export const MAX_NODES_SHOWN = 500;
 
+/** The verdicts of nodes, in their order, and their counts; none when nothing was decided. */
+export interface DecidedNodes {
+  readonly verdicts: readonly NodeVerdict[];
+  readonly counts: VerdictCounts;
+}
+
 /** What the verdicts look like from outside. */
 export interface TrafficWatchMetrics {
   /**
    * @param key namespace/name
-   * @param verdicts of the nodes, in their order; none when nothing was decided
+   * @param decided of the nodes, in their order
    */
-  record(key: string, nodes: readonly Pick<NodeView, 'name'>[], verdicts: readonly NodeVerdict[]): void;
+  record(key: string, nodes: readonly Pick<NodeView, 'name'>[], decided: DecidedNodes): void;
   /** What the leader found for the status of the TrafficWatch `key`. */
   ready(key: string, ready: boolean): void;
   /** The nodes without figures that can have none, by name. */
@@ -51,8 +57,8 @@ function watchLabels(key: string): WatchLabels {
  */
 function shownNodes(
   nodes: readonly Pick<NodeView, 'name'>[],
-  verdicts: readonly NodeVerdict[],
-  { counts, before }: { counts: Readonly<Record<Verdict, number>>; before: Shown },
+  { verdicts, counts }: DecidedNodes,
+  before: Shown,
 ): Shown {
   const shown = new Map<string, number>();
   const show = (wanted: Verdict, value: number): void => {
@@ -108,13 +114,12 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
     }
   };
   return {
-    record: (key, nodes, verdicts) => {
-      const counts = countVerdicts(verdicts);
-      const notMeasurable = countNotMeasurable(verdicts);
-      const shownCounts = { ...counts, Unknown: counts.Unknown - notMeasurable, NotMeasurable: notMeasurable };
+    record: (key, nodes, decided) => {
+      const { counts, verdicts } = decided;
+      const shownCounts = { ...counts, Unknown: counts.Unknown - counts.NotMeasurable };
       showCounts(key, shownCounts, verdicts.length > 0);
       const before = shownBefore.get(key) ?? NONE;
-      showNodes(key, before, shownNodes(nodes, verdicts, { counts, before }));
+      showNodes(key, before, shownNodes(nodes, decided, before));
     },
   };
 }
@@ -160,7 +165,7 @@ export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetri
     registers: [registry],
   });
   const forget = (key: string): void => {
-    record(key, [], []);
+    record(key, [], { verdicts: [], counts: countVerdicts([]) });
     readiness.remove(watchLabels(key));
   };
   return {

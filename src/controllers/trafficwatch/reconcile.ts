@@ -118,7 +118,7 @@ export async function reconcile(
     return undefined;
   }
   const plan = decidePlan(observation);
-  d.metrics.record(key, observation.nodes, plan.verdicts);
+  d.metrics.record(key, observation.view.nodes, plan);
   if (!d.isLeader()) return undefined;
   d.podRejections.tell(observation);
   const outcome = await tellingProgress(d, observation, plan, () => act(observation, plan, d.writers));

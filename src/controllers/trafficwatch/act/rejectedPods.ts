@@ -71,9 +71,9 @@ function rejectionOf({ metadata, node = '', failedAt }: FailedPod): Rejection {
 }
 
 /** By the key in use and, in a rename, by the other one: the pods may be scheduled by either. */
-function unfitNodesOf({ keys, nodes }: Observation): Set<string> {
+function unfitNodesOf({ keys, view }: Observation): Set<string> {
   return new Set(
-    nodes
+    view.nodes
       .filter(({ labels }) => keys.claimed.some((key) => sideOfLabel(labels[key]) === 'above'))
       .map(({ name }) => name),
   );

@@ -1,18 +1,18 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { placementOf } from '../../../api/trafficwatch/placement.ts';
 import { parseTrafficWatchSpec, thresholdOf, type TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
-import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Claim, Observation } from '../observe/observation.ts';
 import { FINALIZER } from '../names.ts';
 import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
 import { decideContention, type ContendedLabel, type LabelRef } from './labels/labelContention.ts';
-import { measuredNodes } from './verdict/measuredNodes.ts';
 import { sideOfLabel } from './labels/labelValue.ts';
 import { decideNodeLabels, releaseLabels, type LabelChanges } from './labels/nodeLabels.ts';
 import { ownerBefore } from './labels/ownership.ts';
 import { passFailureOf } from './report/passFailure.ts';
+import { countVerdicts, type VerdictCounts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
+import { PASSES_TO_AGREE } from './verdict/policies/passesAgree.ts';
 import { decideVerdict } from './verdict/verdict.ts';
 
 /** Why a TrafficWatch cannot go on until somebody changes something. */
@@ -37,6 +37,7 @@ export interface Plan {
    * and what was made from them took a third of the CPU time of a pass with fifty TrafficWatches.
    */
   readonly verdicts: readonly NodeVerdict[];
+  readonly counts: VerdictCounts;
   readonly stall: Stall | undefined;
   /** Two passes with data have been seen, now or before. */
   readonly decided: boolean;
@@ -54,6 +55,7 @@ const NOTHING: Plan = {
   labelsAtRest: [],
   deployment: undefined,
   verdicts: [],
+  counts: countVerdicts([]),
   stall: undefined,
   decided: false,
   labelKey: undefined,
@@ -72,7 +74,7 @@ function claimedBySpec(o: Observation, key: string): boolean {
 function planDeletion(o: Observation): Plan {
   if (!o.watch.metadata?.finalizers?.includes(FINALIZER)) return { ...NOTHING, finalizer: 'Remove' };
   const mine = o.keys.claimed.filter((key) => !claimedBySpec(o, key) && !ownedByAnother(o, key));
-  return { ...NOTHING, finalizer: 'Remove', labels: releaseLabels(o.nodes, mine) };
+  return { ...NOTHING, finalizer: 'Remove', labels: releaseLabels(o.view.nodes, mine) };
 }
 
 function ownedByAnother(o: Observation, key: string): Claim | undefined {
@@ -93,12 +95,6 @@ function frozenLabels(o: Observation): string {
   return `; until that is resolved the labels ${key} stay as they are and follow the traffic no more`;
 }
 
-function hasMeasuredNode(snapshot: Snapshot | undefined): boolean {
-  if (!snapshot?.ok) return false;
-  for (const usage of snapshot.nodes.values()) if (usage.percent !== undefined) return true;
-  return false;
-}
-
 /** What the status remembers. One that another release or PKopel/traffic-operator wrote has `ready` alone. */
 export function wasDecided(status: TrafficWatchStatus | undefined): boolean {
   return status?.decided ?? status?.ready === true;
@@ -106,13 +102,13 @@ export function wasDecided(status: TrafficWatchStatus | undefined): boolean {
 
 /** Two passes in a row with data; once seen it stays, since labels survive restarts and outages. */
 function isDecided(o: Observation): boolean {
-  return wasDecided(o.watch.status) || (hasMeasuredNode(o.passes[0]) && hasMeasuredNode(o.passes[1]));
+  return wasDecided(o.watch.status) || o.view.figures.passesWithData >= PASSES_TO_AGREE;
 }
 
 function decideVerdicts(o: Observation, labelKey: string, previousKey: string | undefined): NodeVerdict[] {
   const maxPercent = thresholdOf(o.watch.spec);
-  const passError = passFailureOf(o.passes[0]);
-  return measuredNodes(o).map(({ node: { name, labels }, passes }) => {
+  const passError = passFailureOf(o.view.passes[0]);
+  return o.view.figures.measured.map(({ node: { name, labels }, passes }) => {
     const label = labels[labelKey] ?? (previousKey === undefined ? undefined : labels[previousKey]);
     const notMeasurable = o.notMeasurable.get(name);
     return decideVerdict({ maxPercent, passError, labelled: sideOfLabel(label), passes, notMeasurable });
@@ -145,12 +141,19 @@ function planLive(o: Observation, labelKey: string): Plan {
   const mayRelease = previousKey !== undefined && inDeployment && !claimedBySpec(o, previousKey);
   const previousInForce = previousKey !== undefined && !inDeployment && !ownedByAnother(o, previousKey);
   const verdicts = decideVerdicts(o, labelKey, previousKey);
-  const wanted = decideNodeLabels({ nodes: o.nodes, verdicts, labelKey, previousKey, mayRelease, previousInForce });
+  const wanted = decideNodeLabels({
+    nodes: o.view.nodes,
+    verdicts,
+    labelKey,
+    previousKey,
+    mayRelease,
+    previousInForce,
+  });
   const { labels, contended, over } = decideContention({
-    nodes: o.nodes,
+    nodes: o.view.nodes,
     keys: o.keys.claimed,
     wanted,
-    pass: o.passes[0]?.pass ?? 0,
+    pass: o.view.passes[0]?.pass ?? 0,
   });
   return {
     finalizer: 'Add',
@@ -159,6 +162,7 @@ function planLive(o: Observation, labelKey: string): Plan {
     labelsAtRest: over,
     deployment,
     verdicts,
+    counts: countVerdicts(verdicts),
     stall,
     decided,
     labelKey: keyInUse(o, labelKey, previousKey, inDeployment),
@@ -170,7 +174,7 @@ function planLive(o: Observation, labelKey: string): Plan {
 /** The old key stays the one in use until the Deployment has left it and no node carries it, or another inherits it. */
 function keyInUse(o: Observation, labelKey: string, previousKey: string | undefined, inDeployment: boolean): string {
   if (previousKey === undefined) return labelKey;
-  const released = claimedBySpec(o, previousKey) || o.nodes.every((n) => n.labels[previousKey] === undefined);
+  const released = claimedBySpec(o, previousKey) || o.view.nodes.every((n) => n.labels[previousKey] === undefined);
   return inDeployment && released ? labelKey : previousKey;
 }
 

@@ -1,6 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { NotMeasurable } from '../../../nodes/notMeasurable.ts';
+import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Failure } from '../decide/failure.ts';
 
@@ -24,6 +25,42 @@ export interface NodeView {
   readonly createdAt: number;
   /** What this process wrote there lately, by label key; absent where it wrote nothing. */
   readonly writes?: Readonly<Record<string, LabelWrite>> | undefined;
+}
+
+/** A node and its usage in the last passes. */
+export interface MeasuredNode {
+  readonly node: NodeView;
+  /** Its place among the nodes, from 0. */
+  readonly place: number;
+  /** Newest pass first; undefined where the pass failed or does not know the node. */
+  readonly passes: readonly (NodeUsage | undefined)[];
+}
+
+/** What follows from the nodes and the passes alone, whatever the TrafficWatch. Each value is computed when it is read first. */
+export interface PassFigures {
+  /** One for each node, in their order. */
+  readonly measured: readonly MeasuredNode[];
+  /** Node name -> its place among the nodes, from 0. */
+  readonly places: ReadonlyMap<string, number>;
+  /** How many passes in a row, from the newest back, have a figure of any node. */
+  readonly passesWithData: number;
+  /** The nodes of which the newest pass has no figure, in their order. */
+  readonly unmeasured: readonly NodeView[];
+  /** One text for each node whose capacity fell, sorted by node: 'n1: capacity fell from ...'. */
+  readonly capacityDrops: readonly string[];
+  /** Names of the nodes that the newest pass measured without a driver of any device, sorted. */
+  readonly withoutDrivers: readonly string[];
+  /** The nodes with the highest figures, highest first, as many as a long status has places for them. */
+  readonly hottest: readonly MeasuredNode[];
+}
+
+/** The nodes and the passes as all TrafficWatches see them. */
+export interface PassView {
+  readonly nodes: readonly NodeView[];
+  /** The last passes over Prometheus, newest first; empty before the first one has ended. */
+  readonly passes: readonly Snapshot[];
+  /** Computed for the view that is read, and kept until another one is read: do not hold on to the result. */
+  readonly figures: PassFigures;
 }
 
 /** What keeps the operator from measuring as it should; the message says of what, and why. */
@@ -64,15 +101,14 @@ export interface Observation {
   readonly keys: LabelKeys;
   /** Label key -> who else claims it, for the keys that this TrafficWatch uses. */
   readonly claims: ReadonlyMap<string, readonly Claim[]>;
-  readonly nodes: readonly NodeView[];
+  /** The nodes and the passes; shared with the observations of other TrafficWatches. */
+  readonly view: PassView;
   /** The Deployment of the TrafficWatch's namespace and name, whoever owns it. */
   readonly deployment: V1Deployment | undefined;
   /** The API server does not tell whether there is one: `deployment` says nothing then. */
   readonly deploymentUnknown?: boolean;
   /** What the API server does not let us read of Deployments; told to the user, no reason to try again sooner. */
   readonly refusals?: readonly Failure[];
-  /** The last passes over Prometheus, newest first; empty before the first one has ended. */
-  readonly passes: readonly Snapshot[];
   /** By name, the nodes without figures that can have none. */
   readonly notMeasurable: ReadonlyMap<string, NotMeasurable>;
   /** What is in the way of figures, as far as the operator measures by itself; empty when nothing is. */

@@ -21,6 +21,7 @@ import { failureOf } from '../act/failures.ts';
 import type { LabelWrites } from '../act/labelWrites.ts';
 import type { KeptStatuses } from '../act/keptStatuses.ts';
 import { labelKeysOf } from './labelKeys.ts';
+import type { PassViews } from './passViews.ts';
 import type { Claim, LabelKeys, MeasurementProblem, Observation } from './observation.ts';
 
 /** Name of the index of TrafficWatches by the label keys that they claim. */
@@ -37,6 +38,8 @@ export interface Sources {
   readonly measurementProblems: () => readonly MeasurementProblem[];
   readonly watches: Lister<TrafficWatch>;
   readonly nodes: Lister<CachedNode>;
+  /** What all TrafficWatches share of a pass. */
+  readonly passViews: PassViews;
   /** Why nodes have no figures. */
   readonly unmeasured: Pick<UnmeasuredNodes, 'notMeasurable' | 'lookedAt'>;
   /** Only the Deployments that carry our label; one that does not is asked for by name. */
@@ -152,9 +155,8 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     watch,
     keys,
     claims: claimsOn(sources, watch, keys),
-    nodes: sources.written.labels.viewsOf(newestNodes(sources)),
+    view: sources.passViews.viewOf(sources.written.labels.viewsOf(newestNodes(sources)), passes),
     ...deployment,
-    passes,
     notMeasurable: sources.unmeasured.notMeasurable,
     measurementProblems: sources.measurementProblems(),
     crdProblem: sources.crd.problem,

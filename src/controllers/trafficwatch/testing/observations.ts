@@ -5,7 +5,8 @@ import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { ownerReferenceOf } from '../decide/deployment/deployment.ts';
 import { labelKeysOf } from '../observe/labelKeys.ts';
-import type { Claim, Observation } from '../observe/observation.ts';
+import { PassViews } from '../observe/passViews.ts';
+import type { Claim, NodeView, Observation, PassView } from '../observe/observation.ts';
 
 /** Builders for tests of decisions: each starts from a plain, healthy state, of which a test changes one thing. */
 
@@ -108,16 +109,19 @@ export function aClaim(changes: Partial<Claim> = {}): Claim {
   };
 }
 
-export interface ObservationChanges extends Partial<Omit<Observation, 'nodes' | 'keys'>> {
+export interface ObservationChanges extends Partial<Omit<Observation, 'keys' | 'view'>> {
+  passes?: readonly Snapshot[];
   /** Node name -> its labels. */
   nodes?: Record<string, Record<string, string>>;
   /** Stands in place of the newest pass. */
   newest?: Snapshot;
 }
 
+const BOTH_FIT = { n1: 1, n2: 2 };
+
 /** Two nodes, two passes that agree that both are fit, no labels yet, no Deployment yet. */
-export function anObservation({ nodes, newest, ...changes }: ObservationChanges = {}): Observation {
-  const { watch = aWatch(), passes = [pass(2, { n1: 1, n2: 2 }), pass(1, { n1: 1, n2: 2 })] } = changes;
+export function anObservation({ nodes, passes, newest, ...changes }: ObservationChanges = {}): Observation {
+  const { watch = aWatch() } = changes;
   const views = Object.entries(nodes ?? { n1: {}, n2: {} }).map(([name, labels]) => ({ name, labels, createdAt: 0 }));
   return {
     watch,
@@ -129,22 +133,28 @@ export function anObservation({ nodes, newest, ...changes }: ObservationChanges 
     feedStartedAt: NOW - 300_000,
     now: NOW,
     ...changes,
-    passes: withNewest(passes, newest),
-    nodes: views,
+    view: aView(views, withNewest(passes ?? [pass(2, BOTH_FIT), pass(1, BOTH_FIT)], newest)),
   };
+}
+
+/** A view of these nodes and passes that is shared with nobody. */
+export function aView(nodes: readonly NodeView[], passes: readonly Snapshot[]): PassView {
+  return new PassViews().viewOf(nodes, passes);
 }
 
 function withNewest(passes: readonly Snapshot[], newest: Snapshot | undefined): readonly Snapshot[] {
   return newest === undefined ? passes : [newest, ...passes.slice(1)];
 }
 
-export interface LaterChanges extends Partial<Omit<Observation, 'keys'>> {
+export interface LaterChanges extends Partial<Omit<Observation, 'keys' | 'view'>> {
+  nodes?: readonly NodeView[];
+  passes?: readonly Snapshot[];
   /** Stands in place of the newest pass. */
   newest?: Snapshot;
 }
 
 /** The same observation, of which some things have changed, and with them what follows from them. */
-export function changed(o: Observation, { newest, ...changes }: LaterChanges): Observation {
-  const { watch = o.watch, passes = o.passes } = changes;
-  return { ...o, ...changes, keys: labelKeysOf(watch), passes: withNewest(passes, newest) };
+export function changed(o: Observation, { nodes, passes, newest, ...changes }: LaterChanges): Observation {
+  const view = aView(nodes ?? o.view.nodes, withNewest(passes ?? o.view.passes, newest));
+  return { ...o, ...changes, keys: labelKeysOf(changes.watch ?? o.watch), view };
 }

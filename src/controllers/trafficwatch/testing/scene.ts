@@ -26,6 +26,7 @@ import { LabelWrites } from '../act/labelWrites.ts';
 import { createTrafficWatchMetrics } from '../metrics.ts';
 import { NodeLabelWriter } from '../act/nodeLabelWriter.ts';
 import { BY_LABEL_KEY, claimedKeys, type Sources } from '../observe/observe.ts';
+import { PassViews } from '../observe/passViews.ts';
 import type { Dependencies } from '../reconcile.ts';
 import { failedPodIndexes, PodRejections, type FailedPod } from '../act/rejectedPods.ts';
 import { aWatch, NOW, pass } from './observations.ts';
@@ -159,6 +160,7 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | '
     measurementProblems,
     watches,
     nodes,
+    passViews: new PassViews(),
     unmeasured: new UnmeasuredNodes({ client, clock, nodes }),
     deployments: new Store<V1Deployment>(),
     deploymentsRefusal: () => undefined,

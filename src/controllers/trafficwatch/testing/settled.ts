@@ -12,7 +12,7 @@ export const statusOf = (o: Observation): TrafficWatchStatus => decideStatus(o, 
 export function settled(o: Observation): Observation {
   const status = statusOf(o);
   const watch: TrafficWatch = { ...o.watch, status };
-  const nodes = o.nodes.map((n) => ({
+  const nodes = o.view.nodes.map((n) => ({
     ...n,
     labels: { ...n.labels, [KEY]: String(status.nodes?.[n.name]?.unfit ?? false) },
   }));

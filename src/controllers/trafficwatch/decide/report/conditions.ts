@@ -1,7 +1,6 @@
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
 import { setCondition, type Condition } from '../../../../runtime/controller/conditions.ts';
-import { describeDrop } from '../../../../usage/evaluate/capacityDrop.ts';
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import {
   clockOffsetMinutes,
@@ -14,8 +13,6 @@ import type { NodeView, Observation } from '../../observe/observation.ts';
 import { WAIT_FOR_DATA_MS, waitingSinceOf } from '../deployment/deployment.ts';
 import type { Failure } from '../failure.ts';
 import type { ContendedLabel } from '../labels/labelContention.ts';
-import { measuredNodes, type MeasuredNode } from '../verdict/measuredNodes.ts';
-import { once } from '../once.ts';
 import { passFailureReason } from './passFailure.ts';
 import type { Plan } from '../plan.ts';
 import { isBackForGood } from './recovery.ts';
@@ -37,7 +34,7 @@ const draft = (status: Condition['status'], reason: string, message: string): Dr
 function ready(o: Observation, plan: Plan): Draft {
   if (plan.stall) return draft('False', plan.stall.reason, plan.stall.message);
   if (plan.decided) return draft('True', Reason.Decided, 'nodes are decided; their labels say the verdicts');
-  if (o.passes.length === 0) return draft('Unknown', Reason.Initializing, 'no pass over Prometheus has ended yet');
+  if (o.view.passes.length === 0) return draft('Unknown', Reason.Initializing, 'no pass over Prometheus has ended yet');
   return undecided(o, plan);
 }
 
@@ -114,12 +111,6 @@ function named(list: readonly string[]): string {
   return `${list.slice(0, NAMED_AT_MOST).join(', ')}${more}`;
 }
 
-const unmeasuredOf = once((nodes: readonly MeasuredNode[]): readonly NodeView[] => {
-  const found: NodeView[] = [];
-  for (const { node, passes } of nodes) if (passes[0]?.percent === undefined) found.push(node);
-  return found;
-});
-
 function cut(text: string): string {
   return text.length > LONGEST_PROBLEM ? `${text.slice(0, LONGEST_PROBLEM)}…` : text;
 }
@@ -137,35 +128,44 @@ function whyUnmeasured(usage: NodeUsage | undefined): string {
   return reason === 'InvalidCapacity' ? `${reason}: ${message}` : reason;
 }
 
-/** The nodes without figures that can have none. */
-function notMeasuredOf(o: Observation): readonly NodeView[] {
-  return o.notMeasurable.size === 0
-    ? []
-    : unmeasuredOf(measuredNodes(o)).filter(({ name }) => o.notMeasurable.has(name));
+/** The nodes without figures, in two parts. */
+interface Unmeasured {
+  /** Those that should have figures. */
+  readonly missing: readonly NodeView[];
+  /** How many can have none. */
+  readonly notMeasurable: number;
+  /** Names them; '' when there are none. */
+  readonly remark: string;
 }
 
-function notMeasured(o: Observation): string {
-  const names = notMeasuredOf(o).map(({ name }) => `${name} (${o.notMeasurable.get(name)?.reason ?? ''})`);
-  return names.length === 0 ? '' : `; not measured, since they cannot be: ${named(names.sort())}`;
+function unmeasuredOf({ view, notMeasurable }: Observation): Unmeasured {
+  const { unmeasured } = view.figures;
+  if (notMeasurable.size === 0) return { missing: unmeasured, notMeasurable: 0, remark: '' };
+  const missing: NodeView[] = [];
+  const names: string[] = [];
+  for (const node of unmeasured) {
+    const why = notMeasurable.get(node.name);
+    if (why === undefined) missing.push(node);
+    else names.push(`${node.name} (${why.reason})`);
+  }
+  const remark = names.length === 0 ? '' : `; not measured, since they cannot be: ${named(names.sort())}`;
+  return { missing, notMeasurable: names.length, remark };
 }
 
-function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
-  const unmeasured = unmeasuredOf(measuredNodes(o)).filter(({ name }) => !o.notMeasurable.has(name));
-  const none = unmeasured.length === o.nodes.length - notMeasuredOf(o).length;
-  const due = none ? unmeasured : unmeasured.filter(({ createdAt }) => o.now - createdAt >= JOINING_MS);
+function dataProblems(o: Observation, current: Snapshot, unmeasured: Unmeasured): Draft | undefined {
+  const { missing, notMeasurable, remark } = unmeasured;
+  const total = o.view.nodes.length;
+  const none = missing.length === total - notMeasurable;
+  const due = none ? missing : missing.filter(({ createdAt }) => o.now - createdAt >= JOINING_MS);
   const warned = current.warnings.length === 0 ? '' : `Prometheus warns: ${named(current.warnings)}`;
   const unattributed = describeUnattributed(current);
   if (due.length > 0) {
     const names = due.map(({ name }) => `${name} (${whyUnmeasured(current.nodes.get(name))})`).sort();
     const found = [`no usable figures for ${named(names)}`, warned, ...unattributed].filter((part) => part !== '');
-    return draft(
-      'False',
-      none ? Reason.NoData : Reason.PartialData,
-      `${found.join('; ')}${notMeasured(o)}${obstacles(o)}`,
-    );
+    return draft('False', none ? Reason.NoData : Reason.PartialData, `${found.join('; ')}${remark}${obstacles(o)}`);
   }
-  if (o.nodes.length > 0 && notMeasuredOf(o).length === o.nodes.length) {
-    return draft('False', Reason.NoData, `no node can be measured${notMeasured(o)}`);
+  if (total > 0 && notMeasurable === total) {
+    return draft('False', Reason.NoData, `no node can be measured${remark}`);
   }
   if (warned !== '') return draft('False', Reason.PartialData, [warned, ...unattributed].join('; '));
   if (windowIsTooShort(current)) {
@@ -175,41 +175,26 @@ function dataProblems(o: Observation, current: Snapshot): Draft | undefined {
   return undefined;
 }
 
-const fallsOf = once((nodes: readonly MeasuredNode[]): readonly string[] => {
-  const found: string[] = [];
-  for (const {
-    node,
-    passes: [usage],
-  } of nodes) {
-    const drop = usage && describeDrop(usage);
-    if (drop !== undefined) found.push(`${node.name}: ${drop}`);
-  }
-  return found.sort();
-});
-
-const driverlessOf = once((nodes: readonly MeasuredNode[]): readonly string[] => {
-  return nodes.flatMap(({ node, passes }) => (passes[0]?.lacksDrivers ? [node.name] : [])).sort();
-});
-
 function driversRemark(o: Observation): string {
-  const nodes = driverlessOf(measuredNodes(o));
+  const nodes = o.view.figures.withoutDrivers;
   if (nodes.length === 0) return '';
   return `no drivers reported of ${named(nodes)}: only names, links and flags tell virtual devices from physical ones; enable node-exporter's --collector.ethtool`;
 }
 
 function metricsAvailable(o: Observation): Draft {
-  const [current] = o.passes;
+  const [current] = o.view.passes;
   if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus was not asked yet');
   if (!current.ok) {
     const message = `the last pass over Prometheus failed; labels stay as they are${obstacles(o)}`;
     return draft('False', Reason.NoData, message);
   }
-  const problem = dataProblems(o, current);
+  const unmeasured = unmeasuredOf(o);
+  const problem = dataProblems(o, current, unmeasured);
   if (problem) return problem;
   const examples = named([...current.unmatchedExamples, ...current.ambiguousExamples]);
   const remarks = [
-    `every node ${o.notMeasurable.size === 0 ? '' : 'that can be measured '}has figures${notMeasured(o)}`,
-    named(fallsOf(measuredNodes(o))),
+    `every node ${o.notMeasurable.size === 0 ? '' : 'that can be measured '}has figures${unmeasured.remark}`,
+    named(o.view.figures.capacityDrops),
     driversRemark(o),
     examples && `series that belong to no node, or to several: ${examples}`,
   ];
@@ -243,12 +228,12 @@ export function decideConditions(o: Observation, plan: Plan, failures: readonly 
     [ConditionType.Ready, ready(o, plan)],
     [ConditionType.Reconciling, reconciling(o, plan, failures)],
     [ConditionType.Stalled, stalled(plan)],
-    [ConditionType.PrometheusReachable, prometheusReachable(o.passes[0])],
+    [ConditionType.PrometheusReachable, prometheusReachable(o.view.passes[0])],
     [ConditionType.MetricsAvailable, steadily(o, wasAvailable, metricsAvailable(o))],
   ];
   // Until the first pass after a start of the operator, what the last one found still stands.
   const due = drafts.filter(
-    ([type]) => o.passes.length > 0 || !ABOUT_PASSES.has(type) || !before.some((c) => c.type === type),
+    ([type]) => o.view.passes.length > 0 || !ABOUT_PASSES.has(type) || !before.some((c) => c.type === type),
   );
   const observedGeneration = o.watch.metadata?.generation;
   return due.reduce<Condition[]>(

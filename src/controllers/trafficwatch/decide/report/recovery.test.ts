@@ -21,7 +21,7 @@ const warned: Make = (n) => pass(n, WHOLE, { warnings: ['store-2 did not answer'
  */
 function follow(passes: readonly Make[], restart = -1): string[] {
   let o: Observation = settled(anObservation({ now: NOW + 600_000 }));
-  let [previous] = o.passes;
+  let [previous] = o.view.passes;
   return passes.map((make, index) => {
     const startedAt = NOW + 600_000 + (index + 1) * INTERVAL_MS;
     const newest = { ...make(index + 3), startedAt };

@@ -1,14 +1,13 @@
 import type { Condition } from '../../../../runtime/controller/conditions.ts';
 import { windowIsTooShort, type Snapshot } from '../../../../usage/evaluate/snapshot.ts';
 import type { Observation } from '../../observe/observation.ts';
-import { measuredNodes } from '../verdict/measuredNodes.ts';
 
 /** True where the pass before the newest one had figures of every node that can be measured, and no warning. */
 function wasWhole(o: Observation, previous: Snapshot): boolean {
   if (!previous.ok || previous.warnings.length > 0 || windowIsTooShort(previous)) return false;
   // A node that joined since then is not in it.
   const isKnown = ({ name }: { name: string }): boolean => previous.nodes.has(name) && !o.notMeasurable.has(name);
-  return measuredNodes(o).every(({ node, passes: [, usage] }) => usage?.percent !== undefined || !isKnown(node));
+  return o.view.figures.measured.every(({ node, passes }) => passes[1]?.percent !== undefined || !isKnown(node));
 }
 
 /** True of a problem that only the pass before the newest one had. Conditions tell whole seconds. */
@@ -30,6 +29,6 @@ function isOfOnePass({ lastTransitionTime }: Condition, previous: Snapshot): boo
  */
 export function isBackForGood(o: Observation, before: Condition | undefined): boolean {
   if (before?.status !== 'False') return true;
-  const [, previous] = o.passes;
+  const [, previous] = o.view.passes;
   return previous !== undefined && (isOfOnePass(before, previous) || wasWhole(o, previous));
 }

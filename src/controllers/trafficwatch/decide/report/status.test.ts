@@ -53,7 +53,7 @@ describe('decideStatus', () => {
     const o = settled(anObservation());
     const restarted = changed(o, { now: NOW + 10_000, passes: [], feedStartedAt: NOW + 9_000 });
     expect(diffMergePatch(o.watch.status, statusOf(restarted))).toBeUndefined();
-    const firstPass = changed(restarted, { passes: o.passes.slice(0, 1), now: NOW + 12_000 });
+    const firstPass = changed(restarted, { passes: o.view.passes.slice(0, 1), now: NOW + 12_000 });
     expect(diffMergePatch(o.watch.status, statusOf(firstPass))).toBeUndefined();
   });
 
@@ -93,7 +93,7 @@ describe('decideStatus', () => {
     const first = statusOf(anObservation({ watch: recent, passes: [pass(1, { n1: 1, n2: 2 })] }));
     expect([first.ready, condition(first, 'Ready')?.reason]).toEqual([false, 'Deciding']);
     const o = settled(anObservation());
-    expect(statusOf(changed(o, { nodes: [...o.nodes, { name: 'n3', labels: {}, createdAt: 0 }] }))).toMatchObject({
+    expect(statusOf(changed(o, { nodes: [...o.view.nodes, { name: 'n3', labels: {}, createdAt: 0 }] }))).toMatchObject({
       ready: true,
       unknownNodes: 1,
     });
@@ -135,7 +135,7 @@ describe('decideStatus', () => {
 
   it('drops a node that is gone', () => {
     const o = settled(anObservation());
-    const status = statusOf(changed(o, { nodes: o.nodes.filter((n) => n.name !== 'n2') }));
+    const status = statusOf(changed(o, { nodes: o.view.nodes.filter((n) => n.name !== 'n2') }));
     expect(diffMergePatch(o.watch.status, status)).toMatchObject({ nodes: { n2: null }, fitNodes: 1 });
   });
 
@@ -163,7 +163,7 @@ describe('decideStatus', () => {
   it('gives a node that joins a minute before its missing figures are a problem', () => {
     const o = settled(anObservation());
     const joined = (ago: number) =>
-      changed(o, { nodes: [...o.nodes, { name: 'n3', labels: {}, createdAt: NOW - ago }] });
+      changed(o, { nodes: [...o.view.nodes, { name: 'n3', labels: {}, createdAt: NOW - ago }] });
     expect(condition(statusOf(joined(10_000)), 'MetricsAvailable')?.status).toBe('True');
     expect(condition(statusOf(joined(60_000)), 'MetricsAvailable')).toMatchObject({ reason: 'PartialData' });
   });

@@ -5,10 +5,8 @@ import type { NodeView, Observation } from '../../observe/observation.ts';
 import { decideConditions } from './conditions.ts';
 import type { Failure } from '../failure.ts';
 import { sideOfLabel } from '../labels/labelValue.ts';
-import { measuredNodes, placesOf } from '../verdict/measuredNodes.ts';
 import { wasDecided, type Plan } from '../plan.ts';
-import { alwaysListed, MAX_NODES_IN_FULL, selectNodes } from './statusNodes.ts';
-import { countVerdicts } from '../verdict/counts.ts';
+import { alwaysListed, MAX_NODES_IN_FULL, mostUrgent, selectNodes, type Listing } from './statusNodes.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 
 /** Beyond MAX_NODES_IN_FULL nodes, figures that changed alone are written once in this time: seconds. */
@@ -31,7 +29,7 @@ function sinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string |
   const before = o.watch.status?.nodes?.[node.name];
   if (before) return before.verdict === verdict.verdict ? before.since : toTimestamp(o.now);
   const unchanged = verdict.side !== undefined && sideOfLabel(node.labels[o.keys.spec ?? '']) === verdict.side;
-  return unchanged && o.nodes.length > MAX_NODES_IN_FULL ? undefined : toTimestamp(o.now);
+  return unchanged && o.view.nodes.length > MAX_NODES_IN_FULL ? undefined : toTimestamp(o.now);
 }
 
 /** Of a node whose capacity is not known there may be one, and no percent. */
@@ -40,7 +38,7 @@ function hasRate(usage: NodeUsage | undefined): usage is NodeUsage {
 }
 
 function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeStatus {
-  const usage = o.passes[0]?.nodes.get(node.name);
+  const usage = o.view.passes[0]?.nodes.get(node.name);
   const since = sinceOf(o, node, verdict);
   return {
     currentBandwidthPercent: usage?.percent === undefined ? '' : formatPercent(usage.percent),
@@ -75,8 +73,9 @@ function minuteOf(watch: TrafficWatch, seconds: number): number {
  * In a large cluster the figures of the last status stand until a new minute begins. Both times are Prometheus': its
  * clock may be minutes off ours. Of two servers behind one address, one may be somewhat behind the other.
  */
-function keepsFigures({ watch, nodes, passes: [newest] }: Observation): boolean {
-  if (nodes.length <= MAX_NODES_IN_FULL || newest?.timeSeconds === undefined) return false;
+function keepsFigures({ watch, view }: Observation): boolean {
+  const [newest] = view.passes;
+  if (view.nodes.length <= MAX_NODES_IN_FULL || newest?.timeSeconds === undefined) return false;
   const times = Object.values(watch.status?.nodes ?? {}).map((n) => n.time ?? 0);
   const written = times.reduce((a, b) => Math.max(a, b), 0);
   const minutesSince = minuteOf(watch, newest.timeSeconds) - minuteOf(watch, written);
@@ -87,24 +86,26 @@ function keepsFigures({ watch, nodes, passes: [newest] }: Observation): boolean 
  * Whether the nodes of the last status may stand for now: the verdict of each is as it was, and none is missing that a
  * new list would have whatever the figures say. Which of the others are the hottest can wait.
  */
-function stillHolds(before: Record<string, NodeStatus>, o: Observation, { verdicts }: Plan): boolean {
-  const places = placesOf(o.nodes);
+function stillHolds(before: Record<string, NodeStatus>, o: Observation, listing: Listing): boolean {
+  const { places } = o.view.figures;
   for (const [name, was] of Object.entries(before)) {
     const place = places.get(name);
-    const node = place === undefined ? undefined : o.nodes[place];
-    const verdict = place === undefined ? undefined : verdicts[place];
+    const node = place === undefined ? undefined : o.view.nodes[place];
+    const verdict = place === undefined ? undefined : listing.verdicts[place];
     if (node === undefined || verdict?.verdict !== was.verdict || verdict.reason !== was.reason) return false;
     if (isUnfit(o, node, verdict) !== was.unfit) return false;
   }
-  return alwaysListed(measuredNodes(o), verdicts).every((name) => Object.hasOwn(before, name));
+  return alwaysListed(listing).every((name) => Object.hasOwn(before, name));
 }
 
 /** Nothing is worked out for a node before it is known to be listed: a long list names but a few. */
-function listedNodes(o: Observation, plan: Plan): Record<string, NodeStatus> {
+function listedNodes(o: Observation, { verdicts }: Plan): Record<string, NodeStatus> {
+  const { measured: candidates, hottest } = o.view.figures;
+  const listing = { candidates, verdicts, hottest, urgent: mostUrgent(candidates, verdicts) };
   const before = o.watch.status?.nodes;
-  if (before && keepsFigures(o) && stillHolds(before, o, plan)) return before;
+  if (before && keepsFigures(o) && stillHolds(before, o, listing)) return before;
   const listed: Record<string, NodeStatus> = {};
-  for (const { node, verdict } of selectNodes(measuredNodes(o), plan.verdicts)) {
+  for (const { node, verdict } of selectNodes(listing)) {
     listed[node.name] = nodeStatus(o, node, verdict);
   }
   return listed;
@@ -121,15 +122,14 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
   const decided = plan.decided || wasDecided(o.watch.status);
   const status = { ready, ...(decided && { decided }), conditions, observedGeneration: o.watch.metadata?.generation };
   const touchesNothing = plan.verdicts.length === 0 && plan.stall !== undefined;
-  const knowsNothingYet = o.passes.length === 0 && o.watch.status?.nodes !== undefined;
+  const knowsNothingYet = o.view.passes.length === 0 && o.watch.status?.nodes !== undefined;
   if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...status };
-  const counts = countVerdicts(plan.verdicts);
   return {
     ...status,
     ...(plan.labelKey === undefined ? {} : { labelKey: plan.labelKey }),
-    fitNodes: counts.Fit,
-    unfitNodes: counts.Unfit,
-    unknownNodes: counts.Unknown,
+    fitNodes: plan.counts.Fit,
+    unfitNodes: plan.counts.Unfit,
+    unknownNodes: plan.counts.Unknown,
     nodes: listedNodes(o, plan),
   };
 }

@@ -6,7 +6,7 @@ import { anObservation, aWatch, changed, KEY, NOW, pass, usage } from '../../tes
 import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
 import type { Observation } from '../../observe/observation.ts';
 import { decidePlan } from '../plan.ts';
-import { selectNodes } from './statusNodes.ts';
+import { hottestOf, mostUrgent, selectNodes } from './statusNodes.ts';
 import { decideEvents } from './transitions.ts';
 import { settled, statusOf } from '../../testing/settled.ts';
 
@@ -34,7 +34,13 @@ describe('beyond 100 nodes', () => {
         .slice(0, count)
         .map((name, place) => ({ node: { name, labels: {}, createdAt: 0 }, place, passes: [] }));
       const decided = nodes.map(() => ({ verdict, reason: '', message: '', side: undefined }));
-      return selectNodes(nodes, decided).length;
+      const listing = {
+        candidates: nodes,
+        verdicts: decided,
+        hottest: hottestOf(nodes),
+        urgent: mostUrgent(nodes, decided),
+      };
+      return selectNodes(listing).length;
     };
     const limits = [listed(100, 'Fit'), listed(300, 'Unfit'), listed(300, 'Fit')];
     const description = trafficWatchSchema.shape.status.unwrap().shape.nodes.meta()?.description ?? '';
@@ -59,8 +65,8 @@ describe('beyond 100 nodes', () => {
   });
 
   it('names an unfit node at once that comes before those it has room for', () => {
-    const o = settled(changed(large(90), { nodes: large(90).nodes.slice(1) }));
-    const joined = changed(o, { now: NOW + 10_000, nodes: [large(90).nodes[0]!, ...o.nodes] });
+    const o = settled(changed(large(90), { nodes: large(90).view.nodes.slice(1) }));
+    const joined = changed(o, { now: NOW + 10_000, nodes: [large(90).view.nodes[0]!, ...o.view.nodes] });
     expect(o.watch.status?.nodes).not.toHaveProperty(names[0]!);
     expect(statusOf(joined).nodes?.[names[0]!]).toMatchObject({ verdict: 'Unfit' });
   });
@@ -81,7 +87,7 @@ describe('beyond 100 nodes', () => {
     const [lost = ''] = names;
     const o = settled(largeWithout(0, [lost]));
     expect(o.watch.status?.nodes?.[lost]).toMatchObject({ verdict: 'Unknown', unfit: false });
-    const relabelled = o.nodes.map((node) => (node.name === lost ? { ...node, labels: { [KEY]: 'true' } } : node));
+    const relabelled = o.view.nodes.map((node) => (node.name === lost ? { ...node, labels: { [KEY]: 'true' } } : node));
     expect(statusOf(changed(o, { nodes: relabelled })).nodes?.[lost]).toMatchObject({
       verdict: 'Unknown',
       unfit: true,
@@ -91,7 +97,7 @@ describe('beyond 100 nodes', () => {
   it('drops a node that is gone at once', () => {
     const o = settled(large(0));
     const [gone = ''] = Object.keys(o.watch.status?.nodes ?? {});
-    expect(statusOf(changed(o, { nodes: o.nodes.filter((n) => n.name !== gone) })).nodes).not.toHaveProperty(gone);
+    expect(statusOf(changed(o, { nodes: o.view.nodes.filter((n) => n.name !== gone) })).nodes).not.toHaveProperty(gone);
   });
 
   it('does not make up since when a node that was not listed became what it is', () => {
@@ -117,7 +123,7 @@ describe('beyond 100 nodes', () => {
 
   /** The nodes with the labels that a list of this many unfit ones gives them, whether the status names them or not. */
   const labelled = (o: Observation, hot: number) =>
-    o.nodes.map((n, i) => ({ ...n, labels: { [KEY]: String(i < hot) } }));
+    o.view.nodes.map((n, i) => ({ ...n, labels: { [KEY]: String(i < hot) } }));
 
   const INTERVAL_SECONDS = 10;
 
@@ -128,7 +134,7 @@ describe('beyond 100 nodes', () => {
     const writes: number[] = [];
     for (let n = 1; n <= passes; n += 1) {
       const now = NOW + n * INTERVAL_SECONDS * 1000;
-      o = changed(o, { now, passes: [passAt(n), o.passes[0]!] });
+      o = changed(o, { now, passes: [passAt(n), o.view.passes[0]!] });
       const status = statusOf(o);
       if (diffMergePatch(o.watch.status, status) === undefined) continue;
       writes.push(n);

@@ -1,6 +1,5 @@
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeView } from '../../observe/observation.ts';
-import { once } from '../once.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 
 /** Up to this many nodes the status lists all of them; etcd takes at most 1.5 MiB an object, and people read less. */
@@ -42,8 +41,8 @@ function byPercent(a: Candidate, b: Candidate): number {
 type Compare = (a: Candidate, b: Candidate) => number;
 
 /** In one go, since sorting ten thousand in each pass takes longer than deciding them. */
-function firstOf(candidates: readonly Candidate[], most: number, compare: Compare): Candidate[] {
-  const first: Candidate[] = [];
+function firstOf<T extends Candidate>(candidates: readonly T[], most: number, compare: Compare): T[] {
+  const first: T[] = [];
   for (const candidate of candidates) {
     const last = first[most - 1];
     if (last !== undefined && compare(last, candidate) < 0) continue;
@@ -54,20 +53,36 @@ function firstOf(candidates: readonly Candidate[], most: number, compare: Compar
   return first;
 }
 
-const hottestOf = once((candidates: readonly Candidate[]): readonly Candidate[] =>
-  firstOf(candidates, HOTTEST_LISTED, byPercent),
-);
-
-function mostUrgent(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[], most: number): Candidate[] {
-  const rank = ({ place }: Candidate): number => RANK[verdicts[place]?.verdict ?? 'Fit'];
-  const urgent = candidates.filter((each) => rank(each) < RANK.Fit);
-  return firstOf(urgent, most, (a, b) => rank(a) - rank(b) || byName(a, b));
+/** The nodes with the highest figures, highest first: as many as a long list has places for them. */
+export function hottestOf<T extends Candidate>(candidates: readonly T[]): T[] {
+  return firstOf(candidates, HOTTEST_LISTED, byPercent);
 }
 
-function chosen(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): Iterable<Candidate> {
+/**
+ * The unfit nodes, then the unknown ones, by name: as many as a long list has places in all.
+ * @param verdicts by place
+ */
+export function mostUrgent<T extends Candidate>(candidates: readonly T[], verdicts: readonly NodeVerdict[]): T[] {
+  const rank = ({ place }: Candidate): number => RANK[verdicts[place]?.verdict ?? 'Fit'];
+  const urgent = candidates.filter((each) => rank(each) < RANK.Fit);
+  return firstOf(urgent, MAX_NODES_LISTED, (a, b) => rank(a) - rank(b) || byName(a, b));
+}
+
+/** What the status lists nodes by. */
+export interface Listing {
+  readonly candidates: readonly Candidate[];
+  /** By place; a node without one is not listed. */
+  readonly verdicts: readonly NodeVerdict[];
+  /** See hottestOf. */
+  readonly hottest: readonly Candidate[];
+  /** See mostUrgent. */
+  readonly urgent: readonly Candidate[];
+}
+
+function chosen({ candidates, hottest, urgent }: Listing): Iterable<Candidate> {
   if (candidates.length <= MAX_NODES_IN_FULL) return candidates;
-  const listed = new Set(hottestOf(candidates));
-  for (const candidate of mostUrgent(candidates, verdicts, MAX_NODES_LISTED)) {
+  const listed = new Set(hottest);
+  for (const candidate of urgent) {
     if (listed.size >= MAX_NODES_LISTED) break;
     listed.add(candidate);
   }
@@ -75,20 +90,18 @@ function chosen(candidates: readonly Candidate[], verdicts: readonly NodeVerdict
 }
 
 /** Names of the unfit and unknown nodes that a long list has whichever nodes are the hottest. */
-export function alwaysListed(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): string[] {
-  return mostUrgent(candidates, verdicts, MAX_NODES_LISTED - HOTTEST_LISTED).map(({ node }) => node.name);
+export function alwaysListed({ urgent }: Pick<Listing, 'urgent'>): string[] {
+  return urgent.slice(0, MAX_NODES_LISTED - HOTTEST_LISTED).map(({ node }) => node.name);
 }
 
 /**
  * The nodes that the status lists, sorted by name: all up to MAX_NODES_IN_FULL, beyond it the hottest and then those
  * that are unfit or unknown, up to a limit. The counts beside it always speak of all nodes.
- *
- * @param verdicts by place; a node without one is not listed
  */
-export function selectNodes(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): Selected[] {
+export function selectNodes(listing: Listing): Selected[] {
   const selected: Selected[] = [];
-  for (const { node, place } of chosen(candidates, verdicts)) {
-    const verdict = verdicts[place];
+  for (const { node, place } of chosen(listing)) {
+    const verdict = listing.verdicts[place];
     if (verdict !== undefined) selected.push({ node, verdict });
   }
   return selected.sort(byName);

@@ -36,7 +36,7 @@ describe('decideEvents', () => {
     const reasons = ['Unreachable', 'Deadline', 'Unreachable', 'BadStatus', 'Deadline'];
     let o = settled(anObservation());
     const told = reasons.flatMap((reason, i) => {
-      o = changed(o, { passes: [failedPass(3 + i, reason), o.passes[0]!] });
+      o = changed(o, { passes: [failedPass(3 + i, reason), o.view.passes[0]!] });
       const now = events(o);
       o = settled(o);
       expect(o.watch.status?.conditions).toContainEqual(
@@ -45,7 +45,7 @@ describe('decideEvents', () => {
       return now;
     });
     expect(told).toEqual(['Warning PrometheusUnreachable', 'Warning NoData']);
-    const back = changed(o, { passes: [pass(9, { n1: 1, n2: 1 }), o.passes[0]!] });
+    const back = changed(o, { passes: [pass(9, { n1: 1, n2: 1 }), o.view.passes[0]!] });
     expect(events(back)).toContain('Normal PrometheusAnswers');
     const again = changed(settled(back), { newest: failedPass(10, 'Deadline') });
     expect(events(again)).toContain('Warning PrometheusDeadline');

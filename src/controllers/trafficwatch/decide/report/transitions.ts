@@ -82,7 +82,7 @@ function turnedByStatus(before: TrafficWatchStatus | undefined, after: TrafficWa
 function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to: Side): Turned[] {
   if (plan.labels.size === 0) return [];
   const contested = new Set(plan.contended.map(({ node }) => node));
-  return o.nodes.flatMap(({ name, labels }, place) => {
+  return o.view.nodes.flatMap(({ name, labels }, place) => {
     // What a rival writes is no verdict.
     if (contested.has(name) || !plan.labels.has(name)) return [];
     const verdict = plan.verdicts[place];
@@ -93,7 +93,7 @@ function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to
 }
 
 function turned({ o, plan, after, failures }: Reported, to: Side): Turned[] {
-  if (o.nodes.length <= MAX_NODES_IN_FULL) return turnedByStatus(o.watch.status, after, to);
+  if (o.view.nodes.length <= MAX_NODES_IN_FULL) return turnedByStatus(o.watch.status, after, to);
   // A label that could not be written will turn again when it is tried again.
   return failures.length > 0 ? [] : turnedByLabel(o, plan, after, to);
 }

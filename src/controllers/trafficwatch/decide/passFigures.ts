@@ -1,0 +1,84 @@
+import { describeDrop } from '../../../usage/evaluate/capacityDrop.ts';
+import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
+import type { MeasuredNode, NodeView, PassFigures, PassView } from '../observe/observation.ts';
+import { hottestOf } from './report/statusNodes.ts';
+
+type Seen = Pick<PassView, 'nodes' | 'passes'>;
+
+/** The figures of these nodes and passes. Pure: each value is computed when it is read first, and then kept. */
+export function createPassFigures(seen: Seen): PassFigures {
+  return new LazyFigures(seen);
+}
+
+class LazyFigures implements PassFigures {
+  readonly #nodes: readonly NodeView[];
+  readonly #passes: readonly Snapshot[];
+  #measured: readonly MeasuredNode[] | undefined;
+  #places: ReadonlyMap<string, number> | undefined;
+  #passesWithData: number | undefined;
+  #unmeasured: readonly NodeView[] | undefined;
+  #capacityDrops: readonly string[] | undefined;
+  #withoutDrivers: readonly string[] | undefined;
+  #hottest: readonly MeasuredNode[] | undefined;
+
+  constructor({ nodes, passes }: Seen) {
+    this.#nodes = nodes;
+    this.#passes = passes;
+  }
+
+  get measured(): readonly MeasuredNode[] {
+    return (this.#measured ??= this.#nodes.map((node, place) => ({
+      node,
+      place,
+      passes: this.#passes.map((pass) => pass.nodes.get(node.name)),
+    })));
+  }
+
+  get places(): ReadonlyMap<string, number> {
+    return (this.#places ??= new Map(this.#nodes.map(({ name }, place) => [name, place])));
+  }
+
+  get passesWithData(): number {
+    return (this.#passesWithData ??= passesWithData(this.#passes));
+  }
+
+  get unmeasured(): readonly NodeView[] {
+    return (this.#unmeasured ??= this.measured.flatMap(({ node, passes }) =>
+      passes[0]?.percent === undefined ? [node] : [],
+    ));
+  }
+
+  get capacityDrops(): readonly string[] {
+    return (this.#capacityDrops ??= capacityDrops(this.measured));
+  }
+
+  get withoutDrivers(): readonly string[] {
+    return (this.#withoutDrivers ??= this.measured
+      .flatMap(({ node, passes }) => (passes[0]?.lacksDrivers ? [node.name] : []))
+      .sort());
+  }
+
+  get hottest(): readonly MeasuredNode[] {
+    return (this.#hottest ??= hottestOf(this.measured));
+  }
+}
+
+function passesWithData(passes: readonly Snapshot[]): number {
+  const without = passes.findIndex((pass) => !hasFigure(pass));
+  return without < 0 ? passes.length : without;
+}
+
+function hasFigure({ ok, nodes }: Snapshot): boolean {
+  if (!ok) return false;
+  for (const { percent } of nodes.values()) if (percent !== undefined) return true;
+  return false;
+}
+
+function capacityDrops(nodes: readonly MeasuredNode[]): string[] {
+  const found: string[] = [];
+  for (const { node, passes } of nodes) {
+    const drop = passes[0] && describeDrop(passes[0]);
+    if (drop !== undefined) found.push(`${node.name}: ${drop}`);
+  }
+  return found.sort();
+}
