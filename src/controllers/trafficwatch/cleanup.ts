@@ -5,12 +5,11 @@ import type { CleanupContext } from '../contract/context.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
 import { claimedKeys } from './observe/observe.ts';
-import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
+import { trimNode } from '../../nodes/cachedNode.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { isNotFound } from '../../runtime/client/errors.ts';
 import { hasFinalizer, removeFinalizer } from '../../runtime/apply/finalizer.ts';
 import { NODES } from '../../runtime/client/resources.ts';
-import { WrittenObjects } from '../../runtime/cache/writtenObjects.ts';
 
 async function listWatches(client: Client): Promise<TrafficWatch[]> {
   try {
@@ -30,12 +29,7 @@ async function takeLabelsOff(
   const nodes = (await o.client.list(NODES)).map(trim);
   // A watch that never owned its key has no finalizer, and its key may be a person's own.
   const keys = new Set(watches.filter((w) => hasFinalizer(w, FINALIZER)).flatMap(claimedKeys));
-  const writer = new NodeLabelWriter({
-    client: o.client,
-    fieldManager: FIELD_MANAGER,
-    trim,
-    written: new WrittenObjects<CachedNode>(),
-  });
+  const writer = new NodeLabelWriter({ client: o.client, fieldManager: FIELD_MANAGER, trim });
   const orphaned = decideOrphans(nodes, keys);
   const released = releaseLabels(nodes, [...keys]);
   for (const changes of [released, orphaned]) {

@@ -11,7 +11,7 @@ import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
-import { WrittenObjects } from '../../runtime/cache/writtenObjects.ts';
+import { createOverlay, type OverlaidCache } from '../../runtime/cache/overlay.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import type { UsageFeed } from '../../usage/pass/feed.ts';
 import type { Writers } from './act/act.ts';
@@ -74,9 +74,17 @@ export interface TrafficWatchControllers {
   enqueueAll(): void;
 }
 
-/** What was once known and may have changed since is not known: it is asked for by name instead. */
-function upToDate(informer: Informer<V1Deployment>): Sources['deployments'] {
-  return { get: (key) => (informer.refusal === undefined ? informer.lister.get(key) : undefined) };
+/** While the watch is forbidden the cache is stale, and counts as empty: a Deployment is asked for by name then. */
+function upToDate(informer: Informer<V1Deployment>): OverlaidCache<V1Deployment> {
+  const { lister } = informer;
+  return {
+    lister: {
+      get: (key) => (informer.refusal === undefined ? lister.get(key) : undefined),
+      list: () => (informer.refusal === undefined ? lister.list() : []),
+      byIndex: (index, value) => (informer.refusal === undefined ? lister.byIndex(index, value) : []),
+    },
+    subscribe: (listener) => informer.subscribe(listener),
+  };
 }
 
 function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
@@ -85,24 +93,19 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
     clock: o.clock,
     feed: o.feed,
     measurementProblems: o.measurementProblems,
-    watches: o.watches.lister,
-    nodes: o.nodes.lister,
+    watches: createOverlay(o.watches, o),
+    nodes: createOverlay(o.nodes, o),
     passViews: new PassViews(),
     unmeasured: o.unmeasured,
-    deployments: upToDate(o.deployments),
+    deployments: createOverlay(upToDate(o.deployments), { clock: o.clock, includeCreated: true }),
     deploymentsRefusal: () => o.deployments.refusal,
     crd,
-    written: {
-      watches: new WrittenObjects(o.clock),
-      nodes: new WrittenObjects(o.clock),
-      deployments: new WrittenObjects(o.clock),
-      labels: new LabelWrites(() => o.feed.passes[0]?.pass ?? 0),
-      statuses: new KeptStatuses(),
-    },
+    labelWrites: new LabelWrites(() => o.feed.passes[0]?.pass ?? 0),
+    statuses: new KeptStatuses(),
   };
 }
 
-function writersOf(o: TrafficWatchControllerOptions, { written }: Sources): Writers {
+function writersOf(o: TrafficWatchControllerOptions, sources: Sources): Writers {
   const { client, logger } = o;
   const common = { client, fieldManager: FIELD_MANAGER };
   return {
@@ -111,12 +114,12 @@ function writersOf(o: TrafficWatchControllerOptions, { written }: Sources): Writ
     nodeLabels: new NodeLabelWriter({
       ...common,
       trim: trimNode(FIELD_MANAGER),
-      written: written.nodes,
-      labels: written.labels,
+      nodes: sources.nodes,
+      labels: sources.labelWrites,
     }),
-    watches: written.watches,
-    statuses: written.statuses,
-    deployments: written.deployments,
+    watches: sources.watches,
+    statuses: sources.statuses,
+    deployments: sources.deployments,
   };
 }
 
@@ -141,7 +144,6 @@ function subscribe(
   queue: Controller['queue'],
   { sweep, passWork, nodeLabels, metrics }: Followers,
 ): () => void {
-  const { written } = sources;
   const enqueueRivals = (watch: TrafficWatch): void => {
     for (const key of claimedKeys(watch)) {
       for (const rival of o.watches.lister.byIndex(BY_LABEL_KEY, key)) queue.add(keyOf(rival));
@@ -156,10 +158,7 @@ function subscribe(
     sweep();
   };
   o.watches.subscribe((event) => {
-    if (event.type === 'delete') {
-      written.watches.deleted(event.object);
-      written.statuses.deleted(event.object);
-    }
+    if (event.type === 'delete') sources.statuses.deleted(event.object);
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
     queue.add(keyOf(event.object));
     enqueueRivals(event.object);
@@ -167,7 +166,6 @@ function subscribe(
     sweep();
   });
   o.deployments.subscribe((event) => {
-    if (event.type === 'delete') written.deployments.deleted(event.object);
     const watch = o.watches.lister.get(keyOf(event.object));
     if (watch && (event.type === 'delete' || isOwnedBy(event.object, watch))) queue.add(keyOf(watch));
   });
@@ -175,12 +173,10 @@ function subscribe(
     const key = event.type === 'delete' ? undefined : watchKeyOf(event.object, o.watches.lister);
     if (key !== undefined) queue.addAfter(key, REJECTIONS_TOGETHER_MS);
   });
-  const known = { written: written.nodes, underWay: (node: string) => nodeLabels.underWay(node) };
+  const known = { nodes: sources.nodes, underWay: (node: string) => nodeLabels.underWay(node) };
   o.nodes.subscribe((event) => {
-    if (event.type === 'delete') {
-      written.nodes.deleted(event.object);
-      written.labels.deleted(event.object);
-    } else written.labels.saw(event.object);
+    if (event.type === 'delete') sources.labelWrites.deleted(event.object);
+    else sources.labelWrites.saw(event.object);
     if (event.type !== 'delete' && carriesOrphan(event.object, isClaimed)) sweep();
     lookIfNews(event, known, enqueueWatches);
   });

@@ -143,7 +143,7 @@ describe('reconcile', () => {
   ])('that is aborted ends its question %s', async (_which, isCached) => {
     const scene = aScene();
     const end = new AbortController();
-    if (isCached) scene.sources.written.deployments.wrote(aDeployment(aWatch()));
+    if (isCached) scene.sources.deployments.wrote(aDeployment(aWatch()));
     const hanging = hangOn(scene, (call) => call.verb === 'get' && call.what === 'Deployment');
     const ended = reconcile(scene, 'shop/web', end.signal);
     ended.catch(() => undefined);
@@ -180,7 +180,7 @@ describe('a contention for a label', () => {
       metadata: { name: 'n1', resourceVersion: String(10_000 + scene.calls.length) },
       otherOwners: { [KEY]: 'robot' },
     });
-    scene.sources.written.labels.saw(scene.nodes.get('n1')!);
+    scene.sources.labelWrites.saw(scene.nodes.get('n1')!);
   };
   const pass = (scene: Scene): void => {
     const [newest] = scene.feed.passes;
@@ -206,7 +206,7 @@ describe('a contention for a label', () => {
     expect(counts.slice(0, 6)).toEqual([2, 3, 4, 4, 5, 5]);
     expect(counts.at(-1)).toBe(7);
     expect(scene.told.filter(([, reason]) => reason === 'LabelContested')).toEqual([['Warning', 'LabelContested']]);
-    const contested = scene.sources.written.watches.latest('shop/web', undefined)?.status?.conditions;
+    const contested = scene.sources.watches.get('shop/web')?.status?.conditions;
     expect(contested).toContainEqual(expect.objectContaining({ type: 'Reconciling', reason: 'LabelContested' }));
     const message = contested?.find((c) => c.type === 'Reconciling')?.message;
     expect(message).toContain(`label ${KEY} of node n1 (by field manager "robot")`);
@@ -216,9 +216,9 @@ describe('a contention for a label', () => {
       pass(scene);
       await reconcile(scene, 'shop/web');
     }
-    const after = scene.sources.written.watches.latest('shop/web', undefined)?.status?.conditions;
+    const after = scene.sources.watches.get('shop/web')?.status?.conditions;
     expect(after).toContainEqual(expect.objectContaining({ type: 'Reconciling', status: 'False' }));
-    expect(scene.sources.written.labels.of('n1')).toBeUndefined();
+    expect(scene.sources.labelWrites.of('n1')).toBeUndefined();
   });
 });
 

@@ -93,7 +93,7 @@ async function report(d: Dependencies, o: Observation, plan: Plan, outcome: Outc
   d.metrics.ready(key, status.ready === true);
   announceDeployment(o, outcome, d.events);
   // The finalizer may have been added meanwhile: the status is compared with what is there now.
-  const watch = d.sources.written.watches.latest(key, d.sources.watches.get(key)) ?? o.watch;
+  const watch = d.sources.watches.get(key) ?? o.watch;
   const planned = decideEvents({ o, plan, after: status, failures });
   if (!(await tryStatus(watch, status, d.writers))) return;
   for (const { type, reason, note } of planned) d.events.event(o.watch, type, reason, note);

@@ -8,7 +8,7 @@ import { addFinalizer, hasFinalizer, removeFinalizer } from '../../../runtime/ap
 import { diffMergePatch } from '../../../runtime/apply/mergePatch.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
-import type { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
+import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import type { Failure } from '../decide/failure.ts';
 import type { Plan, Stall } from '../decide/plan.ts';
 import { isTakeover, prepareOwnership } from './deploymentOwnership.ts';
@@ -24,9 +24,9 @@ export interface Writers {
   readonly fieldManager: string;
   readonly applier: Applier;
   readonly nodeLabels: NodeLabelWriter;
-  readonly watches: WrittenObjects<TrafficWatch>;
+  readonly watches: Pick<Overlay<TrafficWatch>, 'wrote'>;
   readonly statuses: KeptStatuses;
-  readonly deployments: WrittenObjects<V1Deployment>;
+  readonly deployments: Pick<Overlay<V1Deployment>, 'wrote'>;
   /** Aborted when the reconcile has to end: no call outlives it. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -82,7 +82,7 @@ describe('a status with odd parts, let through by another CRD', () => {
     const scene = aScene();
     scene.watches.set({ ...aWatch(), status } as TrafficWatch);
     // One that does not schedule by our key yet: a key in use before would have to say the verdict as well.
-    scene.sources.written.deployments.wrote(aDeployment(aWatch(), 'x'));
+    scene.sources.deployments.wrote(aDeployment(aWatch(), 'x'));
     await reconcile(scene, 'shop/web').catch(() => undefined);
     expect(writesOf(scene)).toContain('patch TrafficWatch/status');
     const labels = scene.calls

@@ -3,8 +3,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError, TransportError } from '../../../runtime/client/errors.ts';
-import { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
+import { createOverlay } from '../../../runtime/cache/overlay.ts';
+import { Store } from '../../../runtime/cache/store.ts';
 import type { LabelChange, LabelChanges } from '../decide/labels/nodeLabels.ts';
+import { aNode } from '../testing/scene.ts';
 import { NodeLabelWriter } from './nodeLabelWriter.ts';
 
 const A = 'a.traffic.example.com/unfit';
@@ -26,13 +28,15 @@ function writer(answer: (node: string) => unknown = () => undefined) {
       return { metadata: { name: ref.name, resourceVersion: String(patches.length), labels: patch.metadata.labels } };
     },
   );
-  const written = new WrittenObjects<CachedNode>();
+  const lister = new Store<CachedNode>();
+  lister.set({ ...aNode('n1'), metadata: { name: 'n1', resourceVersion: '0' } });
+  const nodes = createOverlay({ lister, subscribe: () => () => undefined });
   const client = { mergePatch } as unknown as Client;
   return {
     patches,
     signals,
-    written,
-    labels: new NodeLabelWriter({ client, fieldManager: 'test', trim: trimNode('test'), written }),
+    nodes,
+    labels: new NodeLabelWriter({ client, fieldManager: 'test', trim: trimNode('test'), nodes }),
   };
 }
 
@@ -112,11 +116,11 @@ describe('NodeLabelWriter', () => {
 
   it('tells while a patch is under way, until its answer is taken in', async () => {
     const gate = Promise.withResolvers<undefined>();
-    const { patches, written, labels } = writer(() => gate.promise);
+    const { patches, nodes, labels } = writer(() => gate.promise);
     const write = labels.write(new Map([['n1', { [A]: 'true' }]]));
     await vi.waitFor(() => expect(patches).toHaveLength(1));
     expect(labels.underWay('n2')).toBeUndefined();
-    const seen = labels.underWay('n1')?.then(() => written.latest('n1', undefined)?.labels);
+    const seen = labels.underWay('n1')?.then(() => nodes.get('n1')?.labels);
     gate.resolve(undefined);
     expect(await seen).toEqual({ [A]: 'true' });
     await write;
@@ -129,9 +133,9 @@ describe('NodeLabelWriter', () => {
   });
 
   it('shows the label at once to those who read, before the cache has it', async () => {
-    const { written, labels } = writer();
+    const { nodes, labels } = writer();
     await labels.write(new Map([['n1', { [A]: 'true' }]]));
-    expect(written.latest('n1', undefined)?.labels).toEqual({ [A]: 'true' });
+    expect(nodes.get('n1')?.labels).toEqual({ [A]: 'true' });
   });
 
   describe('with more nodes than patches at once', () => {

@@ -3,7 +3,7 @@ import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError, isNotFound, TransportError } from '../../../runtime/client/errors.ts';
 import { NODES } from '../../../runtime/client/resources.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import type { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
+import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import type { LabelRef } from '../decide/labels/labelContention.ts';
 import type { LabelChange, LabelChanges } from '../decide/labels/nodeLabels.ts';
 import type { Progress } from '../decide/report/progress.ts';
@@ -104,7 +104,7 @@ export class NodeLabelWriter {
   readonly #client: Client;
   readonly #fieldManager: string;
   readonly #trim: (node: KubeObject) => CachedNode;
-  readonly #written: WrittenObjects<CachedNode>;
+  readonly #nodes: Pick<Overlay<CachedNode>, 'wrote'> | undefined;
   readonly #labels: LabelWrites | undefined;
   readonly #merge = createMerge();
   readonly #askers = new WeakMap<LabelChanges, Asker>();
@@ -119,19 +119,20 @@ export class NodeLabelWriter {
 
   /**
    * @param options.client gated on leadership
+   * @param options.nodes where to keep what the API server answers, for who reads Nodes
    * @param options.labels where to note what was written, for who goes on writing
    */
   constructor(options: {
     client: Client;
     fieldManager: string;
     trim: (node: KubeObject) => CachedNode;
-    written: WrittenObjects<CachedNode>;
+    nodes?: Pick<Overlay<CachedNode>, 'wrote'>;
     labels?: LabelWrites;
   }) {
     this.#client = options.client;
     this.#fieldManager = options.fieldManager;
     this.#trim = options.trim;
-    this.#written = options.written;
+    this.#nodes = options.nodes;
     this.#labels = options.labels;
   }
 
@@ -231,7 +232,7 @@ export class NodeLabelWriter {
       const options = { fieldManager: this.#fieldManager, metadataOnly: true, signal };
       const answer = await this.#client.mergePatch(NODES, { name: node }, patch, options);
       this.#labels?.wrote(node, labels);
-      this.#written.wrote(this.#trim(answer));
+      this.#nodes?.wrote(this.#trim(answer));
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }

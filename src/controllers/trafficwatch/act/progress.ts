@@ -53,7 +53,6 @@ async function hasPassed(clock: Clock, ms: number, ended: AbortSignal): Promise<
 async function tell({ sources, writers }: ProgressTools, o: Observation, plan: Plan): Promise<void> {
   const progress = writers.nodeLabels.progressOf(plan.labels);
   if (progress === undefined) return;
-  const key = keyOf(o.watch);
-  const watch = sources.written.watches.latest(key, sources.watches.get(key)) ?? o.watch;
+  const watch = sources.watches.get(keyOf(o.watch)) ?? o.watch;
   await writeStatus(watch, progressStatus(watch, progress, sources.clock.now()), writers);
 }

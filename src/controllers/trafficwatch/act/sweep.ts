@@ -3,7 +3,7 @@ import { RetryError } from '../../../runtime/client/errors.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { Writers } from './act.ts';
 import { decideOrphans } from '../decide/labels/orphans.ts';
-import { claimedKeys, newestNodes, type Sources } from '../observe/observe.ts';
+import { claimedKeys, type Sources } from '../observe/observe.ts';
 
 /** How soon the sweep looks again when the caches were not complete or a write failed: ms. */
 const LOOK_AGAIN_MS = 10_000;
@@ -26,7 +26,7 @@ export async function sweepOrphans(o: SweepOptions): Promise<ReconcileResult | u
   if (!o.synced()) return { requeueAfterMs: LOOK_AGAIN_MS };
   if (!o.isLeader()) return undefined;
   const claimed = new Set(o.sources.watches.list().flatMap(claimedKeys));
-  const changes = decideOrphans(newestNodes(o.sources), claimed);
+  const changes = decideOrphans(o.sources.nodes.list(), claimed);
   if (changes.size === 0) return undefined;
   o.logger.info({ nodes: changes.size }, 'taking off labels that no TrafficWatch answers for');
   const failures = await o.writers.nodeLabels.write(changes);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import type { InformerEvent } from '../../../runtime/cache/informer.ts';
-import { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
+import { createOverlay, type Overlay } from '../../../runtime/cache/overlay.ts';
+import { Store } from '../../../runtime/cache/store.ts';
 import { carriesOrphan, lookIfNews } from './nodeNews.ts';
 import { aNode } from '../testing/scene.ts';
 
@@ -12,16 +13,25 @@ function at(version: number, labels: Record<string, string> = {}): CachedNode {
   return { ...node, metadata: { ...node.metadata, resourceVersion: String(version) } };
 }
 
+/** The Nodes as this process sees them when it wrote this; the cache has n1. */
+function nodesAfter(written?: CachedNode): Overlay<CachedNode> {
+  const lister = new Store<CachedNode>();
+  lister.set(at(1));
+  const nodes = createOverlay({ lister, subscribe: () => () => undefined });
+  if (written !== undefined) nodes.wrote(written);
+  return nodes;
+}
+
 /** Whether it is looked at at once. */
-function isNews(event: InformerEvent<CachedNode>, written: WrittenObjects<CachedNode>): boolean {
+function isNews(event: InformerEvent<CachedNode>, nodes: Overlay<CachedNode>): boolean {
   let looked = false;
-  lookIfNews(event, { written, underWay: () => undefined }, () => void (looked = true));
+  lookIfNews(event, { nodes, underWay: () => undefined }, () => void (looked = true));
   return looked;
 }
 
 describe('news of a Node', () => {
   const update = (old: CachedNode, object: CachedNode) => ({ type: 'update', old, object }) as const;
-  const nothing = new WrittenObjects<CachedNode>();
+  const nothing = nodesAfter();
 
   it('is a Node that comes or goes', () => {
     expect(isNews({ type: 'add', object: at(1) }, nothing)).toBe(true);
@@ -34,22 +44,19 @@ describe('news of a Node', () => {
   });
 
   it('is not what was written here', () => {
-    const written = new WrittenObjects<CachedNode>();
-    written.wrote(at(5, { [KEY]: 'true' }));
+    const written = nodesAfter(at(5, { [KEY]: 'true' }));
     expect(isNews(update(at(1), at(5, { [KEY]: 'true' })), written)).toBe(false);
   });
 
   it('is not what was written here where Nodes are whole, though the answer to a write is not', () => {
-    const written = new WrittenObjects<CachedNode>();
-    written.wrote({ ...at(5, { [KEY]: 'true' }), addresses: [] });
+    const written = nodesAfter({ ...at(5, { [KEY]: 'true' }), addresses: [] });
     const whole = (node: CachedNode): CachedNode => ({ ...node, addresses: ['198.18.0.1'] });
     expect(isNews(update(whole(at(1)), whole(at(5, { [KEY]: 'true' }))), written)).toBe(false);
     expect(isNews(update(whole(at(1)), at(5, { [KEY]: 'true' })), written)).toBe(true);
   });
 
   it('is what somebody else wrote after that, but not before', () => {
-    const written = new WrittenObjects<CachedNode>();
-    written.wrote(at(5, { [KEY]: 'true' }));
+    const written = nodesAfter(at(5, { [KEY]: 'true' }));
     const rival = { [KEY]: 'false' };
     expect(isNews(update(at(1), at(4, rival)), written)).toBe(false);
     expect(isNews(update(at(4, rival), at(5, { [KEY]: 'true' })), written)).toBe(false);
@@ -62,12 +69,12 @@ describe('news of a Node that is being written', () => {
 
   /** How often it was looked at before the answer, and after it. */
   async function looks(answer: CachedNode): Promise<[before: number, after: number]> {
-    const written = new WrittenObjects<CachedNode>();
+    const nodes = nodesAfter();
     const patch = Promise.withResolvers<undefined>();
     let count = 0;
-    lookIfNews(event, { written, underWay: (node) => (node === 'n1' ? patch.promise : undefined) }, () => (count += 1));
+    lookIfNews(event, { nodes, underWay: (node) => (node === 'n1' ? patch.promise : undefined) }, () => (count += 1));
     const before = count;
-    written.wrote(answer);
+    nodes.wrote(answer);
     patch.resolve(undefined);
     await patch.promise;
     return [before, count];

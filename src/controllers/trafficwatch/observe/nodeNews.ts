@@ -1,6 +1,6 @@
 import { nodeChanged, type CachedNode } from '../../../nodes/cachedNode.ts';
 import type { InformerEvent } from '../../../runtime/cache/informer.ts';
-import type { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
+import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import { orphanedKeys } from '../decide/labels/orphans.ts';
 
 /**
@@ -8,19 +8,19 @@ import { orphanedKeys } from '../decide/labels/orphans.ts';
  * itself has written there, nor how a Node was before that. Without it, labelling ten thousand nodes would be ten
  * thousand reasons to look again. True of the event that a write leads to when it comes before the answer.
  */
-function isNews(event: InformerEvent<CachedNode>, written: WrittenObjects<CachedNode>): boolean {
+function isNews(event: InformerEvent<CachedNode>, nodes: Known['nodes']): boolean {
   if (event.type !== 'update' || event.old === undefined) return true;
-  const { name, addresses } = event.object;
-  const known = written.latest(name, event.old) ?? event.old;
-  const newest = written.latest(name, event.object) ?? event.object;
+  const { addresses } = event.object;
+  const known = nodes.newest(event.old);
+  const newest = nodes.newest(event.object);
   // The answer to a write of labels is metadata alone, and knows no addresses.
   return nodeChanged({ ...known, addresses: event.old.addresses }, { ...newest, addresses });
 }
 
 /** What tells whether an event is news. */
 export interface Known {
-  /** What this process wrote. */
-  readonly written: WrittenObjects<CachedNode>;
+  /** The Nodes, with what this process wrote over them. */
+  readonly nodes: Pick<Overlay<CachedNode>, 'newest'>;
   /** Resolves with the answer to the patch of this Node that is under way; undefined when there is none. */
   readonly underWay: (node: string) => Promise<unknown> | undefined;
 }
@@ -29,9 +29,9 @@ export interface Known {
  * Calls `look` when an event is news: at once, or, while a patch of that Node is under way, when the answer to it is
  * there, and only if that does not tell the same.
  */
-export function lookIfNews(event: InformerEvent<CachedNode>, { written, underWay }: Known, look: () => void): void {
+export function lookIfNews(event: InformerEvent<CachedNode>, { nodes, underWay }: Known, look: () => void): void {
   const decide = (): void => {
-    if (isNews(event, written)) look();
+    if (isNews(event, nodes)) look();
   };
   const answer = event.type === 'update' ? underWay(event.object.name) : undefined;
   if (answer === undefined) decide();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
-import { BELIEVED_FOR_MS } from '../../../runtime/cache/writtenObjects.ts';
+import { OVERLAID_FOR_MS } from '../../../runtime/cache/overlay.ts';
 import { claimedKeys } from './observe.ts';
 import { reconcile } from '../reconcile.ts';
 import { aWatch, KEY } from '../testing/observations.ts';
@@ -33,7 +33,7 @@ describe('a Deployment that was written and that the cache never showed', () => 
     await reconcile(scene, 'shop/web');
     await reconcile(scene, 'shop/web');
     expect([questions(scene), applies(scene)]).toEqual([1, 1]);
-    await scene.clock.advance(BELIEVED_FOR_MS);
+    await scene.clock.advance(OVERLAID_FOR_MS);
     await reconcile(scene, 'shop/web');
     expect([questions(scene), applies(scene)]).toEqual([2, 2]);
   });

@@ -11,10 +11,9 @@ import type { UnmeasuredNodes } from '../../../nodes/unmeasuredNodes.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { isForbidden, isNotFound, type ApiError } from '../../../runtime/client/errors.ts';
-import type { Lister } from '../../../runtime/cache/informer.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
-import type { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
+import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import type { UsageFeed } from '../../../usage/pass/feed.ts';
 import type { CrdCheck } from './crdCheck.ts';
 import { failureOf } from '../act/failures.ts';
@@ -29,30 +28,25 @@ export const BY_LABEL_KEY = 'labelKey';
 
 const LABEL = 'spec.label';
 
-/** What is read: caches, with our own newest writes over them, and the feed of passes. */
+/** What is read: caches, each with our own newest writes over it, and the feed of passes. */
 export interface Sources {
   readonly client: Client;
   readonly clock: Clock;
   readonly feed: Pick<UsageFeed, 'passes' | 'startedAt'>;
   /** What keeps the operator from measuring, now. */
   readonly measurementProblems: () => readonly MeasurementProblem[];
-  readonly watches: Lister<TrafficWatch>;
-  readonly nodes: Lister<CachedNode>;
+  readonly watches: Overlay<TrafficWatch>;
+  readonly nodes: Overlay<CachedNode>;
   /** What all TrafficWatches share of a pass. */
   readonly passViews: PassViews;
   /** Why nodes have no figures. */
   readonly unmeasured: Pick<UnmeasuredNodes, 'notMeasurable' | 'lookedAt'>;
   /** Only the Deployments that carry our label; one that does not is asked for by name. */
-  readonly deployments: Pick<Lister<V1Deployment>, 'get'>;
+  readonly deployments: Overlay<V1Deployment>;
   /** The API server's no to watching Deployments, as long as it stands. */
   readonly deploymentsRefusal: () => ApiError | undefined;
-  readonly written: {
-    readonly watches: WrittenObjects<TrafficWatch>;
-    readonly nodes: WrittenObjects<CachedNode>;
-    readonly deployments: WrittenObjects<V1Deployment>;
-    readonly labels: LabelWrites;
-    readonly statuses: KeptStatuses;
-  };
+  readonly labelWrites: LabelWrites;
+  readonly statuses: KeptStatuses;
   /** Which fields the API server drops. */
   readonly crd: Pick<CrdCheck, 'drops' | 'forget' | 'looked' | 'problem'>;
 }
@@ -81,19 +75,13 @@ function claimsOn(sources: Sources, watch: TrafficWatch, keys: LabelKeys): Map<s
   return new Map(keys.claimed.map((labelKey) => [labelKey, others(labelKey)]));
 }
 
-/** The nodes there are, each as the cache has it or as we wrote it since. */
-export function newestNodes({ nodes, written }: Pick<Sources, 'nodes' | 'written'>): readonly CachedNode[] {
-  const cached = nodes.list();
-  return written.nodes.isEmpty ? cached : cached.map((node) => written.nodes.latest(node.name, node) ?? node);
-}
-
 type ObservedDeployment = Pick<Observation, 'deployment' | 'deploymentUnknown' | 'refusals'>;
 
 /** One that is not ours has not our label either, so it is not in the cache: it must be asked for. */
 async function deploymentOf(sources: Sources, key: string, signal?: AbortSignal): Promise<ObservedDeployment> {
   const refusal = sources.deploymentsRefusal();
   const refusals = refusal === undefined ? [] : [failureOf('watching Deployments', refusal)];
-  const known = sources.written.deployments.latest(key, sources.deployments.get(key));
+  const known = sources.deployments.get(key);
   if (known) return { deployment: known, refusals };
   try {
     return { deployment: await sources.client.get(DEPLOYMENTS, refOfKey(key), { signal }), refusals };
@@ -137,13 +125,12 @@ async function withDroppedLabel(watch: TrafficWatch, { crd }: Sources): Promise<
  * @throws ApiError, TransportError when the Deployment had to be asked for and was not told
  */
 export async function observe(sources: Sources, key: string, signal?: AbortSignal): Promise<Observation | undefined> {
-  const cached = sources.watches.get(key);
-  if (!cached) {
+  const newest = sources.watches.get(key);
+  if (!newest) {
     sources.crd.forget(key);
     return undefined;
   }
-  const { watches, statuses } = sources.written;
-  const stored = complete(statuses.asMeant(watches.latest(key, cached) ?? cached));
+  const stored = complete(sources.statuses.asMeant(newest));
   const watch = await withDroppedLabel(stored, sources);
   await sources.crd.looked();
   const keys = labelKeysOf(watch);
@@ -155,7 +142,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     watch,
     keys,
     claims: claimsOn(sources, watch, keys),
-    view: sources.passViews.viewOf(sources.written.labels.viewsOf(newestNodes(sources)), passes),
+    view: sources.passViews.viewOf(sources.labelWrites.viewsOf(sources.nodes.list()), passes),
     ...deployment,
     notMeasurable: sources.unmeasured.notMeasurable,
     measurementProblems: sources.measurementProblems(),

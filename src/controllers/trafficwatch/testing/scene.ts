@@ -18,7 +18,7 @@ import {
   type Resource,
 } from '../../../runtime/client/resource.ts';
 import { Store } from '../../../runtime/cache/store.ts';
-import { WrittenObjects } from '../../../runtime/cache/writtenObjects.ts';
+import { createOverlay, type OverlaidCache } from '../../../runtime/cache/overlay.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Writers } from '../act/act.ts';
 import { KeptStatuses } from '../act/keptStatuses.ts';
@@ -143,46 +143,45 @@ function sceneClient(scene: Pick<Scene, 'calls' | 'refuse' | 'hangs' | 'watches'
   };
 }
 
+/** A cache that tells of no change: what a test puts into the store is there. */
+function cacheOf<T extends KubeObject>(lister: Store<T>): OverlaidCache<T> {
+  return { lister, subscribe: () => () => undefined };
+}
+
 function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | 'crd'>, client: Client): Sources {
   const { clock, feed, watches, nodes, crd } = scene;
-  const written = {
-    watches: new WrittenObjects<TrafficWatch>(clock),
-    nodes: new WrittenObjects<CachedNode>(clock),
-    deployments: new WrittenObjects<V1Deployment>(clock),
-    labels: new LabelWrites(() => feed.passes[0]?.pass ?? 0),
-    statuses: new KeptStatuses(),
-  };
   const measurementProblems = (): [] => [];
   return {
     client,
     clock,
     feed,
     measurementProblems,
-    watches,
-    nodes,
+    watches: createOverlay(cacheOf(watches), { clock }),
+    nodes: createOverlay(cacheOf(nodes), { clock }),
     passViews: new PassViews(),
     unmeasured: new UnmeasuredNodes({ client, clock, nodes }),
-    deployments: new Store<V1Deployment>(),
+    deployments: createOverlay(cacheOf(new Store<V1Deployment>()), { clock, includeCreated: true }),
     deploymentsRefusal: () => undefined,
-    written,
+    labelWrites: new LabelWrites(() => feed.passes[0]?.pass ?? 0),
+    statuses: new KeptStatuses(),
     crd,
   };
 }
 
-function writersOf(client: Client, { written, clock }: Sources): Writers {
+function writersOf(client: Client, sources: Sources): Writers {
   const common = { client, fieldManager: MANAGER };
   return {
     ...common,
-    applier: new Applier({ ...common, clock, logger: pino({ level: 'silent' }) }),
+    applier: new Applier({ ...common, clock: sources.clock, logger: pino({ level: 'silent' }) }),
     nodeLabels: new NodeLabelWriter({
       ...common,
       trim: trimNode(MANAGER),
-      written: written.nodes,
-      labels: written.labels,
+      nodes: sources.nodes,
+      labels: sources.labelWrites,
     }),
-    watches: written.watches,
-    statuses: written.statuses,
-    deployments: written.deployments,
+    watches: sources.watches,
+    statuses: sources.statuses,
+    deployments: sources.deployments,
   };
 }
 

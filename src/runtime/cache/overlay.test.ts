@@ -1,0 +1,131 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { FakeClock } from '../process/clock.ts';
+import type { KubeObject } from '../client/resource.ts';
+import { castWatching } from '../testing/reflectorScene.ts';
+import { createScene } from '../testing/scene.ts';
+import type { InformerEvent } from './informer.ts';
+import { createOverlay, OVERLAID_FOR_MS, type OverlayOptions } from './overlay.ts';
+import { Store } from './store.ts';
+
+const named = (name: string, resourceVersion: string, uid?: string): KubeObject => ({
+  metadata: { name, uid, resourceVersion },
+});
+const at = (resourceVersion: string, uid?: string): KubeObject => named('n1', resourceVersion, uid);
+
+/** A cache that changes when the test says so, and the overlay on it. */
+function overlaid(options: OverlayOptions = {}, ...cached: KubeObject[]) {
+  const lister = new Store<KubeObject>({ all: () => ['yes'] });
+  for (const object of cached) lister.set(object);
+  let tell: (event: InformerEvent<KubeObject>) => void = () => undefined;
+  const subscribe = (listener: typeof tell) => {
+    tell = listener;
+    return () => undefined;
+  };
+  const overlay = createOverlay({ lister, subscribe }, options);
+  const deleted = (object: KubeObject): void => {
+    lister.delete(object);
+    tell({ type: 'delete', object });
+  };
+  return { lister, overlay, deleted };
+}
+
+describe('an overlay', () => {
+  it('shows our write until the cache has caught up, by number and not by text', () => {
+    const { lister, overlay } = overlaid({}, at('9'));
+    overlay.wrote(at('10'));
+    expect([overlay.get('n1'), ...overlay.list(), ...overlay.byIndex('all', 'yes')]).toEqual(
+      Array.from({ length: 3 }, () => at('10')),
+    );
+    lister.set(at('11'));
+    expect(overlay.get('n1')).toEqual(at('11'));
+    expect(overlay.newest(at('9'))).toEqual(at('9'));
+  });
+
+  it('keeps the newer of two writes, in whatever order their answers come', () => {
+    const { overlay } = overlaid({}, at('9'));
+    overlay.wrote(at('12'));
+    overlay.wrote(at('11'));
+    expect(overlay.get('n1')).toEqual(at('12'));
+  });
+
+  it('forgets what was deleted later, and keeps what was made anew', () => {
+    const { overlay, deleted } = overlaid({ includeCreated: true });
+    overlay.wrote(at('10'));
+    deleted(at('11'));
+    expect(overlay.get('n1')).toBeUndefined();
+    overlay.wrote(at('13'));
+    deleted(at('12'));
+    expect(overlay.get('n1')).toEqual(at('13'));
+  });
+
+  it('forgets what a relist found absent, which is reported as the cache last had it', () => {
+    const { overlay, deleted } = overlaid({ includeCreated: true });
+    overlay.wrote(at('200', 'first'));
+    deleted(at('100', 'first'));
+    expect(overlay.get('n1')).toBeUndefined();
+    overlay.wrote(at('300', 'second'));
+    deleted(at('100', 'first'));
+    expect(overlay.get('n1')).toEqual(at('300', 'second'));
+  });
+
+  it('believes the cache again when that does not catch up', async () => {
+    const clock = new FakeClock();
+    const { overlay } = overlaid({ clock, includeCreated: true }, at('100'));
+    overlay.wrote(at('200'));
+    overlay.wrote(named('made', '201'));
+    const seen = () => [overlay.get('n1'), overlay.get('made'), overlay.list()];
+    await clock.advance(OVERLAID_FOR_MS - 1);
+    expect(seen()).toEqual([at('200'), named('made', '201'), [at('200'), named('made', '201')]]);
+    await clock.advance(1);
+    expect(seen()).toEqual([at('100'), undefined, [at('100')]]);
+  });
+
+  it('of objects that others create shows none that the cache lacks: it was deleted before the answer came', () => {
+    const { lister, overlay, deleted } = overlaid({}, at('9'), named('n2', '9'));
+    deleted(at('9'));
+    overlay.wrote(at('10'));
+    expect(overlay.get('n1')).toBeUndefined();
+    expect(overlay.list()).toBe(lister.list());
+  });
+});
+
+describe('the list of an overlay', () => {
+  const NODES = Array.from({ length: 10_000 }, (_, n) => named(`n${n}`, '1'));
+
+  it("is the cache's own while nothing is overlaid, and again as soon as the cache has caught up", () => {
+    const { lister, overlay } = overlaid({}, ...NODES);
+    expect(overlay.list()).toBe(lister.list());
+    overlay.wrote(named('n7', '2'));
+    expect(overlay.list()).not.toBe(lister.list());
+    lister.set(named('n7', '2'));
+    expect(overlay.list()).toBe(lister.list());
+  });
+
+  it('is one copy for all who list, until something is written or the cache changes', () => {
+    const { lister, overlay } = overlaid({}, ...NODES);
+    overlay.wrote(named('n7', '2'));
+    const list = overlay.list();
+    expect(overlay.list()).toBe(list);
+    overlay.wrote(named('n8', '3'));
+    expect(overlay.list().slice(7, 9)).toEqual([named('n7', '2'), named('n8', '3')]);
+    lister.set(named('n9', '4'));
+    expect(overlay.list().slice(7, 10)).toEqual([named('n7', '2'), named('n8', '3'), named('n9', '4')]);
+  });
+});
+
+describe('an overlay on an informer', () => {
+  const scene = createScene();
+  afterEach(() => scene.close());
+
+  it('is told of deletions by the informer itself', async () => {
+    const { nodes, informer } = await castWatching(scene);
+    const overlay = createOverlay(informer, { includeCreated: true });
+    const { uid } = informer.lister.get('a')?.metadata ?? {};
+    overlay.wrote({ metadata: { name: 'a', uid, resourceVersion: '1000000' } });
+    expect(overlay.get('a')?.metadata?.resourceVersion).toBe('1000000');
+    nodes.delete('a');
+    await vi.waitFor(() => expect(informer.lister.get('a')).toBeUndefined());
+    expect(overlay.get('a')).toBeUndefined();
+    expect(overlay.list()).toBe(informer.lister.list());
+  });
+});
