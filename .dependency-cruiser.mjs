@@ -1,6 +1,6 @@
 /** Layers. A decision imports types only: no I/O, no clock, no logger, no metrics. */
 const PURE =
-  '(^src/controllers/[^/]+/decide/|^src/usage/evaluate/|^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$|^src/runtime/controller/conditions\\.ts$)';
+  '(^src/controllers/[^/]+/decide/|^src/usage/evaluate/|^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$|^src/runtime/controller/conditions\\.ts$|^src/runtime/status/(failure|conditionEvents)\\.ts$)';
 /** The folders of runtime/, and what each may import of the others. manager/ puts all together. */
 const RUNTIME = [
   ['process', ''],
@@ -8,6 +8,7 @@ const RUNTIME = [
   ['cache', 'client process'],
   ['apply', 'client process'],
   ['controller', 'client process'],
+  ['status', 'apply cache client controller process'],
   ['leaderElection', 'cache client process'],
   ['server', 'client process'],
 ];
@@ -23,7 +24,7 @@ export default {
       to: {
         path: 'node_modules/(rxjs|pino|undici|prometheus-query|prom-client|axios)|^src/runtime/',
         pathNot:
-          '^src/runtime/(apply/(managedFields|mergePatch)|client/resource|controller/conditions|process/interner)\\.ts$',
+          '^src/runtime/(apply/(managedFields|mergePatch)|client/resource|controller/conditions|status/(failure|conditionEvents)|process/interner)\\.ts$',
       },
     },
     {

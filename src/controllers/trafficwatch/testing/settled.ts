@@ -1,7 +1,8 @@
 import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import { decidePlan } from '../decide/plan.ts';
 import { decideStatus } from '../decide/report/status.ts';
-import { decideEvents, type PlannedEvent } from '../decide/report/transitions.ts';
+import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
+import { decideEvents } from '../decide/report/transitions.ts';
 import type { Observation } from '../observe/observation.ts';
 import { aDeployment, changed, KEY } from './observations.ts';
 

@@ -1,5 +1,5 @@
 import { Reason } from '../../../../api/trafficwatch/reasons.ts';
-import type { PlannedEvent } from './transitions.ts';
+import type { PlannedEvent } from '../../../../runtime/status/conditionEvents.ts';
 
 /** A pod of the TrafficWatch's Deployment that a kubelet rejected for its node affinity. */
 export interface Rejection {

@@ -1,63 +1,31 @@
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import { thresholdOf, type TrafficWatch, type TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
-import type { Condition } from '../../../../runtime/controller/conditions.ts';
+import {
+  conditionEvents,
+  STANDARD_TYPES,
+  type ConditionRules,
+  type PlannedEvent,
+} from '../../../../runtime/status/conditionEvents.ts';
 import type { Observation } from '../../observe/observation.ts';
 import type { Failure } from '../failure.ts';
 import { sideOfLabel } from '../labels/labelValue.ts';
 import type { Plan } from '../plan.ts';
 import { MAX_NODES_IN_FULL } from './statusNodes.ts';
 
-/** An event to record about the TrafficWatch. */
-export interface PlannedEvent {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly note: string;
-}
-
 /** Beyond this many nodes that turn in one pass, one event counts them instead of one event each. */
 const NODE_EVENTS_AT_MOST = 10;
 
-/** The status in which each condition is as it should be. */
-const HEALTHY: Readonly<Record<string, Condition['status']>> = {
-  [ConditionType.Ready]: 'True',
-  [ConditionType.Reconciling]: 'False',
-  [ConditionType.Stalled]: 'False',
-  [ConditionType.PrometheusReachable]: 'True',
-  [ConditionType.MetricsAvailable]: 'True',
+/** Which changes of conditions are events. */
+const CONDITION_RULES: ConditionRules = {
+  types: {
+    ...STANDARD_TYPES,
+    // A Prometheus that is out of order may refuse connections in one pass and time out in the next: one outage, one
+    // event. The condition always has the newest reason.
+    [ConditionType.PrometheusReachable]: { healthy: 'True', whileUnhealthy: 'nothing' },
+    [ConditionType.MetricsAvailable]: { healthy: 'True' },
+  },
+  silent: new Set([Reason.Deciding]),
 };
-
-function conditionEvents(before: TrafficWatchStatus | undefined, after: TrafficWatchStatus): PlannedEvent[] {
-  return (after.conditions ?? []).flatMap((now) => {
-    const was = before?.conditions?.find((c) => c.type === now.type);
-    if (was !== undefined && saysTheSame(was, now)) return [];
-    const healthy = now.status === HEALTHY[now.type];
-    // A first healthy state is no news, but for Ready; progress that simply goes on is not either.
-    if (healthy && now.type !== ConditionType.Ready && was?.status !== invert(now.status)) return [];
-    if (now.status === 'Unknown' || now.reason === Reason.Deciding) return [];
-    return [{ type: healthy ? 'Normal' : 'Warning', reason: now.reason, note: `${now.type}: ${now.message}` } as const];
-  });
-}
-
-/** A spec that was written anew may be wrong in another place: that is news, too. Other messages only say it better. */
-function saysTheSame(was: Condition, now: Condition): boolean {
-  if (was.status !== now.status) return false;
-  if (isSameOutage(now)) return true;
-  if (was.reason !== now.reason) return false;
-  const isAboutSpec = now.type === ConditionType.Stalled && now.status === 'True';
-  return !isAboutSpec || was.message === now.message || was.observedGeneration === now.observedGeneration;
-}
-
-/**
- * A Prometheus that is out of order may refuse connections in one pass and time out in the next: one outage, one event.
- * The condition always has the newest reason.
- */
-function isSameOutage(now: Condition): boolean {
-  return now.type === ConditionType.PrometheusReachable && now.status === 'False';
-}
-
-function invert(status: Condition['status']): Condition['status'] {
-  return status === 'True' ? 'False' : 'True';
-}
 
 interface Turned {
   readonly name: string;
@@ -140,7 +108,7 @@ export function decideEvents(reported: Reported): PlannedEvent[] {
   const everything = allUnfit(after) && !allUnfit(before);
   const note = 'every node is unfit: running pods are not moved, new ones find no node';
   return [
-    ...conditionEvents(before, after),
+    ...conditionEvents(before?.conditions, after.conditions, CONDITION_RULES),
     ...specEvents(o.watch, after),
     ...nodeEvents(reported, 'Unfit'),
     ...nodeEvents(reported, 'Fit'),
