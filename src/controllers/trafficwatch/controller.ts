@@ -1,6 +1,6 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { Registry } from 'prom-client';
-import type { TrafficWatch } from '../../api/trafficwatch/schema.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
@@ -12,11 +12,11 @@ import type { Informer } from '../../runtime/cache/informer.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { createOverlay, type OverlaidCache } from '../../runtime/cache/overlay.ts';
+import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import type { UsageFeed } from '../../usage/pass/feed.ts';
 import type { Writers } from './act/act.ts';
 import { CrdCheck } from './observe/crdCheck.ts';
-import { KeptStatuses } from './act/keptStatuses.ts';
 import { LabelWrites } from './act/labelWrites.ts';
 import { createTrafficWatchMetrics, type TrafficWatchMetrics } from './metrics.ts';
 import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
@@ -88,12 +88,14 @@ function upToDate(informer: Informer<V1Deployment>): OverlaidCache<V1Deployment>
 }
 
 function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
+  const { client } = o;
+  const watches = createOverlay(o.watches, o);
   return {
-    client: o.client,
+    client,
     clock: o.clock,
     feed: o.feed,
     measurementProblems: o.measurementProblems,
-    watches: createOverlay(o.watches, o),
+    watches,
     nodes: createOverlay(o.nodes, o),
     passViews: new PassViews(),
     unmeasured: o.unmeasured,
@@ -101,7 +103,7 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
     deploymentsRefusal: () => o.deployments.refusal,
     crd,
     labelWrites: new LabelWrites(() => o.feed.passes[0]?.pass ?? 0),
-    statuses: new KeptStatuses(),
+    statuses: new StatusWriter({ client, resource: TRAFFIC_WATCHES, fieldManager: FIELD_MANAGER, objects: watches }),
   };
 }
 
@@ -158,7 +160,6 @@ function subscribe(
     sweep();
   };
   o.watches.subscribe((event) => {
-    if (event.type === 'delete') sources.statuses.deleted(event.object);
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
     queue.add(keyOf(event.object));
     enqueueRivals(event.object);

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { TrafficWatchStatus } from '../../api/trafficwatch/schema.ts';
-import { NotLeaderError, WaitingError } from '../../runtime/client/errors.ts';
-import { IncompleteError, reconcile } from './reconcile.ts';
+import { IncompleteError, NotLeaderError, WaitingError } from '../../runtime/client/errors.ts';
+import { reconcile } from './reconcile.ts';
 import { aDeployment, aWatch, KEY, NOW, pass } from './testing/observations.ts';
 import { aNode, aScene, hangOn, refusal, writesOf, type Call, type Scene } from './testing/scene.ts';
 

@@ -1,15 +1,15 @@
 import { Reason } from '../../api/trafficwatch/reasons.ts';
-import type { TrafficWatch, TrafficWatchStatus } from '../../api/trafficwatch/schema.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
-import { act, writeStatus, type Outcome, type Writers } from './act/act.ts';
+import { IncompleteError } from '../../runtime/client/errors.ts';
+import { report } from '../../runtime/status/report.ts';
+import { act, type Outcome, type Writers } from './act/act.ts';
 import { decidePlan, type Plan } from './decide/plan.ts';
 import { decideStatus } from './decide/report/status.ts';
 import { decideEvents } from './decide/report/transitions.ts';
-import { rethrowOvertaken } from './act/failures.ts';
 import type { TrafficWatchMetrics } from './metrics.ts';
 import { tellingProgress } from './act/progress.ts';
 import { observe, type Sources } from './observe/observe.ts';
@@ -30,22 +30,6 @@ export interface Dependencies {
 
 const AT_ONCE_MS = 1;
 
-/** A write failed; the condition says which. Thrown so that the key comes again with backoff. */
-export class IncompleteError extends Error {
-  readonly reason: string;
-
-  constructor(outcome: Outcome) {
-    super(
-      outcome.failures
-        .map((f) => f.message)
-        .slice(0, 3)
-        .join('; '),
-    );
-    this.name = 'IncompleteError';
-    this.reason = outcome.failures[0]?.reason ?? '';
-  }
-}
-
 const DEPLOYMENT_VERBS: Readonly<Record<string, string>> = {
   [Reason.DeploymentCreated]: 'created',
   [Reason.DeploymentUpdated]: 'updated',
@@ -63,15 +47,6 @@ function announceDeployment(o: Observation, outcome: Outcome, events: EventRecor
   );
 }
 
-async function tryStatus(watch: TrafficWatch, status: TrafficWatchStatus, writers: Writers): Promise<boolean> {
-  try {
-    return await writeStatus(watch, status, writers);
-  } catch (error) {
-    rethrowOvertaken(error);
-    throw error;
-  }
-}
-
 /** In a rename, labels that were written make the next step possible, and nobody tells us of our own writes. */
 function hasNextStep({ renaming, labels }: Plan): boolean {
   return renaming && labels.size > 0;
@@ -86,17 +61,14 @@ function endingWith(writers: Writers, signal: AbortSignal | undefined): Writers 
   return { ...writers, client: { ...client, mergePatch }, signal };
 }
 
-async function report(d: Dependencies, o: Observation, plan: Plan, outcome: Outcome): Promise<void> {
-  const key = keyOf(o.watch);
+async function reportOutcome(d: Dependencies, o: Observation, plan: Plan, outcome: Outcome): Promise<void> {
   const failures = [...outcome.failures, ...(o.refusals ?? [])];
   const status = decideStatus(o, plan, failures);
-  d.metrics.ready(key, status.ready === true);
+  d.metrics.ready(keyOf(o.watch), status.ready === true);
   announceDeployment(o, outcome, d.events);
-  // The finalizer may have been added meanwhile: the status is compared with what is there now.
-  const watch = d.sources.watches.get(key) ?? o.watch;
   const planned = decideEvents({ o, plan, after: status, failures });
-  if (!(await tryStatus(watch, status, d.writers))) return;
-  for (const { type, reason, note } of planned) d.events.event(o.watch, type, reason, note);
+  const reporters = { statuses: d.writers.statuses, events: d.events };
+  await report(reporters, { about: o.watch, status, events: planned }, { signal: d.writers.signal });
 }
 
 /**
@@ -125,9 +97,9 @@ export async function reconcile(
   // What was cut short did not fail: the next look does it.
   signal?.throwIfAborted();
   if (plan.finalizer !== 'Remove') {
-    await report(d, observation, outcome.stall ? { ...plan, stall: outcome.stall } : plan, outcome);
+    await reportOutcome(d, observation, outcome.stall ? { ...plan, stall: outcome.stall } : plan, outcome);
   }
-  if (outcome.failures.length > 0) throw new IncompleteError(outcome);
+  if (outcome.failures.length > 0) throw new IncompleteError(outcome.failures);
   const requeueAfterMs = hasNextStep(plan) ? AT_ONCE_MS : plan.requeueAfterMs;
   return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
 }

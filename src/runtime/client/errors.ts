@@ -1,3 +1,6 @@
+/** How many failures an IncompleteError names: there may be one for each node. */
+const NAMED_FAILURES = 3;
+
 /** What an ApiError knows of the refused request and its answer. */
 export interface ApiErrorOptions {
   /** HTTP status code. */
@@ -104,6 +107,19 @@ export class WaitingError extends Error {
     this.name = 'WaitingError';
     this.reason = reason;
     this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Writes failed, and the status of the object reports them: try again with backoff. */
+export class IncompleteError extends Error {
+  /** CamelCase, that of the first failure. */
+  readonly reason: string;
+
+  constructor(failures: readonly { readonly reason: string; readonly message: string }[]) {
+    const messages = failures.map(({ message }) => message);
+    super(messages.slice(0, NAMED_FAILURES).join('; '));
+    this.name = 'IncompleteError';
+    this.reason = failures[0]?.reason ?? '';
   }
 }
 

@@ -26,7 +26,7 @@ export interface RequeuePolicy {
  * | TerminalError  | when the object changes            | yes              |
  * | NotLeaderError | when this process leads            | no               |
  * | ApiError       | backoff, Retry-After at the least  | yes              |
- * | any other      | backoff                            | yes              |
+ * | any other, such as IncompleteError | backoff        | yes              |
  */
 export function requeuePolicy(error: unknown): RequeuePolicy {
   if (error instanceof WaitingError) {

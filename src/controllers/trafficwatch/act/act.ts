@@ -1,20 +1,18 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { Reason } from '../../../api/trafficwatch/reasons.ts';
-import { TRAFFIC_WATCHES, type TrafficWatch, type TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { Applier } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
-import { isInvalid, NotLeaderError, WaitingError } from '../../../runtime/client/errors.ts';
+import { isInvalid } from '../../../runtime/client/errors.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../../../runtime/apply/finalizer.ts';
-import { diffMergePatch } from '../../../runtime/apply/mergePatch.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
-import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
-import type { Failure } from '../decide/failure.ts';
+import type { Failure } from '../../../runtime/status/failure.ts';
+import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import type { Plan, Stall } from '../decide/plan.ts';
 import { isTakeover, prepareOwnership } from './deploymentOwnership.ts';
 import { failureOf } from './failures.ts';
 import { FINALIZER } from '../names.ts';
-import type { KeptStatuses } from './keptStatuses.ts';
 import type { NodeLabelWriter } from './nodeLabelWriter.ts';
 import type { Observation } from '../observe/observation.ts';
 
@@ -25,7 +23,7 @@ export interface Writers {
   readonly applier: Applier;
   readonly nodeLabels: NodeLabelWriter;
   readonly watches: Pick<Overlay<TrafficWatch>, 'wrote'>;
-  readonly statuses: KeptStatuses;
+  readonly statuses: StatusWriter<TrafficWatch>;
   readonly deployments: Pick<Overlay<V1Deployment>, 'wrote'>;
   /** Aborted when the reconcile has to end: no call outlives it. */
   readonly signal?: AbortSignal | undefined;
@@ -43,11 +41,6 @@ export interface Outcome {
 export type DeploymentOutcome =
   typeof Reason.DeploymentCreated | typeof Reason.DeploymentUpdated | typeof Reason.DeploymentAdopted;
 
-/** Nothing is reported by a process that may not write any more. */
-function rethrowNotLeader(error: unknown): void {
-  if (error instanceof NotLeaderError) throw error;
-}
-
 async function writeFinalizer(o: Observation, writers: Writers): Promise<Failure | undefined> {
   if (hasFinalizer(o.watch, FINALIZER)) return undefined;
   try {
@@ -55,17 +48,13 @@ async function writeFinalizer(o: Observation, writers: Writers): Promise<Failure
     writers.watches.wrote(await addFinalizer(client, TRAFFIC_WATCHES, o.watch, FINALIZER, fieldManager));
     return undefined;
   } catch (error) {
-    rethrowNotLeader(error);
     return failureOf('adding the finalizer', error);
   }
 }
 
 async function writeLabels(plan: Plan, writers: Writers): Promise<Failure[]> {
   const failures = await writers.nodeLabels.write(plan.labels, writers.signal);
-  return [...failures].map(([node, error]) => {
-    rethrowNotLeader(error);
-    return failureOf(`labelling node ${node}`, error);
-  });
+  return [...failures].map(([node, error]) => failureOf(`labelling node ${node}`, error));
 }
 
 function outcomeOver(live: V1Deployment | undefined): DeploymentOutcome {
@@ -95,8 +84,6 @@ async function writeDeployment(o: Observation, plan: Plan, writers: Writers): Pr
   try {
     return { failures: [], deployment: await applyDeployment(plan.deployment.desired, o.deployment, writers) };
   } catch (error) {
-    rethrowNotLeader(error);
-    if (error instanceof WaitingError) throw error;
     if (isInvalid(error)) {
       const message = `the API server refuses the Deployment: ${error.detail}`;
       return { failures: [], stall: { reason: Reason.DeploymentInvalid, message } };
@@ -112,7 +99,6 @@ async function actOnDeletion(o: Observation, plan: Plan, writers: Writers): Prom
     await removeFinalizer(writers.client, TRAFFIC_WATCHES, o.watch, FINALIZER, writers.fieldManager);
     return { failures: [] };
   } catch (error) {
-    rethrowNotLeader(error);
     return { failures: [failureOf('removing the finalizer', error)] };
   }
 }
@@ -132,16 +118,4 @@ export async function act(o: Observation, plan: Plan, writers: Writers): Promise
   const labelFailures = await writeLabels(plan, writers);
   const deployment = await writeDeployment(o, plan, writers);
   return { ...deployment, failures: [...labelFailures, ...deployment.failures] };
-}
-
-/** Patches what differs in the status; true when something did. */
-export async function writeStatus(watch: TrafficWatch, status: TrafficWatchStatus, writers: Writers): Promise<boolean> {
-  const patch = diffMergePatch(writers.statuses.asMeant(watch).status ?? {}, status);
-  if (patch === undefined) return false;
-  const ref = refOfKey(keyOf(watch));
-  const options = { fieldManager: writers.fieldManager, subresource: 'status' };
-  const answer = await writers.client.mergePatch(TRAFFIC_WATCHES, ref, { status: patch }, options);
-  writers.watches.wrote(answer);
-  writers.statuses.wrote(status, answer);
-  return true;
 }

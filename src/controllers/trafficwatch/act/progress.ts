@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { keyOf } from '../../../runtime/client/resource.ts';
-import { writeStatus, type Writers } from './act.ts';
+import type { Writers } from './act.ts';
 import { progressStatus } from '../decide/report/progress.ts';
 import type { Plan } from '../decide/plan.ts';
 import type { Sources } from '../observe/observe.ts';
@@ -53,6 +53,6 @@ async function hasPassed(clock: Clock, ms: number, ended: AbortSignal): Promise<
 async function tell({ sources, writers }: ProgressTools, o: Observation, plan: Plan): Promise<void> {
   const progress = writers.nodeLabels.progressOf(plan.labels);
   if (progress === undefined) return;
-  const watch = sources.watches.get(keyOf(o.watch)) ?? o.watch;
-  await writeStatus(watch, progressStatus(watch, progress, sources.clock.now()), writers);
+  const watch = writers.statuses.newest(keyOf(o.watch)) ?? o.watch;
+  await writers.statuses.write(watch, progressStatus(watch, progress, sources.clock.now()), { signal: writers.signal });
 }

@@ -3,7 +3,7 @@ import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { NotMeasurable } from '../../../nodes/notMeasurable.ts';
 import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
-import type { Failure } from '../decide/failure.ts';
+import type { Failure } from '../../../runtime/status/failure.ts';
 
 /** What was last written under a label key of a Node; remembered until it has stood for a while. */
 export interface LabelWrite {

@@ -14,11 +14,11 @@ import { isForbidden, isNotFound, type ApiError } from '../../../runtime/client/
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
+import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import type { UsageFeed } from '../../../usage/pass/feed.ts';
 import type { CrdCheck } from './crdCheck.ts';
 import { failureOf } from '../act/failures.ts';
 import type { LabelWrites } from '../act/labelWrites.ts';
-import type { KeptStatuses } from '../act/keptStatuses.ts';
 import { labelKeysOf } from './labelKeys.ts';
 import type { PassViews } from './passViews.ts';
 import type { Claim, LabelKeys, MeasurementProblem, Observation } from './observation.ts';
@@ -46,7 +46,7 @@ export interface Sources {
   /** The API server's no to watching Deployments, as long as it stands. */
   readonly deploymentsRefusal: () => ApiError | undefined;
   readonly labelWrites: LabelWrites;
-  readonly statuses: KeptStatuses;
+  readonly statuses: StatusWriter<TrafficWatch>;
   /** Which fields the API server drops. */
   readonly crd: Pick<CrdCheck, 'drops' | 'forget' | 'looked' | 'problem'>;
 }
@@ -125,12 +125,13 @@ async function withDroppedLabel(watch: TrafficWatch, { crd }: Sources): Promise<
  * @throws ApiError, TransportError when the Deployment had to be asked for and was not told
  */
 export async function observe(sources: Sources, key: string, signal?: AbortSignal): Promise<Observation | undefined> {
-  const newest = sources.watches.get(key);
+  const newest = sources.statuses.newest(key);
   if (!newest) {
+    sources.statuses.forget(key);
     sources.crd.forget(key);
     return undefined;
   }
-  const stored = complete(sources.statuses.asMeant(newest));
+  const stored = complete(newest);
   const watch = await withDroppedLabel(stored, sources);
   await sources.crd.looked();
   const keys = labelKeysOf(watch);

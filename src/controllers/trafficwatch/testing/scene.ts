@@ -1,7 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
 import { UnmeasuredNodes } from '../../../nodes/unmeasuredNodes.ts';
 import { Applier } from '../../../runtime/apply/apply.ts';
@@ -19,9 +19,9 @@ import {
 } from '../../../runtime/client/resource.ts';
 import { Store } from '../../../runtime/cache/store.ts';
 import { createOverlay, type OverlaidCache } from '../../../runtime/cache/overlay.ts';
+import { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Writers } from '../act/act.ts';
-import { KeptStatuses } from '../act/keptStatuses.ts';
 import { LabelWrites } from '../act/labelWrites.ts';
 import { createTrafficWatchMetrics } from '../metrics.ts';
 import { NodeLabelWriter } from '../act/nodeLabelWriter.ts';
@@ -149,21 +149,22 @@ function cacheOf<T extends KubeObject>(lister: Store<T>): OverlaidCache<T> {
 }
 
 function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | 'crd'>, client: Client): Sources {
-  const { clock, feed, watches, nodes, crd } = scene;
+  const { clock, feed, nodes, crd } = scene;
+  const watches = createOverlay(cacheOf(scene.watches), { clock });
   const measurementProblems = (): [] => [];
   return {
     client,
     clock,
     feed,
     measurementProblems,
-    watches: createOverlay(cacheOf(watches), { clock }),
+    watches,
     nodes: createOverlay(cacheOf(nodes), { clock }),
     passViews: new PassViews(),
     unmeasured: new UnmeasuredNodes({ client, clock, nodes }),
     deployments: createOverlay(cacheOf(new Store<V1Deployment>()), { clock, includeCreated: true }),
     deploymentsRefusal: () => undefined,
     labelWrites: new LabelWrites(() => feed.passes[0]?.pass ?? 0),
-    statuses: new KeptStatuses(),
+    statuses: new StatusWriter({ client, resource: TRAFFIC_WATCHES, fieldManager: MANAGER, objects: watches }),
     crd,
   };
 }

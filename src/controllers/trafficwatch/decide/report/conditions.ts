@@ -11,7 +11,7 @@ import {
 import { describeUnattributed } from '../../../../usage/evaluate/unattributedSeries.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
 import { WAIT_FOR_DATA_MS, waitingSinceOf } from '../deployment/deployment.ts';
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../../../../runtime/status/failure.ts';
 import type { ContendedLabel } from '../labels/labelContention.ts';
 import { passFailureReason } from './passFailure.ts';
 import type { Plan } from '../plan.ts';

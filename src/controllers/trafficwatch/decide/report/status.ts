@@ -3,7 +3,7 @@ import type { NodeStatus, TrafficWatch, TrafficWatchStatus } from '../../../../a
 import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
 import { decideConditions } from './conditions.ts';
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../../../../runtime/status/failure.ts';
 import { sideOfLabel } from '../labels/labelValue.ts';
 import { wasDecided, type Plan } from '../plan.ts';
 import { alwaysListed, MAX_NODES_IN_FULL, mostUrgent, selectNodes, type Listing } from './statusNodes.ts';

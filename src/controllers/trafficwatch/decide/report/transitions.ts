@@ -7,7 +7,7 @@ import {
   type PlannedEvent,
 } from '../../../../runtime/status/conditionEvents.ts';
 import type { Observation } from '../../observe/observation.ts';
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../../../../runtime/status/failure.ts';
 import { sideOfLabel } from '../labels/labelValue.ts';
 import type { Plan } from '../plan.ts';
 import { MAX_NODES_IN_FULL } from './statusNodes.ts';

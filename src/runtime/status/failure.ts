@@ -1,0 +1,6 @@
+/** A write that did not succeed, as a condition reports it. The rest of the plan was carried out all the same. */
+export interface Failure {
+  /** CamelCase. */
+  readonly reason: string;
+  readonly message: string;
+}

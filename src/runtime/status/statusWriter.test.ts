@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError, WaitingError } from '../client/errors.ts';
+import { StatusWriter } from './statusWriter.ts';
+import { aGadget, GADGETS, gadgetWorld, type Gadget, type GadgetWorld } from './testing/gadgets.ts';
+
+function writerIn(world: GadgetWorld): StatusWriter<Gadget> {
+  const { client, objects } = world;
+  return new StatusWriter({ client, resource: GADGETS, fieldManager: 'test', objects });
+}
+
+function scene() {
+  const world = gadgetWorld(aGadget());
+  return { world, statuses: writerIn(world) };
+}
+
+const answer = (status: number, reason: string) =>
+  new ApiError({
+    status,
+    reason,
+    method: 'PATCH',
+    path: '/apis/test.example.com/v1/namespaces/shop/gadgets/web/status',
+  });
+
+describe('StatusWriter', () => {
+  it('patches what differs, and nothing when nothing does, though the cache is behind', async () => {
+    const { world, statuses } = scene();
+    expect(await statuses.write(aGadget(), { size: 1, conditions: [] })).toBe(true);
+    expect(await statuses.write(aGadget(), { size: 1, conditions: [] })).toBe(false);
+    expect(await statuses.write(aGadget(), { size: 2, conditions: [] })).toBe(true);
+    expect(world.patches).toEqual([{ status: { size: 1, conditions: [] } }, { status: { size: 2 } }]);
+    expect(world.cache.get('shop/web')?.status).toBeUndefined();
+  });
+
+  it('compares with what somebody else wrote meanwhile', async () => {
+    const { world, statuses } = scene();
+    world.cache.set({ ...aGadget({ resourceVersion: '2' }), status: { size: 5 } });
+    expect(await statuses.write(aGadget(), { size: 5 })).toBe(false);
+  });
+
+  it('is overtaken by a conflict, throws any other refusal, and takes an object that is gone for done', async () => {
+    const { world, statuses } = scene();
+    world.refuse = () => answer(409, 'Conflict');
+    await expect(statuses.write(aGadget(), { size: 1 })).rejects.toThrow(WaitingError);
+    world.refuse = () => answer(403, 'Forbidden');
+    await expect(statuses.write(aGadget(), { size: 1 })).rejects.toThrow(ApiError);
+    world.refuse = () => answer(404, 'NotFound');
+    expect(await statuses.write(aGadget(), { size: 1 })).toBe(false);
+  });
+
+  it('writes nothing on an object of the same name that was made anew', async () => {
+    const { world, statuses } = scene();
+    world.cache.set(aGadget({ uid: 'another', resourceVersion: '9' }));
+    expect(await statuses.write(aGadget(), { size: 1 })).toBe(false);
+    expect(world.patches).toEqual([]);
+  });
+});
+
+describe('a status of which the API server drops a field', () => {
+  const dropping = () => {
+    const { world, statuses } = scene();
+    world.keep = ({ status, ...gadget }) => ({
+      ...gadget,
+      status: status?.conditions && { conditions: status.conditions },
+    });
+    return { world, statuses };
+  };
+
+  it('is written once, and read as it was meant', async () => {
+    const { world, statuses } = dropping();
+    for (let pass = 0; pass < 3; pass++) {
+      await statuses.write(aGadget(), { size: 1, conditions: [] });
+      world.cache.set(world.stored.get('shop/web')!);
+    }
+    expect(world.patches).toHaveLength(1);
+    expect(statuses.newest('shop/web')?.status).toEqual({ size: 1, conditions: [] });
+    expect(world.stored.get('shop/web')?.status).toEqual({ conditions: [] });
+  });
+
+  it('is read as it is when somebody else wrote it, of another object, and when it was forgotten', async () => {
+    const { world, statuses } = dropping();
+    await statuses.write(aGadget(), { size: 1, conditions: [] });
+    const stored = world.stored.get('shop/web')!;
+    const others = [
+      { ...stored, metadata: { ...stored.metadata, uid: 'another', resourceVersion: '900' } },
+      { ...stored, metadata: { ...stored.metadata, resourceVersion: '901' }, status: {} },
+    ];
+    for (const other of others) {
+      world.cache.set(other);
+      expect(statuses.newest('shop/web')).toBe(other);
+    }
+    const same = { ...stored, metadata: { ...stored.metadata, resourceVersion: '902' } };
+    world.cache.set(same);
+    expect(statuses.newest('shop/web')?.status?.size).toBe(1);
+    statuses.forget('shop/web');
+    expect(statuses.newest('shop/web')).toBe(same);
+  });
+});
