@@ -14,8 +14,8 @@ import type { Problem } from './decide/plan.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import type { MeasurementOptions } from './options.ts';
 import { createPasses } from './passes.ts';
-import { ProblemReport } from './report.ts';
-import type { Recorder } from './report.ts';
+import { ProblemReport } from '../../runtime/status/problemReport.ts';
+import type { EventRecorder } from '../../runtime/controller/events.ts';
 
 export interface MeasurementControllerOptions {
   /** Refuses to write while this process does not lead. */
@@ -24,7 +24,7 @@ export interface MeasurementControllerOptions {
   options: MeasurementOptions;
   /** The pod that this process runs in: its Deployment owns what is made in its namespace. */
   pod?: ObjectRef;
-  recorder?: Recorder;
+  recorder?: Pick<EventRecorder, 'event'>;
   /** Nodes that cannot be measured, by name: what their exporters do is no problem. */
   notMeasurable?: () => ReadonlyMap<string, unknown>;
   logger: Logger;
@@ -53,6 +53,8 @@ export function createMeasurementController(settings: MeasurementControllerOptio
   const { logger, options, transport } = rest;
   const caches = createCaches({ transport, options, logger, clock, ...defined('metrics', metrics?.reflector) });
   const report = new ProblemReport({
+    name: 'measurement',
+    action: 'Measure',
     namespace: options.namespace,
     logger,
     onChange: (count) => metrics?.measurement?.problems(count),

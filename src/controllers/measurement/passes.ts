@@ -15,7 +15,7 @@ import { FIELD_MANAGER } from './names.ts';
 import { observe, observeExporters } from './observe/observe.ts';
 import { findOperatorDeployment } from './observe/operator.ts';
 import type { MeasurementOptions } from './options.ts';
-import type { ProblemReport } from './report.ts';
+import type { ProblemReport } from '../../runtime/status/problemReport.ts';
 import { TargetsPass } from './targetsPass.ts';
 
 export interface PassesOptions {

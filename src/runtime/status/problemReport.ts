@@ -1,23 +1,33 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
-import type { Logger } from '../../runtime/process/logger.ts';
-import type { KubeObject } from '../../runtime/client/resource.ts';
-import type { Problem } from './decide/plan.ts';
+import type { EventRecorder } from '../controller/events.ts';
+import type { Logger } from '../process/logger.ts';
 
-/** The part of the runtime's EventRecorder that is needed here. */
-export interface Recorder {
-  event(about: KubeObject, type: 'Normal' | 'Warning', reason: string, note: string, action?: string): void;
+/** Something that keeps a controller from its work. */
+export interface Problem {
+  /** CamelCase. */
+  readonly reason: string;
+  /** Which object it is about, for people: 'Service ops/prometheus'. */
+  readonly object: string;
+  readonly message: string;
 }
 
 export interface ProblemReportOptions {
+  /** Begins the log messages: 'measurement' for 'measurement problem'. */
+  readonly name: string;
+  /** What the controller does, CamelCase: the action of the events. */
+  readonly action: string;
   /** The operator's own. */
-  namespace: string;
-  logger: Logger;
-  recorder?: Recorder;
+  readonly namespace: string;
+  readonly logger: Logger;
+  readonly recorder?: Pick<EventRecorder, 'event'>;
   /** How many problems there are now. */
-  onChange?: (count: number) => void;
+  readonly onChange?: (count: number) => void;
 }
 
-/** What is wrong now. Says so once when it begins and once when it ends, in the log and as events. */
+/**
+ * The report of a controller that has no object with conditions: what is wrong now. A problem is logged when it begins
+ * and when it ends, and is an event when it begins.
+ */
 export class ProblemReport {
   readonly #options: ProblemReportOptions;
   readonly #problems = new Map<string, readonly Problem[]>();
@@ -47,17 +57,18 @@ export class ProblemReport {
     const told = this.#untold.delete(source) ? [] : before;
     for (const problem of without(problems, told)) this.#begins(problem);
     for (const { reason, object } of without(before, problems)) {
-      this.#options.logger.info({ reason, object }, 'measurement problem is over');
+      this.#options.logger.info({ reason, object }, `${this.#options.name} problem is over`);
     }
     this.#options.onChange?.(this.current.length);
   }
 
   #begins({ reason, object, message }: Problem): void {
-    this.#options.logger.warn({ reason, object, detail: message }, 'measurement problem');
+    const { name: controller, action, namespace, logger, recorder } = this.#options;
+    logger.warn({ reason, object, detail: message }, `${controller} problem`);
     if (this.about === undefined) return;
     const { apiVersion, kind, name, uid } = this.about;
-    const about = { apiVersion, kind, metadata: { name, uid, namespace: this.#options.namespace } };
-    this.#options.recorder?.event(about, 'Warning', reason, message, 'Measure');
+    const about = { apiVersion, kind, metadata: { name, uid, namespace } };
+    recorder?.event(about, 'Warning', reason, message, action);
   }
 }
 

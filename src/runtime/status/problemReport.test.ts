@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { ProblemReport } from './report.ts';
+import { ProblemReport } from './problemReport.ts';
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'operator', uid: 'u' };
 const FOREIGN = { reason: 'ForeignObject', object: 'Service op/prometheus', message: 'is not ours' };
@@ -11,7 +11,14 @@ function report(): { report: ProblemReport; events: unknown[]; lines: string[]; 
   const counts: number[] = [];
   const logger = pino({ base: null }, { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) });
   const recorder = { event: (...args: unknown[]) => void events.push(args) };
-  const made = new ProblemReport({ namespace: 'op', logger, recorder, onChange: (count) => void counts.push(count) });
+  const made = new ProblemReport({
+    name: 'measurement',
+    action: 'Measure',
+    namespace: 'op',
+    logger,
+    recorder,
+    onChange: (count) => void counts.push(count),
+  });
   made.about = OWNER;
   return { report: made, events, lines, counts };
 }
