@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { TrafficWatch, TrafficWatchStatus } from '../../api/trafficwatch/schema.ts';
 import { applyMergePatch } from '../../runtime/apply/mergePatch.ts';
+import { PROGRESS_EVERY_MS } from './act/progress.ts';
 import { reconcile } from './reconcile.ts';
-import { aDeployment, aWatch, KEY } from './testing/observations.ts';
-import { aScene, writesOf, type Call, type Scene } from './testing/scene.ts';
+import { aDeployment, aWatch, KEY, pass } from './testing/observations.ts';
+import { aNode, aScene, hangOn, writesOf, type Call, type Scene } from './testing/scene.ts';
 
 /** An API server whose CRD knows `ready` and the nodes' figures only, as PKopel/traffic-operator's. */
 function olderCrd(scene: Scene): void {
@@ -48,6 +49,24 @@ describe('a status that the API server does not keep whole', () => {
     expect(written.status.conditions?.find((c) => c.type === 'Ready')?.status).toBe('True');
     expect(written.status).not.toHaveProperty('labelKey');
     expect(scene.sources.statuses.newest('shop/web')?.status?.labelKey).toBe(KEY);
+  });
+
+  it('is what progress goes by: it takes nothing away that was dropped', async () => {
+    const scene = aScene();
+    olderCrd(scene);
+    await reconcile(scene, 'shop/web');
+    scene.nodes.set(aNode('n3'));
+    const percents = { n1: 1, n2: 50, n3: 50 };
+    Object.assign(scene.feed, { current: pass(4, percents), previous: pass(3, percents) });
+    const hung = hangOn(scene, ({ what, name }) => what === 'Node' && name === 'n3');
+    const cut = new AbortController();
+    const done = reconcile(scene, 'shop/web', cut.signal);
+    await vi.waitFor(() => expect(hung()).toBe(1));
+    await scene.clock.advance(PROGRESS_EVERY_MS);
+    const written = statusWrites(scene.calls).at(-1)?.body as { status: object };
+    expect([statusWrites(scene.calls).length, Object.keys(written.status)]).toEqual([2, ['conditions']]);
+    cut.abort(new Error('cut short'));
+    await expect(done).rejects.toThrow('cut short');
   });
 
   it('that somebody else wrote is put right', async () => {
