@@ -1,5 +1,10 @@
 import tseslint from 'typescript-eslint';
 
+/** A declaration of a module, exported or not. */
+const TOP_LEVEL = ':matches(Program, ExportNamedDeclaration) > VariableDeclaration';
+/** A declarator whose type says that the collection never changes. */
+const READONLY = '[id.typeAnnotation.typeAnnotation.typeName.name=/^Readonly(Map|Set)$/]';
+
 export default tseslint.config(
   { ignores: ['dist/', 'reports/', 'coverage/', 'node_modules/'] },
   ...tseslint.configs.strictTypeChecked,
@@ -39,6 +44,24 @@ export default tseslint.config(
             allowTypeImports: true,
             message: 'Servers are created by src/runtime/server/httpServer.ts alone.',
           })),
+      ],
+    },
+  },
+  {
+    // What is decided depends on what is passed in: the same for each TrafficWatch, each test and each process.
+    files: ['src/controllers/**/*.ts', 'src/usage/evaluate/**/*.ts'],
+    ignores: ['**/*.test.ts', '**/testing/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: `${TOP_LEVEL}[kind!="const"]`,
+          message: 'A variable of a module is state that all callers share: pass a value in, or give it an owner.',
+        },
+        {
+          selector: `${TOP_LEVEL} > VariableDeclarator:not(${READONLY}) > NewExpression[callee.name=/^(Weak)?(Map|Set)$/]`,
+          message: 'A collection of a module is a constant, ReadonlyMap or ReadonlySet; a cache needs an owner.',
+        },
       ],
     },
   },

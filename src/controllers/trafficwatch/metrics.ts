@@ -39,7 +39,7 @@ export interface TrafficWatchMetrics {
 /** Node name -> the value of its series. */
 type Shown = ReadonlyMap<string, number>;
 
-const NONE: Shown = new Map();
+const NONE: ReadonlyMap<string, number> = new Map();
 
 interface WatchLabels {
   readonly namespace: string;

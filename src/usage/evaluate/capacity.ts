@@ -10,7 +10,7 @@ const UNITS = [
   ['Tbit', 1e12],
 ] as const;
 const BITS_PER_BYTE = 8;
-const BITS_PER_SECOND = new Map<string, number>(UNITS.map(([name, bits]) => [name.toLowerCase(), bits]));
+const BITS_PER_SECOND: ReadonlyMap<string, number> = new Map(UNITS.map(([name, bits]) => [name.toLowerCase(), bits]));
 const FORM = /^(\d+(?:\.\d+)?) ?(t|g|m|k)?bit(?:\/s)?$/i;
 const LONGEST_QUOTE = 40;
 
