@@ -1,6 +1,7 @@
+/** What decides about sets of objects. */
+const OBJECT_SET = 'objectSet/(member|objectSet|order|owner|plan|problem)';
 /** Layers. A decision imports types only: no I/O, no clock, no logger, no metrics. */
-const PURE =
-  '(^src/controllers/[^/]+/decide/|^src/usage/evaluate/|^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$|^src/runtime/controller/conditions\\.ts$|^src/runtime/status/(failure|conditionEvents)\\.ts$)';
+const PURE = `(^src/controllers/[^/]+/decide/|^src/usage/evaluate/|^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$|^src/runtime/(controller/conditions|status/(failure|conditionEvents)|${OBJECT_SET})\\.ts$)`;
 /** The folders of runtime/, and what each may import of the others. manager/ puts all together. */
 const RUNTIME = [
   ['process', ''],
@@ -9,6 +10,7 @@ const RUNTIME = [
   ['apply', 'client process'],
   ['controller', 'client process'],
   ['status', 'apply cache client controller process'],
+  ['objectSet', 'apply cache client process'],
   ['leaderElection', 'cache client process'],
   ['server', 'client process'],
 ];
@@ -23,8 +25,7 @@ export default {
       from: { path: PURE, pathNot: TESTS },
       to: {
         path: 'node_modules/(rxjs|pino|undici|prometheus-query|prom-client|axios)|^src/runtime/',
-        pathNot:
-          '^src/runtime/(apply/(managedFields|mergePatch)|client/resource|controller/conditions|status/(failure|conditionEvents)|process/interner)\\.ts$',
+        pathNot: `^src/runtime/(apply/(appliedHash|managedFields|mergePatch)|client/resource|controller/conditions|status/(failure|conditionEvents)|process/interner|${OBJECT_SET})\\.ts$`,
       },
     },
     {

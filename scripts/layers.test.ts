@@ -29,6 +29,8 @@ const FORBIDDEN: readonly (readonly [from: string, to: string, rule: string])[] 
   ['runtime/controller/queue.ts', 'runtime/server/http.ts', 'runtime-controller'],
   ['runtime/status/statusWriter.ts', 'runtime/server/http.ts', 'runtime-status'],
   ['runtime/status/conditionEvents.ts', 'runtime/client/client.ts', 'pure-decisions'],
+  ['runtime/objectSet/plan.ts', 'runtime/process/clock.ts', 'pure-decisions'],
+  ['runtime/objectSet/act.ts', 'runtime/controller/queue.ts', 'runtime-objectSet'],
   ['runtime/leaderElection/lease.ts', 'runtime/server/http.ts', 'runtime-leaderElection'],
   ['runtime/server/http.ts', 'runtime/manager/manager.ts', 'runtime-server'],
   ['runtime/process/clock.ts', 'controllers/a/act/act.ts', 'runtime-knows-no-controller'],

@@ -8,8 +8,8 @@ import type { Observation, Plan } from './decide/plan.ts';
 import { planComponents } from './decide/plan.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';
-import { createFakeClient, forbidden } from './testing/fakeClient.ts';
-import type { FakeClient } from './testing/fakeClient.ts';
+import { createFakeClient, forbidden } from '../../runtime/objectSet/testing/fakeClient.ts';
+import type { FakeClient } from '../../runtime/objectSet/testing/fakeClient.ts';
 
 const COMPONENTS = allComponents(defaultMeasurementOptions('op'));
 

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../runtime/client/resource.ts';
 import { allComponents, allTargetComponents } from './components/components.ts';
 import { defaultMeasurementOptions } from './options.ts';
 import { removeMeasurement } from './removeMeasurement.ts';
-import { createFakeClient } from './testing/fakeClient.ts';
+import { createFakeClient } from '../../runtime/objectSet/testing/fakeClient.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');
 OPTIONS.prometheus.volume = { kind: 'claim', size: '10Gi' };

@@ -8,8 +8,8 @@ import { FIELD_MANAGER, TARGETS_HASH_ANNOTATION } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';
 import { TargetsPass } from './targetsPass.ts';
 import type { TargetsPassOptions } from './targetsPass.ts';
-import { createFakeClient } from './testing/fakeClient.ts';
-import type { FakeClient } from './testing/fakeClient.ts';
+import { createFakeClient } from '../../runtime/objectSet/testing/fakeClient.ts';
+import type { FakeClient } from '../../runtime/objectSet/testing/fakeClient.ts';
 
 const WRITE = 'apply ConfigMap op/prometheus-targets';
 

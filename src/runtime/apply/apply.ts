@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../process/clock.ts';
+import { APPLIED_HASH_ANNOTATION } from './appliedHash.ts';
 import { differences } from './difference.ts';
 import { ApiError, WaitingError } from '../client/errors.ts';
 import type { Logger } from '../process/logger.ts';
@@ -8,10 +9,8 @@ import { isObject } from './mergePatch.ts';
 import { Refusals } from './refusals.ts';
 import { keyOf, resourceName, type KubeObject, type Resource } from '../client/resource.ts';
 
+export { APPLIED_HASH_ANNOTATION } from './appliedHash.ts';
 export { isSubset } from './difference.ts';
-
-/** Annotation that names what was applied last, so that a field taken away shows as a change. */
-export const APPLIED_HASH_ANNOTATION = 'traffic.example.com/applied-hash';
 
 /** As many objects are remembered; the oldest are forgotten, which costs a needless apply at worst. */
 const MOST_REMEMBERED = 10_000;

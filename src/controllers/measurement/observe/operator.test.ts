@@ -2,7 +2,7 @@ import type { V1OwnerReference } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { findOperatorDeployment } from './operator.ts';
-import { createFakeClient, forbidden } from '../testing/fakeClient.ts';
+import { createFakeClient, forbidden } from '../../../runtime/objectSet/testing/fakeClient.ts';
 
 const POD_REF = { namespace: 'op', name: 'operator-5d-x' };
 

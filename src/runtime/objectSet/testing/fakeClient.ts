@@ -1,7 +1,7 @@
-import type { Client } from '../../../runtime/client/client.ts';
-import { ApiError } from '../../../runtime/client/errors.ts';
-import { keyOf } from '../../../runtime/client/resource.ts';
-import type { KubeObject, ObjectRef, Resource } from '../../../runtime/client/resource.ts';
+import type { Client } from '../../client/client.ts';
+import { ApiError } from '../../client/errors.ts';
+import { keyOf } from '../../client/resource.ts';
+import type { KubeObject, ObjectRef, Resource } from '../../client/resource.ts';
 
 /** An API server that only remembers: enough for tests of who calls what, in which order. */
 export interface FakeClient extends Client {

@@ -1,0 +1,54 @@
+import type { Client } from '../client/client.ts';
+import { isNotFound } from '../client/errors.ts';
+import { keyOf, refOfKey } from '../client/resource.ts';
+import type { KubeObject } from '../client/resource.ts';
+import { isNamespace } from './member.ts';
+import type { Member } from './member.ts';
+import type { ObjectSet } from './objectSet.ts';
+import type { OrderedMember } from './order.ts';
+import { planSet } from './plan.ts';
+import type { Observation, Observed, SwitchedOff } from './plan.ts';
+
+/** Where an observation comes from. */
+export interface Sources<G extends string> {
+  /** The object that the cluster has under the member's name. */
+  readonly live: (member: Member<G>) => KubeObject | undefined | Promise<KubeObject | undefined>;
+  /** Groups for which `live` may be wrong. */
+  readonly unknown: ReadonlySet<G | undefined>;
+  /** 'namespace/name' of objects in a Namespace that are not ours. Called only for a Namespace that has to go. */
+  readonly strangersIn: (namespace: string) => Promise<readonly string[]>;
+}
+
+/**
+ * Reads everything that a decision about the set needs.
+ *
+ * @param off what is switched off
+ * @throws ApiError, TransportError
+ */
+export async function observeSet<G extends string>(
+  { owner, members }: ObjectSet<G>,
+  off: SwitchedOff<G>,
+  { live, unknown, strangersIn }: Sources<G>,
+): Promise<Observation<G>> {
+  const observed: Observed<OrderedMember<G>>[] = [];
+  for (const member of members) observed.push({ member, live: await live(member) });
+  const observation = { owner, observed, off, unknown, strangers: [] };
+  const going = planSet(observation).remove.filter(({ member }) => isNamespace(member));
+  const strangers: string[] = [];
+  for (const { member } of going) strangers.push(...(await strangersIn(keyOf(member.object))));
+  return { ...observation, strangers };
+}
+
+/**
+ * Reads one object from the API server; undefined where there is none.
+ *
+ * @throws ApiError, TransportError
+ */
+export async function readLive(client: Client, { resource, object }: Member): Promise<KubeObject | undefined> {
+  try {
+    return await client.get(resource, refOfKey(keyOf(object)));
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

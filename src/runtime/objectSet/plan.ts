@@ -1,0 +1,168 @@
+import type { KubeObject } from '../client/resource.ts';
+import { idOf, isIn, isNamespace } from './member.ts';
+import type { Member } from './member.ts';
+import type { ObjectSet } from './objectSet.ts';
+import type { OrderedMember } from './order.ts';
+import { isOwnedBy } from './owner.ts';
+import type { Owner } from './owner.ts';
+import { foreignProblem, keptProblem } from './problem.ts';
+import type { Problem } from './problem.ts';
+
+/** A member, and the object that the cluster has under its name. */
+export interface Observed<M extends Member = OrderedMember> {
+  readonly member: M;
+  readonly live: KubeObject | undefined;
+}
+
+/** The groups that are switched off, or all of the set. */
+export type SwitchedOff<G extends string> = ReadonlySet<G> | 'all';
+
+/** Everything that a decision about a set may look at. */
+export interface Observation<G extends string = string> {
+  readonly owner: ObjectSet<G>['owner'];
+  /** In the order of the set. */
+  readonly observed: readonly Observed<OrderedMember<G>>[];
+  readonly off: SwitchedOff<G>;
+  /** Groups of which not every live object is known, for lack of a right to watch it. */
+  readonly unknown: ReadonlySet<G | undefined>;
+  /** 'namespace/name' of objects that are not ours; read only in Namespaces that may have to go. */
+  readonly strangers: readonly string[];
+}
+
+/** What is to be done about a set. */
+export interface Plan {
+  /** In the order of the set. Most are as they should be: the Applier compares first. */
+  readonly apply: readonly Observed[];
+  /** In the reverse order. */
+  readonly remove: readonly Observed[];
+  readonly problems: readonly Problem[];
+  /** An object is being deleted, and cannot be made again before it is gone. */
+  readonly waiting: boolean;
+}
+
+/**
+ * Decides about every member:
+ *
+ * | member | in the cluster                                 | plan                                   |
+ * | ------ | ---------------------------------------------- | -------------------------------------- |
+ * | on     | nothing, or ours                               | apply                                  |
+ * | on     | ours, being deleted                            | wait, with all that depends on it      |
+ * | on     | foreign                                        | leave alone and name it                |
+ * | off    | ours                                           | remove                                 |
+ * | off    | ours, being deleted                            | nothing                                |
+ * | off    | ours, a Namespace that holds something foreign | keep and name it                       |
+ * | off    | nothing, or foreign                            | nothing                                |
+ * | any    | an object of its group is not known            | nothing                                |
+ * | on     | an object that it depends on is not known      | nothing                                |
+ * | off    | an object that depends on it is not known      | nothing                                |
+ *
+ * A member is on when its group is, or when a member that is on depends on it. A foreign object is as good as ours for
+ * what depends on it: an administrator may have made a Namespace beforehand.
+ *
+ * A Namespace holds something foreign when a stranger, or a foreign object under the name of a member, is in it:
+ * everything in it would be deleted with it.
+ */
+export function planSet<G extends string>(observation: Observation<G>): Plan {
+  const members = observation.observed.map(({ member }) => member);
+  const scope: Scope = {
+    ...observation,
+    members,
+    wanted: withDependencies(members, idsOf(members.filter(({ group }) => !isOff(observation.off, group)))),
+    unseen: idsOf(members.filter(({ group }) => observation.unknown.has(group))),
+  };
+  const { apply, foreign, leaving } = planWanted(scope);
+  const { remove, kept } = planUnwanted(scope);
+  const problems = [
+    ...foreign.map(({ member }) => foreignProblem(member)),
+    ...kept.map(({ member }) => keptProblem(member)),
+  ];
+  return { apply, remove, problems, waiting: leaving.length > 0 };
+}
+
+/** An observation, and the ids that are on (`wanted`) or not known (`unseen`). */
+interface Scope extends Pick<Observation, 'owner' | 'observed' | 'strangers'> {
+  readonly members: readonly OrderedMember[];
+  readonly wanted: ReadonlySet<string>;
+  readonly unseen: ReadonlySet<string>;
+}
+
+function planWanted({
+  owner,
+  observed,
+  members,
+  wanted,
+  unseen,
+}: Scope): Record<'apply' | 'foreign' | 'leaving', Observed[]> {
+  const on = observed.filter(({ member }) => wanted.has(idOf(member)) && !unseen.has(idOf(member)));
+  const foreign = on.filter((each) => isForeign(owner, each));
+  const leaving = on.filter((each) => isOurs(owner, each) && isLeaving(each));
+  const blocked = withDependants(members, [...unseen, ...leaving.map(({ member }) => idOf(member))]);
+  const apply = on.filter((each) => !foreign.includes(each) && !blocked.has(idOf(each.member)));
+  return { apply, foreign, leaving };
+}
+
+function planUnwanted({
+  owner,
+  observed,
+  strangers,
+  members,
+  wanted,
+  unseen,
+}: Scope): Record<'remove' | 'kept', Observed[]> {
+  const needed = withDependencies(members, [...wanted, ...unseen]);
+  const off = observed.filter(({ member }) => !needed.has(idOf(member)));
+  const removable = off.filter((each) => isOurs(owner, each) && !isLeaving(each));
+  const kept = removable.filter((each) => holdsForeign(owner, each, observed, strangers));
+  return { remove: removable.filter((each) => !kept.includes(each)).reverse(), kept };
+}
+
+/** Whether somebody else made the live object. */
+export function isForeign(owner: Owner, { member, live }: Observed<Member>): boolean {
+  return live !== undefined && !isOwnedBy(owner, live, member.object);
+}
+
+function isOurs(owner: Owner, { member, live }: Observed<Member>): boolean {
+  return live !== undefined && isOwnedBy(owner, live, member.object);
+}
+
+function isLeaving({ live }: Observed<Member>): boolean {
+  return live?.metadata?.deletionTimestamp !== undefined;
+}
+
+function isOff<G extends string>(off: SwitchedOff<G>, group: G | undefined): boolean {
+  return off === 'all' || (group !== undefined && off.has(group));
+}
+
+function holdsForeign(
+  owner: Owner,
+  { member: namespace }: Observed,
+  observed: readonly Observed[],
+  strangers: readonly string[],
+): boolean {
+  if (!isNamespace(namespace)) return false;
+  const prefix = `${namespace.object.metadata?.name}/`;
+  return (
+    strangers.some((key) => key.startsWith(prefix)) ||
+    observed.some((each) => isIn(each.member, namespace) && isForeign(owner, each))
+  );
+}
+
+function idsOf(members: readonly Member[]): ReadonlySet<string> {
+  return new Set(members.map(idOf));
+}
+
+/** These ids and all that depends on them, directly or not. */
+function withDependants(members: readonly OrderedMember[], ids: Iterable<string>): ReadonlySet<string> {
+  const found = new Set(ids);
+  for (const member of members) if (member.dependsOn.some((id) => found.has(id))) found.add(idOf(member));
+  return found;
+}
+
+/** These ids and all that they depend on, directly or not. */
+function withDependencies(members: readonly OrderedMember[], ids: Iterable<string>): ReadonlySet<string> {
+  const found = new Set(ids);
+  for (const member of members.toReversed()) {
+    if (found.has(idOf(member))) for (const id of member.dependsOn) found.add(id);
+  }
+  return found;
+}
