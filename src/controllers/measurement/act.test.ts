@@ -1,32 +1,32 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Applier } from '../../runtime/apply/apply.ts';
-import { ApiError, NotLeaderError } from '../../runtime/client/errors.ts';
-import { carryOut } from './act.ts';
-import { allComponents } from './components/components.ts';
-import type { Observation, Plan } from './decide/plan.ts';
-import { planComponents } from './decide/plan.ts';
+import { ApiError } from '../../runtime/client/errors.ts';
+import { carryOut, type Failure } from '../../runtime/objectSet/act.ts';
+import { idOf } from '../../runtime/objectSet/member.ts';
+import { planSet, type Plan } from '../../runtime/objectSet/plan.ts';
+import { problemOf } from './act.ts';
+import { measurementSet, switchedOff } from './components/components.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';
 import { createFakeClient, forbidden } from '../../runtime/objectSet/testing/fakeClient.ts';
 import type { FakeClient } from '../../runtime/objectSet/testing/fakeClient.ts';
 
-const COMPONENTS = allComponents(defaultMeasurementOptions('op'));
-
-function plan(changes: Partial<Observation> = {}): Plan {
-  const components = COMPONENTS.map((component) => ({ component, live: undefined }));
-  const enabled = { exporter: true, prometheus: true };
-  return planComponents({ components, enabled, unknown: new Set(), strangers: [], ...changes });
+/** All components, of which nothing is there. */
+function plan(options = defaultMeasurementOptions('op')): Plan {
+  const { owner, members } = measurementSet(options);
+  const observed = members.map((member) => ({ member, live: undefined }));
+  return planSet({ owner, observed, off: switchedOff(options), unknown: new Set(), strangers: [] });
 }
 
-function carry(client: FakeClient, what: Plan): ReturnType<typeof carryOut> {
+function carry(client: FakeClient, what: Plan): Promise<Failure[]> {
   return carryOut(what, {
     client,
     applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger: pino({ level: 'silent' }) }),
   });
 }
 
-describe('carryOut', () => {
+describe('measuring', () => {
   it('makes a namespace before what is in it, and configuration before what reads it', async () => {
     const client = createFakeClient();
     expect(await carry(client, plan())).toEqual([]);
@@ -48,56 +48,47 @@ describe('carryOut', () => {
       if (write.startsWith('apply Namespace')) throw forbidden();
     };
     const failures = await carry(client, plan());
-    expect(failures.map(({ problem }) => `${problem.reason} ${problem.object}`)).toEqual([
+    expect(failures.map(problemOf).map(({ reason, object }) => `${reason} ${object}`)).toEqual([
       'WriteFailed Namespace op-node-exporter',
     ]);
     expect(client.writes.every((write) => write.includes(' op/prometheus'))).toBe(true);
     expect(client.writes).toHaveLength(4);
   });
 
+  it.each([
+    ['ServiceAccount op-node-exporter/node-exporter', ['DaemonSet op-node-exporter/node-exporter']],
+    ['Service op-node-exporter/node-exporter', []],
+    ['ServiceAccount op/prometheus', ['Deployment op/prometheus']],
+    ['ConfigMap op/prometheus-config', ['Deployment op/prometheus']],
+    ['Service op/prometheus', []],
+  ])('without %s leaves out %j, which needs it, and makes the rest', async (refused, without) => {
+    const client = createFakeClient();
+    client.refuse = (write) => {
+      if (write === `apply ${refused}`) throw forbidden();
+    };
+    await carry(client, plan());
+    const all = plan().apply.map(({ member }) => idOf(member));
+    expect(all.filter((id) => !client.objects.has(id))).toEqual([refused, ...without]);
+  });
+
   it('says what to do about a claim that cannot be as asked, after all else of Prometheus', async () => {
     const options = defaultMeasurementOptions('op');
     options.prometheus.volume = { kind: 'claim', size: '1Gi' };
-    const components = allComponents(options).map((component) => ({ component, live: undefined }));
     const client = createFakeClient();
     const detail = 'spec.resources.requests.storage: Forbidden: field can not be less than status.capacity';
     client.refuse = (write) => {
       if (write.includes('PersistentVolumeClaim'))
         throw new ApiError({ status: 422, reason: 'Invalid', detail, method: 'PATCH', path: '/' });
     };
-    const [failure, ...others] = await carry(client, plan({ components }));
+    const [problem, ...others] = (await carry(client, plan(options))).map(problemOf);
     expect(others).toEqual([]);
-    expect(failure?.problem).toMatchObject({
+    expect(problem).toMatchObject({
       reason: 'VolumeNotChanged',
       object: 'PersistentVolumeClaim op/prometheus',
     });
-    expect(failure?.problem.message).toMatch(
+    expect(problem?.message).toMatch(
       /^spec.resources.* status.capacity; a claim can only grow.* --prometheus-storage-size .* or delete the claim/,
     );
     expect(client.writes.at(-1)).toBe('apply Deployment op/prometheus');
-  });
-
-  it('stops at once when this process does not lead', async () => {
-    const client = createFakeClient();
-    client.refuse = () => {
-      throw new NotLeaderError();
-    };
-    await expect(carry(client, plan())).rejects.toThrow(NotLeaderError);
-  });
-
-  it('deletes the very object that was looked at, not one that took its name since', async () => {
-    const [component] = COMPONENTS.slice(-1) as [(typeof COMPONENTS)[0]];
-    const withUid = (uid: string): object => ({
-      ...component.object,
-      metadata: Object.assign({}, component.object.metadata, { uid }),
-    });
-    const client = createFakeClient(withUid('new'));
-    const off = plan({
-      components: [{ component, live: withUid('old') }],
-      enabled: { exporter: true, prometheus: false },
-    });
-    const failures = await carry(client, off);
-    expect(failures.map(({ error }) => (error as Error).message)).toEqual([expect.stringContaining('Conflict')]);
-    expect(client.objects.size).toBe(1);
   });
 });

@@ -6,11 +6,11 @@ import type { ControllerMetrics } from '../../runtime/controller/controller.ts';
 import type { Informer, ReflectorMetrics } from '../../runtime/cache/informer.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
+import type { Problem } from '../../runtime/objectSet/problem.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import { createCaches } from './observe/caches.ts';
 import { allComponents } from './components/components.ts';
 import { foreignServer } from './decide/foreignServer.ts';
-import type { Problem } from './decide/plan.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import type { MeasurementOptions } from './options.ts';
 import { createPasses } from './passes.ts';
@@ -82,7 +82,7 @@ export function createMeasurementController(settings: MeasurementControllerOptio
       enqueueAll();
     },
     problems: () => report.current,
-    foreignServer: () => foreignServer(components.map((component) => ({ component, live: caches.live(component) }))),
+    foreignServer: () => foreignServer(components.map((member) => ({ member, live: caches.live(member) }))),
   };
 }
 

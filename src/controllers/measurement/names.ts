@@ -1,4 +1,6 @@
 import type { KubeObject } from '../../runtime/client/resource.ts';
+import { isOwnedBy } from '../../runtime/objectSet/owner.ts';
+import type { Owner } from '../../runtime/objectSet/owner.ts';
 
 /** Field manager of everything that this controller writes. */
 export const FIELD_MANAGER = 'traffic-operator-measurement';
@@ -9,14 +11,14 @@ export const TARGETS_HASH_ANNOTATION = 'traffic.example.com/targets-hash';
 /** On Prometheus' pod template: what its configuration says. A change rolls the Deployment. */
 export const CONFIG_HASH_ANNOTATION = 'traffic.example.com/config-hash';
 
-/** Written by the runtime's Applier: an object that has it was applied by this operator. */
-const APPLIED_HASH_ANNOTATION = 'traffic.example.com/applied-hash';
-
 /** `app.kubernetes.io/part-of` of everything that belongs to the operator, the chart's objects included. */
 export const PART_OF = 'traffic-operator';
 
 const OPERATOR = 'traffic-operator';
 const MANAGED_BY = 'app.kubernetes.io/managed-by';
+
+/** What marks the objects that this controller makes. */
+export const OWNER: Owner = { labels: { [MANAGED_BY]: OPERATOR } };
 
 export const EXPORTER_NAME = 'node-exporter';
 export const PROMETHEUS_NAME = 'prometheus';
@@ -85,14 +87,11 @@ export function selectorText(labels: Record<string, string>): string {
 }
 
 /**
- * True for an object that this controller made. The label says so; where somebody took it off, the mark of our own
- * apply still does, but a Deployment that the operator made for a TrafficWatch has that too: what another object
- * controls is never ours. Any other object of the same name is somebody else's.
+ * Whether this controller made the object. A Deployment that the operator made for a TrafficWatch has the same label, but
+ * the TrafficWatch controls it.
  */
 export function isOurs(object: KubeObject): boolean {
-  const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata ?? {};
-  if (ownerReferences.some(({ controller }) => controller === true)) return false;
-  return labels[MANAGED_BY] === OPERATOR || annotations[APPLIED_HASH_ANNOTATION] !== undefined;
+  return isOwnedBy(OWNER, object);
 }
 
 /** 'v1.12.1' of 'quay.io/prometheus/node-exporter:v1.12.1@sha256:...' as '1.12.1'; nothing when there is no tag. */

@@ -6,13 +6,16 @@ import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import { isForbidden, WaitingError } from '../../runtime/client/errors.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { ObjectRef } from '../../runtime/client/resource.ts';
-import { carryOut } from './act.ts';
+import { carryOut } from '../../runtime/objectSet/act.ts';
+import { observeSet } from '../../runtime/objectSet/observe.ts';
+import { planSet } from '../../runtime/objectSet/plan.ts';
+import { problemOf } from './act.ts';
+import { measurementSet, switchedOff } from './components/components.ts';
 import type { Caches } from './observe/caches.ts';
 import { missingExporters, nodesWithoutPod } from './decide/missingExporters.ts';
-import { planComponents } from './decide/plan.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
-import { observe, observeExporters } from './observe/observe.ts';
+import { listStrangers, observeExporters } from './observe/observe.ts';
 import { findOperatorDeployment } from './observe/operator.ts';
 import type { MeasurementOptions } from './options.ts';
 import type { ProblemReport } from '../../runtime/status/problemReport.ts';
@@ -89,11 +92,14 @@ export function createPasses(o: PassesOptions): Passes {
     async components() {
       const owner = await begin();
       const unknown = caches.unknownGroups();
-      const plan = planComponents(
-        await observe(options, owner, { client, live: (each) => caches.live(each), unknown }),
-      );
+      const observation = await observeSet(measurementSet(options, owner), switchedOff(options), {
+        live: (each) => caches.live(each),
+        unknown,
+        strangersIn: (namespace) => listStrangers(client, namespace),
+      });
+      const plan = planSet(observation);
       const failures = await carryOut(plan, { applier, client });
-      report.update(SOURCE.components, [...plan.problems, ...failures.map(({ problem }) => problem)]);
+      report.update(SOURCE.components, [...plan.problems, ...failures.map(problemOf)]);
       if (failures[0] !== undefined) throw failures[0].error;
       if (!unknown.has('exporter')) await lookForExporters();
       return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };

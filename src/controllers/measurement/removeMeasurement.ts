@@ -1,11 +1,13 @@
 import { Applier } from '../../runtime/apply/apply.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
-import { carryOut } from './act.ts';
-import { planComponents } from './decide/plan.ts';
-import type { Problem } from './decide/plan.ts';
+import { carryOut } from '../../runtime/objectSet/act.ts';
+import { observeSet, readLive } from '../../runtime/objectSet/observe.ts';
+import { planSet } from '../../runtime/objectSet/plan.ts';
+import type { Problem } from '../../runtime/objectSet/problem.ts';
+import { measurementSet } from './components/components.ts';
 import { FIELD_MANAGER } from './names.ts';
-import { observe, readLive } from './observe/observe.ts';
+import { listStrangers } from './observe/observe.ts';
 import { defaultMeasurementOptions } from './options.ts';
 
 /**
@@ -23,12 +25,15 @@ export async function removeMeasurement(
   { namespace, logger }: { namespace: string; logger: Logger },
 ): Promise<readonly Problem[]> {
   const options = defaultMeasurementOptions(namespace);
-  options.exporter.enabled = false;
   options.prometheus.enabled = false;
   // Whatever its size: it is known by its name, and there may be one.
   options.prometheus.volume = { kind: 'claim', size: '1Gi' };
-  const live = (component: Parameters<typeof readLive>[1]): ReturnType<typeof readLive> => readLive(client, component);
-  const plan = planComponents(await observe(options, undefined, { client, live, unknown: new Set() }));
+  const observation = await observeSet(measurementSet(options), 'all', {
+    live: (member) => readLive(client, member),
+    unknown: new Set(),
+    strangersIn: (where) => listStrangers(client, where),
+  });
+  const plan = planSet(observation);
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
   const failures = await carryOut(plan, { applier, client });
   if (failures[0] !== undefined) throw failures[0].error;

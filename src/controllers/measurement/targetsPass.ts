@@ -7,15 +7,14 @@ import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import { isNotFound } from '../../runtime/client/errors.ts';
 import { keyOf, refOfKey } from '../../runtime/client/resource.ts';
 import { PODS } from '../../runtime/client/resources.ts';
-import { remove } from './act.ts';
+import { remove } from '../../runtime/objectSet/act.ts';
+import { foreignProblem, type Problem } from '../../runtime/objectSet/problem.ts';
 import type { Caches } from './observe/caches.ts';
 import { METRICS_PORT } from './components/exporter.ts';
 import { targetsComponent } from './components/targets.ts';
 import { renderTargetFiles, targetsOf } from './decide/discovery.ts';
 import type { TargetFiles } from './decide/discovery.ts';
 import { operatorTargets, renderOperatorTargets } from './decide/operatorPods.ts';
-import { foreignProblem } from './decide/plan.ts';
-import type { Problem } from './decide/plan.ts';
 import { planTargets } from './decide/targets.ts';
 import type { TargetsData, TargetsPlan, TargetsWrite } from './decide/targets.ts';
 import { FIELD_MANAGER, OPERATOR_FILE, TARGET_SHARDS, targetsFile, TARGETS_HASH_ANNOTATION } from './names.ts';
@@ -50,7 +49,7 @@ export class TargetsPass {
     const now = clock.monotonic();
     const data = this.#dataOf(wanted);
     const plan = planTargets({ data, live, lastWrite: this.#lastWrite, now });
-    onPass(wanted.count, this.#problemsOf(plan, wanted, live));
+    onPass(wanted.count, this.#problemsOf(plan, wanted));
     if (plan.waitMs > 0) return { requeueAfterMs: plan.waitMs };
     const written = await this.#write(plan, data, live, owner);
     // That there is nothing to scrape is no reason to let the first node wait.
@@ -84,7 +83,7 @@ export class TargetsPass {
       any ||= written;
     }
     for (const index of plan.remove) {
-      await remove(client, { component: targetsComponent(options, index, {}), live: live[index] });
+      await remove(client, { member: targetsComponent(options, index, {}), live: live[index] });
     }
     return any;
   }
@@ -110,10 +109,8 @@ export class TargetsPass {
     }
   }
 
-  #problemsOf(plan: TargetsPlan, { omitted }: TargetFiles, live: readonly (V1ConfigMap | undefined)[]): Problem[] {
-    const foreign = plan.foreign.map((index) =>
-      foreignProblem({ component: targetsComponent(this.#o.options, index, {}), live: live[index] }),
-    );
+  #problemsOf(plan: TargetsPlan, { omitted }: TargetFiles): Problem[] {
+    const foreign = plan.foreign.map((index) => foreignProblem(targetsComponent(this.#o.options, index, {})));
     return omitted.length === 0 ? foreign : [...foreign, omittedProblem(omitted)];
   }
 }

@@ -4,24 +4,16 @@ import type {
   V1PodSecurityContext,
   V1SecurityContext,
 } from '@kubernetes/client-node';
-import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import type { Member } from '../../../runtime/objectSet/member.ts';
 
-/** One object that the operator keeps in the cluster, and the part it belongs to. */
-export interface Component<T extends KubeObject = KubeObject> {
-  group: ComponentGroup;
-  resource: Resource<T>;
-  /** All that the operator wants to own of the object. */
-  object: T;
+/** One object that the operator measures with. */
+export interface Component<T extends KubeObject = KubeObject> extends Member<ComponentGroup, T> {
+  readonly group: ComponentGroup;
 }
 
 /** What is switched on and off as a whole. */
 export type ComponentGroup = 'exporter' | 'prometheus';
-
-/** 'Namespace traffic-operator-system-node-exporter', 'Service traffic-operator-system/prometheus'. */
-export function describeComponent(component: Component): string {
-  const { namespace, name = '' } = component.object.metadata ?? {};
-  return `${component.resource.kind} ${namespace === undefined ? name : `${namespace}/${name}`}`;
-}
 
 /** Name, namespace and labels; every object has them. */
 export interface Meta extends V1ObjectMeta {

@@ -1,15 +1,13 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
-import { TARGET_SHARDS } from '../names.ts';
+import { createObjectSet, type ObjectSet } from '../../../runtime/objectSet/objectSet.ts';
+import { OWNER, TARGET_SHARDS } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
-import type { Component } from './component.ts';
+import type { Component, ComponentGroup } from './component.ts';
 import { exporterComponents } from './exporter.ts';
 import { prometheusComponents } from './prometheus.ts';
 import { targetsComponent } from './targets.ts';
 
-/**
- * What the operator measures with, switched on or not, in the order in which it must come to be: a namespace before
- * what is in it, configuration before what reads it.
- */
+/** The objects that the operator measures with, switched on or not. */
 export function allComponents(options: MeasurementOptions, owner?: V1OwnerReference): Component[] {
   return [...exporterComponents(options), ...prometheusComponents(options, owner)];
 }
@@ -17,4 +15,22 @@ export function allComponents(options: MeasurementOptions, owner?: V1OwnerRefere
 /** The ConfigMaps that targets may be in. Their contents are left empty: this is to know them by name. */
 export function allTargetComponents(options: MeasurementOptions): Component[] {
   return Array.from({ length: TARGET_SHARDS }, (_, index) => targetsComponent(options, index, {}));
+}
+
+/**
+ * The set of what the operator measures with. The ConfigMaps of the targets are in it only where they have to go.
+ *
+ * @param owner as for `allComponents`
+ */
+export function measurementSet(options: MeasurementOptions, owner?: V1OwnerReference): ObjectSet<ComponentGroup> {
+  const targets = options.prometheus.enabled ? [] : allTargetComponents(options);
+  return createObjectSet(OWNER, [...allComponents(options, owner), ...targets]);
+}
+
+/** The groups that the options switch off. */
+export function switchedOff({ exporter, prometheus }: MeasurementOptions): ReadonlySet<ComponentGroup> {
+  const off = new Set<ComponentGroup>();
+  if (!exporter.enabled) off.add('exporter');
+  if (!prometheus.enabled) off.add('prometheus');
+  return off;
 }

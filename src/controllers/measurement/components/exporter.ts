@@ -1,5 +1,6 @@
 import type { V1Container, V1DaemonSet, V1Namespace, V1Service, V1ServiceAccount } from '@kubernetes/client-node';
 import { DAEMONSETS, NAMESPACES, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/client/resources.ts';
+import { idOf } from '../../../runtime/objectSet/member.ts';
 import { EXPORTER_NAME, exporterNamespace, objectLabels, selectorLabels } from '../names.ts';
 import type { ExporterOptions, MeasurementOptions } from '../options.ts';
 import { IMAGE_PULL_POLICY, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './component.ts';
@@ -8,13 +9,14 @@ import type { Component, Meta } from './component.ts';
 /** Name of the exporter's port, in its container, Service and EndpointSlices. */
 export const METRICS_PORT = 'metrics';
 
-/** Namespace, ServiceAccount, Service and DaemonSet of node-exporter, in the order in which they must come to be. */
+/** Namespace, ServiceAccount, Service and DaemonSet of node-exporter. */
 export function exporterComponents(options: MeasurementOptions): Component[] {
+  const account: Component = { group: 'exporter', resource: SERVICE_ACCOUNTS, object: renderServiceAccount(options) };
   return [
     { group: 'exporter', resource: NAMESPACES, object: renderNamespace(options) },
-    { group: 'exporter', resource: SERVICE_ACCOUNTS, object: renderServiceAccount(options) },
+    account,
     { group: 'exporter', resource: SERVICES, object: renderService(options) },
-    { group: 'exporter', resource: DAEMONSETS, object: renderDaemonSet(options) },
+    { group: 'exporter', resource: DAEMONSETS, object: renderDaemonSet(options), dependsOn: [idOf(account)] },
   ];
 }
 

@@ -12,6 +12,7 @@ import type {
   V1Volume,
 } from '@kubernetes/client-node';
 import { CONFIG_MAPS, DEPLOYMENTS, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/client/resources.ts';
+import { idOf } from '../../../runtime/objectSet/member.ts';
 import {
   CLAIM_NAME,
   CONFIG_HASH_ANNOTATION,
@@ -37,18 +38,23 @@ const CONFIG_FILE = 'prometheus.yml';
 const WEB_PORT = 'web';
 
 /**
- * ServiceAccount, configuration, Service and Deployment of Prometheus, in the order in which they must come to be. The
- * ConfigMaps of the targets are not among them: they follow the nodes, at a pace of their own.
+ * ServiceAccount, configuration, Service, Deployment and claim of Prometheus. The ConfigMaps of the targets are not among
+ * them: they follow the nodes, at a pace of their own.
  *
  * @param owner goes, and takes the objects along: the operator's own Deployment
  */
 export function prometheusComponents(options: MeasurementOptions, owner?: V1OwnerReference): Component[] {
+  const group = 'prometheus';
+  const account: Component = { group, resource: SERVICE_ACCOUNTS, object: renderServiceAccount(options, owner) };
+  const config: Component = { group, resource: CONFIG_MAPS, object: renderConfigMap(options, owner) };
+  // The Deployment does not depend on the claim, though its pod waits for it: a claim that the API server does not change
+  // as asked must not keep the Deployment as it is.
+  const dependsOn = [account, config].map(idOf);
   return [
-    { group: 'prometheus', resource: SERVICE_ACCOUNTS, object: renderServiceAccount(options, owner) },
-    { group: 'prometheus', resource: CONFIG_MAPS, object: renderConfigMap(options, owner) },
-    { group: 'prometheus', resource: SERVICES, object: renderService(options, owner) },
-    { group: 'prometheus', resource: DEPLOYMENTS, object: renderDeployment(options, owner) },
-    // Last, though the pod waits for it that moment: a claim that cannot be changed as asked must stop nothing else.
+    account,
+    config,
+    { group, resource: SERVICES, object: renderService(options, owner) },
+    { group, resource: DEPLOYMENTS, object: renderDeployment(options, owner), dependsOn },
     ...claimComponents(options.prometheus.volume, prometheusMeta(CLAIM_NAME, options, owner)),
   ];
 }

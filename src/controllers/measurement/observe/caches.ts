@@ -3,15 +3,15 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import { createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Informer, InformerOptions, ReflectorMetrics } from '../../../runtime/cache/informer.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
-import { keyOf } from '../../../runtime/client/resource.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { ENDPOINT_SLICES, PODS } from '../../../runtime/client/resources.ts';
 import type { Transport } from '../../../runtime/client/transport.ts';
+import type { Member } from '../../../runtime/objectSet/member.ts';
+import type { Problem } from '../../../runtime/objectSet/problem.ts';
+import { isKnown, refusalOf, watchMembers } from '../../../runtime/objectSet/watch.ts';
 import { allComponents, allTargetComponents } from '../components/components.ts';
-import { describeComponent } from '../components/component.ts';
-import type { Component, ComponentGroup } from '../components/component.ts';
+import type { ComponentGroup } from '../components/component.ts';
 import { prometheusSelector } from '../components/prometheus.ts';
-import type { Problem } from '../decide/plan.ts';
 import { EXPORTER_NAME, exporterNamespace, PART_OF, selectorText } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 
@@ -23,11 +23,11 @@ export interface Caches {
   /** What the API server does not let us watch, in its own words. */
   refusals(): Problem[];
   /** Parts of which not everything is known that would be looked at to change them. */
-  unknownGroups(): ReadonlySet<ComponentGroup>;
+  unknownGroups(): ReadonlySet<ComponentGroup | undefined>;
   /** Whether all is known that the targets depend on. */
   readonly knowsTargets: boolean;
   /** What the cluster has under a component's name, whoever made it. */
-  live(component: Component): KubeObject | undefined;
+  live(component: Member): KubeObject | undefined;
   /** The ConfigMaps of the targets, by index. */
   liveTargets(): (V1ConfigMap | undefined)[];
   /** The exporter's. */
@@ -49,58 +49,47 @@ export interface CachesOptions {
 }
 
 /**
- * An informer for each object by its name, so that RBAC can be by name too and an object that is not ours is seen as
- * well; one for the exporter's EndpointSlices, one for the operator's own, and one for Prometheus' pods.
+ * An informer for each object by its name; one for the exporter's EndpointSlices, one for the operator's own, and one
+ * for Prometheus' pods.
  */
 export function createCaches({ options, ...given }: CachesOptions): Caches {
   let onRefusal = (): void => undefined;
   const shared = { ...given, onRefusal: () => onRefusal() };
-  const byName = (component: Component): Named => ({
-    component,
-    informer: createInformer({ ...shared, ...selectionOf(component), transform: withoutManagedFields }),
-  });
-  const components = allComponents(options).map(byName);
-  const targets = allTargetComponents(options).map(byName);
+  const components = watchMembers(allComponents(options), shared);
+  const targetComponents = allTargetComponents(options);
+  const targets = watchMembers(targetComponents, shared);
   const slices = createInformer({ ...shared, ...sliceSelection(options) });
   const scraped = options.prometheus.enabled && options.operatorMetrics;
   const own = scraped ? [createInformer({ ...shared, ...ownSliceSelection(options) })] : [];
   const pods = createInformer({ ...shared, ...podSelection(options) });
-  const deciding = [...targets.map(({ informer }) => informer), slices, ...own];
+  const deciding = [...targets.informers, slices, ...own];
   const followed = [...deciding, pods];
-  const informers = [...components.map(({ informer }) => informer), ...followed];
-  const byId = new Map([...components, ...targets].map(({ component, informer }) => [idOf(component), informer]));
-  const find = (component: Component): KubeObject | undefined =>
-    byId.get(idOf(component))?.lister.get(keyOf(component.object));
+  const informers = [...components.informers, ...followed];
   // Where the targets have to go, they are components like the others.
-  const parts = options.prometheus.enabled ? components : [...components, ...targets];
-  const others = [slices, ...own].map((informer) => ({ object: 'EndpointSlices', informer }));
-  const watched = [
-    ...[...components, ...targets].map(({ component, informer }) => ({
-      object: describeComponent(component),
-      informer,
-    })),
-    ...others,
-    { object: "Prometheus' pods", informer: pods },
-  ];
+  const parts = options.prometheus.enabled ? [components] : [components, targets];
 
   return {
     informers,
     get settled() {
       return informers.every(({ synced, refusal }) => synced || refusal !== undefined);
     },
-    refusals: () => watched.flatMap(({ object, informer }) => refusalProblem(object, informer)),
-    unknownGroups: () =>
-      new Set(parts.filter(({ informer }) => !isKnown(informer)).map(({ component }) => component.group)),
+    refusals: () => [
+      ...components.refusals(),
+      ...targets.refusals(),
+      ...[slices, ...own].flatMap((informer) => refusalOf('EndpointSlices', informer)),
+      ...refusalOf("Prometheus' pods", pods),
+    ],
+    unknownGroups: () => new Set(parts.flatMap((part) => [...part.unknownGroups()])),
     get knowsTargets() {
       return deciding.every(isKnown);
     },
-    live: find,
-    liveTargets: () => targets.map(({ component }) => find(component)),
+    live: (component) => components.live(component) ?? targets.live(component),
+    liveTargets: () => targetComponents.map((component) => targets.live(component)),
     slices: () => slices.lister.list(),
     operatorSlices: () => own.flatMap(({ lister }) => lister.list()),
     prometheusPods: () => pods.lister.list(),
     subscribe(onComponents, onTargets) {
-      for (const { informer } of components) informer.subscribe(onComponents);
+      for (const informer of components.informers) informer.subscribe(onComponents);
       for (const informer of followed) informer.subscribe(onTargets);
       onRefusal = () => {
         onComponents();
@@ -110,30 +99,7 @@ export function createCaches({ options, ...given }: CachesOptions): Caches {
   };
 }
 
-/** A component and the cache of its name. */
-interface Named {
-  component: Component;
-  informer: Informer<KubeObject>;
-}
-
-/** What was once known and may have changed since is not known. */
-function isKnown({ synced, refusal }: Pick<Informer<KubeObject>, 'synced' | 'refusal'>): boolean {
-  return synced && refusal === undefined;
-}
-
-function refusalProblem(object: string, { refusal }: Pick<Informer<KubeObject>, 'refusal'>): Problem[] {
-  if (refusal === undefined) return [];
-  const message = `${refusal.detail}; what depends on it stays as it is until that is allowed`;
-  return [{ reason: 'Forbidden', object, message }];
-}
-
 type Selection<T extends KubeObject> = Omit<InformerOptions<T>, keyof Omit<CachesOptions, 'options'>>;
-
-function selectionOf({ resource, object }: Component): Selection<KubeObject> {
-  const { name = '', namespace } = object.metadata ?? {};
-  const selection = { resource, fieldSelector: `metadata.name=${name}` };
-  return namespace === undefined ? selection : { ...selection, namespace };
-}
 
 function sliceSelection({ namespace }: MeasurementOptions): Selection<V1EndpointSlice> {
   return {
@@ -162,8 +128,4 @@ function podSelection({ namespace }: MeasurementOptions): Selection<V1Pod> {
     metadataOnly: true,
     transform: withoutManagedFields,
   };
-}
-
-function idOf({ resource, object }: Component): string {
-  return `${resource.kind} ${keyOf(object)}`;
 }

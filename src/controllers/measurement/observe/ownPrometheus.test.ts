@@ -1,19 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
+import type { Observed } from '../../../runtime/objectSet/plan.ts';
+import type { Component } from '../components/component.ts';
 import type { PrometheusClient, InstantQuery } from '../../../prometheus/prometheusClient.ts';
 import { allComponents } from '../components/components.ts';
 import { foreignServer } from '../decide/foreignServer.ts';
-import type { ObservedComponent } from '../decide/plan.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import { askingOnlyOurs } from './ownPrometheus.ts';
 
 const THEIRS: KubeObject = { metadata: { name: 'prometheus', labels: { app: 'theirs' } } };
 
 /** All components, as ours but for those of a kind and part that are somebody else's. */
-function observed(part?: string, kind?: string): ObservedComponent[] {
+function observed(part?: string, kind?: string): Observed<Component>[] {
   return allComponents(defaultMeasurementOptions('ops')).map((component) => {
     const isTheirs = component.group === part && component.resource.kind === kind;
-    return { component, live: isTheirs ? THEIRS : component.object };
+    return { member: component, live: isTheirs ? THEIRS : component.object };
   });
 }
 
@@ -33,7 +34,7 @@ describe('foreignServer', () => {
   });
 
   it('has nothing to say before there is anything', () => {
-    const none = observed().map(({ component }) => ({ component, live: undefined }));
+    const none = observed().map(({ member }) => ({ member, live: undefined }));
     expect(foreignServer(none)).toBeUndefined();
   });
 });

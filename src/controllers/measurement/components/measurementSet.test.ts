@@ -1,20 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { describeComponent } from '../components/component.ts';
-import type { Component, ComponentGroup } from '../components/component.ts';
-import { allComponents } from '../components/components.ts';
+import { idOf, type Member } from '../../../runtime/objectSet/member.ts';
+import { planSet } from '../../../runtime/objectSet/plan.ts';
+import type { Observation, Observed, Plan } from '../../../runtime/objectSet/plan.ts';
 import { defaultMeasurementOptions } from '../options.ts';
-import { planComponents } from './plan.ts';
-import type { ObservedComponent, Plan } from './plan.ts';
+import type { ComponentGroup } from './component.ts';
+import { measurementSet, switchedOff } from './components.ts';
 
-const COMPONENTS = allComponents(defaultMeasurementOptions('op'));
-const [NAMESPACE, EXPORTER_ACCOUNT, EXPORTER_SERVICE, DAEMON_SET, ...PROMETHEUS] = COMPONENTS.map(
-  describeComponent,
-) as [string, string, string, string, ...string[]];
+const OPTIONS = defaultMeasurementOptions('op');
+const { owner, members: COMPONENTS } = measurementSet(OPTIONS);
+const [NAMESPACE, EXPORTER_ACCOUNT, EXPORTER_SERVICE, DAEMON_SET, ...PROMETHEUS] = COMPONENTS.map(idOf) as [
+  string,
+  string,
+  string,
+  string,
+  ...string[],
+];
 const EXPORTER = [NAMESPACE, EXPORTER_ACCOUNT, EXPORTER_SERVICE, DAEMON_SET];
 const [PROMETHEUS_ACCOUNT, CONFIG, PROMETHEUS_SERVICE, DEPLOYMENT] = PROMETHEUS as [string, string, string, string];
 
-type Live = (component: Component) => KubeObject | undefined;
+type Live = (component: Member) => KubeObject | undefined;
+type Components = Observation<ComponentGroup>['observed'];
 const ours: Live = ({ object }) => object;
 const leaving: Live = ({ object }) => ({
   metadata: Object.assign({}, object.metadata, { deletionTimestamp: new Date(0) }),
@@ -32,10 +38,10 @@ const controlled: Live = ({ object }) => ({
 });
 
 /** Everything is there and ours, but for what `exceptions` says. */
-function cluster(exceptions: Record<string, Live> = {}, usual: Live = ours): ObservedComponent[] {
-  return COMPONENTS.map((component) => ({
-    component,
-    live: (exceptions[describeComponent(component)] ?? usual)(component),
+function cluster(exceptions: Record<string, Live> = {}, usual: Live = ours): Components {
+  return COMPONENTS.map((member) => ({
+    member,
+    live: (exceptions[idOf(member)] ?? usual)(member),
   }));
 }
 
@@ -45,7 +51,7 @@ const NOTHING: Live = () => undefined;
 
 interface Row {
   why: string;
-  components?: ObservedComponent[];
+  components?: Components;
   enabled?: typeof BOTH;
   unknown?: ComponentGroup[];
   strangers?: string[];
@@ -130,7 +136,7 @@ const rows: Row[] = [
   {
     why: 'a namespace goes with all that is in it, so it stays while a pod in it is not ours',
     enabled: { exporter: false, prometheus: true },
-    strangers: ['debug'],
+    strangers: ['op-node-exporter/debug'],
     apply: PROMETHEUS,
     remove: [DAEMON_SET, EXPORTER_SERVICE, EXPORTER_ACCOUNT],
     problems: [`NamespaceKept ${NAMESPACE}`],
@@ -156,9 +162,16 @@ const rows: Row[] = [
   },
 ];
 
-describe('planComponents', () => {
+describe('the plan of what the operator measures with', () => {
   it.each(rows)('$why', ({ components = cluster(), enabled = BOTH, unknown = [], strangers = [], ...expected }) => {
-    expect(summary(planComponents({ components, enabled, unknown: new Set(unknown), strangers }))).toEqual({
+    const options = {
+      ...OPTIONS,
+      exporter: { ...OPTIONS.exporter, enabled: enabled.exporter },
+      prometheus: { ...OPTIONS.prometheus, enabled: enabled.prometheus },
+    };
+    const off = switchedOff(options);
+    const plan = planSet({ owner, observed: components, off, unknown: new Set(unknown), strangers });
+    expect(summary(plan)).toEqual({
       apply: expected.apply,
       remove: expected.remove ?? [],
       problems: expected.problems ?? [],
@@ -168,8 +181,7 @@ describe('planComponents', () => {
 });
 
 function summary(plan: Plan): unknown {
-  const names = (list: readonly ObservedComponent[]): string[] =>
-    list.map(({ component }) => describeComponent(component));
+  const names = (list: readonly Observed[]): string[] => list.map(({ member }) => idOf(member));
   return {
     apply: names(plan.apply),
     remove: names(plan.remove),
