@@ -25,7 +25,7 @@ export default {
       from: { path: PURE, pathNot: TESTS },
       to: {
         path: 'node_modules/(rxjs|pino|undici|prometheus-query|prom-client|axios)|^src/runtime/',
-        pathNot: `^src/runtime/(apply/(appliedHash|managedFields|mergePatch)|client/resource|controller/conditions|status/(failure|conditionEvents)|process/interner|${OBJECT_SET})\\.ts$`,
+        pathNot: `^src/runtime/(apply/(appliedHash|managedFields|mergePatch)|client/resource|controller/conditions|status/(failure|conditionEvents)|process/(interner|problem)|${OBJECT_SET})\\.ts$`,
       },
     },
     {
@@ -69,7 +69,7 @@ export default {
       name: 'evaluation-knows-no-pass',
       severity: 'error',
       from: { path: '^src/usage/evaluate/', pathNot: TESTS },
-      to: { path: '^src/', pathNot: '^src/(usage/(evaluate|series)/|runtime/process/interner\\.ts$)' },
+      to: { path: '^src/', pathNot: '^src/(usage/(evaluate|series)/|runtime/process/(interner|problem)\\.ts$)' },
     },
     {
       name: 'decisions-see-what-was-evaluated',

@@ -1,16 +1,9 @@
-/** Something that keeps the cluster from being measured as it should be, for logs, events and conditions. */
-export interface MeasuringProblem {
-  /** CamelCase. */
-  readonly reason: string;
-  /** Kind and name of what it is about. */
-  readonly object: string;
-  readonly message: string;
-}
+import type { Problem } from '../../runtime/process/problem.ts';
 
 /** Who knows how the measuring goes. */
 export interface MeasuringSource {
   /** What is wrong now; empty when everything is as it should be. */
-  problems(): readonly MeasuringProblem[];
+  problems(): readonly Problem[];
   /** Why the Prometheus under the own one's name is not to be asked: it is somebody else's. Undefined when it is not. */
   foreignServer(): string | undefined;
 }
@@ -27,7 +20,7 @@ export class MeasuringState implements MeasuringSource {
     this.#source = source;
   }
 
-  problems(): readonly MeasuringProblem[] {
+  problems(): readonly Problem[] {
     return this.#source?.problems() ?? [];
   }
 

@@ -2,7 +2,8 @@ import { isInvalid } from '../../runtime/client/errors.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../runtime/client/resources.ts';
 import type { Failure } from '../../runtime/objectSet/act.ts';
 import { idOf } from '../../runtime/objectSet/member.ts';
-import { writeProblem, type Problem } from '../../runtime/objectSet/problem.ts';
+import { writeProblem } from '../../runtime/objectSet/problem.ts';
+import type { Problem } from '../../runtime/process/problem.ts';
 
 /** The problem that a failed write is. */
 export function problemOf({ member, error }: Failure): Problem {

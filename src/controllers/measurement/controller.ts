@@ -6,7 +6,7 @@ import type { ControllerMetrics } from '../../runtime/controller/controller.ts';
 import type { Informer, ReflectorMetrics } from '../../runtime/cache/informer.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
-import type { Problem } from '../../runtime/objectSet/problem.ts';
+import type { Problem } from '../../runtime/process/problem.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import { createCaches } from './observe/caches.ts';
 import { allComponents } from './components/components.ts';

@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/process/logger.ts';
 import { carryOut } from '../../runtime/objectSet/act.ts';
 import { observeSet, readLive } from '../../runtime/objectSet/observe.ts';
 import { planSet } from '../../runtime/objectSet/plan.ts';
-import type { Problem } from '../../runtime/objectSet/problem.ts';
+import type { Problem } from '../../runtime/process/problem.ts';
 import { measurementSet } from './components/components.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { listStrangers } from './observe/observe.ts';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Applier } from '../../runtime/apply/apply.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
-import type { Problem } from '../../runtime/objectSet/problem.ts';
+import type { Problem } from '../../runtime/process/problem.ts';
 import { FIELD_MANAGER, TARGETS_HASH_ANNOTATION } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';
 import { TargetsPass } from './targetsPass.ts';

@@ -6,7 +6,7 @@ import type { OrderedMember } from './order.ts';
 import { isOwnedBy } from './owner.ts';
 import type { Owner } from './owner.ts';
 import { foreignProblem, keptProblem } from './problem.ts';
-import type { Problem } from './problem.ts';
+import type { Problem } from '../process/problem.ts';
 
 /** A member, and the object that the cluster has under its name. */
 export interface Observed<M extends Member = OrderedMember> {

@@ -1,14 +1,6 @@
 import { idOf } from './member.ts';
+import type { Problem } from '../process/problem.ts';
 import type { Member } from './member.ts';
-
-/** Something that keeps the cluster from being as it should be, for logs, events and conditions. */
-export interface Problem {
-  /** CamelCase. */
-  readonly reason: string;
-  /** Kind and name of what it is about. */
-  readonly object: string;
-  readonly message: string;
-}
 
 /** Another object has the name of ours. */
 export function foreignProblem(member: Member): Problem {

@@ -5,7 +5,7 @@ import type { KubeObject } from '../client/resource.ts';
 import { idOf } from './member.ts';
 import type { Member } from './member.ts';
 import { refusalProblem } from './problem.ts';
-import type { Problem } from './problem.ts';
+import type { Problem } from '../process/problem.ts';
 
 /** Caches of the objects of a set. */
 export interface MemberCaches<G extends string> {

@@ -1,15 +1,7 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
 import type { EventRecorder } from '../controller/events.ts';
 import type { Logger } from '../process/logger.ts';
-
-/** Something that keeps a controller from its work. */
-export interface Problem {
-  /** CamelCase. */
-  readonly reason: string;
-  /** Which object it is about, for people: 'Service ops/prometheus'. */
-  readonly object: string;
-  readonly message: string;
-}
+import type { Problem } from '../process/problem.ts';
 
 export interface ProblemReportOptions {
   /** Begins the log messages: 'measurement' for 'measurement problem'. */

@@ -1,5 +1,5 @@
 import type { V1ContainerStatus, V1DaemonSet, V1Pod } from '@kubernetes/client-node';
-import type { Problem } from '../../../runtime/objectSet/problem.ts';
+import type { Problem } from '../../../runtime/process/problem.ts';
 
 /** How long an exporter may take to start, its image pulled and its first probe answered, before that is a problem. */
 export const STARTING_MS = 60_000;

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { ENDPOINT_SLICES, PODS } from '../../../runtime/client/resources.ts';
 import type { Transport } from '../../../runtime/client/transport.ts';
 import type { Member } from '../../../runtime/objectSet/member.ts';
-import type { Problem } from '../../../runtime/objectSet/problem.ts';
+import type { Problem } from '../../../runtime/process/problem.ts';
 import { isKnown, refusalOf, watchMembers } from '../../../runtime/objectSet/watch.ts';
 import { allComponents, allTargetComponents } from '../components/components.ts';
 import type { ComponentGroup } from '../components/component.ts';
