@@ -15,6 +15,8 @@ const RUNTIME = [
   ['server', 'client process'],
 ];
 const TESTS = '\\.test\\.ts$';
+/** What the folders of test/ share, lowest first. Every other folder of test/ is a level. */
+const SHARED = ['lab', 'harness', 'scenario'];
 
 export default {
   forbidden: [
@@ -142,11 +144,31 @@ export default {
       from: { path: '^src/controllers/([^/]+)/', pathNot: TESTS },
       to: { path: '^src/controllers/[^/]+(/|\\.ts$)', pathNot: '^src/controllers/($1|contract)/' },
     },
+    {
+      name: 'levels-share-no-parts',
+      comment: 'A level imports its own parts and what is shared. Soak measures what bench measures',
+      severity: 'error',
+      from: { path: '^test/([^/]+)/', pathNot: `^test/(${[...SHARED, 'soak'].join('|')})/` },
+      to: { path: '^test/', pathNot: `^test/($1|${SHARED.join('|')})/` },
+    },
+    {
+      name: 'soak-shares-with-bench-only',
+      severity: 'error',
+      from: { path: '^test/soak/' },
+      to: { path: '^test/', pathNot: `^test/(soak|bench|${SHARED.join('|')})/` },
+    },
+    ...SHARED.map((folder, n) => ({
+      name: `test-${folder}`,
+      comment: `test/${folder} knows no level`,
+      severity: 'error',
+      from: { path: `^test/${folder}/` },
+      to: { path: '^test/', pathNot: `^test/(${SHARED.slice(0, n + 1).join('|')})/` },
+    })),
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'no-tests-in-production',
       severity: 'error',
-      from: { pathNot: '(' + TESTS + '|^test/|/testing/)' },
+      from: { pathNot: '(' + TESTS + '|^test/|^scripts/|/testing/)' },
       to: { path: '(' + TESTS + '|^test/|/testing/)' },
     },
   ],

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const MOST_FILES = 12;
 
-/** An import that must not be, and the rule that says so. */
+/** An import that must not be, and the rule that says so. Paths are in src/ where they do not begin with test/. */
 const FORBIDDEN: readonly (readonly [from: string, to: string, rule: string])[] = [
   ['controllers/a/decide/plan.ts', 'runtime/process/clock.ts', 'pure-decisions'],
   ['controllers/a/decide/plan.ts', 'node:fs', 'pure-decisions-core-modules'],
@@ -40,6 +40,21 @@ const FORBIDDEN: readonly (readonly [from: string, to: string, rule: string])[] 
   ['controllers/a/act/act.ts', 'commands/a/command.ts', 'controllers-know-no-command'],
   ['controllers/a/act/act.ts', 'controllers/b/module.ts', 'controllers-know-none-of-the-others'],
   ['nodes/informer.ts', 'nodes/informer.test.ts', 'no-tests-in-production'],
+  ['test/e2e/a.test.ts', 'test/faults/b.ts', 'levels-share-no-parts'],
+  ['test/bench/a.ts', 'test/soak/b.ts', 'levels-share-no-parts'],
+  ['test/soak/b.ts', 'test/e2e/c.ts', 'soak-shares-with-bench-only'],
+  ['test/scenario/a.ts', 'test/e2e/c.ts', 'test-scenario'],
+  ['test/harness/a.ts', 'test/faults/b.ts', 'test-harness'],
+  ['test/lab/a.ts', 'test/harness/a.ts', 'test-lab'],
+];
+
+/** Imports within test/ that must be allowed. */
+const ALLOWED: readonly (readonly [from: string, to: string])[] = [
+  ['test/e2e/a.test.ts', 'test/e2e/c.ts'],
+  ['test/e2e/a.test.ts', 'test/scenario/a.ts'],
+  ['test/soak/b.ts', 'test/bench/d.ts'],
+  ['test/scenario/a.ts', 'test/harness/e.ts'],
+  ['test/harness/e.ts', 'test/lab/b.ts'],
 ];
 
 interface Report {
@@ -49,18 +64,20 @@ interface Report {
 let tree: string;
 let violations: string[];
 
-/** Writes a tree that has each of the forbidden imports. */
+const pathOf = (file: string): string => (file.startsWith('test/') ? file : `src/${file}`);
+
+/** Writes a tree that has each of the imports. */
 function writeTree(): void {
   const imports = new Map<string, string[]>();
-  for (const [from, to] of FORBIDDEN) {
+  for (const [from, to] of [...FORBIDDEN, ...ALLOWED]) {
     imports.set(from, [...(imports.get(from) ?? []), to]);
     if (!to.startsWith('node:')) imports.set(to, imports.get(to) ?? []);
   }
   for (const [file, targets] of imports) {
-    const path = join(tree, 'src', file);
+    const path = join(tree, pathOf(file));
     mkdirSync(dirname(path), { recursive: true });
-    const up = '../'.repeat(file.split('/').length - 1);
-    const lines = targets.map((to) => `import '${to.startsWith('node:') ? to : `${up}${to}`}';`);
+    const up = '../'.repeat(pathOf(file).split('/').length - 1);
+    const lines = targets.map((to) => `import '${to.startsWith('node:') ? to : `${up}${pathOf(to)}`}';`);
     writeFileSync(path, [...lines, 'export const value = 1;', ''].join('\n'));
   }
 }
@@ -71,7 +88,7 @@ beforeAll(async () => {
   for (const file of ['.dependency-cruiser.mjs', 'tsconfig.json', 'package.json'])
     cpSync(join(ROOT, file), join(tree, file));
   const program = join(ROOT, 'node_modules/.bin/depcruise');
-  const args = ['--config', '.dependency-cruiser.mjs', '--output-type', 'json', 'src'];
+  const args = ['--config', '.dependency-cruiser.mjs', '--output-type', 'json', 'src', 'test'];
   const { stdout } = await promisify(execFile)(program, args, { cwd: tree });
   const report = JSON.parse(stdout) as Report;
   violations = report.summary.violations.map(({ from, to, rule }) => `${from} -> ${to}: ${rule.name}`);
@@ -79,8 +96,12 @@ beforeAll(async () => {
 afterAll(() => rmSync(tree, { recursive: true, force: true }));
 
 it.each(FORBIDDEN)('%s must not import %s', (from, to, rule) => {
-  const target = to.startsWith('node:') ? to.slice('node:'.length) : `src/${to}`;
-  expect(violations).toContain(`src/${from} -> ${target}: ${rule}`);
+  const target = to.startsWith('node:') ? to.slice('node:'.length) : pathOf(to);
+  expect(violations).toContain(`${pathOf(from)} -> ${target}: ${rule}`);
+});
+
+it.each(ALLOWED)('%s may import %s', (from, to) => {
+  expect(violations.filter((violation) => violation.startsWith(`${from} -> ${to}:`))).toEqual([]);
 });
 
 it(`no folder of src has more than ${MOST_FILES} files beside its tests`, () => {

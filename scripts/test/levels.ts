@@ -34,7 +34,7 @@ export const LEVELS: readonly Level[] = [
   { name: 'format', commands: [['prettier', '--check', '--log-level', 'warn', '.']] },
   { name: 'lint', commands: [['eslint', '.']] },
   { name: 'types', commands: [['tsc', '--noEmit']] },
-  { name: 'layers', commands: [['depcruise', '--config', '.dependency-cruiser.mjs', 'src']] },
+  { name: 'layers', commands: [['depcruise', '--config', '.dependency-cruiser.mjs', 'src', 'test']] },
   { name: 'shell', commands: [['scripts/test/shellcheck.sh']], unmet: needsShellcheck },
   {
     name: 'generated',

@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { TrueAnswer } from './lyingPrometheus.ts';
+
+/** What the real server says to a request. */
+export interface TrueAnswer {
+  status: number;
+  headers: NodeJS.Dict<string | string[]>;
+  body: string;
+}
 
 /** Answers a request in place of the real server, or rewrites what that says. What it throws breaks the connection. */
 export type Lie = (response: ServerResponse, truth: () => Promise<TrueAnswer>) => void | Promise<void>;

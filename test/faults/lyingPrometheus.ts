@@ -1,13 +1,6 @@
 import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Lie } from './lyingAnswers.ts';
-
-/** What the real server says to a request. */
-export interface TrueAnswer {
-  status: number;
-  headers: NodeJS.Dict<string | string[]>;
-  body: string;
-}
+import type { Lie, TrueAnswer } from './lyingAnswers.ts';
 
 /** A proxy in front of a real Prometheus that can be told to answer something else. */
 export interface LyingPrometheus {

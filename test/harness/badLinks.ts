@@ -1,9 +1,9 @@
 import { startFixture, type Fixture } from './fixture.ts';
 import { createUser } from './pki.ts';
-import { ConnectionCount } from '../faults/connectionCount.ts';
+import { ConnectionCount } from './connectionCount.ts';
 import { seconds, sleep, until } from './measured.ts';
 import { metricsOf } from './metricsOf.ts';
-import { startToxiproxy, type Toxiproxy } from '../faults/toxiproxy.ts';
+import { startToxiproxy, type Toxiproxy } from './toxiproxy.ts';
 
 /** What is done to both links, to the API server and to Prometheus. */
 const LATENCY_MS = 500;

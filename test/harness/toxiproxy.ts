@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { binary } from '../lab/binaries.ts';
-import { freePorts, start, whenReady } from '../harness/process.ts';
+import { freePorts, start, whenReady } from './process.ts';
 
 /** A Toxiproxy (https://github.com/Shopify/toxiproxy) whose links a test can spoil. */
 export interface Toxiproxy {
