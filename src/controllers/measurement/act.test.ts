@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Applier } from '../../runtime/apply/apply.ts';
-import { ApiError } from '../../runtime/client/errors.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
 import { carryOut, type Failure } from '../../runtime/objectSet/act.ts';
 import { idOf } from '../../runtime/objectSet/member.ts';
 import { planSet, type Plan } from '../../runtime/objectSet/plan.ts';
@@ -9,8 +9,7 @@ import { problemOf } from './act.ts';
 import { measurementSet, switchedOff } from './components/components.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';
-import { createFakeClient, forbidden } from '../../runtime/objectSet/testing/fakeClient.ts';
-import type { FakeClient } from '../../runtime/objectSet/testing/fakeClient.ts';
+import { FakeApi, refusal } from '../../runtime/testing/fakeApi/fakeApi.ts';
 
 /** All components, of which nothing is there. */
 function plan(options = defaultMeasurementOptions('op')): Plan {
@@ -19,7 +18,7 @@ function plan(options = defaultMeasurementOptions('op')): Plan {
   return planSet({ owner, observed, off: switchedOff(options), unknown: new Set(), strangers: [] });
 }
 
-function carry(client: FakeClient, what: Plan): Promise<Failure[]> {
+function carry(client: FakeApi, what: Plan): Promise<Failure[]> {
   return carryOut(what, {
     client,
     applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger: pino({ level: 'silent' }) }),
@@ -28,7 +27,7 @@ function carry(client: FakeClient, what: Plan): Promise<Failure[]> {
 
 describe('measuring', () => {
   it('makes a namespace before what is in it, and configuration before what reads it', async () => {
-    const client = createFakeClient();
+    const client = new FakeApi();
     expect(await carry(client, plan())).toEqual([]);
     expect(client.writes).toEqual([
       'apply Namespace op-node-exporter',
@@ -43,9 +42,10 @@ describe('measuring', () => {
   });
 
   it('goes on with Prometheus when the exporter cannot be made, and says what failed', async () => {
-    const client = createFakeClient();
-    client.refuse = (write) => {
-      if (write.startsWith('apply Namespace')) throw forbidden();
+    const client = new FakeApi();
+    client.intercept = (call) => {
+      if (call.what === 'Namespace') throw refusal(call, 403, 'Forbidden');
+      return undefined;
     };
     const failures = await carry(client, plan());
     expect(failures.map(problemOf).map(({ reason, object }) => `${reason} ${object}`)).toEqual([
@@ -62,9 +62,10 @@ describe('measuring', () => {
     ['ConfigMap op/prometheus-config', ['Deployment op/prometheus']],
     ['Service op/prometheus', []],
   ])('without %s leaves out %j, which needs it, and makes the rest', async (refused, without) => {
-    const client = createFakeClient();
-    client.refuse = (write) => {
-      if (write === `apply ${refused}`) throw forbidden();
+    const client = new FakeApi();
+    client.intercept = (call) => {
+      if (`${call.what} ${keyOf({ metadata: call })}` === refused) throw refusal(call, 403, 'Forbidden');
+      return undefined;
     };
     await carry(client, plan());
     const all = plan().apply.map(({ member }) => idOf(member));
@@ -74,11 +75,11 @@ describe('measuring', () => {
   it('says what to do about a claim that cannot be as asked, after all else of Prometheus', async () => {
     const options = defaultMeasurementOptions('op');
     options.prometheus.volume = { kind: 'claim', size: '1Gi' };
-    const client = createFakeClient();
+    const client = new FakeApi();
     const detail = 'spec.resources.requests.storage: Forbidden: field can not be less than status.capacity';
-    client.refuse = (write) => {
-      if (write.includes('PersistentVolumeClaim'))
-        throw new ApiError({ status: 422, reason: 'Invalid', detail, method: 'PATCH', path: '/' });
+    client.intercept = (call) => {
+      if (call.what === 'PersistentVolumeClaim') throw refusal(call, 422, 'Invalid', detail);
+      return undefined;
     };
     const [problem, ...others] = (await carry(client, plan(options))).map(problemOf);
     expect(others).toEqual([]);

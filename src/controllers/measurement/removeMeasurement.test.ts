@@ -4,7 +4,7 @@ import type { KubeObject } from '../../runtime/client/resource.ts';
 import { allComponents, allTargetComponents } from './components/components.ts';
 import { defaultMeasurementOptions } from './options.ts';
 import { removeMeasurement } from './removeMeasurement.ts';
-import { createFakeClient } from '../../runtime/objectSet/testing/fakeClient.ts';
+import { FakeApi } from '../../runtime/testing/fakeApi/fakeApi.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');
 OPTIONS.prometheus.volume = { kind: 'claim', size: '10Gi' };
@@ -19,20 +19,20 @@ const OUR_POD = pod('node-exporter-x', { 'app.kubernetes.io/managed-by': 'traffi
 
 describe('removeMeasurement', () => {
   it('takes away all that was made, the namespace after what is in it', async () => {
-    const client = createFakeClient(...ALL, OUR_POD);
+    const client = new FakeApi(...ALL, OUR_POD);
     expect(await removeMeasurement(client, SETTINGS)).toEqual([]);
     expect([...client.objects.values()]).toEqual([OUR_POD]);
     expect(client.writes.at(-1)).toBe('delete Namespace op-node-exporter');
   });
 
   it('does nothing, and succeeds, where there is nothing', async () => {
-    const client = createFakeClient();
+    const client = new FakeApi();
     expect(await removeMeasurement(client, SETTINGS)).toEqual([]);
     expect(client.writes).toEqual([]);
   });
 
   it('keeps a namespace with a pod of somebody else, and says so', async () => {
-    const client = createFakeClient(...ALL, OUR_POD, pod('debug', {}));
+    const client = new FakeApi(...ALL, OUR_POD, pod('debug', {}));
     const left = await removeMeasurement(client, SETTINGS);
     expect(left.map(({ reason, object }) => `${reason} ${object}`)).toEqual([
       'NamespaceKept Namespace op-node-exporter',

@@ -8,12 +8,11 @@ import { FIELD_MANAGER, TARGETS_HASH_ANNOTATION } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';
 import { TargetsPass } from './targetsPass.ts';
 import type { TargetsPassOptions } from './targetsPass.ts';
-import { createFakeClient } from '../../runtime/objectSet/testing/fakeClient.ts';
-import type { FakeClient } from '../../runtime/objectSet/testing/fakeClient.ts';
+import { FakeApi } from '../../runtime/testing/fakeApi/fakeApi.ts';
 
 const WRITE = 'apply ConfigMap op/prometheus-targets';
 
-let client: FakeClient;
+let client: FakeApi;
 let clock: FakeClock;
 let pass: TargetsPass;
 let nodes: string[];
@@ -32,7 +31,7 @@ function writes(): string[] {
 }
 
 beforeEach(() => {
-  client = createFakeClient();
+  client = new FakeApi();
   clock = new FakeClock();
   nodes = [];
   pods = [];

@@ -2,9 +2,8 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Applier } from '../apply/apply.ts';
 import { NotLeaderError } from '../client/errors.ts';
-import type { KubeObject } from '../client/resource.ts';
-import { createFakeClient, forbidden } from './testing/fakeClient.ts';
-import type { FakeClient } from './testing/fakeClient.ts';
+import { keyOf, type KubeObject } from '../client/resource.ts';
+import { FakeApi, refusal, type Call } from '../testing/fakeApi/fakeApi.ts';
 import { carryOut } from './act.ts';
 import { idOf } from './member.ts';
 import type { Member } from './member.ts';
@@ -29,7 +28,7 @@ const THERE = MEMBERS.map(({ resource, object }): KubeObject => ({ kind: resourc
 
 /** Observes, plans and acts. Returns what failed, by id, and what was asked about strangers. */
 async function reconcile(
-  client: FakeClient,
+  client: FakeApi,
   off: 'all' | ReadonlySet<Group> = new Set(),
   live: (member: Member) => KubeObject | undefined | Promise<KubeObject | undefined> = (each) => readLive(client, each),
 ): Promise<{ failed: Record<string, string>; asked: string[] }> {
@@ -45,16 +44,22 @@ async function reconcile(
   return { failed: Object.fromEntries(failed) as Record<string, string>, asked };
 }
 
-function refusing(client: FakeClient, write: string): FakeClient {
-  client.refuse = (each) => {
-    if (each === write) throw forbidden();
+function refusing(client: FakeApi, write: RegExp): FakeApi {
+  client.intercept = (call) => {
+    if (write.test(writeOf(call))) throw refusal(call, 403, 'Forbidden');
+    return undefined;
   };
   return client;
 }
 
+/** 'apply ConfigMap a/b' */
+function writeOf(call: Call): string {
+  return `${call.verb} ${call.what} ${keyOf({ metadata: call })}`;
+}
+
 describe('carryOut', () => {
   it('makes everything in its order, and writes nothing the next time', async () => {
-    const client = createFakeClient();
+    const client = new FakeApi();
     expect((await reconcile(client)).failed).toEqual({});
     expect(client.writes).toEqual(SET.members.map((member) => `apply ${idOf(member)}`));
     await reconcile(client);
@@ -62,28 +67,25 @@ describe('carryOut', () => {
   });
 
   it('leaves out what depends on a failed object, by way of others too, and nothing else', async () => {
-    const client = refusing(createFakeClient(), 'apply ServiceAccount x/account');
+    const client = refusing(new FakeApi(), /^apply ServiceAccount x.account$/);
     const { failed } = await reconcile(client);
     expect(Object.keys(failed)).toEqual(['ServiceAccount x/account']);
     expect(client.writes).toEqual(['apply Namespace x', 'apply ConfigMap x/beside']);
   });
 
   it('returns every failure', async () => {
-    const client = createFakeClient();
-    client.refuse = (write) => {
-      if (/account|beside/.test(write)) throw forbidden();
-    };
+    const client = refusing(new FakeApi(), /^apply .*(account|beside)/);
     expect(Object.keys((await reconcile(client)).failed)).toEqual(['ServiceAccount x/account', 'ConfigMap x/beside']);
   });
 
   it('removes in the reverse order', async () => {
-    const client = createFakeClient(...THERE);
+    const client = new FakeApi(...THERE);
     await reconcile(client, 'all');
     expect(client.writes).toEqual(SET.members.toReversed().map((member) => `delete ${idOf(member)}`));
   });
 
   it('keeps what an object depends on that could not be removed', async () => {
-    const client = refusing(createFakeClient(...THERE), 'delete ConfigMap x/near');
+    const client = refusing(new FakeApi(...THERE), /^delete ConfigMap x.near$/);
     const { failed } = await reconcile(client, 'all');
     expect(Object.keys(failed)).toEqual(['ConfigMap x/near']);
     expect(client.writes).toEqual(['delete ConfigMap x/beside', 'delete ConfigMap y/far']);
@@ -94,16 +96,17 @@ describe('carryOut', () => {
       ...object,
       metadata: Object.assign({}, object.metadata, { uid }),
     });
-    const client = createFakeClient(...THERE.map(withUid('new')));
+    const client = new FakeApi(...THERE.map(withUid('new')));
     const { failed } = await reconcile(client, 'all', ({ object }) => withUid('old')(object));
     expect(failed).toMatchObject({ 'ConfigMap x/beside': expect.stringContaining('Conflict') as string });
     expect(client.objects.size).toBe(MEMBERS.length);
   });
 
   it('stops at once when this process does not lead', async () => {
-    const client = createFakeClient();
-    client.refuse = () => {
-      throw new NotLeaderError();
+    const client = new FakeApi();
+    client.intercept = ({ verb }) => {
+      if (verb === 'apply') throw new NotLeaderError();
+      return undefined;
     };
     await expect(reconcile(client)).rejects.toThrow(NotLeaderError);
   });
@@ -116,6 +119,6 @@ describe('observeSet', () => {
     { why: 'a group that is on needs the Namespace', off: new Set<Group>(['red']), there: THERE, asked: [] },
     { why: 'the Namespace is gone', off: 'all' as const, there: THERE.slice(1), asked: [] },
   ])('asks for strangers in $asked when $why', async ({ off, there, asked }) => {
-    expect((await reconcile(createFakeClient(...there), off)).asked).toEqual(asked);
+    expect((await reconcile(new FakeApi(...there), off)).asked).toEqual(asked);
   });
 });

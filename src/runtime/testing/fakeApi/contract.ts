@@ -1,0 +1,162 @@
+import type { V1ConfigMap, V1Deployment } from '@kubernetes/client-node';
+import { describe, expect, it } from 'vitest';
+import type { Client } from '../../client/client.ts';
+import { CONFIG_MAPS, DEPLOYMENTS } from '../../client/resources.ts';
+
+const ours = { fieldManager: 'ours' };
+const theirs = { fieldManager: 'theirs' };
+
+/**
+ * What tests rely on of an API server: the same cases for the fake one and for a real one, so that the fake one cannot
+ * be more lenient unnoticed.
+ */
+export function apiContract(clientOf: () => Client): void {
+  let count = 0;
+  const ref = () => ({ namespace: 'default', name: `contract-${++count}` });
+  const configMap = (at: object, data: Record<string, string>): V1ConfigMap => ({ metadata: { ...at }, data });
+  const get = (at: ReturnType<typeof ref>): Promise<V1ConfigMap> => clientOf().get(CONFIG_MAPS, at);
+  const apply = (at: object, data: Record<string, string>, options: { fieldManager: string; force?: boolean }) =>
+    clientOf().apply(CONFIG_MAPS, configMap(at, data), options);
+
+  describe('server-side apply', () => {
+    it('creates, and removes what is named no more and belongs to nobody else', async () => {
+      const at = ref();
+      await apply(at, { a: '1', b: '2' }, ours);
+      await apply(at, { b: '2', c: '3' }, theirs);
+      await apply(at, { a: '1' }, ours);
+      expect((await get(at)).data).toEqual({ a: '1', b: '2', c: '3' });
+      await apply(at, { c: '3' }, theirs);
+      expect((await get(at)).data).toEqual({ a: '1', c: '3' });
+    });
+
+    it('refuses another value for a field that somebody else owns, until it is forced', async () => {
+      const at = ref();
+      await apply(at, { a: '1' }, theirs);
+      const refused = apply(at, { a: '2' }, ours);
+      await expect(refused).rejects.toMatchObject({ status: 409, reason: 'Conflict' });
+      await expect(refused).rejects.toMatchObject({
+        causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "theirs"', field: '.data.a' }],
+      });
+      await apply(at, { a: '2' }, { ...ours, force: true });
+      await apply(at, {}, theirs);
+      expect((await get(at)).data).toEqual({ a: '2' });
+    });
+
+    it('that changes nothing makes no new version', async () => {
+      const at = ref();
+      const first = await apply(at, { a: '1' }, ours);
+      const again = await apply(at, { a: '1' }, ours);
+      expect(again.metadata?.resourceVersion).toBe(first.metadata?.resourceVersion);
+    });
+  });
+
+  describe('a merge patch', () => {
+    const patch = (at: ReturnType<typeof ref>, body: unknown) => clientOf().mergePatch(CONFIG_MAPS, at, body, ours);
+
+    it('sets and removes fields, and the object has a new version', async () => {
+      const at = ref();
+      const before = await clientOf().create(CONFIG_MAPS, configMap(at, { a: '1', b: '2' }), theirs);
+      const after = await patch(at, { data: { a: null, b: '3' } });
+      expect(after.data).toEqual({ b: '3' });
+      expect(after.metadata?.uid).toBe(before.metadata?.uid);
+      expect(after.metadata?.resourceVersion).not.toBe(before.metadata?.resourceVersion);
+    });
+
+    it('takes fields from their owner, whose next apply conflicts', async () => {
+      const at = ref();
+      await apply(at, { a: '1' }, theirs);
+      await patch(at, { data: { a: '2' } });
+      await expect(apply(at, { a: '1' }, theirs)).rejects.toMatchObject({ status: 409, reason: 'Conflict' });
+    });
+
+    it.each([
+      ['resourceVersion', 409, 'Conflict'],
+      ['uid', 422, 'Invalid'],
+    ])('of another %s is refused: %i %s', async (key, status, reason) => {
+      const at = ref();
+      await apply(at, { a: '1' }, ours);
+      const refused = patch(at, { metadata: { [key]: '1' }, data: { a: '2' } });
+      await expect(refused).rejects.toMatchObject({ status, reason });
+    });
+
+    it('of what is not there is refused', async () => {
+      await expect(patch(ref(), { data: {} })).rejects.toMatchObject({ status: 404, reason: 'NotFound' });
+    });
+  });
+
+  describe('a status', () => {
+    const deployment = (at: object): V1Deployment => {
+      const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+      return { metadata: { ...at }, spec: { selector: { matchLabels: { a: 'b' } }, template } };
+    };
+
+    it('is changed by a patch of the status alone, which changes nothing else', async () => {
+      const at = ref();
+      const before = await clientOf().create(DEPLOYMENTS, deployment(at), ours);
+      const body = { spec: { paused: true }, status: { observedGeneration: 7 } };
+      await clientOf().mergePatch(DEPLOYMENTS, at, body, { ...ours, subresource: 'status' });
+      const { spec, status, metadata } = await clientOf().get(DEPLOYMENTS, at);
+      expect([spec?.paused, status?.observedGeneration]).toEqual([undefined, 7]);
+      expect(metadata?.generation).toBe(before.metadata?.generation);
+      const after = await clientOf().mergePatch(DEPLOYMENTS, at, { ...body, status: { observedGeneration: 8 } }, ours);
+      expect([after.spec?.paused, after.status?.observedGeneration]).toEqual([true, 7]);
+      expect(after.metadata?.generation).toBe(2);
+    });
+  });
+
+  describe('a deletion', () => {
+    it('waits for finalizers, and ends with the last', async () => {
+      const at = ref();
+      const held = { ...at, finalizers: ['example.com/held'] };
+      await clientOf().create(CONFIG_MAPS, configMap(held, {}), ours);
+      await clientOf().delete(CONFIG_MAPS, at);
+      expect((await get(at)).metadata?.deletionTimestamp).toBeDefined();
+      await clientOf().mergePatch(CONFIG_MAPS, at, { metadata: { finalizers: null } }, ours);
+      await expect(get(at)).rejects.toMatchObject({ status: 404 });
+    });
+
+    it.each(['uid', 'resourceVersion'])('of another %s is refused', async (key) => {
+      const at = ref();
+      await apply(at, {}, ours);
+      const refused = clientOf().delete(CONFIG_MAPS, at, { preconditions: { [key]: '1' } });
+      await expect(refused).rejects.toMatchObject({ status: 409, reason: 'Conflict' });
+      const { metadata } = await get(at);
+      const { uid, resourceVersion } = metadata ?? {};
+      await clientOf().delete(CONFIG_MAPS, at, { preconditions: { uid: uid!, resourceVersion: resourceVersion! } });
+      await expect(get(at)).rejects.toMatchObject({ status: 404 });
+    });
+
+    it('of what is not there succeeds', async () => {
+      await expect(clientOf().delete(CONFIG_MAPS, ref(), { preconditions: { uid: '1' } })).resolves.toBeUndefined();
+    });
+  });
+
+  it('a second object of a name is refused', async () => {
+    const at = ref();
+    await clientOf().create(CONFIG_MAPS, configMap(at, {}), ours);
+    const refused = clientOf().create(CONFIG_MAPS, configMap(at, {}), ours);
+    await expect(refused).rejects.toMatchObject({ status: 409, reason: 'AlreadyExists' });
+  });
+
+  it('a list has what its selectors choose', async () => {
+    const labelled = async (labels: Record<string, string>): Promise<string> => {
+      const at = ref();
+      await clientOf().create(CONFIG_MAPS, configMap({ ...at, labels }, {}), ours);
+      return at.name;
+    };
+    const [both, one] = [await labelled({ contract: 'a', extra: '' }), await labelled({ contract: 'a' })];
+    await labelled({ contract: 'b' });
+    const names = async (labelSelector: string, fieldSelector?: string): Promise<(string | undefined)[]> => {
+      const options = {
+        namespace: 'default',
+        labelSelector,
+        ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      };
+      return (await clientOf().list(CONFIG_MAPS, options)).map(({ metadata }) => metadata?.name);
+    };
+    expect(await names('contract=a')).toEqual([both, one]);
+    expect(await names('contract,contract!=b,extra')).toEqual([both]);
+    expect(await names('contract=a,!extra')).toEqual([one]);
+    expect(await names('contract=a', `metadata.name=${one}`)).toEqual([one]);
+  });
+}

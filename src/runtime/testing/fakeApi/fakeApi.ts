@@ -1,0 +1,238 @@
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  ApplyOptions,
+  CallOptions,
+  Client,
+  CreateOptions,
+  DeleteOptions,
+  ListOptions,
+  MergePatchOptions,
+} from '../../client/client.ts';
+import { ApiError } from '../../client/errors.ts';
+import { apiVersionOf, keyOf, refOfKey, resourcePath } from '../../client/resource.ts';
+import type { KubeObject, ObjectRef, Resource } from '../../client/resource.ts';
+import { matches } from './selector.ts';
+import { applied, FieldConflict, patched, updated } from './writes.ts';
+import type { Writer } from './fieldOwners.ts';
+
+/** One call, as it came. */
+export interface Call {
+  readonly verb: 'get' | 'list' | 'create' | 'apply' | 'patch' | 'delete';
+  readonly resource: Resource;
+  /** 'Node', 'TrafficWatch/status' */
+  readonly what: string;
+  /** '' for a list. */
+  readonly name: string;
+  readonly namespace?: string | undefined;
+  readonly body?: unknown;
+  readonly options?: CallOptions | undefined;
+}
+
+/** A change of an object, as a watch tells it. */
+export interface Change {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: KubeObject;
+}
+
+type Part = 'main' | 'status';
+/** Fields that a write of the main resource leaves alone, and the only ones that a write of the status changes. */
+const STATUS = 'status';
+
+/**
+ * An API server in memory, as far as tests of the operator's own code need one: versions, uids, generations, field
+ * owners, preconditions, finalizers and the status subresource. It has no schemas, defaults, admission or garbage
+ * collection, and takes every list for atomic: what depends on these is tested against a real API server
+ * (test/integration).
+ */
+export class FakeApi implements Client {
+  /** Every call so far, refused ones too. */
+  readonly calls: Call[] = [];
+  /** What there is, by 'Kind namespace/name'. A test may put objects here, past versions and watches. */
+  readonly objects = new Map<string, KubeObject>();
+  /** Called before each answer: what it throws or rejects with is the answer, and what it returns is awaited. */
+  intercept: (call: Call) => Promise<unknown> | undefined = () => undefined;
+  /** Writes that were let through: 'apply Service op/prometheus', 'patch Node n1 {"metadata":...}'. */
+  readonly writes: string[] = [];
+  readonly #watchers = new Set<(kind: string, change: Change) => void>();
+  #version = 1_000;
+
+  constructor(...there: KubeObject[]) {
+    for (const object of there) this.objects.set(`${object.kind ?? ''} ${keyOf(object)}`, object);
+  }
+
+  /** Tells of each change of a kind from now on. Returns how to end it. */
+  watch(resource: Resource, listener: (change: Change) => void): () => void {
+    const watcher = (kind: string, change: Change): void => {
+      if (kind === resource.kind) listener(change);
+    };
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  /** The object, undefined when there is none. */
+  object<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | undefined {
+    return this.objects.get(idOf(resource, ref)) as T | undefined;
+  }
+
+  get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T> {
+    const call: Call = { verb: 'get', resource, what: resource.kind, ...ref, options };
+    return this.#answer(call, () => this.#existing(call) as T);
+  }
+
+  list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<T[]> {
+    const call: Call = { verb: 'list', resource, what: resource.kind, name: '', namespace: options.namespace, options };
+    return this.#answer(call, () => {
+      const ofKind = [...this.objects].filter(([id]) => id.startsWith(`${resource.kind} `)).map(([, each]) => each);
+      return ofKind.filter((each) => matches(each, options)) as T[];
+    });
+  }
+
+  create<T extends KubeObject>(resource: Resource<T>, object: T, options?: CreateOptions): Promise<T> {
+    const call: Call = { verb: 'create', resource, what: resource.kind, ...refOf(object), body: object, options };
+    return this.#answer(call, () => {
+      if (this.object(resource, refOf(object)) !== undefined) throw refusal(call, 409, 'AlreadyExists');
+      const { metadata } = object;
+      const empty: KubeObject = { metadata: { name: metadata?.name, namespace: metadata?.namespace } };
+      return this.#store(call, updated(empty, object, writerOf(resource, 'Update', options?.fieldManager))) as T;
+    });
+  }
+
+  apply<T extends KubeObject>(resource: Resource<T>, object: T, options: ApplyOptions): Promise<T> {
+    const { subresource, fieldManager, force = false, dryRun } = options;
+    const what = subresource === undefined ? resource.kind : `${resource.kind}/${subresource}`;
+    const call: Call = { verb: 'apply', resource, what, ...refOf(object), body: object, options };
+    return this.#answer(call, () => {
+      const current = this.object(resource, refOf(object)) ?? { metadata: object.metadata };
+      this.#checkVersion(call, object);
+      const writer = writerOf(resource, 'Apply', fieldManager, subresource);
+      const after = conflictsOf(call, () => applied(current, object, writer, force));
+      return (dryRun === true ? after : this.#store(call, after)) as T;
+    });
+  }
+
+  mergePatch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    patch: unknown,
+    options: MergePatchOptions,
+  ): Promise<T> {
+    const { subresource, fieldManager } = options;
+    const what = subresource === undefined ? resource.kind : `${resource.kind}/${subresource}`;
+    const call: Call = { verb: 'patch', resource, what, ...ref, body: patch, options };
+    return this.#answer(call, () => {
+      const current = this.#existing(call);
+      this.#checkVersion(call, patch as KubeObject);
+      const writer = writerOf(resource, 'Update', fieldManager, subresource);
+      const part: Part = subresource === STATUS ? 'status' : 'main';
+      return this.#store(call, patched(current, partOf(patch, part), writer)) as T;
+    });
+  }
+
+  delete(resource: Resource, ref: ObjectRef, options?: DeleteOptions): Promise<void> {
+    const call: Call = { verb: 'delete', resource, what: resource.kind, ...ref, options };
+    return this.#answer(call, () => {
+      const current = this.object(resource, ref);
+      const { uid, resourceVersion } = options?.preconditions ?? {};
+      if (current === undefined) return;
+      if (differs(uid, current.metadata?.uid) || differs(resourceVersion, current.metadata?.resourceVersion)) {
+        throw refusal(call, 409, 'Conflict');
+      }
+      const deletionTimestamp = current.metadata?.deletionTimestamp ?? new Date(0);
+      this.#store(call, { ...current, metadata: { ...current.metadata, deletionTimestamp } });
+    });
+  }
+
+  async #answer<R>(call: Call, make: () => R): Promise<R> {
+    this.calls.push(call);
+    call.options?.guard?.();
+    const waiting = this.intercept(call);
+    if (waiting !== undefined) await waiting;
+    if (call.verb !== 'get' && call.verb !== 'list') this.writes.push(lineOf(call));
+    return make();
+  }
+
+  #existing(call: Call): KubeObject {
+    const found = this.object(call.resource, call);
+    if (found === undefined) throw refusal(call, 404, 'NotFound');
+    return found;
+  }
+
+  /** A version in what is written is a precondition; a uid cannot be changed. */
+  #checkVersion(call: Call, { metadata }: KubeObject): void {
+    const current = this.object(call.resource, call)?.metadata;
+    if (current === undefined) return;
+    if (differs(metadata?.resourceVersion, current.resourceVersion)) throw refusal(call, 409, 'Conflict');
+    if (differs(metadata?.uid, current.uid)) throw refusal(call, 422, 'Invalid');
+  }
+
+  /** Keeps an object with a new version, or ends it when it is being deleted and nothing holds it. */
+  #store(call: Call, object: KubeObject): KubeObject {
+    const { resource } = call;
+    const before = this.object(resource, call);
+    if (before !== undefined && isDeepStrictEqual(before, object)) return before;
+    const resourceVersion = String(++this.#version);
+    const generation = generationOf(before, object);
+    const uid = before?.metadata?.uid ?? object.metadata?.uid ?? `uid-${resourceVersion}`;
+    const metadata = { ...object.metadata, uid, resourceVersion, generation };
+    const after: KubeObject = { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind, metadata };
+    const isGone = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
+    if (isGone) this.objects.delete(idOf(resource, call));
+    else this.objects.set(idOf(resource, call), after);
+    const type = isGone ? 'DELETED' : before === undefined ? 'ADDED' : 'MODIFIED';
+    for (const tell of this.#watchers) tell(resource.kind, { type, object: after });
+    return after;
+  }
+}
+
+/** The API server's no to a call. */
+export function refusal(call: Call, status: number, reason: string, detail = ''): ApiError {
+  const method = { get: 'GET', list: 'GET', create: 'POST', apply: 'PATCH', patch: 'PATCH', delete: 'DELETE' };
+  const [, subresource] = call.what.split('/');
+  const ref: Partial<ObjectRef> = call.verb === 'create' || call.verb === 'list' ? { namespace: call.namespace } : call;
+  const path = resourcePath(call.resource, ref, subresource);
+  return new ApiError({ status, reason, detail, method: method[call.verb], path });
+}
+
+/** A call as a line: 'patch Node n1 {"metadata":...}'. */
+function lineOf({ verb, what, name, namespace, body }: Call): string {
+  const line = `${verb} ${what} ${keyOf({ metadata: { name, namespace } })}`;
+  return verb === 'patch' ? `${line} ${JSON.stringify(body)}` : line;
+}
+
+function conflictsOf<R>(call: Call, make: () => R): R {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof FieldConflict)) throw error;
+    const { message, field, manager } = error;
+    const causes = [{ reason: 'FieldManagerConflict', message: `conflict with "${manager}"`, field }];
+    const { status, method, path } = refusal(call, 409, 'Conflict');
+    throw new ApiError({ status, reason: 'Conflict', detail: message, method, path, causes });
+  }
+}
+
+function partOf(patch: unknown, part: Part): unknown {
+  const { status, ...rest } = patch as Record<string, unknown>;
+  return part === 'main' ? rest : { status };
+}
+
+/** Counts changes of what is wanted: all but metadata and status. */
+function generationOf(before: KubeObject | undefined, after: KubeObject): number {
+  const generation = before?.metadata?.generation ?? 0;
+  const wanted = (object: KubeObject | undefined): object => ({ ...object, metadata: undefined, status: undefined });
+  return isDeepStrictEqual(wanted(before), wanted(after)) ? generation : generation + 1;
+}
+
+function writerOf(resource: Resource, operation: Writer['operation'], manager = 'fake', subresource?: string): Writer {
+  return { manager, operation, apiVersion: apiVersionOf(resource), subresource };
+}
+
+function differs(wanted: string | undefined, is: string | undefined): boolean {
+  return wanted !== undefined && wanted !== is;
+}
+
+const refOf = (object: KubeObject): ObjectRef => refOfKey(keyOf(object));
+
+function idOf(resource: Resource, { name, namespace }: ObjectRef): string {
+  return `${resource.kind} ${keyOf({ metadata: { name, namespace } })}`;
+}

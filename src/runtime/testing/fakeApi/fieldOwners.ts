@@ -1,0 +1,86 @@
+import type { V1ManagedFieldsEntry } from '@kubernetes/client-node';
+import { isObject } from '../../apply/mergePatch.ts';
+import { hasField } from '../../apply/managedFields.ts';
+
+/** Steps to a field that is no object: ['spec', 'replicas']. A list is one field, as if every list were atomic. */
+type Path = readonly string[];
+type Json = Record<string, unknown>;
+
+/** Who writes, and by which operation. */
+export interface Writer {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly subresource?: string | undefined;
+}
+
+/** What identifies an object, or is the server's alone, has no owner. */
+const UNOWNED = ['apiVersion', 'kind'];
+const OWNED_METADATA = ['labels', 'annotations', 'finalizers', 'ownerReferences'];
+
+/** The fields of an object that somebody can own. */
+export function fieldsOf(object: object): Path[] {
+  const { metadata, ...rest } = object as Json;
+  const own = Object.entries(rest).filter(([key]) => !UNOWNED.includes(key));
+  const meta = Object.entries(isObject(metadata) ? metadata : {}).filter(([key]) => OWNED_METADATA.includes(key));
+  return leaves({ ...Object.fromEntries(own), metadata: Object.fromEntries(meta) });
+}
+
+function leaves(value: unknown, path: Path = []): Path[] {
+  if (value === undefined) return [];
+  if (!isObject(value)) return [path];
+  const entries = Object.entries(value);
+  if (entries.length === 0 && path.length > 1) return [path];
+  return entries.flatMap(([key, part]) => leaves(part, [...path, key]));
+}
+
+/** The value at a path; undefined when there is none. */
+export function valueAt(object: unknown, path: Path): unknown {
+  return path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), object);
+}
+
+/** A copy without the field at the path. */
+export function without(object: unknown, [key = '', ...rest]: Path): unknown {
+  if (!isObject(object) || !(key in object)) return object;
+  const { [key]: part, ...others } = object;
+  return rest.length === 0 ? others : { ...others, [key]: without(part, rest) };
+}
+
+const fieldPath = (path: Path): string[] => path.map((key) => `f:${key}`);
+
+/** True when the entry owns the field. */
+export function owns(entry: V1ManagedFieldsEntry, path: Path): boolean {
+  return hasField(entry, fieldPath(path));
+}
+
+/** True when the entry is the writer's own. */
+export function isBy(entry: V1ManagedFieldsEntry, writer: Writer): boolean {
+  return (
+    entry.manager === writer.manager && entry.operation === writer.operation && entry.subresource === writer.subresource
+  );
+}
+
+/** The entry of a writer that owns these fields. */
+export function entryOf({ manager, operation, apiVersion, subresource }: Writer, paths: readonly Path[]) {
+  const fieldsV1: Json = {};
+  for (const path of paths) {
+    let at = fieldsV1;
+    for (const key of fieldPath(path)) at = (at[key] ??= {}) as Json;
+  }
+  const part = subresource === undefined ? {} : { subresource };
+  return { manager, operation, apiVersion, fieldsType: 'FieldsV1', fieldsV1, ...part } satisfies V1ManagedFieldsEntry;
+}
+
+/** An entry without fields that now belong to somebody else; undefined when nothing is left. */
+export function giveUp(entry: V1ManagedFieldsEntry, paths: readonly Path[]): V1ManagedFieldsEntry | undefined {
+  const fields = paths.reduce<unknown>((set, path) => pruned(set, fieldPath(path)), entry.fieldsV1);
+  return isObject(fields) && Object.keys(fields).length > 0 ? { ...entry, fieldsV1: fields } : undefined;
+}
+
+/** Removes a field, and the parents that it leaves empty. */
+function pruned(set: unknown, [key = '', ...rest]: Path): unknown {
+  if (!isObject(set) || !(key in set)) return set;
+  const { [key]: part, ...others } = set;
+  const left = rest.length === 0 ? {} : pruned(part, rest);
+  return isObject(left) && Object.keys(left).length > 0 ? { ...others, [key]: left } : others;
+}

@@ -1,0 +1,75 @@
+import type { V1ManagedFieldsEntry } from '@kubernetes/client-node';
+import { isDeepStrictEqual } from 'node:util';
+import { applyMergePatch } from '../../apply/mergePatch.ts';
+import type { KubeObject } from '../../client/resource.ts';
+import { entryOf, fieldsOf, giveUp, isBy, owns, valueAt, without, type Writer } from './fieldOwners.ts';
+
+/** Fields of other managers that an apply would change, by manager. */
+export class FieldConflict extends Error {
+  readonly manager: string;
+  readonly field: string;
+
+  constructor(manager: string, path: readonly string[]) {
+    const field = `.${path.join('.')}`;
+    super(`Apply failed with 1 conflict: conflict with "${manager}": ${field}`);
+    this.manager = manager;
+    this.field = field;
+  }
+}
+
+/**
+ * Server-side apply: sets the fields of `desired`, removes those that the writer owned before and nobody else owns.
+ *
+ * @throws FieldConflict when another manager owns a field with another value, unless `force`, which takes it over
+ */
+export function applied(current: KubeObject, desired: KubeObject, writer: Writer, force: boolean): KubeObject {
+  const managed = current.metadata?.managedFields ?? [];
+  const others = managed.filter((entry) => !isBy(entry, writer));
+  const own = managed.find((entry) => isBy(entry, writer));
+  const paths = fieldsOf(desired);
+  const changed = paths.filter((path) => !isDeepStrictEqual(valueAt(current, path), valueAt(desired, path)));
+  if (!force) {
+    for (const path of changed) {
+      const other = others.find((entry) => owns(entry, path));
+      if (other !== undefined) throw new FieldConflict(other.manager ?? '', path);
+    }
+  }
+  const isWanted = (path: readonly string[]): boolean => valueAt(desired, path) !== undefined;
+  const dropped = fieldsOf(current).filter(
+    (path) => own !== undefined && owns(own, path) && !isWanted(path) && !others.some((entry) => owns(entry, path)),
+  );
+  const kept = dropped.reduce<unknown>(without, current);
+  const merged = applyMergePatch(kept, desired) as KubeObject;
+  return withOwners(merged, [...takenFrom(others, changed), entryOf(writer, paths)]);
+}
+
+/** A merge patch: the writer owns what it changed, others give it up. */
+export function patched(current: KubeObject, patch: unknown, writer: Writer): KubeObject {
+  const after = applyMergePatch(current, patch) as KubeObject;
+  return updated(current, after, writer);
+}
+
+/** An update from one object to another: the writer owns what it changed, others give it up. */
+export function updated(current: KubeObject, after: KubeObject, writer: Writer): KubeObject {
+  const before = current.metadata?.managedFields ?? [];
+  // A patch of managedFields itself is taken as it is.
+  if (!isDeepStrictEqual(after.metadata?.managedFields ?? [], before)) return after;
+  const isChanged = (path: readonly string[]): boolean =>
+    !isDeepStrictEqual(valueAt(current, path), valueAt(after, path));
+  const changed = fieldsOf(after).filter(isChanged);
+  const gone = fieldsOf(current).filter((path) => valueAt(after, path) === undefined);
+  if (changed.length + gone.length === 0) return after;
+  const own = before.find((entry) => isBy(entry, writer));
+  const owned = fieldsOf(after).filter((path) => isChanged(path) || (own !== undefined && owns(own, path)));
+  const others = before.filter((entry) => !isBy(entry, writer));
+  const mine = owned.length === 0 ? [] : [entryOf(writer, owned)];
+  return withOwners(after, [...takenFrom(others, [...changed, ...gone]), ...mine]);
+}
+
+function takenFrom(entries: readonly V1ManagedFieldsEntry[], paths: readonly (readonly string[])[]) {
+  return entries.map((entry) => giveUp(entry, paths)).filter((entry) => entry !== undefined);
+}
+
+function withOwners(object: KubeObject, managedFields: V1ManagedFieldsEntry[]): KubeObject {
+  return { ...object, metadata: { ...object.metadata, managedFields } };
+}
