@@ -30,6 +30,10 @@ setup: node_modules/.package-lock.json ## Installs the npm packages and with the
 test: setup ## Runs every level: format, lint, types, layers, shell, generated, unit, integration, chart, image, e2e (WITHOUT="e2e image" leaves some out, WITH="faults bench" adds those)
 	node scripts/test.ts --with "$(WITH)" --without "$(WITHOUT)"
 
+.PHONY: test-quick
+test-quick: setup ## The quick loop, a minute or two: format, lint, types, layers and unit
+	node scripts/test.ts --only "format lint types layers unit"
+
 .PHONY: test-faults
 test-faults: setup ## Faults that take minutes: servers stopped, killed, slow, lying
 	node scripts/test.ts --only faults
@@ -93,4 +97,4 @@ demo: setup ## A real cluster on this machine, real traffic, and the operator at
 
 .PHONY: clean
 clean: ## Removes what builds and tests leave in the checkout
-	rm -rf dist reports coverage node_modules
+	rm -rf dist reports coverage .cache node_modules

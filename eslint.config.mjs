@@ -6,7 +6,7 @@ const TOP_LEVEL = ':matches(Program, ExportNamedDeclaration) > VariableDeclarati
 const READONLY = '[id.typeAnnotation.typeAnnotation.typeName.name=/^Readonly(Map|Set)$/]';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'reports/', 'coverage/', 'node_modules/'] },
+  { ignores: ['dist/', 'reports/', 'coverage/', '.cache/', 'node_modules/'] },
   ...tseslint.configs.strictTypeChecked,
   ...tseslint.configs.stylisticTypeChecked,
   {

@@ -29,11 +29,16 @@ function builtByLab(...builds: readonly string[]): Pick<Level, 'builds' | 'unmet
   return { builds, unmet: () => needsLinux() ?? needsGo(builds) };
 }
 
+/** By the text of a file, the options and the version of prettier. */
+const PRETTIER_CACHE = ['--cache', '--cache-strategy', 'content', '--cache-location', '.cache/prettier'];
+const TSC_CACHE = ['--incremental', '--tsBuildInfoFile', '.cache/tsc.tsbuildinfo'];
+
 /** From what is quick and needs nothing to what needs a cluster. */
 export const LEVELS: readonly Level[] = [
-  { name: 'format', commands: [['prettier', '--check', '--log-level', 'warn', '.']] },
+  { name: 'format', commands: [['prettier', '--check', '--log-level', 'warn', ...PRETTIER_CACHE, '.']] },
+  // Without ESLint's cache: it goes by the text of each file, but rules that know types depend on other files, too.
   { name: 'lint', commands: [['eslint', '.']] },
-  { name: 'types', commands: [['tsc', '--noEmit']] },
+  { name: 'types', commands: [['tsc', '--noEmit', ...TSC_CACHE]] },
   { name: 'layers', commands: [['depcruise', '--config', '.dependency-cruiser.mjs', 'src', 'test']] },
   { name: 'shell', commands: [['scripts/test/shellcheck.sh']], unmet: needsShellcheck },
   {
