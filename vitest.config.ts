@@ -1,10 +1,14 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './scripts/test/longestFirst.ts';
 
 const setupFiles = ['test/harness/waitFor.ts'];
 
 /** The levels, each a project: what needs nothing, a real API server, helm, buildah, the lab. */
 export default defineConfig({
+  // With how long each file took, by which the next run is ordered: outside of node_modules, which npm ci empties.
+  cacheDir: '.cache/vite',
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -13,6 +17,7 @@ export default defineConfig({
           setupFiles,
           // Not a measure of speed: a test that takes 1 s by itself takes many where the machine is in other use.
           testTimeout: 30_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -35,7 +40,7 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 300_000,
           // They wait even more: for timeouts to run out, for servers to come back. But what they wait for has deadlines.
-          maxWorkers: 2,
+          maxWorkers: 4,
         },
       },
       {
