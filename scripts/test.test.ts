@@ -60,17 +60,17 @@ describe('the levels that run', () => {
 describe('the order of levels', () => {
   const names = (levels: readonly { name: string }[]): string[] => levels.map(({ name }) => name);
 
-  it('puts what waits beside what computes, and behind them what needs the machine to itself', () => {
-    const { sideBySide, alone } = scheduleOf(LEVELS);
-    expect(names(alone)).toEqual(['faults', 'bench']);
-    expect(sideBySide.slice(0, 2).map(names)).toEqual([['unit', 'integration'], ['e2e']]);
-    expect([...sideBySide.flat(), ...alone]).toHaveLength(LEVELS.length);
-    expect(new Set([...sideBySide.flat(), ...alone])).toEqual(new Set(LEVELS));
+  it('puts what waits beside what computes, and behind them what leaves no time for that, again side by side', () => {
+    const { first, last } = scheduleOf(LEVELS);
+    expect(last.map(names)).toEqual([['faults'], ['bench']]);
+    expect(first.slice(0, 2).map(names)).toEqual([['unit', 'integration'], ['e2e']]);
+    expect([...first, ...last].flat()).toHaveLength(LEVELS.length);
+    expect(new Set([...first, ...last].flat())).toEqual(new Set(LEVELS));
   });
 
-  it('has nothing side by side where only those run that need the machine to themselves', () => {
+  it('has nothing before those that come last where only they run', () => {
     const { chosen } = choose(LEVELS, { only: 'bench' });
-    expect(scheduleOf(chosen)).toEqual({ sideBySide: [], alone: chosen });
+    expect(scheduleOf(chosen)).toEqual({ first: [], last: [chosen] });
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * Runs the levels of tests, all of them even when one fails, and sums up from the runners' own reports. Side by side run
  * those that mostly wait for servers, those that wait for a cluster, and those that compute; among themselves each kind
- * runs one after the other. Those that need the machine to themselves follow. A level that cannot run on this machine
+ * runs one after the other. Those whose deadlines leave no time for that follow. A level that cannot run on this machine
  * fails, unless it was left out by name: a green run means that everything ran.
  *
  *   node scripts/test.ts [--only "unit lint"] [--with faults] [--without "e2e"]
@@ -28,17 +28,17 @@ async function runAll({ chosen, leftOut }: Choice): Promise<number> {
   return failed > 0 ? 1 : 0;
 }
 
-async function runInOrder({ sideBySide, alone }: Schedule): Promise<LevelResult[]> {
-  const later = sideBySide.flat().filter(({ waits }, n) => waits !== undefined && n > 0);
-  const building = buildAhead([...later, ...(sideBySide.length > 0 ? alone : [])]);
+async function runInOrder({ first, last }: Schedule): Promise<LevelResult[]> {
+  const later = first.flat().filter(({ waits }, n) => waits !== undefined && n > 0);
+  const building = buildAhead([...later, ...(first.length > 0 ? last.flat() : [])]);
   const run = async (levels: readonly Level[], lane: number): Promise<LevelResult[]> => {
     // A cluster needs all that is built: until then the compilers have the machine, and its deadlines would pass.
     if (levels[0]?.waits === 'for cluster') await building;
     return inTurn(levels, lane === 0 ? runLevel : runLevelBeside);
   };
-  const results = await Promise.all(sideBySide.map(run));
+  const results = await Promise.all(first.map(run));
   await building;
-  return [...results.flat(), ...(await inTurn(alone, runLevel))];
+  return [...results, ...(await Promise.all(last.map(run)))].flat();
 }
 
 async function inTurn(levels: readonly Level[], runIt: (level: Level) => Promise<LevelResult>): Promise<LevelResult[]> {

@@ -17,10 +17,10 @@ export interface Level {
    */
   readonly waits?: 'for servers' | 'for cluster';
   /**
-   * Has the machine to itself, when all others have ended: it measures memory, or demands what a deadline leaves no time
-   * for where others compute.
+   * Begins when all others have ended: it demands what a deadline leaves no time for where a cluster runs, or counts what
+   * a busy machine would change. Such levels go beside each other.
    */
-  readonly alone?: true;
+  readonly last?: true;
   /** Says why the level cannot run on this machine; undefined when it can. */
   readonly unmet?: () => string | undefined;
 }
@@ -57,7 +57,8 @@ export const LEVELS: readonly Level[] = [
   {
     name: 'faults',
     long: true,
-    alone: true,
+    last: true,
+    waits: 'for servers',
     ...builtByLab('k8s', 'etcd', 'node_exporter', 'prometheus', 'toxiproxy'),
     vitest: { project: 'faults', paths: [] },
   },
@@ -75,7 +76,8 @@ export const LEVELS: readonly Level[] = [
   {
     name: 'bench',
     long: true,
-    alone: true,
+    // What it has goals for are counts, which do not change by what the faults compute.
+    last: true,
     ...builtByLab('k8s', 'etcd', 'prometheus'),
     commands: [
       ['node', 'scripts/build.ts'],

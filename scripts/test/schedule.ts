@@ -1,18 +1,22 @@
 import type { Level } from './levels.ts';
 
+/** Lanes begin together; the levels of a lane run one after the other. */
+export type Lanes = readonly (readonly Level[])[];
+
 /** In what order levels run. */
 export interface Schedule {
-  /** Begin together; the levels of each run one after the other. */
-  readonly sideBySide: readonly (readonly Level[])[];
-  /** Run one after the other when all of those have ended. */
-  readonly alone: readonly Level[];
+  readonly first: Lanes;
+  /** Begin when all of those have ended. */
+  readonly last: Lanes;
 }
 
 const LANES = ['for servers', 'for cluster', undefined] as const;
 
 /** Puts those side by side that wait for servers, those that wait for a cluster, and those that compute. */
 export function scheduleOf(chosen: readonly Level[]): Schedule {
-  const shared = chosen.filter(({ alone }) => !alone);
-  const lanes = LANES.map((lane) => shared.filter(({ waits }) => waits === lane));
-  return { sideBySide: lanes.filter((levels) => levels.length > 0), alone: chosen.filter(({ alone }) => alone) };
+  return { first: lanesOf(chosen.filter(({ last }) => !last)), last: lanesOf(chosen.filter(({ last }) => last)) };
+}
+
+function lanesOf(levels: readonly Level[]): Lanes {
+  return LANES.map((lane) => levels.filter(({ waits }) => waits === lane)).filter((lane) => lane.length > 0);
 }
