@@ -27,7 +27,7 @@ async function ready(node: string): Promise<string | undefined> {
 beforeAll(async () => {
   await labUp({ nodes: 3 });
   await provideImage();
-  await helmInstall();
+  await helmInstall({ interval: '5s' });
   await applyWatch('web', '90', 1);
   await vi.waitFor(async () => expect(Object.values(await labels('web'))).toEqual(Array(3).fill('false')), within(120));
 }, 900_000);

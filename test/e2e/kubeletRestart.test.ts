@@ -74,7 +74,7 @@ async function rejections(watch: string): Promise<EventsV1Event[]> {
 beforeAll(async () => {
   await labUp({ nodes: 2 });
   await provideImage();
-  await helmInstall({ replicas: '1' });
+  await helmInstall({ replicas: '1', interval: '5s' });
   await applyPlacement('preferred', 'Preferred');
   await applyPlacement('required', 'Required');
   await setCapacity('100Gbit', 'false');

@@ -73,7 +73,7 @@ describe('a running lab', () => {
     await applyObjects([webService]);
     expect(await get(`http://${address}`)).toBe('first');
     const { spec } = await getObject<{ spec: { clusterIP: string } }>('service', 'web');
-    await vi.waitFor(async () => expect(await get(`http://${spec.clusterIP}`)).toBe('first'), 20_000);
+    await vi.waitFor(async () => expect(await get(`http://${spec.clusterIP}`)).toBe('first'), 60_000);
   });
 
   it.each(['node1', 'node2'])(
@@ -83,7 +83,7 @@ describe('a running lab', () => {
       await kubectl('label', 'pod', `client-${node}`, 'app-'); // asks, and does not answer for the Service
       const ask = () =>
         kubectl('exec', `client-${node}`, '--', 'timeout', '5', 'wget', '-qO-', 'http://web.default.svc.cluster.local');
-      await vi.waitFor(async () => expect((await ask()).trim()).toBe('first'), 20_000);
+      await vi.waitFor(async () => expect((await ask()).trim()).toBe('first'), 60_000);
     },
   );
 
@@ -112,7 +112,7 @@ describe('a running lab', () => {
       );
     };
     try {
-      await vi.waitFor(megabits, 10_000);
+      await vi.waitFor(megabits, 60_000);
       await shape('node2', '20mbit');
       expect(await megabits()).toBeLessThan(21);
       await shape('node2', 'off');

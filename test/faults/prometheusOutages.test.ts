@@ -43,7 +43,7 @@ beforeAll(async () => {
   await f.createWatch('web', { maxBandwidthPercent: '10' });
   await isAvailable();
   await sleep(REST_MS);
-}, 120_000);
+});
 afterAll(async () => {
   await stopFollowing();
   await prometheus.stop();
