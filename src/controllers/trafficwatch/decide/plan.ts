@@ -108,9 +108,11 @@ function isDecided(o: Observation): boolean {
 function decideVerdicts(o: Observation, labelKey: string, previousKey: string | undefined): NodeVerdict[] {
   const maxPercent = thresholdOf(o.watch.spec);
   const passError = passFailureOf(o.view.passes[0]);
+  // Mostly there are none: then no name is looked up, which is for each node and TrafficWatch.
+  const someNotMeasurable = o.notMeasurable.size > 0;
   return o.view.figures.measured.map(({ node: { name, labels }, passes }) => {
     const label = labels[labelKey] ?? (previousKey === undefined ? undefined : labels[previousKey]);
-    const notMeasurable = o.notMeasurable.get(name);
+    const notMeasurable = someNotMeasurable ? o.notMeasurable.get(name) : undefined;
     return decideVerdict({ maxPercent, passError, labelled: sideOfLabel(label), passes, notMeasurable });
   });
 }

@@ -13,7 +13,7 @@ export function countVerdicts(verdicts: readonly Pick<NodeVerdict, 'verdict' | '
   const counts = { Fit: 0, Unfit: 0, Unknown: 0, NotMeasurable: 0 };
   for (const { verdict, reason } of verdicts) {
     counts[verdict] += 1;
-    if (isNotMeasurable(reason)) counts.NotMeasurable += 1;
+    if (verdict === 'Unknown' && isNotMeasurable(reason)) counts.NotMeasurable += 1;
   }
   return counts;
 }
