@@ -50,7 +50,7 @@ export function renderPrometheusConfig(
   const { scrapeIntervalSeconds, retentionTime, retentionSize } = options.prometheus;
   const unhurried = Math.max(UNHURRIED_SECONDS, scrapeIntervalSeconds);
   return `# The operator's own Prometheus: the bandwidth of the nodes, the operator's own metrics, and its own.
-# Rendered by src/controllers/measurement/components/prometheusConfig.ts; a change made here does not last.
+# Rendered by src/controllers/measurement/components/prometheusConfig.ts; do not edit.
 global:
   scrape_interval: ${scrapeIntervalSeconds}s
   scrape_timeout: ${scrapeIntervalSeconds}s

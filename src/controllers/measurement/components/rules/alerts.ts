@@ -3,16 +3,16 @@ import { renderRules } from './rule.ts';
 import type { AlertingRule, RuleGroup } from './rule.ts';
 
 const OPERATOR = 'job="traffic-operator"';
-/** Only the leader writes; a standby's view may be another for a moment. */
+/** Only the leader writes. The view of a standby may differ for a moment. */
 const OF_LEADER = `and on (pod) (traffic_operator_leader{${OPERATOR}} == 1)`;
 
-/** The alerting rules. Those about the operator need its metrics: without them they would only say that it is absent. */
+/** The alerting rules. Without the operator's metrics only the rule about the exporter is useful. */
 export function renderAlertingRules({ operatorMetrics }: Pick<MeasurementOptions, 'operatorMetrics'>): string {
   const operator = operatorMetrics ? [OPERATOR_ALERTS, NODE_ALERTS] : [];
-  return renderRules('What a person should know of. docs/runbooks.md says what to do.', [...operator, EXPORTER_ALERTS]);
+  return renderRules('Alerts. docs/runbooks.md describes what to do for each.', [...operator, EXPORTER_ALERTS]);
 }
 
-/** Every alert there is. */
+/** All alerts. */
 export function allAlerts(): AlertingRule[] {
   return [OPERATOR_ALERTS, NODE_ALERTS, EXPORTER_ALERTS].flatMap(({ rules }) =>
     rules.filter((rule): rule is AlertingRule => 'alert' in rule),
@@ -27,27 +27,27 @@ const OPERATOR_ALERTS: RuleGroup = {
       expr: `absent(up{${OPERATOR}} == 1)`,
       for: '5m',
       severity: 'critical',
-      summary: 'No traffic-operator answers',
-      description: 'No pod of the operator has answered a scrape for 5 minutes: labels on nodes stay as they were.',
+      summary: 'traffic-operator is down',
+      description: 'Prometheus has scraped no pod of the operator for 5 minutes. Node labels stay as they are.',
     },
     {
       alert: 'TrafficOperatorWithoutLeader',
       expr: `sum(traffic_operator_leader{${OPERATOR}}) == 0`,
       for: '2m',
       severity: 'critical',
-      summary: 'No replica of traffic-operator leads',
-      description: 'Replicas run, and none has held the lease for 2 minutes: nothing is written.',
+      summary: 'traffic-operator has no leader',
+      description: 'Replicas run, but none has held the Lease for 2 minutes. Nothing is written.',
     },
     {
       alert: 'TrafficOperatorPrometheusUnreachable',
-      // A counter that is not there has not increased: a pod that never succeeded has no series for "ok".
+      // A pod that never succeeded has no series for "ok", hence `unless` instead of `== 0`.
       expr: `sum by (pod) (increase(traffic_operator_passes_total{${OPERATOR},result!="ok"}[5m])) > 0
 unless
 sum by (pod) (increase(traffic_operator_passes_total{${OPERATOR},result="ok"}[5m])) > 0`,
       for: '5m',
       severity: 'critical',
-      summary: '{{ $labels.pod }} gets no answer from Prometheus',
-      description: 'All passes over Prometheus have failed for 10 minutes: verdicts stay as they were.',
+      summary: '{{ $labels.pod }} cannot query Prometheus',
+      description: 'All passes have failed for 10 minutes. Verdicts and node labels stay as they are.',
     },
     {
       alert: 'TrafficWatchNotReady',
@@ -55,16 +55,16 @@ sum by (pod) (increase(traffic_operator_passes_total{${OPERATOR},result="ok"}[5m
       for: '10m',
       severity: 'warning',
       summary: 'TrafficWatch {{ $labels.namespace }}/{{ $labels.trafficwatch }} is not ready',
-      description: 'For 10 minutes its nodes have not been decided, or it is stalled; its conditions say why.',
+      description: 'It has been stalled, or its nodes undecided, for 10 minutes. Its conditions give the reason.',
     },
     {
       alert: 'TrafficOperatorMeasurementProblem',
       expr: `max(traffic_operator_measurement_problems{${OPERATOR}} ${OF_LEADER}) > 0`,
       for: '15m',
       severity: 'warning',
-      summary: 'node-exporter or Prometheus is not as it should be',
+      summary: 'node-exporter or Prometheus is not in the desired state',
       description:
-        '{{ $value }} problems keep what the operator measures with from being as it should be; its log and events name them.',
+        '{{ $value }} problems with node-exporter or Prometheus for 15 minutes. The log and the events of the operator name them.',
     },
   ],
 };
@@ -78,17 +78,17 @@ const NODE_ALERTS: RuleGroup = {
       for: '15m',
       severity: 'warning',
       summary:
-        'The network of {{ $labels.node }} is fuller than {{ $labels.namespace }}/{{ $labels.trafficwatch }} allows',
-      description: 'It has been over the threshold for 15 minutes: no new pods of that TrafficWatch are put there.',
+        'The bandwidth use of {{ $labels.node }} exceeds the threshold of {{ $labels.namespace }}/{{ $labels.trafficwatch }}',
+      description: 'The node has been over the threshold for 15 minutes. It gets no new pods of that TrafficWatch.',
     },
     {
       alert: 'NodeBandwidthUnknown',
       expr: `max by (namespace, trafficwatch) (traffic_operator_trafficwatch_nodes{${OPERATOR},verdict="Unknown"} ${OF_LEADER}) > 0`,
       for: '15m',
       severity: 'warning',
-      summary: 'Nothing is known of {{ $value }} nodes',
+      summary: '{{ $value }} nodes have no bandwidth figures',
       description:
-        'TrafficWatch {{ $labels.namespace }}/{{ $labels.trafficwatch }} has had no figures for them for 15 minutes: their labels stay as they were.',
+        'TrafficWatch {{ $labels.namespace }}/{{ $labels.trafficwatch }} has had no figures for them for 15 minutes. Their labels stay as they are.',
     },
   ],
 };
@@ -103,8 +103,8 @@ unless on (node)
 traffic_operator_node_not_measurable{${OPERATOR}} == 1`,
       for: '5m',
       severity: 'warning',
-      summary: 'node-exporter on {{ $labels.node }} does not answer',
-      description: 'Prometheus has not been able to scrape it for 5 minutes: the node is not measured.',
+      summary: 'node-exporter on {{ $labels.node }} is down',
+      description: 'Prometheus has not scraped it for 5 minutes. The node is not measured.',
     },
   ],
 };

@@ -3,18 +3,18 @@ import type { MeasurementOptions } from '../../options.ts';
 import { renderRules } from './rule.ts';
 import type { RecordingRule } from './rule.ts';
 
-/** How many scrapes a rate is taken over, as the operator does by default. */
+/** Number of scrapes in the range of a rate(), as the operator's default. */
 const SCRAPES_PER_WINDOW = 4;
 const EXPORTER = 'job="node-exporter"';
-/** IFF_SLAVE, 0x800, in a language without bit operations. */
+/** Tests the flag IFF_SLAVE, 0x800; PromQL has no bit operations. */
 const SLAVES = `floor(node_network_flags{${EXPORTER}} / 2048) % 2 == 1`;
 
 const RATIO = 'node:traffic_operator_bandwidth:ratio';
 const FROM_OPERATOR = 'max by (node) (traffic_operator_node_bandwidth_ratio)';
 
 /**
- * The recording rules: how full each node's links are. From the operator's own figure, where it is scraped: to work the
- * same out from the exporters' series takes seconds of each evaluation on 10,000 nodes, and a third of the memory.
+ * The recording rules for the bandwidth use of each node. If the operator is scraped, they use its figure: computing it
+ * from the series of the exporters takes seconds of each evaluation on 10,000 nodes, and a third of the memory.
  */
 export function renderRecordingRules({
   prometheus,
@@ -23,12 +23,12 @@ export function renderRecordingRules({
   prometheus: Pick<MeasurementOptions['prometheus'], 'scrapeIntervalSeconds'>;
 }): string {
   const rules = operatorMetrics ? [OPERATORS] : exportersRules(SCRAPES_PER_WINDOW * prometheus.scrapeIntervalSeconds);
-  return renderRules('How full the links of the nodes are, from 0 to 1.', [{ name: 'node-bandwidth', rules }]);
+  return renderRules('Bandwidth use of the nodes, a ratio from 0 to 1.', [{ name: 'node-bandwidth', rules }]);
 }
 
 const OPERATORS: RecordingRule = {
   record: RATIO,
-  why: 'What nodes are judged by, capacity annotations included.',
+  why: 'The figure that decides the verdicts, capacity annotations included.',
   expr: FROM_OPERATOR,
 };
 
@@ -36,24 +36,24 @@ function exportersRules(windowSeconds: number): RecordingRule[] {
   return [
     {
       record: 'node_device:node_network_transmit_bytes:rate',
-      why: 'Devices that count: not by a name of container networks, no slave of a bond, no virtual driver, nothing that\nlies on another device. The operator looks at these in the same order (docs/devices.md).',
+      why: 'The devices that count. Excluded are names of container networks, slaves of a bond, virtual drivers and devices\non top of another device. The operator checks in the same order (docs/devices.md).',
       expr: transmitRate(windowSeconds),
     },
     {
       record: 'node_device:node_network_speed_bytes:known',
-      why: 'A device that is down says -125000, some virtual ones 0.',
+      why: 'A device that is down reports -125000, some virtual devices report 0.',
       expr: `node_network_speed_bytes{${EXPORTER}} > 0`,
     },
     {
       record: 'node:node_network_transmit:ratio',
-      why: 'As the operator works it out, but for capacity annotations, own device patterns and a veth that is the only\nuplink: these take facts that are not in Prometheus.',
+      why: 'The figure of the operator, except that it ignores capacity annotations, custom device patterns and a veth that is\nthe only uplink: these facts are not in Prometheus.',
       expr: `sum by (node) (${RATE} and on (node, device) ${SPEED})
 /
 sum by (node) (${SPEED} and on (node, device) ${RATE})`,
     },
     {
       record: RATIO,
-      why: "The operator's own figure comes first: it is what nodes are judged by, capacity annotations included. Where its\nmetrics are not scraped, the exporter's series still tell most of it.",
+      why: "The operator's own figure takes precedence: it decides the verdicts, capacity annotations included. If its metrics\nare not scraped, the figure from the exporter's series is used.",
       expr: `${FROM_OPERATOR}
 or
 node:node_network_transmit:ratio`,

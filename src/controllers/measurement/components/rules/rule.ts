@@ -1,22 +1,22 @@
-/** A series that is worked out beforehand, named level:metric:operations as Prometheus' documentation has it. */
+/** A recording rule, named level:metric:operations as Prometheus' documentation recommends. */
 export interface RecordingRule {
   readonly record: string;
-  /** Why it is worked out this way; becomes a comment. */
+  /** Explains the expression; becomes a comment. */
   readonly why: string;
   readonly expr: string;
 }
 
-/** `critical`: decisions are made on old figures, or not at all. `warning`: something is missing, the rest goes on. */
+/** `critical`: decisions stop or use old figures. `warning`: something is missing, the rest works. */
 export type Severity = 'critical' | 'warning';
 
-/** Something that a person should know of. Its paragraph in docs/runbooks.md has the same name. */
+/** An alerting rule. Its section in docs/runbooks.md has the same name. */
 export interface AlertingRule {
   readonly alert: string;
   readonly expr: string;
-  /** How long it has to be so, in Prometheus' notation. */
+  /** How long the expression must hold, in Prometheus' notation. */
   readonly for: string;
   readonly severity: Severity;
-  /** One line; may use labels as {{ $labels.node }}. */
+  /** One line; may contain labels, such as {{ $labels.node }}. */
   readonly summary: string;
   readonly description: string;
 }
@@ -26,10 +26,10 @@ export interface RuleGroup {
   readonly rules: readonly (RecordingRule | AlertingRule)[];
 }
 
-/** Where docs/runbooks.md is read. The fragment is the alert's name in lower case, as headings become anchors. */
+/** The published docs/runbooks.md. The fragment is the alert's name in lower case, like the anchor of its heading. */
 export const RUNBOOKS = 'https://traffic.example.com/docs/runbooks.md';
 
-/** The page and paragraph about an alert. */
+/** The URL of the runbook section of an alert. */
 export function runbookUrl(alert: string): string {
   return `${RUNBOOKS}#${alert.toLowerCase()}`;
 }
@@ -37,10 +37,7 @@ export function runbookUrl(alert: string): string {
 /** A rule file of Prometheus. */
 export function renderRules(comment: string, groups: readonly RuleGroup[]): string {
   const lines = groups.flatMap(({ name, rules }) => [`  - name: ${name}`, '    rules:', ...rules.flatMap(renderRule)]);
-  return [
-    `# ${comment}`,
-    '# Rendered from src/controllers/measurement/components/rules; a change made here does not last.',
-  ]
+  return [`# ${comment}`, '# Rendered from src/controllers/measurement/components/rules; do not edit.']
     .concat(lines.length === 0 ? 'groups: []' : ['groups:', ...lines], '')
     .join('\n');
 }
@@ -68,7 +65,7 @@ function renderAlert(rule: AlertingRule): string[] {
   ];
 }
 
-/** A block as it stands: nothing in an expression has to be escaped. Its first line tells how far it is indented. */
+/** A literal block: nothing in an expression needs escaping. The first line sets the indentation. */
 function renderExpression(expr: string): string[] {
   return ['        expr: |-', ...expr.split('\n').map((line) => `          ${line}`)];
 }
