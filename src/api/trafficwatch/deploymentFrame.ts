@@ -13,9 +13,9 @@ const podSpec = object({ affinity: affinity.nullish(), containers: list(object({
 const int32 = z.int32('must be a whole number below 2147483648').nullish();
 
 /**
- * The parts of a DeploymentSpec that the operator itself looks into: where it puts its node affinity, and what a
- * Deployment cannot be without. And its numbers, which the API server refuses without naming the field, or wraps round.
- * Everything else is the API server's to check.
+ * The parts of a DeploymentSpec that the operator checks itself: the path to its node affinity, the required fields,
+ * and the numbers, because the API server rejects a bad number without the field's name or lets it overflow. The API
+ * server checks everything else.
  */
 const frame = object({
   selector: object({}),
@@ -26,7 +26,7 @@ const frame = object({
   revisionHistoryLimit: int32,
 });
 
-/** What is wrong in the frame of a DeploymentSpec: a path from it, and what is allowed there. */
+/** The problems of a DeploymentSpec: the path within the spec, and the allowed values. */
 export function deploymentFrameProblems(deployment: unknown): { path: PropertyKey[]; message: string }[] {
   const parsed = frame.safeParse(deployment);
   return parsed.success ? [] : parsed.error.issues.map(({ path, message }) => ({ path, message }));

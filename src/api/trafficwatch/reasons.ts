@@ -1,22 +1,19 @@
 /**
- * The words a user may wait for or alert on: condition types and reasons. A reason is also the reason of the event
- * that goes with it, so both are found by the same search. Renaming one breaks scripts; add instead.
+ * Condition types and reasons. Users wait for them and alert on them, so never rename one; add a new one instead. The
+ * event of a condition change has the same reason, so that one search finds both.
  */
 
-/** Types of the conditions in `status.conditions` (metav1.Condition). `Ready` sums up the others. */
+/** Types of the conditions in `status.conditions` (metav1.Condition). `Ready` summarizes the others. */
 export const ConditionType = {
-  /**
-   * The watch has decided, its nodes carry labels by two passes that agreed, and it is not Stalled. Equals
-   * `status.ready`.
-   */
+  /** True when the nodes are decided by two passes that agreed, and Stalled is not True. Equals `status.ready`. */
   Ready: 'Ready',
-  /** True while something that was asked for is still under way; absent work makes it False. */
+  /** True while a requested change is in progress; False when nothing is left to do. */
   Reconciling: 'Reconciling',
-  /** True when nothing will happen until somebody changes something; the message says what. */
+  /** True when the operator cannot go on until somebody changes something; the message names the change. */
   Stalled: 'Stalled',
-  /** The last pass had an answer from Prometheus. */
+  /** True when Prometheus answered the last pass. */
   PrometheusReachable: 'PrometheusReachable',
-  /** The last answer had usable numbers for every node. */
+  /** True when the last answer had figures for every node that can be measured. */
   MetricsAvailable: 'MetricsAvailable',
 } as const;
 export type ConditionType = (typeof ConditionType)[keyof typeof ConditionType];
@@ -28,19 +25,19 @@ export const Reason = {
   Deciding: 'Deciding',
   /** First visit: nothing is known yet. */
   Initializing: 'Initializing',
-  /** The workload exists although nothing was measured for 60 s. */
+  /** The Deployment was created after 60 s without data. */
   DecidedWithoutData: 'DecidedWithoutData',
-  /** Every write that the plan asked for is done. */
+  /** All planned writes are done. */
   UpToDate: 'UpToDate',
-  /** Labels are being written, which takes longer than a few seconds; the message says how many are. */
+  /** Writing the labels takes more than a few seconds; the message gives the progress. */
   Applying: 'Applying',
-  /** The new label key is being decided while the old one is still in force. */
+  /** The label key changed: the old key stays in force until the nodes are decided under the new one. */
   LabelRenaming: 'LabelRenaming',
-  /** Somebody changes a node label of ours again and again; it is put right ever more rarely. */
+  /** Another client keeps changing a node label of the operator, which corrects it with increasing delays. */
   LabelContested: 'LabelContested',
-  /** An autoscaler sets the replicas that the spec names, too: its count stands. */
+  /** An autoscaler and the spec both set the replicas; the autoscaler's count applies. */
   ReplicasContested: 'ReplicasContested',
-  /** The API server refused a write for another reason than RBAC. */
+  /** The API server rejected a write for a reason other than RBAC. */
   WriteRefused: 'WriteRefused',
   ApiServerUnreachable: 'ApiServerUnreachable',
   WriteFailed: 'WriteFailed',
@@ -55,47 +52,47 @@ export const Reason = {
   LabelKeyTaken: 'LabelKeyTaken',
   /** A Deployment of that name exists that this TrafficWatch does not own. */
   DeploymentNotOwned: 'DeploymentNotOwned',
-  /** `spec.selector` of a Deployment can't be changed. */
+  /** `spec.selector` of a Deployment is immutable. */
   SelectorChanged: 'SelectorChanged',
-  /** The API server refuses the Deployment as invalid. */
+  /** The API server rejects the Deployment as invalid. */
   DeploymentInvalid: 'DeploymentInvalid',
-  /** RBAC, quota or an admission webhook refuses a write. */
+  /** RBAC, a quota or an admission webhook rejects a write. */
   Forbidden: 'Forbidden',
 
   // PrometheusReachable
   PrometheusAnswers: 'PrometheusAnswers',
   PrometheusUnreachable: 'PrometheusUnreachable',
-  /** No answer before the pass had to end. */
+  /** Prometheus did not answer before the deadline of the pass. */
   PrometheusDeadline: 'PrometheusDeadline',
-  /** An HTTP status that is no answer to a query, such as 502 from a proxy or 401. */
+  /** An unexpected HTTP status, such as 502 from a proxy. */
   PrometheusBadStatus: 'PrometheusBadStatus',
-  /** Answered, but not with what the Prometheus API promises. */
+  /** The response does not conform to the Prometheus API. */
   PrometheusBadAnswer: 'PrometheusBadAnswer',
   PrometheusTooLarge: 'PrometheusTooLarge',
-  /** Prometheus understood the query and could not carry it out. */
+  /** Prometheus returned an error for the query. */
   PrometheusQueryFailed: 'PrometheusQueryFailed',
   /** 401 or 403. */
   PrometheusUnauthorized: 'PrometheusUnauthorized',
-  /** A password, token or CA file that cannot be read. */
+  /** A password, token or CA file cannot be read. */
   PrometheusBadConfiguration: 'PrometheusBadConfiguration',
-  /** A defect of the operator's own; the log has it. */
+  /** An internal error of the operator; the log has the details. */
   PrometheusInternal: 'PrometheusInternal',
   /** No pass has ended yet. */
   NotAskedYet: 'NotAskedYet',
 
   // MetricsAvailable
   AllMeasured: 'AllMeasured',
-  /** Some nodes have no usable numbers, or Prometheus sent warnings with its answer. */
+  /** Some nodes have no figures, or the response contained warnings. */
   PartialData: 'PartialData',
-  /** No node has usable numbers. */
+  /** No node has figures. */
   NoData: 'NoData',
-  /** Fewer than four scrapes fall into the rate window. */
+  /** The rate window contains fewer than four scrapes. */
   WindowTooShort: 'WindowTooShort',
 
-  // verdicts of nodes that cannot be measured: no problem of the figures
-  /** No Linux, or a virtual kubelet. */
+  // Nodes that cannot be measured. MetricsAvailable ignores them.
+  /** The node does not run Linux, or has a virtual kubelet. */
   NotMeasurable: 'NotMeasurable',
-  /** Not Ready for longer than some moments, switched off perhaps. */
+  /** The node has not been Ready for a while; it may be powered off. */
   NodeNotReady: 'NodeNotReady',
 
   // events only
@@ -103,11 +100,11 @@ export const Reason = {
   NodeUnfit: 'NodeUnfit',
   DeploymentCreated: 'DeploymentCreated',
   DeploymentUpdated: 'DeploymentUpdated',
-  /** A Deployment made by PKopel/traffic-operator for this very object is ours now. */
+  /** The operator took over a Deployment that PKopel/traffic-operator created for this object. */
   DeploymentAdopted: 'DeploymentAdopted',
-  /** The threshold is 100 or more: only a node that is measured beyond its capacity is unfit. */
+  /** The threshold is 100 or more: a node is unfit only if its measured traffic exceeds its capacity. */
   ThresholdAtCapacity: 'ThresholdAtCapacity',
-  /** A kubelet that restarted on an unfit node rejected pods, whose required node affinity did not hold any more. */
+  /** A restarted kubelet rejected pods because the required node affinity no longer matches its unfit node. */
   PodsRejected: 'PodsRejected',
   /** Every node is over the threshold. */
   AllNodesUnfit: 'AllNodesUnfit',

@@ -11,17 +11,17 @@ import { problemTexts } from '../problems.ts';
 export const GROUP = 'traffic.example.com';
 export const VERSION = 'v1alpha1';
 
-/** What a label key says behind the watch's own prefix: `<prefix>.traffic.example.com/unfit`. */
+/** The end of every label key, after the prefix: `<prefix>.traffic.example.com/unfit`. */
 const LABEL_KEY_SUFFIX = `.${GROUP}/unfit`;
 /** A label key's prefix has at most 253 characters (DNS subdomain); `.traffic.example.com` takes 20 of them. */
 const MAX_PREFIX_LENGTH = 253 - `.${GROUP}`.length;
 const MAX_THRESHOLD_LENGTH = 32;
 /**
- * Decimal or exponent, as Go's ParseFloat takes it, but for hexadecimal and words. Two significant exponent digits
- * and 32 characters keep the value finite (below 1e131) whatever the digits are.
+ * A decimal number, with or without exponent, as Go's ParseFloat accepts it, except hexadecimal numbers and words. Two
+ * significant exponent digits and 32 characters keep every value finite (below 1e131).
  */
 const THRESHOLD_PATTERN = String.raw`^[+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?0*[0-9]{1,2})?$`;
-/** DNS-1123 subdomain: apimachinery's validation.IsDNS1123Subdomain, which does not bound the single labels. */
+/** DNS-1123 subdomain, as apimachinery's validation.IsDNS1123Subdomain, which does not limit single labels. */
 const LABEL_PATTERN = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$';
 
 const THRESHOLD_MESSAGE =
@@ -35,7 +35,7 @@ const NAME_MESSAGE =
   `<name>${LABEL_KEY_SUFFIX}; use a shorter name or set spec.label`;
 const DEPLOYMENT_MESSAGE = 'must be a DeploymentSpec of apps/v1 with a selector and a template';
 
-/** The verdict on a node: Unknown means that nothing usable was measured, never that it is fit. */
+/** The verdict on a node. Unknown means that there are no figures; it does not mean fit. */
 export type Verdict = 'Fit' | 'Unfit' | 'Unknown';
 
 const maxBandwidthPercent = z
@@ -44,7 +44,7 @@ const maxBandwidthPercent = z
   .refine((value) => new RegExp(THRESHOLD_PATTERN).test(value), THRESHOLD_MESSAGE)
   .meta({
     description:
-      'Threshold in percent of a node\'s bandwidth: a node that sends more than this is unfit. A decimal number or one with an exponent, such as "60" or "1.5e-03".',
+      'Threshold in percent of a node\'s bandwidth. A node that sends more is unfit. A decimal number, with or without exponent, such as "60" or "1.5e-03".',
     'x-kubernetes-validations': [{ rule: `self.matches('${THRESHOLD_PATTERN}')`, message: THRESHOLD_MESSAGE }],
   });
 
@@ -54,35 +54,35 @@ const label = z
   .refine((value) => new RegExp(LABEL_PATTERN).test(value), LABEL_MESSAGE)
   .optional()
   .meta({
-    description: `Nodes get the label <label>${LABEL_KEY_SUFFIX} with "true" or "false". Empty or absent: the name of this object stands in for it.`,
+    description: `Prefix of the node label <label>${LABEL_KEY_SUFFIX}, whose value is "true" or "false". If it is empty or absent, the name of this object is used.`,
     'x-kubernetes-validations': [{ rule: `self.matches('${LABEL_PATTERN}')`, message: LABEL_MESSAGE }],
   });
 
-/** The CRD carries the API server's own schema here (`x-deployment-spec` is replaced by it); this looks at the frame only. */
+/** The CRD contains the schema of apps/v1 here, in place of `x-deployment-spec`; this schema checks only the frame. */
 const deployment = z
   .custom<V1DeploymentSpec>(isObject, DEPLOYMENT_MESSAGE)
   .superRefine((value, context) => {
     for (const found of deploymentFrameProblems(value)) context.addIssue({ code: 'custom', ...found });
   })
-  .meta({ 'x-deployment-spec': true, description: 'The workload to keep off unfit nodes: the spec of a Deployment.' });
+  .meta({ 'x-deployment-spec': true, description: 'The spec of the Deployment whose pods are kept off unfit nodes.' });
 
 const nodeStatus = z
   .object({
     currentBandwidthPercent: z.string().optional().meta({
-      description: 'Percent of the bandwidth in use, such as "1.06976e-04"; empty when it is not known.',
+      description: 'Bandwidth use in percent, such as "1.06976e-04"; empty if it is unknown.',
     }),
-    currentTransmitTotal: int64('Bytes sent over the measured devices since they came up.'),
-    time: int64('When it was measured, in seconds since 1970.'),
-    unfit: z.boolean().optional().meta({ description: 'What the label on the node says.' }),
+    currentTransmitTotal: int64('Bytes sent over the measured devices since their counters started.'),
+    time: int64('Time of the measurement in seconds since 1970-01-01 UTC.'),
+    unfit: z.boolean().optional().meta({ description: 'Value of the node label.' }),
     verdict: z.enum(['Fit', 'Unfit', 'Unknown']).optional().meta({
-      description: 'What the last passes say; Unknown when there is no usable measurement.',
+      description: 'Verdict of the last passes; Unknown if there are no figures.',
     }),
-    reason: z.string().optional().meta({ description: 'Why the verdict is what it is, in one CamelCase word.' }),
-    since: z.string().optional().meta({ format: 'date-time', description: 'When the verdict became what it is.' }),
+    reason: z.string().optional().meta({ description: 'Reason of the verdict, one CamelCase word.' }),
+    since: z.string().optional().meta({ format: 'date-time', description: 'Time of the last change of the verdict.' }),
   })
-  // None is required: a status that PKopel/traffic-operator wrote has the first four only, and has to stay valid
-  // until it is replaced.
-  .meta({ description: 'What is known of one node.' });
+  // No field is required: a status of PKopel/traffic-operator has only the first four, and must stay valid until it is
+  // replaced.
+  .meta({ description: 'Figures and verdict of one node.' });
 
 const statusSchema = z
   .object({
@@ -91,31 +91,31 @@ const statusSchema = z
       .optional()
       .meta({
         description:
-          'True once the nodes are decided, unless the TrafficWatch is Stalled; equal to the condition Ready. It says ' +
-          'nothing of the rollout, nor of the last pass.',
+          'True once the nodes are decided, unless the TrafficWatch is Stalled. Equal to the condition Ready. ' +
+          'Independent of the rollout of the Deployment and of the last pass.',
       }),
     decided: z.boolean().optional().meta({
-      description: 'True once two passes in a row had data, for good: it outlasts outages, restarts and stalls.',
+      description: 'True once two passes in a row had data. It stays true during outages, restarts and stalls.',
     }),
-    observedGeneration: int64('The generation of the spec that this status is about.'),
-    labelKey: z.string().optional().meta({ description: 'The label key in force on the nodes.' }),
+    observedGeneration: int64('The generation of the spec that this status reflects.'),
+    labelKey: z.string().optional().meta({ description: 'The label key that is in force on the nodes.' }),
     fitNodes: int32('Number of nodes whose verdict is Fit.'),
     unfitNodes: int32('Number of nodes whose verdict is Unfit.'),
     unknownNodes: int32('Number of nodes whose verdict is Unknown.'),
     nodes: z.record(z.string(), nodeStatus).optional().meta({
       description:
-        'What is known of each node, by name. Beyond 100 nodes at most 60 are listed: the 20 with the highest figures, then those that are Unfit or Unknown; the figures of all that are listed are then written once a minute, and whenever anything else that is said of one of them changes. The counts beside it are of all nodes.',
+        'Figures and verdict of each node, by name. In clusters of more than 100 nodes at most 60 are listed: the 20 with the highest figures, then Unfit and Unknown nodes. Their figures are then written once a minute, and whenever another field of a listed node changes. The counts fitNodes, unfitNodes and unknownNodes cover all nodes.',
     }),
     conditions: conditionsSchema('Ready, Reconciling, Stalled, PrometheusReachable and MetricsAvailable.'),
   })
   .optional()
-  .meta({ description: 'What the operator last saw and decided.' });
+  .meta({ description: 'The last observation and decision of the operator.' });
 
 const specSchema = z
   .object({ maxBandwidthPercent, label, placement: placementSchema, deployment })
-  .meta({ description: 'What to watch for and the workload to keep off nodes that are over it.' });
+  .meta({ description: 'The threshold, and the Deployment to keep off nodes above it.' });
 
-/** The whole object. The CRD's schema is generated from it (see crd.ts), and objects are parsed with it. */
+/** The whole object. The CRD's schema is generated from it (see crd.ts), and it parses objects. */
 export const trafficWatchSchema = z
   .object({
     apiVersion: z.string().optional(),
@@ -126,7 +126,8 @@ export const trafficWatchSchema = z
   })
   .refine((watch) => fitsLabelKey(watch.metadata?.name ?? '', watch.spec.label), NAME_MESSAGE)
   .meta({
-    description: "Watches the nodes' network and keeps a Deployment off those that use too much of their bandwidth.",
+    description:
+      'Measures the bandwidth use of all nodes and keeps the pods of a Deployment off nodes above a threshold.',
     'x-kubernetes-validations': [
       {
         rule: `size(self.metadata.name) <= ${MAX_PREFIX_LENGTH} || (has(self.spec.label) && self.spec.label != '')`,
@@ -135,12 +136,12 @@ export const trafficWatchSchema = z
     ],
   });
 
-/** What is wanted: threshold in percent (as text), label prefix, workload. */
+/** Threshold in percent (as text), label prefix, placement and Deployment spec. */
 export type TrafficWatchSpec = z.infer<typeof specSchema>;
 
-/** What is known of one node. A status that another operator wrote may lack `verdict`, `reason` and `since`. */
+/** Figures and verdict of one node. A status of PKopel/traffic-operator lacks `verdict`, `reason` and `since`. */
 export interface NodeStatus {
-  /** "1.06976e-04", '' when unknown. */
+  /** Percent, such as "1.06976e-04"; '' if unknown. */
   currentBandwidthPercent: string;
   /** Bytes. */
   currentTransmitTotal?: number;
@@ -149,7 +150,7 @@ export interface NodeStatus {
   unfit: boolean;
   verdict: Verdict;
   reason: string;
-  /** RFC 3339; absent where the list had no room for the node when it turned. */
+  /** RFC 3339; absent if the list had no room for the node when its verdict changed. */
   since?: string;
 }
 
@@ -178,7 +179,7 @@ export const TRAFFIC_WATCHES: Resource<TrafficWatch> = {
   namespaced: true,
 };
 
-/** What the CRD says beside the schema. Columns with a priority are shown with `-o wide` only. */
+/** The CRD without its schema. Columns with a priority appear only with `-o wide`. */
 export const trafficWatchResource: CustomResource = {
   resource: TRAFFIC_WATCHES,
   schema: trafficWatchSchema,
@@ -198,8 +199,8 @@ export const trafficWatchResource: CustomResource = {
 };
 
 /**
- * Reads the spec of an object as it came from the API server, which may hold one that an older CRD let through.
- * `problems` name the field, the value and what is allowed, one sentence each.
+ * Parses the spec of an object from the API server, which may store an object that an older CRD accepted. Each entry of
+ * `problems` is one sentence with the field, its value and the allowed values.
  */
 export function parseTrafficWatchSpec(object: unknown): { spec: TrafficWatchSpec } | { problems: string[] } {
   const parsed = trafficWatchSchema.safeParse(withoutStatus(object));
@@ -207,7 +208,7 @@ export function parseTrafficWatchSpec(object: unknown): { spec: TrafficWatchSpec
   return { problems: problemTexts(object, parsed.error.issues) };
 }
 
-/** The threshold in percent; the text is one that `parseTrafficWatchSpec` let through. */
+/** The threshold in percent, of a spec that `parseTrafficWatchSpec` accepted. */
 export function thresholdOf(spec: TrafficWatchSpec): number {
   return Number(spec.maxBandwidthPercent);
 }
@@ -218,20 +219,20 @@ export function labelKeyOf(watch: TrafficWatch): string {
   return `${prefix === '' ? (watch.metadata?.name ?? '') : prefix}${LABEL_KEY_SUFFIX}`;
 }
 
-/** Whether a value is a label key as `labelKeyOf` makes them. */
+/** Whether a value has the form of the label keys that `labelKeyOf` returns. */
 export function isLabelKey(value: unknown): value is string {
   if (typeof value !== 'string' || !value.endsWith(LABEL_KEY_SUFFIX)) return false;
   const prefix = labelPrefixOf(value);
   return prefix !== '' && prefix.length <= MAX_PREFIX_LENGTH && new RegExp(LABEL_PATTERN).test(prefix);
 }
 
-/** What stands before the suffix of a label key: the label, or the name of its TrafficWatch. */
+/** The prefix of a label key: the label, or the name of its TrafficWatch. */
 export function labelPrefixOf(labelKey: string): string {
   return labelKey.slice(0, -LABEL_KEY_SUFFIX.length);
 }
 
 function int64(description: string) {
-  // No zod integer: it stops at 2^53 - 1, which a byte counter can pass.
+  // No zod integer: its maximum is 2^53 - 1, which a byte counter can exceed.
   return z.number().optional().meta({ type: 'integer', format: 'int64', description });
 }
 
@@ -247,7 +248,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The status is ours to write, and never a reason not to read the spec. */
+/** Only the operator writes the status, so a bad status must not prevent parsing the spec. */
 function withoutStatus(object: unknown): unknown {
   return isObject(object) ? { ...object, status: undefined } : object;
 }

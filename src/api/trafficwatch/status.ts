@@ -40,7 +40,7 @@ const STATUS: Readonly<Record<keyof TrafficWatchStatus, Check>> = {
   conditions: isConditions,
 };
 
-/** Every field that is there passes its check, and the required ones are there. */
+/** Whether every present field passes its check and all required fields are present. */
 function fits(value: JsonObject, checks: Readonly<Record<string, Check>>, required: readonly string[]): boolean {
   return Object.entries(checks).every(([key, check]) => {
     const field = ownValue(value, key);
@@ -58,8 +58,8 @@ function isConditions(value: unknown): boolean {
 }
 
 /**
- * The status of an object as it came from the API server. Only the operator writes it, but a CRD that checks nothing
- * may have let another's through: what cannot be read counts as absent, so that it is decided and written anew.
+ * Parses the status of an object from the API server. A CRD without a schema may have accepted a status of another
+ * writer. An invalid field counts as absent, so that the operator decides and writes it again.
  */
 export function readStatus(status: unknown): TrafficWatchStatus | undefined {
   if (!isObject(status)) return undefined;
