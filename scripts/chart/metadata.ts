@@ -4,10 +4,10 @@ import { trafficWatchResource } from '../../src/api/trafficwatch/schema.ts';
 import { chartValues } from './values.ts';
 
 /**
- * Chart.yaml with what other files decide: the versions, and the annotations by which Artifact Hub shows images and
- * CRDs (https://artifacthub.io/docs/topics/annotations/helm/).
+ * Chart.yaml with the generated parts: the versions, and the annotations from which Artifact Hub shows images and CRDs
+ * (https://artifacthub.io/docs/topics/annotations/helm/).
  *
- * @param text Chart.yaml as it is; all else in it stays
+ * @param text the current Chart.yaml; its other fields stay
  * @param sample a TrafficWatch to show
  */
 export function renderChart(text: string, sample: string): string {
@@ -38,8 +38,7 @@ function crds(): object[] {
       version,
       name: `${plural}.${group}`,
       displayName: 'TrafficWatch',
-      description:
-        'How full the network of a node may be, and a Deployment that is kept off the nodes where it is fuller',
+      description: 'A bandwidth threshold for nodes, and a Deployment whose pods are kept off nodes above it',
     },
   ];
 }

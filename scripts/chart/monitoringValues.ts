@@ -3,17 +3,22 @@ import { anyList, anyMap, optionalDuration, stringMap } from './shapes.ts';
 
 const serviceMonitor = z
   .strictObject({
-    enabled: z.boolean().default(false).describe('Create it; the CRDs of the Prometheus operator must be there.'),
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe('Create a ServiceMonitor. It requires the CRDs of the Prometheus operator.'),
     labels: stringMap
       .default({})
-      .describe('Labels on it, by which a Prometheus finds it, such as release: kube-prometheus-stack.'),
-    interval: optionalDuration.default('').describe('Time from one scrape to the next; empty: what Prometheus has.'),
-    scrapeTimeout: optionalDuration.default('').describe('How long a scrape may take; empty: what Prometheus has.'),
+      .describe('Labels of the ServiceMonitor that a Prometheus selects, such as release: kube-prometheus-stack.'),
+    interval: optionalDuration.default('').describe('Scrape interval; empty: the default of Prometheus.'),
+    scrapeTimeout: optionalDuration.default('').describe('Scrape timeout; empty: the default of Prometheus.'),
     tlsConfig: anyMap
       .default({})
-      .describe("With metrics.secure: how the certificate is checked; the Service's name is expected in it."),
+      .describe(
+        'With metrics.secure: TLS configuration of the scrape. The certificate must contain the name of the Service.',
+      ),
     relabelings: anyList.default([]).describe('Relabelings of the target.'),
-    metricRelabelings: anyList.default([]).describe('Relabelings of what was scraped.'),
+    metricRelabelings: anyList.default([]).describe('Relabelings of the scraped samples.'),
   })
   .prefault({})
   .describe('ServiceMonitor of the Prometheus operator for these metrics.');
@@ -21,54 +26,63 @@ const serviceMonitor = z
 /** Rules for a Prometheus that the Prometheus operator runs. */
 export const prometheusRule = z
   .strictObject({
-    enabled: z.boolean().default(false).describe('Create it; the CRDs of the Prometheus operator must be there.'),
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe('Create a PrometheusRule. It requires the CRDs of the Prometheus operator.'),
     labels: stringMap
       .default({})
-      .describe('Labels on it, by which a Prometheus finds it, such as release: kube-prometheus-stack.'),
+      .describe('Labels of the PrometheusRule that a Prometheus selects, such as release: kube-prometheus-stack.'),
   })
   .prefault({})
   .describe("PrometheusRule of the Prometheus operator with this project's recording and alerting rules.");
 
-/** What may reach the pods of the release. */
+/** Ingress to the pods of the release. */
 export const networkPolicy = z
   .strictObject({
     enabled: z
       .boolean()
       .default(false)
       .describe(
-        'Let nothing in but what is named here. Off, since it would cut off a Prometheus or Grafana that nobody named. ' +
-          'node-exporter is on hostNetwork, out of reach of any NetworkPolicy: its port is for the firewall of the nodes.',
+        'Allow only the ingress that is listed here. Off by default because it would block a Prometheus or Grafana that ' +
+          'is not listed. NetworkPolicies do not apply to node-exporter, which uses hostNetwork: protect its port with ' +
+          'the firewall of the nodes.',
       ),
     metricsFrom: anyList
       .default([])
       .describe(
-        'Who may scrape the operator beside the deployed Prometheus: a list of NetworkPolicyPeers, such as ' +
+        'Additional clients that may scrape the operator, besides the deployed Prometheus: a list of NetworkPolicyPeers, such as ' +
           '{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}.',
       ),
     prometheusFrom: anyList
       .default([])
-      .describe('Who may ask the deployed Prometheus beside the operator, such as Grafana: the same.'),
+      .describe(
+        'Additional clients that may query the deployed Prometheus, such as Grafana: a list of NetworkPolicyPeers.',
+      ),
   })
   .prefault({})
   .describe('NetworkPolicies for ingress to the operator and to the Prometheus that it deploys.');
 
-/** The operator's own metrics, and who is told of them. */
+/** The operator's own metrics, and access to them. */
 export const metrics = z
   .strictObject({
     enabled: z.boolean().default(true).describe('Serve /metrics and create a Service for it.'),
-    port: z.int().min(1).max(65535).default(8080).describe('TCP port.'),
+    port: z.int().min(1).max(65535).default(8080).describe('TCP port of /metrics.'),
     secure: z
       .boolean()
       .default(false)
       .describe(
-        'Serve it by HTTPS, to those only that may GET the non-resource URL /metrics; needs certSecret. ' +
-          'The deployed Prometheus, which has no token, does not scrape it then.',
+        'Serve /metrics over HTTPS, and only to clients that may get the non-resource URL /metrics. It requires ' +
+          'certSecret. The deployed Prometheus has no token and then does not scrape the operator.',
       ),
-    certSecret: z.string().default('').describe('Secret of the type kubernetes.io/tls with the certificate for that.'),
+    certSecret: z
+      .string()
+      .default('')
+      .describe('Secret of type kubernetes.io/tls with the certificate for metrics.secure.'),
     service: z
       .strictObject({
-        labels: stringMap.default({}).describe('Labels on the Service.'),
-        annotations: stringMap.default({}).describe('Annotations on the Service.'),
+        labels: stringMap.default({}).describe('Labels of the Service.'),
+        annotations: stringMap.default({}).describe('Annotations of the Service.'),
       })
       .prefault({})
       .describe('The Service.'),

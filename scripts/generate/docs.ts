@@ -10,7 +10,7 @@ import type { GeneratedFile } from './file.ts';
 
 const HEADER = '<!-- Generated from the sources by `make generate`. Do not edit. -->\n\n';
 
-/** Tables of what can be set and what can be watched. */
+/** Tables of all flags and all metrics. */
 export async function docs(controllers: readonly ControllerModule[] = CONTROLLERS): Promise<GeneratedFile[]> {
   return [
     { path: 'docs/flags.md', content: HEADER + (await flags(controllers)) },
@@ -25,7 +25,7 @@ async function flags(controllers: readonly ControllerModule[]): Promise<string> 
   );
   return [
     '# Flags',
-    'Each flag may be given as an environment variable too; the flag wins. One that may be repeated is one a line in its variable. Durations, truth values and addresses are written as in Go: `1m30s`, `true`, `:8081`.',
+    'Each flag can also be set by an environment variable; the flag takes precedence. A variable of a repeatable flag has one value a line. Durations, booleans and addresses use the notation of Go: `1m30s`, `true`, `:8081`.',
     ...tables
       .filter(([, table]) => Object.keys(table).length > 0)
       .flatMap(([name, table]) => [`## ${name}`, flagTable(table)]),
@@ -37,7 +37,7 @@ function flagTable(table: FlagTable): string {
   const rows = Object.entries(table).map(([key, flag]) =>
     row([code(`--${flagName(key)}`), code(variableName(key)), defaultCell(flag), about(flag)]),
   );
-  return [row(['Flag', 'Variable', 'Default', 'What it is']), '|---|---|---|---|', ...rows].join('\n');
+  return [row(['Flag', 'Variable', 'Default', 'Description']), '|---|---|---|---|', ...rows].join('\n');
 }
 
 function defaultCell(flag: Flag): string {
@@ -56,7 +56,7 @@ async function metrics(controllers: readonly ControllerModule[]): Promise<string
   for (const controller of controllers) controller.registerMetrics(registry);
   return [
     '# Metrics',
-    'What the operator tells of itself at `/metrics`, in base units: seconds, bytes, ratios from 0 to 1. Beside these there are the `process_` and `nodejs_` metrics of every Node.js program; `nodejs_eventloop_lag_` ones tell by how much the loop was late, which is looked at every 50 ms.',
+    'The operator serves these metrics at `/metrics`, in base units: seconds, bytes, ratios from 0 to 1. It also serves the `process_` and `nodejs_` metrics of every Node.js program. The `nodejs_eventloop_lag_` metrics give the delay of the event loop, which is sampled every 50 ms.',
     await metricTable(registry),
     '',
   ].join('\n\n');
@@ -70,7 +70,7 @@ async function metricTable(registry: Registry): Promise<string> {
   const rows = own.map(({ name, help, labelNames }) =>
     row([code(name), types.get(name) ?? '', labelNames.map(code).join(', '), help]),
   );
-  return [row(['Metric', 'Type', 'Labels', 'What it is']), '|---|---|---|---|', ...rows].join('\n');
+  return [row(['Metric', 'Type', 'Labels', 'Description']), '|---|---|---|---|', ...rows].join('\n');
 }
 
 function row(cells: readonly string[]): string {

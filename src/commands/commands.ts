@@ -15,12 +15,12 @@ export interface CommandEntry {
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'manager',
-    summary: 'Measure the nodes, label them, and keep the Deployments of TrafficWatches (the default).',
+    summary: 'Measure and label the nodes, and apply the Deployments of TrafficWatches (the default).',
     load: async () => (await import('./manager/command.ts')).manager,
   },
   {
     name: 'cleanup',
-    summary: 'Take every label and finalizer of the operator off, before it is uninstalled.',
+    summary: 'Remove all labels and finalizers of the operator before it is uninstalled.',
     load: async () => (await import('./cleanup/command.ts')).cleanup,
   },
   { name: 'connectivity-server', summary: 'Not available in this version.' },

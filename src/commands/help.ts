@@ -30,8 +30,8 @@ export function commandHelp(name: string, flags: FlagTable): string {
     `Usage: traffic-operator ${name} [flags]`,
     '',
     ...Object.entries(flags).flatMap(([key, flag]) => flagHelp(key, flag)),
-    `Each flag may also be given as an environment variable: ${variableName('logLevel')} for --${flagName('logLevel')}.`,
-    'The flag wins. A flag that may be repeated is one a line in its variable.',
+    `Each flag can also be set by an environment variable, such as ${variableName('logLevel')} for --${flagName('logLevel')}.`,
+    'The flag takes precedence. A variable of a repeatable flag has one value a line.',
     '',
   ].join('\n');
 }

@@ -4,11 +4,11 @@ import type { ValueType } from './values.ts';
 export interface Flag<T = unknown> {
   /** What its text may be, and what becomes of it. */
   readonly type: ValueType<T>;
-  /** As it would be written on the command line; absent when nothing stands for it. */
+  /** As written on the command line; absent when the flag has no fixed default. */
   readonly default?: string;
-  /** What to say of the default where it depends on others. */
+  /** Describes the default if it depends on other flags. */
   readonly defaultNote?: string;
-  /** May be given several times; in the variable one a line. */
+  /** May be repeated; the variable has one value a line. */
   readonly isList?: boolean;
   /** One sentence. */
   readonly description: string;
@@ -20,7 +20,7 @@ export interface Flag<T = unknown> {
  */
 export type FlagTable = Readonly<Record<string, Flag>>;
 
-/** What a flag's text becomes. */
+/** The type of a flag's parsed value. */
 type ValueOf<F> = F extends { type: ValueType<infer T>; isList: true }
   ? readonly T[]
   : F extends { type: ValueType<infer T>; default: string }
@@ -69,7 +69,7 @@ export interface FlagProblem<K extends string = string> {
 /** A check of flags together; undefined when nothing is wrong. */
 export type FlagCheck<V> = (values: V) => FlagProblem<string & keyof V> | undefined;
 
-/** The default as people read it; '' where there is none. */
+/** The default for people to read; '' if there is none. */
 export function defaultText({ default: standard, defaultNote }: Flag): string {
   return standard ?? defaultNote ?? '';
 }

@@ -235,7 +235,7 @@ describe('the table', () => {
   it('is what --help is made of', () => {
     const help = commandHelp('manager', MANAGER.flags);
     for (const key of KEYS) expect(help).toContain(`--${flagName(key)} <`);
-    expect(help).toContain('Default: four times --scrape-interval, 20s at least; 2m with --prometheus-url');
+    expect(help).toContain('Default: four times --scrape-interval, at least 20s; 2m with --prometheus-url');
     expect(commandHelp('cleanup', cleanup.flags)).not.toContain('--interval');
     expect(programHelp()).toContain('cleanup');
   });

@@ -29,41 +29,48 @@ import {
  */
 export const SHARED_FLAGS = {
   ...COMMON_FLAGS,
-  leaderElect: withDefault(boolean, 'false', 'Let one of several replicas lead; the others stand by.'),
-  healthProbeBindAddress: withDefault(address, ':8081', 'Where /healthz and /readyz are served.'),
-  metricsBindAddress: withDefault(address, '0', 'Where /metrics is served.'),
+  leaderElect: withDefault(boolean, 'false', 'Elect one replica as leader; the other replicas stand by.'),
+  healthProbeBindAddress: withDefault(address, ':8081', 'Address that serves /healthz and /readyz.'),
+  metricsBindAddress: withDefault(address, '0', 'Address that serves /metrics.'),
   metricsSecure: withDefault(
     boolean,
     'false',
-    'Serve /metrics over HTTPS, to those only who may get the non-resource URL /metrics.',
+    'Serve /metrics over HTTPS, and only to clients that may get the non-resource URL /metrics.',
   ),
-  metricsCertPath: flag(path, 'Directory of tls.crt and tls.key for /metrics; read again when they change.'),
-  enableHttp2: withDefault(boolean, 'false', 'Speak HTTP/2 where /metrics is served over HTTPS.'),
-  interval: withDefault(duration('1s'), '10s', 'Time from one pass over the nodes to the next.'),
-  window: flag(wholeSeconds('1s', '24h'), 'Time that a rate is taken over; must hold four scrapes.', {
-    defaultNote: 'four times --scrape-interval, 20s at least; 2m with --prometheus-url',
+  metricsCertPath: flag(
+    path,
+    'Directory with tls.crt and tls.key for /metrics. The files are reloaded when they change.',
+  ),
+  enableHttp2: withDefault(boolean, 'false', 'Enable HTTP/2 for /metrics over HTTPS.'),
+  interval: withDefault(duration('1s'), '10s', 'Time between the starts of two passes.'),
+  window: flag(wholeSeconds('1s', '24h'), 'Range of the rate() query. It must contain at least four scrapes.', {
+    defaultNote: 'four times --scrape-interval, at least 20s; 2m with --prometheus-url',
   }),
   scrapeInterval: withDefault(
     wholeSeconds('1s', '24h'),
     '5s',
-    'How often the deployed Prometheus scrapes the nodes; 2m at most. Without effect with --prometheus-url.',
+    'Scrape interval of the deployed Prometheus, at most 2m. Has no effect with --prometheus-url.',
   ),
-  prometheusUrl: flag(url, 'A Prometheus that exists and is to be asked; then none is deployed.'),
-  prometheusUsername: flag(text, 'User for basic authentication there.'),
-  prometheusPasswordFile: flag(path, 'File with that user’s password; read again when it changes.'),
-  prometheusBearerTokenFile: flag(path, 'File with a bearer token; read again when it changes.'),
-  prometheusCaFile: flag(path, 'File with the authorities (PEM) that the server’s certificate is checked against.'),
-  prometheusHeader: list(header, 'Header sent with each request.'),
-  prometheusMatcher: list(matcher, 'Label matcher that every series must meet.'),
-  deviceExclude: flag(
-    regExp,
-    'Names of network devices that are not measured either, beside those of --device-exclude-default.',
-    { defaultNote: 'none' },
+  prometheusUrl: flag(url, 'URL of an existing Prometheus to query. The operator then deploys no Prometheus.'),
+  prometheusUsername: flag(text, 'User for basic authentication at --prometheus-url.'),
+  prometheusPasswordFile: flag(
+    path,
+    'File with the password of --prometheus-username. It is reloaded when it changes.',
   ),
+  prometheusBearerTokenFile: flag(
+    path,
+    'File with a bearer token for --prometheus-url. It is reloaded when it changes.',
+  ),
+  prometheusCaFile: flag(path, 'File with the CA certificates (PEM) that verify the server of --prometheus-url.'),
+  prometheusHeader: list(header, 'Header sent with each request to Prometheus.'),
+  prometheusMatcher: list(matcher, 'Label matcher added to every query.'),
+  deviceExclude: flag(regExp, 'Names of network devices to exclude in addition to --device-exclude-default.', {
+    defaultNote: 'none',
+  }),
   deviceExcludeDefault: withDefault(
     regExp,
     DEFAULT_EXCLUDED_DEVICES,
-    'Names of network devices that are not measured because they are not physical. What is given replaces the whole list; ^$ leaves nothing out by name.',
+    'Names of network devices that are excluded because they are not physical. A value replaces the whole list; ^$ excludes no device by name.',
   ),
 } as const satisfies FlagTable;
 

@@ -25,52 +25,66 @@ const MEASUREMENT = defaultMeasurementOptions('');
 
 /** How the operator's own Prometheus and node-exporter are deployed. */
 export const MEASUREMENT_FLAGS = {
-  prometheusImage: withDefault(
-    image,
-    'quay.io/prometheus/prometheus:v3.15.0',
-    'Image of the Prometheus that is deployed.',
+  prometheusImage: withDefault(image, 'quay.io/prometheus/prometheus:v3.15.0', 'Image of the deployed Prometheus.'),
+  prometheusPriorityClass: flag(dnsSubdomain, 'PriorityClass of the deployed Prometheus.', { defaultNote: 'none' }),
+  prometheusResources: flag(
+    resources,
+    'Requests and limits of the Prometheus container. They replace the whole default.',
+    {
+      defaultNote: JSON.stringify(MEASUREMENT.prometheus.resources),
+    },
   ),
-  prometheusPriorityClass: flag(dnsSubdomain, 'Its PriorityClass.', { defaultNote: 'none' }),
-  prometheusResources: flag(resources, 'What its container asks for and may have, all of it.', {
-    defaultNote: JSON.stringify(MEASUREMENT.prometheus.resources),
-  }),
-  prometheusNodeSelector: list(nodeLabel, 'Label of the nodes that it may run on.'),
-  prometheusTolerations: flag(tolerations, 'Taints that it tolerates.', { defaultNote: 'none' }),
-  prometheusRetention: withDefault(retention, MEASUREMENT.prometheus.retentionTime, 'How long it keeps samples.'),
-  prometheusRetentionSize: flag(retentionSize, 'How much it keeps on disk; the oldest samples go first.', {
-    defaultNote: `${MEASUREMENT.prometheus.retentionSize}, or half of --prometheus-storage-size`,
-  }),
+  prometheusNodeSelector: list(nodeLabel, 'Label that a node needs to run the deployed Prometheus.'),
+  prometheusTolerations: flag(tolerations, 'Tolerations of the deployed Prometheus.', { defaultNote: 'none' }),
+  prometheusRetention: withDefault(
+    retention,
+    MEASUREMENT.prometheus.retentionTime,
+    'How long the deployed Prometheus keeps samples.',
+  ),
+  prometheusRetentionSize: flag(
+    retentionSize,
+    'Size limit of its samples on disk. Prometheus deletes the oldest samples first.',
+    {
+      defaultNote: `${MEASUREMENT.prometheus.retentionSize}, or half of --prometheus-storage-size`,
+    },
+  ),
   prometheusStorageSize: flag(
     volumeSize,
-    'Size of a PersistentVolumeClaim for its samples, which is deleted with what the operator measures with.',
+    'Size of a PersistentVolumeClaim for the samples of the deployed Prometheus. The operator deletes the claim when it removes Prometheus.',
     { defaultNote: `none: an emptyDir of ${MEASUREMENT.prometheus.storageSize}` },
   ),
-  prometheusStorageClass: flag(dnsSubdomain, 'StorageClass of that claim.', { defaultNote: 'the cluster’s default' }),
+  prometheusStorageClass: flag(dnsSubdomain, 'StorageClass of the claim of --prometheus-storage-size.', {
+    defaultNote: 'the cluster’s default',
+  }),
   prometheusExistingClaim: flag(
     dnsSubdomain,
-    'A PersistentVolumeClaim in the operator’s namespace for its samples, which the operator neither makes nor deletes.',
+    'Existing PersistentVolumeClaim in the operator’s namespace for the samples of the deployed Prometheus. The operator does not create or delete it.',
     { defaultNote: 'none' },
   ),
   nodeExporter: flag(boolean, 'Deploy node-exporter on every node.', {
     defaultNote: 'true, or false with --prometheus-url',
   }),
-  nodeExporterImage: withDefault(image, 'quay.io/prometheus/node-exporter:v1.12.1', 'Its image.'),
-  nodeExporterPort: withDefault(port, '9100', 'Its TCP port on the nodes, which must be free there.'),
-  // Not a critical one unless told: some clouds make no such pod outside kube-system where no ResourceQuota names it.
-  nodeExporterPriorityClass: flag(dnsSubdomain, 'Its PriorityClass, such as system-node-critical.', {
+  nodeExporterImage: withDefault(image, 'quay.io/prometheus/node-exporter:v1.12.1', 'Image of node-exporter.'),
+  nodeExporterPort: withDefault(port, '9100', 'TCP port of node-exporter. It must be free on every node.'),
+  // No critical class by default: some clouds reject such a pod outside kube-system unless a ResourceQuota allows the class.
+  nodeExporterPriorityClass: flag(dnsSubdomain, 'PriorityClass of node-exporter, such as system-node-critical.', {
     defaultNote: 'none',
   }),
-  nodeExporterResources: flag(resources, 'What its container asks for and may have, all of it.', {
-    defaultNote: JSON.stringify(MEASUREMENT.exporter.resources),
-  }),
+  nodeExporterResources: flag(
+    resources,
+    'Requests and limits of the node-exporter container. They replace the whole default.',
+    {
+      defaultNote: JSON.stringify(MEASUREMENT.exporter.resources),
+    },
+  ),
   nodeExporterIgnoredDevices: flag(
     regExp,
-    'Names of network devices that it does not even read, in place of the default, which is how network plug-ins name the nodes’ ends of pods’ interfaces. A node whose uplink has such a name is not measured.',
+    'Names of network devices that node-exporter does not read. It replaces the default: the names that network plug-ins give to the host ends of pod interfaces. A node is not measured if its uplink has such a name.',
     { defaultNote: POD_INTERFACES },
   ),
   imagePullSecret: list(
     dnsSubdomain,
-    'Secret to pull the images of Prometheus and node-exporter with, in the namespace of each.',
+    'Pull secret for the images of Prometheus and node-exporter. It must exist in the namespace of each.',
   ),
 } as const satisfies FlagTable;
 

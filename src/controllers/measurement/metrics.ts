@@ -14,10 +14,10 @@ export interface MeasurementMetrics {
 export function createMeasurementMetrics(registry: Registry): MeasurementMetrics {
   const gauge = (name: string, help: string): Gauge =>
     new Gauge({ name: `${METRIC_PREFIX}${name}`, help, registers: [registry] });
-  const targets = gauge('measurement_targets', "Nodes that the operator's own Prometheus is told to scrape.");
+  const targets = gauge('measurement_targets', 'Nodes in the scrape targets of the deployed Prometheus.');
   const problems = gauge(
     'measurement_problems',
-    'What keeps node-exporter and Prometheus from being as they should be.',
+    'Problems that keep node-exporter or Prometheus from the desired state.',
   );
   return { targets: (count) => targets.set(count), problems: (count) => problems.set(count) };
 }

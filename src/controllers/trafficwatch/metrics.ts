@@ -84,15 +84,15 @@ function shownNodes(
 function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'record'> {
   const nodesByVerdict = new Gauge({
     name: 'traffic_operator_trafficwatch_nodes',
-    help: 'Nodes by the verdict of a TrafficWatch: Fit, Unfit, Unknown, or NotMeasurable where there can be no figures.',
+    help: 'Nodes by the verdict of a TrafficWatch: Fit, Unfit, Unknown, or NotMeasurable if the node cannot be measured.',
     labelNames: ['trafficwatch', 'namespace', 'verdict'],
     registers: [registry],
   });
   const unfit = new Gauge({
     name: 'traffic_operator_node_unfit',
     help:
-      '1 where a TrafficWatch finds a node unfit, NaN where it knows nothing of it; absent where the node is fit. ' +
-      `Of up to ${MAX_NODES_SHOWN} nodes for each TrafficWatch, unfit ones first.`,
+      '1 if a TrafficWatch finds a node unfit, NaN if the node is unknown, absent if the node is fit. ' +
+      `Limited to ${MAX_NODES_SHOWN} nodes for each TrafficWatch, unfit nodes first.`,
     labelNames: ['trafficwatch', 'namespace', 'node'],
     registers: [registry],
   });
@@ -128,7 +128,7 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
 function createNotMeasurableGauge(registry: Registry): Pick<TrafficWatchMetrics, 'notMeasurable'> {
   const gauge = new Gauge({
     name: 'traffic_operator_node_not_measurable',
-    help: `1 for a node without figures of which there can be none, such as one that is switched off. Of up to ${MAX_NODES_SHOWN} nodes.`,
+    help: `1 if a node cannot be measured, for example because it is powered off. Limited to ${MAX_NODES_SHOWN} nodes.`,
     labelNames: ['node', 'reason'],
     registers: [registry],
   });
@@ -154,13 +154,13 @@ export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetri
   const { record } = createVerdictGauges(registry);
   const readiness = new Gauge({
     name: 'traffic_operator_trafficwatch_ready',
-    help: '1 where a TrafficWatch is ready, 0 where it is not; in the replica that leads.',
+    help: '1 if a TrafficWatch is ready, 0 if not. Only the leader reports it.',
     labelNames: ['trafficwatch', 'namespace'],
     registers: [registry],
   });
   const settled = new Histogram({
     name: 'traffic_operator_pass_settled_seconds',
-    help: 'Time from the start of a pass until every TrafficWatch was looked at after it, and what that led to was written.',
+    help: 'Time from the start of a pass until every TrafficWatch was reconciled with its result, writes included.',
     buckets: SETTLED_BUCKETS,
     registers: [registry],
   });

@@ -43,7 +43,7 @@ export function createRegistry(): Registry {
 /** Puts the runtime's own metrics into a registry; once a registry. */
 export function createMetrics(registry: Registry): RuntimeMetrics {
   const make = makers(registry);
-  const leader = make.gauge('leader', '1 where this process leads, 0 where it stands by.', []);
+  const leader = make.gauge('leader', '1 if this process is the leader, 0 if it stands by.', []);
   leader.set(0);
   return {
     registry,
@@ -79,12 +79,12 @@ function makers(registry: Registry) {
 function transportMetrics(make: Makers): TransportMetrics {
   const requests = make.counter(
     'api_requests_total',
-    'Requests to the API server, each repetition counted, by HTTP status or, where no answer came, why.',
+    'Requests to the API server, retries included, by HTTP status, or by the cause if there was no response.',
     ['verb', 'resource', 'code'],
   );
   const seconds = make.histogram(
     'api_request_duration_seconds',
-    'Time to the answer of a request to the API server; for a watch, to its headers.',
+    'Duration of a request to the API server until the response; for a watch, until the response headers.',
     ['verb', 'resource'],
     CALL_BUCKETS,
   );
@@ -100,17 +100,19 @@ function transportMetrics(make: Makers): TransportMetrics {
 }
 
 function reflectorMetrics(make: Makers): ReflectorMetrics {
-  const lists = make.counter('reflector_lists_total', 'Complete lists put into a cache, by how they were read.', [
+  const lists = make.counter('reflector_lists_total', 'Full lists written to a cache, by the way they were read.', [
     'resource',
     'how',
   ]);
-  const watches = make.counter('reflector_watches_total', 'Watches begun.', ['resource']);
-  const ends = make.counter('reflector_watch_ends_total', 'Watches and lists that ended, by why.', [
+  const watches = make.counter('reflector_watches_total', 'Watches started.', ['resource']);
+  const ends = make.counter('reflector_watch_ends_total', 'Watches and lists that ended, by reason.', [
     'resource',
     'reason',
   ]);
-  const badLines = make.counter('reflector_bad_lines_total', 'Lines of watches that could not be read.', ['resource']);
-  const failures = make.counter('reflector_listener_failures_total', 'Times that a subscriber threw at a change.', [
+  const badLines = make.counter('reflector_bad_lines_total', 'Lines of watch responses that could not be parsed.', [
+    'resource',
+  ]);
+  const failures = make.counter('reflector_listener_failures_total', 'Cache events whose subscriber threw an error.', [
     'resource',
   ]);
   const objects = make.gauge('reflector_objects', 'Objects in a cache.', ['resource']);
@@ -125,10 +127,10 @@ function reflectorMetrics(make: Makers): ReflectorMetrics {
 }
 
 function controllerMetrics(make: Makers): ControllerMetrics {
-  const reconciles = make.counter('reconciles_total', 'Reconciles that ended, by how.', ['controller', 'result']);
+  const reconciles = make.counter('reconciles_total', 'Reconciles that ended, by result.', ['controller', 'result']);
   const seconds = make.histogram(
     'reconcile_duration_seconds',
-    'Time a reconcile took.',
+    'Duration of a reconcile.',
     ['controller'],
     RECONCILE_BUCKETS,
   );
@@ -148,13 +150,13 @@ function queueMetrics(make: Makers): ControllerMetrics['queue'] {
   const depth = make.gauge('workqueue_depth', 'Keys that wait for a worker.', ['controller']);
   const adds = make.counter(
     'workqueue_adds_total',
-    'Keys added to the queue, repetitions of one that waits left out.',
+    'Keys added to the queue. A key that already waits is not counted again.',
     ['controller'],
   );
-  const retries = make.counter('workqueue_retries_total', 'Keys put back after a failure.', ['controller']);
+  const retries = make.counter('workqueue_retries_total', 'Keys requeued after a failure.', ['controller']);
   const wait = make.histogram(
     'workqueue_wait_seconds',
-    'Time a key waited for a worker.',
+    'Time that a key waited for a worker.',
     ['controller'],
     RECONCILE_BUCKETS,
   );
@@ -168,7 +170,7 @@ function queueMetrics(make: Makers): ControllerMetrics['queue'] {
 
 function eventMetrics(make: Makers): EventMetrics {
   const written = make.counter('events_total', 'Kubernetes events written, repetitions included.', ['type', 'reason']);
-  const dropped = make.counter('events_dropped_total', 'Kubernetes events not written, by why.', ['cause']);
+  const dropped = make.counter('events_dropped_total', 'Kubernetes events that were not written, by cause.', ['cause']);
   return {
     written: (type, reason) => written.inc({ type, reason }),
     dropped: (cause) => dropped.inc({ cause }),
@@ -176,14 +178,17 @@ function eventMetrics(make: Makers): EventMetrics {
 }
 
 function writeMetrics(make: Makers): WriteMetrics {
-  const writes = make.counter('writes_total', 'Writes that the API server took, by kind and verb.', ['kind', 'verb']);
+  const writes = make.counter('writes_total', 'Writes that the API server accepted, by kind and verb.', [
+    'kind',
+    'verb',
+  ]);
   return { wrote: (kind, verb) => writes.inc({ kind, verb }) };
 }
 
 function httpMetrics(make: Makers): HttpMetrics {
   const failed = make.counter(
     'http_requests_failed_total',
-    'Requests to a server of the operator, and connections, that came to nothing, by why.',
+    'Failed requests and connections to the HTTP servers of the operator, by reason.',
     ['server', 'reason'],
   );
   return { failed: (server, reason) => failed.inc({ server, reason }) };

@@ -16,7 +16,7 @@ class BandwidthRatios extends Gauge<'node'> {
   constructor(registry: Registry) {
     super({
       name: 'traffic_operator_node_bandwidth_ratio',
-      help: 'Share of the capacity of a node that it sends over its measured devices, 1 being full. Absent where it is not known.',
+      help: 'Transmit rate of the measured devices of a node divided by their capacity; 1 is full. Absent if it is unknown.',
       labelNames: ['node'],
       registers: [registry],
     });
@@ -35,7 +35,7 @@ class BandwidthRatios extends Gauge<'node'> {
 function createStraySeries(registry: Registry): (snapshot: Snapshot) => void {
   const gauge = new Gauge({
     name: 'traffic_operator_stray_series',
-    help: 'Series of devices in the newest pass whose labels fit no node (nodes="none") or more than one (nodes="several"). Absent after a pass that failed.',
+    help: 'Device series of the newest pass whose labels match no node (nodes="none") or more than one node (nodes="several"). Absent after a failed pass.',
     labelNames: ['nodes'],
     registers: [registry],
   });
@@ -52,14 +52,14 @@ export function createUsageMetrics(registry: Registry): UsageMetrics {
   const registers = [registry];
   const queries = new Histogram({
     name: 'traffic_operator_prometheus_query_duration_seconds',
-    help: 'Queries to Prometheus, by kind and outcome: ok, or the reason why there was no answer.',
+    help: 'Duration of a query to Prometheus, by kind and outcome: ok, or the reason of the failure.',
     labelNames: ['kind', 'outcome'],
     buckets: BUCKETS,
     registers,
   });
   const passes = new Counter({
     name: 'traffic_operator_passes_total',
-    help: 'Passes over Prometheus, by result: ok, or the reason why one failed.',
+    help: 'Passes that ended, by result: ok, or the reason of the failure.',
     labelNames: ['result'],
     registers,
   });
