@@ -7,44 +7,45 @@ const INTRODUCTION = `<!-- Generated from the sources by \`make generate\`. Do n
 
 # Which network devices count
 
-The percent of a node is what its devices send, divided by what they can carry. A device that repeats the traffic of
-another one must not count beside it, and neither must the interfaces of pods. Each device has a rank. The devices of the
-best rank on a node count, the others do not:
+The percent of a node is the traffic that its devices send, divided by their capacity. A device that repeats the traffic
+of another device must not count in addition to it, and pod interfaces must not count. Each device has a rank. Only the
+devices of the best rank on a node count:
 
-1. Physical devices: Ethernet, bonds in place of their slaves, Wi-Fi, USB, and what a cloud provider offers as a NIC.
-2. A team whose ports cannot be seen. Otherwise its ports count, and the team does not: nothing shows that a device is a
-   port of a team.
-3. IP over InfiniBand, where there is no Ethernet.
-4. A macvlan, ipvlan or veth: the uplink of a node that is a container itself. Of several, those named as uplinks are
-   (eth0) count; else the only macvlan; else the only veth. Otherwise the node is Unknown, reason AmbiguousUplink.
+1. Physical devices: Ethernet, bonds in place of their slaves, Wi-Fi, USB, and the NICs of cloud providers.
+2. A team without visible ports. If its ports are visible, they count and the team does not: no metric shows that a
+   device is a port of a team.
+3. IP over InfiniBand, on a node without Ethernet.
+4. A macvlan, ipvlan or veth: the uplink of a node that is itself a container. If there are several, the devices with
+   the name of an uplink (eth0) count; else a single macvlan; else a single veth. Otherwise the node is Unknown with the
+   reason AmbiguousUplink.
 
-Never counted: lo, bridges, tunnels, VLANs, slaves of a bond, virtual functions of SR-IOV beside their physical function,
-and devices whose name is excluded.
+These never count: lo, bridges, tunnels, VLANs, slaves of a bond, SR-IOV virtual functions next to their physical
+function, and devices with an excluded name.
 
-## What gives a device away
+## How the operator recognizes a device
 
 | Fact | Series | What it shows |
 |---|---|---|
-| driver | \`node_ethtool_info\` | veth, bridge, tunnel, VLAN, macvlan and others, whatever their names |
-| link | \`node_network_iface_link\`, \`_iface_id\` | without a driver: a veth, VLAN or macvlan, whose link is not its own index |
-| flags | \`node_network_flags\` | slaves of a bond; without a driver: tunnels, which need no ARP |
-| name | label \`device\` | without a driver: bridges, teams, InfiniBand; and what is not even asked for |
+| driver | \`node_ethtool_info\` | veth, bridge, tunnel, VLAN, macvlan and others, under any name |
+| link | \`node_network_iface_link\`, \`_iface_id\` | without a driver: a veth, VLAN or macvlan, because its link differs from its own index |
+| flags | \`node_network_flags\` | slaves of a bond; without a driver: tunnels, because they need no ARP |
+| name | label \`device\` | without a driver: bridges, teams, InfiniBand; and devices that the queries leave out |
 
-The ethtool collector of node-exporter is off by default: \`--collector.ethtool\` enables it, and
-\`--collector.ethtool.metrics-include=^$\` keeps it to the drivers. The exporter that the operator deploys has both.
-Without it, a bridge, a team or a device of Open vSwitch under a free name counts beside its NIC: the percent stays right,
-since speed and traffic count twice, but not with the capacity annotation. MetricsAvailable then says that names alone
-protect, and of which nodes.
+The ethtool collector of node-exporter is off by default. Enable it with \`--collector.ethtool\`, and limit it to the
+drivers with \`--collector.ethtool.metrics-include=^$\`. The exporter that the operator deploys has both flags. Without the
+collector, a bridge, a team or an Open vSwitch device with an arbitrary name counts in addition to its NIC. The percent
+stays correct, because speed and traffic both count twice, but it is wrong with the capacity annotation. MetricsAvailable
+then reports that only names exclude devices, and lists the nodes.
 
 ## Known limits
 
-- Virtual functions that are in pods: the host's counters do not have their traffic.
-- Virtual functions under free names, such as eth4, of drivers that are those of the physical function, too
-  (mlx5_core): they count as NICs if they are up. Exclude them by name.
-- Two NICs of which only one is the uplink: both count, and an idle one lowers the percent. Exclude it by name.
-- A team in mode activebackup: all of its ports count. Use the capacity annotation.
-- IP over InfiniBand as the uplink beside an Ethernet NIC for management: only the NIC counts. Exclude the NIC by name.
-- A node that is a container, with a bridge under a free name, where the exporter reports no drivers: the bridge counts
+- Virtual functions in pods: the counters of the host do not include their traffic.
+- Virtual functions with arbitrary names, such as eth4, and the same driver as the physical function (mlx5_core): they
+  count as NICs if they are up. Exclude them by name.
+- Two NICs with only one uplink: both count, and the idle one lowers the percent. Exclude it by name.
+- A team in mode activebackup: all its ports count. Use the capacity annotation.
+- IP over InfiniBand as the uplink, with an Ethernet NIC for management: only the NIC counts. Exclude the NIC by name.
+- A node that is a container, with a bridge under an arbitrary name, if the exporter reports no drivers: the bridge counts
   in place of eth0. Enable the ethtool collector, or exclude the bridge by name.
 `;
 
@@ -59,22 +60,22 @@ function names(): string {
   const drivers = VIRTUAL_DRIVERS.map((driver) => `\`${driver}\``).join(', ');
   return `## Names and drivers that are excluded
 
-Names, as a regular expression that matches the whole name:
+Excluded names, a regular expression that must match the whole name:
 
 \`\`\`text
 ${DEFAULT_EXCLUDED_DEVICES.replaceAll('|', '\n')}
 \`\`\`
 
-Beginnings of drivers: ${drivers}.`;
+Excluded drivers, by the start of the name: ${drivers}.`;
 }
 
 function layoutsIntroduction(): string {
   const count = [...LAYOUT_GROUPS.values()].flat().length;
   return `## Layouts
 
-A unit test (src/usage/evaluate/hostLayouts.test.ts) measures each of these ${count} layouts with and without drivers, with and without the
-capacity annotation, while the uplink is 95 % full: the percent is from 90 to 100, unless the layout says that it is Unknown. Loads
-and speeds are in Gbit/s.`;
+A unit test (src/usage/evaluate/hostLayouts.test.ts) measures each of these ${count} layouts with and without drivers, and
+with and without the capacity annotation, while the uplink is 95 % full. The percent must be from 90 to 100, unless the
+layout is marked Unknown. Loads and speeds are in Gbit/s.`;
 }
 
 function section(layout: HostLayout): string {

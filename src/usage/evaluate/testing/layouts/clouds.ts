@@ -13,7 +13,7 @@ export const CLOUD_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'AWS VPC CNI with trunk ENIs',
-    why: 'ENA tells no speed. Pods of branch ENIs have a VLAN and a veth each.',
+    why: 'ENA reports no speed. Each pod with a branch ENI has a VLAN and a veth.',
     devices: [
       nic('eth0', 'ena', { speed: undefined, load: 7.5 }),
       nic('eth1', 'ena', { speed: undefined, load: 2 }),
@@ -28,7 +28,7 @@ export const CLOUD_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'Azure netvsc with accelerated networking',
-    why: 'The virtual function lies under the synthetic device and sends the same.',
+    why: 'The virtual function is below the synthetic device and sends the same traffic.',
     devices: [nic('eth0', 'hv_netvsc'), slave('enP1s1', 'mlx5_core'), ...pods(['azv0a1b2c3d4e5', 'azv1f2e3d4c5b6'])],
     counted: ['eth0'],
     source: 'https://learn.microsoft.com/azure/virtual-network/accelerated-networking-how-it-works',
@@ -36,7 +36,7 @@ export const CLOUD_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'GKE',
-    why: 'virtio tells no speed.',
+    why: 'virtio reports no speed.',
     devices: [nic('eth0', 'virtio_net', { speed: undefined }), ...pods(['gke0a1b2c3d4e5', 'gke1f2e3d4c5b6'])],
     counted: ['eth0'],
     unknown: { reason: 'NoCapacity' },
@@ -44,7 +44,7 @@ export const CLOUD_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'kind',
-    why: 'The node is a container: its uplink is a veth as those of its pods are.',
+    why: 'The node is a container. Its uplink is a veth, like the interfaces of its pods.',
     devices: [inner('eth0', 'veth'), ...pods(VETHS)],
     counted: ['eth0'],
     source: 'https://kind.sigs.k8s.io/docs/design/initial/',
@@ -52,21 +52,21 @@ export const CLOUD_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'kind with free names of pods’ interfaces',
-    why: 'Only the name tells the uplink among veths.',
+    why: 'Only the name identifies the uplink among the veths.',
     devices: [inner('eth0', 'veth'), ...pods(['pod-web', 'pod-db'])],
     counted: ['eth0'],
   },
   {
     ...TEN,
     name: 'Container with a veth named veth0',
-    why: 'The questions of each pass leave it out by its name.',
+    why: 'The queries of a pass exclude it by name.',
     devices: [inner('veth0', 'veth'), bridge('cni0')],
     counted: ['veth0'],
   },
   {
     ...TEN,
     name: 'Container with veths only, none named as an uplink',
-    why: 'Each of them may be the uplink.',
+    why: 'Any of them may be the uplink.',
     devices: [inner('vetha', 'veth'), ...pods(VETHS)],
     counted: [],
     unknown: { reason: 'AmbiguousUplink', evenWithAnnotation: true },
@@ -82,7 +82,7 @@ export const CLOUD_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'macvlan only, named macvlan0',
-    why: 'The questions of each pass leave it out by its name; pods have veths beside it.',
+    why: 'The queries of a pass exclude it by name; pods have veths in addition.',
     devices: [inner('macvlan0', 'macvlan'), bridge('cni0'), ...pods(VETHS)],
     counted: ['macvlan0'],
   },

@@ -39,7 +39,7 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
   },
   {
     name: 'Team',
-    why: 'Ports of a team do not show that they are: they count, and the team does not.',
+    why: 'No metric shows that a device is a port of a team. The ports count, and the team does not.',
     devices: [nic('eth0'), nic('eth1'), nic('team0', 'team', { speed: 20, load: 2 * LOAD }), ...CALI],
     counted: ['eth0', 'eth1'],
     capacity: '20Gbit',
@@ -55,7 +55,7 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'libvirt',
-    why: 'Virtual machines have a tap each, and send over a bridge.',
+    why: 'Each virtual machine has a tap and sends over a bridge.',
     devices: [
       nic('eno1'),
       bridge('virbr0'),
@@ -84,7 +84,7 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'SR-IOV with virtual functions on the host',
-    why: 'Idle virtual functions say the speed of the physical one that they share.',
+    why: 'Idle virtual functions report the speed of the physical function that they share.',
     devices: [nic('enp3s0f0', 'i40e'), ...[0, 1, 2, 3].map((n) => nic(`enp3s0f0v${n}`, 'iavf', IDLE)), ...CALI],
     counted: ['enp3s0f0'],
     source: 'https://www.freedesktop.org/software/systemd/man/latest/systemd.net-naming-scheme.html',
@@ -112,7 +112,7 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'Wi-Fi',
-    why: 'Wi-Fi tells no speed.',
+    why: 'Wi-Fi reports no speed.',
     devices: [nic('wlp2s0', 'iwlwifi', { speed: undefined }), ...CALI],
     counted: ['wlp2s0'],
     unknown: { reason: 'NoCapacity' },
@@ -120,14 +120,14 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'USB',
-    why: 'Named by its address.',
+    why: 'Its name is derived from its MAC address.',
     devices: [nic('enx00e04c680001', 'r8152'), ...CALI],
     counted: ['enx00e04c680001'],
   },
   {
     ...TEN,
     name: 'VPN overlays',
-    why: 'What they send, the NIC sends again.',
+    why: 'The NIC sends their traffic again.',
     devices: [
       nic('eth0'),
       tunnel('tailscale0'),
@@ -141,14 +141,14 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'VPN under a free name',
-    why: 'No name gives it away: the flags of a tunnel do, where no driver is known.',
+    why: 'No name identifies it. Without drivers, the flags of a tunnel do.',
     devices: [nic('eth0'), tunnel('mesh', 'wireguard'), ...CALI],
     counted: ['eth0'],
   },
   {
     ...TEN,
     name: 'A NIC that is down',
-    why: 'It says -1 as its speed.',
+    why: 'It reports a speed of -1.',
     devices: [nic('eth0'), nic('eth1', 'ixgbe', { speed: -0.001, load: 0 }), ...CALI],
     counted: ['eth0'],
     idle: ['eth1'],
@@ -156,7 +156,7 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'Docker and Podman',
-    why: 'Bridges of their own.',
+    why: 'Both create their own bridges.',
     devices: [nic('eth0', 'vmxnet3'), bridge('docker0'), bridge('br-0a1b2c3d4e5f'), bridge('podman0'), ...CALI],
     counted: ['eth0'],
   },

@@ -11,7 +11,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'Calico with iptables',
-    why: 'Pods have veths, tunnels between nodes repeat the NIC.',
+    why: 'Pods have veths; tunnels between nodes repeat the traffic of the NIC.',
     devices: [nic('eth0'), tunnel('tunl0', 'ipip'), overlay('vxlan.calico'), ...pods(CALI)],
     counted: ['eth0'],
     source: 'https://docs.tigera.io/calico/latest/reference/felix/configuration',
@@ -32,7 +32,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'Calico with WireGuard',
-    why: 'wireguard.cali sends all that pods send, and the NIC sends it again.',
+    why: 'wireguard.cali sends the traffic of the pods, and the NIC sends it again.',
     devices: [nic('ens3'), tunnel('wireguard.cali', 'wireguard'), tunnel('wg-v6.cali', 'wireguard'), ...pods(CALI)],
     counted: ['ens3'],
     source: 'https://docs.tigera.io/calico/latest/reference/felix/configuration',
@@ -54,7 +54,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
   },
   {
     name: 'Cilium, ENI',
-    why: 'ENA tells no speed. Pods send over each of the interfaces.',
+    why: 'ENA reports no speed. Pods send over each of the interfaces.',
     devices: [
       nic('ens5', 'ena', { speed: undefined, load: 7.5 }),
       nic('ens6', 'ena', { speed: undefined, load: 2 }),
@@ -85,7 +85,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'Antrea',
-    why: 'Pods’ interfaces are the pod’s name and six hex digits.',
+    why: 'The name of a pod interface is the pod’s name and six hex digits.',
     devices: [
       nic('eth0'),
       nic('antrea-gw0', 'openvswitch'),
@@ -99,7 +99,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'Kube-OVN',
-    why: 'Pods’ interfaces are twelve hex digits and _h.',
+    why: 'The name of a pod interface is twelve hex digits and _h.',
     devices: [
       nic('eth0'),
       nic('ovn0', 'openvswitch'),
@@ -115,7 +115,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'OVN-Kubernetes',
-    why: 'Pods’ interfaces are 15 hex digits; br-ex and ovn-k8s-mp0 repeat the NIC.',
+    why: 'The name of a pod interface is 15 hex digits; br-ex and ovn-k8s-mp0 repeat the NIC.',
     devices: [
       nic('eno1', 'i40e'),
       bridge('br-ex', 'openvswitch'),
@@ -151,7 +151,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'A plug-in that names interfaces freely',
-    why: 'No name gives pods’ interfaces away: iface_link does, where no driver is known.',
+    why: 'No name identifies the pod interfaces. Without drivers, iface_link does.',
     devices: [nic('eth0'), ...pods(['pod-web', 'pod-db', 'pod-cache'])],
     counted: ['eth0'],
   },
