@@ -1,4 +1,4 @@
-/** Resolves when `signal` is aborted, at once when it is already. */
+/** Resolves when `signal` is aborted; at once if it is already aborted. */
 export function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {

@@ -1,25 +1,25 @@
-/** Something that was scheduled and can be called off. */
+/** A scheduled callback that can be cancelled. */
 export interface Timer {
-  /** Calls it off; a timer that has fired, or was called off before, is left as it is. */
+  /** Cancels the callback. Has no effect after it fired or was cancelled. */
   cancel(): void;
 }
 
-/** All time this program sees. Injected, so that a test can say what the time is. */
+/** The only source of time in this program. It is injected, so that tests can control the time. */
 export interface Clock {
-  /** Wall clock, milliseconds since 1970. For what is written down; it can jump. */
+  /** Wall clock, milliseconds since 1970. For timestamps; it can jump. */
   now(): number;
-  /** Milliseconds that never go back, from an arbitrary start. For durations and deadlines. */
+  /** Monotonic milliseconds since an arbitrary start. For durations and deadlines. */
   monotonic(): number;
   /** Calls `fn` once after `ms` milliseconds; does not keep the process alive. */
   setTimeout(fn: () => void, ms: number): Timer;
   /**
-   * Resolves after `ms` milliseconds, or at once when `signal` is aborted: it never rejects. Keeps the process alive,
-   * since somebody waits for it: a command that pauses between two attempts must not end there.
+   * Resolves after `ms` milliseconds, or at once when `signal` is aborted. Never rejects. Keeps the process alive, so
+   * that a command does not end while it pauses between two attempts.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** setTimeout of the platform overflows beyond this and fires at once. */
+/** Node's setTimeout overflows above this value and fires at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -66,13 +66,13 @@ interface FakeTimer {
   fn: () => void;
 }
 
-/** A clock that stands still until a test moves it. Wall clock and monotonic clock move together. */
+/** A clock that a test advances. Wall clock and monotonic clock advance together. */
 export class FakeClock implements Clock {
   #elapsed = 0;
   readonly #start: number;
   #timers: FakeTimer[] = [];
 
-  /** @param start wall clock at the beginning, milliseconds since 1970 */
+  /** @param start initial wall clock, milliseconds since 1970 */
   constructor(start = Date.UTC(2026, 0, 1)) {
     this.#start = start;
   }
@@ -99,14 +99,14 @@ export class FakeClock implements Clock {
     return sleepBy((fn) => this.setTimeout(fn, ms), signal);
   }
 
-  /** How many timers wait: a test that leaves none behind has cleaned up. */
+  /** Number of pending timers. A test can check that it is 0 at the end. */
   get pending(): number {
     return this.#timers.length;
   }
 
   /**
-   * Moves the time on, firing what falls due in order, each at its own time. What a timer sets off is run before the
-   * next one fires, as far as that needs no real I/O.
+   * Advances the time and fires the due timers in order, each at its own time. Promises that a timer resolves run
+   * before the next timer fires, unless they need real I/O.
    */
   async advance(ms: number): Promise<void> {
     const end = this.#elapsed + ms;
@@ -130,7 +130,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets promises that are ready run to their end: a turn of the event loop comes after all microtasks. */
+/** Lets resolved promises run: setImmediate fires after all microtasks. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

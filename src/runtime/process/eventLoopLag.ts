@@ -1,13 +1,13 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
 
-/** Node.js' histogram of the times between two looks, nanoseconds. */
+/** Node.js' histogram of the times between two samples of the event loop, nanoseconds. */
 export type LooksHistogram = ReturnType<typeof monitorEventLoopDelay>;
 
-/** Five times as seldom as prom-client looks, which takes 0.4 % of a core of a process that has nothing to do. */
+/** Sampling interval. prom-client samples five times as often, which costs an idle process 0.4 % of a core. */
 export const LOOK_EVERY_MS = 50;
 
-/** What has been seen since the last scrape: names as prom-client has them, so that dashboards for Node.js fit. */
+/** The statistics since the last scrape, with the names of prom-client, so that dashboards for Node.js work. */
 const SEEN: Readonly<Record<string, { help: string; of: (seen: LooksHistogram) => number }>> = {
   min: { help: 'Shortest', of: ({ min }) => min },
   max: { help: 'Longest', of: ({ max }) => max },
@@ -17,14 +17,14 @@ const SEEN: Readonly<Record<string, { help: string; of: (seen: LooksHistogram) =
   p99: { help: '99th percentile of the', of: (seen) => seen.percentile(99) },
 };
 
-/** prom-client's, which hold the time between two looks, too; of the deviation nothing is told. */
+/** prom-client's metrics to replace: they include the sampling interval. The deviation is dropped. */
 const REPLACED = [...Object.keys(SEEN), 'stddev'];
 
 /**
- * Puts metrics into a registry that tell how late the event loop is, in the place of those of that name that it has.
- * Node.js' histogram holds times between two looks; what is told is by how much they were longer than they should be.
+ * Registers metrics of the event loop's lag, in place of prom-client's metrics of the same names. Node.js' histogram
+ * contains the times between two samples; these metrics subtract the sampling interval.
  *
- * @param seen is reset with each scrape
+ * @param seen reset at each scrape
  */
 export function createEventLoopLag(
   registry: Registry,
@@ -32,7 +32,7 @@ export function createEventLoopLag(
 ): void {
   seen.enable();
   for (const kind of REPLACED) registry.removeSingleMetric(nameOf(kind));
-  // All at once, when the first is asked for: each has to be read before the histogram is reset.
+  // Sets all gauges when the first is collected: each must be read before the histogram is reset.
   const collect = (): void => {
     if (seen.count === 0) return;
     for (const { gauge, of } of gauges) gauge.set(Math.max(0, of(seen) / 1e9 - LOOK_EVERY_MS / 1000));

@@ -1,16 +1,16 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger as PinoLogger } from 'pino';
 
-/** A pino logger: a constant message, with what varies in its fields: `logger.info({ node }, 'node labelled')`. */
+/** A pino logger. Messages are constant, variable parts are fields: `logger.info({ node }, 'node labelled')`. */
 export type Logger = PinoLogger;
 
-/** Levels that `createLogger` takes, most talkative first. */
+/** Levels that `createLogger` accepts, most verbose first. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const SECRET_FIELDS = ['authorization', 'Authorization', 'token', 'password', 'bearerToken', 'clientKey', 'keyData'];
 const CENSOR = '[redacted]';
 
-/** What an error may tell a log: never its other fields, where HTTP libraries keep whole requests with their headers. */
+/** The logged fields of an error. Its other fields may contain whole requests with their headers. */
 interface LoggedError {
   type: string;
   message: string;
@@ -22,11 +22,11 @@ interface LoggedError {
 }
 
 /**
- * A logger that writes one JSON object a line. Secrets are kept out twice: fields named like one are censored, and
- * whatever looks like a credential in any text is cut from the line as it is written.
+ * A logger that writes one JSON object per line. It removes secrets twice: it redacts fields with the name of a secret,
+ * and it cuts text that looks like a credential from the written line.
  *
  * @param level one of LOG_LEVELS
- * @param destination where the lines go; standard output unless told
+ * @param destination receives the lines; default: standard output
  */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   const options = {
@@ -41,7 +41,7 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** Takes HTTP credentials and what stands before the @ of a URL's host out of a text. */
+/** Removes HTTP credentials, and the user and password of URLs, from a text. */
 export function cutCredentials(text: string): string {
   return text
     .replaceAll(/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, `$1 ${CENSOR}`)
@@ -52,7 +52,7 @@ function serializeError(thrown: unknown): unknown {
   return thrown instanceof Error ? describe(thrown, 0) : thrown;
 }
 
-/** Causes beyond the third say nothing new, and a cause may point back at its error. */
+/** Deeper causes add nothing, and a cause may refer back to its error. */
 const DEEPEST_CAUSE = 3;
 
 function describe(error: Error, depth: number): LoggedError {

@@ -1,24 +1,25 @@
 import { Script } from 'node:vm';
 
-/** V8 averages what is allocated over 5 s. */
+/** V8 averages the allocation rate over 5 s. */
 const EVERY_MS = 1_000;
 
-/** 0.6 KiB each. One is too few; 30 are just enough. */
+/** Number of scripts to keep, 0.6 KiB each. One is too few; 30 are just enough. */
 const KEPT = 100;
 
 /**
- * Lets V8 give memory back when the process has little to do.
+ * Makes V8 release memory when the process is idle.
  *
- * V8 has a collection for that (its memory reducer), which begins when little is allocated: in each part of its heap,
- * little for the speed at which that part is collected. The part that belongs to C++ is hardly used by Node.js, which
- * misleads V8 13.6 twice, so that what ten thousand labels needed once stays resident:
+ * V8's memory reducer releases memory when the allocation rate is low, in each part of the heap, compared with the
+ * collection speed of that part. Node.js hardly uses the C++ part of the heap. This misleads V8 13.6 in two ways, and
+ * memory that was needed once, for example for ten thousand labels, stays resident:
  *
- * - A rate of exactly 0 is taken for a measure that is missing, and then for the highest there can be. A compiled script
- *   is one small object there, made once a second.
- * - Where there is next to nothing to collect, that looks slow, like 1 byte a millisecond. The first script after a
- *   collection has a page of free memory to itself, 80 KB, which then is too much. So some scripts are kept.
+ * - V8 treats a rate of exactly 0 as missing, and then as the highest possible rate. Therefore this function compiles a
+ *   script, one small object in the C++ part, every second.
+ * - If there is almost nothing to collect, the collection looks slow, such as 1 byte a millisecond. The first script
+ *   after a collection takes a whole free page, 80 KB, which then looks like a high rate. Therefore some scripts are
+ *   kept.
  *
- * To be seen with `node --trace-memory-reducer --trace-mutator-utilization`, and in
+ * To observe it, use `node --trace-memory-reducer --trace-mutator-utilization`, and see
  * https://github.com/nodejs/node/blob/v24.x/deps/v8/src/heap/gc-tracer.cc (ComputeMutatorUtilization).
  */
 export function wakeMemoryReducer(): void {

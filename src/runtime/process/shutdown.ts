@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
 
-/** What of `process` is needed. */
+/** The used part of Node's `process`. */
 export interface SignalSource {
   on(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
 }
@@ -14,12 +14,13 @@ export interface ShutdownOptions {
   clock?: Clock;
 }
 
-/** Of the 5 s that a process has to end in after a SIGTERM; the rest is for ending it. */
+/** Part of the 5 s in which a process must end after SIGTERM; the rest is for the exit itself. */
 const GRACE_MS = 4_500;
 
 /**
- * Turns SIGTERM and SIGINT into the abortion of a signal. What is not done 4.5 s later is cut off, with exit code 0:
- * the lease then runs out by itself. A second signal ends the process at once, with code 1 as in controller-runtime.
+ * Returns a signal that SIGTERM and SIGINT abort. After 4.5 s the process exits with code 0, even if work is
+ * unfinished; the Lease then expires by itself. A second signal ends the process at once with code 1, as in
+ * controller-runtime.
  */
 export function shutdownSignal({ signals, exit, logger, clock = systemClock }: ShutdownOptions): AbortSignal {
   const stop = new AbortController();

@@ -1,7 +1,6 @@
 /**
- * Something that whoever started this program has to put right: a flag, an environment variable, a file that one of
- * them names. The message is one line that names it, its value and what is allowed; the program prints it and exits
- * with code 2.
+ * A wrong flag or environment variable, or a wrong file that one of them names. The message is one line with the name,
+ * the value and the allowed values. The program prints it and exits with code 2.
  */
 export class UsageError extends Error {
   constructor(message: string, options?: ErrorOptions) {
