@@ -6,10 +6,10 @@ import type { Transport, TransportRequest } from './transport.ts';
 
 export type { ObjectRef } from './resource.ts';
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Asked right before every attempt; what it throws ends the call, and nothing is sent. */
+  /** Called right before every attempt. If it throws, nothing is sent and the call rejects with its error. */
   guard?: () => void;
 }
 
@@ -20,13 +20,13 @@ export interface ListOptions extends CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** Whose the fields of the new object are; the name of the program unless told. */
+  /** Field manager of the new object's fields; default: the name of the program. */
   fieldManager?: string;
 }
 
 export interface ApplyOptions extends CallOptions {
   fieldManager: string;
-  /** Takes over fields that another manager owns; a conflict (409) otherwise. */
+  /** Takes over fields of other managers. Without it such fields are a conflict (409). */
   force?: boolean;
   dryRun?: boolean;
   subresource?: 'status';
@@ -35,7 +35,7 @@ export interface ApplyOptions extends CallOptions {
 export interface MergePatchOptions extends CallOptions {
   fieldManager: string;
   subresource?: string;
-  /** The answer is the object's metadata alone: all that matters of an object whose rest is large. */
+  /** Requests a response with only the object's metadata, for large objects. */
   metadataOnly?: boolean;
 }
 
@@ -44,28 +44,28 @@ export interface DeleteOptions extends CallOptions {
   preconditions?: { uid?: string; resourceVersion?: string };
 }
 
-/** Typed verbs. All throw ApiError and TransportError. */
+/** Typed verbs of the Kubernetes API. All throw ApiError and TransportError. */
 export interface Client {
-  /** Reads one object; ApiError 404 when there is none. */
+  /** Reads one object; ApiError 404 if it does not exist. */
   get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T>;
   /** Reads all objects, in pages of 500. */
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<T[]>;
-  /** Makes one object; ApiError 409 (AlreadyExists) when there is one of its name. */
+  /** Creates one object; ApiError 409 (AlreadyExists) if the name exists. */
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: CreateOptions): Promise<T>;
-  /** Server-side apply: `object` is all that `fieldManager` wants to own, no more. */
+  /** Server-side apply. `object` contains exactly the fields that `fieldManager` owns. */
   apply<T extends KubeObject>(resource: Resource<T>, object: T, options: ApplyOptions): Promise<T>;
-  /** RFC 7386: null takes a field away. */
+  /** JSON merge patch (RFC 7386): null removes a field. */
   mergePatch<T extends KubeObject>(
     resource: Resource<T>,
     ref: ObjectRef,
     patch: unknown,
     options: MergePatchOptions,
   ): Promise<T>;
-  /** Deletes one object; that there is none is success. */
+  /** Deletes one object. Succeeds if the object does not exist. */
   delete<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: DeleteOptions): Promise<void>;
 }
 
-/** As many objects a page as client-go asks for. */
+/** Objects per page, as in client-go. */
 const PAGE_SIZE = 500;
 
 interface ListAnswer<T> {
@@ -122,7 +122,7 @@ export function createClient(transport: Transport): Client {
   };
 }
 
-/** What of leadership the gate needs. */
+/** The part of the leader election that `leaderOnly` needs. */
 export interface WriteGate {
   readonly isLeader: boolean;
   /** Aborted when leadership ends. */
@@ -130,8 +130,8 @@ export interface WriteGate {
 }
 
 /**
- * The same client for whoever leads: reads go on as ever; a write is refused (NotLeaderError) once leadership has
- * ended, one under way is called off, and leadership is asked again before each repetition.
+ * Returns a client that writes only while this process leads. Reads always work. After leadership ends, a new write
+ * throws NotLeaderError and a write in progress is cancelled. Leadership is checked again before each retry.
  */
 export function leaderOnly(client: Client, leadership: WriteGate): Client {
   const guard = (): void => {

@@ -1,21 +1,21 @@
 /** How many failures an IncompleteError names: there may be one for each node. */
 const NAMED_FAILURES = 3;
 
-/** What an ApiError knows of the refused request and its answer. */
+/** Details of the rejected request and its response. */
 export interface ApiErrorOptions {
   /** HTTP status code. */
   status: number;
-  /** The machine-readable reason of the Status ("NotFound", "Conflict", "Expired"), or one made of the code. */
+  /** The machine-readable reason of the Status ("NotFound", "Conflict", "Expired"), or one derived from the code. */
   reason: string;
   /** The message of the Status, already shortened; never any other part of a response body. */
   detail?: string;
-  /** What the server asked for by Retry-After, in milliseconds. */
+  /** The Retry-After of the response, in milliseconds. */
   retryAfterMs?: number;
   /** 'GET', 'PATCH', ... */
   method: string;
   /** Path of the request, without its query. */
   path: string;
-  /** status.details.causes: which field is wrong, and why. */
+  /** status.details.causes: the wrong fields and the reasons. */
   causes?: readonly StatusCause[];
 }
 
@@ -26,11 +26,11 @@ export interface StatusCause {
   field?: string;
 }
 
-/** The API server answered, and the answer is no. */
+/** The API server rejected a request. */
 export class ApiError extends Error {
   readonly status: number;
   readonly reason: string;
-  /** The server's own words, '' when it gave none. */
+  /** The message of the server; '' if there was none. */
   readonly detail: string;
   readonly retryAfterMs?: number;
   readonly method: string;
@@ -51,21 +51,21 @@ export class ApiError extends Error {
   }
 }
 
-/** Why there was no answer. */
+/** Why there was no valid response. */
 export type TransportFailure =
   /** No connection, or it broke. */
   | 'connection'
   /** The attempt's or the call's deadline passed. */
   | 'deadline'
-  /** The caller, or shutdown, called it off. */
+  /** The caller or the shutdown cancelled it. */
   | 'aborted'
-  /** An answer came that cannot be understood. */
+  /** The response could not be parsed. */
   | 'garbage';
 
-/** The API server gave no answer that could be understood. `cause` is what went wrong beneath. */
+/** There was no valid response of the API server. `cause` is the underlying error. */
 export class TransportError extends Error {
   readonly failure: TransportFailure;
-  /** True when the request surely never reached the server, so that anything may be sent again. */
+  /** True if the request certainly did not reach the server, so that every request can be retried. */
   readonly unsent: boolean;
 
   constructor(message: string, options: { failure: TransportFailure; unsent?: boolean; cause?: unknown }) {
@@ -76,7 +76,7 @@ export class TransportError extends Error {
   }
 }
 
-/** A write was refused here because this process does not, or no longer, lead. */
+/** This process refused a write because it does not, or no longer, lead. */
 export class NotLeaderError extends Error {
   constructor(message = 'not the leader: nothing is written') {
     super(message);
@@ -134,27 +134,27 @@ export class RetryError extends Error {
   }
 }
 
-/** True for the API server's 403: a right is missing, or admission refuses; `detail` says which. */
+/** True for 403: a right is missing, or admission rejects the request; `detail` names the cause. */
 export function isForbidden(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 403;
 }
 
-/** True for the API server's 404. */
+/** True for 404. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
-/** True for the API server's 409: somebody else wrote first, or the object exists already. */
+/** True for 409: another client wrote first, or the object already exists. */
 export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }
 
-/** True for 410: the resource version or continue token asked for is too old to be had. */
+/** True for 410: the resource version or continue token is too old. */
 export function isGone(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 410 || error.reason === 'Expired' || error.reason === 'Gone');
 }
 
-/** True when the API server refuses the object as it is (400, 413, 422) and would again, however often it is sent. */
+/** True for 400, 413 and 422: the API server rejects the object, and would reject it at every retry. */
 export function isInvalid(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 400 || error.status === 413 || error.status === 422);
 }

@@ -1,5 +1,5 @@
 /**
- * A time as metav1.MicroTime has it in JSON: RFC 3339 in UTC with six digits of the second.
+ * Formats a time as metav1.MicroTime in JSON: RFC 3339 in UTC with six fractional digits of the second.
  *
  * @param ms wall clock, milliseconds since 1970
  */

@@ -2,16 +2,16 @@ import { isNotFound } from './errors.ts';
 import { apiVersionOf, type Resource } from './resource.ts';
 import type { Transport } from './transport.ts';
 
-/** As much of a schema object (OpenAPI 3.0) as tells which fields the API server keeps. */
+/** The part of a schema object (OpenAPI 3.0) that determines which fields the API server keeps. */
 export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
   readonly additionalProperties?: JsonSchema | boolean;
-  /** Fields that are not named in `properties` are kept, too. */
+  /** True if the API server also keeps fields that are not in `properties`. */
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
 }
 
-/** What the API server publishes of a kind, and a text that is another one whenever that changes. */
+/** The published schema of a kind, and a version text that changes with the schema. */
 export interface PublishedSchema {
   readonly schema: JsonSchema;
   readonly version: string;
@@ -32,11 +32,11 @@ interface DefinedSchema extends JsonSchema {
 /**
  * Reads the schema of a kind from the OpenAPI documents that every authenticated client may read (ClusterRole
  * system:discovery): https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3. The document itself,
- * some hundred KiB, is read only when the index says that it has changed.
+ * some hundred KiB, is read only if the index shows a change.
  *
- * @param before what was read the last time
- * @returns undefined where it is not published, such as in the second after its CRD was made
- * @throws ApiError (403 where somebody took that right away), TransportError
+ * @param before result of the previous call
+ * @returns undefined if the schema is not published, for example in the first second after the CRD was created
+ * @throws ApiError (403 if that right was revoked), TransportError
  */
 export async function readPublishedSchema(
   transport: Pick<Transport, 'request'>,

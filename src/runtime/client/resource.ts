@@ -1,24 +1,24 @@
 import type { V1ObjectMeta } from '@kubernetes/client-node';
 
-/** What every object of the Kubernetes API has. */
+/** The fields that every object of the Kubernetes API has. */
 export interface KubeObject {
   apiVersion?: string;
   kind?: string;
   metadata?: V1ObjectMeta;
 }
 
-/** What the API server calls a kind. Group '' is the core group. */
+/** A kind and its names in the API. Group '' is the core group. */
 export interface Resource<T extends KubeObject = KubeObject> {
   group: string;
   version: string;
   kind: string;
   plural: string;
   namespaced: boolean;
-  /** Never set: it only carries the type of the objects. */
+  /** Never set; it only carries the type of the objects. */
   readonly _type?: T;
 }
 
-/** Names one object; no namespace for kinds that have none. */
+/** Name of one object; without a namespace for cluster-scoped kinds. */
 export interface ObjectRef {
   name: string;
   namespace?: string;
@@ -29,7 +29,7 @@ export function apiVersionOf(resource: Resource): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }
 
-/** A kind's name for people and metrics, as kubectl writes it: 'nodes', 'deployments.apps'. */
+/** The name of a kind as kubectl writes it, for messages and metrics: 'nodes', 'deployments.apps'. */
 export function resourceName(resource: Resource): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
@@ -49,7 +49,7 @@ export function resourcePath(resource: Resource, ref: Partial<ObjectRef> = {}, s
   return parts.join('/');
 }
 
-/** 'namespace/name', or 'name' where there is no namespace: the key of work queues and stores. */
+/** 'namespace/name', or 'name' for cluster-scoped objects: the key of work queues and stores. */
 export function keyOf(object: KubeObject): string {
   const namespace = object.metadata?.namespace;
   const name = object.metadata?.name ?? '';

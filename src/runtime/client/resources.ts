@@ -14,7 +14,7 @@ import type {
 } from '@kubernetes/client-node';
 import type { KubeObject, Resource } from './resource.ts';
 
-/** The built-in kinds this program reads or writes. */
+/** The built-in kinds that this program reads or writes. */
 export const NODES: Resource<V1Node> = core('Node', 'nodes', false);
 export const NAMESPACES: Resource<V1Namespace> = core('Namespace', 'namespaces', false);
 export const PODS: Resource<V1Pod> = core('Pod', 'pods', true);

@@ -27,23 +27,23 @@ const CALL_TIMEOUT_MS = 30_000;
 const MAX_IN_FLIGHT = 16;
 const PING_INTERVAL_MS = 5_000;
 const CREDENTIALS_INTERVAL_MS = 10_000;
-/** With less time left nothing is sent: there would be no answer, only the question whether it has happened. */
+/** With less time left nothing is sent: the response would come too late, and the outcome would be unknown. */
 const SHORTEST_ATTEMPT_MS = 10;
-/** With less of an attempt's time left none is repeated: it would only hide what the one before was told. */
+/** With a smaller share of an attempt's time left there is no retry: its timeout would hide the previous error. */
 const LEAST_OF_ATTEMPT = 1 / 10;
-/** A leader that cannot renew for 10 s must stand down: two tries of 5 s fit. */
+/** A leader that cannot renew for 10 s must step down: two attempts of 5 s fit. */
 export const LEASE_TIMEOUT_MS = 5_000;
-/** Shorter than the pause between probes, so that they keep their pace. */
+/** Shorter than the interval between probes, so that probes do not overlap. */
 const PROBE_TIMEOUT_MS = 2_500;
-/** A TCP handshake whose first packet was lost waits 1 s, then 2, then 4: dialling again is faster. */
+/** A TCP handshake that lost its first packet waits 1 s, then 2, then 4: a new connection is faster. */
 const STUCK_DIAL_MS = 1_000;
-/** Any user may ask for it, and it does not depend on etcd. */
+/** Every user may get it, and it does not depend on etcd. */
 const PROBE: TransportRequest = { method: 'GET', path: '/version' };
 
 /**
- * Makes the way to the API server that the kubeconfig's current context names. Nothing is connected yet.
+ * Creates the transport to the API server of the kubeconfig's current context. It does not connect yet.
  *
- * @throws Error when the kubeconfig names no server, or wants a proxy, which is not supported
+ * @throws Error if the kubeconfig names no server, or requires a proxy, which is not supported
  */
 export function createTransport(options: TransportOptions): Transport {
   return new UndiciTransport(options);
@@ -52,8 +52,8 @@ export function createTransport(options: TransportOptions): Transport {
 type Send<R> = (attempt: Attempt) => Promise<R>;
 
 /**
- * Three connections: one for watches, one for calls, one for the lease, so that neither a burst of calls nor a large
- * initial list delays a renewal of leadership.
+ * Uses three connections: one for watches, one for calls, one for the Lease. A burst of calls or a large initial list
+ * therefore does not delay a renewal of the Lease.
  */
 class UndiciTransport implements Transport {
   readonly #options: TransportOptions;
@@ -125,7 +125,7 @@ class UndiciTransport implements Transport {
     return this.#options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS;
   }
 
-  /** One attempt, when its turn has come. */
+  /** Waits for a free slot and makes one attempt. */
   async #inTurn(request: TransportRequest, deadline: number): Promise<unknown> {
     const release = await this.#turn(request, deadline);
     try {
@@ -149,7 +149,7 @@ class UndiciTransport implements Transport {
     throw new TransportError(`${request.method} ${request.path}: ${why}`, { failure, unsent: true });
   }
 
-  /** Waits out the pause before the next attempt; false when there is to be none. */
+  /** Waits before the next attempt; false if there is no next attempt. */
   async #mayTryAgain(error: unknown, request: TransportRequest, attempt: number, deadline: number): Promise<boolean> {
     const pause = request.retry === false ? undefined : retryPause(error, request, attempt, Math.random());
     const latest = deadline - this.#attemptTimeoutMs * LEAST_OF_ATTEMPT;
@@ -162,7 +162,7 @@ class UndiciTransport implements Transport {
     return !wait.signal.aborted;
   }
 
-  /** One attempt, and a second one with everything read anew when the server did not know us (401). */
+  /** One attempt, and after 401 a second one with reloaded credentials. */
   async #authenticated<R>(
     send: Send<R>,
     request: TransportRequest,
@@ -206,8 +206,8 @@ class UndiciTransport implements Transport {
   }
 
   /**
-   * While calls end on a connection whose certificates were replaced, others do not wait for them: they share the
-   * watches' new connection, so that there are three at most.
+   * The connection for a call. While calls finish on a connection with replaced certificates, new calls do not wait:
+   * they share the new connection of the watches, so that there are at most three connections.
    */
   #laneFor(name: ConnectionLane): Lane {
     const { call, watch } = this.#lanes;

@@ -1,12 +1,12 @@
 import type { Client } from './client.ts';
 import type { Resource } from './resource.ts';
 
-/** Counts what was written; the verb as Kubernetes has it. */
+/** Counts writes by kind and Kubernetes verb. */
 export interface WriteMetrics {
   wrote(kind: string, verb: 'create' | 'apply' | 'patch' | 'delete'): void;
 }
 
-/** The same client, which counts the writes that the API server took. A dry run writes nothing and does not count. */
+/** Returns a client that counts the writes that the API server accepted. A dry run does not count. */
 export function countingWrites(client: Client, metrics: WriteMetrics): Client {
   const counted = async <R>(
     resource: Resource,

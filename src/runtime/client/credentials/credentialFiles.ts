@@ -3,12 +3,12 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import type { Clock } from '../../process/clock.ts';
 
 /**
- * A look takes 0.1 to 0.2 ms of processor time. Calls in a burst share one that began at most so long
- * before them: 20 looks a second at most, however many calls there are.
+ * A check takes 0.1 to 0.2 ms of CPU time. Calls share a check that started at most this long before: at most 20 checks
+ * a second, however many calls there are.
  */
 const SHARED_FOR_MS = 50;
 
-/** The files that the current user and cluster of a kubeconfig name, as they stand on disk. */
+/** The files on disk that the current user and cluster of a kubeconfig name. */
 export class CredentialFiles {
   readonly #paths: readonly string[];
   readonly #clock: Clock;
@@ -21,14 +21,14 @@ export class CredentialFiles {
   }
 
   /**
-   * Inode, modification time and size of each file, in one text: it differs when a file was written or another one put
-   * in its place, as by a volume whose symlink is swapped. A file that is not there is zeros. Never rejects.
+   * Inode, modification time and size of each file, in one text. It differs when a file was written or replaced, for
+   * example when a volume swaps its symlink. A missing file counts as zeros. Never rejects.
    */
   async look(): Promise<string> {
     return (await Promise.all(this.#paths.map(stateOf))).join(' ');
   }
 
-  /** As `look`, shared with whoever asked within 50 ms before. */
+  /** Like `look`, but shares the result of a check that started within the last 50 ms. */
   sharedLook(): Promise<string> {
     const now = this.#clock.monotonic();
     if (now - this.#begun >= SHARED_FOR_MS) {

@@ -12,23 +12,23 @@ export interface CredentialsOptions {
   kubeConfig: AnyKubeConfig;
   clock: Clock;
   logger: Logger;
-  /** How often files are looked at, and plugins asked whose answer has expired, when no call brings it up. */
+  /** Interval of checking the files, and of running plugins whose credentials expired, without any call. */
   intervalMs: number;
   /** Called when the certificates have changed. */
   onTlsChange: () => void;
 }
 
-/** A burst of calls that are all answered 401 shares one reading; a token that stays wrong is read once a second. */
+/** A burst of calls that all get 401 shares one reload; a token that stays wrong is reloaded once a second. */
 const REFRESH_PAUSE_MS = 1_000;
 
 /**
- * What the kubeconfig says of identity and trust, as the files stand when a call asks. A call waits for a look at the
- * files, and for reading them when they have changed; it waits for a plugin only if it is the first, was answered 401,
- * or finds a changed file beside the plugin. What a plugin gave is renewed in the background.
+ * Identity and trusted CAs of the kubeconfig, from the current content of its files. Each call waits for a check of the
+ * files, and for reading changed files. A call waits for a credential plugin only if it is the first call, got 401, or
+ * finds a changed file in addition to the plugin. Credentials of a plugin are renewed in the background.
  *
- * client-go is slower: it reads a token file again after 50 s at least, certificates and authorities after five
- * minutes, and cuts what is under way with an old client certificate (token_source.go, cert_rotation.go and
- * ca_rotation.go in transport/ of 0.37).
+ * client-go is slower: it reloads a token file after 50 s at the earliest, certificates and CAs after five minutes, and
+ * aborts requests that use an old client certificate (token_source.go, cert_rotation.go and ca_rotation.go in
+ * transport/ of 0.37).
  */
 export class Credentials {
   readonly #options: CredentialsOptions;
@@ -36,10 +36,10 @@ export class Credentials {
   #source: KubeConfig;
   #identity: Promise<Identity> | undefined;
   #tls: ConnectionOptions = {};
-  /** The files as they were before the identity in use was read, and before one that was refused. */
+  /** State of the files before reading the identity in use, and before reading a rejected identity. */
   #filesUsed = '';
   #filesRefused: string | undefined;
-  /** SeriesDecoder follow one another, so that an older one never replaces a newer one. */
+  /** Serializes reading, so that an older identity never replaces a newer one. */
   #turn = Promise.resolve();
   #timer: Timer | undefined;
   #lastRefresh = -Infinity;
@@ -53,8 +53,8 @@ export class Credentials {
   }
 
   /**
-   * The identity by the files as they were 50 ms ago at most. Files that cannot be used, half written perhaps, leave
-   * the old one in use. @throws what reading it for the first time throws
+   * The identity from the files as they were at most 50 ms ago. If files are unusable, for example incomplete, the old
+   * identity stays in use. @throws if the first read fails
    */
   async current(): Promise<Identity> {
     const reading = (this.#identity ??= this.#first());
@@ -73,7 +73,7 @@ export class Credentials {
     return this.#tls;
   }
 
-  /** Reads everything again, plugins included, since the server did not like what we have. Never rejects. */
+  /** Reloads everything, plugins included, after the server rejected the identity. Never rejects. */
   async refresh(): Promise<void> {
     const { clock } = this.#options;
     if (this.#refreshing === undefined && clock.monotonic() - this.#lastRefresh >= REFRESH_PAUSE_MS) {
@@ -98,12 +98,12 @@ export class Credentials {
     return identity;
   }
 
-  /** Reads files that have changed. Those that were refused as they are now are left to the look every 10 s. */
+  /** Reads changed files. Files whose current state was rejected are left to the periodic check. */
   async #catchUp(): Promise<void> {
     const files = await this.#files.sharedLook();
     const isKnown = (): boolean => files === this.#filesUsed || files === this.#filesRefused;
     if (isKnown()) return;
-    // Whoever waited behind another one's reading of the same files needs none.
+    // A call that waited for another call's read of the same files needs no own read.
     await this.#inTurn(async () => {
       if (!isKnown()) await this.#reread();
     });
@@ -125,9 +125,9 @@ export class Credentials {
     return this.#turn;
   }
 
-  /** Where no file has changed, plugins may answer from what they remember, unless it is to be `fresh`. */
+  /** If no file has changed, plugins may use their cache, unless `fresh` is set. */
   async #reread({ fresh = false } = {}): Promise<void> {
-    // Looked at before they are read: what is written in between is found by the next look.
+    // Checked before reading: the next check finds a write in between.
     const files = await this.#files.look();
     const source = fresh || files !== this.#filesUsed ? copyOf(this.#options.kubeConfig) : this.#source;
     try {
@@ -154,7 +154,7 @@ export class Credentials {
   }
 }
 
-/** A KubeConfig of the same content that remembers nothing: its authenticators keep tokens for a minute and more. */
+/** A copy of the KubeConfig without caches: authenticators of the original cache tokens for a minute and more. */
 function copyOf({ clusters, contexts, users, currentContext }: AnyKubeConfig): KubeConfig {
   const copy = new KubeConfig();
   copy.loadFromOptions({ clusters, contexts, users, currentContext });

@@ -4,27 +4,26 @@ import { createSecureContext } from 'node:tls';
 import type { ConnectionOptions } from 'node:tls';
 import type { KubeConfig } from '@kubernetes/client-node';
 
-/** Who we are, and whom we trust. */
+/** Credentials of this client, and the CAs that it trusts. */
 export interface Identity {
   /** Authorization, Impersonate-User. */
   headers: Record<string, string>;
   tls: ConnectionOptions;
-  /** Differs when `tls` does. */
+  /** Changes when `tls` changes. */
   tlsFingerprint: string;
 }
 
 /**
- * What a kubeconfig says of identity and trust; files are read and plugins asked for it. How each kind of user is
- * authenticated is KubeConfig's affair.
+ * Reads the identity of a kubeconfig from its files and plugins. KubeConfig implements each kind of authentication.
  *
- * @throws Error when a file cannot be read or a plugin fails; nothing that was read stands in it
+ * @throws Error if a file cannot be read or a plugin fails; the error contains nothing that was read
  */
 export async function identityOf(source: Pick<KubeConfig, 'applyToHTTPSOptions'>): Promise<Identity> {
   const options: RequestOptions & ConnectionOptions = {};
   try {
     await source.applyToHTTPSOptions(options);
   } catch (error) {
-    // Its message quotes what was read: a token, perhaps.
+    // The message quotes the content, which may be a token.
     if (error instanceof SyntaxError) throw new Error('the credential plugin answers with something else than JSON');
     throw error;
   }
@@ -38,16 +37,16 @@ export function sameIdentity(one: Identity, other: Identity): boolean {
 }
 
 /**
- * Files that are being replaced can be read empty, cut off, or a key before its certificate.
+ * Rejects files that are read during their replacement: empty, truncated, or a key that does not match its certificate.
  *
- * @throws Error saying which, when `next` cannot be what was meant to come after `before`
+ * @throws Error that names the problem, if `next` cannot be a complete successor of `before`
  */
 export function refuseHalfWritten(before: Identity, next: Identity): void {
   if (before.headers.Authorization !== undefined && next.headers.Authorization === undefined) {
     throw new Error('the token is gone');
   }
   if (before.tlsFingerprint === next.tlsFingerprint) return;
-  // TLS takes an empty or a cut off file for one with fewer certificates, and would trust nobody then.
+  // TLS treats an empty or truncated file as a file with fewer certificates, and would then trust no server.
   refuseCutOff('certificate-authority', next.tls.ca);
   refuseCutOff('client-certificate', next.tls.cert);
   createSecureContext(next.tls);
@@ -63,7 +62,7 @@ function refuseCutOff(name: string, pem: ConnectionOptions['ca']): void {
 function headersOf({ headers, auth }: RequestOptions): Record<string, string> {
   const found: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers ?? {})) {
-    // A token file may end in a newline, which no header may hold.
+    // A token file may end in a newline, which is not allowed in a header.
     if (value !== undefined && String(value).trim() !== 'Bearer') found[name] = String(value).trim();
   }
   if (typeof auth === 'string') found.Authorization = `Basic ${Buffer.from(auth).toString('base64')}`;

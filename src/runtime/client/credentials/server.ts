@@ -1,14 +1,14 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 
-/** Where the API server is. */
+/** Address of the API server. */
 export interface Server {
   /** 'https://10.96.0.1:443' */
   origin: string;
-  /** '' or '/k8s/clusters/c-1': some gateways serve several clusters below one address. */
+  /** '' or '/k8s/clusters/c-1': some gateways serve several clusters at one address. */
   basePath: string;
 }
 
-/** @throws Error when there is no current cluster, its address cannot be read, or it wants a proxy */
+/** @throws Error if there is no current cluster, its address is invalid, or it requires a proxy */
 export function serverOf(kubeConfig: KubeConfig): Server {
   const cluster = kubeConfig.getCurrentCluster();
   if (cluster === null) throw new Error(`kubeconfig: no cluster for context "${kubeConfig.currentContext}"`);

@@ -4,10 +4,10 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { load } from 'js-yaml';
 
 /**
- * Takes over the `tokenFile` of each user, which client-node's KubeConfig (2.0.1) drops as it reads a kubeconfig. As
- * in client-go, the file goes before a `token` beside it, and a relative path is one from the kubeconfig's directory.
+ * Restores the `tokenFile` of each user, which client-node's KubeConfig (2.0.1) drops when it reads a kubeconfig. As in
+ * client-go, the file takes precedence over a `token`, and a relative path starts at the kubeconfig's directory.
  *
- * @param kubeConfig what was loaded from `file`, or from where loadFromDefault looks when undefined
+ * @param kubeConfig loaded from `file`, or by loadFromDefault if `file` is undefined
  */
 export function takeTokenFiles(kubeConfig: KubeConfig, file: string | undefined): void {
   const tokenFiles = new Map(filesOf(file).flatMap(tokenFilesOf));
@@ -32,7 +32,7 @@ interface KubeConfigText {
   users?: readonly { name: string; user?: { tokenFile?: unknown } | null }[] | null;
 }
 
-/** Name and tokenFile of each user; undefined where a user has none. */
+/** Name and tokenFile of each user; undefined if a user has none. */
 function tokenFilesOf(file: string): [name: string, tokenFile: string | undefined][] {
   const { users } = load(readFileSync(file, 'utf8')) as KubeConfigText;
   return (users ?? []).map(({ name, user }) => {

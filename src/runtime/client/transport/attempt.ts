@@ -7,25 +7,25 @@ import { LinkedAbort } from './linkedAbort.ts';
 import { apiErrorOf } from './status.ts';
 import type { TransportRequest } from './types.ts';
 
-/** Everything one attempt needs. */
+/** Input of one attempt. */
 export interface Attempt {
   request: TransportRequest;
-  /** Asked when the identity is known: changed certificates decide which connection is used. */
+  /** Called when the identity is known, because changed certificates determine the connection. */
   lane: () => Lane;
-  /** Path of the API server itself, where it stands below one: '/k8s/clusters/c-1'. */
+  /** Base path of the API server, such as '/k8s/clusters/c-1'. */
   basePath: string;
   identity: () => Promise<Identity>;
-  /** Until the whole answer is there; for a watch, until its headers are. */
+  /** Deadline for the whole response; for a watch, for its headers. */
   timeoutMs: number;
   clock: Clock;
   /** Aborted on shutdown. */
   closing: AbortSignal;
-  /** Told the HTTP status of the answer. */
+  /** Called with the HTTP status of the response. */
   onStatus: (status: number) => void;
 }
 
 const USER_AGENT = 'traffic-operator';
-/** Silence for less than this proves nothing. */
+/** A shorter silence does not mean that the connection is dead. */
 const SHORTEST_SILENCE_MS = 2_000;
 
 /** The response of one attempt. */
@@ -35,7 +35,7 @@ interface Answer {
   body: AsyncIterable<Uint8Array> & { text(): Promise<string> };
 }
 
-/** Sends a request once and reads the whole answer. @throws ApiError, TransportError, and what the guard throws */
+/** Sends a request once and reads the whole response. @throws ApiError, TransportError, and the guard's error */
 export async function attemptCall(attempt: Attempt): Promise<unknown> {
   const exchange = new Exchange(attempt);
   try {
@@ -46,7 +46,7 @@ export async function attemptCall(attempt: Attempt): Promise<unknown> {
   }
 }
 
-/** Sends a request once and hands out the body as it comes. @throws as attemptCall */
+/** Sends a request once and returns the body as a stream. @throws as attemptCall */
 export async function attemptStream(attempt: Attempt): Promise<AsyncIterable<Uint8Array>> {
   const exchange = new Exchange(attempt);
   try {
@@ -73,12 +73,12 @@ function parse({ method, path }: TransportRequest, text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text);
   } catch {
-    // The parser's message quotes the body, which may hold anything.
+    // The parser's message quotes the body, which may contain secrets.
     throw new TransportError(`${method} ${path}: the answer is not JSON`, { failure: 'garbage' });
   }
 }
 
-/** One request on its way: what can end it from outside, and the error that says which it was. */
+/** One request in progress: the causes that can end it from outside, and the error for each. */
 class Exchange {
   readonly #attempt: Attempt;
   readonly #abort: LinkedAbort;
@@ -101,7 +101,7 @@ class Exchange {
     this.#abort.release();
   }
 
-  /** Resolves when the headers of a good answer are there. */
+  /** Resolves when the headers of a successful response have arrived. */
   async send(): Promise<Answer> {
     const { request, clock, identity, onStatus } = this.#attempt;
     const { headers } = await this.io(this.#abort.race(identity()));
@@ -114,7 +114,7 @@ class Exchange {
     throw apiErrorOf(refusal, body);
   }
 
-  /** Passes a result on and explains a failure. */
+  /** Returns a result and converts a failure to its error. */
   async io<T>(result: Promise<T>): Promise<T> {
     try {
       return await result;
@@ -159,7 +159,7 @@ class Exchange {
     return lane;
   }
 
-  /** Not a byte in all that time, not even for others on this connection: it is dead, and would take them along. */
+  /** If no byte arrived in that time, not even for other requests, the connection is dead: close it for all of them. */
   #replaceIfSilent(): void {
     if (this.#attempt.timeoutMs >= SHORTEST_SILENCE_MS && this.#lane?.bytesReceived === this.#bytesBefore) {
       this.#lane.replace(new Error('the connection was silent'));
@@ -175,7 +175,7 @@ function withQuery({ path, query = {} }: TransportRequest): string {
   return parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
 }
 
-/** An error of several addresses has no message of its own, only a code. */
+/** An error about several addresses has no message, only a code. */
 function briefly(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
   if (error.message !== '') return error.message;

@@ -5,15 +5,16 @@ import { constants, type ClientHttp2Stream } from 'node:http2';
 const CREATED = 'http2.client.stream.created';
 
 /**
- * Makes HTTP/2 requests that are called off end with CANCEL, as RFC 9113 (section 7) has it, instead of NO_ERROR.
+ * Makes cancelled HTTP/2 requests end with CANCEL, as in RFC 9113 (section 7), instead of NO_ERROR.
  *
- * This is not for the server's sake. undici 8.12 calls a request off by `close()` and `destroy()` of its stream in one
- * go, and with NO_ERROR Node 24 keeps the RST_STREAM back until the request's body is written, which the destroyed stream
- * never does: nghttp2 then makes empty DATA frames for ever, in one turn of the event loop, until memory is used up. It
- * takes a request that is called off right as it is sent, as by a SIGTERM. With an error code nothing is kept back.
+ * This avoids an endless loop in this process. undici 8.12 cancels a request with `close()` and `destroy()` of its
+ * stream in one step. With NO_ERROR, Node 24 delays the RST_STREAM until the request's body is written, which the
+ * destroyed stream never does. nghttp2 then creates empty DATA frames forever, within one turn of the event loop, until
+ * memory runs out. It happens to a request that is cancelled while it is being sent, for example by SIGTERM. With an
+ * error code Node does not delay the RST_STREAM.
  */
 export function cancelWhatIsCalledOff(): void {
-  // Process-wide, and once however often it is asked for.
+  // Process-wide; further calls have no effect.
   unsubscribe(CREATED, onCreated);
   subscribe(CREATED, onCreated);
 }

@@ -19,26 +19,28 @@ export interface ConnectionsOptions {
   clock: Clock;
   metrics?: TransportMetrics | undefined;
   drainMs: number;
-  /** How often an HTTP/2 connection is looked at for silence. */
+  /** Interval of the check for silent HTTP/2 connections. */
   checkMs: number;
   onSilent: (error: Error) => void;
 }
 
 /** TCP and TLS handshake together. */
 const DIAL_TIMEOUT_MS = 10_000;
-/** Before TCP's own keep-alive asks; client-go's value. */
+/** Idle time before the first TCP keep-alive probe; client-go's value. */
 const TCP_KEEP_ALIVE_MS = 30_000;
-/** That many looks in a row without a byte are a dead connection. Looks, not time: a process that was stopped for a
- * while must not take its own silence for the server's. */
+/**
+ * A connection without a received byte in this many checks in a row is dead. It counts checks, not time, so that a
+ * process that was itself stopped does not blame the server.
+ */
 const SILENT_LOOKS = 3;
 
-/** The sockets of one lane: dials, counts and watches over them. */
+/** Dials, counts and monitors the sockets of one lane. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Set<net.Socket>();
   #dialling: { socket: net.Socket; since: number } | undefined;
   #bytesOfClosed = 0;
-  /** Dials of this lane follow one another. */
+  /** Serializes the dials of this lane. */
   #turn = Promise.resolve();
   #closed = false;
 
@@ -52,12 +54,12 @@ export class Connections {
     return bytes;
   }
 
-  /** For how many milliseconds a connection has been being made; 0 when none is. */
+  /** Duration of the current connection attempt in milliseconds; 0 if there is none. */
   dialledFor(): number {
     return this.#dialling === undefined ? 0 : this.#options.clock.monotonic() - this.#dialling.since;
   }
 
-  /** Ends all there are and makes no more. */
+  /** Closes all connections and opens no more. */
   close(error: Error): void {
     this.#closed = true;
     this.destroy(error);
@@ -67,7 +69,7 @@ export class Connections {
     for (const socket of this.#open) socket.destroy(error);
   }
 
-  /** A connector for undici. With `single`, HTTP/2 is required and the connection before is closed first. */
+  /** A connector for undici. With `single` it requires HTTP/2 and closes the previous connection first. */
   connector(single: boolean): buildConnector.connector {
     return (target, callback) => {
       const dial = (): void => {
@@ -75,7 +77,7 @@ export class Connections {
           if (this.#closed) throw new Error('closed');
           this.#dial(target, single, callback);
         } catch (error) {
-          // Closed meanwhile, or certificates that TLS cannot read.
+          // Closed in the meantime, or TLS cannot read the certificates.
           callback(error instanceof Error ? error : new Error(String(error)), null);
         }
       };
@@ -84,7 +86,7 @@ export class Connections {
     };
   }
 
-  /** Waits for the connection before to end: watches on it are cut (they resume), calls get time to finish. */
+  /** Waits for the end of the previous connection: cuts its watches, which resume, and lets its calls finish. */
   async #vacate(): Promise<void> {
     const { clock, name, drainMs } = this.#options;
     const old = [...this.#open];
@@ -118,7 +120,7 @@ export class Connections {
       settled = true;
     };
     socket.once(secure ? 'secureConnect' : 'connect', () => this.#connected(socket, single, settle));
-    // The last error listener: undici takes its own away before the socket is done failing.
+    // Keeps an error listener: undici removes its own before the socket has emitted its last error.
     socket.on('error', (error: Error) => settle(error, null));
     socket.once('close', () => {
       this.#bytesOfClosed += socket.bytesRead;
@@ -129,7 +131,7 @@ export class Connections {
 
   #connectTls(target: buildConnector.Options, single: boolean): tls.TLSSocket {
     const options = this.#options.tls();
-    // A server name that is an address is not allowed in TLS; Node checks the certificate against the host then.
+    // TLS does not allow an address as server name; Node then checks the certificate against the host.
     const name = options.servername ?? (net.isIP(target.hostname) === 0 ? target.hostname : undefined);
     return tls.connect({
       ...options,

@@ -1,6 +1,6 @@
 import type { TransportRequest } from './types.ts';
 
-/** A request in Kubernetes' words, for metrics: few different values, no names of objects. */
+/** Verb and resource of a request, for metrics: low cardinality, without names of objects. */
 export interface RequestDescription {
   verb: string;
   /** 'nodes', 'deployments.apps', 'trafficwatches.traffic.example.com/status', or '/version'. */
@@ -9,7 +9,7 @@ export interface RequestDescription {
 
 const VERBS = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' } as const;
 
-/** Says which verb on which resource a request is, as the API server's own metrics would. */
+/** Verb and resource of a request, as in the API server's own metrics. */
 export function describeRequest({ method, path, query }: TransportRequest): RequestDescription {
   const { resource, named } = resourceOf(path);
   if (method !== 'GET') return { verb: VERBS[method], resource };

@@ -1,11 +1,11 @@
-/** Gives the place back; a second call does nothing. */
+/** Releases the slot; a second call has no effect. */
 export type Release = () => void;
 
 interface Waiter {
   admit: () => void;
 }
 
-/** At most `limit` at once; whoever came first goes first. */
+/** A semaphore with `limit` slots, first come, first served. */
 export class InFlight {
   readonly #limit: number;
   #taken = 0;
@@ -19,7 +19,7 @@ export class InFlight {
     return this.#waiting.length;
   }
 
-  /** Resolves with a place, or with undefined once `signal` is aborted. */
+  /** Resolves with the release function of a slot, or with undefined once `signal` is aborted. */
   acquire(signal: AbortSignal): Promise<Release | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
     if (this.#taken < this.#limit) return Promise.resolve(this.#take());

@@ -6,15 +6,15 @@ import { cancelWhatIsCalledOff } from './cancel.ts';
 import { Connections, Http1OnlyError } from './connections.ts';
 import type { ConnectionLane, TransportMetrics } from './types.ts';
 
-/** What is sent. */
+/** One HTTP request. */
 export interface LaneRequest {
   method: Dispatcher.HttpMethod;
-  /** With its query. */
+  /** Includes the query. */
   path: string;
   headers: Record<string, string>;
   body?: string;
   signal: AbortSignal;
-  /** Called as the request is about to be written: from then on it may have reached the server. */
+  /** Called right before the request is written. From then on it may have reached the server. */
   onStart: () => void;
 }
 
@@ -22,37 +22,37 @@ export interface LaneOptions {
   name: ConnectionLane;
   /** 'https://10.96.0.1:443' */
   origin: string;
-  /** Asked at each dial, so that a new connection uses the newest certificates. */
+  /** Called at each dial, so that a new connection uses the newest certificates. */
   tls: () => ConnectionOptions;
   clock: Clock;
   metrics?: TransportMetrics | undefined;
-  /** How long calls on a connection that is being retired may take to end. */
+  /** Time for calls to finish on a connection that is being replaced. */
   drainMs: number;
-  /** How often a PING asks whether the server is there; three without a byte in return mean that it is not. */
+  /** Interval of PINGs. After three PINGs without a byte in return the connection counts as dead. */
   pingIntervalMs: number;
 }
 
-/** Longer than any pause between two passes: a connection is kept between them. */
+/** Longer than any pause between two passes, so that connections stay open between passes. */
 const KEEP_ALIVE_MS = 300_000;
 /** kube-apiserver's default for streams on one connection (--http2-max-streams-per-connection). */
 const MAX_STREAMS = 100;
-/** Enough for the calls that may be under way, and for any number of watches. */
+/** Enough for all concurrent calls and for any number of watches. */
 const HTTP1_CONNECTIONS = { call: 16, lease: 2, watch: null };
 
 /**
- * One HTTP/2 connection to the API server, dialled when needed and replaced when it breaks, goes silent or its
- * certificates change. Never two at once: a new one is dialled when the old one is closed.
+ * One HTTP/2 connection to the API server. It is dialled when needed, and replaced when it breaks, goes silent or its
+ * certificates change. A lane never has two connections: it dials a new one after the old one is closed.
  *
- * A server without HTTP/2 (plain http, a proxy that does not offer it) cannot be served by three connections, since
- * each watch occupies one: there, and only there, a lane is a pool of HTTP/1.1 connections. There are no PINGs either, so
- * that a watch that went silent is only noticed by TCP's keep-alive, or at its own end.
+ * Without HTTP/2 (plain http, or a proxy without HTTP/2) each watch occupies a connection. Only then a lane is a pool
+ * of HTTP/1.1 connections. HTTP/1.1 has no PINGs, so only TCP's keep-alive, or the end of the watch, reveals a silent
+ * watch.
  */
 export class Lane {
   readonly #options: LaneOptions;
   readonly #connections: Connections;
   #http1: boolean;
   #dispatcher: Dispatcher | undefined;
-  /** Retired, with calls under way. */
+  /** Replaced connections with calls in progress. */
   readonly #draining = new Set<Client>();
   #closed = false;
 
@@ -67,7 +67,7 @@ export class Lane {
     });
   }
 
-  /** Sends one request; resolves when the headers of the response are there. */
+  /** Sends one request; resolves when the response headers have arrived. */
   async request(request: LaneRequest): Promise<Dispatcher.ResponseData> {
     try {
       return await this.#send(request);
@@ -81,28 +81,28 @@ export class Lane {
     }
   }
 
-  /** Bytes received so far over all connections of this lane: the same number later means silence in between. */
+  /** Bytes received so far over all connections of this lane. An unchanged number means silence. */
   get bytesReceived(): number {
     return this.#connections.bytesReceived;
   }
 
-  /** Cuts the connection now; what is under way fails with `error`. The next request dials anew. */
+  /** Closes the connection now. Requests in progress fail with `error`; the next request opens a new connection. */
   replace(error: Error): void {
     this.#retire((old) => old.destroy(error));
     this.#connections.destroy(error);
   }
 
-  /** Cuts a connection attempt that has been under way for more than `ms`: a fresh one may get through. */
+  /** Aborts a connection attempt that is older than `ms`, because a new attempt may succeed. */
   replaceStuckDial(ms: number, error: Error): void {
     if (this.#connections.dialledFor() > ms) this.replace(error);
   }
 
-  /** Uses a new connection from now on; what is under way on the old one ends there. */
+  /** Uses a new connection from now on. Requests in progress finish on the old one. */
   rotate(): void {
     this.#retire((old) => (this.#isBusy(old) ? this.#drain(old) : old.close()));
   }
 
-  /** True while calls end on a connection that was retired: a new one would have to wait for them. */
+  /** True while calls finish on a replaced connection; a new connection has to wait for them. */
   get isDraining(): boolean {
     return this.#draining.size > 0;
   }
@@ -118,7 +118,7 @@ export class Lane {
   #send({ onStart, body, ...request }: LaneRequest): Promise<Dispatcher.ResponseData> {
     if (this.#closed) return Promise.reject(new Error('closed'));
     this.#dispatcher ??= this.#createDispatcher();
-    // Deadlines are the caller's: undici's own would also end watches that have nothing to tell.
+    // The caller sets deadlines: undici's own would also end idle watches.
     const options = { ...request, body: body ?? null, headersTimeout: 0, bodyTimeout: 0 };
     const noted = this.#dispatcher.compose(
       (dispatch) => (dispatched, handler) => dispatch(dispatched, notingStart(handler, onStart)),
@@ -155,12 +155,12 @@ export class Lane {
   #retire(end: (dispatcher: Dispatcher) => Promise<unknown>): void {
     const old = this.#dispatcher;
     this.#dispatcher = undefined;
-    // What it was doing is told to whoever waits for it; its end interests nobody.
+    // Pending requests reject by themselves; the result of closing is irrelevant.
     if (old !== undefined) end(old).catch(() => undefined);
   }
 }
 
-/** The handler, telling when its request is about to be written. */
+/** Wraps the handler to report when its request is about to be written. */
 function notingStart(handler: Dispatcher.DispatchHandler, onStart: () => void): Dispatcher.DispatchHandler {
   return {
     onRequestStart(controller, context: unknown) {

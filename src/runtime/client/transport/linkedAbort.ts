@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../process/clock.ts';
 
 /**
- * A signal that is aborted when one of several is, or when time is up, and lets go of them when it is no longer
- * needed: listeners left on a signal that lives as long as the process would pile up.
+ * A signal that is aborted when one of several signals is aborted, or at a timeout. `release` removes its listeners,
+ * which would otherwise accumulate on signals that live as long as the process.
  */
 export class LinkedAbort {
   readonly #controller = new AbortController();
@@ -10,7 +10,7 @@ export class LinkedAbort {
   readonly #deadline: Timer;
   #expired = false;
 
-  /** @param onExpired called when time is up, after the signal was aborted */
+  /** @param onExpired called at the timeout, after the signal was aborted */
   constructor(
     sources: readonly (AbortSignal | undefined)[],
     options: { clock: Clock; timeoutMs: number; onExpired?: () => void },
@@ -31,17 +31,17 @@ export class LinkedAbort {
     return this.#controller.signal;
   }
 
-  /** True when it was time that ended it. */
+  /** True if the timeout aborted the signal. */
   get expired(): boolean {
     return this.#expired;
   }
 
-  /** Aborts it, for a reason of the caller's. */
+  /** Aborts the signal on behalf of the caller. */
   abort(): void {
     this.#abort();
   }
 
-  /** From now on only the other signals count. */
+  /** Cancels the timeout; the other signals still count. */
   endDeadline(): void {
     this.#deadline.cancel();
   }
@@ -51,7 +51,7 @@ export class LinkedAbort {
     for (const source of this.#sources) source.removeEventListener('abort', this.#abort);
   }
 
-  /** The promise's outcome, or a rejection as soon as the signal is aborted. */
+  /** Settles like the promise, or rejects as soon as the signal is aborted. */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const leave = (): void => reject(new Error('aborted'));

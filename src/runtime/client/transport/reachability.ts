@@ -3,22 +3,22 @@ import { ApiError } from '../errors.ts';
 
 export interface ReachabilityOptions {
   clock: Clock;
-  /** Asks the server something that costs nothing. Rejects when it does not answer in time. */
+  /** Sends a cheap request. Rejects if there is no response in time. */
   probe: () => Promise<unknown>;
-  /** Called when a probe was answered. */
+  /** Called when a probe got a response. */
   onAnswer: () => void;
 }
 
-/** From one probe to the next. A server that is back is found after 3 s at most, which leaves 2 s to catch up. */
+/** Interval of probes. A recovered server is noticed after at most 3 s, which leaves 2 s to catch up. */
 const PROBE_INTERVAL_MS = 3_000;
 
-/** Says when the API server answers again: one probe at a time, however many ask. */
+/** Detects when the API server responds again. All callers share one probe at a time. */
 export class Reachability {
   readonly #options: ReachabilityOptions;
   #waiting = new Set<() => void>();
   #probing = false;
   #lastProbe = -Infinity;
-  /** Whether the last probe had no answer, and how many had none so far. */
+  /** Whether the last probe got no response, and the number of such probes so far. */
   #isDown = false;
   #failures = 0;
   readonly #end = new AbortController();
@@ -28,9 +28,9 @@ export class Reachability {
   }
 
   /**
-   * Resolves once a probe that began after this call was answered, or `signal` is aborted.
+   * Resolves once a probe that started after this call got a response, or `signal` is aborted.
    *
-   * @returns whether there was an outage: some probe since this call had no answer, or the last one before it had none
+   * @returns whether there was an outage: a probe since this call, or the last one before it, got no response
    */
   whenReachable(signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);
@@ -47,7 +47,7 @@ export class Reachability {
     });
   }
 
-  /** Lets everybody go on, whether or not the server answers, and asks no more. */
+  /** Resolves all waiting callers and stops probing. */
   close(): void {
     this.#end.abort();
     for (const done of [...this.#waiting]) done();
@@ -77,7 +77,7 @@ export class Reachability {
   }
 }
 
-/** A refusal is an answer too, unless it says that the server, or a proxy before it, is not up yet. */
+/** An error status is a response too, unless it means that the server, or a proxy in front of it, is not up yet. */
 async function answers(probe: () => Promise<unknown>): Promise<boolean> {
   try {
     await probe();

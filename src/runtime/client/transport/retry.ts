@@ -1,29 +1,29 @@
 import { ApiError, TransportError } from '../errors.ts';
 import type { TransportRequest } from './types.ts';
 
-/** First pause between two attempts of a call, milliseconds; doubles each time. */
+/** First pause between two attempts of a call, milliseconds; it doubles each time. */
 const FIRST_PAUSE_MS = 250;
-/** Longest pause: a server that comes back is found within about this time. */
+/** Longest pause: about the time until a recovered server is noticed. */
 const LONGEST_PAUSE_MS = 4_000;
 
-/** Answers that another attempt may change. */
+/** Status codes that may change with another attempt. */
 const TRANSIENT_STATUS = new Set([429, 500, 502, 503, 504]);
 
 /**
  * How long to wait before the next attempt, or undefined when the error is final.
  *
- * | what happened                         | repeatable request | other (POST, JSON patch) |
- * |---------------------------------------|--------------------|--------------------------|
- * | never sent                            | again              | again                    |
- * | sent, no answer (lost, deadline)      | again              | no: it may have happened |
- * | 429                                   | again              | again: it was turned away |
- * | 503 with Retry-After                  | again              | again: it was turned away |
- * | 500, 502, 503, 504                    | again              | no                       |
- * | any other answer, called off          | no                 | no                       |
+ * | result of the attempt                 | idempotent request | other (POST, JSON patch)      |
+ * |---------------------------------------|--------------------|-------------------------------|
+ * | never sent                            | retry              | retry                         |
+ * | sent, no response (lost, deadline)    | retry              | no: it may have been executed |
+ * | 429                                   | retry              | retry: it was not executed    |
+ * | 503 with Retry-After                  | retry              | retry: it was not executed    |
+ * | 500, 502, 503, 504                    | retry              | no                            |
+ * | any other response, cancelled         | no                 | no                            |
  *
- * @param attempt how many attempts there were, from 1
- * @param random 0 to 1: the pause is between half and the whole of its nominal length, so that callers who failed
- *   together do not come back together. A Retry-After is a lower bound instead.
+ * @param attempt number of attempts so far, from 1
+ * @param random 0 to 1: the pause is between half and all of its nominal length, so that callers that failed together
+ *   do not retry together. A Retry-After is a lower bound instead.
  */
 export function retryPause(
   error: unknown,
@@ -50,8 +50,8 @@ function mayRepeat(error: unknown, request: TransportRequest): boolean {
 }
 
 /**
- * True when sending it twice is the same as once. Apply and merge patches say what shall be; a PUT carries the
- * resource version it replaces, so that a second one is refused (409); a DELETE's second answer is 404.
+ * True if sending the request twice has the same effect as once. Apply and merge patches describe the desired state. A
+ * PUT contains the resource version that it replaces, so a second PUT gets 409. A second DELETE gets 404.
  */
 function isRepeatable({ method, contentType }: TransportRequest): boolean {
   return method === 'PATCH' ? contentType !== 'application/json-patch+json' : method !== 'POST';
@@ -61,7 +61,7 @@ function isRepeatable({ method, contentType }: TransportRequest): boolean {
  * Reads a Retry-After header: seconds or an HTTP date (RFC 9110, section 10.2.3).
  *
  * @param now wall clock, milliseconds since 1970
- * @returns milliseconds from now, not below 0; undefined when there is none or it makes no sense
+ * @returns milliseconds from now, at least 0; undefined if the header is absent or invalid
  */
 export function parseRetryAfter(header: string | string[] | undefined, now: number): number | undefined {
   const text = (Array.isArray(header) ? header[0] : header)?.trim();

@@ -3,7 +3,7 @@ import type { StatusCause } from '../errors.ts';
 import { parseRetryAfter } from './retry.ts';
 import type { TransportRequest } from './types.ts';
 
-/** The part of metav1.Status that is read. */
+/** The used part of metav1.Status. */
 export interface Status {
   kind?: string;
   code?: number;
@@ -12,32 +12,34 @@ export interface Status {
   details?: { retryAfterSeconds?: number; causes?: StatusCause[] };
 }
 
-/** A message names what is wrong at its beginning; the rest of a very long one helps nobody. */
+/** Limit of a message, in characters. A message names the problem at its start. */
 const LONGEST_MESSAGE = 1_000;
 
-/** What an ApiError is made of besides a Status. */
+/** The parts of an ApiError besides the Status. */
 export interface Refusal {
   request: TransportRequest;
   status: number;
   retryAfter?: string | string[] | undefined;
-  /** Wall clock, for a Retry-After that is a date. */
+  /** Wall clock, for a Retry-After with a date. */
   now: number;
 }
 
 /**
- * What a server-side apply is refused with when the object does not fit the schema of its kind: no Status of its own,
- * so that it comes as 500 (https://github.com/kubernetes/kubernetes/issues/139253). Asked again it is refused again.
+ * The message of a server-side apply whose object does not match the schema of its kind. The API server sends it as a
+ * 500 (https://github.com/kubernetes/kubernetes/issues/139253). A retry would fail again.
  */
 const DOES_NOT_FIT_SCHEMA = ['failed to create typed patch object ', 'failed to convert new object '];
-/** What etcd says to an object of more than --max-request-bytes, 1.5 MiB by default; passed on as 500, too. */
+/**
+ * etcd's message for an object above --max-request-bytes, 1.5 MiB by default; the API server sends it as a 500, too.
+ */
 const TOO_LARGE_FOR_ETCD = 'etcdserver: request is too large';
 
-/** The error for an answer of 300 and above. `body` is only read when it is a Status. */
+/** The error for a response of 300 and above. `body` is used only if it is a Status. */
 export function apiErrorOf(refusal: Refusal, body: string): ApiError {
   return errorOfStatus(refusal, parseStatus(body));
 }
 
-/** The error for a Status, as an ERROR event of a watch carries one. */
+/** The error for a Status, for example from an ERROR event of a watch. */
 export function errorOfStatus({ request, status, retryAfter, now }: Refusal, answer: Status): ApiError {
   const seconds = answer.details?.retryAfterSeconds;
   const retryAfterMs = parseRetryAfter(retryAfter, now) ?? (seconds ? seconds * 1000 : undefined);
@@ -54,7 +56,7 @@ export function errorOfStatus({ request, status, retryAfter, now }: Refusal, ans
   });
 }
 
-/** What a 500 is that would be the answer to the same request again. */
+/** The actual status code of a 500 that a retry would get again. */
 function finalRefusal(message: string): { status: number; reason: string } | undefined {
   if (DOES_NOT_FIT_SCHEMA.some((words) => message.startsWith(words))) return { status: 400, reason: 'BadRequest' };
   if (message.includes(TOO_LARGE_FOR_ETCD)) return { status: 413, reason: 'RequestEntityTooLarge' };
@@ -66,7 +68,7 @@ function parseStatus(body: string): Status {
     const answer = JSON.parse(body) as Status | null;
     return answer?.kind === 'Status' ? answer : {};
   } catch {
-    // A proxy's page, or nothing: the code says all there is.
+    // The page of a proxy, or nothing: only the code is useful.
     return {};
   }
 }

@@ -3,12 +3,12 @@ import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../process/logger.ts';
 
 /**
- * Which connection a call goes over. `lease` has a connection of its own, a 5 s deadline, no retries, and does not
- * wait behind the other calls: leadership must not be lost because the operator is busy.
+ * The connection of a call. `lease` has its own connection, a deadline of 5 s and no retries, and does not wait for
+ * other calls, so that a busy operator does not lose leadership.
  */
 export type Lane = 'shared' | 'lease';
 
-/** One call, or one watch. */
+/** A call or a watch. */
 export interface TransportRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Absolute path on the API server, already escaped. */
@@ -16,47 +16,48 @@ export interface TransportRequest {
   query?: Record<string, string | number | boolean | undefined>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Of the body; 'application/json' unless told. Decides whether a PATCH can be repeated. */
+  /** Content type of the body; default: 'application/json'. It decides whether a PATCH can be retried. */
   contentType?: string;
   accept?: string;
   signal?: AbortSignal;
   lane?: Lane;
-  /** Asked right before every attempt; what it throws ends the call, and nothing is sent. */
+  /** Called right before every attempt. If it throws, nothing is sent and the call rejects with its error. */
   guard?: () => void;
-  /** False: one attempt only, for a caller with a pace of its own. */
+  /** False: only one attempt, for a caller with its own retries. */
   retry?: boolean;
 }
 
-/** The way to one API server. */
+/** Connection to one API server. */
 export interface Transport {
   /**
-   * One call, repeated while that is safe and in time. Resolves with the parsed JSON body.
+   * Sends one call and retries it while that is safe and the deadline allows it. Resolves with the parsed JSON body.
    *
-   * @throws ApiError when the server refused; TransportError when there was no answer
+   * @throws ApiError if the server rejected the call; TransportError if there was no response
    */
   request<R>(request: TransportRequest): Promise<R>;
   /**
-   * Opens a watch. Resolves when the response's headers are there (10 s at most); from then on there is no deadline,
-   * and it takes none of the 16 places. Not retried. Iterating throws a TransportError when the connection is lost.
+   * Opens a watch. Resolves when the response headers have arrived (at most 10 s). After that there is no deadline, and
+   * the watch does not count towards `maxInFlight`. No retry. Iterating throws TransportError if the connection is
+   * lost.
    */
   stream(request: TransportRequest): Promise<AsyncIterable<Uint8Array>>;
   /**
-   * Resolves when the API server answers again, or when `signal` is aborted: never rejects. However many wait, one
-   * probe is under way, every 3 s at most.
+   * Resolves when the API server responds again, or when `signal` is aborted. Never rejects. All callers share one
+   * probe, sent at most every 3 s.
    *
-   * @returns whether there was an outage: false where the first probe was answered
+   * @returns whether there was an outage: false if the first probe got a response
    */
   whenReachable(signal?: AbortSignal): Promise<boolean>;
   /** Ends every call and watch with a TransportError ('aborted') and closes the connections. */
   close(): Promise<void>;
 }
 
-/** What a transport tells of itself; implemented over prom-client elsewhere. */
+/** Metrics of a transport. src/runtime/manager/metrics.ts implements them with prom-client. */
 export interface TransportMetrics {
   /**
-   * An attempt ended. `code` is the HTTP status, or 'connection', 'deadline', 'aborted', 'garbage' when there was no
-   * answer that could be understood, or 'refused' by the request's own guard; `verb` as Kubernetes has it (get, list,
-   * watch, create, update, patch, delete).
+   * An attempt ended. `code` is the HTTP status. Without a valid response it is 'connection', 'deadline', 'aborted' or
+   * 'garbage', or 'refused' by the request's own guard. `verb` is the Kubernetes verb (get, list, watch, create,
+   * update, patch, delete).
    */
   attemptEnded(labels: { verb: string; resource: string; code: string }, seconds: number): void;
   connectionOpened(lane: ConnectionLane): void;
@@ -71,17 +72,17 @@ export interface TransportOptions {
   logger: Logger;
   metrics?: TransportMetrics;
   clock?: Clock;
-  /** Deadline of one attempt, and of a watch's headers. 10 s unless told. */
+  /** Deadline of one attempt, and of a watch's headers; default: 10 s. */
   attemptTimeoutMs?: number;
-  /** Deadline of a call with its retries and its wait for a free place. 30 s unless told. */
+  /** Deadline of a call including retries and the wait for a free slot; default: 30 s. */
   callTimeoutMs?: number;
-  /** Calls under way at once; watches and the lease lane are not counted. 16 unless told. */
+  /** Maximum of concurrent calls, without watches and the lease lane; default: 16. */
   maxInFlight?: number;
   /**
-   * How often a PING asks whether the server is there; 5 s unless told. Three without a byte in return mean that it is
-   * not: 15 s, where client-go takes up to 45 (ReadIdleTimeout 30 s, PingTimeout 15 s).
+   * Interval of HTTP/2 PINGs; default: 5 s. After three PINGs without a byte in return, 15 s, the connection counts as
+   * dead. client-go takes up to 45 s (ReadIdleTimeout 30 s, PingTimeout 15 s).
    */
   pingIntervalMs?: number;
-  /** How often files with certificates and tokens are looked at when no call does it. 10 s unless told. */
+  /** Interval of checking certificate and token files when there are no calls; default: 10 s. */
   credentialsIntervalMs?: number;
 }
