@@ -13,66 +13,68 @@ import type { Transport } from '../client/transport/types.ts';
 
 export type { InformerEvent, Lister } from './store.ts';
 
-/** A cache of one kind, kept current by a watch. */
+/** A cache of one kind that a watch keeps current. */
 export interface Informer<T extends KubeObject> {
   readonly resource: Resource<T>;
-  /** True once everything there was at the start is in the cache and was given to the subscribers. */
+  /** True once all initial objects are in the cache and were delivered to the subscribers. */
   readonly synced: boolean;
   readonly lister: Lister<T>;
   /**
-   * The API server's no to the last list or watch, for as long as it stands: until then the cache is as old as that, if
-   * it was ever filled. A 403's `detail` names verb and resource; a 404 says that the API server does not serve the
-   * resource, such as one whose CRD is not installed.
+   * The rejection of the last list or watch, until one succeeds. While it is set, the cache is stale, or empty if it was
+   * never filled. The `detail` of a 403 names verb and resource. A 404 means that the API server does not serve the
+   * resource, for example because its CRD is not installed.
    */
   readonly refusal: ApiError | undefined;
-  /** Resolves when synced or refused for the first time, or when `signal` is aborted: never rejects. */
+  /** Resolves when synced or first rejected (403 or 404), or when `signal` is aborted. Never rejects. */
   whenSyncedOrRefused(signal?: AbortSignal): Promise<void>;
-  /** Resolves when synced, or when `signal` is aborted: never rejects. */
+  /** Resolves when synced, or when `signal` is aborted. Never rejects. */
   whenSynced(signal?: AbortSignal): Promise<void>;
   /**
-   * Calls `listener` for every change, first with an add for each object that is there. The cache has changed when it
-   * is called. What it throws is counted and logged, and what it threw at is told to it again, until it takes it or the
-   * object is gone. Returns the function that ends the subscription.
+   * Calls `listener` for every change, after the cache has changed. It starts with an add for each cached object. If
+   * the listener throws, the error is counted and logged, and the event is delivered again until it succeeds or the
+   * object is deleted. Returns a function that ends the subscription.
    */
   subscribe(listener: (event: InformerEvent<T>) => void): () => void;
-  /** Lists and watches until `signal` is aborted, whatever happens: never rejects. */
+  /** Lists and watches until `signal` is aborted. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** What informers tell of themselves. */
+/** Metrics of informers. */
 export interface ReflectorMetrics extends WatchMetrics {
   /** A subscriber threw. */
   listenerFailed(resource: string): void;
-  /** How many objects there are. */
+  /** Number of cached objects. */
   objects(resource: string, count: number): void;
 }
 
 export interface InformerOptions<T extends KubeObject> {
   transport: Transport;
   resource: Resource<T>;
-  /** Without it: all namespaces. */
+  /** Default: all namespaces. */
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
-  /** Asks for metadata only: objects then have apiVersion, kind and metadata, of the kind itself. */
+  /** Requests only metadata: objects then have apiVersion, kind and metadata, with the kind of the resource. */
   metadataOnly?: boolean | undefined;
-  /** Drops what nobody reads, before the object is kept. May change what it is given. Metadata's name, namespace and
-   * resourceVersion must stay. */
+  /**
+   * Drops unused parts of an object before it is stored. It may change its argument. The metadata's name, namespace and
+   * resourceVersion must stay.
+   */
   transform?: ((object: T) => T) | undefined;
   indexes?: IndexFunctions<T> | undefined;
-  /** Called when `refusal` comes to be, is another one, or is over. */
+  /** Called when `refusal` is set, changes, or ends. */
   onRefusal?: (() => void) | undefined;
   logger: Logger;
   metrics?: ReflectorMetrics | undefined;
   clock?: Clock | undefined;
 }
 
-/** Makes an informer; nothing is asked before `run`. */
+/** Creates an informer. It sends no request before `run`. */
 export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
   return new StoreInformer(options);
 }
 
-/** A transform: drops the record of who set which field, often half of an object. */
+/** A transform that drops managedFields, often half of an object. */
 export function withoutManagedFields<T extends KubeObject>(object: T): T {
   if (object.metadata !== undefined) delete object.metadata.managedFields;
   return object;
@@ -86,7 +88,7 @@ class StoreInformer<T extends KubeObject> implements Informer<T> {
   #subscriptions: readonly Subscription<T>[] = [];
   #synced = false;
   #refusal: ApiError | undefined;
-  /** Who waits until `isOver`. */
+  /** Callers that wait until `isOver`. */
   #waiting: { isOver: () => boolean; done: () => void }[] = [];
 
   constructor(options: InformerOptions<T>) {

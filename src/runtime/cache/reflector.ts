@@ -8,54 +8,54 @@ import type { KubeObject } from '../client/resource.ts';
 
 export type { ListKind, ReflectorOptions, ReflectorTarget, WatchEnd, WatchMetrics } from './reflector/types.ts';
 
-/** From one watch to the next, whatever happens. */
+/** Minimum time between the starts of two watches. */
 const PACE_MS = 1_000;
-/** A watch that was open this long was healthy: the next failure is a first one. */
+/** A watch that was open this long was healthy: the next failure counts as the first. */
 const HEALTHY_MS = 60_000;
-/** That many failures to go on from where we were: list again, perhaps the version is the trouble. */
+/** After this many failures to resume from a version, list again: the version may be the cause. */
 const MAX_RESUMES = 3;
 /**
- * A server that is back answers 503, 429 or 410 until all of it has started, however many times in a row, and is to be
- * caught up with within 5 s of that: for so long after an outage, pauses do not grow further.
+ * A restarted server returns 503, 429 or 410, any number of times, until it has started completely. Caches must be
+ * current within 5 s after that, so pauses do not grow for this long after an outage.
  */
 const STARTING_MS = 30_000;
 const LONGEST_WHILE_STARTING_MS = 2_000;
-/** A compaction is news to all watches at once: their lists are drawn from so long a time. */
+/** A compaction ends all watches at once: their lists start at random times within this period. */
 const RELIST_SPREAD_MS = 1_000;
 const FIRST_RECONNECT_MS = 500;
 const LONGEST_RECONNECT_MS = 4_000;
-/** Answered errors that say nothing about the version: wrong credentials, missing rights, too busy. */
+/** Error responses that do not concern the version: wrong credentials, missing rights, too busy. */
 const NOT_ABOUT_THE_VERSION = new Set([401, 403, 408, 429]);
 
 /**
- * Keeps a target equal to what the API server has, to the semantics of client-go's Reflector.
+ * Keeps a target equal to the state of the API server, with the semantics of client-go's Reflector.
  *
  * | a list or watch ended with          | then                                                        |
  * |-------------------------------------|-------------------------------------------------------------|
- * | the server closing it               | watch from the last version                                 |
- * | 410, as status or as ERROR event    | one new list, at a random moment of the next second; for    |
+ * | a close by the server               | watch from the last version                                 |
+ * | 410, as status or as ERROR event    | one new list, at a random time within the next second; from |
  * |                                     | the second time in a row after an exponential pause         |
  * | 400 or 422 to a watch-list          | list in pages, now and later                                |
- * | a watch-list that has no end        | list in pages, this time                                    |
- * | any other answered error, bad line  | watch from the last version, after an exponential pause     |
+ * | a watch-list without an end         | list in pages, this time                                    |
+ * | any other error response, bad line  | watch from the last version, after an exponential pause     |
  * | ... for the third time in a row     | one new list                                                |
  * | no connection                       | wait for the shared probe, then watch from the last version |
  *
- * Exponential pauses are 2 s at most in the first 30 s after an outage that the watch met.
+ * Exponential pauses are at most 2 s in the first 30 s after an outage of this watch.
  */
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #name: string;
   readonly #backoff = new Backoff();
-  /** Apart, since a list follows a 410 at once, whatever else failed before it. */
+  /** A separate backoff: a list follows a 410 at once, whatever failed before. */
   readonly #relistBackoff = new Backoff();
-  /** When the last outage ended. */
+  /** End of the last outage, monotonic milliseconds. */
   #backSince = -Infinity;
   #version: string | undefined;
-  /** How lists are made, and how the next one is. */
+  /** The way of listing, and the way of the next list. */
   #listKind: ListKind = 'watch-list';
   #nextListKind: ListKind = 'watch-list';
-  /** Failures in a row to go on from a version, and to keep a connection. */
+  /** Consecutive failures to resume from a version, and to keep a connection. */
   #resumes = 0;
   #reconnects = 0;
 
@@ -64,13 +64,13 @@ export class Reflector<T extends KubeObject> {
     this.#name = resourceName(options.selection.resource);
   }
 
-  /** Lists and watches until `signal` is aborted, whatever happens: never rejects. */
+  /** Lists and watches until `signal` is aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
       const begun = clock.monotonic();
       const end = await this.#round(signal);
-      // No watch was begun where watch-lists are refused, and that happens once.
+      // A rejected watch-list started no watch, and that happens only once.
       if (end !== 'refused') await clock.sleep(begun + PACE_MS - clock.monotonic(), signal);
     }
   }
@@ -137,7 +137,7 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** Within a second the first time; a server for which every version is too old gets pauses. */
+  /** The first list starts within a second. If the server rejects every version as too old, lists back off. */
   async #listAgain(signal: AbortSignal): Promise<void> {
     this.#version = undefined;
     const isFirst = this.#relistBackoff.isFresh;
@@ -163,9 +163,9 @@ export class Reflector<T extends KubeObject> {
 
   async #reconnect(signal: AbortSignal): Promise<void> {
     const { clock, transport } = this.#options;
-    // Without an outage the server answers, and only the watch broke.
+    // Without an outage the server responds, and only the watch broke.
     if (await transport.whenReachable(signal)) {
-      // Another server, or the same one anew: what failed before says nothing about it.
+      // Another or a restarted server: previous failures are irrelevant.
       this.#forgetFailures();
       this.#backSince = clock.monotonic();
       return;
@@ -177,8 +177,9 @@ export class Reflector<T extends KubeObject> {
 }
 
 /**
- * What a busy server asks for counts. A 503's Retry-After does not: while it starts, kube-apiserver answers some paths
- * so, always with 5 s (notfoundhandler of k8s.io/apiserver), which is later than the watch could be live again.
+ * The Retry-After of a busy server (429) counts. That of a 503 does not: while kube-apiserver starts, it returns 503
+ * for some paths, always with 5 s (notfoundhandler of k8s.io/apiserver), which is later than the watch could be live
+ * again.
  */
 function askedPause(failure: unknown): number | undefined {
   return failure instanceof ApiError && failure.status === 429 ? failure.retryAfterMs : undefined;

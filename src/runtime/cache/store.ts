@@ -1,22 +1,22 @@
 import { keyOf } from '../client/resource.ts';
 import type { KubeObject } from '../client/resource.ts';
 
-/** Reads a cache. Objects are shared: never change one. */
+/** Reads a cache. Objects are shared and must not be changed. */
 export interface Lister<T> {
   /** @param key 'namespace/name', or 'name' */
   get(key: string): T | undefined;
   list(): readonly T[];
-  /** Objects whose index function returned `value`; an index that was not declared throws. */
+  /** Objects whose index function returned `value`. Throws for an undeclared index. */
   byIndex(index: string, value: string): readonly T[];
 }
 
-/** What has changed in a cache. `old` is there for an update. */
+/** A change in a cache. Only an update has `old`. */
 export type InformerEvent<T> = { type: 'add' | 'update'; object: T; old?: T } | { type: 'delete'; object: T };
 
-/** From an object to the values under which an index finds it. */
+/** Returns the index values of an object. */
 export type IndexFunctions<T> = Record<string, (object: T) => string[]>;
 
-/** Objects by key and by index. Says what each change was. */
+/** Objects by key and by index. Each write returns its change. */
 export class Store<T extends KubeObject> implements Lister<T> {
   #objects = new Map<string, T>();
   readonly #indexes: ReadonlyMap<string, Index<T>>;
@@ -45,7 +45,7 @@ export class Store<T extends KubeObject> implements Lister<T> {
     return found.get(value);
   }
 
-  /** Puts an object in place of the one with its key. */
+  /** Adds an object or replaces the object with the same key. */
   set(object: T): InformerEvent<T> {
     const key = keyOf(object);
     const old = this.#objects.get(key);
@@ -55,7 +55,7 @@ export class Store<T extends KubeObject> implements Lister<T> {
     return old === undefined ? { type: 'add', object } : { type: 'update', object, old };
   }
 
-  /** Takes an object away; undefined when there is none with its key. */
+  /** Removes an object; undefined if there is no object with that key. */
   delete(object: T): InformerEvent<T> | undefined {
     const key = keyOf(object);
     const old = this.#objects.get(key);
@@ -67,8 +67,8 @@ export class Store<T extends KubeObject> implements Lister<T> {
   }
 
   /**
-   * Makes these all the objects there are. Objects that are absent are deleted; one whose resourceVersion is the same
-   * has not changed, and is not told.
+   * Replaces all objects. Objects that are missing from the list are deleted. An object with the same resourceVersion
+   * has not changed and is not reported.
    */
   replace(objects: readonly T[]): InformerEvent<T>[] {
     const kept = new Set(objects.map(keyOf));
@@ -84,7 +84,7 @@ function isSame(one: KubeObject | undefined, other: KubeObject): boolean {
   return version !== undefined && version === other.metadata?.resourceVersion;
 }
 
-/** Objects by what one function says of them. */
+/** Objects by the values of one index function. */
 class Index<T> {
   readonly #valuesOf: (object: T) => string[];
   readonly #byValue = new Map<string, Map<string, T>>();
@@ -102,7 +102,7 @@ class Index<T> {
     if (to !== undefined) for (const value of this.#values(to)) this.#put(key, value, to);
   }
 
-  /** An object that an index function cannot read is in the cache all the same, only not in that index. */
+  /** An object whose index function throws stays in the cache, but not in that index. */
   #values(object: T): string[] {
     try {
       return this.#valuesOf(object);

@@ -3,28 +3,29 @@ import { Backoff } from './reflector/backoff.ts';
 import { keyOf, type KubeObject } from '../client/resource.ts';
 import type { InformerEvent } from './store.ts';
 
-/** What a subscription works with. */
+/** Dependencies of a subscription. */
 export interface SubscriptionOptions<T extends KubeObject> {
   listener: (event: InformerEvent<T>) => void;
-  /** The listener threw this at an event. */
+  /** Called with the error that the listener threw. */
   onFailure: (error: unknown, event: InformerEvent<T>) => void;
   clock: Clock;
 }
 
-/** A deletion is told this often at most: about a minute. Nothing else would end one that is never taken. */
+/** Maximum deliveries of a deletion, about a minute. Otherwise a deletion that always fails would never end. */
 const DELETION_TRIES = 7;
 
-/** An event that was not taken, and how often it was told. */
+/** An event whose listener threw, and the number of its deliveries. */
 interface Missed<T> {
   event: InformerEvent<T>;
   tries: number;
 }
 
 /**
- * One listener of an informer. What it throws at it is told again, by itself, after pauses that double from 1 s to 30 s,
- * until it takes it: client-go skips such an event and has its resyncs make up for it, but here is no resync. What
- * happens to the object meanwhile is told at once, as one change from the last object that was taken. At most one event
- * is kept for an object, so that what is kept is no more than what is in the cache, and deletions for a while.
+ * One listener of an informer. An event whose listener threw is delivered again, with a backoff from 1 s to 30 s, until
+ * it succeeds. (client-go skips such an event and relies on its resync; this informer has no resync.) A new event of
+ * the same object is delivered at once, as one change from the last object that was delivered successfully. At most one
+ * event per object is kept, so that the kept events are no more than the cached objects, plus deletions for a limited
+ * time.
  */
 export class Subscription<T extends KubeObject> {
   readonly #options: SubscriptionOptions<T>;
@@ -43,7 +44,7 @@ export class Subscription<T extends KubeObject> {
     this.#try({ event: missed === undefined ? event : joined(missed.event, event), tries: 0 });
   }
 
-  /** Tells nothing from now on. */
+  /** Ends the delivery. */
   end(): void {
     this.#ended = true;
     this.#timer?.cancel();
@@ -78,7 +79,7 @@ export class Subscription<T extends KubeObject> {
   }
 }
 
-/** Two changes of one object as the one that a listener has to know of, which did not take the first. */
+/** Merges two changes of one object, for a listener that threw at the first. */
 function joined<T>(missed: InformerEvent<T>, next: InformerEvent<T>): InformerEvent<T> {
   if (next.type === 'delete') return next;
   const { object } = next;

@@ -1,24 +1,24 @@
 const FIRST_MS = 1_000;
 const LONGEST_MS = 30_000;
 
-/** Pauses that double from 1 s to 30 s, each between half and the whole of its length. */
+/** Exponential backoff from 1 s to 30 s. Each pause is between half and all of its nominal length. */
 export class Backoff {
   readonly #random: () => number;
-  /** How often the pause has doubled. */
+  /** Number of doublings so far. */
   #doublings = 0;
 
   constructor(random: () => number = Math.random) {
     this.#random = random;
   }
 
-  /** Whether there was no failure since the last reset. */
+  /** True if there was no failure since the last reset. */
   get isFresh(): boolean {
     return this.#doublings === 0;
   }
 
   /**
-   * The pause after one more failure, milliseconds. Pauses do not grow beyond `longestMs`: they go on growing from there
-   * once more is allowed. `atLeastMs`, what the server asked for, counts more.
+   * The pause after one more failure, milliseconds. `longestMs` limits the growth of the pauses; they grow from there
+   * when the limit rises. `atLeastMs`, the server's Retry-After, takes precedence.
    */
   next({ atLeastMs = 0, longestMs = LONGEST_MS } = {}): number {
     const nominal = Math.min(FIRST_MS * 2 ** this.#doublings, longestMs);

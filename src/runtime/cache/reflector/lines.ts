@@ -1,19 +1,19 @@
 const NEWLINE = 0x0a;
-/** etcd takes no object above 1.5 MiB by default; a line beyond this is no object. */
+/** etcd accepts no object above 1.5 MiB by default, so a longer line is not an object. */
 const LONGEST_LINE = 32 * 1024 * 1024;
 
-/** Cuts a stream of bytes into lines. Every byte is looked at once and copied at most once, however it is chunked. */
+/** Splits a byte stream into lines. It reads every byte once and copies it at most once, for any chunk size. */
 export class LineSplitter {
   #parts: Uint8Array[] = [];
   #pending = 0;
 
-  /** Bytes of a line whose end has not come yet. */
+  /** Bytes of an incomplete line. */
   get pending(): number {
     return this.#pending;
   }
 
-  /** The lines that this chunk completes, without their ends; empty ones are left out. @throws RangeError on a line
-   * that is too long to be one */
+  /** The lines that this chunk completes, without line ends and empty lines. @throws RangeError for a line that is too
+   * long */
   push(chunk: Uint8Array): Buffer[] {
     const lines: Buffer[] = [];
     let start = 0;

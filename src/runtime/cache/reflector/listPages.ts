@@ -4,7 +4,7 @@ import type { Transport, TransportRequest } from '../../client/transport/types.t
 import { pageRequest, wholeListRequest } from './requests.ts';
 import type { Selection } from './requests.ts';
 
-/** Everything there was at one version. */
+/** All objects at one resource version. */
 export interface CompleteList<T> {
   objects: T[];
   version: string;
@@ -16,10 +16,10 @@ interface Page<T> {
 }
 
 /**
- * Reads everything in pages of 500, all of one version. When the pages expire under way (410), it reads everything in
- * one answer instead, as client-go's pager does.
+ * Reads all objects in pages of 500, all of one version. If the pages expire (410), it reads all objects in one
+ * response, as client-go's pager does.
  *
- * @param keep applied to each object as it comes, so that what it drops is never held for the whole list
+ * @param keep applied to each page, so that dropped parts of objects are not held for the whole list
  */
 export async function listPages<T extends KubeObject>(
   transport: Transport,
@@ -39,7 +39,7 @@ export async function listPages<T extends KubeObject>(
   }
 }
 
-/** @returns `expired`: the pages so far are worth nothing, this is the whole list */
+/** @returns `expired`: discard the pages so far; this is the whole list */
 async function readPage<T>(
   read: (request: TransportRequest) => Promise<Page<T>>,
   selection: Selection,

@@ -9,51 +9,53 @@ import type { ListKind, ReflectorOptions } from './types.ts';
 import { readWatch } from './watchEvents.ts';
 import type { WatchEvent } from './watchEvents.ts';
 
-/** The server ends a watch at the timeout it was given; one that is open much later has been forgotten. */
+/** The server ends a watch at its timeout. A watch that is open much longer was forgotten. */
 const OVERTIME_MS = 30_000;
-/** Initial events come without pauses; where they stop short of their end, the server does not know of an end. */
+/** Initial events arrive without pauses. If they stop before their end, the server does not send the end. */
 const INITIAL_PAUSE_MS = 30_000;
 
-/** One watch, with the list before it where there is nothing to go on from. */
+/** One watch, preceded by a list if there is no version to resume from. */
 export class Round<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #kind: ListKind;
   #version: string | undefined;
   #openedAt: number | undefined;
   #events = 0;
-  /** The beginning of a watch-list, kept apart until it is complete: nothing is deleted for lack of an end. */
+  /**
+   * The initial objects of a watch-list. They are kept apart until complete, so that a partial list deletes nothing.
+   */
   #initial: Map<string, T> | undefined;
   #patience: Timer | undefined;
   #endless = false;
 
-  /** @param version where to go on; undefined: with a list of this kind */
+  /** @param version the version to resume from; undefined: start with a list */
   constructor(options: ReflectorOptions<T>, kind: ListKind, version: string | undefined) {
     this.#options = options;
     this.#kind = kind;
     this.#version = version;
   }
 
-  /** Where the next round can go on; undefined when there was no complete list. */
+  /** The version from which the next round can resume; undefined if there was no complete list. */
   get version(): string | undefined {
     return this.#version;
   }
 
-  /** For how long the watch has been open, milliseconds; 0 when it never was. */
+  /** How long the watch has been open, milliseconds; 0 if it was never open. */
   get openFor(): number {
     return this.#openedAt === undefined ? 0 : this.#options.clock.monotonic() - this.#openedAt;
   }
 
-  /** Events and bookmarks that came. */
+  /** Number of received events and bookmarks. */
   get events(): number {
     return this.#events;
   }
 
-  /** True when a watch-list came to no end, and not for lack of a connection. */
+  /** True if a watch-list did not end, although the connection was not lost. */
   get isEndless(): boolean {
     return this.#endless;
   }
 
-  /** Ends when the watch does. @throws ApiError, TransportError, BadLineError */
+  /** Resolves when the watch ends. @throws ApiError, TransportError, BadLineError */
   async run(signal: AbortSignal): Promise<void> {
     const { selection, transport } = this.#options;
     if (this.#version === undefined && this.#kind === 'watch-list') {
@@ -76,7 +78,7 @@ export class Round<T extends KubeObject> {
       const stream = await transport.stream({ ...request, signal: limit.signal });
       this.#openedAt = clock.monotonic();
       metrics?.watchStarted(this.#name);
-      // One that begins with a list has to come to the end of that first.
+      // A watch that starts with a list must complete the list first.
       if (this.#initial === undefined) target.refused?.(undefined);
       this.#waitForInitial(limit);
       await readWatch<T>(stream, request, {
@@ -131,7 +133,7 @@ export class Round<T extends KubeObject> {
     this.#version = event.version;
   }
 
-  /** What is kept of an object; the whole of it where the transform cannot do its work. */
+  /** The part of an object to keep; the whole object if the transform throws. */
   #keep(object: T): T {
     const { selection, transform, logger } = this.#options;
     const normal = normalize(selection, object);

@@ -5,49 +5,49 @@ import type { KubeObject } from '../../client/resource.ts';
 import type { Transport } from '../../client/transport/types.ts';
 import type { Selection } from './requests.ts';
 
-/** Where a reflector puts what it learns. */
+/** The target that a reflector keeps current. */
 export interface ReflectorTarget<T> {
-  /** The complete list: what is not in it is gone. */
+  /** Replaces all objects: objects that are not in the list are deleted. */
   replace(objects: readonly T[]): void;
   set(object: T): void;
   delete(object: T): void;
-  /** The API server refuses to list or watch (403), or, with undefined, what the target has is kept current again. */
+  /** The API server rejects list or watch (403); undefined: the target is current again. */
   refused?(refusal: ApiError | undefined): void;
 }
 
-/** How a list or watch ended. */
+/** Why a list or watch ended. */
 export type WatchEnd =
-  /** By the server, as every watch does after some minutes. */
+  /** Ended by the server, as every watch after some minutes. */
   | 'closed'
-  /** 410: the version to go on from is too old. */
+  /** 410: the version to resume from is too old. */
   | 'gone'
-  /** There is no watch-list here. */
+  /** The server does not support watch-lists. */
   | 'refused'
-  /** With another error that the server answered. */
+  /** Another error response of the server. */
   | 'answered'
   | 'unreachable'
   | 'badLine'
-  /** With a defect of ours. */
+  /** An internal error of this program. */
   | 'failed';
 
-/** What reflectors tell of themselves. `resource` as kubectl writes it: 'nodes', 'deployments.apps'. */
+/** Metrics of reflectors. `resource` as kubectl writes it: 'nodes', 'deployments.apps'. */
 export interface WatchMetrics {
-  /** A complete list was taken over. */
+  /** A complete list was stored. */
   listed(resource: string, how: ListKind): void;
   watchStarted(resource: string): void;
   watchEnded(resource: string, end: WatchEnd): void;
-  /** A line of a watch could not be read; the watch is resumed from before it. */
+  /** A line of a watch could not be parsed; the watch resumes from the version before it. */
   badLine(resource: string): void;
 }
 
-/** How everything there is can be had: as the beginning of a watch, or in pages of 500 before one. */
+/** How to read all objects: as the start of a watch, or in pages of 500 before a watch. */
 export type ListKind = 'watch-list' | 'pages';
 
 export interface ReflectorOptions<T extends KubeObject> {
   transport: Transport;
   selection: Selection;
   target: ReflectorTarget<T>;
-  /** Drops what nobody reads, before the object is kept. */
+  /** Drops unused parts of an object before it is stored. */
   transform?: ((object: T) => T) | undefined;
   logger: Logger;
   clock: Clock;

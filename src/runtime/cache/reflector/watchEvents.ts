@@ -6,14 +6,14 @@ import type { Status } from '../../client/transport/status.ts';
 import type { TransportRequest } from '../../client/transport/types.ts';
 import { LineSplitter } from './lines.ts';
 
-/** What a watch tells. */
+/** An event of a watch. */
 export type WatchEvent<T> =
   | { type: 'set'; object: T; version: string }
   | { type: 'delete'; object: T; version: string }
-  /** Nothing has changed up to this version; `initialEnd` when everything there was at the start has been told. */
+  /** A bookmark: no changes up to this version. `initialEnd` marks the end of the initial objects. */
   | { type: 'bookmark'; version: string; initialEnd: boolean };
 
-/** A line that is cut off, is not JSON, or is not an event. Its text is not in the message: it may hold anything. */
+/** A line that is truncated, not JSON, or not an event. The message omits its text, which may contain secrets. */
 export class BadLineError extends Error {
   constructor(what: string) {
     super(`a line of the watch ${what}`);
@@ -29,18 +29,18 @@ interface RawEvent {
   object?: KubeObject & Status;
 }
 
-/** Who is told. */
+/** Receives the events. */
 export interface WatchReader<T> {
   event(event: WatchEvent<T>): void;
-  /** The connection was lost within a line. */
+  /** The connection was lost in the middle of a line. */
   cutOff(): void;
 }
 
 /**
- * Reads a watch to its end, telling each event as it comes.
+ * Reads a watch to its end and delivers each event.
  *
- * @param request what was asked, for messages
- * @throws ApiError for an ERROR event; BadLineError; TransportError when the connection is lost
+ * @param request for messages
+ * @throws ApiError for an ERROR event; BadLineError; TransportError if the connection is lost
  */
 export async function readWatch<T extends KubeObject>(
   stream: AsyncIterable<Uint8Array>,
@@ -90,7 +90,7 @@ function parseJson(line: Buffer): RawEvent {
     const event: unknown = JSON.parse(line.toString());
     if (typeof event === 'object' && event !== null) return event;
   } catch {
-    // Told below, without the text.
+    // Reported below, without the text.
   }
   throw new BadLineError('is not JSON');
 }
