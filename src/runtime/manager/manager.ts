@@ -7,7 +7,7 @@ import type { Logger } from '../process/logger.ts';
 import { STAGES, type Part, type Stage } from '../process/part.ts';
 import { resourceName, type KubeObject } from '../client/resource.ts';
 
-/** A cache as a part: the program is ready when it is synced. */
+/** A part for a cache. The program is ready when the cache is synced. */
 export function cachePart<T extends KubeObject>(informer: Informer<T>): Part {
   return {
     name: `cache of ${resourceName(informer.resource)}`,
@@ -19,20 +19,20 @@ export function cachePart<T extends KubeObject>(informer: Informer<T>): Part {
 }
 
 /**
- * A cache that the program can do without where the API server refuses it: the program is not ready then, and says why,
- * but what works from the other caches begins.
+ * A part for a cache that is optional if the API server rejects it (403). The program is then not ready and reports
+ * why, but controllers that use other caches start.
  */
 export function optionalCachePart<T extends KubeObject>(informer: Informer<T>): Part {
   return { ...cachePart(informer), whenReady: (signal) => informer.whenSyncedOrRefused(signal) };
 }
 
-/** In the API server's words, which name verb and resource; a 404 has none of use. */
+/** The message of the API server, which names verb and resource; a 404 has no useful message. */
 function refusalOf<T extends KubeObject>({ refusal, resource }: Informer<T>): string {
   if (isNotFound(refusal)) return `: the API server does not serve ${resourceName(resource)}`;
   return refusal === undefined ? '' : `: ${refusal.detail}`;
 }
 
-/** A controller as a part: the program is alive while its loop is. */
+/** A part for a controller. The program is alive while the controller's loop is. */
 export function controllerPart(controller: Controller): Part {
   return {
     name: `controller ${controller.name}`,
@@ -47,7 +47,7 @@ interface Started {
   ended: Promise<unknown>;
 }
 
-/** The one list of everything that runs: starts it in order, stops it in reverse, and says how it is. */
+/** Runs all parts: starts them in order, stops them in reverse order, and reports their health. */
 export class Manager implements HealthChecks {
   readonly #logger: Logger;
   readonly #parts: Part[] = [];
@@ -80,10 +80,10 @@ export class Manager implements HealthChecks {
   /**
    * Runs all parts until `signal` is aborted and all of them have ended.
    *
-   * @throws Error when a part failed or ended before it was told to; all others have ended by then
+   * @throws Error if a part failed or ended early, after all other parts have ended
    */
   async run(signal: AbortSignal): Promise<void> {
-    // Neither our timers nor idle connections keep a process alive.
+    // The timers and idle connections of this program do not keep the process alive.
     const alive = setInterval(() => undefined, 60_000);
     const started: Started[] = [];
     const stop = AbortSignal.any([signal, this.#failure.signal]);

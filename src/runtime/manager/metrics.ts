@@ -7,7 +7,7 @@ import type { ReflectorMetrics } from '../cache/informer.ts';
 import type { TransportMetrics } from '../client/transport.ts';
 import type { WriteMetrics } from '../client/writeCount.ts';
 
-/** Of every metric of this program; `process_` and `nodejs_` come without, as everywhere. */
+/** Prefix of every metric of this program, except the usual `process_` and `nodejs_` metrics. */
 export const METRIC_PREFIX = 'traffic_operator_';
 
 /** Seconds. A call on a healthy API server takes 1 to 100 ms; its attempt ends at 10 s. */
@@ -16,10 +16,10 @@ const CALL_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Seconds. A reconcile without a write takes under 1 ms; one that labels all nodes of a large cluster, minutes. */
 const RECONCILE_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** The longest that a timer can take. prom-client's look at the event loop cannot be left out, only put to sleep. */
+/** The longest timer. prom-client's sampling of the event loop cannot be disabled, only delayed. */
 const NEVER_MS = 2 ** 31 - 1;
 
-/** What the parts of the runtime tell their numbers to. */
+/** The metrics of the parts of the runtime. */
 export interface RuntimeMetrics {
   readonly registry: Registry;
   readonly transport: TransportMetrics;
@@ -40,7 +40,7 @@ export function createRegistry(): Registry {
   return registry;
 }
 
-/** Puts the runtime's own metrics into a registry; once a registry. */
+/** Registers the runtime's metrics. Call it once per registry. */
 export function createMetrics(registry: Registry): RuntimeMetrics {
   const make = makers(registry);
   const leader = make.gauge('leader', '1 if this process is the leader, 0 if it stands by.', []);
