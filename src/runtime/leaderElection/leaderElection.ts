@@ -9,23 +9,23 @@ import { Vacancy } from './vacancy.ts';
 import type { Logger } from '../process/logger.ts';
 import type { Transport } from '../client/transport.ts';
 
-/** Being the leader, for as long as `isLeader` says so; the signal is aborted when it ends. */
+/** Leadership of this process: valid while `isLeader` is true. `signal` is aborted when it ends. */
 export type Leadership = WriteGate;
 
 export interface LeaderElectorOptions {
   transport: Transport;
-  /** Unique for each process that ever runs: two of the same identity would both lead. */
+  /** Unique for each process, ever: two processes with the same identity would both lead. */
   identity: string;
   namespace: string;
-  /** Of the Lease. */
+  /** Name of the Lease. */
   name: string;
-  /** A watch of that Lease, run by somebody else: a release is then noticed at once. Polled without. */
+  /** A running informer of the Lease, which reports a release at once. Without it the Lease is polled. */
   leases?: Informer<V1Lease>;
   clock?: Clock;
   logger: Logger;
-  /** How long a lease that is not renewed remains its holder's. */
+  /** How long a Lease stays with its holder without a renewal. */
   leaseDurationMs?: number;
-  /** How long the holder goes on leading without a renewal; less than the lease's duration by a good margin. */
+  /** How long the holder leads without a renewal; clearly less than the Lease's duration. */
   renewDeadlineMs?: number;
   retryPeriodMs?: number;
   onStartedLeading(leadership: Leadership): void;
@@ -38,28 +38,28 @@ export interface LeaderElectorOptions {
 }
 
 /**
- * A standby looks every 2 to 2.4 s. client-go spreads its looks up to 4.4 s; this little lets a standby without a watch
- * notice a release within 3 s, too, and replicas are too few to need more.
+ * A standby polls every 2 to 2.4 s, so that it notices a release within 3 s even without a watch. client-go spreads its
+ * polls up to 4.4 s, which is unnecessary for a few replicas.
  */
 const JITTER_FACTOR = 0.2;
 
 /**
- * A stop must not wait long for an API server that does not answer; others take over when the lease has run out. With
- * the 1.5 s in which controllers drain, what is left of the 4.5 s of a shutdown.
+ * Deadline for releasing the Lease at a stop, if the API server does not respond; other replicas then take over when
+ * the Lease expires. Together with 1.5 s for draining controllers it fits into the 4.5 s of a shutdown.
  */
 const RELEASE_TIMEOUT_MS = 2_500;
 
-/** The signal of one who does not lead. */
+/** The aborted signal of a process that does not lead. */
 const ENDED = AbortSignal.abort(new NotLeaderError());
 
 /**
- * Elects one leader among the processes that share a Lease, to client-go's semantics (tools/leaderelection): a lease
- * is another's until it was seen unchanged for its whole duration, measured by our own clock alone; writes carry the
- * resource version that was read, so that of two who try only one succeeds.
+ * Elects one leader among the processes that share a Lease, with the semantics of client-go (tools/leaderelection). A
+ * Lease belongs to its holder until this process has seen it unchanged for its whole duration, by its own clock. Writes
+ * contain the resource version that was read, so that only one of two candidates succeeds.
  *
- * Two things differ. A leader that cannot renew its lease does not exit: it stands by again. That is safe because
- * nothing is written but through the gate that this elector is (leaderOnly): there is no state of a leader that could
- * act on. And a standby looks again as soon as the lease it has seen runs out, not up to 4.4 s later.
+ * There are two differences. First, a leader that cannot renew its Lease does not exit but stands by again. This is
+ * safe, because all writes pass the gate of this elector (leaderOnly), and no other state of a leader can act. Second,
+ * a standby tries again as soon as the Lease expires, not up to 4.4 s later.
  */
 export class LeaderElector implements Leadership {
   readonly #options: LeaderElectorOptions;
@@ -71,11 +71,11 @@ export class LeaderElector implements Leadership {
   readonly #renewDeadlineMs: number;
   readonly #retryPeriodMs: number;
   #term: Term | undefined;
-  /** The last lease that was read or written. */
+  /** The last Lease that was read or written. */
   #lease: Lease | undefined;
-  /** Its spec as text, when it was first seen so (monotonic milliseconds), and how long it then lasts. */
+  /** Its spec as text, the time when that spec was first seen (monotonic milliseconds), and its duration. */
   #observed = { spec: '', at: 0, durationMs: 0 };
-  /** The lease was asked for, and no answer came: it may be ours. */
+  /** True after a request for the Lease without a response: this process may hold it. */
   #isUnsure = false;
   /** Ends the standby's pause. */
   #wake = new AbortController();
@@ -91,24 +91,24 @@ export class LeaderElector implements Leadership {
     this.#vacancy = new Vacancy(this.#clock, this.#leaseDurationMs);
   }
 
-  /** Whether this process leads right now, by the clock. */
+  /** Whether this process leads now, by the clock. */
   get isLeader(): boolean {
     return this.#term?.isLeader ?? false;
   }
 
-  /** Aborted when the present leadership ends; aborted already when there is none. */
+  /** Aborted when the current leadership ends; already aborted if there is none. */
   get signal(): AbortSignal {
     return this.isLeader && this.#term !== undefined ? this.#term.signal : ENDED;
   }
 
-  /** @throws NotLeaderError unless this process leads right now */
+  /** @throws NotLeaderError if this process does not lead now */
   assertLeading(): void {
     if (!this.isLeader) {
       throw new NotLeaderError();
     }
   }
 
-  /** Stands by and leads in turn until `signal` is aborted; then gives the lease up. Never rejects. */
+  /** Stands by and leads until `signal` is aborted, then releases the Lease. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const unsubscribe = this.#options.leases?.subscribe(({ type, object }) => this.#saw(type, asLease(object)));
     while (!signal.aborted) {
@@ -122,7 +122,7 @@ export class LeaderElector implements Leadership {
 
   async #acquire(signal: AbortSignal): Promise<Term | undefined> {
     while (!signal.aborted) {
-      // Before the attempt: what the watch tells while it is under way must not be missed.
+      // Before the attempt, so that no watch event during the attempt is missed.
       this.#wake = new AbortController();
       const startedAt = this.#clock.monotonic();
       if (await this.#attempted(() => this.#tryToTake(signal), this.#vacancy)) {
@@ -165,7 +165,7 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  /** One renewal; when somebody else wrote or deleted the lease, it is read and, unless it is another's, renewed again. */
+  /** One renewal. If another client wrote or deleted the Lease, it is read and, unless taken, renewed again. */
   async #renew(term: Term, signal: AbortSignal): Promise<boolean> {
     const guard = (): void => {
       if (!term.isLeader) {
@@ -217,7 +217,7 @@ export class LeaderElector implements Leadership {
     return true;
   }
 
-  /** A renewal that was called off may have arrived all the same: then the lease is read and given up again. */
+  /** A cancelled renewal may still have reached the server: the Lease is then read and released again. */
   async #releaseOurs(signal: AbortSignal): Promise<void> {
     await this.#writeReleased({ signal }).catch(async (error: unknown) => {
       if (!isConflict(error) || !(await this.#releaseIfOurs(signal))) throw error;
@@ -257,7 +257,7 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  /** The watch told of the lease. It may be behind, so it only says when to look; what counts is read. */
+  /** Handles a watch event of the Lease. The event may be stale, so it only triggers a read. */
   #saw(type: 'add' | 'update' | 'delete', lease: Lease): void {
     if (this.#term?.isLeader) {
       return;
@@ -268,14 +268,14 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  /** How long to wait with the next attempt to take the lease: until it runs out, but no longer than between polls. */
+  /** Pause before the next attempt to take the Lease: until it expires, but at most the polling interval. */
   #pauseMs(): number {
     const poll = this.#retryPeriodMs * (1 + JITTER_FACTOR * Math.random());
     const expiry = this.#expiresInMs();
     return expiry > 0 ? Math.min(poll, expiry) : poll;
   }
 
-  /** By our own clock, since when we have seen the lease unchanged. */
+  /** Whether the Lease has expired: unchanged for its duration, by the clock of this process. */
   #expiresInMs(): number {
     return this.#observed.at + this.#observed.durationMs - this.#clock.monotonic();
   }

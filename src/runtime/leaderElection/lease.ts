@@ -5,7 +5,7 @@ import { apiVersionOf, resourcePath, type KubeObject, type ObjectRef } from '../
 import { LEASES } from '../client/resources.ts';
 import type { Transport, TransportRequest } from '../client/transport.ts';
 
-/** A Lease's spec as JSON has it: client-node's type has a class of its own for the times. */
+/** A Lease's spec in JSON; client-node's type uses its own class for times. */
 export interface LeaseSpec extends Omit<V1LeaseSpec, 'acquireTime' | 'renewTime'> {
   acquireTime?: string;
   renewTime?: string;
@@ -16,18 +16,18 @@ export interface Lease extends KubeObject {
   spec?: LeaseSpec;
 }
 
-/** Who wants to hold the lease, and for how long without renewing it. */
+/** A candidate for the Lease, and the duration of the Lease without a renewal. */
 export interface Candidate {
   identity: string;
   leaseDurationMs: number;
 }
 
-/** A Lease from client-node's types, as JSON has it. */
+/** Converts a Lease from client-node's types to its JSON form. */
 export function asLease(lease: V1Lease): Lease {
   return lease as Lease;
 }
 
-/** The spec of a lease that `candidate` takes. A holder that takes its own again counts no transition. */
+/** The spec with which `candidate` takes the Lease. A holder that takes its own Lease counts no transition. */
 export function takenSpec(before: LeaseSpec | undefined, candidate: Candidate, now: number): LeaseSpec {
   const isOwn = before?.holderIdentity === candidate.identity;
   const transitions = before?.leaseTransitions ?? 0;
@@ -41,7 +41,7 @@ export function takenSpec(before: LeaseSpec | undefined, candidate: Candidate, n
   };
 }
 
-/** The spec of a lease that its holder gives up: as client-go, nobody's, and for the shortest time there is. */
+/** The spec of a released Lease: without a holder and with the shortest duration, as in client-go. */
 export function releasedSpec(before: LeaseSpec | undefined, now: number): LeaseSpec {
   return {
     ...before,
@@ -52,7 +52,7 @@ export function releasedSpec(before: LeaseSpec | undefined, now: number): LeaseS
   };
 }
 
-/** Reads and writes one Lease on the connection that leader election has of its own. */
+/** Reads and writes one Lease, on the separate connection of leader election. */
 export class LeaseStore {
   readonly #transport: Transport;
   readonly #ref: Required<ObjectRef>;
@@ -62,7 +62,7 @@ export class LeaseStore {
     this.#ref = ref;
   }
 
-  /** @returns undefined when there is none */
+  /** @returns undefined if the Lease does not exist */
   async read(signal: AbortSignal): Promise<Lease | undefined> {
     try {
       return await this.#send({ method: 'GET', path: resourcePath(LEASES, this.#ref), signal });
@@ -75,9 +75,9 @@ export class LeaseStore {
   }
 
   /**
-   * Writes the spec, making the Lease when `before` is undefined.
+   * Writes the spec, and creates the Lease if `before` is undefined.
    *
-   * @throws ApiError 409 when somebody wrote since `before` was read
+   * @throws ApiError 409 if another client wrote after `before` was read
    */
   write(before: Lease | undefined, spec: LeaseSpec, options: Partial<TransportRequest>): Promise<Lease> {
     const { name, namespace } = this.#ref;

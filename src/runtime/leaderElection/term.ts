@@ -2,10 +2,10 @@ import type { WriteGate } from '../client/client.ts';
 import type { Clock, Timer } from '../process/clock.ts';
 
 /**
- * One time of leading. It ends on its own when the lease was not renewed in time, measured from the START of the last
- * renewal that succeeded: others may count the lease's 15 s from no earlier than that, so that 10 s are over before the
- * lease can be theirs. A timer alone would not do: in a process that was stopped and goes on, whatever runs before the
- * timer would still believe that it leads. So isLeader asks the clock each time.
+ * One term of leadership. It ends by itself if the Lease is not renewed in time, measured from the START of the last
+ * successful renewal. Other processes count the Lease's 15 s from no earlier than that, so these 10 s end before they
+ * can take the Lease. A timer alone is not sufficient: after SIGSTOP and SIGCONT, code that runs before the timer would
+ * still consider the process the leader. Therefore isLeader reads the clock each time.
  */
 export class Term implements WriteGate {
   readonly #clock: Clock;
@@ -15,8 +15,8 @@ export class Term implements WriteGate {
   #timer: Timer | undefined;
 
   /**
-   * @param startedAt when the request that took the lease was begun, monotonic milliseconds
-   * @param deadlineMs how long after the beginning of a renewal its effect may be relied on
+   * @param startedAt start of the request that took the Lease, monotonic milliseconds
+   * @param deadlineMs how long a renewal is valid, from the start of its request
    */
   constructor(clock: Clock, startedAt: number, deadlineMs: number) {
     this.#clock = clock;
@@ -25,7 +25,7 @@ export class Term implements WriteGate {
     this.#arm();
   }
 
-  /** Aborted when the term ends, and never taken back. */
+  /** Aborted when the term ends, permanently. */
   get signal(): AbortSignal {
     return this.#end.signal;
   }
@@ -36,8 +36,8 @@ export class Term implements WriteGate {
   }
 
   /**
-   * The lease was renewed by a request begun at `startedAt`. Without effect once the term is over: an answer that comes
-   * too late does not bring it back.
+   * Records a renewal whose request started at `startedAt`. Has no effect after the end of the term: a late response
+   * does not revive it.
    */
   renewed(startedAt: number): void {
     if (this.isLeader) {
