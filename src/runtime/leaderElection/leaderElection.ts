@@ -275,7 +275,7 @@ export class LeaderElector implements Leadership {
     return expiry > 0 ? Math.min(poll, expiry) : poll;
   }
 
-  /** Whether the Lease has expired: unchanged for its duration, by the clock of this process. */
+  /** Time until the observed Lease expires, by the clock of this process; milliseconds, negative after the expiry. */
   #expiresInMs(): number {
     return this.#observed.at + this.#observed.durationMs - this.#clock.monotonic();
   }
