@@ -1,17 +1,17 @@
-/** Where a server listens; all addresses of the machine when there is no host. */
+/** Listen address of a server; without a host, all addresses of the machine. */
 export interface BindAddress {
   host?: string;
-  /** 0 lets the system choose. */
+  /** 0: the system chooses. */
   port: number;
 }
 
-/** What `parseBindAddress` takes, for messages. */
+/** The formats that `parseBindAddress` accepts, for messages. */
 export const BIND_ADDRESS_FORMS = '0 (off), :8080, 127.0.0.1:8080, [::1]:8080 or localhost:8080';
 
 /**
- * Reads an address as Go's net.Listen takes it: 'host:port' or ':port', IPv6 in brackets.
+ * Parses an address in the format of Go's net.Listen: 'host:port' or ':port', IPv6 in brackets.
  *
- * @returns 'off' for '0', undefined for what is no address
+ * @returns 'off' for '0', undefined for an invalid address
  */
 export function parseBindAddress(text: string): BindAddress | 'off' | undefined {
   if (text === '0') {

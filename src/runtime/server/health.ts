@@ -2,24 +2,24 @@ import { systemClock, type Clock } from '../process/clock.ts';
 import type { HttpListener } from './httpListener.ts';
 import { createHttpServer, type HttpAnswer, type HttpRequest, type HttpServerOptions } from './httpServer.ts';
 
-/** One thing that must be well. */
+/** One health check. */
 export interface HealthCheck {
   name: string;
-  /** What is wrong, or undefined when nothing is. */
+  /** The problem; undefined if there is none. */
   problem(): string | undefined;
 }
 
-/** The checks behind the two paths, asked anew for each request. */
+/** The checks of the two paths, evaluated for each request. */
 export interface HealthChecks {
-  /** /healthz: a process that fails these is to be restarted. */
+  /** /healthz: if these fail, the process should be restarted. */
   live(): readonly HealthCheck[];
-  /** /readyz: a process that fails these is not ready yet. */
+  /** /readyz: if these fail, the process is not ready. */
   ready(): readonly HealthCheck[];
 }
 
 /**
- * Answers /healthz and /readyz: 200, or 503 with a line a failing check. With `?verbose` the ones that are well are
- * listed, too. The text is that of Kubernetes' own components.
+ * Serves /healthz and /readyz: 200, or 503 with one line per failing check. With `?verbose` the response also lists the
+ * passing checks. The format is that of the Kubernetes components.
  */
 export function createHealthServer(
   options: Omit<HttpServerOptions, 'name' | 'handler'>,
@@ -55,15 +55,15 @@ function report(path: string, checks: readonly HealthCheck[], isVerbose: boolean
 
 const BEAT_MS = 1_000;
 
-/** A loop that stood still this long is ill; a probe of the kubelet's fails by its own timeout long before. */
+/** A longer block of the event loop is unhealthy. The kubelet's probes fail by their own timeout much earlier. */
 const BLOCKED_MS = 60_000;
 
-/** How long it is remembered: a probe, every 10 s by default, is to see it once. */
+/** How long a block is reported: a probe, every 10 s by default, should see it once. */
 const REMEMBERED_MS = 15_000;
 
 /**
- * Notices that the event loop stood still. While it does, no probe is answered; this tells the first one after it,
- * and one who asks while timers are starved.
+ * Detects a blocked event loop. While the loop is blocked, no probe gets a response. This check fails the first probe
+ * after the block, and probes while timers are starved.
  */
 export class EventLoopWatch implements HealthCheck {
   readonly name = 'eventloop';

@@ -3,7 +3,7 @@ import { whenAborted } from '../process/abort.ts';
 import type { BindAddress } from './bindAddress.ts';
 import type { Part } from '../process/part.ts';
 
-/** Runs a server: listens, and closes it with all its connections. For HTTP, HTTPS and HTTP/2 alike. */
+/** Runs a server: listens, and closes it with all its connections. For HTTP, HTTPS and HTTP/2. */
 export class HttpListener {
   readonly name: string;
   readonly #server: Server;
@@ -13,8 +13,8 @@ export class HttpListener {
 
   /**
    * @param name for messages: 'metrics server'
-   * @param connections how many there may be at once. One more takes the place of the oldest, not of its own: whoever
-   * opens many and keeps them does not keep a probe out.
+   * @param connections maximum of open connections. A further connection replaces the oldest, so that a client with
+   *   many open connections cannot block a probe.
    */
   constructor(
     name: string,
@@ -35,21 +35,21 @@ export class HttpListener {
     });
   }
 
-  /** The port it listens on. Only while it runs. */
+  /** The port that it listens on; only while it runs. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }
 
   /**
-   * Starts to listen, once; resolves when connections are taken.
+   * Starts to listen; call it once. Resolves when the server accepts connections.
    *
-   * @throws Error naming the address when it cannot be had
+   * @throws Error that names the address, if it cannot be bound
    */
   listen(): Promise<void> {
     return (this.#listening ??= this.#listen());
   }
 
-  /** Listens and serves until `signal` is aborted; what is under way then is cut off. */
+  /** Listens and serves until `signal` is aborted, then closes all connections. */
   async run(signal: AbortSignal): Promise<void> {
     await this.listen();
     await whenAborted(signal);
@@ -81,7 +81,7 @@ export class HttpListener {
   }
 }
 
-/** A server as a part. */
+/** A part for a server. */
 export function serverPart(listener: HttpListener): Part {
   return {
     name: listener.name,

@@ -17,42 +17,41 @@ export type { HttpAnswer, HttpHandler, HttpRequest } from './httpServer/answer.t
 export type { HttpMetrics } from './httpServer/failures.ts';
 
 export interface HttpServerOptions {
-  /** For messages and the metric: 'metrics server'. */
+  /** For messages and the metric, such as 'metrics server'. */
   readonly name: string;
   readonly address: BindAddress;
-  /** Is asked about every request but those that HTTP itself refuses. */
+  /** Handles every request, except those that the HTTP parser rejects. */
   readonly handler: HttpHandler;
   readonly metrics: HttpMetrics;
   readonly logger: Logger;
-  /** HTTP_LIMITS unless told. */
+  /** Default: HTTP_LIMITS. */
   readonly limits?: HttpLimits;
 }
 
 export interface TlsOptions {
-  /** PEM. */
+  /** In PEM. */
   readonly cert: string;
   readonly key: string;
-  /** Whether HTTP/2 is spoken, too. */
+  /** Whether HTTP/2 is enabled. */
   readonly http2: boolean;
 }
 
-/** A server over TLS. */
+/** A TLS server. */
 export interface HttpsServer {
   readonly listener: HttpListener;
-  /** Takes up a renewed certificate for new connections. */
+  /** Uses a renewed certificate for new connections. */
   renew(certificate: { cert: string; key: string }): void;
 }
 
 /**
- * Creates a server of plain HTTP/1.1. This file is the only one that may create servers (eslint.config.mjs): no
- * request that reaches one ends the process, whatever it is and whatever `handler` does, and no client keeps more than
- * its share.
+ * Creates a plain HTTP/1.1 server. Only this file may create servers (eslint.config.mjs). It guarantees that no request
+ * ends the process, whatever `handler` does, and that no client uses more than its limits.
  */
 export function createHttpServer(options: HttpServerOptions): HttpListener {
   return guarded(options, (respond) => createServer(respond)).listener;
 }
 
-/** Creates a server of HTTPS, which gives the same promise. */
+/** Creates an HTTPS server with the same guarantees. */
 export function createHttpsListener(options: HttpServerOptions, { http2, ...pair }: TlsOptions): HttpsServer {
   const limits = options.limits ?? HTTP_LIMITS;
   const tls = { ...pair, minVersion: 'TLSv1.2' as const, handshakeTimeout: limits.headersMs };

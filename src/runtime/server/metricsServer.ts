@@ -17,13 +17,13 @@ import { serverPart } from './httpListener.ts';
 import { MetricsAccess, type Verdict } from './metricsServer/access.ts';
 import { readCertificate, type Certificate } from './metricsServer/certificate.ts';
 
-/** How metrics are served over TLS. */
+/** Settings for metrics over TLS. */
 export interface SecureOptions {
-  /** Directory of tls.crt and tls.key. */
+  /** Directory with tls.crt and tls.key. */
   certPath: string;
-  /** Whether HTTP/2 is spoken, too. */
+  /** Whether HTTP/2 is enabled. */
   http2: boolean;
-  /** Asks the API server who may read. Not the leader's: a standby is scraped, too. */
+  /** Client for authorization requests. Not limited to the leader, because a standby is scraped, too. */
   client: Client;
 }
 
@@ -32,14 +32,14 @@ export interface MetricsServerOptions {
   registry: Registry;
   metrics: HttpMetrics;
   logger: Logger;
-  /** Plain HTTP for everybody when absent. */
+  /** Without it: plain HTTP without authorization. */
   secure?: SecureOptions;
   clock?: Clock;
 }
 
 const NAME = 'metrics server';
 
-/** How often the certificate's files are looked at; the kubelet renews a mounted Secret within a minute or two. */
+/** Interval of the check for a renewed certificate. The kubelet renews a mounted Secret within a minute or two. */
 const RELOAD_MS = 10_000;
 
 const REFUSALS: Record<Exclude<Verdict, 'allowed'>, HttpAnswer> = {
@@ -48,7 +48,7 @@ const REFUSALS: Record<Exclude<Verdict, 'allowed'>, HttpAnswer> = {
   busy: { status: 503, text: 'busy\n', headers: { 'retry-after': '5' } },
 };
 
-/** The server and what keeps it. */
+/** The server and its parts. */
 export interface MetricsServer {
   readonly listener: HttpListener;
   /** For the manager. */
@@ -56,9 +56,10 @@ export interface MetricsServer {
 }
 
 /**
- * Serves GET /metrics: in plain to everybody or, with `secure`, over TLS to those whom the API server allows it.
+ * Serves GET /metrics: over plain HTTP to every client or, with `secure`, over TLS to clients that the API server
+ * authorizes.
  *
- * @throws UsageError when the certificate cannot be used
+ * @throws UsageError if the certificate is unusable
  */
 export async function createMetricsServer(options: MetricsServerOptions): Promise<MetricsServer> {
   const { secure, registry, address, metrics, logger, clock } = options;
@@ -79,7 +80,7 @@ export async function createMetricsServer(options: MetricsServerOptions): Promis
   return { listener: https.listener, parts: [serverPart(https.listener), renewal] };
 }
 
-/** Takes up a renewed certificate for new connections; while the files cannot be used, the one before stays. */
+/** Uses a renewed certificate for new connections. While the files are unusable, the previous one stays. */
 async function keepCertificate(
   server: HttpsServer,
   first: Certificate,

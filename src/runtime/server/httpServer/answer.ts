@@ -3,24 +3,24 @@ import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:ht
 import type { Failures } from './failures.ts';
 import { readTarget, type HttpTarget } from './target.ts';
 
-/** A request as those see it who answer it. */
+/** A request as its handler sees it. */
 export interface HttpRequest extends HttpTarget {
   readonly method: string;
   readonly authorization: string | undefined;
 }
 
-/** What is answered. The body of a HEAD is left out by the server. */
+/** A response. The server omits the body of a HEAD. */
 export interface HttpAnswer {
   readonly status: number;
   readonly text: string;
-  /** Beside content-type, which is plain text unless told. */
+  /** Additional headers. The default content-type is plain text. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Answers requests. It may throw or reject: the client is answered 500 then. */
+/** Handles requests. If it throws or rejects, the client gets a 500. */
 export type HttpHandler = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 
-/** What Node.js has for HTTP/1.1 and HTTP/2. */
+/** Node.js' request and response types of HTTP/1.1 and HTTP/2. */
 export type Incoming = IncomingMessage | Http2ServerRequest;
 export type Outgoing = ServerResponse | Http2ServerResponse;
 
@@ -30,34 +30,34 @@ const UNREADABLE: HttpAnswer = { status: 400, text: 'bad request target\n' };
 const FAILED: HttpAnswer = { status: 500, text: 'internal error\n' };
 const BUSY: HttpAnswer = { status: 503, text: 'too many requests on this connection\n' };
 
-/** The one place that all requests of all servers go through. Nothing that happens in it ends the process. */
+/** All requests of all servers pass through this class. No error in it ends the process. */
 export class Answering {
   readonly #handler: HttpHandler;
   readonly #failures: Failures;
   readonly #limit: number;
   readonly #underWay = new WeakMap<object, number>();
 
-  /** @param limit how many requests of one connection are answered at once */
+  /** @param limit maximum of concurrent requests on one connection */
   constructor(handler: HttpHandler, failures: Failures, limit: number) {
     this.#handler = handler;
     this.#failures = failures;
     this.#limit = limit;
   }
 
-  /** Whether an answer is under way on a connection, so that nothing else may be written there. */
+  /** Whether a response is in progress on a connection, so that nothing else may be written to it. */
   isUnderWay(connection: object): boolean {
     return (this.#underWay.get(connection) ?? 0) > 0;
   }
 
-  /** Resolves when the answer is handed over, or failed. Does not reject. */
+  /** Resolves when the response was handed over or failed. Never rejects. */
   async respond(request: Incoming, response: Outgoing): Promise<void> {
-    // A connection that is reset is an error of the request or of the response; without a listener it would be thrown.
+    // A reset connection is an error event of the request or the response, which Node.js throws without a listener.
     for (const each of [request, response]) each.on('error', () => undefined);
     try {
       const isBusy = !this.#enters(request, response);
       send(request, response, isBusy ? this.#busy() : await this.#answerTo(request));
     } catch (error) {
-      // No answer can be sent: half of it may be.
+      // No error response is possible: part of the response may already be sent.
       this.#failures.failed(error);
       request.destroy();
     }
@@ -96,13 +96,13 @@ function send(request: Incoming, response: Outgoing, { status, text, headers }: 
   for (const [name, value] of Object.entries(all)) response.setHeader(name, value);
   response.statusCode = status;
   if (request instanceof Http2ServerRequest) {
-    // Without a listener for its body the rest of it would be read until it ends.
+    // Without a body listener the rest of the body would be read to its end.
     response.once('finish', () => request.stream.close(constants.NGHTTP2_NO_ERROR));
   }
   response.end(text);
 }
 
-/** Whether an HTTP/1.1 connection is closed after an answer: a body that nobody reads is not waited for. */
+/** Whether an HTTP/1.1 connection is closed after the response, instead of waiting for an unread body. */
 function isLast(request: Incoming, status: number): boolean {
   return !(request instanceof Http2ServerRequest) && (!request.complete || status === BUSY.status);
 }

@@ -1,29 +1,29 @@
 import type { Logger } from '../../process/logger.ts';
 
 /**
- * Why a request or a connection came to nothing. Few, since each is a series of its own:
+ * Why a request or a connection failed. The list is short, because each reason is a metric series:
  *
- * | Reason | Answer |
+ * | Reason | Response |
  * |---|---|
- * | error: whoever answers threw or rejected | 500 |
+ * | error: the handler threw or rejected | 500 |
  * | malformed: not HTTP, or a target without a path | 400 |
  * | too_large: headers beyond the limit | 431 |
- * | timeout: the sender is slow, or the reader | 408, or none |
- * | busy: more requests at once than one connection may have | 503 |
+ * | timeout: the client sends or reads too slowly | 408, or none |
+ * | busy: too many concurrent requests on one connection | 503 |
  * | refused: CONNECT | none |
  * | tls: no handshake | none |
  * | connection: reset, or not HTTP/2 | none |
- * | crowded: the oldest of too many connections | none |
+ * | crowded: the oldest connection, closed for a new one | none |
  */
 export type FailureReason =
   'error' | 'malformed' | 'too_large' | 'timeout' | 'busy' | 'refused' | 'tls' | 'connection' | 'crowded';
 
-/** What servers tell their numbers to. */
+/** Metrics of servers. */
 export interface HttpMetrics {
   failed(server: string, reason: FailureReason): void;
 }
 
-/** Counts what failed on one server, and logs what is a fault of the program. */
+/** Counts the failures of one server, and logs internal errors. */
 export class Failures {
   readonly #server: string;
   readonly #metrics: HttpMetrics;
@@ -40,7 +40,7 @@ export class Failures {
     this.#metrics.failed(this.#server, reason);
   }
 
-  /** Whoever answers failed. The same error is logged once, since a client can repeat its request without end. */
+  /** The handler failed. The same error is logged once, because a client can repeat its request endlessly. */
   failed(error: unknown): void {
     this.count('error');
     const message = error instanceof Error ? error.message : String(error);

@@ -4,7 +4,7 @@ import type { Answering } from './answer.ts';
 import type { FailureReason, Failures } from './failures.ts';
 import type { HttpLimits } from './limits.ts';
 
-/** What is said before a connection is closed on which nothing else was said. */
+/** The response before closing a connection without any other response. */
 const STATUS: Partial<Record<FailureReason, string>> = {
   malformed: '400 Bad Request',
   timeout: '408 Request Timeout',
@@ -12,8 +12,8 @@ const STATUS: Partial<Record<FailureReason, string>> = {
 };
 
 /**
- * The limits of HTTP/1.1 as properties of a server, which https and http2 servers read, too. To be set before it
- * listens.
+ * Sets the limits of HTTP/1.1 as properties of a server; https and http2 servers read them, too. Call it before the
+ * server listens.
  */
 export function limitHttp1(server: Server, limits: HttpLimits): void {
   Object.assign(server, {
@@ -26,7 +26,7 @@ export function limitHttp1(server: Server, limits: HttpLimits): void {
   });
 }
 
-/** Ends what is no HTTP/1.1 request, or no TLS handshake, and counts it. */
+/** Closes and counts connections without a valid HTTP/1.1 request or TLS handshake. */
 export function refuseBadClients(server: Server, answering: Answering, failures: Failures): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const reason = reasonOf(error.code);
@@ -39,13 +39,13 @@ export function refuseBadClients(server: Server, answering: Answering, failures:
       socket.destroySoon();
     }
   });
-  // Also when keepAliveMs is over. A session of HTTP/2, which is no socket, has timers of its own.
+  // Also fires after keepAliveMs. An HTTP/2 session is not a socket and has its own timers.
   server.on('timeout', (connection: object) => {
     if (!(connection instanceof Socket)) return;
     if (answering.isUnderWay(connection)) failures.count('timeout');
     connection.destroy();
   });
-  // Node.js closes such a connection, too, but does not count it. HTTP/2 has a response in the place of the socket.
+  // Node.js also closes such a connection, but without counting. HTTP/2 passes a response in place of the socket.
   server.on('connect', ({ socket }: IncomingMessage) => {
     failures.count('refused');
     socket.destroy();

@@ -3,7 +3,7 @@ import type { Server } from 'node:net';
 import type { Failures } from './failures.ts';
 import type { HttpLimits } from './limits.ts';
 
-/** What one session may hold, in MB: answers that its client does not read. */
+/** Memory limit of one session, in MB: responses that its client does not read. */
 const SESSION_MB = 2;
 
 /** The limits of HTTP/2. */
@@ -19,15 +19,15 @@ export function http2Options(limits: HttpLimits): SecureServerOptions {
   };
 }
 
-/** Ends sessions and streams that take too long, and bears the errors of both. Does nothing for HTTP/1.1. */
+/** Ends slow sessions and streams, and handles the errors of both. Has no effect for HTTP/1.1. */
 export function limitSessions(server: Server, limits: HttpLimits, failures: Failures): void {
   server.on('session', (session: Http2Session) => limitSession(session, limits, failures));
   server.on('sessionError', () => failures.count('connection'));
 }
 
 /**
- * A session has headersMs to begin a stream, keepAliveMs to begin another, and a stream has requestMs. Bytes that arrive
- * are no reason to wait longer, as they are for `session.setTimeout`: a header may be sent a byte a second.
+ * A session has headersMs to start its first stream and keepAliveMs to start the next. A stream has requestMs. Arriving
+ * bytes do not extend these limits, unlike those of `session.setTimeout`: a client may send a header byte by byte.
  */
 function limitSession(session: Http2Session, limits: HttpLimits, failures: Failures): void {
   const end = (): void => {

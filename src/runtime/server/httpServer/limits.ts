@@ -1,31 +1,31 @@
-/** What one client may take of a server. Times in ms. */
+/** Limits of a server. Times in ms. */
 export interface HttpLimits {
   /** For a TLS handshake, for the headers of a request, and for the first request of an HTTP/2 session. */
   readonly headersMs: number;
-  /** For a whole request, its body included. */
+  /** For a whole request, including its body. */
   readonly requestMs: number;
-  /** How long nothing may move on a connection whose request is under way, such as one whose client does not read. */
+  /** Maximum time without progress on a connection with a request in progress, such as a client that does not read. */
   readonly stalledMs: number;
-  /** How long a connection is kept for the next request. */
+  /** How long an idle connection is kept open. */
   readonly keepAliveMs: number;
-  /** How often Node.js looks for requests that take too long. */
+  /** Interval of Node.js' check for slow requests. */
   readonly checkMs: number;
-  /** At once; one more takes the place of the oldest. */
+  /** Maximum of open connections; a further one replaces the oldest. */
   readonly connections: number;
-  /** On one connection at once: pipelined, or streams of HTTP/2. */
+  /** Maximum of concurrent requests on one connection: pipelined, or HTTP/2 streams. */
   readonly requestsUnderWay: number;
-  /** Bytes of all headers of a request, its first line included. */
+  /** Bytes of all headers of a request, including the request line. */
   readonly headerBytes: number;
 }
 
 /**
- * Probes and scrapes take milliseconds, and give up after 1 s (the kubelet) and 10 s (Prometheus).
+ * Probes and scrapes take milliseconds. The kubelet gives up after 1 s, Prometheus after 10 s.
  *
- * - stalledMs is above the time that the API server gets for its verdict on a scrape, 10 s.
- * - keepAliveMs is above the longest usual interval of scrapes, a minute.
- * - connections times requestsUnderWay times an answer of 100 kB is 80 MB: what clients that do not read can make the
- *   server hold.
- * - headerBytes is the default of Node.js: a token of a ServiceAccount takes 1 to 2 kB.
+ * - stalledMs is above the 10 s that the API server has to authorize a scrape.
+ * - keepAliveMs is above the longest usual scrape interval, a minute.
+ * - connections times requestsUnderWay times a response of 100 kB is 80 MB, the most memory that clients that do not
+ *   read can occupy.
+ * - headerBytes is the default of Node.js. A ServiceAccount token takes 1 to 2 kB.
  */
 export const HTTP_LIMITS: HttpLimits = {
   headersMs: 10_000,

@@ -1,17 +1,17 @@
-/** What a request asks for. */
+/** Path and query of a request. */
 export interface HttpTarget {
-  /** As it was sent: percent signs are not decoded, dots not resolved. */
+  /** Unchanged: percent-encoding is not decoded, dot segments are not resolved. */
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
-/** RFC 9112, 3.2: a path, or in a request that could go to a proxy a whole URL. */
+/** RFC 9112, 3.2: a path, or a whole URL as for a proxy. */
 const TARGET = /^(?:https?:\/\/[^/?#]+)?(\/[^?#]*)(?:\?([^#]*))?/i;
 
 /**
- * Reads the target of a request. Whatever was sent, it does not throw, which `new URL` does for `//`.
+ * Parses the target of a request. Never throws, unlike `new URL` for `//`.
  *
- * @returns undefined for one without a path, such as `*`
+ * @returns undefined for a target without a path, such as `*`
  */
 export function readTarget(target: string | undefined): HttpTarget | undefined {
   const [, path, query] = TARGET.exec(target ?? '') ?? [];

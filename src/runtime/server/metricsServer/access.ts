@@ -20,22 +20,23 @@ const SUBJECT_ACCESS_REVIEWS: Resource<V1SubjectAccessReview> = {
   namespaced: false,
 };
 
-/** Whether a request may read the metrics. `busy`: too many are being asked about, or the API server gave no answer. */
+/** Whether a request may read the metrics. `busy`: too many reviews, or no response of the API server. */
 export type Verdict = 'allowed' | 'unauthenticated' | 'forbidden' | 'busy';
 
-/** A scraper comes every 15 to 60 s; access that is taken away ends within a minute. */
+/** How long a positive result is cached. Scrapers come every 15 to 60 s; revoked access ends within a minute. */
 const ALLOWED_MS = 60_000;
 const REFUSED_MS = 10_000;
 
-/** Answers that are remembered; the oldest are forgotten. */
+/** Maximum of cached results; the oldest are dropped. */
 const MOST_REMEMBERED = 1_000;
 
-/** Reviews at once: whoever sends made-up tokens must not use up the operator's own calls. */
+/** Maximum of concurrent reviews, so that invalid tokens cannot use up the operator's own calls. */
 const MOST_REVIEWS = 4;
 
 /**
- * Who may read the metrics, as the API server sees it: the bearer of a token (TokenReview) that may `get` the
- * non-resource URL /metrics (SubjectAccessReview), as controller-runtime's WithAuthenticationAndAuthorization has it.
+ * Asks the API server whether a client may read the metrics. The client needs a valid bearer token (TokenReview) and
+ * the right to `get` the non-resource URL /metrics (SubjectAccessReview), as in controller-runtime's
+ * WithAuthenticationAndAuthorization.
  */
 export class MetricsAccess {
   readonly #client: Client;
@@ -43,7 +44,7 @@ export class MetricsAccess {
   readonly #clock: Clock;
   readonly #known = new Map<string, { verdict: Verdict; until: number }>();
   #reviews = 0;
-  /** What the last review failed by; undefined after one that was answered. */
+  /** Error of the last review; undefined after a successful review. */
   #failure: string | undefined;
 
   constructor(client: Client, logger: Logger, clock: Clock = systemClock) {
@@ -85,7 +86,7 @@ export class MetricsAccess {
     }
   }
 
-  /** Once as long as it stays the same: anybody can make this happen, and a scraper comes again and again. */
+  /** Logs an error once until it changes: any client can cause it, and scrapers repeat their requests. */
   #tellOf(error: unknown): void {
     const failure = error instanceof Error ? error.message : String(error);
     if (failure !== this.#failure) {

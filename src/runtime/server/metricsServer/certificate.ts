@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { UsageError } from '../../process/usageError.ts';
 
-/** A certificate chain and its key, PEM. */
+/** A certificate chain and its key, in PEM. */
 export interface Certificate {
   cert: string;
   key: string;
 }
 
 /**
- * Reads tls.crt and tls.key from a directory, as a Secret of type kubernetes.io/tls is mounted.
+ * Reads tls.crt and tls.key from a directory, such as a mounted Secret of type kubernetes.io/tls.
  *
- * @throws UsageError naming the file that cannot be read, or why the pair cannot be used
+ * @throws UsageError that names the unreadable file, or the reason why the pair is unusable
  */
 export async function readCertificate(directory: string): Promise<Certificate> {
-  // One after the other: where both are absent it is always the same that is named.
+  // In sequence, so that the error always names the same file if both are absent.
   const cert = await readPem(directory, 'tls.crt');
   const key = await readPem(directory, 'tls.key');
   try {
