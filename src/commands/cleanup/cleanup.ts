@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
-import { CONTROLLERS } from '../../controllers/registry.ts';
+import type { ControllerModule } from '../../controllers/contract/module.ts';
 import { whileStopped } from './whileStopped.ts';
 import { LEASE_NAME } from '../lease.ts';
 import type { CommandContext } from '../command.ts';
@@ -21,14 +21,18 @@ import { createTransport, type Transport } from '../../runtime/client/transport.
  *
  * @throws ApiError, TransportError, NotLeaderError when something could not be taken off
  */
-export async function runCleanup(flags: CleanupFlags, { logger, signal }: CommandContext): Promise<void> {
+export async function runCleanup(
+  flags: CleanupFlags,
+  controllers: readonly ControllerModule[],
+  { logger, signal }: CommandContext,
+): Promise<void> {
   const { namespace, deployment } = flags;
   const transport = createTransport({ kubeConfig: loadKubeConfig(flags.kubeconfig), logger });
   try {
     const client = createClient(transport);
     await whileStopped({ client, clock: systemClock, logger, signal }, { namespace, name: deployment }, async () => {
       await asLeader({ transport, namespace, logger, signal }, async (leading) => {
-        for (const controller of CONTROLLERS.toReversed()) {
+        for (const controller of controllers.toReversed()) {
           await controller.cleanUp({ client: leading, namespace, clock: systemClock, logger, signal });
         }
       });

@@ -1,6 +1,17 @@
-import { defineCommand } from '../command.ts';
+import type { ControllerModule } from '../../controllers/contract/module.ts';
+import { CONTROLLERS } from '../../controllers/registry.ts';
+import { defineCommand, type Command } from '../command.ts';
 import { runCleanup } from './cleanup.ts';
 import { CLEANUP_FLAGS } from './flags.ts';
 
 /** `cleanup`: takes off all that the operator put on the cluster. */
-export const cleanup = defineCommand<typeof CLEANUP_FLAGS>({ name: 'cleanup', flags: CLEANUP_FLAGS, run: runCleanup });
+export const cleanup = cleanupOf(CONTROLLERS);
+
+/** The clean-up of the given controllers. */
+export function cleanupOf(controllers: readonly ControllerModule[]): Command {
+  return defineCommand<typeof CLEANUP_FLAGS>({
+    name: 'cleanup',
+    flags: CLEANUP_FLAGS,
+    run: (flags, context) => runCleanup(flags, controllers, context),
+  });
+}

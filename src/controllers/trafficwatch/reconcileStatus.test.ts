@@ -57,7 +57,7 @@ describe('a status that the API server does not keep whole', () => {
     await reconcile(scene, 'shop/web');
     scene.nodes.set(aNode('n3'));
     const percents = { n1: 1, n2: 50, n3: 50 };
-    Object.assign(scene.feed, { current: pass(4, percents), previous: pass(3, percents) });
+    Object.assign(scene.feed, { passes: [pass(4, percents), pass(3, percents)] });
     const hung = hangOn(scene, ({ what, name }) => what === 'Node' && name === 'n3');
     const cut = new AbortController();
     const done = reconcile(scene, 'shop/web', cut.signal);
