@@ -55,7 +55,7 @@ describe('the end of a control plane', () => {
   });
 
   it('leaves no process when the test process is killed', async () => {
-    const module = new URL('controlPlane.ts', import.meta.url).href;
+    const module = new URL('../harness/controlPlane.ts', import.meta.url).href;
     const script = `const p = await (await import('${module}')).startControlPlane();
       console.log(JSON.stringify({ pids: p.pids, directory: p.directory })); setInterval(() => {}, 1000)`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
