@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadCommand } from './commands.ts';
 import { readInvocation } from './invocation.ts';
-
-function messageOf(action: () => unknown): string {
-  try {
-    action();
-  } catch (error) {
-    expect((error as Error).name).toBe('UsageError');
-    return (error as Error).message;
-  }
-  throw new Error('taken');
-}
+import { messageOf } from './testing/usageProblem.ts';
 
 describe('the command', () => {
   it.each([

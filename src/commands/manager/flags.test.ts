@@ -6,6 +6,7 @@ import { CONTROLLERS } from '../../controllers/registry.ts';
 import { flagName, joinTables, variableName, type Flag } from '../../options/flagTable.ts';
 import { readFlags } from '../../options/readFlags.ts';
 import { cleanup } from '../cleanup/command.ts';
+import { messageOf } from '../testing/usageProblem.ts';
 import { managerFlagProblem, managerFlags } from './flags.ts';
 import { POD_INTERFACES } from '../../controllers/measurement/options.ts';
 import { DEFAULT_EXCLUDED_DEVICES } from '../../usage/evaluate/devices.ts';
@@ -15,16 +16,6 @@ type Flags = SharedFlags & MeasurementFlags;
 
 function read(args: readonly string[], env: Record<string, string> = {}): Flags {
   return readFlags(MANAGER, args, env) as Flags;
-}
-
-function messageOf(action: () => unknown): string {
-  try {
-    action();
-  } catch (error) {
-    expect((error as Error).name).toBe('UsageError');
-    return (error as Error).message;
-  }
-  throw new Error('taken');
 }
 
 const problem = (args: readonly string[], env: Record<string, string> = {}): string => messageOf(() => read(args, env));
