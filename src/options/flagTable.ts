@@ -69,6 +69,15 @@ export interface FlagProblem<K extends string = string> {
 /** A check of flags together; undefined when nothing is wrong. */
 export type FlagCheck<V> = (values: V) => FlagProblem<string & keyof V> | undefined;
 
+/** The first problem that a check finds; later checks are not asked. */
+export function firstProblem<V>(checks: readonly FlagCheck<V>[], values: V): ReturnType<FlagCheck<V>> {
+  for (const check of checks) {
+    const problem = check(values);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
 /** The default for people to read; '' if there is none. */
 export function defaultText({ default: standard, defaultNote }: Flag): string {
   return standard ?? defaultNote ?? '';

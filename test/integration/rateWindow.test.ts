@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { stringify } from 'yaml';
-import { managerFlagProblem, managerFlags } from '../../src/commands/manager/flags.ts';
+import { managerFlags } from '../../src/commands/manager/flags.ts';
 import { managerOptions } from '../../src/commands/manager/managerOptions.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
 import { readFlags } from '../../src/options/readFlags.ts';
@@ -21,8 +21,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 function queryOf(args: readonly string[]): UsageQuery {
-  const manager = { name: 'manager', flags: managerFlags(CONTROLLERS), check: managerFlagProblem(CONTROLLERS) };
-  const flags = readFlags(manager, [`--kubeconfig=${directory}/kubeconfig`, ...args], {});
+  const flags = readFlags(managerFlags(CONTROLLERS), [`--kubeconfig=${directory}/kubeconfig`, ...args], {});
   return managerOptions(flags, {}, pino({ level: 'silent' })).query;
 }
 

@@ -4,7 +4,7 @@ import type { ControllerModule } from '../../controllers/contract/module.ts';
 import { CONTROLLERS } from '../../controllers/registry.ts';
 import { wakeMemoryReducer } from '../../runtime/process/memoryReducer.ts';
 import { defineCommand, type Command } from '../command.ts';
-import { managerFlagProblem, managerFlags } from './flags.ts';
+import { managerFlags } from './flags.ts';
 import { runManager } from './manager.ts';
 import { managerOptions } from './managerOptions.ts';
 
@@ -14,9 +14,7 @@ export const manager = managerOf(CONTROLLERS);
 /** The manager of the given controllers. */
 export function managerOf(controllers: readonly ControllerModule[]): Command {
   return defineCommand<typeof SHARED_FLAGS>({
-    name: 'manager',
-    flags: managerFlags(controllers),
-    check: managerFlagProblem(controllers),
+    ...managerFlags(controllers),
     run(flags, { env, logger, signal }) {
       // What a subscriber throws would otherwise be thrown again from a timer, and end the process.
       rxjs.onUnhandledError = (error: unknown) => logger.error({ err: error }, 'a subscriber failed');

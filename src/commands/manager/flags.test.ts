@@ -7,11 +7,11 @@ import { flagName, joinTables, variableName, type Flag } from '../../options/fla
 import { readFlags } from '../../options/readFlags.ts';
 import { cleanup } from '../cleanup/command.ts';
 import { messageOf } from '../testing/usageProblem.ts';
-import { managerFlagProblem, managerFlags } from './flags.ts';
+import { managerFlags } from './flags.ts';
 import { POD_INTERFACES } from '../../controllers/measurement/options.ts';
 import { DEFAULT_EXCLUDED_DEVICES } from '../../usage/evaluate/devices.ts';
 
-const MANAGER = { name: 'manager', flags: managerFlags(CONTROLLERS), check: managerFlagProblem(CONTROLLERS) };
+const MANAGER = managerFlags(CONTROLLERS);
 type Flags = SharedFlags & MeasurementFlags;
 
 function read(args: readonly string[], env: Record<string, string> = {}): Flags {

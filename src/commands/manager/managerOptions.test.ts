@@ -16,7 +16,7 @@ import type { SharedFlags } from '../../controllers/contract/flags.ts';
 import { CONTROLLERS } from '../../controllers/registry.ts';
 import { readFlags } from '../../options/readFlags.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
-import { managerFlagProblem, managerFlags } from './flags.ts';
+import { managerFlags } from './flags.ts';
 import { managerOptions } from './managerOptions.ts';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../../usage/evaluate/devices.ts';
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-const MANAGER = { name: 'manager', flags: managerFlags(CONTROLLERS), check: managerFlagProblem(CONTROLLERS) };
+const MANAGER = managerFlags(CONTROLLERS);
 
 interface Options extends ManagerOptions {
   readonly measurement: MeasurementOptions;

@@ -2,6 +2,7 @@ import { LEAST_SAMPLES_PER_WINDOW } from '../../usage/evaluate/snapshot.ts';
 import { DEFAULT_EXCLUDED_DEVICES } from '../../usage/evaluate/devices.ts';
 import { COMMON_FLAGS } from '../../options/commonFlags.ts';
 import {
+  firstProblem,
   flag,
   list,
   withDefault,
@@ -93,7 +94,7 @@ const ONLY_WITH_URL = [
 
 /** The first combination of these flags that cannot be meant, or undefined. */
 export function sharedFlagProblem(flags: SharedFlags): FlagProblem<keyof SharedFlags> | undefined {
-  return CHECKS.map((check) => check(flags)).find((problem) => problem !== undefined);
+  return firstProblem(CHECKS, flags);
 }
 
 const CHECKS: readonly FlagCheck<SharedFlags>[] = [

@@ -1,4 +1,5 @@
 import {
+  firstProblem,
   flag,
   list,
   withDefault,
@@ -97,7 +98,7 @@ type Flags = SharedFlags & MeasurementFlags;
 
 /** The first combination of flags that cannot be meant, or undefined. */
 export function measurementFlagProblem(flags: Flags): FlagProblem<keyof Flags> | undefined {
-  return CHECKS.map((check) => check(flags)).find((problem) => problem !== undefined);
+  return firstProblem(CHECKS, flags);
 }
 
 const CHECKS: readonly FlagCheck<Flags>[] = [

@@ -3,6 +3,7 @@ import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { NotMeasurable } from '../../../nodes/notMeasurable.ts';
 import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
+import type { Problem } from '../../../runtime/process/problem.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
 
 /** What was last written under a label key of a Node; remembered until it has stood for a while. */
@@ -63,12 +64,6 @@ export interface PassView {
   readonly figures: PassFigures;
 }
 
-/** What keeps the operator from measuring as it should; the message says of what, and why. */
-export interface MeasurementProblem {
-  readonly reason: string;
-  readonly message: string;
-}
-
 /** The label keys of a TrafficWatch. */
 export interface LabelKeys {
   /** The key that the spec names; undefined where there is no spec to read. */
@@ -112,7 +107,7 @@ export interface Observation {
   /** By name, the nodes without figures that can have none. */
   readonly notMeasurable: ReadonlyMap<string, NotMeasurable>;
   /** What is in the way of figures, as far as the operator measures by itself; empty when nothing is. */
-  readonly measurementProblems: readonly MeasurementProblem[];
+  readonly measurementProblems: readonly Pick<Problem, 'reason' | 'message'>[];
   /** Set while the installed CRD is older than the operator: the fields that it lacks, and what to do, for people. */
   readonly crdProblem?: string | undefined;
   /** When the feed of passes started, ms since the epoch by our clock. */

@@ -21,7 +21,7 @@ import { failureOf } from '../act/failures.ts';
 import type { LabelWrites } from '../act/labelWrites.ts';
 import { labelKeysOf } from './labelKeys.ts';
 import type { PassViews } from './passViews.ts';
-import type { Claim, LabelKeys, MeasurementProblem, Observation } from './observation.ts';
+import type { Claim, LabelKeys, Observation } from './observation.ts';
 
 /** Name of the index of TrafficWatches by the label keys that they claim. */
 export const BY_LABEL_KEY = 'labelKey';
@@ -34,7 +34,7 @@ export interface Sources {
   readonly clock: Clock;
   readonly feed: Pick<UsageFeed, 'passes' | 'startedAt'>;
   /** What keeps the operator from measuring, now. */
-  readonly measurementProblems: () => readonly MeasurementProblem[];
+  readonly measurementProblems: () => Observation['measurementProblems'];
   readonly watches: Overlay<TrafficWatch>;
   readonly nodes: Overlay<CachedNode>;
   /** What all TrafficWatches share of a pass. */
