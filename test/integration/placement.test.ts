@@ -2,6 +2,7 @@ import type { V1Deployment, V1NodeAffinity } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Placement } from '../../src/api/trafficwatch/placement.ts';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
+import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/appliedHash.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 
@@ -24,6 +25,8 @@ const nodeAffinity = ({ spec }: V1Deployment): V1NodeAffinity | undefined =>
 async function settled(expected: V1NodeAffinity): Promise<V1Deployment> {
   return vi.waitFor(async () => {
     const found = await f.client.get(DEPLOYMENTS, REF);
+    // A Deployment is made by a POST, and applied after it. The apply adds this annotation, which raises the generation.
+    expect(found.metadata?.annotations).toHaveProperty([APPLIED_HASH_ANNOTATION]);
     expect(nodeAffinity(found)).toEqual(expected);
     return found;
   }, WAIT);
