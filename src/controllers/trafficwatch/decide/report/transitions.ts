@@ -46,14 +46,15 @@ function turnedByStatus(before: TrafficWatchStatus | undefined, after: TrafficWa
   });
 }
 
-/** Beyond, the status lists a few: the labels that the nodes had tell it. */
+/** In a larger cluster the status lists only some nodes, so the labels that the nodes had say who turned. */
 function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to: Side): Turned[] {
-  if (plan.labels.size === 0) return [];
   const contested = new Set(plan.contended.map(({ node }) => node));
-  return o.view.nodes.flatMap(({ name, labels }, place) => {
+  return [...plan.labels.keys()].flatMap((name) => {
     // What a rival writes is no verdict.
-    if (contested.has(name) || !plan.labels.has(name)) return [];
+    if (contested.has(name)) return [];
+    const place = o.view.figures.places.get(name) ?? -1;
     const verdict = plan.verdicts[place];
+    const labels = o.view.nodes[place]?.labels ?? {};
     const wasUnfit = o.keys.claimed.some((key) => sideOfLabel(labels[key]) === 'above');
     if (verdict?.side === undefined || verdict.verdict !== to || wasUnfit === (to === 'Unfit')) return [];
     return [{ name, percent: after.nodes?.[name]?.currentBandwidthPercent ?? '' }];
