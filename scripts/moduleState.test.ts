@@ -42,6 +42,6 @@ it.each([
 
 it('leaves tests and what they share alone', async () => {
   const code = 'let scene: string | undefined;';
-  expect(await problems(code, 'src/controllers/trafficwatch/decide/plan.test.ts')).toBe(0);
+  expect(await problems(code, 'src/controllers/trafficwatch/decide/decidePlan.test.ts')).toBe(0);
   expect(await problems(code, 'src/controllers/trafficwatch/testing/scene.ts')).toBe(0);
 });

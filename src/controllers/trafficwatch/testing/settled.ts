@@ -1,5 +1,5 @@
 import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
-import { decidePlan } from '../decide/plan.ts';
+import { decidePlan } from '../decide/decidePlan.ts';
 import { decideStatus } from '../decide/report/status.ts';
 import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
 import { decideEvents } from '../decide/report/transitions.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
 import type { Observation } from '../../observe/observation.ts';
-import { decidePlan } from '../plan.ts';
+import { decidePlan } from '../decidePlan.ts';
 import { decideStatus } from './status.ts';
 import { aClaim, anObservation, changed, failedPass, KEY, NOW, pass, usage } from '../../testing/observations.ts';
 import { settled, statusOf } from '../../testing/settled.ts';

@@ -12,7 +12,7 @@ import {
   NOW,
   pass,
 } from '../../testing/observations.ts';
-import { decidePlan } from '../plan.ts';
+import { decidePlan } from '../decidePlan.ts';
 import { decideStatus } from './status.ts';
 import { settled, statusOf } from '../../testing/settled.ts';
 

@@ -5,7 +5,7 @@ import { diffMergePatch } from '../../../../runtime/apply/mergePatch.ts';
 import { anObservation, aWatch, changed, KEY, NOW, pass, usage } from '../../testing/observations.ts';
 import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
 import type { Observation } from '../../observe/observation.ts';
-import { decidePlan } from '../plan.ts';
+import { decidePlan } from '../decidePlan.ts';
 import { hottestOf, mostUrgent, selectNodes } from './statusNodes.ts';
 import { decideEvents } from './transitions.ts';
 import { settled, statusOf } from '../../testing/settled.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { anObservation, aWatch, changed, failedPass, pass, usage } from '../../testing/observations.ts';
 import { eventsOf, settled } from '../../testing/settled.ts';
 import type { Observation } from '../../observe/observation.ts';
-import { decidePlan } from '../plan.ts';
+import { decidePlan } from '../decidePlan.ts';
 import { decideStatus } from './status.ts';
 import { decideEvents } from './transitions.ts';
 

@@ -12,7 +12,7 @@ import {
   pass,
 } from '../testing/observations.ts';
 import { renderDeployment } from './deployment/deployment.ts';
-import { decidePlan } from './plan.ts';
+import { decidePlan } from './decidePlan.ts';
 
 const OLD = 'old.traffic.example.com/unfit';
 const changes = (o: Parameters<typeof decidePlan>[0]) => Object.fromEntries(decidePlan(o).labels);
