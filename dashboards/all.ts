@@ -3,7 +3,7 @@ import { nodes } from './nodes.ts';
 import { operator } from './operator.ts';
 import { trafficwatch } from './trafficwatch.ts';
 
-/** Every dashboard, by the name of its file. */
+/** All dashboards, by file name. */
 export function dashboards(): Readonly<Record<string, Dashboard>> {
   return { nodes: nodes(), trafficwatch: trafficwatch(), operator: operator() };
 }

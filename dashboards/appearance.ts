@@ -2,16 +2,16 @@ import { MappingType, SpecialValueMatch, type ValueMapping } from '@grafana/graf
 import { uidOf } from './dashboard.ts';
 import type { Steps } from './frame.ts';
 
-/** What several panels look like: colours that say the same everywhere, words for values, links. */
+/** The look that panels share: colours with one meaning, texts for values, links. */
 
-/** A share of a node's capacity. Where it is too much is for each TrafficWatch to say; this is only a feeling. */
+/** Colours of bandwidth use. Rough values: each TrafficWatch has its own threshold. */
 export const RATIO_STEPS: Steps = [
   [null, 'green'],
   [0.5, 'yellow'],
   [0.8, 'red'],
 ];
 
-/** For what should be 0: one is worth a look. */
+/** For counts that should be 0. */
 export const NONE_EXPECTED: Steps = [
   [null, 'green'],
   [1, 'orange'],
@@ -20,7 +20,7 @@ export const NONE_EXPECTED: Steps = [
 /** For a number that is neither good nor bad. */
 export const PLAIN: Steps = [[null, 'blue']];
 
-/** The verdict series: 1 and NaN. */
+/** Texts for the values of the verdict series: 1 is unfit, NaN is unknown. */
 export const VERDICT: ValueMapping[] = [
   values({ 1: ['unfit', 'red'] }),
   {
@@ -31,7 +31,7 @@ export const VERDICT: ValueMapping[] = [
 
 export const READY: ValueMapping[] = [values({ 0: ['not ready', 'red'], 1: ['ready', 'green'] })];
 
-export const LEADS: ValueMapping[] = [values({ 0: ['stands by', 'blue'], 1: ['leads', 'green'] })];
+export const LEADS: ValueMapping[] = [values({ 0: ['standby', 'blue'], 1: ['leader', 'green'] })];
 
 function values(words: Readonly<Record<number, readonly [text: string, color: string]>>): ValueMapping {
   const options = Object.entries(words).map(
@@ -40,7 +40,7 @@ function values(words: Readonly<Record<number, readonly [text: string, color: st
   return { type: MappingType.ValueToText, options: Object.fromEntries(options) };
 }
 
-/** From a row with both labels to the dashboard of that TrafficWatch. */
+/** Link from a row with the labels namespace and trafficwatch to the dashboard of that TrafficWatch. */
 export const TO_TRAFFICWATCH = {
   title: 'This TrafficWatch',
   url:
@@ -48,7 +48,7 @@ export const TO_TRAFFICWATCH = {
     '&var-namespace=${__data.fields.namespace}&var-trafficwatch=${__data.fields.trafficwatch}',
 };
 
-/** From a series of a node to that node alone. */
+/** Link from a series of a node to the dashboard Nodes with only that node. */
 export const TO_NODE = {
   title: 'This node',
   url:

@@ -15,16 +15,16 @@ import {
 import { DATASOURCE } from './frame.ts';
 
 /**
- * The JSON model of a dashboard, in its first version: Grafana 11 and older read no other, and newer ones still read it
- * from files.
+ * The JSON model of a dashboard, version 1. Grafana 11 and older support only this version, and newer releases still
+ * read it from files.
  */
 // eslint-disable-next-line @typescript-eslint/no-deprecated -- for that reason
 export type Dashboard = ReturnType<DashboardBuilder['build']>;
 
-/** On each of the dashboards, and how they find one another. */
+/** Tag of every dashboard. The links between the dashboards use it. */
 export const TAG = 'traffic-operator';
 
-/** A heading and what stands beneath it. */
+/** A heading and the panels below it. */
 export interface Row {
   title: string;
   panels: readonly Builder<Panel>[];
@@ -32,21 +32,21 @@ export interface Row {
 
 /** One dashboard. */
 export interface DashboardSpec {
-  /** The last part of its uid and of its file's name. Links and bookmarks lead there: never change it. */
+  /** Last part of the uid and of the file name. Never change it: links and bookmarks use it. */
   name: string;
   title: string;
   description: string;
-  /** Beside those for datasource and job. */
+  /** In addition to the variables datasource and job. */
   variables: readonly QueryVariableBuilder[];
   rows: readonly Row[];
 }
 
-/** The uid of a dashboard, which is what it has in its URL, too. */
+/** The uid of a dashboard, which is also in its URL. */
 export function uidOf(name: string): string {
   return `traffic-operator-${name}`;
 }
 
-/** Makes the JSON model of a dashboard, with ids and places for its panels. */
+/** Builds the JSON model of a dashboard, with ids and positions of its panels. */
 export function buildDashboard({ name, title, description, variables, rows }: DashboardSpec): Dashboard {
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- see Dashboard
   const builder = new DashboardBuilder(`Traffic operator / ${title}`)
@@ -68,7 +68,7 @@ export function buildDashboard({ name, title, description, variables, rows }: Da
   return finished(builder.build());
 }
 
-/** A variable with the values that a label has. */
+/** A variable with the values of a label. */
 export function labelVariable(name: string, label: string, series: string, description: string): QueryVariableBuilder {
   return new QueryVariableBuilder(name)
     .label(label)
@@ -79,7 +79,7 @@ export function labelVariable(name: string, label: string, series: string, descr
     .sort(VariableSort.NaturalAsc);
 }
 
-/** Lets a variable stand for several values, and at first for all. */
+/** Lets a variable have several values; the default is all. */
 export function severalOrAll(variable: QueryVariableBuilder): QueryVariableBuilder {
   return variable.multi(true).includeAll(true).current({ text: 'All', value: '$__all' });
 }
@@ -97,7 +97,7 @@ function toTheOthers(): DashboardLinkBuilder {
     .keepTime(true);
 }
 
-/** What the builder does not do: ids, from 1 on as Grafana wants them, and links above the panels, not in a menu. */
+/** Adds what the builder does not: ids, which start at 1 in Grafana, and links above the panels instead of in a menu. */
 function finished(dashboard: Dashboard): Dashboard {
   const panels = (dashboard.panels ?? []).map((panel, index) => ({ ...panel, id: index + 1 }));
   const links = (dashboard.links ?? []).map((link) => {

@@ -15,38 +15,38 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
 
-/** The Prometheus that the dashboard's first variable names: no dashboard knows a datasource of its own. */
+/** The data source that the first variable of the dashboard selects. */
 export const DATASOURCE: DataSourceRef = { type: 'prometheus', uid: '${datasource}' };
 
-/** From which value on a colour holds, in rising order; `null` is the beginning. */
+/** The lowest value of each colour, in ascending order; `null` is minus infinity. */
 export type Steps = readonly (readonly [from: number | null, color: string])[];
 
-/** What a panel of any kind says of itself. */
+/** Options of every kind of panel. */
 export interface PanelSpec {
   title: string;
-  /** For a person who sees it for the first time: what it is, and what a bad value means. */
+  /** For a first-time reader: what the panel shows, and what a bad value means. */
   description: string;
   queries: readonly Query[];
-  /** As Grafana calls it: percentunit, Bps, s, bytes, short. */
+  /** Grafana's name: percentunit, Bps, s, bytes, short. */
   unit?: string;
   decimals?: number;
   steps?: Steps;
   mappings?: ValueMapping[];
-  /** Where a click on a value leads: title and URL within Grafana. */
+  /** Link of a value: title and URL within Grafana. */
   link?: { title: string; url: string };
-  /** Columns of 24. */
+  /** Columns, of 24. */
   width?: number;
   height?: number;
 }
 
-/** One question of a panel. */
+/** One query of a panel. */
 export interface Query {
   expr: string;
-  /** Name of the series, such as {{node}}; Grafana fills it in. */
+  /** Template of the series name, such as {{node}}. */
   legend?: string;
 }
 
-/** What the builders of all kinds of panels have in common. */
+/** What the builders of all kinds of panels share. */
 interface PanelBuilder extends Builder<Panel> {
   title(title: string): this;
   description(description: string): this;
@@ -63,13 +63,13 @@ interface PanelBuilder extends Builder<Panel> {
   height(height: number): this;
 }
 
-/** How the queries of a panel are asked: over the time range, or once, for now. */
+/** How the queries of a panel run: over the time range, or once for the current time. */
 interface Asked {
   instant?: boolean;
   asTable?: boolean;
 }
 
-/** Fills in what every panel has. */
+/** Sets what every panel has. */
 export function framed<B extends PanelBuilder>(panel: B, spec: PanelSpec, asked: Asked = {}): B {
   panel.title(spec.title).description(spec.description).datasource(DATASOURCE).noValue('–');
   panel.unit(spec.unit ?? 'short');
@@ -82,7 +82,7 @@ export function framed<B extends PanelBuilder>(panel: B, spec: PanelSpec, asked:
   return panel.span(spec.width ?? 12).height(spec.height ?? 8);
 }
 
-/** What is now is coloured by how bad it is, lines are told from one another. */
+/** Current values are coloured by thresholds; lines have different colours. */
 function colorMode({ mappings }: PanelSpec, { instant = false }: Asked): FieldColorModeId {
   return instant || mappings ? FieldColorModeId.Thresholds : FieldColorModeId.PaletteClassic;
 }

@@ -17,43 +17,43 @@ import {
 
 const CHOSEN = 'node=~"$node"';
 const RATIOS = ratioByNode(CHOSEN);
-/** Lines in one panel: more can be told from one another no longer. */
+/** Maximum number of lines in a panel; more cannot be distinguished. */
 const MOST = 20;
-/** What is told of single nodes rests on series that only so many have. */
-const UP_TO = `Up to ${MAX_NODES_SHOWN} nodes for each TrafficWatch, unfit ones first.`;
+/** Only this many nodes have the series that panels about single nodes use. */
+const UP_TO = `Up to ${MAX_NODES_SHOWN} nodes for each TrafficWatch, unfit nodes first.`;
 
-const NOT_COUNTED = `Nothing while a TrafficWatch has more than ${MAX_NODES_SHOWN} that are not fit: its own dashboard counts them.`;
+const NOT_COUNTED = `No value while a TrafficWatch has more than ${MAX_NODES_SHOWN} unfit and unknown nodes; the dashboard TrafficWatch counts them.`;
 
 const NOW: Row = {
-  title: 'Now',
+  title: 'Current state',
   panels: [
     statPanel({
       title: 'Nodes',
-      description: 'Nodes of the cluster, as the operator sees them, whatever is chosen above.',
+      description: 'Nodes in the cluster. Independent of the variables above.',
       queries: [{ expr: NODE_COUNT }],
       steps: PLAIN,
     }),
     statPanel({
       title: 'Measured',
-      description: 'Chosen nodes that the last pass had a figure for. Those that are missing are unknown.',
+      description: 'Selected nodes with a figure in the last pass. The other nodes are unknown.',
       queries: [{ expr: orZero(`count(${RATIOS})`) }],
       steps: PLAIN,
     }),
     statPanel({
       title: 'Unfit',
-      description: `Chosen nodes that at least one TrafficWatch finds unfit: no new pods of it are put there. ${NOT_COUNTED}`,
+      description: `Selected nodes that are unfit for at least one TrafficWatch: its new pods are not scheduled there. ${NOT_COUNTED}`,
       queries: [{ expr: unlessTooMany(orZero(`count(count by (node) (${unfit(CHOSEN)}))`)) }],
       steps: NONE_EXPECTED,
     }),
     statPanel({
       title: 'Unknown',
-      description: `Chosen nodes that a TrafficWatch has no figures for: their labels stay as they were. ${NOT_COUNTED}`,
+      description: `Selected nodes without a figure for at least one TrafficWatch: their labels do not change. ${NOT_COUNTED}`,
       queries: [{ expr: unlessTooMany(orZero(`count(count by (node) (${unknown(CHOSEN)}))`)) }],
       steps: NONE_EXPECTED,
     }),
     statPanel({
-      title: 'Hottest',
-      description: 'The share of its capacity that the fullest of the chosen nodes sends.',
+      title: 'Highest use',
+      description: 'Highest bandwidth use among the selected nodes: transmit rate divided by capacity.',
       queries: [{ expr: `max(${RATIOS})` }],
       unit: 'percentunit',
       decimals: 1,
@@ -62,7 +62,7 @@ const NOW: Row = {
     statPanel({
       title: 'Capacity',
       description:
-        'What the links of the chosen nodes could send together, by the speeds that node-exporter tells; annotations of the nodes are not in it.',
+        'Sum of the link speeds of the selected nodes, as reported by node-exporter. Capacity annotations of nodes are not included.',
       queries: [{ expr: `sum(${CAPACITY})` }],
       unit: 'Bps',
       steps: PLAIN,
@@ -71,11 +71,11 @@ const NOW: Row = {
 };
 
 const BANDWIDTH: Row = {
-  title: 'Bandwidth',
+  title: 'Bandwidth use',
   panels: [
     linesPanel({
-      title: 'Bandwidth per node',
-      description: `Share of its capacity that each of the chosen nodes sends, as the operator judges it: the ${MOST} fullest at each moment.`,
+      title: 'Bandwidth use by node',
+      description: `Transmit rate divided by capacity, as the operator computes it. Shows the ${MOST} selected nodes with the highest use at each time.`,
       queries: [{ expr: `topk(${MOST}, ${RATIOS})`, legend: '{{node}}' }],
       unit: 'percentunit',
       link: TO_NODE,
@@ -83,8 +83,8 @@ const BANDWIDTH: Row = {
       height: 9,
     }),
     barsPanel({
-      title: 'Hottest nodes',
-      description: 'The ten of the chosen nodes that are fullest now.',
+      title: 'Nodes with the highest use',
+      description: 'The ten selected nodes with the highest use now.',
       queries: [{ expr: `sort_desc(topk(10, ${RATIOS}))`, legend: '{{node}}' }],
       unit: 'percentunit',
       decimals: 1,
@@ -92,18 +92,18 @@ const BANDWIDTH: Row = {
       link: TO_NODE,
     }),
     linesPanel({
-      title: 'Spread over the nodes',
-      description: 'How full the fullest, the ninetieth of a hundred and the middle one of the chosen nodes are.',
+      title: 'Distribution over nodes',
+      description: 'Maximum, 90th percentile and median of the bandwidth use of the selected nodes.',
       queries: [
-        { expr: `max(${RATIOS})`, legend: 'fullest' },
-        { expr: `quantile(0.9, ${RATIOS})`, legend: '90 %' },
+        { expr: `max(${RATIOS})`, legend: 'maximum' },
+        { expr: `quantile(0.9, ${RATIOS})`, legend: '90th percentile' },
         { expr: `quantile(0.5, ${RATIOS})`, legend: 'median' },
       ],
       unit: 'percentunit',
     }),
     linesPanel({
-      title: 'Transmitted per node',
-      description: `Bytes per second that each of the chosen nodes sends, by node-exporter's counters: the ${MOST} busiest at each moment.`,
+      title: 'Transmit rate by node',
+      description: `Bytes per second, from the counters of node-exporter. Shows the ${MOST} selected nodes with the highest rate at each time.`,
       queries: [{ expr: `topk(${MOST}, ${TRANSMITTED})`, legend: '{{node}}' }],
       unit: 'Bps',
       link: TO_NODE,
@@ -112,11 +112,11 @@ const BANDWIDTH: Row = {
 };
 
 const EACH_NODE: Row = {
-  title: 'Each node',
+  title: 'Single nodes',
   panels: [
     tablePanel({
-      title: 'Chosen nodes',
-      description: `The chosen nodes as they are now. No bandwidth: the operator has no figure. Not measurable: 1 where there can be none, as of one that is switched off; 0 where there is a figure. No capacity: node-exporter tells no speed. Unfit for so many TrafficWatches, each of which names up to ${MAX_NODES_SHOWN}.`,
+      title: 'Selected nodes',
+      description: `Current state of the selected nodes. Bandwidth use is empty if the operator has no figure. Transmit rate and Capacity come from node-exporter; Capacity is empty if it reports no speed. Unfit for: number of TrafficWatches; each contributes up to ${MAX_NODES_SHOWN} nodes. Not measurable: 1 if the node cannot be measured, for example because it is powered off; 0 if it has a figure.`,
       queries: [
         { expr: RATIOS },
         { expr: TRANSMITTED },
@@ -125,13 +125,20 @@ const EACH_NODE: Row = {
         { expr: `max by (node) (${own('traffic_operator_node_not_measurable', CHOSEN)}) or 0 * ${RATIOS}` },
       ],
       by: 'node',
-      columns: { node: 'Node', A: 'Bandwidth', B: 'Transmitted', C: 'Capacity', D: 'Unfit for', E: 'Not measurable' },
-      units: { Bandwidth: 'percentunit', Transmitted: 'Bps', Capacity: 'Bps' },
+      columns: {
+        node: 'Node',
+        A: 'Bandwidth use',
+        B: 'Transmit rate',
+        C: 'Capacity',
+        D: 'Unfit for',
+        E: 'Not measurable',
+      },
+      units: { 'Bandwidth use': 'percentunit', 'Transmit rate': 'Bps', Capacity: 'Bps' },
       width: 14,
     }),
     tablePanel({
-      title: 'Unfit and unknown',
-      description: `Which TrafficWatch finds which of the chosen nodes unfit, or knows nothing of it. Empty when all are fit. ${UP_TO}`,
+      title: 'Unfit and unknown nodes',
+      description: `Selected nodes that are unfit or unknown, with the TrafficWatch. Empty if all are fit. ${UP_TO}`,
       queries: [{ expr: verdicts(CHOSEN) }],
       by: 'node',
       columns: { node: 'Node', namespace: 'namespace', trafficwatch: 'trafficwatch', A: 'Verdict' },
@@ -142,15 +149,15 @@ const EACH_NODE: Row = {
   ],
 };
 
-/** How full the nodes are, and which of them are too full for somebody. */
+/** The dashboard Nodes: bandwidth use of each node, and the nodes over a threshold. */
 export function nodes(): Dashboard {
   const bandwidth = own('traffic_operator_node_bandwidth_ratio');
-  const node = severalOrAll(labelVariable('node', 'Node', bandwidth, 'Nodes to look at.'));
+  const node = severalOrAll(labelVariable('node', 'Node', bandwidth, 'Nodes to show.'));
   return buildDashboard({
     name: 'nodes',
     title: 'Nodes',
-    description: 'How full the network of every node is, and which nodes are too full for a TrafficWatch.',
-    // A node that never had a figure is among all nodes, too.
+    description: 'Bandwidth use of every node, and the nodes over the threshold of a TrafficWatch.',
+    // All nodes includes nodes that never had a figure.
     variables: [node.allValue('.*')],
     rows: [NOW, BANDWIDTH, EACH_NODE],
   });

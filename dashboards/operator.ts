@@ -10,11 +10,12 @@ const PASS_SECONDS = 'traffic_operator_pass_duration_seconds';
 const SETTLED_SECONDS = 'traffic_operator_pass_settled_seconds';
 
 const NOW: Row = {
-  title: 'Now',
+  title: 'Current state',
   panels: [
     statPanel({
       title: 'Leaders',
-      description: 'Replicas that lead. None: nothing is written. Two, for more than a scrape: report it.',
+      description:
+        'Number of leading replicas. 0: nothing is written. 2 for longer than one scrape is a bug: report it.',
       queries: [{ expr: `sum(${LEADER})` }],
       steps: [
         [null, 'red'],
@@ -24,27 +25,28 @@ const NOW: Row = {
     }),
     statPanel({
       title: 'Replicas',
-      description: 'Replicas that are scraped.',
+      description: 'Number of replicas that Prometheus scrapes.',
       queries: [{ expr: `count(${LEADER})` }],
       steps: PLAIN,
     }),
     passAge(),
     statPanel({
       title: 'Scraped nodes',
-      description: "Nodes that the operator's own Prometheus is told to scrape; 0 where it asks another one.",
+      description:
+        'Nodes in the scrape targets of the deployed Prometheus; 0 if the operator queries an existing Prometheus.',
       queries: [{ expr: `max ${ofLeader(own('traffic_operator_measurement_targets'))}` }],
       steps: PLAIN,
     }),
     statPanel({
-      title: 'Problems of measuring',
+      title: 'Measurement problems',
       description:
-        'What keeps node-exporter and Prometheus from being as they should be; its log and events name them.',
+        'Problems that keep node-exporter or Prometheus from the desired state. The log and the events of the operator name them.',
       queries: [{ expr: `max ${ofLeader(own('traffic_operator_measurement_problems'))}` }],
       steps: NONE_EXPECTED,
     }),
     statPanel({
       title: 'Restarts',
-      description: 'How often a replica began anew within the last hour, under the same address.',
+      description: 'Restarts of replicas within the last hour, under the same address.',
       queries: [{ expr: `sum(changes(${own('process_start_time_seconds')}[1h]))` }],
       steps: NONE_EXPECTED,
     }),
@@ -56,7 +58,7 @@ const PASSES: Row = {
   panels: [
     statesPanel({
       title: 'Leader',
-      description: 'Which replica led, and when.',
+      description: 'The leading replica over time.',
       queries: [{ expr: `max by (pod, instance) (${LEADER})`, legend: '{{pod}} {{instance}}' }],
       mappings: LEADS,
     }),
@@ -64,17 +66,17 @@ const PASSES: Row = {
     linesPanel({
       title: 'Duration of a pass',
       description:
-        'From the start of a pass to its snapshot: the middle one, and the slowest but one in a hundred; and of this until all TrafficWatches have followed it.',
+        'Time from the start of a pass to its snapshot, median and 99th percentile; and to the end of the reconciles of all TrafficWatches, 99th percentile.',
       queries: [
         { expr: quantile(0.5, PASS_SECONDS, []), legend: 'median' },
-        { expr: quantile(0.99, PASS_SECONDS, []), legend: '99 %' },
-        { expr: quantile(0.99, SETTLED_SECONDS, []), legend: '99 %, with its TrafficWatches' },
+        { expr: quantile(0.99, PASS_SECONDS, []), legend: '99th percentile' },
+        { expr: quantile(0.99, SETTLED_SECONDS, []), legend: '99th percentile, with reconciles' },
       ],
       unit: 's',
     }),
     linesPanel({
       title: 'Queries',
-      description: 'Queries to Prometheus per second, by kind and outcome: ok, or the reason why there was no answer.',
+      description: 'Queries to Prometheus per second, by kind and outcome: ok, or the reason of the failure.',
       queries: [
         {
           expr: `sum by (kind, outcome) (${rate('traffic_operator_prometheus_query_duration_seconds_count')})`,
@@ -85,7 +87,7 @@ const PASSES: Row = {
     }),
     linesPanel({
       title: 'Duration of queries',
-      description: 'How long Prometheus took to answer: the slowest but one in a hundred, by kind.',
+      description: 'Duration of queries to Prometheus, 99th percentile, by kind.',
       queries: [
         { expr: quantile(0.99, 'traffic_operator_prometheus_query_duration_seconds', ['kind']), legend: '{{kind}}' },
       ],
@@ -94,13 +96,14 @@ const PASSES: Row = {
     linesPanel({
       title: 'Stray series',
       description:
-        'Series of devices in the newest pass whose labels fit no node of the cluster, or several: mostly the exporter of another cluster, or nodes that share an address.',
+        'Device series in the newest pass whose labels match no node, or several nodes. Usual causes: exporters of another cluster, or nodes that share an address.',
       queries: [{ expr: `max by (nodes) (${own('traffic_operator_stray_series')})`, legend: 'of {{nodes}}' }],
       unit: 'short',
     }),
     linesPanel({
       title: 'Writes',
-      description: 'Writes per second that the API server took, by kind and verb. Next to none while nothing changes.',
+      description:
+        'Writes per second that the API server accepted, by kind and verb. Almost none while nothing changes.',
       queries: [
         {
           expr: orZero(`sum by (kind, verb) (${rate('traffic_operator_writes_total')})`),
@@ -112,7 +115,7 @@ const PASSES: Row = {
     errorsByReason(),
     linesPanel({
       title: 'Events',
-      description: 'Kubernetes events per second that were written, by type and reason, and that were not, by why.',
+      description: 'Kubernetes events per second: written, by type and reason; dropped, by cause.',
       queries: [
         {
           expr: orZero(`sum by (type, reason) (${rate('traffic_operator_events_total')})`),
@@ -128,7 +131,7 @@ const PASSES: Row = {
     linesPanel({
       title: 'Failed requests',
       description:
-        'Requests to the operator itself, and connections, that came to nothing, per second, by server and reason. An error is a fault of the operator, which its log tells; the others are those of clients.',
+        'Failed requests and connections to the HTTP servers of the operator per second, by server and reason. The reason error is a fault of the operator, and its log has the details; the other reasons are faults of clients.',
       queries: [
         {
           expr: orZero(`sum by (server, reason) (${rate('traffic_operator_http_requests_failed_total')})`),
@@ -145,8 +148,7 @@ const PROCESS: Row = {
   panels: [
     linesPanel({
       title: 'Event-loop lag',
-      description:
-        'How late timers fire, the latest but one in a hundred. Seconds of it put the lease and liveness at risk.',
+      description: 'Delay of timers, 99th percentile. A delay of seconds endangers the Lease and the liveness probe.',
       queries: [
         { expr: `max by (pod, instance) (${own('nodejs_eventloop_lag_p99_seconds')})`, legend: '{{pod}} {{instance}}' },
       ],
@@ -155,7 +157,7 @@ const PROCESS: Row = {
     }),
     linesPanel({
       title: 'Memory',
-      description: 'Resident memory of each replica (RSS); its limit is in the values of the chart.',
+      description: 'Resident memory (RSS) of each replica. The limit is resources.limits.memory in the chart values.',
       queries: [
         { expr: `max by (pod, instance) (${own('process_resident_memory_bytes')})`, legend: '{{pod}} {{instance}}' },
       ],
@@ -164,7 +166,7 @@ const PROCESS: Row = {
     }),
     linesPanel({
       title: 'CPU',
-      description: 'Cores that each replica uses.',
+      description: 'CPU cores used by each replica.',
       queries: [
         { expr: `sum by (pod, instance) (${rate('process_cpu_seconds_total')})`, legend: '{{pod}} {{instance}}' },
       ],
@@ -174,12 +176,12 @@ const PROCESS: Row = {
   ],
 };
 
-/** The operator itself: whether it works, how fast, and what stands in its way. */
+/** The dashboard Operator: the health of the operator itself. */
 export function operator(): Dashboard {
   return buildDashboard({
     name: 'operator',
     title: 'Operator',
-    description: 'Whether the operator works, how fast, and what stands in its way.',
+    description: 'Health of the operator: leader, passes, queries, writes, errors, API calls and process.',
     variables: [],
     rows: [NOW, PASSES, API, CACHES, QUEUE, PROCESS],
   });

@@ -2,9 +2,9 @@ import type { Row } from './dashboard.ts';
 import { linesPanel } from './panels.ts';
 import { orZero, own, quantile, rate } from './promql.ts';
 
-/** The operator's dealings with the API server, row by row. */
+/** Rows about the API server, watches, the work queue and reconciles. */
 
-/** 404 and 409 are answers as good as any: an object that is not there, or that somebody else wrote first. */
+/** 404 and 409 are not failures: the object does not exist, or another client wrote it first. */
 const FAILED = 'code!~"[23]..|404|409"';
 
 export const API: Row = {
@@ -12,7 +12,7 @@ export const API: Row = {
   panels: [
     linesPanel({
       title: 'Calls',
-      description: 'Requests to the API server per second, each repetition counted, by verb and HTTP status.',
+      description: 'Requests to the API server per second, including retries, by verb and HTTP status.',
       queries: [
         { expr: `sum by (verb, code) (${rate('traffic_operator_api_requests_total')})`, legend: '{{verb}} {{code}}' },
       ],
@@ -21,7 +21,7 @@ export const API: Row = {
     linesPanel({
       title: 'Failed calls and retries',
       description:
-        'Requests per second without a good answer, by HTTP status or, where no answer came, why; and keys per second that were put back into a work queue to try again.',
+        'Failed requests per second, by HTTP status, or by the cause if there was no response; and keys per second that were requeued after a failure.',
       queries: [
         {
           expr: orZero(`sum by (code) (${rate('traffic_operator_api_requests_total', FAILED)})`),
@@ -36,7 +36,7 @@ export const API: Row = {
     }),
     linesPanel({
       title: 'Duration of calls',
-      description: 'Time to the answer, for a watch to its headers: the slowest but one in a hundred, by verb.',
+      description: 'Time to the response, for a watch to the response headers; 99th percentile, by verb.',
       queries: [
         { expr: quantile(0.99, 'traffic_operator_api_request_duration_seconds', ['verb']), legend: '{{verb}}' },
       ],
@@ -44,7 +44,7 @@ export const API: Row = {
     }),
     linesPanel({
       title: 'Connections',
-      description: 'Open connections of all replicas to the API server, by what they are for.',
+      description: 'Open connections of all replicas to the API server, by purpose.',
       queries: [{ expr: `sum by (lane) (${own('traffic_operator_api_connections')})`, legend: '{{lane}}' }],
     }),
   ],
@@ -56,7 +56,7 @@ export const CACHES: Row = {
     linesPanel({
       title: 'Watches',
       description:
-        'Watches begun per second, and watches and lists that ended, by why. Some minutes apart each in peace.',
+        'Watches started per second, and watches and lists that ended, by reason. In normal operation each watch lasts some minutes.',
       queries: [
         {
           expr: `sum by (resource) (${rate('traffic_operator_reflector_watches_total')})`,
@@ -71,7 +71,7 @@ export const CACHES: Row = {
     }),
     linesPanel({
       title: 'Lists',
-      description: 'Complete lists per second that were put into a cache, by how they were read. None in peace.',
+      description: 'Full lists written to a cache per second, by the way they were read. None in normal operation.',
       queries: [
         {
           expr: `sum by (resource, how) (${rate('traffic_operator_reflector_lists_total')})`,
@@ -82,13 +82,13 @@ export const CACHES: Row = {
     }),
     linesPanel({
       title: 'Cached objects',
-      description: 'Objects in the caches, by resource, in the replica that has most.',
+      description: 'Objects in the caches, by resource, in the replica with the most objects.',
       queries: [{ expr: `max by (resource) (${own('traffic_operator_reflector_objects')})`, legend: '{{resource}}' }],
     }),
     linesPanel({
-      title: 'Defects',
+      title: 'Bad watch lines and failed subscribers',
       description:
-        'Lines of watches per second that could not be read, and changes whose subscriber threw: report them.',
+        'Lines of watch responses that could not be parsed, and cache events whose subscriber threw an error, per second. Each is a bug: report it.',
       queries: [
         {
           expr: orZero(`sum by (resource) (${rate('traffic_operator_reflector_bad_lines_total')})`),
@@ -109,12 +109,13 @@ export const QUEUE: Row = {
   panels: [
     linesPanel({
       title: 'Work queue',
-      description: 'Keys that wait for a worker. A line that keeps rising: reconciles are slower than what makes them.',
+      description:
+        'Keys that wait for a worker. If a line keeps rising, keys are added faster than they are reconciled.',
       queries: [{ expr: `max by (controller) (${own('traffic_operator_workqueue_depth')})`, legend: '{{controller}}' }],
     }),
     linesPanel({
       title: 'Waiting time',
-      description: 'Time a key waited for a worker: the longest but one in a hundred, by controller.',
+      description: 'Time that a key waited for a worker, 99th percentile, by controller.',
       queries: [
         { expr: quantile(0.99, 'traffic_operator_workqueue_wait_seconds', ['controller']), legend: '{{controller}}' },
       ],
@@ -122,7 +123,7 @@ export const QUEUE: Row = {
     }),
     linesPanel({
       title: 'Reconciles',
-      description: 'Keys added to the queue per second, and reconciles that ended, by how.',
+      description: 'Keys added to the queue per second, and reconciles that ended, by result.',
       queries: [
         {
           expr: `sum by (controller) (${rate('traffic_operator_workqueue_adds_total')})`,
@@ -137,7 +138,7 @@ export const QUEUE: Row = {
     }),
     linesPanel({
       title: 'Duration of reconciles',
-      description: 'The slowest but one in a hundred, by controller.',
+      description: 'Duration of a reconcile, 99th percentile, by controller.',
       queries: [
         {
           expr: quantile(0.99, 'traffic_operator_reconcile_duration_seconds', ['controller']),

@@ -24,11 +24,11 @@ import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 import type { Panel, ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard';
 import { framed, type PanelSpec } from './frame.ts';
 
-/** The kinds of panels that the dashboards are made of, each with one look. */
+/** The kinds of panels, each with one look. */
 
 const newest = (): ReduceDataOptionsBuilder => new ReduceDataOptionsBuilder().calcs(['lastNotNull']);
 
-/** One number as it is now. */
+/** One current number. */
 export function statPanel(spec: PanelSpec): Builder<Panel> {
   const panel = new stat.PanelBuilder()
     .graphMode(BigValueGraphMode.None)
@@ -37,7 +37,7 @@ export function statPanel(spec: PanelSpec): Builder<Panel> {
   return framed(panel, { width: 4, height: 4, ...spec }, { instant: true });
 }
 
-/** Lines over time; `stacked` where they are parts of a whole. */
+/** Lines over time; `stacked` if they are parts of a whole. */
 export function linesPanel(spec: PanelSpec & { stacked?: boolean }): Builder<Panel> {
   const panel = new timeseries.PanelBuilder()
     .min(0)
@@ -57,7 +57,7 @@ function legend(): VizLegendOptionsBuilder {
     .placement(LegendPlacement.Bottom);
 }
 
-/** A bar for each series as it is now. */
+/** A bar with the current value of each series. */
 export function barsPanel(spec: PanelSpec): Builder<Panel> {
   const panel = new bargauge.PanelBuilder()
     .min(0)
@@ -67,7 +67,7 @@ export function barsPanel(spec: PanelSpec): Builder<Panel> {
   return framed(panel, { width: 8, height: 9, ...spec }, { instant: true });
 }
 
-/** What state each series was in, over time; the states are the mapped values. */
+/** The state of each series over time; the states are the mapped values. */
 export function statesPanel(spec: PanelSpec): Builder<Panel> {
   const panel = new statetimeline.PanelBuilder()
     .showValue(VisibilityMode.Never)
@@ -75,19 +75,19 @@ export function statesPanel(spec: PanelSpec): Builder<Panel> {
   return framed(panel, { width: 12, height: 8, ...spec });
 }
 
-/** What the columns of a table are called, in their order. */
+/** Options of a table. */
 export interface TableSpec extends Omit<PanelSpec, 'mappings'> {
-  /** Label, or refId of a query for its value, to the title of the column; others are left out. */
+  /** Title of each column, by label, or by refId for the value of a query. Other labels are hidden. Keeps the order. */
   columns: Readonly<Record<string, string>>;
   /** The label that joins the rows of several queries. */
   by: string;
-  /** Unit, by title of the column. */
+  /** Unit, by column title. */
   units?: Readonly<Record<string, string>>;
-  /** Words and colours for values, by title of the column: a 1 means something else in each. */
+  /** Texts and colours of values, by column title. */
   words?: Readonly<Record<string, ValueMapping[]>>;
 }
 
-/** A row for each value of a label as it is now, a column for each query. */
+/** A row for each value of a label, a column for each query, with current values. */
 export function tablePanel(spec: TableSpec): Builder<Panel> {
   const { columns, by, units = {}, words = {} } = spec;
   const single = spec.queries.length === 1;

@@ -4,9 +4,9 @@ import type { Steps } from './frame.ts';
 import { linesPanel, statPanel } from './panels.ts';
 import { orZero, own, rate } from './promql.ts';
 
-/** Panels about passes and errors that more than one dashboard has. */
+/** Panels about passes and errors that several dashboards share. */
 
-/** Seconds: three, then six of the passes that are 10 s apart unless an option says otherwise, and a scrape of 15 s. */
+/** Seconds: three and six passes at the default interval of 10 s, plus a scrape interval of 15 s. */
 const AGE_STEPS: Steps = [
   [null, 'green'],
   [45, 'orange'],
@@ -14,18 +14,18 @@ const AGE_STEPS: Steps = [
 ];
 
 /**
- * The moment of the last pass is not told; it is the last one at which the count of passes was higher than 15 s before,
- * looked for in an hour.
+ * The operator does not export the time of the last pass. This is the last time within an hour at which the counter of
+ * passes was higher than 15 s before.
  */
 const PASSES = own('traffic_operator_passes_total', 'result="ok"');
 const LAST_PASS = `max_over_time(timestamp(${PASSES} > ${PASSES} offset 15s)[1h:15s])`;
 
-/** How long ago the last pass that had an answer was. */
+/** Time since the last successful pass. */
 export function passAge(): Builder<Panel> {
   return statPanel({
     title: 'Age of the last pass',
     description:
-      'Time since a pass over Prometheus last succeeded in any replica, as exact as the operator is scraped. No value: none did within an hour.',
+      'Time since the last successful pass of any replica, with the precision of the scrape interval. No value: no pass succeeded within the last hour.',
     queries: [{ expr: `time() - max(${LAST_PASS})` }],
     unit: 's',
     decimals: 0,
@@ -37,7 +37,7 @@ export function passAge(): Builder<Panel> {
 export function passesByResult(): Builder<Panel> {
   return linesPanel({
     title: 'Passes',
-    description: 'Passes over Prometheus per second in all replicas: ok, or the reason why they failed.',
+    description: 'Passes per second of all replicas, by result: ok, or the reason of the failure.',
     queries: [{ expr: `sum by (result) (${rate('traffic_operator_passes_total')})`, legend: '{{result}}' }],
     unit: 'ops',
   });
@@ -47,7 +47,7 @@ export function passesByResult(): Builder<Panel> {
 export function errorsByReason(): Builder<Panel> {
   return linesPanel({
     title: 'Errors',
-    description: 'Reconciles per second that failed, by controller and reason. The log has the message of each.',
+    description: 'Failed reconciles per second, by controller and reason. The log has the messages.',
     queries: [
       {
         expr: orZero(`sum by (controller, reason) (${rate('traffic_operator_errors_total')})`),

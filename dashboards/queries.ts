@@ -4,25 +4,25 @@ import { dashboards } from './all.ts';
 import type { Dashboard } from './dashboard.ts';
 import { ZERO } from './promql.ts';
 
-/** What Grafana would put in for each variable; `__rate_interval` and `__interval` among them, such as '1m'. */
+/** The value of each variable, including `__rate_interval` and `__interval`, such as '1m'. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** One query of one panel, as Prometheus is asked it. */
+/** One query of one panel, as sent to Prometheus. */
 export interface PanelQuery {
-  /** Where it is, for messages: uid, title of the panel, refId. */
+  /** Location for messages: uid, panel title, refId. */
   where: string;
-  /** PromQL with all variables filled in. */
+  /** PromQL with all variables replaced. */
   expr: string;
-  /** The same without the zero that is shown where there are no series; it then has an answer after the event only. */
+  /** The same without the zero of `orZero`: it has a result only after the event happened. */
   withoutZero: string;
-  /** True where it is asked for now only, false where over the time range. */
+  /** True for an instant query, false for a range query. */
   instant: boolean;
 }
 
-/** The values that a dashboard's variable may have: those of a label of the series that a selector matches. */
+/** The values of a dashboard variable: those of a label of the matching series. */
 export interface VariableQuery {
   where: string;
-  /** PromQL selector, filled in. */
+  /** PromQL selector with all variables replaced. */
   series: string;
   label: string;
 }
@@ -30,7 +30,7 @@ export interface VariableQuery {
 /**
  * Every query of every dashboard.
  *
- * @throws Error where a query has a variable that is not given
+ * @throws Error if a query has a variable without a value
  */
 export function panelQueries(variables: Variables): PanelQuery[] {
   return Object.values(dashboards()).flatMap((dashboard) =>
@@ -40,7 +40,7 @@ export function panelQueries(variables: Variables): PanelQuery[] {
   );
 }
 
-/** Every query that a variable of a dashboard takes its values from; throws as panelQueries does. */
+/** The queries that provide the values of dashboard variables; throws like panelQueries. */
 export function variableQueries(variables: Variables): VariableQuery[] {
   return Object.values(dashboards()).flatMap(({ uid, templating }) =>
     (templating.list ?? []).flatMap(({ name, type, query }) => {
@@ -51,12 +51,12 @@ export function variableQueries(variables: Variables): VariableQuery[] {
   );
 }
 
-/** The panels of a dashboard but for its rows' headings. */
+/** The panels of a dashboard, without the row headings. */
 export function panelsOf(dashboard: Dashboard): Panel[] {
   return (dashboard.panels ?? []).filter((panel): panel is Panel => !('collapsed' in panel));
 }
 
-/** What a Prometheus query has in the JSON model. */
+/** A Prometheus query in the JSON model. */
 export type PrometheusTarget = Dataquery & {
   refId: string;
   expr: string;
@@ -75,7 +75,7 @@ function panelQuery({ uid }: Dashboard, { title }: Panel, target: PrometheusTarg
   };
 }
 
-/** Fills in $name; $1 and the like belong to label_replace, and Grafana leaves them alone. */
+/** Replaces $name, but not $1 and the like, which belong to label_replace and which Grafana does not replace either. */
 function substitute(text: string, variables: Variables): string {
   return text.replaceAll(/\$(?!\d)(\w+)/g, (_all, name: string) => {
     const value = variables[name];

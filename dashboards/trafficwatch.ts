@@ -17,8 +17,8 @@ import {
   verdicts,
 } from './promql.ts';
 
-/** What is shown of single nodes rests on series that only so many have. */
-const UP_TO = `Up to ${MAX_NODES_SHOWN} nodes, unfit ones first.`;
+/** Only this many nodes have the series that panels about single nodes use. */
+const UP_TO = `Up to ${MAX_NODES_SHOWN} nodes, unfit nodes first.`;
 const IN_NAMESPACE = 'namespace="$namespace"';
 const CHOSEN = [IN_NAMESPACE, 'trafficwatch="$trafficwatch"'];
 const UNFIT = unfit(...CHOSEN);
@@ -26,28 +26,28 @@ const UNFIT_COUNT = countOf('Unfit', ...CHOSEN);
 const UNKNOWN_COUNT = countOf('Unknown', ...CHOSEN);
 const FIT_COUNT = countOf('Fit', ...CHOSEN);
 const IS_READY = `max ${ofLeader(own('traffic_operator_trafficwatch_ready', ...CHOSEN))}`;
-/** Unfit a step ago: $__interval is the distance of a panel's points, so that no change is counted twice. */
+/** Unfit one step ago. $__interval is the distance between the points of a panel, so no change is counted twice. */
 const WAS_UNFIT = ago(UNFIT, '$__interval');
 
-/** How many; counted only where each node that is not fit has a series, now and then. */
+/** The number of nodes. No value unless every unfit or unknown node has a series, now and one step ago. */
 function transitions(nodes: string): string {
   const now = unlessTooMany(orZero(`count(${nodes})`), ...CHOSEN);
   return `${now} unless on () ${ago(tooMany(...CHOSEN), '$__interval')}`;
 }
 
 const NOW: Row = {
-  title: 'Now',
+  title: 'Current state',
   panels: [
     statPanel({
-      title: 'Condition',
+      title: 'Ready',
       description:
-        'Whether its nodes have been decided and it is not stalled: its condition Ready. The others are in its status.',
+        'Condition Ready: the nodes are decided and the TrafficWatch is not Stalled. The other conditions are in its status.',
       queries: [{ expr: IS_READY }],
       mappings: READY,
     }),
     statPanel({
       title: 'Fit',
-      description: 'Nodes that its pods may be put on.',
+      description: 'Nodes whose verdict is Fit: its pods may run there.',
       queries: [{ expr: FIT_COUNT }],
       steps: [
         [null, 'red'],
@@ -56,19 +56,19 @@ const NOW: Row = {
     }),
     statPanel({
       title: 'Unfit',
-      description: 'Nodes over its threshold: none of its new pods are put there, those that run there stay.',
+      description: 'Nodes over the threshold. New pods are not scheduled there; running pods stay.',
       queries: [{ expr: UNFIT_COUNT }],
       steps: NONE_EXPECTED,
     }),
     statPanel({
       title: 'Unknown',
-      description: 'Nodes without a figure: their labels stay as they were.',
+      description: 'Nodes without a figure. Their labels do not change.',
       queries: [{ expr: UNKNOWN_COUNT }],
       steps: NONE_EXPECTED,
     }),
     statPanel({
       title: 'Nodes',
-      description: 'Nodes of the cluster.',
+      description: 'Nodes in the cluster.',
       queries: [{ expr: NODE_COUNT }],
       steps: PLAIN,
     }),
@@ -80,8 +80,8 @@ const VERDICTS: Row = {
   title: 'Verdicts',
   panels: [
     linesPanel({
-      title: 'Fit, unfit and unknown',
-      description: 'How many nodes were what for this TrafficWatch.',
+      title: 'Nodes by verdict',
+      description: 'Number of fit, unfit and unknown nodes of this TrafficWatch.',
       queries: [
         { expr: FIT_COUNT, legend: 'fit' },
         { expr: UNFIT_COUNT, legend: 'unfit' },
@@ -90,8 +90,8 @@ const VERDICTS: Row = {
       stacked: true,
     }),
     tablePanel({
-      title: 'Unfit now',
-      description: `The nodes over its threshold, and how full they are: up to ${MAX_NODES_SHOWN}. Empty when there is none.`,
+      title: 'Unfit nodes',
+      description: `Nodes over the threshold with their bandwidth use, up to ${MAX_NODES_SHOWN}. Empty if there is none.`,
       queries: [{ expr: `max by (node) (${UNFIT})` }, { expr: `${ratioByNode()} and on (node) ${UNFIT}` }],
       by: 'node',
       columns: { node: 'Node', A: 'Verdict', B: 'Bandwidth' },
@@ -100,14 +100,14 @@ const VERDICTS: Row = {
       height: 8,
     }),
     statesPanel({
-      title: 'Nodes that were not fit',
-      description: `Each node that was unfit or unknown in this time, and when. Empty when all were fit. ${UP_TO}`,
+      title: 'Unfit and unknown nodes over time',
+      description: `Nodes that were unfit or unknown in the selected time range. Empty if all were fit. ${UP_TO}`,
       queries: [{ expr: `max by (node) (${verdicts(...CHOSEN)})`, legend: '{{node}}' }],
       mappings: VERDICT,
     }),
     linesPanel({
       title: 'Transitions',
-      description: `Nodes that became unfit, and nodes that no longer were, from one point to the next. A node that goes to and fro hints at a threshold too close to its normal traffic. Nothing while more than ${MAX_NODES_SHOWN} are not fit.`,
+      description: `Nodes that became unfit or stopped being unfit since the previous point. If the same node changes often, the threshold is too close to its normal traffic. No value while more than ${MAX_NODES_SHOWN} nodes are unfit or unknown.`,
       queries: [
         { expr: transitions(`${UNFIT} unless on (node) ${WAS_UNFIT}`), legend: 'became unfit' },
         { expr: transitions(`${WAS_UNFIT} unless on (node) ${UNFIT}`), legend: 'no longer unfit' },
@@ -118,17 +118,17 @@ const VERDICTS: Row = {
 };
 
 const BEHIND: Row = {
-  title: 'What it rests on',
+  title: 'Passes and errors',
   panels: [passesByResult(), errorsByReason()],
 };
 
-/** One TrafficWatch: its verdicts, and what may keep it from having any. */
+/** The dashboard TrafficWatch: the verdicts of one TrafficWatch, and the passes and errors behind them. */
 export function trafficwatch(): Dashboard {
   const ready = 'traffic_operator_trafficwatch_ready';
   return buildDashboard({
     name: 'trafficwatch',
     title: 'TrafficWatch',
-    description: 'Which nodes are fit for one TrafficWatch, how that changed, and what its verdicts rest on.',
+    description: 'Verdicts of one TrafficWatch over time, and the passes that they depend on.',
     variables: [
       labelVariable('namespace', 'Namespace', own(ready), 'Namespace of the TrafficWatch.'),
       labelVariable('trafficwatch', 'TrafficWatch', own(ready, IN_NAMESPACE), 'Its name.'),
