@@ -1,9 +1,9 @@
-# traffic-operator: `make help` lists the targets. Every target does the set-up that it needs.
+# traffic-operator: `make help` lists the targets. Every target does its own set-up.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-# The Node that the lock file pins comes before any other.
+# The Node.js that the lock file pins takes precedence over any other.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 include test/lab/lab.mk
@@ -14,14 +14,14 @@ help: ## Lists the targets
 
 # --- set-up ---
 
-# npm writes this file last, so it tells that the install was complete.
+# npm writes this file last, so it exists only after a complete install.
 node_modules/.package-lock.json: package.json package-lock.json
 	@command -v npm >/dev/null || { echo 'npm is missing: install Node.js with npm first (https://nodejs.org/en/download)' >&2; exit 1; }
 	npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 .PHONY: setup
-setup: node_modules/.package-lock.json ## Installs the npm packages and with them the Node that is used
+setup: node_modules/.package-lock.json ## Installs the npm packages, including the pinned Node.js
 	@node scripts/requireNode.mjs
 
 # --- every day ---
@@ -35,30 +35,30 @@ test-quick: setup ## The quick loop, a minute or two: format, lint, types, layer
 	node scripts/test.ts --only "format lint types layers unit"
 
 .PHONY: test-faults
-test-faults: setup ## Faults that take minutes: servers stopped, killed, slow, lying
+test-faults: setup ## Faults: servers are stopped, killed, slow or return wrong data; takes minutes
 	node scripts/test.ts --only faults
 
 .PHONY: soak-links
-soak-links: setup ## The operator over slow links that break now and then, for MINUTES (10); prints what it measured
+soak-links: setup ## Runs the operator over slow links with connection resets, for MINUTES (10); prints the measurements
 	test/lab/build.sh k8s etcd prometheus toxiproxy
 	node test/soak/links.ts
 
-# The lab's own default, 3 nodes, is none to measure.
+# NODES has a default for the lab (3 nodes), which does not apply here.
 BENCH_NODES = $(if $(filter file,$(origin NODES)),10000,$(NODES))
 
 .PHONY: bench
-bench: build ## Measures the operator on a cluster of NODES (10000) nodes and writes docs/performance/NODES.json; takes over an hour (WITHOUT="labelling many" leaves these out)
+bench: build ## Measures the operator with NODES (10000) nodes and writes docs/performance/NODES.json; takes over an hour (WITHOUT="labelling many" leaves these parts out)
 	test/lab/build.sh k8s etcd prometheus kwok
 	node test/bench/main.ts --nodes $(BENCH_NODES) --without "$(WITHOUT)" --out docs/performance/$(BENCH_NODES).json
 	node scripts/generate.ts
 
 .PHONY: bench-quick
-bench-quick: build ## Counts what 1,000 nodes cost in calls and connections; fails when it is more than it should be
+bench-quick: build ## Counts calls and connections for 1,000 nodes; fails if they exceed their limits
 	test/lab/build.sh k8s etcd prometheus
 	node test/bench/main.ts --quick
 
 .PHONY: soak-memory
-soak-memory: build ## Whether the operator's memory grows while NODES (10000) nodes come and go, for MINUTES (120); writes docs/performance/soak.json
+soak-memory: build ## Checks whether memory grows while NODES (10000) nodes come and go, for MINUTES (120); writes docs/performance/soak.json
 	test/lab/build.sh k8s etcd prometheus
 	node test/soak/memory.ts --nodes $(BENCH_NODES) --minutes $(or $(MINUTES),120) --out docs/performance/soak.json
 	node scripts/generate.ts
@@ -72,15 +72,15 @@ unit: setup ## Unit tests only
 	node scripts/test.ts --only unit
 
 .PHONY: generate
-generate: setup ## Writes the files that are made from others: CRDs, chart values schema, deploy/, prometheus/, docs tables
+generate: setup ## Writes the generated files: CRDs, chart values and schema, dashboards, deploy/, prometheus/, tables in docs/
 	node scripts/generate.ts
 
 .PHONY: verify
-verify: setup ## Fails when a generated file is not current or the working tree is not clean
+verify: setup ## Fails if a generated file is stale or the working tree is not clean
 	node scripts/verify.ts
 
 .PHONY: format
-format: setup ## Formats what prettier formats
+format: setup ## Formats all files with prettier
 	npm run --silent format
 
 .PHONY: build
@@ -88,13 +88,13 @@ build: setup ## Bundles the operator into dist/
 	node scripts/build.ts
 
 .PHONY: image
-image: setup ## Builds the container image by buildah; prints the archive's path
+image: setup ## Builds the container image with buildah; prints the path of the archive
 	test/image/build.sh
 
 .PHONY: demo
-demo: setup ## A real cluster on this machine, real traffic, and the operator at work
+demo: setup ## Shows the operator in a real cluster on this machine, with real traffic
 	node test/demo/demo.ts
 
 .PHONY: clean
-clean: ## Removes what builds and tests leave in the checkout
+clean: ## Removes all files that builds and tests leave in the checkout
 	rm -rf dist reports coverage .cache node_modules

@@ -4,7 +4,7 @@ TRAFFIC_LAB_DIR ?= /var/lib/traffic-lab
 
 .PHONY: lab-build lab-up lab-down lab-add-node lab-remove-node lab-kubectl
 
-lab-build: ## Builds the lab's programs and images, cached outside the checkout
+lab-build: ## Builds the programs and images of the lab, cached outside the checkout
 	test/lab/prerequisites.sh
 	test/lab/build.sh
 	test/lab/images.sh
@@ -18,7 +18,7 @@ lab-down: ## Takes the cluster down
 lab-add-node: ## Adds a node to the running cluster
 	test/lab/add-node.sh
 
-lab-remove-node: ## Takes a node off the running cluster: make lab-remove-node NAME=node3
+lab-remove-node: ## Removes a node from the running cluster: make lab-remove-node NAME=node3
 	test/lab/remove-node.sh $(NAME)
 
 lab-kubectl: ## Runs kubectl on the cluster: make lab-kubectl ARGS='get nodes'

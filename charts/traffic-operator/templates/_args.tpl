@@ -1,4 +1,4 @@
-{{/* Arguments of the manager, one a line. */}}
+{{/* Arguments of the manager, one per line. */}}
 {{- define "traffic-operator.args" -}}
 {{- $prometheus := .Values.prometheus -}}
 - manager
@@ -95,7 +95,7 @@
 {{- end }}
 {{- end }}
 
-{{/* Files that the arguments name, each from its own Secret or ConfigMap: "name of the directory: volume source". */}}
+{{/* Files that the arguments refer to, each from its own Secret or ConfigMap: "directory name: volume source". */}}
 {{- define "traffic-operator.files" -}}
 {{- $prometheus := .Values.prometheus -}}
 {{- if and .Values.metrics.enabled .Values.metrics.secure }}

@@ -4,7 +4,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{/* 52 characters: the longest suffix of ours is "-cleanup", and the Job's pods append six more. */}}
+{{/* At most 52 characters: the longest suffix is "-cleanup" (8), and pod names of the Job append 6 more. */}}
 {{- define "traffic-operator.fullname" -}}
 {{- if .Values.fullnameOverride }}
 {{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" }}
@@ -26,7 +26,7 @@
 {{- end }}
 {{- end }}
 
-{{/* Roles that are not in a namespace: two releases must not share them. */}}
+{{/* Name of cluster-scoped objects. It contains the namespace, so that two releases never share one. */}}
 {{- define "traffic-operator.clusterName" -}}
 {{- if eq .Release.Namespace (include "traffic-operator.fullname" .) -}}
 {{- include "traffic-operator.fullname" . }}
@@ -63,7 +63,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
-{{/* The pods of the Prometheus that the operator deploys: src/controllers/measurement/names.ts says the same. */}}
+{{/* Labels of the pods of the deployed Prometheus, as in src/controllers/measurement/names.ts. */}}
 {{- define "traffic-operator.prometheusSelector" -}}
 app.kubernetes.io/name: prometheus
 app.kubernetes.io/component: prometheus
@@ -71,7 +71,7 @@ app.kubernetes.io/instance: {{ .Release.Namespace }}
 app.kubernetes.io/part-of: traffic-operator
 {{- end }}
 
-{{/* Where the exporter lives: src/controllers/measurement/names.ts says the same. */}}
+{{/* Namespace of node-exporter, as in src/controllers/measurement/names.ts. */}}
 {{- define "traffic-operator.exporterNamespace" -}}
 {{- printf "%s-node-exporter" .Release.Namespace }}
 {{- end }}

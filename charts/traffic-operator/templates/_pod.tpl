@@ -1,6 +1,6 @@
-{{/* What the manager's pods and the clean-up's have in common, at the restricted Pod Security level. */}}
+{{/* What the pods of the manager and of the clean-up share. It meets the Pod Security level restricted. */}}
 {{- define "traffic-operator.pod" -}}
-# The ServiceAccount itself mounts it nowhere.
+# The ServiceAccount disables the token mount for other pods.
 automountServiceAccountToken: true
 enableServiceLinks: false
 {{- with .Values.imagePullSecrets }}
