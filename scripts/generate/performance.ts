@@ -12,13 +12,13 @@ const DIRECTORY = 'docs/performance';
 const PAGE = 'docs/performance.md';
 const BEGIN = '<!-- Generated from docs/performance/*.json by `make generate`: begin -->';
 const END = '<!-- end -->';
-/** KiB; the goal. */
+/** The goal, in KiB. */
 const FURTHER_NODE_AT_MOST = 5;
 
-/** The tables and plots of docs/performance.md, from what `make bench` measured; the words around them are not generated. */
+/** The tables and plots of docs/performance.md, from the results of `make bench`. The text around them is not generated. */
 export function performancePage(): GeneratedFile[] {
   const runs = readRuns();
-  // Plots, and what each further node takes, compare sizes, not machines.
+  // The plots and the cost of each further node compare sizes, so all runs must be from one machine.
   const ofOneMachine = runs.filter(({ where }) => where === '');
   const soaks = readSoaks();
   const drawn = [...renderPlots(ofOneMachine), ...soaks.map(renderSoak)];
@@ -31,10 +31,10 @@ export function performancePage(): GeneratedFile[] {
   return [...plots, { path: PAGE, content }];
 }
 
-/** A run, and where it was made, if not where the others were: 'slower machine' for `10000-slower-machine.json`. */
+/** A run with the name of its machine; '' for the usual one, 'slower machine' for `10000-slower-machine.json`. */
 type PlacedRun = BenchRun & { where: string };
 
-/** By size. */
+/** All runs, by size. */
 function readRuns(): PlacedRun[] {
   const directory = join(ROOT, DIRECTORY);
   const files = existsSync(directory)
@@ -47,7 +47,7 @@ function readRuns(): PlacedRun[] {
   return runs.sort((a, b) => a.nodes - b.nodes || a.where.localeCompare(b.where));
 }
 
-/** The newest one, if there was any. */
+/** The last soak run, if there is one. */
 function readSoaks(): SoakRun[] {
   const path = join(ROOT, DIRECTORY, 'soak.json');
   return existsSync(path) ? [JSON.parse(readFileSync(path, 'utf8')) as SoakRun] : [];
@@ -55,12 +55,12 @@ function readSoaks(): SoakRun[] {
 
 function section({ nodes, where, effort, results, ...run }: PlacedRun): string {
   const { repetitions, passes, intervalMs } = effort;
-  const looks = `${repetitions} repetitions, ${passes} passes in each that looks at passes, one every ${intervalMs / 1000} s`;
+  const looks = `${repetitions} repetitions; measurements of passes: ${passes} passes each, one every ${intervalMs / 1000} s`;
   const made = `${madeBy(run)}; ${looks}.`;
   return [`### ${nodes.toLocaleString('en')} nodes${where && `, ${where}`}`, made, renderTable(results)].join('\n\n');
 }
 
-/** What each further node takes, from one size to the next; nothing where fewer than two were measured. */
+/** The memory of each further node, from one size to the next; nothing for fewer than two sizes. */
 function furtherNodes(runs: readonly BenchRun[]): string[] {
   const results = runs.slice(1).flatMap((run, index) => furtherNode(runs[index]!, run));
   return results.length === 0 ? [] : ['### Each further node', renderTable(results)];

@@ -122,6 +122,6 @@ export async function measureAtRest(effort: Effort, told: Told): Promise<void> {
 }
 
 function connectionsOf({ connections }: World): Figure {
-  const what = 'connections to the API server, the most at any time of each operator';
+  const what = 'connections to the API server, maximum of each operator';
   return { id: 'connections', what, unit: 'connections', samples: connections.peaks, atMost: CONNECTIONS };
 }

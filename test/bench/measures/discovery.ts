@@ -47,14 +47,14 @@ export async function measureDiscovery(world: World): Promise<Figure[]> {
   return [
     {
       id: 'discovery.size',
-      what: `the ConfigMap of targets with ${nodes} nodes`,
+      what: `ConfigMap of scrape targets with ${nodes} nodes`,
       unit: 'KiB',
       samples: [bytes / KIB],
       atMost: 900_000 / KIB,
     },
     {
       id: 'discovery.writes',
-      what: `writes of it while ${nodes} nodes joined within ${Math.round((joined - since) / 1000)} s`,
+      what: `writes of the ConfigMap while ${nodes} nodes joined within ${Math.round((joined - since) / 1000)} s`,
       unit: 'calls',
       samples: [counts.get('patch configmaps') ?? 0],
       atMost: allowed,

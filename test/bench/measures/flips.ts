@@ -51,14 +51,14 @@ export async function measureFlips(
   return [
     {
       id: 'flips.visible',
-      what: `${flips} flips, from the change of the threshold until a watcher has seen all`,
+      what: `${flips} flips, from the threshold change to the last watch event`,
       unit: 's',
       samples: took.map((ms) => ms / 1000),
       ...goal,
       limit: { what: `${flips} bare PATCHes`, samples: bare.map((ms) => ms / 1000) },
     },
     { id: 'flips.patches', what: `PATCHes of ${flips} flips`, unit: 'calls', samples: patches, atMost: flips },
-    { id: 'flips.gets', what: 'GETs and lists of nodes', unit: 'calls', samples: gets, atMost: 0 },
+    { id: 'flips.gets', what: `GETs and lists of nodes in ${flips} flips`, unit: 'calls', samples: gets, atMost: 0 },
   ];
 }
 

@@ -40,8 +40,20 @@ export async function measureLabelling(
       atMost: heartbeats ? 40 : 25,
       limit: { what: 'bare PATCHes', samples: bare.map((ms) => ms / 1000), atMostTimes: 1.3 },
     },
-    { id: `${id}.patches`, what: `PATCHes of it${how}`, unit: 'calls', samples: patches, atMost: world.nodes },
-    { id: `${id}.gets`, what: `GETs and lists of nodes in it${how}`, unit: 'calls', samples: gets, atMost: 0 },
+    {
+      id: `${id}.patches`,
+      what: `PATCHes in the first labelling${how}`,
+      unit: 'calls',
+      samples: patches,
+      atMost: world.nodes,
+    },
+    {
+      id: `${id}.gets`,
+      what: `GETs and lists of nodes in the first labelling${how}`,
+      unit: 'calls',
+      samples: gets,
+      atMost: 0,
+    },
   ];
 }
 

@@ -24,7 +24,7 @@ export async function measureMemory(world: World, operator: Operator, repetition
     },
     {
       id: 'memory.peak',
-      what: 'the most it ever was',
+      what: 'peak resident memory',
       unit: 'MiB',
       samples: [peakResidentBytes(operator.pid) / MIB],
     },
@@ -33,7 +33,7 @@ export async function measureMemory(world: World, operator: Operator, repetition
 
 /** The same of one that found the nodes labelled. */
 export async function measureMemoryOften(operator: Operator, effort: Effort): Promise<Figure[]> {
-  const what = `resident memory with a pass every ${effort.intervalMs / 1000} s, nodes found labelled`;
+  const what = `resident memory with a pass every ${effort.intervalMs / 1000} s, nodes already labelled`;
   return [{ id: 'memory.often', what, unit: 'MiB', samples: await looks(operator, effort.repetitions) }];
 }
 

@@ -24,20 +24,20 @@ export async function measurePrometheus({ prometheus }: World, repetitions: numb
   return [
     {
       id: 'prometheus.resident',
-      what: `resident memory of the operator’s Prometheus with ${series} series, ${minutes} minutes old`,
+      what: `resident memory of the deployed Prometheus with ${series} series, ${minutes} minutes old`,
       unit: 'MiB',
       samples: resident,
       atMost: 350,
     },
     {
       id: 'prometheus.anonymous',
-      what: 'of it, all but pages of files, which the kernel takes back where memory is short',
+      what: 'of it anonymous memory (the rest is file pages, which the kernel can reclaim)',
       unit: 'MiB',
       samples: anonymous,
     },
     {
       id: 'prometheus.strays',
-      what: 'series of other metrics than those used',
+      what: 'series of unused metrics',
       unit: 'calls',
       samples: [strays[0] ?? 0],
       atMost: 0,

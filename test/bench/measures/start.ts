@@ -17,7 +17,7 @@ export async function measureStart(world: World, repetitions: number): Promise<F
     },
     {
       id: 'start.syncedWholeNodes',
-      what: 'the same with an existing Prometheus, for which addresses of nodes are needed',
+      what: 'start with an existing Prometheus, which needs the addresses of nodes',
       unit: 'ms',
       samples: existing.ready,
       limit: { what: 'bare watch-list of whole nodes', samples: existing.bare },

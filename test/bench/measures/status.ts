@@ -10,7 +10,7 @@ export async function measureStatus(world: World, name: string): Promise<Figure[
   return [
     {
       id: 'status.size',
-      what: `status of a TrafficWatch, which names ${Object.keys(status?.nodes ?? {}).length} nodes`,
+      what: `status of a TrafficWatch that lists ${Object.keys(status?.nodes ?? {}).length} nodes`,
       unit: 'KiB',
       samples: [Buffer.byteLength(JSON.stringify(status)) / KIB],
       atMost: world.nodes <= MAX_NODES_IN_FULL ? 64 : 16,
