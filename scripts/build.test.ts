@@ -7,10 +7,10 @@ import manifest from '../package.json' with { type: 'json' };
 import { bundle } from './build.ts';
 
 const NODE_MODULES = new URL('../node_modules/', import.meta.url).pathname;
-// esbuild takes a second of a core, which a busy machine may not give it.
+// esbuild needs a second of CPU, which takes longer on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** One ES module package, one CommonJS package that requires Node's own modules, and a function with a name. */
+/** One ES module package, one CommonJS package that requires modules of Node.js, and a named function. */
 const ENTRY = `
 import { z } from '${NODE_MODULES}zod/index.js';
 import pino from '${NODE_MODULES}pino/pino.js';
@@ -116,7 +116,7 @@ describe('the bill of materials', () => {
   });
 
   it('says of each package what npm says of it', () => {
-    // Of the whole lock file: npm leaves out what run time and development share, where it is told to omit the latter.
+    // Uses the whole lock file: `npm sbom --omit=dev` also omits packages that development and run time share.
     const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'];
     const npm = JSON.parse(
       execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),

@@ -1,6 +1,6 @@
 /**
- * Bundles the operator and all it needs into dist/: main.js, and a file for what each command alone needs, so that neither
- * npm nor node_modules are needed at run time and a process reads the code of one command.
+ * Bundles the operator and its dependencies into dist/: main.js, and one chunk for what only one command needs. The
+ * bundle needs neither npm nor node_modules, and a process loads the code of one command.
  *
  *   node scripts/build.ts
  */
@@ -14,14 +14,14 @@ import { sbom, type SbomInput } from './build/sbom.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
-/** CommonJS packages reach Node's own modules by `require`, which an ES module does not have. */
+/** CommonJS packages load modules of Node.js with `require`, which does not exist in an ES module. */
 const BANNER =
   "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);";
 
 /**
- * Writes main.js and its chunks, a package.json that says what they are, the licences of what is in it, and a bill of materials with
- * the Node that runs this program, which is to be the one that runs main.js.
- * Throws when a module cannot be resolved or has errors.
+ * Writes main.js and its chunks, a package.json with their module type, the licences of the bundled packages, and a
+ * bill of materials with the Node.js that runs this program, which should also run main.js.
+ * @throws when a module cannot be resolved or has errors
  */
 export async function bundle(entry: string, outdir: string): Promise<void> {
   rmSync(outdir, { recursive: true, force: true });
@@ -35,10 +35,10 @@ export async function bundle(entry: string, outdir: string): Promise<void> {
     platform: 'node',
     format: 'esm',
     target: 'node24',
-    // Smaller by a third, while stack traces still have the names of the source, but for a digit where two modules have
-    // the same, and a line before a class that speaks of itself; to keep even those (keepNames), each function would be
-    // given its name whenever it is made. Lines stay short enough for the place in a trace to be found. A source map
-    // would cost 100 MB of memory with the first stack trace.
+    // Minified: a third smaller. Stack traces keep the names of the source, except for a digit if two modules use the
+    // same name, and a line before a class that refers to itself. keepNames would keep these too, but sets the name of
+    // each function whenever it is created. Short lines make a position in a trace easy to find. A source map would
+    // cost 100 MB of memory at the first stack trace.
     minifyWhitespace: true,
     minifySyntax: true,
     lineLimit: 200,

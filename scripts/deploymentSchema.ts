@@ -1,15 +1,15 @@
 /**
- * Takes the schema of a DeploymentSpec from a running API server and stores it where the CRD is generated from:
+ * Reads the schema of a DeploymentSpec from a running API server and stores it as input of the CRD generator:
  *
  *   kubectl get --raw /openapi/v3/apis/apps/v1 | node scripts/deploymentSchema.ts
  *
- * Run by hand when the project moves to a newer Kubernetes; an integration test says when it is due.
+ * Run it by hand when the project moves to a newer Kubernetes; an integration test fails when it is due.
  */
 import { writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { type JsonSchema, structuralSchema } from './structuralSchema.ts';
 
-/** What the file holds: the schema and the Kubernetes release it is from. */
+/** Content of the file: the schema and its Kubernetes release. */
 export interface StoredSchema {
   kubernetes: string;
   schema: JsonSchema;
@@ -17,7 +17,7 @@ export interface StoredSchema {
 
 export const STORED = new URL('../src/api/trafficwatch/deploymentSpec.schema.json', import.meta.url);
 
-/** From the document that an API server serves at /openapi/v3/apis/apps/v1. */
+/** Converts the document that an API server serves at /openapi/v3/apis/apps/v1. */
 export function storedSchema(document: string): StoredSchema {
   const { info, components } = JSON.parse(document) as {
     info: { version: string };

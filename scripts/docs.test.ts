@@ -3,19 +3,19 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-/** What the documents point at: tests that prove a promise, sources, one another. */
+/** Checks the links and paths in the documents. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = globSync(['*.md', 'docs/*.md', 'charts/*/README.md', 'test/lab/*.md'], { cwd: ROOT }).sort();
 
-/** Levels of tests, by which documents call a test `integration/secrets`: test/integration/secrets.test.ts. */
+/** Short names of tests in documents: `integration/secrets` is test/integration/secrets.test.ts. */
 const TEST = /^(?:integration|faults|chart|image|e2e)\/\w+$/;
-/** Files and folders, as they are called from the root. */
+/** Files and folders, relative to the root. */
 const PATH = /^(?:src|test|scripts|deploy|charts|prometheus|dashboards)\/[\w./-]*$/;
 
-/** Text without blocks of code, which hold commands. */
+/** The text without code blocks, which contain commands. */
 const prose = (text: string): string => text.replaceAll(/^```.*?^```/gms, '');
 
-/** What stands between backticks and is a path, as it is called from the root. */
+/** Paths between backticks, relative to the root. */
 function citedPaths(text: string): string[] {
   const quoted = [...prose(text).matchAll(/`([^`\n]+)`/g)].map(([, inner = '']) => inner);
   return [
@@ -24,14 +24,14 @@ function citedPaths(text: string): string[] {
   ];
 }
 
-/** Targets of links within the project, without an address of another place. */
+/** Targets of links within the project. */
 function linksOf(text: string): string[] {
   return [...prose(text).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = '']) => target)
     .filter((target) => !/^[a-z]+:/.test(target));
 }
 
-/** The anchors that GitHub gives the headings of a document: lower case, no punctuation, hyphens for blanks. */
+/** The anchors that GitHub gives to the headings of a document: lower case, no punctuation, hyphens for spaces. */
 function anchorsOf(text: string): string[] {
   const headings = [...prose(text).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
   return headings.map((heading) =>
@@ -42,7 +42,7 @@ function anchorsOf(text: string): string[] {
   );
 }
 
-/** Why a link leads nowhere; undefined when it leads somewhere. */
+/** The reason why a link is broken; undefined if it is not. */
 function problemOf(document: string, link: string): string | undefined {
   const [path = '', anchor] = link.split('#');
   const file = path === '' ? document : join(dirname(document), path);

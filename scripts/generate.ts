@@ -1,5 +1,5 @@
 /**
- * Writes every file that is made from another one; `--check` writes nothing and fails when one of them is not current.
+ * Writes all generated files; `--check` writes nothing and fails if one of them is stale.
  *
  *   node scripts/generate.ts [--check]
  */
@@ -17,12 +17,12 @@ import { performancePage } from './generate/performance.ts';
 import { prometheus } from './generate/prometheus.ts';
 import { rights } from './generate/rights.ts';
 
-/** Makes the files of one kind. */
+/** Renders the files of one kind. */
 export type Generator = () => GeneratedFile[] | Promise<GeneratedFile[]>;
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
-/** In order: a later generator may read what an earlier one wrote. */
+/** In order: a later generator may read the output of an earlier one. */
 const GENERATORS: readonly Generator[] = [
   crds,
   rights,
@@ -35,7 +35,7 @@ const GENERATORS: readonly Generator[] = [
   performancePage,
 ];
 
-/** Runs every generator and returns the paths whose content was not current. */
+/** Runs every generator and returns the paths of stale files. */
 export async function generate(write: boolean, root = ROOT, generators = GENERATORS): Promise<string[]> {
   const stale: string[] = [];
   for (const generator of generators) {

@@ -14,15 +14,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-/** How test/lab/build.sh builds and keeps the lab's programs, with a `go` that only pretends to compile. */
+/** Tests how test/lab/build.sh builds and caches the programs of the lab, with a fake `go`. */
 const LAB = new URL('../test/lab/', import.meta.url).pathname;
-// A call starts hundreds of short programs, which takes a busy machine seconds.
+// A call starts hundreds of short programs, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 const WAIT = { timeout: 50_000, interval: 50 };
 
 /**
- * Lists packages as `go build -v` does, waits for as long as the file `hold` is there, and makes what -o asks for. With
- * the file `broken` it fails. Each build is a line in the file `builds`.
+ * A fake `go`: lists packages as `go build -v` does, waits while the file `hold` exists, and writes the file named by
+ * -o. It fails if the file `broken` exists. Each build adds a line to the file `builds`.
  */
 const GO = `#!/bin/bash
 [[ $1 == build ]] || exit 0
@@ -38,7 +38,7 @@ for package in "$@"; do
   printf '#!/bin/sh\\n' >"$name" && chmod +x "$name"
 done
 `;
-/** build.sh tells of its progress every 15 s. */
+/** build.sh reports its progress every 15 s. */
 const SLEEP = '#!/bin/sh\nexec /bin/sleep 0.1\n';
 
 let root: string;
@@ -62,7 +62,7 @@ afterEach(async () => {
 interface Build {
   readonly pid: number;
   readonly printed: () => string;
-  /** Exit code, once it has ended. */
+  /** Exit code, after the process has ended. */
   readonly ended: Promise<number>;
 }
 
@@ -81,7 +81,7 @@ function start(...args: string[]): Build {
   return { pid: child.pid!, printed: () => printed, ended };
 }
 
-/** Runs to its end; resolves to what it printed. */
+/** Runs to the end; resolves to the output. */
 async function build(...args: string[]): Promise<string> {
   const { ended, printed } = start(...args);
   expect([await ended, printed()]).toEqual([0, expect.any(String)]);
@@ -122,7 +122,7 @@ describe('build.sh', () => {
     appendFileSync(join(root, 'lab/modules/etcd/go.mod'), '// another version\n');
     const other = await binDir();
     expect(dirname(other)).not.toBe(dirname(bin));
-    // What did not change is there under the new name, too.
+    // Unchanged programs also exist under the new name.
     expect([existsSync(join(other, 'pause')), existsSync(join(other, 'etcd'))]).toEqual([true, false]);
     expect(await build('pause', 'etcd')).toContain('[1/1] etcd: building etcd');
     expect([builds(), existsSync(join(other, 'etcd'))]).toEqual([3, true]);

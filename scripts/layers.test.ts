@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-/** The layout: what the layer rules forbid, and how many files a folder holds. */
+/** Tests the layer rules, and the number of files in a folder. */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const MOST_FILES = 12;
 
-/** An import that must not be, and the rule that says so. Paths are in src/ where they do not begin with test/. */
+/** A forbidden import and its rule. Paths are relative to src/ unless they begin with test/. */
 const FORBIDDEN: readonly (readonly [from: string, to: string, rule: string])[] = [
   ['controllers/a/decide/plan.ts', 'runtime/process/clock.ts', 'pure-decisions'],
   ['controllers/a/decide/plan.ts', 'node:fs', 'pure-decisions-core-modules'],
@@ -48,7 +48,7 @@ const FORBIDDEN: readonly (readonly [from: string, to: string, rule: string])[] 
   ['test/lab/a.ts', 'test/harness/a.ts', 'test-lab'],
 ];
 
-/** Imports within test/ that must be allowed. */
+/** Allowed imports within test/. */
 const ALLOWED: readonly (readonly [from: string, to: string])[] = [
   ['test/e2e/a.test.ts', 'test/e2e/c.ts'],
   ['test/e2e/a.test.ts', 'test/scenario/a.ts'],
@@ -66,7 +66,7 @@ let violations: string[];
 
 const pathOf = (file: string): string => (file.startsWith('test/') ? file : `src/${file}`);
 
-/** Writes a tree that has each of the imports. */
+/** Writes a source tree with all of these imports. */
 function writeTree(): void {
   const imports = new Map<string, string[]>();
   for (const [from, to] of [...FORBIDDEN, ...ALLOWED]) {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-/** Each command is loaded by itself: which of our modules a process reads is told by the loader. */
+/** Each command is loaded separately. A loader hook reports which modules a process reads. */
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const HOOK = `
 import { registerHooks } from 'node:module';

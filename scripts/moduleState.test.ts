@@ -2,13 +2,13 @@ import { fileURLToPath } from 'node:url';
 import { ESLint } from 'eslint';
 import { expect, it } from 'vitest';
 
-/** What eslint.config forbids at the top level of a module that decides. */
+/** Tests what eslint.config.mjs forbids at the top level of a module that decides. */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const RULE = 'no-restricted-syntax';
 
 const eslint = new ESLint({
   cwd: ROOT,
-  // The rule needs no types, and a program of the whole project takes ten seconds.
+  // The rule needs no types, and loading the whole project takes ten seconds.
   overrideConfig: { languageOptions: { parserOptions: { projectService: false } } },
   ruleFilter: ({ ruleId }) => ruleId === RULE,
 });

@@ -12,14 +12,14 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const run = promisify(execFile);
 
-/** This Node in the clothes of an old one: it says that it is, and lacks what undici reaches for as it is loaded. */
+/** Makes this Node.js look old: it reports an old version, and lacks a function that undici calls while it loads. */
 const DISGUISE =
   `Object.defineProperty(process, 'version', { value: 'v20.20.0' });` +
   `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.0' } });` +
   `import('node:zlib').then(({ default: zlib }) => { delete zlib.createZstdDecompress; });`;
 const DISGUISED = [process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(DISGUISE)}`]] as const;
 
-/** The machine's own Node where that is an old one, too. */
+/** The Node.js of the machine, if it is old. */
 function oldNodes(): (readonly [string, readonly string[]])[] {
   const system = '/usr/bin/node';
   if (!existsSync(system)) return [DISGUISED];

@@ -1,6 +1,6 @@
 /**
- * Ends with an error on a Node.js that is too old to run TypeScript files. What make runs before every other script:
- * this one runs on any Node.js.
+ * Ends with an error if Node.js is too old to run TypeScript files. make runs it before every other script; it works
+ * with any Node.js.
  *
  *   node scripts/requireNode.mjs
  */

@@ -3,7 +3,7 @@ import { type JsonSchema, structuralSchema } from './structuralSchema.ts';
 
 const REFERENCE = '#/components/schemas/';
 
-/** The schema of a type with one field, among other types it may refer to. */
+/** The schema of a type with one field, among other types that it may reference. */
 function fieldOf(field: JsonSchema, others: Record<string, JsonSchema> = {}, own: JsonSchema = {}) {
   const types = { Own: { type: 'object', properties: { field }, ...own }, ...others };
   return structuralSchema(types, 'Own').properties?.field;

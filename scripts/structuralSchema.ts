@@ -1,4 +1,4 @@
-/** An OpenAPI v3 schema object, as the API server publishes it or as a CRD carries it. */
+/** An OpenAPI v3 schema object, as published by the API server or contained in a CRD. */
 export interface JsonSchema {
   type?: string;
   format?: string;
@@ -18,17 +18,17 @@ export interface JsonSchema {
 }
 
 const QUANTITY = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
-/** What a quantity may look like: the pattern that controller-gen puts into every CRD with one. */
+/** Pattern of a quantity, as controller-gen writes it into CRDs. */
 const QUANTITY_PATTERN = String.raw`^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`;
 const FIELDS_V1 = 'io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1';
-/** Extensions that a CRD may carry; the others (patch strategies, unions, kinds) belong to built-in types. */
+/** Extensions that a CRD may contain. The others (patch strategies, unions, kinds) belong to built-in types. */
 const EXTENSIONS = ['x-kubernetes-list-type', 'x-kubernetes-list-map-keys', 'x-kubernetes-map-type'] as const;
 
 /**
- * Turns a type of the API server's OpenAPI v3 document into a structural schema for a CRD, with nothing left to look
- * up. Types must not be recursive. Kept: types, formats, enums, required fields, list and map types, the first
- * sentence of each description. Dropped: defaults, since `""` and `{}` would satisfy required fields silently, but for
- * keys of list maps, which would not be keys without.
+ * Converts a type of the API server's OpenAPI v3 document into a structural schema for a CRD, without references. Types
+ * must not be recursive. Keeps types, formats, enums, required fields, list and map types, and the first sentence of
+ * each description. Drops defaults, because `""` and `{}` would silently satisfy required fields, except for keys of
+ * list maps, which require them.
  * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
  */
 export function structuralSchema(types: Readonly<Record<string, JsonSchema>>, name: string): JsonSchema {
@@ -77,14 +77,14 @@ function convertProperties(
 ): Record<string, JsonSchema> {
   const converted = Object.entries(properties).map(([name, property]) => {
     const schema = convert(types, property);
-    // A built-in type takes the empty string for "not set" wherever the field is optional.
+    // Built-in types accept the empty string as "not set" for optional fields.
     if (schema.enum && !required.includes(name)) schema.enum = [...new Set(['', ...schema.enum])];
     return [name, schema] as const;
   });
   return Object.fromEntries(converted);
 }
 
-/** Keys of a list map must be required or have a default; the API server's own default then is the key's. */
+/** Keys of a list map must be required or have a default. The default is that of the API server. */
 function convertItems(types: Readonly<Record<string, JsonSchema>>, items: JsonSchema, keys: unknown): JsonSchema {
   const converted = convert(types, items);
   if (!Array.isArray(keys)) return converted;
@@ -115,7 +115,7 @@ function intOrString(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** The first sentence: all of them together make the CRD too large for client-side `kubectl apply` (256 KiB). */
+/** The first sentence. Full descriptions make the CRD too large for client-side `kubectl apply` (256 KiB). */
 function described(schema: JsonSchema): { description?: string } {
   if (schema.description === undefined) return {};
   const firstLine = schema.description.split('\n', 1)[0] ?? '';

@@ -151,7 +151,7 @@ describe('what a level needs', () => {
 });
 
 describe('.ci/run', () => {
-  /** Runs it where `make test` is this recipe, after an earlier run that passed. */
+  /** Runs it with a `make test` that has this recipe, after an earlier successful run. */
   function ci(recipe: string): { status: number | null; last: string | undefined } {
     mkdirSync(join(directory, 'reports'));
     writeFileSync(join(directory, 'reports/summary.txt'), '\n\n900 passed, 0 failed\n');

@@ -1,12 +1,12 @@
 /**
- * Runs the levels of tests, all of them even when one fails, and sums up from the runners' own reports. Side by side run
- * those that mostly wait for servers, those that wait for a cluster, and those that compute; among themselves each kind
- * runs one after the other. Those whose deadlines leave no time for that follow. A level that cannot run on this machine
- * fails, unless it was left out by name: a green run means that everything ran.
+ * Runs the levels of tests, all of them even if one fails, and sums up the reports of the runners. Three groups run in
+ * parallel: levels that mostly wait for servers, levels that wait for a cluster, and CPU-bound levels; within a group
+ * they run one after the other. Levels with tight deadlines follow. A level that cannot run on this machine fails
+ * unless it was left out by name, so a green run means that everything ran.
  *
  *   node scripts/test.ts [--only "unit lint"] [--with faults] [--without "e2e"]
  *
- * Exit status: 0 when everything passed, 1 when something failed, 2 for a level that there is not.
+ * Exit status: 0 if everything passed, 1 if something failed, 2 for an unknown level.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -32,7 +32,7 @@ async function runInOrder({ first, last }: Schedule): Promise<LevelResult[]> {
   const later = first.flat().filter(({ waits }, n) => waits !== undefined && n > 0);
   const building = buildAhead([...later, ...(first.length > 0 ? last.flat() : [])]);
   const run = async (levels: readonly Level[], lane: number): Promise<LevelResult[]> => {
-    // A cluster needs all that is built: until then the compilers have the machine, and its deadlines would pass.
+    // A cluster starts after all builds: compilers use the whole machine, and the deadlines of a cluster would pass.
     if (levels[0]?.waits === 'for cluster') await building;
     return inTurn(levels, lane === 0 ? runLevel : runLevelBeside);
   };

@@ -21,7 +21,7 @@ describe('verify', () => {
   const made = (): string => readFileSync(join(root, 'docs/made.md'), 'utf8');
 
   beforeEach(async () => {
-    // Set where a git hook runs the tests, and they name its own repository.
+    // A git hook sets these variables for its own repository.
     for (const name of ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE']) vi.stubEnv(name, undefined);
     root = mkdtempSync(join(tmpdir(), 'verify-'));
     git('init', '--quiet');

@@ -1,6 +1,6 @@
 /**
- * Fails when a generated file is not current, or when the working tree is dirty after generating: what is committed is
- * then not what was checked.
+ * Fails if a generated file is stale, or if the working tree is dirty after generating: then the commit is not what was
+ * checked.
  */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { generate, type Generator } from './generate.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
-/** What is wrong with a checkout, a text each; stale files are current afterwards. */
+/** Returns the problems of a checkout as texts. Writes stale files. */
 export async function verify(root = ROOT, generators?: readonly Generator[]): Promise<string[]> {
   const stale = await generate(true, root, generators);
   const dirty = execFileSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' })

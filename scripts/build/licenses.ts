@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BundledPackage } from './packages.ts';
 
-/** What a licence file is called: LICENSE, LICENCE.md, license.txt, COPYING, LICENSE-MIT. */
+/** Names of licence files: LICENSE, LICENCE.md, license.txt, COPYING, LICENSE-MIT. */
 const LICENSE_FILE = /^(licen[cs]e|copying)([.-].*)?$/i;
 
 /**
- * The licences of the packages in a bundle, as one text: most of them ask to be passed on with the code.
- * Throws when a package comes without one.
+ * The licences of the bundled packages as one text. Most licences require this.
+ * @throws when a package has no licence file
  */
 export function thirdPartyLicenses(packages: readonly BundledPackage[]): string {
   const sections = new Set(packages.map(section));

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A package whose files went into a bundle. */
+/** A package with files in a bundle. */
 export interface BundledPackage {
-  /** Where it is installed: 'node_modules/@x/y', from wherever the bundled files' paths begin. */
+  /** Its folder: 'node_modules/@x/y', relative to the same directory as the bundled files. */
   directory: string;
   name: string;
   version: string;
-  /** SPDX expression; undefined where the package does not say. */
+  /** SPDX expression; undefined if the package has none. */
   license?: string;
-  /** Names of the packages that it asks for, optional ones and peers among them. */
+  /** Names of its dependencies, including optional and peer dependencies. */
   requires: readonly string[];
 }
 
@@ -20,9 +20,9 @@ interface Manifest extends Pick<BundledPackage, 'name' | 'version' | 'license'> 
 }
 
 /**
- * The packages that the files come from, in the order of their names and versions, each once.
+ * The packages of the files, each once, sorted by name and version.
  *
- * @param files absolute paths, those of the project itself among them
+ * @param files absolute paths, including files of the project itself
  */
 export function bundledPackages(files: readonly string[]): BundledPackage[] {
   const directories = new Set(files.flatMap((path) => packageDirectory(path) ?? []));
@@ -34,7 +34,7 @@ export function refOf({ name, version }: Pick<BundledPackage, 'name' | 'version'
   return `${name}@${version}`;
 }
 
-/** Those of `packages` that the package gets when it imports what it asks for: from the nearest node_modules upwards. */
+/** Those of `packages` that the imports of the package resolve to: from the nearest node_modules upwards. */
 export function requiredBy(one: BundledPackage, packages: readonly BundledPackage[]): BundledPackage[] {
   const at = new Map(packages.map((each) => [each.directory, each]));
   return one.requires.flatMap((name) => {
@@ -46,7 +46,7 @@ export function requiredBy(one: BundledPackage, packages: readonly BundledPackag
   });
 }
 
-/** 'a/node_modules/@x/y' of 'a/node_modules/@x/y/z/index.js'; nothing for a file of the project itself. */
+/** 'a/node_modules/@x/y' of 'a/node_modules/@x/y/z/index.js'; undefined for a file of the project itself. */
 function packageDirectory(path: string): string | undefined {
   return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
 }

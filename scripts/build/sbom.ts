@@ -1,24 +1,24 @@
 import { relative } from 'node:path';
 import { type BundledPackage, refOf, requiredBy } from './packages.ts';
 
-/** What a bundle is made of, beside its packages. */
+/** Input of a bill of materials, in addition to the packages. */
 export interface SbomInput {
   /** package.json of the project. */
   project: { name: string; version: string; license: string; dependencies: Record<string, string> };
   packages: readonly BundledPackage[];
-  /** package-lock.json, whose keys are directories from `root` on. */
+  /** package-lock.json, whose keys are directories relative to `root`. */
   lock: { packages: Record<string, { integrity?: string }> };
   root: string;
-  /** Version of the Node that runs the bundle, without a 'v'. */
+  /** Version of the Node.js that runs the bundle, without 'v'. */
   node: string;
 }
 
 /**
- * The bill of materials of a bundle as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/): the packages whose code is
- * in it, and Node, which runs it. As `npm sbom` would write it, but for packages that are not bundled, and without a
- * time and a serial number: the same inputs make the same bytes.
+ * The bill of materials of a bundle as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/): the bundled packages, and
+ * the Node.js that runs them. Like `npm sbom`, but without packages that are not bundled, and without a time and a
+ * serial number, so that the same inputs give the same bytes.
  *
- * Throws for a package that the lock file does not vouch for.
+ * @throws for a package that is not in the lock file
  */
 export function sbom({ project, packages, lock, root, node }: SbomInput): object {
   const direct = packages.filter(({ name }) => name in project.dependencies);
@@ -59,7 +59,7 @@ function identity({ name, version, license }: Pick<BundledPackage, 'name' | 'ver
   };
 }
 
-/** Subresource integrity is base64, CycloneDX has hexadecimal digits. */
+/** Subresource integrity uses base64, CycloneDX hexadecimal digits. */
 function hashOf(one: BundledPackage, lock: SbomInput['lock'], root: string): object {
   const [, base64] = /^sha512-(.+)$/.exec(lock.packages[relative(root, one.directory)]?.integrity ?? '') ?? [];
   if (base64 === undefined) throw new Error(`package-lock.json has no SHA-512 of ${refOf(one)}`);

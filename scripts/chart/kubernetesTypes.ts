@@ -1,20 +1,20 @@
 /**
- * Takes the types of the chart's objects from the sources of older Kubernetes releases, for the tests of the chart:
+ * Reads the types of the chart's objects from the sources of older Kubernetes releases, for the chart tests:
  *
  *   node scripts/chart/kubernetesTypes.ts
  *
- * Run by hand when the project moves to a newer Kubernetes; a test says when it is due. Needs Go, which fetches
+ * Run it by hand when the project moves to a newer Kubernetes; a test fails when it is due. Needs Go, which downloads
  * k8s.io/kubernetes as a module.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { JsonSchema } from '../structuralSchema.ts';
 
-/** The newest patch release of each of the two minors before the one that the tests run. */
+/** The newest patch releases of the two minor versions before the one that the tests run. */
 const RELEASES = ['v1.34.4', 'v1.35.4'];
 const DIRECTORY = new URL('../../test/chart/testdata/', import.meta.url);
 
-/** What the chart may render, by the document of the API that has it. */
+/** The kinds that the chart may render, by API document. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   'api/v1': ['ConfigMap', 'Namespace', 'Service', 'ServiceAccount'],
   'apis/admissionregistration.k8s.io/v1': ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
@@ -32,7 +32,7 @@ interface OpenApiDocument {
   components: { schemas: Types };
 }
 
-/** The types of these kinds in an OpenAPI document and all that they are made of, without descriptions. */
+/** The types of these kinds in an OpenAPI document and the types that they reference, without descriptions. */
 function typesOf(document: OpenApiDocument, kinds: readonly string[]): Types {
   const { schemas } = document.components;
   const found = new Map<string, JsonSchema>();
@@ -55,7 +55,7 @@ function nameOf(schemas: Types, kind: string): string {
   return found[0];
 }
 
-/** A description is text; a property of that name is a schema. */
+/** A description is a string; a property of that name is a schema. */
 function withoutText(schema: JsonSchema): JsonSchema {
   const isText = (key: string, value: unknown): boolean => key === 'description' && typeof value === 'string';
   const text = JSON.stringify(schema, (key, value: unknown) => (isText(key, value) ? undefined : value));

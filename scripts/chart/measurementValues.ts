@@ -87,7 +87,7 @@ export const prometheus = z
   .prefault({})
   .describe('The Prometheus that the operator queries.');
 
-/** node-exporter as the operator deploys it. */
+/** The deployed node-exporter. */
 export const nodeExporter = z
   .strictObject({
     enabled: z

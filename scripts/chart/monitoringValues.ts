@@ -23,7 +23,7 @@ const serviceMonitor = z
   .prefault({})
   .describe('ServiceMonitor of the Prometheus operator for these metrics.');
 
-/** Rules for a Prometheus that the Prometheus operator runs. */
+/** Rules for a Prometheus of the Prometheus operator. */
 export const prometheusRule = z
   .strictObject({
     enabled: z

@@ -1,7 +1,7 @@
 import { Document, isMap, isScalar, type YAMLMap } from 'yaml';
 import { z } from 'zod';
 
-/** One value of a chart: where it is, what it is by default, what it is for. */
+/** One value of a chart: its path, default and description. */
 interface Value {
   path: string[];
   fallback: unknown;
@@ -16,12 +16,12 @@ export function renderValues(schema: z.ZodObject, header: string): string {
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
 
-/** JSON schema for helm, which checks values by it. */
+/** JSON schema, with which helm validates values. */
 export function renderValuesSchema(schema: z.ZodObject): string {
   const json = z.toJSONSchema(schema, {
     target: 'draft-7',
     io: 'input',
-    // The defaults of objects are those of what is in them.
+    // The default of an object consists of the defaults of its fields.
     override: ({ jsonSchema }) => {
       if (jsonSchema.properties) delete jsonSchema.default;
     },
@@ -38,7 +38,7 @@ export function renderValuesTable(schema: z.ZodObject): string {
   return ['| Value | Default | What it is |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** Where the values are, such as 'metrics.port', in the order of the table. */
+/** The path of each value, such as 'metrics.port', in the order of the table. */
 export function valuePaths(schema: z.ZodObject): string[] {
   return leaves(schema).map(({ path }) => path.join('.'));
 }
@@ -53,7 +53,7 @@ function leaves(schema: z.ZodObject, above: readonly string[] = []): Value[] {
   });
 }
 
-/** The object behind a default; nothing where any key may stand in it. */
+/** The object behind a default; undefined if it allows any key. */
 function strictObject(field: z.ZodType): z.ZodObject | undefined {
   const inner = field instanceof z.ZodPrefault ? (field.unwrap() as z.ZodType) : field;
   return inner instanceof z.ZodObject && inner.def.catchall instanceof z.ZodNever ? inner : undefined;

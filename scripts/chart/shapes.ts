@@ -9,7 +9,7 @@ export const anyList = z.array(anyMap);
 
 const GO_DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 
-/** A duration as Go writes it: 90s, 1m30s. */
+/** A duration in Go syntax: 90s, 1m30s. */
 export const duration = z.string().regex(GO_DURATION);
-/** The same, or empty where there is something to fall back on. */
+/** The same, or empty if there is a default elsewhere. */
 export const optionalDuration = z.string().regex(new RegExp(`^$|${GO_DURATION.source}`));

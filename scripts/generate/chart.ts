@@ -14,7 +14,7 @@ const HEADER = ` Default values of the chart.
  Generated from scripts/chart/values.ts by \`make generate\`. Do not edit.`;
 const RULES_HEADER = '# Generated from src/controllers/measurement by `make generate`. Do not edit.\n';
 
-/** What the chart's values are, in the three forms that helm, editors and people read. */
+/** The chart values in three forms: for helm, for editors and for readers. */
 export function chart(): GeneratedFile[] {
   return [
     { path: `${CHART}/values.yaml`, content: renderValues(chartValues, HEADER) },
@@ -25,7 +25,7 @@ export function chart(): GeneratedFile[] {
   ];
 }
 
-/** All groups of rules as the spec of a PrometheusRule, which helm reads as text: no template of theirs is lost. */
+/** All rule groups as the spec of a PrometheusRule. helm reads it as text, so that its templates stay unrendered. */
 function rules(): string {
   const files = configFiles(defaultMeasurementOptions('')).filter(({ path }) => path.startsWith('rules/'));
   const groups = files.flatMap(({ content }) => (parse(content) as { groups: object[] }).groups);
@@ -33,7 +33,7 @@ function rules(): string {
   return RULES_HEADER + manifest({ groups });
 }
 
-/** The file with the text between `<!-- name -->` and `<!-- /name -->` replaced. Throws where there are no such marks. */
+/** Replaces the text between `<!-- name -->` and `<!-- /name -->` of a file. Throws if the marks are missing. */
 function withTable(path: string, name: string, table: string): string {
   const text = read(path);
   const marks = new RegExp(`(<!-- ${name} -->\n)[^]*?(\n<!-- /${name} -->)`);

@@ -1,15 +1,15 @@
 import type { Manifest } from '../chart/helm.ts';
 
-/** Where the clean-up of deploy/cleanup runs. */
+/** Namespace of the clean-up of deploy/cleanup. */
 const NAMESPACE = 'traffic-operator-cleanup';
 const ACCOUNT = 'traffic-operator-cleanup';
 
 /**
- * The clean-up in a namespace of its own, so that it can be applied after the operator's namespace was deleted, and
- * deleted while the operator runs. The chart gives it a Role in the operator's namespace, which cannot be made once
- * that is gone: here its rules are in the ClusterRole.
+ * The clean-up in its own namespace, so that it can be applied after the operator's namespace was deleted, and deleted
+ * while the operator runs. The chart gives it a Role in the operator's namespace, which cannot be created after the
+ * namespace was deleted: here the ClusterRole contains these rules.
  *
- * @param hooks the clean-up's objects as the chart makes them
+ * @param hooks the objects of the clean-up as the chart renders them
  */
 export function standaloneCleanup(hooks: readonly Manifest[]): Manifest[] {
   const rules = hooks.filter(({ kind }) => kind === 'Role').flatMap((role) => role.rules as object[]);
@@ -21,14 +21,16 @@ export function standaloneCleanup(hooks: readonly Manifest[]): Manifest[] {
   });
 }
 
-/** An object that names the clean-up's account in the operator's namespace, as the node policy does: the new one. */
+/**
+ * Replaces the account of the clean-up in an object that names it in the operator's namespace, such as the node policy.
+ */
 export function naming(object: Manifest, operatorNamespace: string): Manifest {
   const account = (namespace: string): string => `system:serviceaccount:${namespace}:${ACCOUNT}`;
   const text = JSON.stringify(object).replaceAll(account(operatorNamespace), account(NAMESPACE));
   return JSON.parse(text) as Manifest;
 }
 
-/** Its namespace, at the same Pod Security level as the operator's. */
+/** Its namespace, with the same Pod Security level as the operator's. */
 export function cleanupNamespace(labels: Record<string, string>): Manifest {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels } };
 }

@@ -8,7 +8,7 @@ import type { GeneratedFile } from './file.ts';
 
 const HEADER = '# Generated from src/api by `make generate`. Do not edit.\n';
 
-/** The CRDs, as plain manifests for `kubectl apply` and as templates of the chart. */
+/** The CRDs, as plain manifests for `kubectl apply` and as chart templates. */
 export function crds(controllers: readonly ControllerModule[] = CONTROLLERS): GeneratedFile[] {
   const { schema } = JSON.parse(readFileSync(STORED, 'utf8')) as StoredSchema;
   return controllers
@@ -24,7 +24,7 @@ export function crds(controllers: readonly ControllerModule[] = CONTROLLERS): Ge
     });
 }
 
-/** The names of the files of all CRDs. */
+/** The file names of all CRDs. */
 export function crdFiles(): string[] {
   return CONTROLLERS.flatMap(({ kinds }) => kinds).map(fileOf);
 }
@@ -33,7 +33,7 @@ function fileOf({ resource }: CustomResource): string {
   return `${resource.group}_${resource.plural}.yaml`;
 }
 
-/** The manifest with what the chart's values decide about it. Throws where helm would read it as a template. */
+/** The manifest with the conditions on chart values. Throws if helm would read parts of it as a template. */
 function chartTemplate(text: string): string {
   if (text.includes('{{')) throw new Error('the CRD has {{ in it, which helm would take for its own');
   const marked = text.replace(
@@ -50,7 +50,7 @@ function chartTemplate(text: string): string {
   return `{{- if .Values.crds.enabled }}\n${marked}{{- end }}\n`;
 }
 
-/** YAML 1.1 readers, the API server's among them, take a bare `y` or `on` for true: such keys are quoted. */
+/** YAML 1.1 parsers, such as that of the API server, read a bare `y` or `on` as true: such keys are quoted. */
 export function manifest(object: unknown): string {
   return stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
 }

@@ -101,7 +101,7 @@ describe('panels', () => {
   });
 });
 
-/** Name to labels, of every metric there is: the operator's by docs/metrics.md, its process's, the nodes'. */
+/** Labels by metric name: the operator's metrics from docs/metrics.md, its process metrics, and the node metrics. */
 function knownMetrics(): Map<string, string[]> {
   const text = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
   const known = new Map<string, string[]>();
@@ -115,14 +115,14 @@ function knownMetrics(): Map<string, string[]> {
     } else known.set(name, names);
   }
   for (const name of KEPT_METRICS) known.set(name, ['device', 'node']);
-  // Of these the operator's own Prometheus keeps what is named so.
+  // The deployed Prometheus keeps these metrics.
   for (const { name } of createRegistry().getMetricsAsArray()) {
     if (/^process_|^nodejs_eventloop_lag/.test(name)) known.set(name, []);
   }
   return known;
 }
 
-/** Labels that a scrape gives to every series. */
+/** Labels that a scrape adds to every series. */
 const OF_TARGETS = ['job', 'instance', 'pod'];
 const KNOWN = knownMetrics();
 const SELECTOR = /(\w+)\{((?:[^}"]|"(?:[^"\\]|\\.)*")*)\}/g;

@@ -5,19 +5,19 @@ import type { GeneratedFile } from './file.ts';
 
 const NAMESPACE = 'traffic-operator-system';
 const HEADER = '# Generated from charts/traffic-operator by `make generate`. Do not edit.\n';
-/** Said by helm about itself; nothing selects by it. */
+/** Labels with information about helm; no selector uses them. */
 const OF_HELM = ['helm.sh/chart', 'app.kubernetes.io/managed-by'];
 
 const RESTRICTED = { 'pod-security.kubernetes.io/enforce': 'restricted' };
 
 /**
- * deploy/ for `kubectl apply -k`: what the chart makes with its default values, without helm.
+ * deploy/ for `kubectl apply -k`: what the chart renders with its default values, without helm.
  *
- * The CRD has a kustomization of its own. TrafficWatches have a finalizer that the operator takes off: a deletion of the
- * operator and the CRD by one command would wait for an operator that is gone.
+ * The CRD has its own kustomization. TrafficWatches have a finalizer that the operator removes: one command that
+ * deletes both the operator and the CRD would wait for an operator that no longer runs.
  */
 export function deploy(): GeneratedFile[] {
-  // Dashboards are larger than all the rest, and only for clusters with a Grafana that looks for them.
+  // Dashboards are larger than everything else, and only for clusters whose Grafana looks for them.
   const objects = helmTemplate('--set', 'crds.enabled=false,dashboards.enabled=false');
   const operator = objects.filter((object) => !isHook(object));
   const cleanup = objects.filter(isHook);

@@ -64,7 +64,7 @@ async function metrics(controllers: readonly ControllerModule[]): Promise<string
 
 async function metricTable(registry: Registry): Promise<string> {
   const types = new Map((await registry.getMetricsAsJSON()).map(({ name, type }) => [name, type as unknown as string]));
-  // prom-client keeps the names of a metric's labels to itself.
+  // prom-client does not export the label names of a metric.
   const all = registry.getMetricsAsArray() as unknown as { name: string; help: string; labelNames: string[] }[];
   const own = all.filter(({ name }) => name.startsWith(METRIC_PREFIX)).sort((a, b) => (a.name < b.name ? -1 : 1));
   const rows = own.map(({ name, help, labelNames }) =>

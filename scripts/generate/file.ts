@@ -1,4 +1,4 @@
-/** A generated file: where it goes (from the project's root) and what it should hold. */
+/** A generated file: its path (relative to the project root) and content. */
 export interface GeneratedFile {
   path: string;
   content: string;

@@ -8,7 +8,7 @@ import type { Result } from '../../test/bench/figure.ts';
 
 use([LineChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
-/** What one run of `make bench` wrote. */
+/** The result of one run of `make bench`. */
 export interface BenchRun extends Machine {
   readonly command: string;
   readonly nodes: number;
@@ -16,7 +16,7 @@ export interface BenchRun extends Machine {
   readonly results: readonly Result[];
 }
 
-/** What `make soak-memory` wrote. */
+/** The result of `make soak-memory`. */
 export interface SoakRun extends Machine {
   readonly command: string;
   readonly nodes: number;
@@ -27,12 +27,12 @@ export interface SoakRun extends Machine {
 }
 
 export interface Plot {
-  /** Of the file, without its ending. */
+  /** File name without extension. */
   readonly name: string;
   readonly svg: string;
 }
 
-/** The figures that are drawn over the number of nodes, by their id. */
+/** The figures with a plot over the number of nodes, by id. */
 const PLOTTED = {
   start: { id: 'start.synced', title: 'Start to synced caches' },
   labelling: { id: 'labelling.all', title: 'First labelling of all nodes' },
@@ -42,7 +42,7 @@ const PLOTTED = {
 const WIDTH = 420;
 const HEIGHT = 280;
 
-/** One plot a figure: its median, and its limit where it has one, over the number of nodes. */
+/** One plot per figure: its median, and its limit if it has one, over the number of nodes. */
 export function renderPlots(runs: readonly BenchRun[]): Plot[] {
   return Object.entries(PLOTTED).flatMap(([name, { id, title }]) => {
     const points = runs.flatMap(({ nodes, results }) => {
@@ -53,7 +53,7 @@ export function renderPlots(runs: readonly BenchRun[]): Plot[] {
   });
 }
 
-/** Resident memory over the minutes of a soak. */
+/** Resident memory over the minutes of a soak test. */
 export function renderSoak({ residentMiB }: SoakRun): Plot {
   const data = residentMiB.map((resident, index) => [index + 1, resident]);
   const lines: LineSeriesOption[] = [{ name: 'operator', type: 'line', showSymbol: false, data }];

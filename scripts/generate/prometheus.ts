@@ -4,8 +4,8 @@ import { defaultMeasurementOptions } from '../../src/controllers/measurement/opt
 import type { GeneratedFile } from './file.ts';
 
 /**
- * The configuration and rules of the operator's own Prometheus, as they are unless an option says otherwise; and the
- * recording rules of one that does not scrape the operator.
+ * The default configuration and rules of the deployed Prometheus, and the recording rules for a Prometheus that does
+ * not scrape the operator.
  */
 export function prometheus(): GeneratedFile[] {
   const options = defaultMeasurementOptions('traffic-operator-system');

@@ -4,10 +4,13 @@ import { CONTROLLERS } from '../../src/controllers/registry.ts';
 import type { GeneratedFile } from './file.ts';
 
 const HEADER = `{{/* Generated from the controllers' rights in src/controllers by \`make generate\`. Do not edit. */}}`;
-/** Stands for the operator's namespace, which is known to helm alone. */
+/** Placeholder for the operator's namespace, which only helm knows. */
 const NAMESPACE = 'RELEASE-NAMESPACE';
 
-/** The controllers' rights as named templates, which the chart's roles include beside those of the process. */
+/**
+ * The rights of the controllers as named templates, which the roles of the chart include in addition to those of the
+ * process.
+ */
 export function rights(controllers: readonly ControllerModule[] = CONTROLLERS): GeneratedFile[] {
   const all = controllers.map((controller) => controller.rights(NAMESPACE));
   const content = [
@@ -26,7 +29,7 @@ function template(name: string, all: readonly ControllerRights[], whose: (one: C
   return [`{{- define "traffic-operator.rights.${name}" -}}`, ...rules, '{{- end -}}'].join('\n');
 }
 
-/** One rule as YAML, whose lists are as short as JSON has them. */
+/** One rule as YAML, with lists in JSON form. */
 function ruleText({ why, apiGroups, resources, resourceNames, verbs }: Rule): string {
   const lines = [
     ...(why === undefined ? [] : [`# ${why}`]),

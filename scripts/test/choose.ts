@@ -1,6 +1,6 @@
 import type { Level } from './levels.ts';
 
-/** What `make test` was told to run. */
+/** The levels that `make test` runs. */
 export interface Choice {
   readonly chosen: readonly Level[];
   /** Names of the levels that were left out. */
@@ -8,10 +8,10 @@ export interface Choice {
 }
 
 /**
- * Chooses levels by the names in lists, with blanks or commas between them. Without `only` it is all but those that
- * take long; `with` adds these.
+ * Chooses levels by lists of names, separated by spaces or commas. Without `only` these are all levels except the long
+ * ones; `with` adds long levels.
  *
- * @throws Error naming a level that there is not, and those that there are
+ * @throws Error with the name of an unknown level, and all known names
  */
 export function choose(levels: readonly Level[], lists: { only?: string; with?: string; without?: string }): Choice {
   const only = named(levels, 'only', lists.only);

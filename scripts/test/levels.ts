@@ -3,25 +3,28 @@ import { needsGo, needsImage, needsLab, needsLinux, needsShellcheck } from './re
 /** One level of tests. */
 export interface Level {
   readonly name: string;
-  /** Families of programs that test/lab/build.sh makes before all else; of levels that wait, while the first one runs. */
+  /**
+   * Families of programs that test/lab/build.sh builds before the level; for levels that wait, while the first one
+   * runs.
+   */
   readonly builds?: readonly string[];
-  /** Run in order; the first that fails ends the level. The last one is the one that counts tests, where any does. */
+  /** Run in order; the first failure ends the level. If a command counts tests, it is the last one. */
   readonly commands?: readonly (readonly string[])[];
   /** A vitest project or path: its JSON report counts the tests. Without it the level counts as one test. */
   readonly vitest?: { readonly project: string; readonly paths: readonly string[] };
-  /** Takes minutes: runs only where it is asked for by name. */
+  /** Takes minutes: runs only if requested by name. */
   readonly long?: true;
   /**
-   * Mostly waits, for servers or for a cluster of the machine, so that what others compute meanwhile costs it little; but
-   * what it waits for has deadlines, so that it does not give way to others.
+   * Mostly waits, for servers or for a cluster, so that CPU-bound levels can run in parallel. Its servers have
+   * deadlines, so it runs at normal priority.
    */
   readonly waits?: 'for servers' | 'for cluster';
   /**
-   * Begins when all others have ended: it demands what a deadline leaves no time for where a cluster runs, or counts what
-   * a busy machine would change. Such levels go beside each other.
+   * Starts after all other levels: its deadlines are too tight next to a cluster, or a busy machine would change its
+   * counts. Such levels run in parallel to each other.
    */
   readonly last?: true;
-  /** Says why the level cannot run on this machine; undefined when it can. */
+  /** The reason why the level cannot run on this machine; undefined if it can. */
   readonly unmet?: () => string | undefined;
 }
 
@@ -29,14 +32,14 @@ function builtByLab(...builds: readonly string[]): Pick<Level, 'builds' | 'unmet
   return { builds, unmet: () => needsLinux() ?? needsGo(builds) };
 }
 
-/** By the text of a file, the options and the version of prettier. */
+/** The cache key is the text of a file, the options and the version of prettier. */
 const PRETTIER_CACHE = ['--cache', '--cache-strategy', 'content', '--cache-location', '.cache/prettier'];
 const TSC_CACHE = ['--incremental', '--tsBuildInfoFile', '.cache/tsc.tsbuildinfo'];
 
-/** From what is quick and needs nothing to what needs a cluster. */
+/** From quick levels without requirements to levels that need a cluster. */
 export const LEVELS: readonly Level[] = [
   { name: 'format', commands: [['prettier', '--check', '--log-level', 'warn', ...PRETTIER_CACHE, '.']] },
-  // Without ESLint's cache: it goes by the text of each file, but rules that know types depend on other files, too.
+  // Without ESLint's cache: its key is the text of a file, but typed rules also depend on other files.
   { name: 'lint', commands: [['eslint', '.']] },
   { name: 'types', commands: [['tsc', '--noEmit', ...TSC_CACHE]] },
   { name: 'layers', commands: [['depcruise', '--config', '.dependency-cruiser.mjs', 'src', 'test']] },
@@ -44,7 +47,7 @@ export const LEVELS: readonly Level[] = [
   {
     name: 'generated',
     commands: [['node', 'scripts/generate.ts', '--check']],
-    // The manifests come from the chart, by helm: the pinned one, or the one that the variable names.
+    // helm renders the manifests from the chart: the pinned helm, or the one in the variable HELM.
     unmet: () => (process.env.HELM === undefined ? needsGo(['helm']) : undefined),
   },
   { name: 'unit', waits: 'for servers', vitest: { project: 'unit', paths: [] } },
@@ -76,7 +79,7 @@ export const LEVELS: readonly Level[] = [
   {
     name: 'bench',
     long: true,
-    // What it has goals for are counts, which do not change by what the faults compute.
+    // Its goals are counts, which the faults do not change.
     last: true,
     ...builtByLab('k8s', 'etcd', 'prometheus'),
     commands: [

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The files that take longest, longest first: more than 100 s beside others on two cores. */
+/** The slowest test files, slowest first: more than 100 s next to others on two cores. */
 export const LONGEST: readonly string[] = [
   'test/faults/prometheusOutages.test.ts',
   'test/faults/apiServerStopped.test.ts',
@@ -16,7 +16,7 @@ export const LONGEST: readonly string[] = [
   'test/chart/render.test.ts',
 ];
 
-/** Moves the files of LONGEST to the front, in its order; the others stay in theirs. */
+/** Moves the files of LONGEST to the front, in its order; the others keep theirs. */
 export function longestFirst<T>(files: readonly T[], pathOf: (file: T) => string): T[] {
   const rank = (file: T): number => {
     const place = LONGEST.indexOf(pathOf(file));
@@ -26,8 +26,8 @@ export function longestFirst<T>(files: readonly T[], pathOf: (file: T) => string
 }
 
 /**
- * Starts the longest files first, so that no worker begins one when the others have ended. Vitest orders by the last
- * run, of which a new checkout knows nothing: it would go by the size of the files.
+ * Starts the slowest files first, so that no worker starts one when the others have ended. Vitest orders files by the
+ * last run, which does not exist in a new checkout: it would use the file size.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url';
 const LAB_BUILD = fileURLToPath(new URL('../../test/lab/build.sh', import.meta.url));
 const LAB_INSTALL = fileURLToPath(new URL('../../test/lab/install.sh', import.meta.url));
 
-/** kube-apiserver and etcd are built for Linux here. */
+/** kube-apiserver and etcd are built for Linux. */
 export function needsLinux(): string | undefined {
   return process.platform === 'linux' ? undefined : `needs Linux, this is ${process.platform}`;
 }
 
 /**
- * Go is needed only as long as there is something to build.
+ * Go is required only if something must be built.
  *
- * @param families what test/lab/build.sh is to build; none stands for all
+ * @param families that test/lab/build.sh builds; none means all
  */
 export function needsGo(families: readonly string[], areBuilt = areAllBuilt): string | undefined {
   return hasProgram('go') || areBuilt(families)
@@ -26,7 +26,7 @@ export function needsLab(): string | undefined {
   return needsLinux() ?? needsRoot('network namespaces') ?? needsGo([]);
 }
 
-/** The image is built by buildah, which test/image/build.sh installs as root on Debian, and run by chroot. */
+/** buildah builds the image, and chroot runs it. test/image/build.sh installs buildah as root on Debian. */
 export function needsImage(): string | undefined {
   return needsLinux() ?? needsRoot('buildah and chroot') ?? needsBuildah();
 }
@@ -38,7 +38,7 @@ function needsBuildah(): string | undefined {
     : `needs ${missing.join(' and ')} (Debian: apt-get install ${missing.join(' ')})`;
 }
 
-/** shellcheck is installed where that can be done without asking: as root on Debian. */
+/** Installs shellcheck if that needs no confirmation: as root on Debian. */
 export function needsShellcheck(): string | undefined {
   if (hasProgram('shellcheck')) return undefined;
   if (process.getuid?.() === 0 && hasProgram('apt-get')) {

@@ -3,22 +3,22 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Level } from './levels.ts';
 
-/** How a level went. */
+/** Result of a level. */
 export interface LevelResult {
   readonly level: string;
   readonly passed: number;
   readonly failed: number;
-  /** The tests and files that failed, as far as a runner reported them: `<file> > <test>: <first line of the error>`. */
+  /** Failed tests and files, if a runner reported them: `<file> > <test>: <first line of the error>`. */
   readonly failures: readonly string[];
   readonly seconds: number;
-  /** Why it did not run to its end, if it did not. */
+  /** The reason why it did not complete, if it did not. */
   readonly problem?: string;
 }
 
-/** Resolves to a command's exit status, 1 where a signal ended it. */
+/** Resolves to the exit status of a command, 1 if a signal ended it. */
 type Run = (command: readonly string[]) => Promise<number>;
 
-/** @param output where what it prints goes: a file, or what this process prints to */
+/** @param output a file for the output, or this process's own output */
 function run([program = '', ...args]: readonly string[], output: number | 'inherit'): Promise<number> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: ['ignore', output, output] });
@@ -44,17 +44,17 @@ interface VitestReport {
 interface FileReport {
   name: string;
   status: string;
-  /** Why the file failed as a whole. */
+  /** The reason why the file failed as a whole. */
   message: string;
   assertionResults: { status: string; fullName: string; failureMessages?: string[] }[];
 }
 
-/** What a runner counted, and what failed. */
+/** Test counts and failures of a runner. */
 export type TestCounts = Pick<LevelResult, 'passed' | 'failed' | 'failures'>;
 
 /**
- * Counts from vitest's own report. A file that failed without a failed test, as one that did not load, counts as a
- * failed test; so does no test at all.
+ * Counts the tests in vitest's report. A failed file without a failed test, such as one that did not load, counts as a
+ * failed test. So does a report without tests.
  */
 export function countTests(report: string): TestCounts {
   if (!existsSync(report)) return { passed: 0, failed: 1, failures: ['vitest wrote no report'] };
@@ -67,7 +67,7 @@ export function countTests(report: string): TestCounts {
 function failuresOf({ name, status, message, assertionResults }: FileReport): string[] {
   const file = relative('', name);
   const failed = assertionResults.filter((test) => test.status === 'failed');
-  // As where it did not load, or its set-up failed.
+  // The file did not load, or its set-up failed.
   if (status === 'failed' && failed.length === 0) return [`${file}: ${firstLine(message)}`];
   return failed.map((test) => `${file} > ${test.fullName}: ${firstLine(test.failureMessages?.[0])}`);
 }
@@ -77,7 +77,7 @@ function firstLine(text = ''): string {
   return line === '' ? 'no reason given' : line;
 }
 
-/** Why a level cannot run; what its requirement is looked at or installed with may itself fail. */
+/** The reason why a level cannot run. The check of a requirement, or its installation, may itself fail. */
 function whyNot(level: Level): string | undefined {
   try {
     return level.unmet?.();
@@ -89,8 +89,8 @@ function whyNot(level: Level): string | undefined {
 const buildCommand = (families: readonly string[]): string[] => ['test/lab/build.sh', ...families];
 
 /**
- * Builds what levels will need, while the first of them runs: on a machine that has nothing built yet that takes
- * longest. Which of it cannot be built is not told here: the level that needs it fails, and says so.
+ * Builds the programs of later levels while the first one runs, which takes longest on a machine without a cache. Does
+ * not report build errors: the level that needs the program fails and reports them.
  */
 export async function buildAhead(levels: readonly Level[]): Promise<void> {
   const families = levels.filter((level) => whyNot(level) === undefined).flatMap(({ builds }) => builds ?? []);
@@ -105,13 +105,13 @@ async function runCommands({ builds, commands = [] }: Level, runIt: Run): Promis
   return undefined;
 }
 
-/** Runs one level to its end. Never throws: what goes wrong is in the result. */
+/** Runs one level to its end. Never throws: the result contains errors. */
 export async function runLevel(level: Level): Promise<LevelResult> {
   console.log(`\n=== ${level.name}`);
   return runWith(level, (command) => run(command, 'inherit'));
 }
 
-/** The same beside others: what it prints comes in one piece at its end. One that does not wait gives way to them. */
+/** The same in parallel to others: prints its output as a whole at the end. A CPU-bound level has a lower priority. */
 export async function runLevelBeside(level: Level): Promise<LevelResult> {
   const log = `reports/${level.name}.log`;
   const output = openSync(log, 'w');
@@ -137,7 +137,7 @@ async function runWith(level: Level, runIt: Run): Promise<LevelResult> {
   const report = `reports/${level.name}.json`;
   const status = await runIt(vitestCommand(level, report));
   const counts = countTests(report);
-  // Vitest also fails for what happened outside of a test, such as an unhandled rejection.
+  // Vitest also fails for errors outside of a test, such as an unhandled rejection.
   return status !== 0 && counts.failed === 0
     ? result({ ...counts, failed: 1 }, 'FAILED outside of a test')
     : result(counts);

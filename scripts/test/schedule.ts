@@ -3,16 +3,16 @@ import type { Level } from './levels.ts';
 /** Lanes begin together; the levels of a lane run one after the other. */
 export type Lanes = readonly (readonly Level[])[];
 
-/** In what order levels run. */
+/** The order of the levels. */
 export interface Schedule {
   readonly first: Lanes;
-  /** Begin when all of those have ended. */
+  /** Start after all of `first` have ended. */
   readonly last: Lanes;
 }
 
 const LANES = ['for servers', 'for cluster', undefined] as const;
 
-/** Puts those side by side that wait for servers, those that wait for a cluster, and those that compute. */
+/** Runs in parallel: levels that wait for servers, levels that wait for a cluster, and CPU-bound levels. */
 export function scheduleOf(chosen: readonly Level[]): Schedule {
   return { first: lanesOf(chosen.filter(({ last }) => !last)), last: lanesOf(chosen.filter(({ last }) => last)) };
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks every shell script of the project: what git knows that starts as one.
+# Checks every shell script of the project: all files in git that start as one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

@@ -1,12 +1,12 @@
 import type { LevelResult } from './runLevel.ts';
 
-/** What is shown when all levels are done. Its last line is `N passed, N failed`; no test at all counts as failed. */
+/** The summary of all levels. Its last line is `N passed, N failed`; no test at all counts as failed. */
 export interface Summary {
   readonly text: string;
   readonly failed: number;
 }
 
-/** Sums up levels that ran, and says which were left out. */
+/** Sums up the levels that ran and names those that were left out. */
 export function summarize(results: readonly LevelResult[], leftOut: readonly string[]): Summary {
   const passed = total(results, (result) => result.passed);
   const failed = total(results, (result) => result.failed);
@@ -23,7 +23,7 @@ export function summarize(results: readonly LevelResult[], leftOut: readonly str
   return { text: lines.join('\n'), failed: atLeastOne };
 }
 
-/** Repeated at the end, since what a level printed of them is far above by then. */
+/** Repeats the failures at the end, because the output of a level may be far above. */
 function failures({ level, failures }: LevelResult): string[] {
   return failures.length === 0 ? [] : [`failed in ${level}:`, ...failures.map((failure) => `  ${failure}`), ''];
 }
