@@ -10,8 +10,8 @@ import { SeriesDecoder } from '../../src/usage/series/seriesDecoder.ts';
 import { percentile } from './statistics.ts';
 
 /**
- * Reads the same answer several times in one way, and prints as JSON what that took. A process of its own for each: the
- * most memory that it ever had cannot be reset.
+ * Parses the same response several times in one way, and prints the costs as JSON. Each way has its own process,
+ * because the peak memory of a process cannot be reset.
  */
 const [url = '', way = '', names = '', small = ''] = process.argv.slice(2);
 const QUERIES = 5;
@@ -20,7 +20,7 @@ const QUERY = { windowSeconds: 20, matchers: [], direction: 'transmit' } as cons
 const nodes = new Map(names.split(',').map((name) => [name, {}]));
 const signal = new AbortController().signal;
 
-/** As the operator does it, pass after pass. */
+/** The way of the operator, pass after pass. */
 function streaming(endpoint: string): () => Promise<void> {
   const client = createPrometheusClient({ url: endpoint, isNear: true });
   const queries = new QueryRunner({ client, query: QUERY, clock: systemClock });
@@ -54,7 +54,7 @@ function whole(endpoint: string): () => Promise<void> {
   };
 }
 
-/** As prometheus-query does it, then each series. */
+/** prometheus-query, then each series. */
 function library(endpoint: string): () => Promise<void> {
   const driver = new PrometheusDriver({ endpoint, timeout: TIMEOUT_MS });
   return async () => {
@@ -74,7 +74,7 @@ function visitAll(series: readonly unknown[]): void {
   for (const one of series) decoder.visit(one);
 }
 
-/** The longest time, in ms of CPU, in which no timer had its turn. */
+/** The longest time in which no timer fired, in ms of CPU time. */
 function watchStops(): () => number {
   let longest = 0;
   let before = threadMs();

@@ -7,7 +7,7 @@ import { summarize } from './statistics.ts';
 import { number } from './table.ts';
 
 /**
- * What it takes to read an answer of Prometheus as it arrives, as a whole by JSON.parse, and by prometheus-query:
+ * Measures how a response of Prometheus is parsed: while it arrives, as a whole with JSON.parse, and with prometheus-query:
  *
  *     node test/bench/answers.ts [repetitions]
  */
@@ -16,14 +16,14 @@ const MEGABYTE = 1_000_000;
 const SIZES = [0.1, 0.25, 1, 8, 25];
 const WAYS = ['streaming', 'whole', 'library'] as const;
 const DEVICES = ['eth0', 'eth1', 'eth2'];
-/** A hundred nodes with many devices, so that their names are arguments of a process. */
+/** A hundred nodes with many devices: their names fit into the arguments of a process. */
 const NODES = Array.from({ length: 100 }, (_, n) => `node-${String(n).padStart(5, '0')}`);
 const FIGURES = ['cpu', 'stop', 'memory'] as const;
 
 type Way = (typeof WAYS)[number];
 type Taken = Record<(typeof FIGURES)[number], number>;
 
-/** Rates of as many devices as make a body of so many bytes. */
+/** Rates of as many devices as are necessary for a body of this size in bytes. */
 function answerOf(bytes: number): Buffer {
   const series: string[] = [];
   for (let length = 0, n = 0; length < bytes; n++) {

@@ -1,14 +1,14 @@
 import { open, type FileHandle } from 'node:fs/promises';
 
-/** One request that the API server answered. */
+/** One request that the API server completed. */
 export interface Answered {
-  /** As Kubernetes has it: get, list, watch, create, patch, update, delete. */
+  /** The Kubernetes verb: get, list, watch, create, patch, update, delete. */
   readonly verb: string;
-  /** Plural, with its subresource: 'nodes', 'trafficwatches/status'; empty for other paths. */
+  /** Plural, with the subresource: 'nodes', 'trafficwatches/status'; empty for other paths. */
   readonly resource: string;
   /** HTTP status. */
   readonly code: number;
-  /** Wall clock milliseconds. */
+  /** Wall clock, milliseconds. */
   readonly arrivedAt: number;
   readonly answeredAt: number;
 }
@@ -22,7 +22,7 @@ interface AuditEvent {
   stageTimestamp: string;
 }
 
-/** Reads an audit log as it grows: each line once, so that a log of any length can be asked often. */
+/** Reads a growing audit log, each line once, so that frequent reads of a long log stay cheap. */
 export class AuditTail {
   readonly #path: string;
   readonly #requests: Answered[] = [];
@@ -34,7 +34,7 @@ export class AuditTail {
     this.#path = path;
   }
 
-  /** Everything that was asked from `since` on (wall clock milliseconds) and is answered; open watches are left out. */
+  /** All completed requests since `since` (wall clock, milliseconds), without open watches. */
   async requests(since: number): Promise<Answered[]> {
     await this.#read();
     return this.#requests.filter(({ arrivedAt }) => arrivedAt >= since);
@@ -70,7 +70,7 @@ export class AuditTail {
   }
 }
 
-/** 'patch nodes' -> how often. */
+/** Counts by text, such as 'patch nodes'. */
 export function countByVerb(requests: readonly Answered[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { verb, resource } of requests) {

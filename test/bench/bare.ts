@@ -3,20 +3,20 @@ import { factsQuery, ratesQuery, type UsageQuery } from '../../src/usage/pass/qu
 import { nodeName } from './shape.ts';
 
 /**
- * What the servers do for a client that does nothing with their answers: the limits that the operator is compared with.
- * Each returns milliseconds.
+ * Measures the servers with a client that discards their responses. The operator is compared with these limits. Each
+ * function returns milliseconds.
  */
 export class BareClient {
   readonly #client: Client;
   readonly #authorization: string;
 
-  /** @param url of the API server; the token is the operator's own, so that the same priority level serves both */
+  /** @param url of the API server; the token is the operator's, so that both use the same priority level */
   constructor(o: { url: string; ca: Buffer; token: string }) {
     this.#client = new Client(o.url, { allowH2: true, connect: { ca: o.ca } });
     this.#authorization = `Bearer ${o.token}`;
   }
 
-  /** One watch-list of all Nodes to the end of its list. */
+  /** One watch-list of all Nodes, to the end of its list. */
   async watchList({ metadataOnly }: { metadataOnly: boolean }): Promise<number> {
     const begin = performance.now();
     const query = 'watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
@@ -28,7 +28,7 @@ export class BareClient {
         accept: metadataOnly ? 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' : 'application/json',
       },
     });
-    // The end is a bookmark of its own; the answer goes on after it.
+    // The list ends with its own bookmark, but the response continues.
     let tail = '';
     for await (const chunk of body as AsyncIterable<Buffer>) {
       tail = (tail + chunk.toString('latin1')).slice(-chunk.length - LONGEST_MARK);
@@ -38,7 +38,7 @@ export class BareClient {
     return performance.now() - begin;
   }
 
-  /** One label changed on each node, with as many calls under way as the operator may have. */
+  /** Changes one label on each node, with as many concurrent calls as the operator may have. */
   async patchAll(nodes: number, value: string, concurrency: number): Promise<number> {
     const begin = performance.now();
     let next = 0;
@@ -62,7 +62,7 @@ export class BareClient {
         'content-type': 'application/merge-patch+json',
         accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
       },
-      // A key of the form of ours: the operator's token may write no other.
+      // A key with the operator's suffix: its token may write no other key.
       body: JSON.stringify({ metadata: { labels: { 'bare.traffic.example.com/unfit': value } } }),
     });
     await body.dump();
@@ -72,14 +72,14 @@ export class BareClient {
 
 const LONGEST_MARK = 64;
 
-/** The two questions of a pass at once, their answers read and thrown away. */
+/** Both queries of a pass at once; discards the responses. */
 export async function bareQuery(prometheusUrl: string, query: UsageQuery): Promise<number> {
   const begin = performance.now();
   await Promise.all([ratesQuery(query), factsQuery(query)].map((each) => ask(prometheusUrl, each)));
   return performance.now() - begin;
 }
 
-/** The one that is asked at every pass, however many nodes there are. */
+/** The query of every pass, for any number of nodes. */
 export async function bareRatesQuery(prometheusUrl: string, query: UsageQuery): Promise<number> {
   const begin = performance.now();
   await ask(prometheusUrl, ratesQuery(query));

@@ -2,7 +2,7 @@ import { socketsTo } from '../harness/sockets.ts';
 
 const LOOK_EVERY_MS = 100;
 
-/** Looks at a process' connections to one port of loopback for as long as the process is there. */
+/** Samples the connections of a process to one port of loopback until the process ends. */
 export class ConnectionPeaks {
   readonly #port: number;
   readonly #peaks: number[] = [];
@@ -11,7 +11,7 @@ export class ConnectionPeaks {
     this.#port = port;
   }
 
-  /** The most that there were at once, a process each. */
+  /** The peak number of connections of each process. */
   get peaks(): readonly number[] {
     return this.#peaks;
   }

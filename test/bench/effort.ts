@@ -1,8 +1,8 @@
-/** How much is done for a figure. */
+/** The effort for each figure. */
 export interface Effort {
   readonly repetitions: number;
-  /** Passes that one repetition looks at, where it looks at passes. */
+  /** Passes per repetition, for measurements of passes. */
   readonly passes: number;
-  /** From one pass to the next. */
+  /** Interval of passes. */
   readonly intervalMs: number;
 }

@@ -3,17 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { DEVICES, nodeName, percentOf, SPEED_BYTES } from './shape.ts';
 
 /**
- * One process that speaks for the node-exporters of a range of nodes, as `node` in each series.
+ * One process that serves the metrics of a range of nodes, with the label `node` in each series.
  *
  *   node test/bench/exporter.ts FIRST COUNT PER_TARGET
  *
- * Prints a line with the address of each target, `127.0.0.1:port`, when all of them listen, and serves until it is
- * ended. Beside what the operator's Prometheus keeps, each device has two metrics that it drops.
+ * Prints a line with the addresses of all targets, `127.0.0.1:port`, when they listen, and serves until it is killed. In
+ * addition to the metrics that the deployed Prometheus keeps, each device has two metrics that it drops.
  */
 const [first = 0, count = 0, perTarget = 1] = process.argv.slice(2).map(Number);
 const startedAt = Date.now();
 
-/** What of a node's exposition never changes. */
+/** The constant part of a node's metrics. */
 function facts(index: number): string {
   return DEVICES.map((device, number) => {
     const labels = `{node="${nodeName(index)}",device="${device}"}`;
@@ -29,7 +29,7 @@ function facts(index: number): string {
   }).join('');
 }
 
-/** With the time at which they were counted: a scrape that comes or ends late does not change a rate. */
+/** Counters with timestamps, so that a late scrape does not change a rate. */
 function counters(index: number, now: number): string {
   const seconds = (now - startedAt) / 1000;
   const bytes = Math.trunc(1e6 + ((SPEED_BYTES * percentOf(index)) / 100) * seconds);

@@ -2,21 +2,21 @@ import { summarize, type Summary } from './statistics.ts';
 
 export type Unit = 'ms' | 's' | 'MiB' | 'KiB' | 'bytes' | 'calls' | 'passes' | 'connections' | '% of a core';
 
-/** Units that mean the same on any machine. */
+/** Units of counts, which do not depend on the machine. */
 export const COUNTED: ReadonlySet<Unit> = new Set(['calls', 'connections', 'KiB']);
-/** Of these no sample may be above its goal; of times and memory, in which the machine has a part, the median is looked at. */
+/** For these every sample must meet its goal. For times and memory, which depend on the machine, the median must. */
 const HELD_BY_THE_MOST: ReadonlySet<Unit> = new Set([...COUNTED, 'passes']);
 
-/** One line of the report: what was measured, and what it is held against. */
+/** One line of the report: a measurement and its goals. */
 export interface Figure {
-  /** As the JSON has it: 'start.synced'. */
+  /** Its key in the JSON: 'start.synced'. */
   readonly id: string;
   readonly what: string;
   readonly unit: Unit;
   readonly samples: readonly number[];
-  /** The goal: the median, of what is counted the most, is not to be above. */
+  /** The goal: the upper limit of the median, or of the maximum for counts. */
   readonly atMost?: number;
-  /** What the servers need for a client that does nothing with the answers, measured in the same run. */
+  /** What the servers need for a client that discards their responses, measured in the same run. */
   readonly limit?: Limit;
 }
 
@@ -27,17 +27,17 @@ export interface Limit {
   readonly atMostTimes?: number;
 }
 
-/** A figure worked out. */
+/** A computed figure. */
 export interface Result extends Omit<Figure, 'samples' | 'limit'> {
   readonly summary: Summary;
   readonly limit?: { readonly what: string; readonly summary: Summary; readonly atMostTimes?: number };
-  /** Median by median of the limit. */
+  /** Its median divided by the median of the limit. */
   readonly ratio?: number;
-  /** Undefined where there is no goal. */
+  /** Undefined without a goal. */
   readonly met?: boolean;
 }
 
-/** @throws RangeError for a figure without samples, or with one that is no finite number */
+/** @throws RangeError for a figure without samples, or with one that is not a finite number */
 export function resultOf({ samples, limit, ...figure }: Figure): Result {
   const summary = summarizeOf(figure.id, samples);
   const judged = HELD_BY_THE_MOST.has(figure.unit) ? summary.max : summary.median;

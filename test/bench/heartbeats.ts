@@ -4,7 +4,7 @@ import { binary } from '../lab/binaries.ts';
 import { start } from '../harness/process.ts';
 import type { World } from './world.ts';
 
-/** A kubelet reports a status that has not changed every 5 minutes (nodeStatusReportFrequency). */
+/** A kubelet reports an unchanged status every 5 minutes (nodeStatusReportFrequency). */
 const HEARTBEAT_MS = 300_000;
 
 const CONDITIONS = `
@@ -28,15 +28,15 @@ const STAGE = {
   spec: {
     resourceRef: { apiGroup: 'v1', kind: 'Node' },
     selector: { matchExpressions: [{ key: '.metadata.name', operator: 'Exists' }] },
-    // Drawn evenly from between these two, for each node and heartbeat.
+    // Uniformly random between these two, for each node and heartbeat.
     delay: { durationMilliseconds: 1_000, jitterDurationMilliseconds: 2 * HEARTBEAT_MS - 1_000 },
     next: { statusTemplate: CONDITIONS },
   },
 };
 
 /**
- * Has kwok report the status of all nodes as kubelets do. Leases are left out: they touch no Node, and for 10,000 nodes
- * they are 1,000 writes a second, which is more than an API server on two cores takes of anything.
+ * Lets kwok report the status of all nodes as kubelets do. Leases are left out: they do not change Nodes, and 10,000
+ * nodes write 1,000 of them a second, which is more than an API server on two cores can process.
  */
 export async function startHeartbeats({ plane }: World): Promise<{ stop(): Promise<void> }> {
   const { directory, kubeconfig } = plane.controlPlane;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 
-/** What figures depend on. */
+/** The machine and versions that figures depend on. */
 export interface Machine {
   readonly commit: string;
   readonly node: string;

@@ -1,12 +1,12 @@
 /**
- * Measures the operator's bundle on real servers, and writes what came out.
+ * Measures the operator's bundle on real servers, and writes the results.
  *
  *   node test/bench/main.ts --nodes 10000 --out docs/performance/10000.json
  *   node test/bench/main.ts --nodes 50000 --without "labelling many" --out docs/performance/50000.json
  *   node test/bench/main.ts --quick
  *
- * The last measures 1,000 nodes, looks at what can be counted only, and ends with status 1 when a count is above its
- * goal. Environment: REPETITIONS (5), PASSES a repetition (25; 10 beyond 10,000 nodes).
+ * The last command measures 1,000 nodes, reports only counts, and ends with status 1 if a count exceeds its goal.
+ * Environment: REPETITIONS (5), PASSES per repetition (25; 10 beyond 10,000 nodes).
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -18,9 +18,9 @@ import { renderTable } from './table.ts';
 import { DEFAULT_INTERVAL_MS } from './world.ts';
 
 const QUICK_NODES = 1_000;
-/** Five times as often as by default, so that hundreds of passes are seen in minutes: the harder case. */
+/** Five times as often as by default, so that minutes contain hundreds of passes. This is the harder case. */
 const OFTEN = { intervalMs: 2_000, passes: 25 };
-/** With 50,000 nodes a query every 2 s takes Prometheus 2 s, on two cores: no pass would have an answer in time. */
+/** With 50,000 nodes, a query every 2 s takes Prometheus 2 s on two cores: no pass would get a response in time. */
 const AT_EASE = { intervalMs: DEFAULT_INTERVAL_MS, passes: 10 };
 const OFTEN_AT_MOST_NODES = 10_000;
 
@@ -53,7 +53,7 @@ const told: Told = (section, figures) => {
   const added = figures.map(resultOf).filter(({ unit }) => !isQuick || COUNTED.has(unit));
   results.push(...added);
   console.log(`\n${section} (after ${seconds} s)\n${renderTable(added)}`);
-  // Not only at the end: what took an hour to measure is not to be lost with the section behind it.
+  // Not only at the end: a failure of the next section must not lose measurements of an hour.
   save?.();
 };
 
@@ -70,7 +70,7 @@ if (isQuick && missed.length > 0) process.exitCode = 1;
 function saverTo(path: string): () => void {
   mkdirSync(dirname(path), { recursive: true });
   const command = [`make bench NODES=${nodes}`, ...(without.length > 0 ? [`WITHOUT="${without.join(' ')}"`] : [])];
-  // The machine is asked before anything is written, which would be a change to the checkout.
+  // Reads the commit before anything is written, which would change the checkout.
   const run = { command: command.join(' '), ...machine(), nodes, effort, results };
   return () => writeFileSync(path, `${JSON.stringify(run, null, 2)}\n`);
 }

@@ -14,21 +14,21 @@ import { defaultMeasurementOptions, PROMETHEUS_PORT } from '../../src/controller
 import { startPrometheus } from '../harness/prometheus.ts';
 
 const EXPORTER = fileURLToPath(new URL('exporter.ts', import.meta.url));
-/** Nodes that one target speaks for. */
+/** Number of nodes of one target. */
 const NODES_PER_TARGET = 500;
 
-/** The operator's own Prometheus, by its own configuration, over synthetic exporters. */
+/** The deployed Prometheus with its own configuration, over synthetic exporters. */
 export interface MeasuredPrometheus {
   readonly url: string;
   readonly pid: number;
   /** When it was ready: milliseconds, by performance.now(). */
   readonly readyAt: number;
-  /** A number that Prometheus has of itself. @throws where there is none */
+  /** A value of Prometheus' own metrics. @throws if there is none */
   own(metric: string): Promise<number>;
   /** Values of an instant query. */
   query(expression: string): Promise<number[]>;
   /**
-   * Has it scrape an operator, too, and no longer another one: as one instance, like a container that starts again.
+   * Scrapes an operator, and no longer the previous one. All are one instance, like a container that restarts.
    *
    * @param address host:port of its metrics
    */
@@ -36,7 +36,7 @@ export interface MeasuredPrometheus {
   stop(): Promise<void>;
 }
 
-/** Starts both, on the port that the operator asks at, and waits until there is a rate for each node. */
+/** Starts both, on the port that the operator queries, and waits until each node has a rate. */
 export async function startMeasuredPrometheus(nodes: number): Promise<MeasuredPrometheus> {
   const exporter = await startExporter(nodes);
   const directory = await mkdtemp(join(tmpdir(), 'traffic-bench-prometheus-'));

@@ -12,7 +12,7 @@ export class MetricsPage {
     return new MetricsPage(await (await fetch(operator.metricsUrl)).text());
   }
 
-  /** Sum of the series of this full name that have this label; 0 where there is none. */
+  /** Sum of the series with this full name and this label; 0 if there is none. */
   sum(name: string, label = ''): number {
     return this.#lines
       .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
@@ -20,22 +20,25 @@ export class MetricsPage {
       .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
   }
 
-  /** Passes that gave an answer. */
+  /** Successful passes. */
   get passes(): number {
     return this.sum('traffic_operator_passes_total', 'result="ok"');
   }
 
-  /** Those that gave none, too. */
+  /** All passes, including failed ones. */
   get allPasses(): number {
     return this.sum('traffic_operator_passes_total');
   }
 
-  /** How many passes gave no answer since an earlier reading. */
+  /** Number of failed passes since an earlier reading. */
   failedSince(before: MetricsPage): number {
     return this.allPasses - this.passes - (before.allPasses - before.passes);
   }
 
-  /** Passes that every TrafficWatch was looked at for, and the milliseconds from their starts to then, all together. */
+  /**
+   * Passes that all TrafficWatches were reconciled for, and the sum of the milliseconds from their starts to the last
+   * reconcile.
+   */
   get settled(): { passes: number; ms: number } {
     const metric = 'traffic_operator_pass_settled_seconds';
     return { passes: this.sum(`${metric}_count`), ms: this.sum(`${metric}_sum`) * 1000 };

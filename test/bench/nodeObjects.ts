@@ -1,11 +1,11 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { nodeName } from './shape.ts';
 
-/** As many as the kubelet reports by default (nodeStatusMaxImages). */
+/** The default number of images that a kubelet reports (nodeStatusMaxImages). */
 const IMAGES = 50;
 const KI = 1024;
 
-/** A Node as a kubelet and a cloud's controllers leave it: about 12 KiB of JSON with its managed fields. */
+/** A Node as a kubelet and the controllers of a cloud write it: about 12 KiB of JSON with its managed fields. */
 export function nodeObject(index: number): V1Node {
   const name = nodeName(index);
   return {

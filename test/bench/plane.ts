@@ -18,11 +18,11 @@ const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));
 export const NAMESPACE = 'traffic-operator-system';
 const SERVICE_ACCOUNT = 'traffic-operator';
 const OPERATOR_USER = `system:serviceaccount:${NAMESPACE}:${SERVICE_ACCOUNT}`;
-/** As many at once as the API server still gets faster by. */
+/** Maximum concurrency from which the API server still gets faster. */
 const WRITERS = 16;
 const GIB = 1024 ** 3;
 
-/** Only what the operator asks: the benchmark's own writes would make the log ten times as long. */
+/** Only requests of the operator: those of the benchmark would make the log ten times as long. */
 const AUDIT_POLICY = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -31,23 +31,23 @@ const AUDIT_POLICY = {
   rules: [{ level: 'Metadata', users: [OPERATOR_USER] }, { level: 'None' }],
 };
 
-/** An API server with the operator's CRD, rights and admission policy as deploy/ has them, and nodes. */
+/** An API server with the CRD, the rights and the admission policy of deploy/, and nodes. */
 export interface Plane {
   readonly controlPlane: ControlPlane;
-  /** As an administrator. */
+  /** Of an administrator. */
   readonly client: Client;
-  /** The operator's, a ServiceAccount. */
+  /** Of the operator's ServiceAccount. */
   readonly kubeconfig: string;
   readonly token: string;
   readonly ca: Buffer;
-  /** Makes nodes up to this number, and takes those beyond it away. */
+  /** Creates nodes up to this number, and deletes those beyond it. */
   setNodes(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts it, without nodes. The manifests' Deployment stays an object: no controller makes pods of it. */
+/** Starts it without nodes. No controller creates pods of the Deployment. */
 export async function startPlane(): Promise<Plane> {
-  // Every change of a Node is another 12 KiB until etcd is compacted, which the API server asks for each minute here.
+  // Every change of a Node adds 12 KiB until etcd is compacted, which the API server requests every minute here.
   const controlPlane = await startControlPlane({
     auditPolicy: AUDIT_POLICY,
     etcdFlags: [`--quota-backend-bytes=${8 * GIB}`],

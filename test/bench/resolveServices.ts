@@ -2,8 +2,8 @@ import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 
 /**
- * Loaded into the operator with `node --import`: the name of a Service is the address that `?address=` of this module's
- * own URL says, as a cluster's DNS would have it.
+ * Loaded into the operator with `node --import`. Resolves the name of a Service to the address in `?address=` of this
+ * module's URL, as the DNS of a cluster would.
  */
 const address = new URL(import.meta.url).searchParams.get('address') ?? '';
 const lookup = dns.lookup;

@@ -16,20 +16,20 @@ import { MetricsPage } from './metricsPage.ts';
 import { BELOW_BUSY, busyNodes } from './shape.ts';
 import { DEFAULT_INTERVAL_MS, startWorld, type World } from './world.ts';
 
-/** What may be left out: in a large cluster it takes hours. */
+/** Parts that may be left out: they take hours on a large cluster. */
 export const OPTIONAL = ['labelling', 'many'] as const;
 export type Optional = (typeof OPTIONAL)[number];
 
-/** Gets the figures of each section as it ends. */
+/** Called with the figures of each section when it ends. */
 export type Told = (section: string, figures: readonly Figure[]) => void;
 
 const WATCH = 'web';
-/** At most, always (the lanes of calls, watches and the lease). */
+/** Upper limit at any time (the lanes for calls, watches and the Lease). */
 const CONNECTIONS = 3;
-/** A cluster on which an operator has nothing to do. */
+/** A cluster on which the operator has nothing to do. */
 const IDLE_NODES = 3;
 
-/** Measures a cluster of this many nodes, section after section. */
+/** Measures a cluster of this size, section by section. */
 export async function measureCluster(
   nodes: number,
   effort: Effort,
@@ -57,7 +57,7 @@ async function measureLabellings(world: World, repetitions: number, told: Told):
   await heartbeats.stop();
 }
 
-/** One operator as it is by default, on nodes that it has to label. */
+/** One operator with defaults, on nodes without labels. */
 async function measureByDefault(world: World, repetitions: number, told: Told): Promise<void> {
   const bare = await measureBareFlips(world, repetitions);
   const operator = await world.startOperator({ intervalMs: DEFAULT_INTERVAL_MS });
@@ -67,7 +67,7 @@ async function measureByDefault(world: World, repetitions: number, told: Told): 
     told('flips', await measureFlips(world, WATCH, { repetitions, bare }));
     told('status', await measureStatus(world, WATCH));
     told('memory', await measureMemory(world, operator, repetitions));
-    // A cluster on which nothing is unfit needs no operator.
+    // A cluster without unfit nodes needs no operator.
     await world.setThreshold(WATCH, BELOW_BUSY);
     const isBusy = async () => (await world.watch(WATCH)).status?.unfitNodes === busyNodes(world.nodes);
     await until('the busy nodes are unfit', isBusy, { timeout: 600_000 });
@@ -76,7 +76,7 @@ async function measureByDefault(world: World, repetitions: number, told: Told): 
   }
 }
 
-/** One with pass after pass, on nodes that are labelled, a tenth of them unfit. */
+/** Pass after pass, on labelled nodes, a tenth of them unfit. */
 async function measurePasses(world: World, effort: Effort, told: Told, without: readonly Optional[]): Promise<void> {
   const operator = await world.startOperator();
   try {
@@ -84,14 +84,14 @@ async function measurePasses(world: World, effort: Effort, told: Told, without: 
     told('steady', await measureSteady(world, { operator, name: WATCH }, effort));
     told('memory, often', await measureMemoryOften(operator, effort));
     told('discovery', await measureDiscovery(world));
-    // Last, since it leaves fifty TrafficWatches with their labels behind.
+    // Last, because it leaves fifty TrafficWatches and their labels.
     if (!without.includes('many')) told('many', await measureManyWatches(world, operator, effort));
   } finally {
     await operator.kill();
   }
 }
 
-/** What counts, and nothing that takes minutes: for a machine in other use, on which no time means anything. */
+/** Only counts, and nothing that takes minutes: for a busy machine, on which times mean nothing. */
 export async function measureQuickly(nodes: number, effort: Effort, told: Told): Promise<void> {
   const world = await startWorld(nodes, effort.intervalMs);
   try {
@@ -111,7 +111,7 @@ export async function measureQuickly(nodes: number, effort: Effort, told: Told):
   }
 }
 
-/** An operator that has next to nothing to do. */
+/** An operator with almost nothing to do. */
 export async function measureAtRest(effort: Effort, told: Told): Promise<void> {
   const world = await startWorld(IDLE_NODES, effort.intervalMs);
   try {

@@ -12,7 +12,7 @@ describe('summarize', () => {
 
   it('makes no number of nothing', () => {
     expect(() => summarize([])).toThrow(RangeError);
-    // So much time over no pass, and none over none.
+    // Some time over no pass, and no time over no pass.
     expect(() => summarize([1, Infinity])).toThrow('no finite numbers: 1, Infinity');
     expect(() => summarize([NaN])).toThrow(RangeError);
   });

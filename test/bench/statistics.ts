@@ -1,4 +1,4 @@
-/** What repetitions of one measurement came to, in the unit of the samples. */
+/** Summary of the repetitions of a measurement, in the unit of the samples. */
 export interface Summary {
   readonly count: number;
   readonly min: number;
@@ -6,25 +6,25 @@ export interface Summary {
   readonly max: number;
 }
 
-/** @throws RangeError for no samples, or one that is no finite number: what was not measured is no number */
+/** @throws RangeError for no samples, or a sample that is not a finite number: missing data never becomes a number */
 export function summarize(samples: readonly number[]): Summary {
   const sorted = ascending(samples);
   return { count: sorted.length, min: sorted[0]!, median: rank(sorted, 0.5), max: sorted.at(-1)! };
 }
 
 /**
- * The smallest sample that at least this share of all is not above (nearest rank, as Prometheus' summaries have it).
+ * The smallest sample that is at least as large as this share of all samples (nearest rank, as in Prometheus
+ * summaries).
  *
  * @param share above 0, at most 1
- * @throws RangeError for no samples, or one that is no finite number
+ * @throws RangeError for no samples, or a sample that is not a finite number
  */
 export function percentile(samples: readonly number[], share: number): number {
   return rank(ascending(samples), share);
 }
 
 /**
- * How much larger samples are in the last quarter of their time than in the second, median by median: what comes in the
- * first is a start.
+ * The growth of the median from the second to the last quarter of the time. The first quarter is the start-up.
  *
  * @throws RangeError for fewer than four samples
  */

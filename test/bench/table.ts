@@ -3,7 +3,7 @@ import type { Summary } from './statistics.ts';
 
 const COLUMNS = ['measured', 'min', 'median', 'max', 'goal', 'limit', 'ratio', 'goal', 'met'] as const;
 
-/** Results as a table in Markdown, which is read as well on a terminal. */
+/** Results as a Markdown table, which is also readable on a terminal. */
 export function renderTable(results: readonly Result[]): string {
   const rows = [COLUMNS, ...results.map(rowOf)];
   const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
@@ -32,7 +32,7 @@ function texts({ min, median, max }: Summary): { min: string; median: string; ma
   return { min: number(min), median: number(median), max: number(max) };
 }
 
-/** Three digits that mean something; more would be noise. */
+/** Three significant digits; more would be noise. */
 export function number(value: number): string {
   if (Number.isInteger(value)) return String(value);
   return Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3);

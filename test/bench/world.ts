@@ -20,7 +20,7 @@ import { ABOVE_ALL, DEVICES } from './shape.ts';
 
 const BUNDLE = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const RESOLVE = new URL('resolveServices.ts', import.meta.url);
-/** What the operator asks its own Prometheus by default. */
+/** The default query of the operator to the deployed Prometheus. */
 export const QUERY: UsageQuery = {
   windowSeconds: DEFAULT_RATE_WINDOW_SECONDS,
   scrapeIntervalSeconds: 5,
@@ -28,21 +28,21 @@ export const QUERY: UsageQuery = {
   direction: 'transmit',
 };
 
-/** From one pass to the next by default: ms. */
+/** Default interval of passes, in ms. */
 export const DEFAULT_INTERVAL_MS = 10_000;
 
-/** How an operator differs from the others of its world. */
+/** Options that differ between the operators of a world. */
 export interface OperatorOptions {
   readonly prometheusUrl?: string;
-  /** From one pass to the next: ms. */
+  /** Interval of passes, in ms. */
   readonly intervalMs?: number;
   readonly args?: readonly string[];
 }
 
-/** Everything that one size of cluster is measured with. */
+/** Everything that is necessary to measure a cluster of one size. */
 export interface World {
   readonly nodes: number;
-  /** From one pass to the next. */
+  /** Interval of passes. */
   readonly intervalMs: number;
   readonly plane: Plane;
   readonly prometheus: MeasuredPrometheus;
@@ -50,18 +50,18 @@ export interface World {
   readonly audit: AuditTail;
   /** Of each operator that ran. */
   readonly connections: ConnectionPeaks;
-  /** The bundle, as the operator's ServiceAccount, with leader election, measuring by its own Prometheus. */
+  /** Starts the bundle as the operator's ServiceAccount, with leader election and the deployed Prometheus. */
   startOperator(options?: OperatorOptions): Promise<Operator>;
   createWatch(name: string): Promise<void>;
   setThreshold(name: string, percent: string): Promise<void>;
   watch(name: string): Promise<TrafficWatch>;
-  /** Resolves when the labels of the TrafficWatch are gone and it itself is, and its Deployment. */
+  /** Resolves when the TrafficWatch, its labels and its Deployment are gone. */
   deleteWatch(name: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function startWorld(nodes: number, intervalMs: number): Promise<World> {
-  // What is started inherits it.
+  // Child processes inherit it.
   Object.assign(process.env, imageEnvironment());
   const plane = await startPlane();
   const stops: (() => Promise<void>)[] = [() => plane.stop()];
@@ -97,7 +97,7 @@ function operatorOf({
   connections,
   intervalMs: usualMs,
 }: Pick<World, 'plane' | 'prometheus' | 'connections' | 'intervalMs'>): World['startOperator'] {
-  // As plain JavaScript: what reads TypeScript would take a third of the memory that is to be measured.
+  // As JavaScript: the TypeScript loader would take a third of the measured memory.
   const preload = join(controlPlane.directory, 'resolveServices.mjs');
   writeFileSync(preload, transformSync(readFileSync(RESOLVE, 'utf8'), { loader: 'ts' }).code);
   return async ({ prometheusUrl, intervalMs = usualMs, args = [] } = {}) => {
@@ -140,7 +140,7 @@ function watchesOf({ client }: Plane): Pick<World, 'createWatch' | 'setThreshold
         return !names.includes(name);
       };
       await until(`${name} is gone`, isGone, { timeout: 600_000 });
-      // No garbage collector runs here, and the next one of that name would find a Deployment of somebody else.
+      // No garbage collector runs here, and the next TrafficWatch of that name would find a foreign Deployment.
       await client.delete(DEPLOYMENTS, ref(name));
     },
   };

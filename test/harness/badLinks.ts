@@ -5,44 +5,44 @@ import { seconds, sleep, until } from './measured.ts';
 import { metricsOf } from './metricsOf.ts';
 import { startToxiproxy, type Toxiproxy } from './toxiproxy.ts';
 
-/** What is done to both links, to the API server and to Prometheus. */
+/** Faults of both links, to the API server and to Prometheus. */
 const LATENCY_MS = 500;
 const RESET_SHARE = 0.05;
 const KEY = 'web.traffic.example.com/unfit';
 const LINKS = ['api', 'prometheus'];
 
-/** What was seen while the links were bad. Milliseconds. */
+/** Measurements while the links were bad, in milliseconds. */
 export interface Seen {
-  /** Connections that were made to the links, and those of them that were reset. */
+  /** Connections over the links, and how many of them were reset. */
   connections: number;
   resets: number;
   passes: number;
-  /** Passes that found no answer, and requests to the API server that did not get one. */
+  /** Passes without a response, and requests to the API server without a response. */
   failedPasses: number;
   brokenRequests: number;
-  /** Longest time from the end of a pass to the end of the next. */
+  /** Longest time from the end of a pass to the end of the next one. */
   longestPassGapMs: number;
-  /** Longest time for which a condition of the TrafficWatch was not as it should be, and the last such one. */
+  /** Longest time for which a condition of the TrafficWatch was wrong, and the last such condition. */
   longestErrorMs: number;
   lastError: string;
-  /** From each change of the traffic to the label that follows. */
+  /** From each change of the traffic to the change of the label. */
   labelsAfterMs: number[];
-  /** Labels of nodes whose traffic did not change. */
+  /** Label changes of nodes whose traffic did not change. */
   strayFlips: number;
 }
 
-/** An operator over bad links, that has decided already. */
+/** An operator over bad links that has already decided all nodes. */
 export interface BadLinks {
   /**
-   * Lets it work for so long, and on until a connection was reset, changing the traffic of one node to and fro, and
-   * watches it by good links.
-   * @throws Error when none was reset in twice the time
+   * Runs for the given time, and longer until a connection was reset. Changes the traffic of one node repeatedly, and
+   * observes the operator over good links.
+   * @throws Error if no connection was reset within twice the time
    */
   watch(ms: number): Promise<Seen>;
   stop(): Promise<void>;
 }
 
-/** @param intervalMs from pass to pass; the traffic of a node changes each fifth pass */
+/** @param intervalMs between two passes; the traffic of a node changes every fifth pass */
 export async function startBadLinks(intervalMs: number): Promise<BadLinks> {
   const f = await startFixture({ nodes: ['n1', 'n2', 'n3'] });
   f.exporter.setPercent('n2', 60);
@@ -75,8 +75,8 @@ export async function startBadLinks(intervalMs: number): Promise<BadLinks> {
 }
 
 /**
- * Lots are drawn again for each connection, also for those that are kept open, which would else be spared for good.
- * A connection that began without the toxic would be closed, not reset: it has to be there from the beginning.
+ * Draws lots again for each connection. Otherwise a connection that stays open would never be reset. The toxic must
+ * exist from the start of a connection: if it is added later, Toxiproxy closes the connection instead of resetting it.
  */
 async function spoil(toxiproxy: Toxiproxy, share = RESET_SHARE): Promise<void> {
   for (const link of LINKS) {
@@ -93,7 +93,7 @@ async function isHealthy(f: Fixture): Promise<{ healthy: boolean; message: strin
   return { healthy: conditions.length > 0 && bad.length === 0, message };
 }
 
-/** How long is watched: pass by pass longer as long as what is awaited has not come. */
+/** The end of the observation: extended pass by pass while the expected event has not happened. */
 class WatchTime {
   readonly intervalMs: number;
   readonly #latest: number;
@@ -107,12 +107,12 @@ class WatchTime {
     this.#hasCome = hasCome;
   }
 
-  /** Milliseconds; below 0 when it is over. */
+  /** Milliseconds; negative after the end. */
   get left(): number {
     return this.#end - performance.now();
   }
 
-  /** To be called once a pass. */
+  /** Call once per pass. */
   prolong(): void {
     if (this.#hasCome() || this.left > this.intervalMs) return;
     if (this.#end > this.#latest) throw new Error('no connection was reset');
@@ -196,10 +196,12 @@ async function trafficToAndFro(f: Fixture, seen: Seen, time: WatchTime): Promise
   }
 }
 
-/** How long an error may stand in the status: until the next pass has ended and was written, by links as slow as these. */
+/**
+ * How long an error may stay in the status: until the next pass has ended and its status was written, over slow links.
+ */
 const longestErrorOf = (intervalMs: number): number => intervalMs + 4 * LATENCY_MS;
 
-/** The promises that were broken, in words; none when all were kept. */
+/** The broken promises, as text; empty if all were kept. */
 export function brokenPromises(seen: Seen, intervalMs: number): string[] {
   const promises: [boolean, string][] = [
     [seen.resets > 0, 'a connection was reset'],
@@ -211,7 +213,7 @@ export function brokenPromises(seen: Seen, intervalMs: number): string[] {
   return promises.filter(([isKept]) => !isKept).map(([, what]) => what);
 }
 
-/** The figures as sentences. */
+/** The measurements as sentences. */
 export function reportOf(seen: Seen, intervalMs: number): string[] {
   const labels = seen.labelsAfterMs;
   return [

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
 const VALUES = new URL('../../charts/traffic-operator/values.yaml', import.meta.url);
-/** Read off Node.js 24 in memory cgroups of 128 MiB to 2 GiB. */
+/** Measured with Node.js 24 in memory cgroups of 128 MiB to 2 GiB. */
 const SHARE_OF_LIMIT = 1 / 2;
 const LEAST_MIB = 256;
 
-/** What the chart lets the operator have. Throws when its values do not say it in Mi. */
+/** The memory limit of the chart. Throws if the value is not in Mi. */
 export function chartMemoryLimitMebibytes(): number {
   const { resources } = parse(readFileSync(VALUES, 'utf8')) as { resources: { limits: { memory: string } } };
   const [, mebibytes] = /^(\d+)Mi$/.exec(resources.limits.memory) ?? [];
@@ -15,8 +15,8 @@ export function chartMemoryLimitMebibytes(): number {
 }
 
 /**
- * The option for what Node.js takes by itself under the memory limit of the chart, which no process here has: the most
- * that old objects may fill. The less that is, the less V8 lets garbage grow before it collects.
+ * The option for the heap size that Node.js chooses under the memory limit of the chart, which processes here do not
+ * have: the maximum size of old objects. A smaller limit makes V8 collect garbage earlier.
  */
 export function chartHeapOption(): string {
   return `--max-old-space-size=${Math.max(LEAST_MIB, chartMemoryLimitMebibytes() * SHARE_OF_LIMIT)}`;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** State 01 of /proc/net/tcp (proc(5)). */
 const ESTABLISHED = '01';
 
-/** Counts the connections that this machine makes to some ports of 127.0.0.1, by looking now and then. */
+/** Counts the connections of this machine to some ports of 127.0.0.1 by sampling. */
 export class ConnectionCount {
   readonly #ports: ReadonlySet<number>;
   readonly #seen = new Set<string>();
@@ -15,7 +15,7 @@ export class ConnectionCount {
     this.#timer = setInterval(() => this.#look(), 100);
   }
 
-  /** How many there were, and how many of them are gone. */
+  /** The number of connections, and how many of them were closed. */
   get found(): { made: number; ended: number } {
     return { made: this.#seen.size, ended: this.#seen.size - this.#open.size };
   }

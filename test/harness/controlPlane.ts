@@ -14,24 +14,24 @@ export interface ControlPlane {
   readonly kubeconfig: string;
   /** https://127.0.0.1:port */
   readonly url: string;
-  /** Certificates, kubeconfigs, logs and data; removed by stop. */
+  /** Certificates, kubeconfigs, logs and data. stop removes it. */
   readonly directory: string;
-  /** Path of the API server's audit log: an event a line of every request, metadata only (audit.k8s.io/v1). */
+  /** Path of the API server's audit log: one event per line for every request, metadata only (audit.k8s.io/v1). */
   readonly auditLog: string;
-  /** The processes that run now: a test may pause them (SIGSTOP, SIGCONT). */
+  /** The running processes, which a test may pause (SIGSTOP, SIGCONT). */
   readonly pids: { readonly etcd: number; readonly apiServer: number };
   /** Path of a kubeconfig of another user, for tests of RBAC. */
   user(name: string, groups?: readonly string[]): Promise<string>;
-  /** Kills the API server; its port refuses connections until startApiServer. */
+  /** Kills the API server. Its port refuses connections until startApiServer. */
   stopApiServer(): Promise<void>;
-  /** Starts the API server again, on the same port and data. */
+  /** Starts the API server again, with the same port and data. */
   startApiServer(): Promise<void>;
-  /** Ends everything and removes the directory. */
+  /** Stops everything and removes the directory. */
   stop(): Promise<void>;
 }
 
 const AUDIT_LOG = 'audit.log';
-/** Who asked for what and how it was answered; when an answer began and, for a watch, when it ended, too. */
+/** User, request and response status; times of the response and, for a watch, of its end. */
 const AUDIT_POLICY = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -40,9 +40,9 @@ const AUDIT_POLICY = {
   rules: [{ level: 'Metadata' }],
 };
 
-/** What a control plane has beyond what every test wants. */
+/** Options of a control plane. */
 export interface ControlPlaneOptions {
-  /** Of kind Policy (audit.k8s.io/v1): what the audit log has, everything unless told. */
+  /** Content of the audit log, of kind Policy (audit.k8s.io/v1). Default: everything. */
   auditPolicy?: object;
   etcdFlags?: readonly string[];
   apiServerFlags?: readonly string[];
@@ -152,12 +152,12 @@ function stopThenThrow(running: RunningProcess): (error: unknown) => Promise<nev
   };
 }
 
-/** The namespace `default` is made by the API server itself shortly after it says that it is ready. */
+/** The API server creates the namespace `default` shortly after it is ready. */
 async function isReady(directory: string, port: number): Promise<boolean> {
   const [ca, cert, key] = await Promise.all(
     ['ca.crt', 'admin.crt', 'admin.key'].map((f) => readFile(`${directory}/${f}`)),
   );
-  // Ends with its connection, so that the looks of a slow start do not add up to many.
+  // Closes its connection, so that the polls of a slow start do not leave many connections.
   const get = (path: string) =>
     new Promise<boolean>((resolve, reject) => {
       let isOk = false;

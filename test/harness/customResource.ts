@@ -15,12 +15,12 @@ export const CRDS: Resource<V1CustomResourceDefinition> = {
   namespaced: false,
 };
 
-/** The CRD of TrafficWatches as deploy/ has it. */
+/** The CRD of TrafficWatches in deploy/. */
 export function trafficWatchCrd(): V1CustomResourceDefinition {
   return parse(readFileSync(FILE, 'utf8'), { version: '1.1' }) as V1CustomResourceDefinition;
 }
 
-/** Creates a CRD, that of deploy/ unless told, and waits until its objects can be listed. */
+/** Creates a CRD, by default that of deploy/, and waits until its objects can be listed. */
 export async function installCrd(client: Client, crd = trafficWatchCrd()): Promise<void> {
   await client.create(CRDS, crd);
   const established = async (): Promise<boolean> =>
@@ -31,7 +31,7 @@ export async function installCrd(client: Client, crd = trafficWatchCrd()): Promi
   while (!(await established())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-/** Asks for the deletion of the CRD, and so of all its objects. */
+/** Requests the deletion of the CRD and of all its objects. */
 export function removeCrd(client: Client): Promise<void> {
   return client.delete(CRDS, { name: trafficWatchCrd().metadata?.name ?? '' });
 }

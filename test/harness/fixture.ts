@@ -11,7 +11,7 @@ import { startSyntheticExporter, type SyntheticExporter } from './syntheticExpor
 
 const PERSON = { fieldManager: 'person' };
 
-/** A control plane with the CRD and plain Node objects, a Prometheus over a synthetic exporter, and operators on demand. */
+/** A control plane with the CRD and Node objects, a Prometheus over a synthetic exporter, and operators on demand. */
 export interface Fixture {
   readonly controlPlane: ControlPlane;
   readonly client: Client;
@@ -19,8 +19,8 @@ export interface Fixture {
   readonly prometheusUrl: string;
   operator(): Operator;
   /**
-   * @param over as another user than the administrator, against another Prometheus than the fixture's or its own,
-   *   without waiting for it to be ready, or another program than the sources
+   * @param over another user than the administrator, another Prometheus than that of the fixture (undefined: the operator
+   *   deploys one), waiting only until it is alive, or another program than the sources
    */
   startOperator(
     args?: readonly string[],
@@ -34,9 +34,9 @@ export interface Fixture {
   removeNode(name: string): Promise<void>;
   setLabels(node: string, labels: Record<string, string | null>): Promise<unknown>;
   annotateNode(node: string, annotations: Record<string, string | null>): Promise<unknown>;
-  /** Node name -> value, of the nodes that carry the key. */
+  /** Value by node name, for nodes with the key. */
   labels(key: string): Promise<Record<string, string>>;
-  /** Node name -> resourceVersion. */
+  /** resourceVersion by node name. */
   nodeVersions(): Promise<Record<string, string | undefined>>;
   createWatch(name: string, spec: { maxBandwidthPercent: string; label?: string }): Promise<void>;
   patchWatch(name: string, patch: unknown): Promise<unknown>;
@@ -59,7 +59,7 @@ const prometheusConfig = (target: string) => ({
   scrape_configs: [{ job_name: 'nodes', static_configs: [{ targets: [target] }] }],
 });
 
-/** Starts everything but an operator, with the CRD of deploy/, another one or none; every node sends at 1 %. */
+/** Starts everything except an operator, with the CRD of deploy/, another one or none. Every node sends at 1 %. */
 export async function startFixture(options: {
   nodes: readonly string[];
   crd?: V1CustomResourceDefinition | 'none';
@@ -96,7 +96,8 @@ export async function startFixture(options: {
       prometheus = await startServer(port);
     },
     stopPrometheus: () => prometheus.stop(),
-    // With a label, as a kubelet makes it: the API server keeps no managedFields of an object that began without fields.
+    // With a label, as a kubelet creates it: the API server stores no managedFields for an object that is created
+    // without fields.
     addNode: async (name) => {
       const labels = { 'kubernetes.io/hostname': name };
       await client.create(NODES, { metadata: { name, labels } });

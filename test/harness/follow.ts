@@ -5,10 +5,10 @@ import type { ControlPlane } from './controlPlane.ts';
 import { connect } from './runtimeScene.ts';
 
 /**
- * Watches all objects of a resource, so that no version of any of them is missed as looking now and then would.
- * Resolves when `see` was told of those there are; what is written from then on is a change to it.
+ * Watches all objects of a resource. Unlike polling, it sees every version of every object. Resolves after `see`
+ * received the existing objects; later calls are changes.
  *
- * @returns ends it
+ * @returns a function that ends the watch
  */
 export async function follow<T extends KubeObject>(
   plane: ControlPlane,

@@ -8,14 +8,16 @@ import type { RunningProcess } from './process.ts';
 export interface HttpServer {
   /** http://127.0.0.1:port */
   readonly url: string;
-  /** 127.0.0.1:port, as a scrape target is written. */
+  /** 127.0.0.1:port, as in a scrape target. */
   readonly address: string;
   readonly pid: number;
-  /** Ends the server and removes what was made for it. */
+  /** Stops the server and removes its files. */
   stop(): Promise<void>;
 }
 
-/** Starts a server that takes `--web.listen-address`, logs into `directory`, and waits until `path` answers 2xx. */
+/**
+ * Starts a server that has the flag `--web.listen-address`, logs into `directory`, and waits until `path` returns 2xx.
+ */
 export async function startHttpServer(
   name: string,
   flags: readonly string[],

@@ -1,20 +1,19 @@
-/** Prints a figure that docs/reliability.md may quote. */
+/** Prints a measurement for docs/reliability.md. */
 export function measured(what: string): void {
   console.log(`measured: ${what}`);
 }
 
-/** Milliseconds as text in seconds: 3141 -> '3.1 s'. */
+/** Milliseconds as text in seconds: 3141 becomes '3.1 s'. */
 export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Asks until the answer is true; an error is an answer of no.
+ * Polls until the result is true; an error counts as false.
  *
- * @param options.every milliseconds from one answer to the next question, 50 unless told: more where the question
- * would cost what is measured
- * @returns the milliseconds since `since` (of performance.now(), now unless told)
- * @throws after `timeout` ms, naming `what`
+ * @param options.every milliseconds between two polls, default 50; use more if polling would affect the measurement
+ * @returns the milliseconds since `since` (of performance.now(); default: now)
+ * @throws after `timeout` ms, with `what` in the message
  */
 export async function until(
   what: string,

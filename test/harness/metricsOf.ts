@@ -1,12 +1,12 @@
 import type { Operator } from './operator.ts';
 
-/** What an operator's /metrics says at one moment. */
+/** A reading of an operator's /metrics. */
 export interface Metrics {
-  /** Sum of the series of this name, without its prefix `traffic_operator_`, whose labels match; 0 when there is none. */
+  /** Sum of the series with this name (without the prefix `traffic_operator_`) and these labels; 0 if there is none. */
   sum(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 
-/** @throws when the operator does not answer within 30 s */
+/** @throws if the operator does not respond within 30 s */
 export async function metricsOf(operator: Operator): Promise<Metrics> {
   const answer = await fetch(operator.metricsUrl, { signal: AbortSignal.timeout(30_000) });
   const lines = (await answer.text()).split('\n').filter((line) => !line.startsWith('#'));

@@ -5,8 +5,8 @@ import { startHttpServer } from './httpServer.ts';
 import type { HttpServer } from './httpServer.ts';
 
 /**
- * Starts a node_exporter on this machine's own devices, or on a tree made by hand: `flags` such as `--path.sysfs=DIR`.
- * Metrics are at `${url}/metrics`.
+ * Starts a node_exporter for the devices of this machine, or for a synthetic tree with `flags` such as
+ * `--path.sysfs=DIR`. Metrics are at `${url}/metrics`.
  */
 export async function startNodeExporter(
   options: { flags?: readonly string[]; port?: number } = {},

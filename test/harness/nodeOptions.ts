@@ -1,6 +1,6 @@
 /**
- * Starts something whose Node.js processes get further options, by the environment that they inherit.
- * Not for two at once.
+ * Starts something whose Node.js processes get additional options, through the inherited environment. Do not use it
+ * twice at the same time.
  */
 export async function withNodeOptions<R>(options: string, startIt: () => Promise<R>): Promise<R> {
   const before = process.env.NODE_OPTIONS;

@@ -5,33 +5,35 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts, start, whenReady, type RunningProcess } from './process.ts';
 
-/** Also on a machine in other use, where Node.js alone takes half a minute to start; 50,000 nodes take some seconds. */
+/**
+ * Long enough for a busy machine, on which Node.js alone takes half a minute to start; 50,000 nodes take some seconds.
+ */
 const READY_MS = 120_000;
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** An operator process that a test started. */
+/** An operator process of a test. */
 export interface Operator {
   readonly pid: number;
   readonly healthUrl: string;
   readonly metricsUrl: string;
-  /** When it was spawned and when it said that it is ready, or alive: performance.now(). */
+  /** Times of the spawn and of readiness, or liveness: performance.now(). */
   readonly startedAt: number;
   readonly readyAt: number;
-  /** Everything that it has logged, a JSON object a line. */
+  /** The whole log, one JSON object per line. */
   log(): string;
-  /** SIGTERM; resolves to the milliseconds until it was gone. */
+  /** Sends SIGTERM; resolves to the milliseconds until the process ended. */
   terminate(): Promise<number>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
 }
 
 /**
- * Starts `manager` against a control plane and waits until it is ready, or only alive.
+ * Starts `manager` with a control plane and waits until it is ready, or only alive.
  *
- * @param options.prometheusUrl undefined: it deploys a Prometheus of its own
- * @param options.main the program: the sources' unless told
- * @param options.pace how often it ticks and over what time rates are taken: every second over 5 s unless told
- * @param options.pollMs how often it is asked whether it is ready: every 100 ms unless told
+ * @param options.prometheusUrl if undefined, the operator deploys a Prometheus
+ * @param options.main the program; default: the sources
+ * @param options.pace interval and rate window; default: 1 s and 5 s
+ * @param options.pollMs poll interval of the readiness; default: 100 ms
  */
 export async function startOperator(options: {
   kubeconfig: string;

@@ -21,8 +21,8 @@ export function createAuthority(directory: string): Promise<void> {
 }
 
 /**
- * Writes `<name>.conf`, a kubeconfig with a client certificate, and returns its path.
- * `groups` without any is a user that RBAC knows nothing of.
+ * Writes `<name>.conf`, a kubeconfig with a client certificate, and returns its path. Without `groups` RBAC grants the
+ * user nothing.
  */
 export async function createUser(
   directory: string,

@@ -4,20 +4,20 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { ListenOptions, Server } from 'node:net';
 
-/** A server that a test started. */
+/** A server process of a test. */
 export interface RunningProcess {
   readonly pid: number;
-  /** Resolves when the process is gone, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>;
-  /** Throws, with the end of its log, when the process has ended by itself. */
+  /** Throws, with the end of the log, if the process has ended by itself. */
   check(): void;
-  /** SIGKILL: what the test servers hold is thrown away anyway. Resolves when the process is gone. */
+  /** Sends SIGKILL, because the data of test servers is discarded anyway. Resolves when the process has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a server whose output is appended to the file `log`. It dies with the test's process, however that ends:
- * setpriv (util-linux) asks the kernel to kill it when its parent is gone, then execs the command under the same pid.
+ * Starts a server and appends its output to the file `log`. The server ends with the test process, however that ends:
+ * setpriv (util-linux) sets the kernel's parent-death signal, then execs the command with the same pid.
  */
 export function start(command: string, args: readonly string[], log: string): RunningProcess {
   const output = openSync(log, 'a');
@@ -54,8 +54,8 @@ function tail(log: string): string {
 }
 
 /**
- * Waits until `ready` resolves to true, asking every 100 ms unless told.
- * Throws when the process has ended, or after `timeoutMs` with the last error that `ready` threw as its cause.
+ * Waits until `ready` resolves to true, and polls every 100 ms by default.
+ * @throws when the process has ended, or after `timeoutMs` with the last error of `ready` as its cause
  */
 export async function whenReady(
   what: string,
@@ -76,14 +76,14 @@ export async function whenReady(
 }
 
 /**
- * Below those that the kernel gives to whoever names none (net.ipv4.ip_local_port_range), and to connections; above
- * 10080, the highest that `fetch` refuses (https://fetch.spec.whatwg.org/#port-blocking).
+ * Below the kernel's range for automatic ports (net.ipv4.ip_local_port_range), and above 10080, the highest port that
+ * `fetch` refuses (https://fetch.spec.whatwg.org/#port-blocking).
  */
 const PORTS = { first: 11_000, count: 19_000 };
 
 /**
- * TCP ports on loopback, all different, that nobody else takes before a server of ours listens there, which may be many
- * seconds later: this process has them for as long as it lives.
+ * Different TCP ports on loopback. No other test takes them before the server listens, which may be many seconds later:
+ * this process holds them for its lifetime.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
@@ -94,7 +94,9 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** Claims a port among the processes of these tests: by the name of an abstract socket (unix(7)), which ends with it. */
+/**
+ * Claims a port among the test processes, with the name of an abstract socket (unix(7)), which ends with the process.
+ */
 async function claims(port: number): Promise<boolean> {
   const claim = await listen({ path: `\0traffic-operator-test-port-${port}` });
   claim?.unref();
@@ -107,7 +109,7 @@ async function isFree(port: number): Promise<boolean> {
   return server !== undefined;
 }
 
-/** Undefined where somebody else listens. */
+/** Undefined if another process listens on it. */
 function listen(where: ListenOptions): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 
-/** What proc(5) counts CPU time in. */
+/** Unit of CPU times in proc(5). */
 const TICKS_PER_SECOND = 100;
 
-/** Memory of a process that is in RAM, bytes (proc(5), VmRSS). */
+/** Resident memory of a process in bytes (proc(5), VmRSS). */
 export function residentBytes(pid: number): number {
   return statusField(pid, 'VmRSS');
 }
 
-/** The most it ever was (VmHWM). */
+/** Peak resident memory (VmHWM). */
 export function peakResidentBytes(pid: number): number {
   return statusField(pid, 'VmHWM');
 }
 
-/** What of it the kernel cannot drop and read again from a file (RssAnon). */
+/** Anonymous memory, which the kernel cannot drop and read again from a file (RssAnon). */
 export function anonymousBytes(pid: number): number {
   return statusField(pid, 'RssAnon');
 }
@@ -24,10 +24,10 @@ function statusField(pid: number, field: string): number {
   return Number(kib) * 1024;
 }
 
-/** CPU time that a process has used, user and system, seconds (proc(5), /proc/pid/stat). */
+/** CPU time of a process, user and system, in seconds (proc(5), /proc/pid/stat). */
 export function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name, in brackets, may hold spaces; the fields after it are numbered from 3 on, utime is 14 and stime 15.
+  // The name, in brackets, may contain spaces. The fields after it are numbered from 3; utime is 14 and stime 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }

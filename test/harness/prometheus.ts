@@ -6,16 +6,15 @@ import type { HttpServer } from './httpServer.ts';
 
 /** A real Prometheus. */
 export interface RunningPrometheus extends HttpServer {
-  /** Where relative paths of the configuration are looked up, such as file_sd's. */
+  /** Base directory of relative paths in the configuration, such as those of file_sd. */
   readonly directory: string;
-  /** Writes a new configuration and has it read; throws when Prometheus refuses it. */
+  /** Writes a new configuration and reloads it. Throws if Prometheus rejects it. */
   configure(config: string | object): Promise<void>;
 }
 
 /**
- * Starts a Prometheus.
- * `config` is prometheus.yml, as text or as the object that it says. It is written into `dir`, a directory of the
- * caller's that is left as it is in the end, or a temporary one. `flags` are further flags, `port` one that is free.
+ * Starts a Prometheus. `config` is prometheus.yml, as text or as an object. It is written to `dir`, a directory of the
+ * caller, which is not removed, or to a temporary directory. `flags` are additional flags, `port` is a free port.
  */
 export async function startPrometheus(options: {
   config: string | object;
@@ -43,7 +42,7 @@ export async function startPrometheus(options: {
   return { ...server, directory, configure };
 }
 
-/** JSON is YAML. */
+/** JSON is valid YAML. */
 function configText(config: string | object): string {
   return typeof config === 'string' ? config : JSON.stringify(config);
 }

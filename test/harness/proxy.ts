@@ -5,55 +5,55 @@ import type { ControlPlane } from './controlPlane.ts';
 import { createUser } from './pki.ts';
 import { rewriteLines, type Rewrite } from './proxyLines.ts';
 
-/** A request that came to the proxy. */
+/** A request to the proxy. */
 export interface ProxiedRequest {
   readonly method: string;
   readonly path: string;
-  /** The path with the selectors: one for each informer. */
+  /** The path with the selectors, different for each informer. */
   readonly target: string;
   readonly isWatch: boolean;
-  /** A watch that is to begin with all there is. */
+  /** A watch-list: a watch that starts with all objects. */
   readonly isWatchList: boolean;
   /**
-   * performance.now() of its arrival, of the beginning of its answer and of the end: the latter two before whoever asked
-   * can know, however late this process gets to run.
+   * performance.now() of its arrival, of the start of the response and of its end. The latter two are recorded before
+   * the client can see them, however late this process runs.
    */
   readonly at: number;
   answeredAt?: number;
   endedAt?: number;
   status?: number;
-  /** What the API server asked for by Retry-After, milliseconds. */
+  /** Retry-After of the API server, in milliseconds. */
   retryAfterMs?: number;
-  /** Ends the answer, as a server does that closes a watch. */
+  /** Ends the response, as a server that closes a watch. */
   end(): void;
 }
 
-/** What is done to a request instead of passing it on as it is. */
+/** What the proxy does with a request instead of forwarding it unchanged. */
 export type Fault =
-  /** Answered by the proxy, with a Status object. */
+  /** The proxy responds with a Status object. */
   | { kind: 'answer'; status: number }
-  /** The TCP connection that it came on is reset. */
+  /** The proxy resets the TCP connection of the request. */
   | { kind: 'reset' }
-  /** Passed on after a while. */
+  /** Forwarded after a delay. */
   | { kind: 'delay'; ms: number }
-  /** Each line of the answer as it comes. */
+  /** Changes each line of the response as it arrives. */
   | { kind: 'rewrite'; line: Rewrite };
 
-/** An HTTP/2 proxy before the API server that notes every request, and does to it what a test says. */
+/** An HTTP/2 proxy for the API server that records every request, and treats it as a test requires. */
 export interface ApiProxy {
   readonly url: string;
-  /** Of a user by this proxy: the proxy itself is a cluster administrator. */
+  /** Kubeconfig of a user through this proxy. The proxy itself is a cluster administrator. */
   readonly kubeconfig: string;
   readonly requests: ProxiedRequest[];
-  /** Asked for each request that comes from now on; undefined passes it on. */
+  /** Called for each request from now on; undefined forwards it. */
   fault: ((request: ProxiedRequest) => Fault | undefined) | undefined;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a proxy on loopback, with the API server's own certificate.
+ * Starts a proxy on loopback, with the certificate of the API server.
  *
- * @param options.asCaller the caller's Authorization header counts; without it, the proxy's own rights do
+ * @param options.asCaller forwards the Authorization header of the caller; without it, the proxy uses its own rights
  */
 export async function startApiProxy(plane: ControlPlane, options: { asCaller?: boolean } = {}): Promise<ApiProxy> {
   const file = (name: string): Buffer => readFileSync(`${plane.directory}/${name}`);
@@ -101,7 +101,7 @@ function requestOf(headers: http2.IncomingHttpHeaders, end: () => void): Proxied
   return { method: headers[':method'] ?? '', path: pathname, target, isWatch, isWatchList, at: performance.now(), end };
 }
 
-/** The socket of an HTTP/2 session does not let itself be reset; the one below it does. */
+/** The socket of an HTTP/2 session cannot be reset, but the socket below it can. */
 function resetConnection(sockets: Set<Socket>, remotePort: number | undefined): void {
   for (const socket of sockets) if (socket.remotePort === remotePort) socket.resetAndDestroy();
 }
@@ -114,7 +114,7 @@ interface Exchange {
   reset: () => void;
 }
 
-/** The one connection to the API server, made again when it is gone. */
+/** The connection to the API server, opened again after it was closed. */
 class Upstream {
   readonly #url: string;
   readonly #options: http2.SecureClientSessionOptions;

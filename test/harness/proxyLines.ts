@@ -1,12 +1,12 @@
 import type { Readable, Writable } from 'node:stream';
 
 /**
- * What becomes of one line of a watch, given without its end.
- * `text` is sent as it is: with a newline or, as one that is cut off, without. `end` closes the answer after it.
+ * Rewrites one line of a watch, which is given without its newline.
+ * `text` is sent unchanged: with a newline or, for a truncated line, without. `end` closes the response after it.
  */
 export type Rewrite = (line: string) => { text: string; end?: boolean };
 
-/** Passes lines on one by one, rewritten. What the source never ended with a newline is left out. */
+/** Forwards rewritten lines one by one. Drops the end of the source if it has no newline. */
 export function rewriteLines(from: Readable, to: Writable, rewrite: Rewrite): void {
   let rest = '';
   from.setEncoding('utf8');

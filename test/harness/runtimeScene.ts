@@ -12,17 +12,17 @@ import { createTransport } from '../../src/runtime/client/transport.ts';
 import type { Transport, TransportOptions } from '../../src/runtime/client/transport.ts';
 import type { ControlPlane } from './controlPlane.ts';
 
-/** LOG_LEVEL=debug shows what the transport and the informers do. */
+/** LOG_LEVEL=debug shows the log of the transport and the informers. */
 const logger = createLogger(process.env.LOG_LEVEL ?? 'silent');
 
-/** A transport with what it told of itself. */
+/** A transport and its metrics. */
 export interface Connected {
   transport: Transport;
   client: Client;
   metrics: RecordedMetrics;
 }
 
-/** @param server another address for the same API server: that of a proxy before it */
+/** @param server another address of the same API server: that of a proxy */
 export function connect(plane: ControlPlane, options: Partial<TransportOptions> = {}, server?: string): Connected {
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromFile(plane.kubeconfig);
@@ -32,12 +32,12 @@ export function connect(plane: ControlPlane, options: Partial<TransportOptions> 
   return { transport, client: createClient(transport), metrics };
 }
 
-/** A running informer of config maps, and what it told. */
+/** A running informer of ConfigMaps, and its events. */
 export interface Observed {
   informer: Informer<V1ConfigMap>;
   /** 'add a', 'update a', 'delete a' */
   told: string[];
-  /** How often a complete list was taken over. */
+  /** Number of full lists. */
   lists: string[];
   ends: string[];
   stop(): Promise<void>;

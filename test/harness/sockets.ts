@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 /** State 01 of /proc/net/tcp. */
 const ESTABLISHED = '01';
 
-/** Inodes of a process' TCP connections to a port of 127.0.0.1 (proc(5)): another one is another connection. */
+/** Inodes of a process's TCP connections to a port of 127.0.0.1 (proc(5)). A new connection has a new inode. */
 export function socketsTo(port: number, pid: number): Set<string> {
   const open = new Set<string>();
   for (const fd of readdirSync(`/proc/${pid}/fd`)) open.add(socketInode(`/proc/${pid}/fd/${fd}`));

@@ -10,18 +10,18 @@ interface Device {
   since: number;
 }
 
-/** An exporter that speaks of many nodes at once, with counters that grow as a test says. */
+/** An exporter for many nodes, whose counters grow as a test requires. */
 export interface SyntheticExporter {
-  /** host:port to be scraped */
+  /** host:port to scrape */
   readonly target: string;
   /** From now on the node sends at `percent` of its speed. */
   setPercent(node: string, percent: number): void;
-  /** The node's series disappear. */
+  /** Removes the series of the node. */
   remove(node: string): void;
   stop(): Promise<void>;
 }
 
-/** Starts the exporter on loopback: one device, eth0, for each node that was given a percent. */
+/** Starts the exporter on loopback, with one device, eth0, for each node that has a percent. */
 export async function startSyntheticExporter(): Promise<SyntheticExporter> {
   const devices = new Map<string, Device>();
   const advance = (device: Device): void => {

@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { binary } from '../lab/binaries.ts';
 import { freePorts, start, whenReady } from './process.ts';
 
-/** A Toxiproxy (https://github.com/Shopify/toxiproxy) whose links a test can spoil. */
+/** A Toxiproxy (https://github.com/Shopify/toxiproxy) whose links a test can disturb. */
 export interface Toxiproxy {
-  /** Opens a port that leads to `upstream`, host:port. @returns host:port of the link */
+  /** Opens a port that forwards to `upstream`, host:port. @returns host:port of the link */
   link(name: string, upstream: string): Promise<string>;
-  /** Adds a toxic to a link, or changes it: with a toxicity, lots are drawn anew for every open connection. */
+  /** Adds a toxic to a link or changes it. With a toxicity, Toxiproxy draws lots again for every open connection. */
   spoil(link: string, toxic: Toxic): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface Toxic {
   type: 'latency' | 'reset_peer';
-  /** Share of the connections that it befalls. */
+  /** Share of the connections that it affects. */
   toxicity: number;
-  /** latency: milliseconds that answers are late; reset_peer: milliseconds after which the connection is reset. */
+  /** latency: delay of responses in milliseconds; reset_peer: milliseconds until the connection is reset. */
   attributes: { latency: number } | { timeout: number };
 }
 

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 /** Far below the scrape interval of the tests, so that counters grow evenly. */
 const COUNT_EVERY_MS = 50;
 
-/** An exporter whose text a test writes. */
+/** An exporter whose text a test provides. */
 export interface TextExporter {
-  /** host:port to be scraped */
+  /** host:port to scrape */
   readonly address: string;
-  /** What is scraped, worked out each time; undefined is HTTP 500. */
+  /** Returns the text for each scrape; undefined is HTTP 500. */
   text: (secondsSinceStart: number, path: string) => string | undefined;
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function startTextExporter(): Promise<TextExporter> {
   return exporter;
 }
 
-/** Lines for one device: `facts` by the short names of node_network_*. */
+/** Lines for one device; `facts` by the short names of node_network_*. */
 export function deviceLines(labels: Record<string, string>, facts: Record<string, number | string>): string {
   const names: Record<string, string> = { total: 'transmit_bytes_total', speed: 'speed_bytes' };
   const text = Object.entries(labels).map(([name, value]) => `${name}="${value}"`);
@@ -45,18 +45,18 @@ export function deviceLines(labels: Record<string, string>, facts: Record<string
     .join('');
 }
 
-/** A device as the kernel shows it in /sys/class/net and /proc/net/dev. */
+/** A device as in /sys/class/net and /proc/net/dev. */
 export interface KernelDevice {
   ifindex: number;
   iflink?: number;
   flags?: number;
-  /** Mbit/s, -1 when down; no file without it, as on AWS. */
+  /** Mbit/s, -1 if it is down; without it there is no file, as on AWS. */
   speed?: number;
-  /** Bytes per second that it sends. */
+  /** Transmit rate in bytes per second. */
   rate: number;
 }
 
-/** Trees for node_exporter's --path.sysfs and --path.procfs with devices that this machine does not have. */
+/** Trees for --path.sysfs and --path.procfs of node_exporter, with devices that this machine does not have. */
 export interface KernelTree {
   readonly flags: readonly string[];
   stop(): Promise<void>;
@@ -98,7 +98,7 @@ function procNetDev(devices: Record<string, KernelDevice>, seconds: number): str
   return `Inter-|   Receive    |  Transmit\n face |bytes |bytes\n${lines.join('\n')}\n`;
 }
 
-/** A histogram where a counter should be: Prometheus keeps it as a native one. */
+/** A histogram instead of a counter: Prometheus stores it as a native one. */
 export function histogram(node: string, seconds: number): string {
   const name = 'node_network_transmit_bytes_total';
   const labels = `node="${node}",device="eth0"`;

@@ -1,8 +1,8 @@
 import { vi } from 'vitest';
 
 /**
- * Set up before every test: what `vi.waitFor` waits for where it is not told. Vitest's own second is a measure of speed,
- * which a machine in other use does not keep; a deadline costs nothing where the condition comes true.
+ * Set-up of every test: the default timeout of `vi.waitFor`. Vitest's default of one second depends on the speed of the
+ * machine; a longer deadline costs nothing if the condition becomes true.
  */
 const DEADLINE_MS = 20_000;
 

@@ -6,15 +6,15 @@ const BUILD = fileURLToPath(new URL('build.sh', import.meta.url));
 
 let directory: string | undefined;
 
-/** The directory that holds the lab's programs (kubectl, helm, etcd, ...); it need not exist yet. */
+/** The directory of the lab's programs (kubectl, helm, etcd, ...). It may not exist yet. */
 export function binDir(): string {
   directory ??= execFileSync(BUILD, ['--print-bin'], { encoding: 'utf8' }).trim();
   return directory;
 }
 
 /**
- * A program's absolute path. Throws when it has not been built, and says how to build it: a build takes minutes, so no
- * test starts one by itself.
+ * The absolute path of a program. Throws with the build command if the program was not built: a build takes minutes, so
+ * no test starts one by itself.
  */
 export async function binary(name: string): Promise<string> {
   const path = `${binDir()}/${name}`;

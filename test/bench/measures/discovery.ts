@@ -16,14 +16,14 @@ const ENDPOINT_SLICES: Resource<V1EndpointSlice> = {
   namespaced: true,
 };
 const EXPORTER = { namespace: `${NAMESPACE}-node-exporter`, name: 'node-exporter' };
-/** As the controller of Kubernetes makes them by default (--max-endpoints-per-slice). */
+/** The default of the Kubernetes controller (--max-endpoints-per-slice). */
 const ENDPOINTS_A_SLICE = 100;
 const WRITE_EVERY_MS = 10_000;
-/** Beyond what the ConfigMaps hold nothing more is written. */
+/** Targets beyond the capacity of the ConfigMaps are not written. */
 const MOST_JOINING = 10_000;
 const KIB = 1024;
 
-/** Exporters join, a hundred nodes at a time, until there is one on each node, or on 10,000. */
+/** Exporters join, a hundred nodes at a time, until each node has one, or 10,000 nodes have. */
 export async function measureDiscovery(world: World): Promise<Figure[]> {
   const nodes = Math.min(world.nodes, MOST_JOINING);
   const since = Date.now();

@@ -10,10 +10,10 @@ import type { World } from '../world.ts';
 import { CONCURRENCY } from './labelling.ts';
 
 /**
- * A threshold goes below what the busy nodes send, and back: exactly these turn. A changed threshold counts for the
- * passes that are over, so that no time is spent waiting for the next.
+ * The threshold goes below the use of the busy nodes, and back: exactly these nodes flip. A changed threshold applies
+ * to the previous passes too, so the measurement contains no wait for the next pass.
  *
- * @param o.bare milliseconds of as many bare PATCHes
+ * @param o.bare milliseconds of the same number of bare PATCHes
  */
 export async function measureFlips(
   world: World,
@@ -39,7 +39,7 @@ export async function measureFlips(
       const counts = countByVerb(await world.audit.requests(since));
       patches.push(counts.get('patch nodes') ?? 0);
       gets.push((counts.get('get nodes') ?? 0) + (counts.get('list nodes') ?? 0));
-      // Written when all labels are: what is measured next is to find it so.
+      // The status is written after all labels: the next measurement must start after it.
       await until('the status has them', async () => (await world.watch(name)).status?.unfitNodes === unfit, {
         timeout: 120_000,
       });
@@ -63,8 +63,8 @@ export async function measureFlips(
 }
 
 /**
- * As many bare PATCHes as there will be flips: milliseconds. While no operator runs, which would look at each, since it
- * is a key of ours that they change.
+ * The milliseconds of as many bare PATCHes as there will be flips. No operator runs meanwhile, because it would
+ * reconcile for each PATCH of a key with its suffix.
  */
 export async function measureBareFlips({ bare, nodes }: World, repetitions: number): Promise<number[]> {
   const took: number[] = [];
@@ -74,7 +74,7 @@ export async function measureBareFlips({ bare, nodes }: World, repetitions: numb
   return took;
 }
 
-/** Another client, which counts the nodes whose label says unfit. */
+/** Another client, which counts the nodes that are labelled unfit. */
 async function startWatcher({ plane }: World, key: string) {
   const { transport } = connect(plane.controlPlane);
   const stop = new AbortController();

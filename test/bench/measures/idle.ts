@@ -8,7 +8,7 @@ const MIB = 1024 ** 2;
 /** Three passes at the default interval. */
 const LOOK_MS = 30_000;
 
-/** An operator on a cluster where nothing happens, at its default interval. */
+/** An operator on a cluster without changes, at its default interval. */
 export async function measureIdle(world: World, repetitions: number): Promise<Figure[]> {
   const operator = await world.startOperator({ intervalMs: DEFAULT_INTERVAL_MS });
   await world.createWatch('idle');

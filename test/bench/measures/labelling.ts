@@ -5,11 +5,11 @@ import type { Figure } from '../figure.ts';
 import { MetricsPage } from '../metricsPage.ts';
 import { DEFAULT_INTERVAL_MS, type World } from '../world.ts';
 
-/** Calls that the operator may have under way, and so the bare client, too. */
+/** Maximum number of concurrent calls of the operator, and therefore of the bare client. */
 export const CONCURRENCY = 16;
 const LONGEST_MS = 900_000;
 
-/** From the creation of a TrafficWatch to the answer to the last PATCH of all nodes. */
+/** From the creation of a TrafficWatch to the response of the last PATCH of all nodes. */
 export async function measureLabelling(
   world: World,
   repetitions: number,
@@ -21,7 +21,7 @@ export async function measureLabelling(
   const gets: number[] = [];
   for (let n = 0; n < repetitions; n += 1) {
     bare.push(await world.bare.patchAll(world.nodes, String(n % 2 === 0), CONCURRENCY));
-    // The passes that come meanwhile cost the two servers and the operator what they cost where nobody measures.
+    // Concurrent passes cost the servers and the operator as much as without a measurement.
     const operator = await world.startOperator({ intervalMs: DEFAULT_INTERVAL_MS });
     const labelled = await label(world, operator, `labelling-${n}`);
     took.push(labelled.ms);
@@ -63,7 +63,7 @@ async function label(world: World, operator: Operator, name: string) {
   await world.createWatch(name);
   const answered = async () =>
     (await world.audit.requests(since)).filter((r) => r.verb === 'patch' && r.resource === 'nodes');
-  // When it was, the log tells: to look seldom takes nothing from the two servers and the operator.
+  // The audit log contains the times, so rare polls are enough and do not slow down the servers and the operator.
   const done = async () => (await answered()).length >= world.nodes;
   await until('all nodes are labelled', done, { timeout: LONGEST_MS, every: 500 });
   const last = (await answered()).reduce((latest, { answeredAt }) => Math.max(latest, answeredAt), 0);
@@ -76,7 +76,7 @@ async function label(world: World, operator: Operator, name: string) {
   };
 }
 
-/** A verdict needs two that agree; the operator has nothing else to do meanwhile. */
+/** A verdict needs two passes that agree. The operator has nothing else to do meanwhile. */
 async function twoPasses(operator: Operator): Promise<void> {
   await until('two passes are over', async () => (await MetricsPage.of(operator)).passes >= 2);
 }

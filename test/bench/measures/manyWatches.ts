@@ -10,7 +10,7 @@ import { eachPass, settled } from './steady.ts';
 const WATCHES = 50;
 const BYTES_A_NODE_AND_WATCH = 200;
 
-/** Fifty TrafficWatches, each with a label of its own on every node, beside the one there is. */
+/** Fifty TrafficWatches, each with its own label on every node, in addition to the existing one. */
 export async function measureManyWatches(world: World, operator: Operator, effort: Effort): Promise<Figure[]> {
   const before = residentBytes(operator.pid);
   const names = Array.from({ length: WATCHES - 1 }, (_, n) => `many-${n}`);

@@ -6,12 +6,12 @@ import { peakResidentBytes, residentBytes } from '../../harness/processUse.ts';
 import type { World } from '../world.ts';
 
 const MIB = 1024 ** 2;
-/** Between two looks: V8 collects now and then, and looks every 8 s whether it could give memory back. */
+/** Interval of samples. V8 collects from time to time, and checks every 8 s whether it can release memory. */
 const PAUSE_MS = 10_000;
-/** The goals for these sizes; a further node may cost 5 KiB. */
+/** The goals for these sizes; each further node may cost 5 KiB. */
 const GOALS: Readonly<Record<number, number>> = { 10_000: 150, 50_000: 350 };
 
-/** What an operator with one TrafficWatch holds after all that it was measured with. */
+/** Memory of an operator with one TrafficWatch after all its measurements. */
 export async function measureMemory(world: World, operator: Operator, repetitions: number): Promise<Figure[]> {
   const goal = GOALS[world.nodes];
   return [
@@ -31,7 +31,7 @@ export async function measureMemory(world: World, operator: Operator, repetition
   ];
 }
 
-/** The same of one that found the nodes labelled. */
+/** The same for an operator that started with labelled nodes. */
 export async function measureMemoryOften(operator: Operator, effort: Effort): Promise<Figure[]> {
   const what = `resident memory with a pass every ${effort.intervalMs / 1000} s, nodes already labelled`;
   return [{ id: 'memory.often', what, unit: 'MiB', samples: await looks(operator, effort.repetitions) }];

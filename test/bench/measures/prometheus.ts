@@ -7,7 +7,7 @@ import type { World } from '../world.ts';
 const MIB = 1024 ** 2;
 const PAUSE_MS = 5_000;
 
-/** The operator's own Prometheus, by its own configuration, with three devices a node, after all it was asked for. */
+/** The deployed Prometheus with its own configuration and three devices per node, after all queries. */
 export async function measurePrometheus({ prometheus }: World, repetitions: number): Promise<Figure[]> {
   const resident: number[] = [];
   const anonymous: number[] = [];
@@ -17,7 +17,7 @@ export async function measurePrometheus({ prometheus }: World, repetitions: numb
     anonymous.push(anonymousBytes(prometheus.pid) / MIB);
   }
   const kept = KEPT_METRICS.map((metric) => `__name__!="${metric}"`).join(',');
-  // What Prometheus itself adds for each target is not the exporter's; records of rules have a colon.
+  // Excludes the series that Prometheus adds for each target, and records of rules, which contain a colon.
   const strays = await prometheus.query(`count({job="node-exporter",__name__!~"up|scrape_.*|.*:.*",${kept}})`);
   const series = await prometheus.own('prometheus_tsdb_head_series');
   const minutes = Math.round((performance.now() - prometheus.readyAt) / 60_000);

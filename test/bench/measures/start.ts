@@ -1,10 +1,10 @@
 import type { Figure } from '../figure.ts';
 import type { OperatorOptions, World } from '../world.ts';
 
-/** From the spawn of the process to its /readyz, which says yes when all caches are synced. */
+/** From the spawn of the process to the success of /readyz, when all caches are synced. */
 export async function measureStart(world: World, repetitions: number): Promise<Figure[]> {
   const own = await starts(world, repetitions, {});
-  // The exporter stays: nobody here would ever let go of a namespace that it takes away.
+  // The exporter stays: no controller here would complete the deletion of its namespace.
   const existing = await starts(world, repetitions, { prometheusUrl: world.prometheus.url, args: ['--node-exporter'] });
   return [
     {
@@ -33,7 +33,7 @@ async function starts(
   const ready: number[] = [];
   const lists: number[] = [];
   const metadataOnly = options.prometheusUrl === undefined;
-  // The first of each is not counted: files, code and the server's caches are cold.
+  // The first of each does not count: files, code and the caches of the server are cold.
   for (let n = 0; n <= repetitions; n += 1) {
     const listed = await world.bare.watchList({ metadataOnly });
     const operator = await world.startOperator(options);

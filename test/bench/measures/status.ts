@@ -4,7 +4,7 @@ import type { World } from '../world.ts';
 
 const KIB = 1024;
 
-/** How large the status of a TrafficWatch is, as JSON. */
+/** The size of the status of a TrafficWatch, as JSON. */
 export async function measureStatus(world: World, name: string): Promise<Figure[]> {
   const { status } = await world.watch(name);
   return [

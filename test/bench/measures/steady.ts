@@ -12,9 +12,9 @@ import { QUERY, type World } from '../world.ts';
 
 const STATUS_WRITES_A_MINUTE = 1;
 const LEAST_TO_SETTLE_MS = 600_000;
-/** A label each: several times what servers need for it that share two slow cores with the operator. */
+/** Per label: several times what servers need for it that share two slow cores with the operator. */
 const TO_SETTLE_A_NODE_MS = 30;
-/** No whole part of the five seconds from scrape to scrape. */
+/** Not a divisor of the scrape interval of five seconds. */
 const BETWEEN_BARE_QUERIES_MS = 450;
 
 type Tail = Record<'p99' | 'median', number>;
@@ -24,10 +24,10 @@ interface Steady extends Tail, Undisturbed {
 }
 
 /**
- * Pass after pass in which nothing changes, all nodes being labelled.
+ * Pass after pass without changes, with all nodes labelled.
  *
- * @param name the TrafficWatch
- * @param effort.passes of one repetition
+ * @param name of the TrafficWatch
+ * @param effort.passes per repetition
  */
 export async function measureSteady(
   world: World,
@@ -36,7 +36,7 @@ export async function measureSteady(
 ): Promise<Figure[]> {
   const { repetitions, passes } = effort;
   const { url } = world.prometheus;
-  // Beforehand: they keep Prometheus busy for seconds, and a pass beside them may have no answer in time.
+  // Before the passes: these queries keep Prometheus busy for seconds, and a concurrent pass might miss its deadline.
   const both: number[] = [];
   while (both.length < repetitions) both.push(await bareQuery(url, QUERY));
   const bare: Tail[] = [];
@@ -102,15 +102,15 @@ export async function measureSteady(
 
 const WRITES = new Set(['create', 'update', 'patch', 'delete']);
 
-/** What was written from `since` on, but for the lease, which is renewed whatever happens. */
+/** Writes since `since`, without the Lease, which is always renewed. */
 async function writesOf({ audit }: World, since: number): Promise<Answered[]> {
   const requests = await audit.requests(since);
   return requests.filter(({ verb, resource }) => WRITES.has(verb) && resource !== 'leases');
 }
 
 /**
- * Waits until nothing was written for two passes, the last of which had an answer: what a decision leads to ends after
- * it (the Deployment, events), and what the status says of a pass that failed is taken back by the next.
+ * Waits until nothing was written for two passes, the last of which succeeded. Some effects of a decision end after it
+ * (the Deployment, events), and the next pass reverts the status of a failed pass.
  */
 async function quiet(world: World, name: string): Promise<void> {
   const isQuiet = async (): Promise<boolean> => {
@@ -135,7 +135,7 @@ const tail = (samples: readonly number[]): Tail => ({
   median: percentile(samples, 0.5),
 });
 
-/** As many as there are passes: Prometheus itself is slower while it scrapes. */
+/** As many queries as passes, because Prometheus is slower while it scrapes. */
 async function bareRates(url: string, count: number): Promise<number[]> {
   const took: number[] = [];
   while (took.length < count) {
@@ -145,7 +145,7 @@ async function bareRates(url: string, count: number): Promise<number[]> {
   return took;
 }
 
-/** Milliseconds of each, by looking once between two. */
+/** Milliseconds of each pass, with one reading between two passes. */
 export async function eachPass(
   operator: Operator,
   { count, intervalMs }: { count: number; intervalMs: number },
@@ -165,7 +165,7 @@ export async function eachPass(
 
 type Undisturbed = Record<'cpuMs' | 'loopP99' | 'loopMax', number>;
 
-/** What is only right when nobody looks in between: a page of metrics costs time, too. */
+/** What must be measured without readings in between, because a metrics page costs time too. */
 async function undisturbed(world: World, operator: Operator, ms: number): Promise<Undisturbed> {
   const { allPasses } = await MetricsPage.of(operator);
   const begin = cpuSeconds(operator.pid);
@@ -178,8 +178,8 @@ async function undisturbed(world: World, operator: Operator, ms: number): Promis
 }
 
 /**
- * Milliseconds, the most that any scrape saw within the last `ms`. The operator's Prometheus scrapes it, too, with which
- * the count begins anew: the page at the end speaks of the time since then only.
+ * The maximum of all scrapes within the last `ms` milliseconds. The operator's Prometheus also scrapes the metric, and
+ * each scrape resets it, so the last page covers only the time since then.
  */
 async function longestLag(
   { prometheus }: World,
@@ -192,7 +192,7 @@ async function longestLag(
   return Math.max(page.sum(metric), ...scraped) * 1000;
 }
 
-/** Waits until the operator says that nothing is left to be decided: all nodes measured, none unknown. */
+/** Waits until the operator reports that everything is decided: all nodes measured, none unknown. */
 export async function settled(world: World, name: string): Promise<void> {
   const isSettled = async (): Promise<boolean> => {
     const { fitNodes = 0, unfitNodes = 0 } = (await world.watch(name)).status ?? {};
