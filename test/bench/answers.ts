@@ -60,8 +60,8 @@ const server = createServer(({ url = '' }, response) => {
 server.keepAliveTimeout = 0;
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-console.log('| answer | read by | CPU, ms | longest stop of the event loop, ms | memory at its most, MiB |');
-console.log('| -----: | ------- | ------: | ---------------------------------: | ----------------------: |');
+console.log('| response | parsed by | CPU, ms | longest block of the event loop, ms | growth of peak memory, MiB |');
+console.log('| -------: | --------- | ------: | ----------------------------------: | -------------------------: |');
 for (const size of SIZES) {
   const taken = new Map(WAYS.map((way) => [way, [] as Taken[]]));
   for (let n = 0; n < REPETITIONS; n++) {

@@ -18,7 +18,7 @@ const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));
 export const NAMESPACE = 'traffic-operator-system';
 const SERVICE_ACCOUNT = 'traffic-operator';
 const OPERATOR_USER = `system:serviceaccount:${NAMESPACE}:${SERVICE_ACCOUNT}`;
-/** Maximum concurrency from which the API server still gets faster. */
+/** More concurrent writers do not make the API server faster. */
 const WRITERS = 16;
 const GIB = 1024 ** 3;
 
