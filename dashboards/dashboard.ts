@@ -97,7 +97,7 @@ function toTheOthers(): DashboardLinkBuilder {
     .keepTime(true);
 }
 
-/** Adds what the builder does not: ids, which start at 1 in Grafana, and links above the panels instead of in a menu. */
+/** Adds what the builder does not: ids, which start at 1 in Grafana, and links above the panels, not in a menu. */
 function finished(dashboard: Dashboard): Dashboard {
   const panels = (dashboard.panels ?? []).map((panel, index) => ({ ...panel, id: index + 1 }));
   const links = (dashboard.links ?? []).map((link) => {

@@ -4,8 +4,8 @@ import { DEFAULT_EXCLUDED_DEVICES, VLAN_NAME } from '../src/usage/evaluate/devic
 import { quotePromQL } from '../src/usage/pass/queries.ts';
 
 /**
- * Expressions that several panels use. `$job`, `$node` and so on are variables of the dashboards. No expression contains a
- * job name, because it differs between Prometheus installations.
+ * Expressions that several panels use. `$job`, `$node` and so on are variables of the dashboards. No expression
+ * contains a job name, because it differs between Prometheus installations.
  */
 
 /** A series of the operator's pods. */
@@ -23,7 +23,7 @@ export function quantile(q: number, histogram: string, by: readonly string[], ..
   return `histogram_quantile(${q}, sum by (${['le', ...by].join(', ')}) (${rate(`${histogram}_bucket`, ...matchers)}))`;
 }
 
-/** The series of a vector that come from the leader. Only the leader writes, and a standby may be behind for a moment. */
+/** The series of a vector that come from the leader. Only the leader writes; a standby may be behind for a moment. */
 export function ofLeader(vector: string): string {
   return `(${vector} and on (job, instance) (${own('traffic_operator_leader')} == 1))`;
 }
@@ -32,8 +32,8 @@ export function ofLeader(vector: string): string {
 export const ZERO = ` or on () 0 * max(${own('traffic_operator_leader')})`;
 
 /**
- * Zero if the expression has no series, for example for a counter that was never incremented. Only while the operator is
- * scraped, so that missing data never becomes a number.
+ * Zero if the expression has no series, for example for a counter that was never incremented. Only while the operator
+ * is scraped, so that missing data never becomes a number.
  */
 export function orZero(expression: string): string {
   return expression + ZERO;

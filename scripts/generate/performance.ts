@@ -15,7 +15,7 @@ const END = '<!-- end -->';
 /** The goal, in KiB. */
 const FURTHER_NODE_AT_MOST = 5;
 
-/** The tables and plots of docs/performance.md, from the results of `make bench`. The text around them is not generated. */
+/** The tables and plots of docs/performance.md, from the results of `make bench`. The other text is not generated. */
 export function performancePage(): GeneratedFile[] {
   const runs = readRuns();
   // The plots and the cost of each further node compare sizes, so all runs must be from one machine.

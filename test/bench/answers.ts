@@ -7,7 +7,8 @@ import { summarize } from './statistics.ts';
 import { number } from './table.ts';
 
 /**
- * Measures how a response of Prometheus is parsed: while it arrives, as a whole with JSON.parse, and with prometheus-query:
+ * Measures three ways to parse a response of Prometheus: while it arrives, as a whole with JSON.parse, and with
+ * prometheus-query:
  *
  *     node test/bench/answers.ts [repetitions]
  */

@@ -7,8 +7,8 @@ import { DEVICES, nodeName, percentOf, SPEED_BYTES } from './shape.ts';
  *
  *   node test/bench/exporter.ts FIRST COUNT PER_TARGET
  *
- * Prints a line with the addresses of all targets, `127.0.0.1:port`, when they listen, and serves until it is killed. In
- * addition to the metrics that the deployed Prometheus keeps, each device has two metrics that it drops.
+ * Prints a line with the addresses of all targets, `127.0.0.1:port`, when they listen, and serves until it is killed.
+ * In addition to the metrics that the deployed Prometheus keeps, each device has two metrics that it drops.
  */
 const [first = 0, count = 0, perTarget = 1] = process.argv.slice(2).map(Number);
 const startedAt = Date.now();

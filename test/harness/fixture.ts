@@ -19,8 +19,8 @@ export interface Fixture {
   readonly prometheusUrl: string;
   operator(): Operator;
   /**
-   * @param over another user than the administrator, another Prometheus than that of the fixture (undefined: the operator
-   *   deploys one), waiting only until it is alive, or another program than the sources
+   * @param over another user than the administrator, another Prometheus than that of the fixture (undefined: the
+   *   operator deploys one), waiting only until it is alive, or another program than the sources
    */
   startOperator(
     args?: readonly string[],
