@@ -113,7 +113,7 @@ describe('while one node is unfit and one unknown', () => {
     ['traffic-operator-nodes / Unfit / A', 1],
     ['traffic-operator-nodes / Unknown / A', 1],
     ['traffic-operator-nodes / Capacity / A', 3 * SPEED_BYTES],
-    ['traffic-operator-trafficwatch / Condition / A', 1],
+    ['traffic-operator-trafficwatch / Ready / A', 1],
     ['traffic-operator-trafficwatch / Fit / A', 1],
     ['traffic-operator-trafficwatch / Unfit / A', 1],
     ['traffic-operator-trafficwatch / Unknown / A', 1],
@@ -135,7 +135,7 @@ describe('while one node is unfit and one unknown', () => {
 
   it('an exporter without the label node is known by its instance', async () => {
     const bare = { ...VARIABLES, node: '(bare)' };
-    const [query] = panelQueries(bare).filter(({ where }) => where.includes('Transmitted per node'));
+    const [query] = panelQueries(bare).filter(({ where }) => where.includes('Transmit rate by node'));
     await vi.waitFor(async () => {
       expect(await shown('traffic-operator-nodes / Capacity / A', bare)).toBe(SPEED_BYTES);
       expect((await observer.answerTo(query!.expr, true)).map(({ metric }) => metric)).toEqual([{ node: 'bare' }]);
