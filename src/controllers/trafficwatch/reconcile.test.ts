@@ -1,12 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { TrafficWatchStatus } from '../../api/trafficwatch/schema.ts';
 import { IncompleteError, NotLeaderError, WaitingError } from '../../runtime/client/errors.ts';
+import { refusal, type Call } from '../../runtime/testing/fakeApi/fakeApi.ts';
+import { hangOn, refuseOn } from '../../runtime/testing/fakeApi/overrides.ts';
 import { reconcile } from './reconcile.ts';
 import { aDeployment, aWatch, KEY, NOW, pass } from './testing/observations.ts';
-import { aNode, aScene, hangOn, refusal, writesOf, type Call, type Scene } from './testing/scene.ts';
+import { aNode, aScene, followWatches, writesOf, type Scene } from './testing/scene.ts';
 
 const statusWrites = (scene: Scene): TrafficWatchStatus[] =>
-  scene.calls
+  scene.api.calls
     .filter((call) => call.what === 'TrafficWatch/status')
     .map((call) => (call.body as { status: TrafficWatchStatus }).status);
 
@@ -49,7 +51,10 @@ describe('reconcile', () => {
     const scene = aScene();
     const detail =
       'nodes "n1" is forbidden: User "x" cannot patch resource "nodes" in API group "" at the cluster scope';
-    scene.refuse = failing('Node', (call) => refusal(call, 403, 'Forbidden', detail));
+    refuseOn(
+      scene.api,
+      failing('Node', (call) => refusal(call, 403, 'Forbidden', detail)),
+    );
     await expect(reconcile(scene, 'shop/web')).rejects.toThrow(IncompleteError);
     expect(writesOf(scene)).toContain('apply Deployment');
     expect(condition(scene, 'Reconciling')).toMatchObject({ status: 'True', reason: 'Forbidden' });
@@ -63,7 +68,7 @@ describe('reconcile', () => {
     for (const name of ['n3', 'n4']) scene.nodes.set(aNode(name));
     const percents = { n1: 1, n2: 50, n3: 1, n4: 1 };
     scene.feed.passes = [pass(2, percents), pass(1, percents)];
-    const hung = hangOn(scene, ({ what, name }) => what === 'Node' && name === 'n4');
+    const hung = hangOn(scene.api, ({ what, name }) => what === 'Node' && name === 'n4');
     const cut = new AbortController();
     const done = reconcile(scene, 'shop/web', cut.signal);
     await vi.waitFor(() => expect(hung()).toBe(1));
@@ -84,7 +89,10 @@ describe('reconcile', () => {
   it('that loses leadership on the way writes no status', async () => {
     for (const what of ['TrafficWatch', 'Node', 'Deployment']) {
       const scene = aScene();
-      scene.refuse = failing(what, () => new NotLeaderError());
+      refuseOn(
+        scene.api,
+        failing(what, () => new NotLeaderError()),
+      );
       await expect(reconcile(scene, 'shop/web')).rejects.toThrow(NotLeaderError);
       expect(statusWrites(scene)).toEqual([]);
       expect(scene.told).toEqual([]);
@@ -94,7 +102,10 @@ describe('reconcile', () => {
   it('overtaken by somebody who edits the TrafficWatch looks again soon, and tells nothing of it', async () => {
     for (const what of ['TrafficWatch', 'TrafficWatch/status']) {
       const scene = aScene();
-      scene.refuse = failing(what, (call) => refusal(call, 409, 'Conflict'));
+      refuseOn(
+        scene.api,
+        failing(what, (call) => refusal(call, 409, 'Conflict')),
+      );
       const overtaken = reconcile(scene, 'shop/web');
       await expect(overtaken).rejects.toThrow(WaitingError);
       await expect(overtaken).rejects.toMatchObject({ reason: 'Conflict', retryAfterMs: 1_000 });
@@ -107,7 +118,10 @@ describe('reconcile', () => {
     const scene = aScene();
     const metadata = { deletionTimestamp: new Date(NOW), finalizers: ['traffic.example.com/node-labels'] };
     scene.watches.set(aWatch({ metadata }));
-    scene.refuse = failing('TrafficWatch', (call) => refusal(call, 409, 'Conflict'));
+    refuseOn(
+      scene.api,
+      failing('TrafficWatch', (call) => refusal(call, 409, 'Conflict')),
+    );
     await expect(reconcile(scene, 'shop/web')).rejects.toThrow(WaitingError);
     expect([statusWrites(scene), scene.told]).toEqual([[], []]);
   });
@@ -126,7 +140,7 @@ describe('reconcile', () => {
     for (const what of ['Deployment', 'TrafficWatch', 'Node', 'TrafficWatch/status']) {
       const scene = aScene();
       const end = new AbortController();
-      const hanging = hangOn(scene, (call) => call.verb !== 'get' && call.what === what);
+      const hanging = hangOn(scene.api, (call) => call.verb !== 'get' && call.what === what);
       const ended = reconcile(scene, 'shop/web', end.signal);
       ended.catch(() => undefined);
       await vi.waitFor(() => expect(hanging()).toBeGreaterThan(0));
@@ -144,7 +158,7 @@ describe('reconcile', () => {
     const scene = aScene();
     const end = new AbortController();
     if (isCached) scene.sources.deployments.wrote(aDeployment(aWatch()));
-    const hanging = hangOn(scene, (call) => call.verb === 'get' && call.what === 'Deployment');
+    const hanging = hangOn(scene.api, (call) => call.verb === 'get' && call.what === 'Deployment');
     const ended = reconcile(scene, 'shop/web', end.signal);
     ended.catch(() => undefined);
     await vi.waitFor(() => expect(hanging()).toBe(1));
@@ -177,7 +191,7 @@ describe('a contention for a label', () => {
   const rival = (scene: Scene): void => {
     scene.nodes.set({
       ...aNode('n1', { [KEY]: 'true' }),
-      metadata: { name: 'n1', resourceVersion: String(10_000 + scene.calls.length) },
+      metadata: { name: 'n1', resourceVersion: String(10_000 + scene.api.calls.length) },
       otherOwners: { [KEY]: 'robot' },
     });
     scene.sources.labelWrites.saw(scene.nodes.get('n1')!);
@@ -187,17 +201,17 @@ describe('a contention for a label', () => {
     scene.feed.passes = [{ ...newest!, pass: newest!.pass + 1 }, newest!];
   };
   const written = (scene: Scene): number =>
-    scene.calls.filter((call) => call.what === 'Node' && call.name === 'n1').length;
+    scene.api.calls.filter((call) => call.what === 'Node' && call.name === 'n1').length;
 
   it('is no write loop, is told once with node, key and rival, and is over when the label stands', async () => {
     const scene = aScene();
+    followWatches(scene);
     await reconcile(scene, 'shop/web');
     const counts: number[] = [];
     for (let n = 0; n < 20; n++) {
       pass(scene);
       for (let turn = 0; turn < 5; turn++) {
         rival(scene);
-        scene.watches.set({ ...aWatch(), status: statusWrites(scene).at(-1)! });
         await reconcile(scene, 'shop/web');
       }
       counts.push(written(scene));

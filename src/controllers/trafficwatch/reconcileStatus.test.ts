@@ -1,28 +1,20 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { TrafficWatch, TrafficWatchStatus } from '../../api/trafficwatch/schema.ts';
-import { applyMergePatch } from '../../runtime/apply/mergePatch.ts';
+import type { Call } from '../../runtime/testing/fakeApi/fakeApi.ts';
+import { hangOn, refuseOn } from '../../runtime/testing/fakeApi/overrides.ts';
 import { PROGRESS_EVERY_MS } from './act/progress.ts';
 import { reconcile } from './reconcile.ts';
 import { aDeployment, aWatch, KEY, pass } from './testing/observations.ts';
-import { aNode, aScene, hangOn, writesOf, type Call, type Scene } from './testing/scene.ts';
+import { aNode, aScene, followWatches, writesOf, type Scene } from './testing/scene.ts';
 
 /** An API server whose CRD knows `ready` and the nodes' figures only, as PKopel/traffic-operator's. */
 function olderCrd(scene: Scene): void {
-  const { client } = scene.writers;
-  const patchWhole = client.mergePatch.bind(client);
-  let version = 5_000;
-  const mergePatch: typeof client.mergePatch = async (resource, ref, patch, options) => {
-    const answer = await patchWhole(resource, ref, patch, options);
-    if (resource.kind !== 'TrafficWatch') return answer;
-    const before = scene.watches.get('shop/web')!;
-    const patched = applyMergePatch(before, patch) as TrafficWatch;
-    const { ready, nodes } = patched.status ?? {};
-    const metadata = { ...patched.metadata, resourceVersion: String(++version) };
-    const stored = { ...patched, metadata, status: { ready, nodes } } as TrafficWatch;
-    scene.watches.set(stored);
-    return stored as never;
+  scene.api.prune = (object) => {
+    if (object.kind !== 'TrafficWatch') return object;
+    const { ready, nodes } = (object as Partial<TrafficWatch>).status ?? {};
+    return { ...object, status: { ready, nodes } };
   };
-  Object.assign(client, { mergePatch });
+  followWatches(scene);
 }
 
 const statusWrites = (calls: readonly Call[]) => calls.filter((call) => call.what === 'TrafficWatch/status');
@@ -32,7 +24,7 @@ describe('a status that the API server does not keep whole', () => {
     const scene = aScene();
     olderCrd(scene);
     for (let pass = 0; pass < 3; pass++) await reconcile(scene, 'shop/web');
-    expect(statusWrites(scene.calls)).toHaveLength(1);
+    expect(statusWrites(scene.api.calls)).toHaveLength(1);
     expect(scene.told.filter(([, reason]) => reason === 'Decided')).toHaveLength(1);
     expect(scene.watches.get('shop/web')?.status).not.toHaveProperty('conditions');
   });
@@ -43,9 +35,9 @@ describe('a status that the API server does not keep whole', () => {
     await reconcile(scene, 'shop/web');
     const stored = scene.watches.get('shop/web')!;
     scene.watches.set({ ...stored, spec: { ...stored.spec, label: 'new' } });
-    scene.refuse = (call) => (call.what === 'Deployment' ? new Error('not now') : undefined);
+    refuseOn(scene.api, (call) => (call.what === 'Deployment' ? new Error('not now') : undefined));
     await expect(reconcile(scene, 'shop/web')).rejects.toThrow();
-    const written = statusWrites(scene.calls).at(-1)?.body as { status: TrafficWatchStatus };
+    const written = statusWrites(scene.api.calls).at(-1)?.body as { status: TrafficWatchStatus };
     expect(written.status.conditions?.find((c) => c.type === 'Ready')?.status).toBe('True');
     expect(written.status).not.toHaveProperty('labelKey');
     expect(scene.sources.statuses.newest('shop/web')?.status?.labelKey).toBe(KEY);
@@ -58,13 +50,13 @@ describe('a status that the API server does not keep whole', () => {
     scene.nodes.set(aNode('n3'));
     const percents = { n1: 1, n2: 50, n3: 50 };
     Object.assign(scene.feed, { passes: [pass(4, percents), pass(3, percents)] });
-    const hung = hangOn(scene, ({ what, name }) => what === 'Node' && name === 'n3');
+    const hung = hangOn(scene.api, ({ what, name }) => what === 'Node' && name === 'n3');
     const cut = new AbortController();
     const done = reconcile(scene, 'shop/web', cut.signal);
     await vi.waitFor(() => expect(hung()).toBe(1));
     await scene.clock.advance(PROGRESS_EVERY_MS);
-    const written = statusWrites(scene.calls).at(-1)?.body as { status: object };
-    expect([statusWrites(scene.calls).length, Object.keys(written.status)]).toEqual([2, ['conditions']]);
+    const written = statusWrites(scene.api.calls).at(-1)?.body as { status: object };
+    expect([statusWrites(scene.api.calls).length, Object.keys(written.status)]).toEqual([2, ['conditions']]);
     cut.abort(new Error('cut short'));
     await expect(done).rejects.toThrow('cut short');
   });
@@ -76,7 +68,7 @@ describe('a status that the API server does not keep whole', () => {
     const stored = scene.watches.get('shop/web')!;
     scene.watches.set({ ...stored, status: { ...stored.status, ready: false } });
     await reconcile(scene, 'shop/web');
-    expect(statusWrites(scene.calls)).toHaveLength(2);
+    expect(statusWrites(scene.api.calls)).toHaveLength(2);
     expect(scene.watches.get('shop/web')?.status?.ready).toBe(true);
   });
 
@@ -105,7 +97,7 @@ describe('a status with odd parts, let through by another CRD', () => {
     scene.sources.deployments.wrote(aDeployment(aWatch(), 'x'));
     await reconcile(scene, 'shop/web').catch(() => undefined);
     expect(writesOf(scene)).toContain('patch TrafficWatch/status');
-    const labels = scene.calls
+    const labels = scene.api.calls
       .filter((call) => call.what === 'Node')
       .flatMap((call) => Object.keys((call.body as { metadata: { labels: object } }).metadata.labels));
     expect(new Set(labels)).toEqual(new Set([KEY]));

@@ -1,19 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
+import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
+import { refusal, type Call } from '../../../runtime/testing/fakeApi/fakeApi.ts';
+import { refuseOn } from '../../../runtime/testing/fakeApi/overrides.ts';
 import { reconcile } from '../reconcile.ts';
 import { aWatch, KEY } from '../testing/observations.ts';
-import { aNode, aScene, refusal, writesOf, type Call, type Scene } from '../testing/scene.ts';
+import { aNode, aScene, writesOf, type Scene } from '../testing/scene.ts';
 
 const cannot = (verb: string): string => `User "x" cannot ${verb} resource "deployments" in API group "apps"`;
 const forbidden = (call: Call, verb: string) => refusal(call, 403, 'Forbidden', cannot(verb));
 
 function reconciling(scene: Scene) {
-  const status = scene.calls.filter((call) => call.what === 'TrafficWatch/status').at(-1)?.body;
+  const status = scene.api.calls.filter((call) => call.what === 'TrafficWatch/status').at(-1)?.body;
   return (status as { status: TrafficWatchStatus }).status.conditions?.find(({ type }) => type === 'Reconciling');
 }
 
 describe('without the right to watch Deployments', () => {
-  const call: Call = { verb: 'get', what: 'Deployment', name: 'web' };
+  const call: Call = { verb: 'get', resource: DEPLOYMENTS, what: 'Deployment', name: 'web', namespace: 'shop' };
 
   it('everything is written, and the condition says which right is missing', async () => {
     const scene = aScene();
@@ -42,7 +45,7 @@ describe('without the right to get Deployments, where the cache has none', () =>
 
   it('nodes are labelled, the Deployment is not touched, and the condition says which right is missing', async () => {
     const scene = aScene();
-    scene.refuse = refuse;
+    refuseOn(scene.api, refuse);
     await reconcile(scene, 'shop/web');
 
     const writes = writesOf(scene);
@@ -57,10 +60,12 @@ describe('without the right to get Deployments, where the cache has none', () =>
     const scene = aScene();
     scene.watches.set(aWatch({ status: { labelKey: OLD, ready: true } }));
     for (const name of ['n1', 'n2']) scene.nodes.set(aNode(name, { [OLD]: 'true', [KEY]: 'true' }, [OLD, KEY]));
-    scene.refuse = refuse;
+    refuseOn(scene.api, refuse);
     await reconcile(scene, 'shop/web');
 
-    const patched = scene.calls.filter(({ what, verb }) => what === 'Node' && verb === 'patch').map(({ body }) => body);
+    const patched = scene.api.calls
+      .filter(({ what, verb }) => what === 'Node' && verb === 'patch')
+      .map(({ body }) => body);
     expect(JSON.stringify(patched)).not.toContain(`"${OLD}":null`);
   });
 });

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { RetryError } from '../../../runtime/client/errors.ts';
+import { refusal } from '../../../runtime/testing/fakeApi/fakeApi.ts';
+import { refuseOn } from '../../../runtime/testing/fakeApi/overrides.ts';
 import { sweepOrphans } from './sweep.ts';
 import { aWatch, KEY } from '../testing/observations.ts';
-import { aNode, aScene, refusal, writesOf, type Scene } from '../testing/scene.ts';
+import { aNode, aScene, writesOf, type Scene } from '../testing/scene.ts';
 
 const ORPHAN = 'gone.traffic.example.com/unfit';
 
@@ -18,7 +20,7 @@ describe('sweepOrphans', () => {
   it('takes off what no TrafficWatch answers for', async () => {
     const scene = sweptScene();
     expect(await sweep(scene)).toBeUndefined();
-    expect(scene.calls).toMatchObject([{ name: 'n1', body: { metadata: { labels: { [ORPHAN]: null } } } }]);
+    expect(scene.api.calls).toMatchObject([{ name: 'n1', body: { metadata: { labels: { [ORPHAN]: null } } } }]);
   });
 
   it('takes nothing off before the caches are complete, and looks again', async () => {
@@ -37,7 +39,7 @@ describe('sweepOrphans', () => {
 
   it('that was refused comes again', async () => {
     const scene = sweptScene();
-    scene.refuse = (call) => refusal(call, 403, 'Forbidden');
+    refuseOn(scene.api, (call) => refusal(call, 403, 'Forbidden'));
     await expect(sweep(scene)).rejects.toThrow(RetryError);
   });
 
@@ -48,6 +50,6 @@ describe('sweepOrphans', () => {
     const bare = { metadata: { name: 'bare', namespace: 'shop' }, status: { labelKey: kept } };
     scene.watches.set(bare as ReturnType<typeof aWatch>);
     await sweep(scene);
-    expect(scene.calls).toMatchObject([{ name: 'n1', body: { metadata: { labels: { [ORPHAN]: null } } } }]);
+    expect(scene.api.calls).toMatchObject([{ name: 'n1', body: { metadata: { labels: { [ORPHAN]: null } } } }]);
   });
 });

@@ -183,7 +183,7 @@ describe('a CRD that lacks fields', () => {
     const scene = outdated();
     await reconcile(scene, 'shop/web');
     expect(writesOf(scene)).toEqual(['patch TrafficWatch/status']);
-    const { status } = scene.calls.find(({ what }) => what === 'TrafficWatch/status')!.body as TrafficWatch;
+    const { status } = scene.api.calls.find(({ what }) => what === 'TrafficWatch/status')!.body as TrafficWatch;
     expect(status?.conditions?.find(({ type }) => type === 'Stalled')).toMatchObject({
       status: 'True',
       reason: 'CrdOutdated',
@@ -203,7 +203,7 @@ describe('a CRD that lacks fields', () => {
     scene.crd.looked = () => look.promise;
     const running = reconcile(scene, 'shop/web');
     await Promise.resolve();
-    expect(scene.calls).toEqual([]);
+    expect(scene.api.calls).toEqual([]);
     scene.crd.problem = 'drops spec.label';
     look.resolve(undefined);
     await running;
@@ -227,7 +227,7 @@ describe('a label that is gone from the spec', () => {
     return scene;
   };
   const keysWritten = (scene: Scene): string[] =>
-    scene.calls
+    scene.api.calls
       .filter((call) => call.what === 'Node')
       .flatMap((call) => Object.keys((call.body as { metadata: { labels: object } }).metadata.labels));
 

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { OVERLAID_FOR_MS } from '../../../runtime/cache/overlay.ts';
+import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { claimedKeys } from './observe.ts';
 import { reconcile } from '../reconcile.ts';
 import { aWatch, KEY } from '../testing/observations.ts';
 import { aScene, writesOf, type Scene } from '../testing/scene.ts';
 
 const OLD = 'old.traffic.example.com/unfit';
-const questions = (scene: Scene): number => scene.calls.filter((call) => call.verb === 'get').length;
+const questions = (scene: Scene): number => scene.api.calls.filter((call) => call.verb === 'get').length;
 const applies = (scene: Scene): number => writesOf(scene).filter((write) => write === 'apply Deployment').length;
 
 describe('claimedKeys', () => {
@@ -33,6 +34,7 @@ describe('a Deployment that was written and that the cache never showed', () => 
     await reconcile(scene, 'shop/web');
     await reconcile(scene, 'shop/web');
     expect([questions(scene), applies(scene)]).toEqual([1, 1]);
+    await scene.api.delete(DEPLOYMENTS, { namespace: 'shop', name: 'web' });
     await scene.clock.advance(OVERLAID_FOR_MS);
     await reconcile(scene, 'shop/web');
     expect([questions(scene), applies(scene)]).toEqual([2, 2]);

@@ -9,24 +9,14 @@ import type {
   MergePatchOptions,
 } from '../../client/client.ts';
 import { ApiError } from '../../client/errors.ts';
-import { apiVersionOf, keyOf, refOfKey, resourcePath } from '../../client/resource.ts';
+import { apiVersionOf, keyOf, refOfKey } from '../../client/resource.ts';
 import type { KubeObject, ObjectRef, Resource } from '../../client/resource.ts';
+import { lineOf, refusal, type Call } from './call.ts';
 import { matches } from './selector.ts';
 import { applied, FieldConflict, patched, updated } from './writes.ts';
 import type { Writer } from './fieldOwners.ts';
 
-/** One call, as it came. */
-export interface Call {
-  readonly verb: 'get' | 'list' | 'create' | 'apply' | 'patch' | 'delete';
-  readonly resource: Resource;
-  /** 'Node', 'TrafficWatch/status' */
-  readonly what: string;
-  /** '' for a list. */
-  readonly name: string;
-  readonly namespace?: string | undefined;
-  readonly body?: unknown;
-  readonly options?: CallOptions | undefined;
-}
+export { refusal, type Call } from './call.ts';
 
 /** A change of an object, as a watch tells it. */
 export interface Change {
@@ -51,6 +41,8 @@ export class FakeApi implements Client {
   readonly objects = new Map<string, KubeObject>();
   /** Called before each answer: what it throws or rejects with is the answer, and what it returns is awaited. */
   intercept: (call: Call) => Promise<unknown> | undefined = () => undefined;
+  /** Returns what the API server stores of a written object: a CRD without some fields drops them. */
+  prune: <T extends KubeObject>(object: T) => T = (object) => object;
   /** Writes that were let through: 'apply Service op/prometheus', 'patch Node n1 {"metadata":...}'. */
   readonly writes: string[] = [];
   readonly #watchers = new Set<(kind: string, change: Change) => void>();
@@ -58,6 +50,18 @@ export class FakeApi implements Client {
 
   constructor(...there: KubeObject[]) {
     for (const object of there) this.objects.set(`${object.kind ?? ''} ${keyOf(object)}`, object);
+    // Bound like the closures of the real client: code copies a client with `...client` to replace one method.
+    this.get = this.get.bind(this);
+    this.list = this.list.bind(this);
+    this.create = this.create.bind(this);
+    this.apply = this.apply.bind(this);
+    this.mergePatch = this.mergePatch.bind(this);
+    this.delete = this.delete.bind(this);
+  }
+
+  /** The resource version of the newest write. */
+  get version(): string {
+    return String(this.#version);
   }
 
   /** Tells of each change of a kind from now on. Returns how to end it. */
@@ -166,8 +170,9 @@ export class FakeApi implements Client {
   }
 
   /** Keeps an object with a new version, or ends it when it is being deleted and nothing holds it. */
-  #store(call: Call, object: KubeObject): KubeObject {
+  #store(call: Call, written: KubeObject): KubeObject {
     const { resource } = call;
+    const object = this.prune(written);
     const before = this.object(resource, call);
     if (before !== undefined && isDeepStrictEqual(before, object)) return before;
     const resourceVersion = String(++this.#version);
@@ -182,21 +187,6 @@ export class FakeApi implements Client {
     for (const tell of this.#watchers) tell(resource.kind, { type, object: after });
     return after;
   }
-}
-
-/** The API server's no to a call. */
-export function refusal(call: Call, status: number, reason: string, detail = ''): ApiError {
-  const method = { get: 'GET', list: 'GET', create: 'POST', apply: 'PATCH', patch: 'PATCH', delete: 'DELETE' };
-  const [, subresource] = call.what.split('/');
-  const ref: Partial<ObjectRef> = call.verb === 'create' || call.verb === 'list' ? { namespace: call.namespace } : call;
-  const path = resourcePath(call.resource, ref, subresource);
-  return new ApiError({ status, reason, detail, method: method[call.verb], path });
-}
-
-/** A call as a line: 'patch Node n1 {"metadata":...}'. */
-function lineOf({ verb, what, name, namespace, body }: Call): string {
-  const line = `${verb} ${what} ${keyOf({ metadata: { name, namespace } })}`;
-  return verb === 'patch' ? `${line} ${JSON.stringify(body)}` : line;
 }
 
 function conflictsOf<R>(call: Call, make: () => R): R {
