@@ -29,6 +29,7 @@ describe('reconcile', () => {
       'patch Node',
       'patch Node',
       'create Deployment',
+      'patch Deployment',
       'apply Deployment',
       'patch TrafficWatch/status',
     ]);

@@ -42,6 +42,37 @@ export function apiContract(clientOf: () => Client): void {
       expect((await get(at)).data).toEqual({ a: '2' });
     });
 
+    it('to an object without owners conflicts with all its fields, which stay when the apply is forced', async () => {
+      const at = ref();
+      await apply(at, { a: '1', b: '2' }, theirs);
+      await clientOf().mergePatch(CONFIG_MAPS, at, { metadata: { managedFields: [{}] } }, ours);
+      const conflict = {
+        reason: 'FieldManagerConflict',
+        message: 'conflict with "before-first-apply"',
+        field: '.data.a',
+      };
+      const refused = apply(at, { a: '2' }, ours);
+      await expect(refused).rejects.toMatchObject({ status: 409 });
+      await expect(refused).rejects.toHaveProperty('causes', [
+        { ...conflict, message: expect.stringContaining(conflict.message) as string },
+      ]);
+      await apply(at, { a: '2' }, { ...ours, force: true });
+      expect((await get(at)).data).toEqual({ a: '2', b: '2' });
+    });
+
+    it('keeps the owner references of others, and removes its own', async () => {
+      const at = ref();
+      const owner = (uid: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid });
+      const owned = (by: { fieldManager: string }, ...uids: string[]) =>
+        clientOf().apply(CONFIG_MAPS, { metadata: { ...at, ownerReferences: uids.map(owner) } }, by);
+      const uids = async () => (await get(at)).metadata?.ownerReferences?.map(({ uid }) => uid).sort();
+      await owned(theirs, 'a');
+      await owned(ours, 'b');
+      expect(await uids()).toEqual(['a', 'b']);
+      await owned(theirs);
+      expect(await uids()).toEqual(['b']);
+    });
+
     it('that changes nothing makes no new version', async () => {
       const at = ref();
       const first = await apply(at, { a: '1' }, ours);

@@ -31,7 +31,7 @@ const STATUS = 'status';
 /**
  * An API server in memory, as far as tests of the operator's own code need one: versions, uids, generations, field
  * owners, preconditions, finalizers and the status subresource. It has no schemas, defaults, admission or garbage
- * collection, and takes every list for atomic: what depends on these is tested against a real API server
+ * collection, and takes every list but the owner references for atomic: what depends on these is tested against a real API server
  * (test/integration).
  */
 export class FakeApi implements Client {

@@ -1,8 +1,11 @@
-import type { V1ManagedFieldsEntry } from '@kubernetes/client-node';
+import type { V1ManagedFieldsEntry, V1OwnerReference } from '@kubernetes/client-node';
 import { isObject } from '../../apply/mergePatch.ts';
 import { hasField } from '../../apply/managedFields.ts';
 
-/** Steps to a field that is no object: ['spec', 'replicas']. A list is one field, as if every list were atomic. */
+/**
+ * Steps to a field that is no object: ['spec', 'replicas']. A list is one field, as if every list were atomic, but for
+ * the owner references, which are owned one by one: ['metadata', 'ownerReferences', 'k:{"uid":"a"}'].
+ */
 type Path = readonly string[];
 type Json = Record<string, unknown>;
 
@@ -28,6 +31,9 @@ export function fieldsOf(object: object): Path[] {
 
 function leaves(value: unknown, path: Path = []): Path[] {
   if (value === undefined) return [];
+  if (Array.isArray(value) && path.join('.') === 'metadata.ownerReferences') {
+    return value.map((reference) => [...path, stepTo(reference)]);
+  }
   if (!isObject(value)) return [path];
   const entries = Object.entries(value);
   if (entries.length === 0 && path.length > 1) return [path];
@@ -36,17 +42,26 @@ function leaves(value: unknown, path: Path = []): Path[] {
 
 /** The value at a path; undefined when there is none. */
 export function valueAt(object: unknown, path: Path): unknown {
-  return path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), object);
+  return path.reduce<unknown>((value, key) => {
+    if (Array.isArray(value)) return value.find((reference) => stepTo(reference) === key);
+    return isObject(value) ? value[key] : undefined;
+  }, object);
+}
+
+/** The step to an owner reference within their list. */
+function stepTo(reference: unknown): string {
+  return `k:${JSON.stringify({ uid: (reference as V1OwnerReference).uid })}`;
 }
 
 /** A copy without the field at the path. */
 export function without(object: unknown, [key = '', ...rest]: Path): unknown {
+  if (Array.isArray(object)) return object.filter((reference) => stepTo(reference) !== key);
   if (!isObject(object) || !(key in object)) return object;
   const { [key]: part, ...others } = object;
   return rest.length === 0 ? others : { ...others, [key]: without(part, rest) };
 }
 
-const fieldPath = (path: Path): string[] => path.map((key) => `f:${key}`);
+const fieldPath = (path: Path): string[] => path.map((key) => (key.startsWith('k:') ? key : `f:${key}`));
 
 /** True when the entry owns the field. */
 export function owns(entry: V1ManagedFieldsEntry, path: Path): boolean {

@@ -23,7 +23,7 @@ export class FieldConflict extends Error {
  * @throws FieldConflict when another manager owns a field with another value, unless `force`, which takes it over
  */
 export function applied(current: KubeObject, desired: KubeObject, writer: Writer, force: boolean): KubeObject {
-  const managed = current.metadata?.managedFields ?? [];
+  const managed = ownersAtApply(current, writer);
   const others = managed.filter((entry) => !isBy(entry, writer));
   const own = managed.find((entry) => isBy(entry, writer));
   const paths = fieldsOf(desired);
@@ -39,8 +39,23 @@ export function applied(current: KubeObject, desired: KubeObject, writer: Writer
     (path) => own !== undefined && owns(own, path) && !isWanted(path) && !others.some((entry) => owns(entry, path)),
   );
   const kept = dropped.reduce<unknown>(without, current);
-  const merged = applyMergePatch(kept, desired) as KubeObject;
+  const merged = applyMergePatch(kept, withOtherReferences(desired, kept as KubeObject)) as KubeObject;
   return withOwners(merged, [...takenFrom(others, changed), entryOf(writer, paths)]);
+}
+
+/** An object without owners: the API server makes `before-first-apply` the owner of all its fields. */
+function ownersAtApply(current: KubeObject, { apiVersion }: Writer): V1ManagedFieldsEntry[] {
+  const { managedFields = [], resourceVersion } = current.metadata ?? {};
+  if (managedFields.length > 0 || resourceVersion === undefined) return managedFields;
+  return [entryOf({ manager: 'before-first-apply', operation: 'Update', apiVersion }, fieldsOf(current))];
+}
+
+/** The owner references of others stay beside those that are applied. */
+function withOtherReferences(desired: KubeObject, { metadata }: KubeObject): KubeObject {
+  const wanted = desired.metadata?.ownerReferences;
+  if (wanted === undefined) return desired;
+  const others = (metadata?.ownerReferences ?? []).filter(({ uid }) => !wanted.some((own) => own.uid === uid));
+  return { ...desired, metadata: { ...desired.metadata, ownerReferences: [...others, ...wanted] } };
 }
 
 /** A merge patch: the writer owns what it changed, others give it up. */
@@ -52,8 +67,9 @@ export function patched(current: KubeObject, patch: unknown, writer: Writer): Ku
 /** An update from one object to another: the writer owns what it changed, others give it up. */
 export function updated(current: KubeObject, after: KubeObject, writer: Writer): KubeObject {
   const before = current.metadata?.managedFields ?? [];
-  // A patch of managedFields itself is taken as it is.
-  if (!isDeepStrictEqual(after.metadata?.managedFields ?? [], before)) return after;
+  const owners = after.metadata?.managedFields ?? [];
+  // A patch of managedFields itself is taken as it is; one empty entry clears them.
+  if (!isDeepStrictEqual(owners, before)) return isDeepStrictEqual(owners, [{}]) ? withOwners(after, []) : after;
   const isChanged = (path: readonly string[]): boolean =>
     !isDeepStrictEqual(valueAt(current, path), valueAt(after, path));
   const changed = fieldsOf(after).filter(isChanged);
