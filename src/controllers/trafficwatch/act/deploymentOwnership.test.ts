@@ -1,8 +1,10 @@
 import type { V1Deployment, V1ManagedFieldsEntry } from '@kubernetes/client-node';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/apply.ts';
-import type { Client } from '../../../runtime/client/client.ts';
-import { ApiError, WaitingError } from '../../../runtime/client/errors.ts';
+import { WaitingError } from '../../../runtime/client/errors.ts';
+import { keyOf } from '../../../runtime/client/resource.ts';
+import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
+import { entryOf, fieldsOf } from '../../../runtime/testing/fakeApi/fieldOwners.ts';
 import { renderDeployment } from '../decide/deployment/deployment.ts';
 import { ownersBefore, prepareOwnership } from './deploymentOwnership.ts';
 import { aWatch, KEY } from '../testing/observations.ts';
@@ -30,6 +32,11 @@ function live(managedFields: V1ManagedFieldsEntry[], hash?: string, spec: object
   };
 }
 
+const withVersion = (deployment: V1Deployment, resourceVersion: string): V1Deployment => ({
+  ...deployment,
+  metadata: { ...deployment.metadata, resourceVersion },
+});
+
 /** Caches don't keep owners. */
 const cached = ({ metadata, spec }: V1Deployment): V1Deployment => ({
   metadata: { ...metadata, managedFields: undefined },
@@ -56,18 +63,17 @@ describe('ownersBefore', () => {
 });
 
 describe('prepareOwnership', () => {
-  const get = vi.fn<() => Promise<V1Deployment>>();
-  const mergePatch = vi.fn<(...call: unknown[]) => Promise<unknown>>();
-  const apply = vi.fn<(...call: unknown[]) => Promise<V1Deployment>>();
-  const client = { get, mergePatch, apply } as unknown as Client;
-  const prepare = (wanted: V1Deployment, found: V1Deployment) => {
-    get.mockResolvedValue(found);
-    return prepareOwnership(client, 'ours', wanted, cached(found));
+  let api: FakeApi;
+  /** Puts the Deployment into the cluster, and prepares it as the cache has it. */
+  const prepare = (wanted: V1Deployment, found: V1Deployment): Promise<void> => {
+    put(found);
+    return prepareOwnership(api, 'ours', wanted, cached(found));
   };
+  const put = (found: V1Deployment): void => void api.objects.set(`Deployment ${keyOf(found)}`, found);
+  const verbs = (): string[] => api.calls.map(({ verb, what }) => `${verb} ${what}`);
+  const sent = (verb: string): unknown[] => api.calls.filter((call) => call.verb === verb).map(({ body }) => body);
   beforeEach(() => {
-    get.mockReset();
-    apply.mockReset();
-    mergePatch.mockReset().mockResolvedValue({});
+    api = new FakeApi();
   });
 
   it.each([
@@ -76,47 +82,53 @@ describe('prepareOwnership', () => {
     ['Recreate is there already', desired({ strategy: { type: 'Recreate' }, replicas: 2 }), live([old], 'another')],
   ])('asks for nothing when %s', async (_why, wanted, found) => {
     await prepare(wanted, found);
-    expect([get.mock.calls, mergePatch.mock.calls]).toEqual([[], []]);
+    expect(api.calls).toEqual([]);
   });
 
   it('asks, and writes nothing, when the owners are in order', async () => {
     await prepare(desired(), live([person], 'another'));
-    expect([get.mock.calls.length, mergePatch.mock.calls.length]).toEqual([1, 0]);
+    expect(verbs()).toEqual(['get Deployment']);
   });
 
   it('asks nothing of a Deployment that was made just now, and at once makes its fields applied ones', async () => {
-    await prepareOwnership(client, 'ours', desired(), live([{ ...old, manager: 'ours' }]));
+    const made = live([{ ...old, manager: 'ours' }]);
+    put(made);
+    await prepareOwnership(api, 'ours', desired(), made);
     const owners = [entry('ours', 'Apply', { 'f:metadata': reference, 'f:spec': { 'f:selector': {} } })];
     const patch = { metadata: { resourceVersion: '7', managedFields: owners } };
-    expect(get).not.toHaveBeenCalled();
-    expect(mergePatch.mock.calls.map(([, , sent]) => sent)).toEqual([patch]);
+    expect(verbs()).toEqual(['patch Deployment']);
+    expect(sent('patch')).toEqual([patch]);
   });
 
   it('writes the owners at the version at which they were read, anew when somebody wrote meanwhile', async () => {
-    mergePatch.mockRejectedValueOnce(new ApiError({ status: 409, reason: 'Conflict', method: 'PATCH', path: '/x' }));
-    await prepare(desired(), live([old]));
-    const owners = [expect.objectContaining({ manager: 'ours', operation: 'Apply' })];
-    const patch = { metadata: { resourceVersion: '7', managedFields: owners } };
-    expect(mergePatch.mock.calls.map(([, , sent]) => sent)).toEqual([patch, patch]);
-    expect(get).toHaveBeenCalledTimes(2);
+    const found = live([old]);
+    api.intercept = ({ verb }) => {
+      if (verb === 'patch' && sent('patch').length === 1) put(withVersion(found, '8'));
+      return undefined;
+    };
+    await prepare(desired(), found);
+    const managedFields = [expect.objectContaining({ manager: 'ours', operation: 'Apply' })];
+    const patches = ['7', '8'].map((resourceVersion) => ({ metadata: { resourceVersion, managedFields } }));
+    expect(sent('patch')).toEqual(patches);
+    expect(sent('get')).toHaveLength(2);
   });
 
   it('where no owner is known, applies nothing but our label first, of which the API server makes an owner of all', async () => {
-    const all = { 'f:metadata': reference, 'f:spec': { 'f:selector': {} } };
-    apply.mockResolvedValue(live([entry('before-first-apply', 'Update', all)]));
-    await prepare(desired(), live([]));
-    const [, bare] = apply.mock.calls[0] ?? [];
+    const found = live([]);
+    const writer = { manager: 'ours', operation: 'Apply', apiVersion: 'apps/v1' } as const;
+    await prepare(desired(), found);
+    expect(verbs()).toEqual(['get Deployment', 'apply Deployment', 'patch Deployment']);
+    const [bare] = sent('apply');
     expect(Object.keys(bare as object).sort()).toEqual(['apiVersion', 'kind', 'metadata']);
-    const patch = { metadata: { resourceVersion: '7', managedFields: [entry('ours', 'Apply', all)] } };
-    expect(mergePatch.mock.calls.map(([, , sent]) => sent)).toEqual([patch]);
+    const patch = { metadata: { resourceVersion: '1001', managedFields: [entryOf(writer, fieldsOf(found))] } };
+    expect(sent('patch')).toEqual([patch]);
   });
 
   it('leaves a Deployment alone that came in place of the one it knew', async () => {
     for (const found of [live([old]), live([])]) {
-      get.mockResolvedValue({ ...found, metadata: { ...found.metadata, uid: 'another' } });
-      await expect(prepareOwnership(client, 'ours', desired(), cached(found))).rejects.toThrow(WaitingError);
+      put({ ...found, metadata: { ...found.metadata, uid: 'another' } });
+      await expect(prepareOwnership(api, 'ours', desired(), cached(found))).rejects.toThrow(WaitingError);
     }
-    expect(mergePatch).not.toHaveBeenCalled();
-    expect(apply).not.toHaveBeenCalled();
+    expect(verbs()).toEqual(['get Deployment', 'get Deployment']);
   });
 });

@@ -1,10 +1,11 @@
+import type { V1Node } from '@kubernetes/client-node';
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
-import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError, TransportError } from '../../../runtime/client/errors.ts';
 import { createOverlay } from '../../../runtime/cache/overlay.ts';
 import { Store } from '../../../runtime/cache/store.ts';
+import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import type { LabelChange, LabelChanges } from '../decide/labels/nodeLabels.ts';
 import { aNode } from '../testing/scene.ts';
 import { NodeLabelWriter } from './nodeLabelWriter.ts';
@@ -12,26 +13,22 @@ import { NodeLabelWriter } from './nodeLabelWriter.ts';
 const A = 'a.traffic.example.com/unfit';
 const B = 'b.traffic.example.com/unfit';
 
+const NODE_NAMES = Array.from({ length: 100 }, (_, n) => `n${n}`);
+
+/** @param answer awaited before the API server answers a patch of this node */
 function writer(answer: (node: string) => unknown = () => undefined) {
   const patches: [string, unknown][] = [];
   const signals: AbortSignal[] = [];
-  const mergePatch = vi.fn(
-    async (
-      _resource: unknown,
-      ref: { name: string },
-      patch: { metadata: { labels: Record<string, string> } },
-      { signal }: { signal: AbortSignal },
-    ) => {
-      patches.push([ref.name, patch.metadata.labels]);
-      signals.push(signal);
-      await Promise.resolve(answer(ref.name));
-      return { metadata: { name: ref.name, resourceVersion: String(patches.length), labels: patch.metadata.labels } };
-    },
-  );
+  const client = new FakeApi(...NODE_NAMES.map((name) => ({ kind: 'Node', metadata: { name } })));
+  client.intercept = ({ verb, what, name, body, options }) => {
+    expect([verb, what]).toEqual(['patch', 'Node']);
+    patches.push([name, (body as V1Node).metadata?.labels]);
+    signals.push(options!.signal!);
+    return Promise.resolve(answer(name));
+  };
   const lister = new Store<CachedNode>();
   lister.set({ ...aNode('n1'), metadata: { name: 'n1', resourceVersion: '0' } });
   const nodes = createOverlay({ lister, subscribe: () => () => undefined });
-  const client = { mergePatch } as unknown as Client;
   return {
     patches,
     signals,
@@ -139,11 +136,10 @@ describe('NodeLabelWriter', () => {
   });
 
   describe('with more nodes than patches at once', () => {
-    const NODES = Array.from({ length: 100 }, (_, n) => `n${n}`);
-    const all = (): LabelChanges => new Map(NODES.map((node) => [node, { [A]: 'true' }]));
+    const all = (): LabelChanges => new Map(NODE_NAMES.map((node) => [node, { [A]: 'true' }]));
 
     it('begins a patch when there is a place for it, so that waiting costs none of its time', async () => {
-      const gates = new Map(NODES.map((node) => [node, Promise.withResolvers<undefined>()]));
+      const gates = new Map(NODE_NAMES.map((node) => [node, Promise.withResolvers<undefined>()]));
       const { patches, labels } = writer((node) => gates.get(node)?.promise);
       const written = labels.write(all());
       await vi.waitFor(() => expect(patches).toHaveLength(12));
@@ -152,7 +148,7 @@ describe('NodeLabelWriter', () => {
       expect(patches).toHaveLength(13);
       for (const gate of gates.values()) gate.resolve(undefined);
       expect((await written).size).toBe(0);
-      expect(patches.map(([node]) => node)).toEqual(NODES);
+      expect(patches.map(([node]) => node)).toEqual(NODE_NAMES);
     });
 
     it('listens once for the end of who asks, not once for each node, and no longer than it writes', async () => {
@@ -176,7 +172,7 @@ describe('NodeLabelWriter', () => {
       await vi.waitFor(() => expect(signals).toHaveLength(12));
       asker.abort();
       gate.resolve(undefined);
-      expect((await written).size).toBe(NODES.length);
+      expect((await written).size).toBe(NODE_NAMES.length);
       expect(signals.every(({ aborted: isCalledOff }) => isCalledOff)).toBe(true);
     });
 
@@ -198,7 +194,7 @@ describe('NodeLabelWriter', () => {
     ])('gives up those that wait when the API server gives %s', async (_, error) => {
       const { patches, labels } = writer(() => Promise.reject(error));
       const failures = await labels.write(all());
-      expect(failures.size).toBe(NODES.length);
+      expect(failures.size).toBe(NODE_NAMES.length);
       expect(new Set(failures.values())).toEqual(new Set([error]));
       expect(patches.length).toBeLessThanOrEqual(12);
       await labels.write(new Map([['n99', { [B]: 'true' }]]));
@@ -209,8 +205,8 @@ describe('NodeLabelWriter', () => {
       const { patches, labels } = writer((node) =>
         Promise.reject(node === 'n1' ? new TransportError('x', { failure: 'aborted' }) : status(403)),
       );
-      expect((await labels.write(all())).size).toBe(NODES.length);
-      expect(patches.map(([node]) => node)).toEqual(NODES);
+      expect((await labels.write(all())).size).toBe(NODE_NAMES.length);
+      expect(patches.map(([node]) => node)).toEqual(NODE_NAMES);
     });
   });
 });
