@@ -1,7 +1,8 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Client } from '../runtime/client/client.ts';
+import type { ListOptions } from '../runtime/client/client.ts';
 import { FakeClock } from '../runtime/process/clock.ts';
+import { FakeApi } from '../runtime/testing/fakeApi/fakeApi.ts';
 import { trimNode } from './cachedNode.ts';
 import { UnmeasuredNodes, type Measured } from './unmeasuredNodes.ts';
 
@@ -32,25 +33,26 @@ const passOver = (measured: readonly string[], ok = true): Measured => ({
 
 describe('the nodes without figures', () => {
   let clock: FakeClock;
-  let cluster: V1Node[];
-  let asked: string[];
-  let answer: (name: string) => Promise<V1Node[]>;
+  let api: FakeApi;
   let unmeasured: UnmeasuredNodes;
 
   beforeEach(() => {
     clock = new FakeClock(NOW);
-    cluster = [];
-    asked = [];
-    answer = (name) => Promise.resolve(cluster.filter(({ metadata }) => metadata?.name === name));
-    const list = (_: unknown, options?: { fieldSelector?: string }): Promise<V1Node[]> => {
-      const name = options?.fieldSelector?.replace('metadata.name=', '') ?? '';
-      asked.push(name);
-      return answer(name);
-    };
+    api = new FakeApi();
     const trim = trimNode('mine');
-    const client = { list } as unknown as Client;
-    unmeasured = new UnmeasuredNodes({ client, clock, nodes: { list: () => cluster.map(trim) } });
+    const list = () => [...api.objects.values()].map(trim);
+    unmeasured = new UnmeasuredNodes({ client: api, clock, nodes: { list } });
   });
+
+  const putNodes = (...nodes: V1Node[]): void => {
+    for (const each of nodes) api.objects.set(`Node ${each.metadata?.name ?? ''}`, each);
+  };
+  /** The names of the nodes that were looked at. */
+  const asked = (): string[] =>
+    api.calls.map(({ verb, what, options }) => {
+      expect([verb, what]).toEqual(['list', 'Node']);
+      return (options as ListOptions).fieldSelector?.replace('metadata.name=', '') ?? '';
+    });
 
   async function found(measured: readonly string[] = []): Promise<Record<string, string>> {
     await unmeasured.lookedAt(passOver(measured));
@@ -97,51 +99,51 @@ describe('the nodes without figures', () => {
       looks: 0,
     },
   ])('$why', async ({ one, reason, looks }) => {
-    cluster = [one];
+    putNodes(one);
     expect(await found()).toEqual(reason === undefined ? {} : { a: reason });
-    expect(asked).toHaveLength(looks);
+    expect(asked()).toHaveLength(looks);
   });
 
   it('are the only ones that are looked at, and not at each pass', async () => {
-    cluster = [node('a', { notReadyForMs: 60_000 }), node('b')];
+    putNodes(node('a', { notReadyForMs: 60_000 }), node('b'));
     expect(await found(['b'])).toEqual({ a: 'NodeNotReady' });
     const before = unmeasured.notMeasurable;
     await found(['b']);
-    expect(asked).toEqual(['a']);
+    expect(asked()).toEqual(['a']);
     expect(unmeasured.notMeasurable).toBe(before);
     await clock.advance(20_000);
     await found(['b']);
-    expect(asked).toEqual(['a', 'a']);
+    expect(asked()).toEqual(['a', 'a']);
     expect(await found(['a', 'b'])).toEqual({});
   });
 
   it('are what they were while a pass fails, or the API server does not answer', async () => {
-    cluster = [node('a', { notReadyForMs: 60_000 })];
+    putNodes(node('a', { notReadyForMs: 60_000 }));
     await found();
     await unmeasured.lookedAt(passOver([], false));
     expect([...unmeasured.notMeasurable.keys()]).toEqual(['a']);
-    answer = () => Promise.reject(new Error('no answer'));
+    api.intercept = () => Promise.reject(new Error('no answer'));
     await clock.advance(20_000);
     expect(await found()).toEqual({ a: 'NodeNotReady' });
   });
 
   it('keep nobody waiting for longer than two seconds', async () => {
-    cluster = [node('a', { notReadyForMs: 60_000 })];
-    const late = Promise.withResolvers<V1Node[]>();
-    answer = () => late.promise;
+    putNodes(node('a', { notReadyForMs: 60_000 }));
+    const late = Promise.withResolvers<undefined>();
+    api.intercept = () => late.promise;
     const looked = found();
     await clock.advance(2_000);
     expect(await looked).toEqual({});
-    late.resolve(cluster);
+    late.resolve(undefined);
     await Promise.resolve();
     expect(await found()).toEqual({ a: 'NodeNotReady' });
   });
 
   it('are at most a hundred at a time, those first that were looked at longest ago', async () => {
-    cluster = Array.from({ length: 150 }, (_, n) => node(`n${n}`));
+    putNodes(...Array.from({ length: 150 }, (_, n) => node(`n${n}`)));
     await found();
-    expect(new Set(asked).size).toBe(100);
+    expect(new Set(asked()).size).toBe(100);
     await found();
-    expect([asked.length, new Set(asked).size]).toEqual([150, 150]);
+    expect([asked().length, new Set(asked()).size]).toEqual([150, 150]);
   });
 });
