@@ -8,7 +8,8 @@ import { createLogger } from '../process/logger.ts';
 import { conditionEvents, STANDARD_TYPES } from './conditionEvents.ts';
 import { report } from './report.ts';
 import { StatusWriter } from './statusWriter.ts';
-import { aGadget, GADGETS, gadgetWorld, type Gadget, type GadgetWorld } from './testing/gadgets.ts';
+import { refuseOn } from '../testing/fakeApi/overrides.ts';
+import { aGadget, GADGETS, gadgetWorld, type Gadget, type GadgetWorld } from '../testing/gadgets.ts';
 import { createFailureOf } from './writeFailures.ts';
 
 const failureOf = createFailureOf(GADGETS, {
@@ -49,7 +50,7 @@ const OVERTAKEN = refusal(409, 'Conflict', '/apis/test.example.com/v1/namespaces
 describe('report', () => {
   it('records no event of a status that was not written, since the object is gone or has it already', async () => {
     const world = gadgetWorld(aGadget());
-    const { client, objects } = world;
+    const { api: client, objects } = world;
     const statuses = new StatusWriter({ client, resource: GADGETS, fieldManager: 'gadgets', objects });
     const event = vi.fn();
     const reporting = (size: number) => {
@@ -59,7 +60,7 @@ describe('report', () => {
     await reporting(1);
     expect(event).toHaveBeenCalledExactlyOnceWith(aGadget(), 'Normal', 'Grown', '1');
     await reporting(1);
-    world.refuse = () => refusal(404, 'NotFound', '');
+    refuseOn(world.api, () => refusal(404, 'NotFound', ''));
     await reporting(2);
     expect(event).toHaveBeenCalledOnce();
   });
@@ -78,7 +79,7 @@ describe('the report of a second controller', () => {
     clock = new FakeClock();
     end = new AbortController();
     problem = undefined;
-    const { client, objects } = world;
+    const { api: client, objects } = world;
     const logger = createLogger('silent');
     const events = new EventRecorder({ client, component: 'test/gadgets', instance: 'one', logger, clock });
     const statuses = new StatusWriter({ client, resource: GADGETS, fieldManager: 'gadgets', objects });
@@ -93,7 +94,7 @@ describe('the report of a second controller', () => {
     await running;
   });
 
-  const ready = (): Condition | undefined => findCondition(world.stored.get('shop/web')?.status?.conditions, 'Ready');
+  const ready = (): Condition | undefined => findCondition(world.stored()?.status?.conditions, 'Ready');
   const failures = (): number => controller.queue.failures('shop/web');
 
   it('has failures in conditions, one event a change, and backoff, though its cache is always behind', async () => {
@@ -103,24 +104,24 @@ describe('the report of a second controller', () => {
     expect(ready()).toMatchObject({ reason: 'Forbidden', message: 'making its Deployment: may not' });
     await clock.advance(1_000);
     await vi.waitFor(() => expect(failures()).toBeGreaterThan(1));
-    expect([world.patches.length, world.events]).toEqual([1, ['Forbidden']]);
+    expect([world.patches().length, world.events()]).toEqual([1, ['Forbidden']]);
     problem = undefined;
     await clock.advance(60_000);
     await vi.waitFor(() => expect(failures()).toBe(0));
     expect(ready()).toMatchObject({ status: 'True', reason: 'Made' });
-    expect([world.patches.length, world.events]).toEqual([2, ['Forbidden', 'Made']]);
+    expect([world.patches().length, world.events()]).toEqual([2, ['Forbidden', 'Made']]);
     expect(world.cache.get('shop/web')?.status).toBeUndefined();
   });
 
   it('waits a second when somebody else wrote the object meanwhile, which is no failure and no event', async () => {
     let asked = 0;
-    world.refuse = (verb) => (verb === 'patch' && ++asked === 1 ? OVERTAKEN : undefined);
+    refuseOn(world.api, ({ verb }) => (verb === 'patch' && ++asked === 1 ? OVERTAKEN : undefined));
     controller.queue.add('shop/web');
     await vi.waitFor(() => expect(asked).toBe(1));
     await clock.advance(999);
-    expect([asked, failures(), world.events]).toEqual([1, 0, []]);
+    expect([asked, failures(), world.events()]).toEqual([1, 0, []]);
     await clock.advance(1);
-    await vi.waitFor(() => expect(world.events).toEqual(['Made']));
+    await vi.waitFor(() => expect(world.events()).toEqual(['Made']));
     expect(ready()?.reason).toBe('Made');
   });
 });

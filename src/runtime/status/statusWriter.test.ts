@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, WaitingError } from '../client/errors.ts';
 import { StatusWriter } from './statusWriter.ts';
-import { aGadget, GADGETS, gadgetWorld, type Gadget, type GadgetWorld } from './testing/gadgets.ts';
+import { refuseOn } from '../testing/fakeApi/overrides.ts';
+import { aGadget, GADGETS, gadgetWorld, type Gadget, type GadgetWorld } from '../testing/gadgets.ts';
 
 function writerIn(world: GadgetWorld): StatusWriter<Gadget> {
-  const { client, objects } = world;
+  const { api: client, objects } = world;
   return new StatusWriter({ client, resource: GADGETS, fieldManager: 'test', objects });
 }
 
@@ -27,7 +28,7 @@ describe('StatusWriter', () => {
     expect(await statuses.write(aGadget(), { size: 1, conditions: [] })).toBe(true);
     expect(await statuses.write(aGadget(), { size: 1, conditions: [] })).toBe(false);
     expect(await statuses.write(aGadget(), { size: 2, conditions: [] })).toBe(true);
-    expect(world.patches).toEqual([{ status: { size: 1, conditions: [] } }, { status: { size: 2 } }]);
+    expect(world.patches()).toEqual([{ status: { size: 1, conditions: [] } }, { status: { size: 2 } }]);
     expect(world.cache.get('shop/web')?.status).toBeUndefined();
   });
 
@@ -39,11 +40,11 @@ describe('StatusWriter', () => {
 
   it('is overtaken by a conflict, throws any other refusal, and takes an object that is gone for done', async () => {
     const { world, statuses } = scene();
-    world.refuse = () => answer(409, 'Conflict');
+    refuseOn(world.api, () => answer(409, 'Conflict'));
     await expect(statuses.write(aGadget(), { size: 1 })).rejects.toThrow(WaitingError);
-    world.refuse = () => answer(403, 'Forbidden');
+    refuseOn(world.api, () => answer(403, 'Forbidden'));
     await expect(statuses.write(aGadget(), { size: 1 })).rejects.toThrow(ApiError);
-    world.refuse = () => answer(404, 'NotFound');
+    refuseOn(world.api, () => answer(404, 'NotFound'));
     expect(await statuses.write(aGadget(), { size: 1 })).toBe(false);
   });
 
@@ -51,17 +52,17 @@ describe('StatusWriter', () => {
     const { world, statuses } = scene();
     world.cache.set(aGadget({ uid: 'another', resourceVersion: '9' }));
     expect(await statuses.write(aGadget(), { size: 1 })).toBe(false);
-    expect(world.patches).toEqual([]);
+    expect(world.patches()).toEqual([]);
   });
 });
 
 describe('a status of which the API server drops a field', () => {
   const dropping = () => {
     const { world, statuses } = scene();
-    world.keep = ({ status, ...gadget }) => ({
-      ...gadget,
-      status: status?.conditions && { conditions: status.conditions },
-    });
+    world.api.prune = (gadget) => {
+      const { conditions } = (gadget as Gadget).status ?? {};
+      return { ...gadget, status: conditions && { conditions } };
+    };
     return { world, statuses };
   };
 
@@ -69,26 +70,26 @@ describe('a status of which the API server drops a field', () => {
     const { world, statuses } = dropping();
     for (let pass = 0; pass < 3; pass++) {
       await statuses.write(aGadget(), { size: 1, conditions: [] });
-      world.cache.set(world.stored.get('shop/web')!);
+      world.cache.set(world.stored()!);
     }
-    expect(world.patches).toHaveLength(1);
+    expect(world.patches()).toHaveLength(1);
     expect(statuses.newest('shop/web')?.status).toEqual({ size: 1, conditions: [] });
-    expect(world.stored.get('shop/web')?.status).toEqual({ conditions: [] });
+    expect(world.stored()?.status).toEqual({ conditions: [] });
   });
 
   it('is read as it is when somebody else wrote it, of another object, and when it was forgotten', async () => {
     const { world, statuses } = dropping();
     await statuses.write(aGadget(), { size: 1, conditions: [] });
-    const stored = world.stored.get('shop/web')!;
+    const stored = world.stored()!;
     const others = [
-      { ...stored, metadata: { ...stored.metadata, uid: 'another', resourceVersion: '900' } },
-      { ...stored, metadata: { ...stored.metadata, resourceVersion: '901' }, status: {} },
+      { ...stored, metadata: { ...stored.metadata, uid: 'another', resourceVersion: '9000' } },
+      { ...stored, metadata: { ...stored.metadata, resourceVersion: '9001' }, status: {} },
     ];
     for (const other of others) {
       world.cache.set(other);
       expect(statuses.newest('shop/web')).toBe(other);
     }
-    const same = { ...stored, metadata: { ...stored.metadata, resourceVersion: '902' } };
+    const same = { ...stored, metadata: { ...stored.metadata, resourceVersion: '9002' } };
     world.cache.set(same);
     expect(statuses.newest('shop/web')?.status?.size).toBe(1);
     statuses.forget('shop/web');
