@@ -1,8 +1,9 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Client } from '../client/client.ts';
 import { FakeClock } from '../process/clock.ts';
-import { ApiError, NotLeaderError } from '../client/errors.ts';
+import { NotLeaderError } from '../client/errors.ts';
+import { FakeApi, refusal, type Call } from '../testing/fakeApi/fakeApi.ts';
+import { refuseOn } from '../testing/fakeApi/overrides.ts';
 import { EventRecorder } from './events.ts';
 
 const about = {
@@ -21,24 +22,33 @@ describe('EventRecorder', () => {
   let recorder: EventRecorder;
   /** What was logged at info or above. */
   let lines: string[];
-  const create = vi.fn<(resource: unknown, event: Sent) => Promise<unknown>>();
-  const mergePatch = vi.fn<(resource: unknown, ref: { name: string }, patch: unknown) => Promise<unknown>>();
+  let api: FakeApi;
+  const calls = (verb: Call['verb']): Call[] => api.calls.filter((call) => call.verb === verb);
+  /** The events that were sent, refused ones too. */
+  const created = (): Sent[] => calls('create').map(({ body }) => body as Sent);
   const metrics = { written: vi.fn(), dropped: vi.fn() };
 
   beforeEach(() => {
     vi.resetAllMocks();
     clock = new FakeClock(Date.UTC(2026, 0, 1));
-    const client = { create, mergePatch } as unknown as Client;
+    api = new FakeApi();
     lines = [];
     const logger = pino({ base: null }, { write: (line) => void lines.push(line) });
-    recorder = new EventRecorder({ client, component: 'example.com/op', instance: 'op-1', clock, logger, metrics });
+    recorder = new EventRecorder({
+      client: api,
+      component: 'example.com/op',
+      instance: 'op-1',
+      clock,
+      logger,
+      metrics,
+    });
   });
 
   it('writes an event as events.k8s.io/v1 wants it', async () => {
     recorder.event(about, 'Warning', 'NodeUnfit', 'node a is full', 'Label');
     await recorder.flush();
-    const [, event] = create.mock.calls[0]!;
-    expect(event.metadata.name).toMatch(/^web\.[0-9a-f]+$/);
+    const [event] = created();
+    expect(event?.metadata.name).toMatch(/^web\.[0-9a-f]+$/);
     expect(event).toMatchObject({
       metadata: { namespace: 'team' },
       eventTime: '2026-01-01T00:00:00.000000Z',
@@ -55,12 +65,13 @@ describe('EventRecorder', () => {
 
   it('logs once that it may not write events, however many are lost, and again once it could meanwhile', async () => {
     const detail = 'cannot create resource "events"';
-    const refused = new ApiError({ status: 403, reason: 'Forbidden', detail, method: 'POST', path: '/' });
-    create.mockRejectedValueOnce(refused).mockRejectedValueOnce(refused);
+    const may = [false, false, true, false];
+    refuseOn(api, (call) =>
+      call.verb === 'create' && may.shift() === false ? refusal(call, 403, 'Forbidden', detail) : undefined,
+    );
     for (const note of ['a', 'b']) recorder.event(about, 'Normal', 'Fit', note);
     await recorder.flush();
     expect(lines).toEqual([expect.stringContaining('cannot create resource')]);
-    create.mockResolvedValueOnce({ metadata: {} }).mockRejectedValueOnce(refused);
     for (const note of ['c', 'd']) recorder.event(about, 'Normal', 'Fit', note);
     await recorder.flush();
     expect(lines).toHaveLength(2);
@@ -69,7 +80,7 @@ describe('EventRecorder', () => {
   it('puts events about what has no namespace into default', async () => {
     recorder.event({ kind: 'Node', metadata: { name: 'a' } }, 'Normal', 'Fit', 'n');
     await recorder.flush();
-    expect(create.mock.calls[0]![1].metadata.namespace).toBe('default');
+    expect(created()[0]?.metadata.namespace).toBe('default');
   });
 
   it('counts a repeat in the series of the event that is there', async () => {
@@ -78,19 +89,19 @@ describe('EventRecorder', () => {
       await recorder.flush();
       await clock.advance(60_000);
     }
-    const [, event] = create.mock.calls[0]!;
-    expect(create).toHaveBeenCalledTimes(1);
-    expect(mergePatch.mock.calls.map(([, ref, patch]) => [ref.name, patch])).toEqual([
-      [event.metadata.name, { series: { count: 2, lastObservedTime: '2026-01-01T00:01:00.000000Z' } }],
-      [event.metadata.name, { series: { count: 3, lastObservedTime: '2026-01-01T00:02:00.000000Z' } }],
+    const [event] = created();
+    expect(created()).toHaveLength(1);
+    expect(calls('patch').map(({ name, body }) => [name, body])).toEqual([
+      [event?.metadata.name, { series: { count: 2, lastObservedTime: '2026-01-01T00:01:00.000000Z' } }],
+      [event?.metadata.name, { series: { count: 3, lastObservedTime: '2026-01-01T00:02:00.000000Z' } }],
     ]);
   });
 
   it('writes repeats that come faster than they can be written as one', async () => {
     for (let repeat = 0; repeat < 100; repeat++) recorder.event(about, 'Normal', 'Fit', 'n');
     await recorder.flush();
-    expect(create).toHaveBeenCalledTimes(1);
-    expect(mergePatch.mock.calls.map(([, , patch]) => patch)).toMatchObject([{ series: { count: 100 } }]);
+    expect(created()).toHaveLength(1);
+    expect(calls('patch').map(({ body }) => body)).toMatchObject([{ series: { count: 100 } }]);
   });
 
   it('writes repeats of what waits already as one event with its series', async () => {
@@ -98,8 +109,8 @@ describe('EventRecorder', () => {
     recorder.event(about, 'Normal', 'Fit', 'n');
     recorder.event(about, 'Normal', 'Fit', 'n');
     await recorder.flush();
-    expect(create.mock.calls[1]![1]).toMatchObject({ reason: 'Fit', series: { count: 2 } });
-    expect(mergePatch).not.toHaveBeenCalled();
+    expect(created()[1]).toMatchObject({ reason: 'Fit', series: { count: 2 } });
+    expect(calls('patch')).toEqual([]);
   });
 
   it.each([
@@ -113,46 +124,47 @@ describe('EventRecorder', () => {
     await clock.advance(after);
     recorder.event(object, 'Normal', reason, note);
     await recorder.flush();
-    expect(create).toHaveBeenCalledTimes(2);
-    expect(create.mock.calls[0]![1].metadata.name).not.toBe(create.mock.calls[1]![1].metadata.name);
+    expect(created()).toHaveLength(2);
+    expect(created()[0]?.metadata.name).not.toBe(created()[1]?.metadata.name);
   });
 
   it('writes a new event when the API server has dropped the one that counted', async () => {
-    mergePatch.mockRejectedValue(new ApiError({ status: 404, reason: 'NotFound', method: 'PATCH', path: '/' }));
     recorder.event(about, 'Normal', 'Fit', 'n');
     await recorder.flush();
+    api.objects.clear();
     recorder.event(about, 'Normal', 'Fit', 'n');
     await recorder.flush();
-    expect(create).toHaveBeenCalledTimes(2);
+    expect(created()).toHaveLength(2);
   });
 
   it.each([
     ['failed', new Error('no')],
     ['standby', new NotLeaderError()],
   ])('counts what could not be written as %s, and goes on', async (cause, error) => {
-    create.mockRejectedValueOnce(error);
+    const errors = [error];
+    refuseOn(api, () => errors.shift());
     recorder.event(about, 'Normal', 'Fit', 'n');
     recorder.event(about, 'Normal', 'Unfit', 'n');
     await recorder.flush();
     expect(metrics.dropped).toHaveBeenCalledExactlyOnceWith(cause);
-    expect(create).toHaveBeenCalledTimes(2);
+    expect(created()).toHaveLength(2);
   });
 
   it('drops and counts what comes when a thousand wait already', async () => {
-    let answer: () => void = () => undefined;
-    create.mockImplementationOnce(() => new Promise((resolve) => (answer = () => resolve(undefined))));
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    api.intercept = () => promise;
     for (let n = 0; n < 1003; n++) recorder.event(about, 'Normal', 'Fit', `note ${n}`);
     expect(metrics.dropped.mock.calls).toEqual([['full'], ['full']]);
-    answer();
+    resolve(undefined);
     await recorder.flush();
-    expect(create).toHaveBeenCalledTimes(1001);
+    expect(created()).toHaveLength(1001);
   });
 
   it('cuts what the API server would refuse as too long', async () => {
     const name = `${'a'.repeat(230)}.${'b'.repeat(22)}`;
     recorder.event({ kind: 'Node', metadata: { name } }, 'Normal', 'R'.repeat(200), 'ä'.repeat(1000));
     await recorder.flush();
-    const [, event] = create.mock.calls[0]!;
+    const event = created()[0]!;
     expect(event.metadata.name.length).toBeLessThanOrEqual(253);
     expect(event.reason).toBe('R'.repeat(128));
     expect(Buffer.byteLength(event.note as string)).toBeLessThanOrEqual(1024);
