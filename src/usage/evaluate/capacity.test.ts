@@ -9,8 +9,8 @@ describe('parseCapacity', () => {
     ['100mbit', 12.5e6, 'tc writes units in lower case'],
     ['1TBIT', 125e9, 'case does not matter'],
     ['800 kbit', 1e5, 'a space before the unit'],
-    ['8bit', 1, 'the plain unit'],
-    ['10Gbit/s', 1.25e9, 'per second may be said'],
+    ['8bit', 1, 'the unit without a prefix'],
+    ['10Gbit/s', 1.25e9, 'an optional /s'],
     ['  1Gbit\n', 125e6, 'white space from a file or a heredoc'],
   ])('%j is %d B/s: %s', (text, bytesPerSecond) => {
     expect(parseCapacity(text)).toEqual({ bytesPerSecond });
@@ -18,26 +18,26 @@ describe('parseCapacity', () => {
 
   it.each([
     ['', 'nothing'],
-    ['25', 'no unit: nobody knows whether bits or bytes are meant'],
+    ['25', 'no unit: could be bits or bytes'],
     ['Gbit', 'no number'],
-    ['0Gbit', 'a percent of nothing is no number'],
-    ['-1Gbit', 'less than nothing'],
-    ['1e3Mbit', 'exponents are not decimals'],
-    ['0x10bit', 'nor is hexadecimal'],
+    ['0Gbit', 'zero: the percent would be undefined'],
+    ['-1Gbit', 'negative'],
+    ['1e3Mbit', 'an exponent'],
+    ['0x10bit', 'hexadecimal'],
     ['NaNbit', 'not a number'],
-    ['InfinityGbit', 'endless'],
-    [`${'9'.repeat(400)}Tbit`, 'beyond all numbers'],
-    ['10Gbps', 'tc reads bps as bytes, people as bits'],
+    ['InfinityGbit', 'infinite'],
+    [`${'9'.repeat(400)}Tbit`, 'a number that overflows'],
+    ['10Gbps', 'bps is bytes for tc, and bits for most people'],
     ['10GiB', 'bytes'],
     ['25Gbit 25Gbit', 'twice'],
-  ])('refuses %j: %s', (text) => {
+  ])('rejects %j: %s', (text) => {
     const { problem } = parseCapacity(text) as { problem: string };
     expect(problem).toContain(JSON.stringify(text).slice(0, 40));
     expect(problem).toContain('bit, kbit, Mbit, Gbit, Tbit');
     expect(problem.length).toBeLessThan(250);
   });
 
-  it('is a finite number above 0 or a problem, whatever is written', () => {
+  it('gives a finite number above 0 or a problem, for any text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[0-9.]{0,6} ?[kmgtKMGT]?[bB]it(\/s)?$/)), (text) => {
         const parsed = parseCapacity(text);
@@ -47,7 +47,7 @@ describe('parseCapacity', () => {
     );
   });
 
-  it('reads back what it stands for, in any unit', () => {
+  it('converts each unit', () => {
     const units = fc.constantFrom(['bit', 1], ['Kbit', 1e3], ['mbit', 1e6], ['Gbit', 1e9], ['tbit', 1e12] as const);
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000_000 }), units, (amount, [unit, bits]) => {
@@ -69,7 +69,7 @@ describe('formatCapacity', () => {
     expect(formatCapacity(bytesPerSecond)).toBe(text);
   });
 
-  it('writes what can be read again, to half a percent', () => {
+  it('gives a text that parses to the same value within half a percent', () => {
     fc.assert(
       fc.property(fc.double({ min: 0.2, max: 1e15, noNaN: true }), (bytesPerSecond) => {
         const read = parseCapacity(formatCapacity(bytesPerSecond));

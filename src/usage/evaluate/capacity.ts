@@ -1,7 +1,7 @@
-/** A capacity in bytes per second, or why the text is none. */
+/** A capacity in bytes per second, or the reason why the text is invalid. */
 export type ParsedCapacity = { bytesPerSecond: number } | { problem: string };
 
-/** Bits per second of each unit: decimal, as `tc` and every NIC's data sheet count. Smallest first. */
+/** Bits per second of each unit. Units are decimal, as in `tc` and in the data sheets of NICs. Smallest first. */
 const UNITS = [
   ['bit', 1],
   ['kbit', 1e3],
@@ -15,10 +15,11 @@ const FORM = /^(\d+(?:\.\d+)?) ?(t|g|m|k)?bit(?:\/s)?$/i;
 const LONGEST_QUOTE = 40;
 
 /**
- * Reads the capacity of a node's network as a person writes it: "25Gbit", "2.5gbit/s", "800 Mbit". Units are those of
- * `tc` (man tc, "RATES"), in any case; bytes per second ("bps" there) are left out since everybody reads them as bits.
+ * Parses the capacity of a node's network as a user writes it: "25Gbit", "2.5gbit/s", "800 Mbit". The units are those of
+ * `tc` (man tc, "RATES"), in any case. The unit "bps" is not allowed: `tc` means bytes per second, but most people read
+ * bits per second.
  *
- * @returns bytes per second, always finite and above 0; otherwise a sentence that names the value and what is allowed.
+ * @returns bytes per second, always finite and above 0; otherwise a problem that names the value and what is allowed.
  */
 export function parseCapacity(text: string): ParsedCapacity {
   const match = FORM.exec(text.trim());
@@ -27,14 +28,14 @@ export function parseCapacity(text: string): ParsedCapacity {
   if (Number.isFinite(bytesPerSecond) && bytesPerSecond > 0) return { bytesPerSecond };
   return {
     problem:
-      `${quote(text)} is no capacity: a decimal number above 0 with one of the units bit, kbit, Mbit, Gbit, Tbit ` +
-      'is allowed, such as "25Gbit" or "2.5Gbit/s"',
+      `${quote(text)} is invalid: it must be a decimal number above 0 with one of the units ` +
+      'bit, kbit, Mbit, Gbit, Tbit, such as "25Gbit" or "2.5Gbit/s"',
   };
 }
 
 /**
- * Writes bytes per second in the same form, in the largest unit of which there is at least one: "20Gbit". At most two
- * decimals, so that it may differ a little from what was measured.
+ * Formats bytes per second in the same form, in the largest unit that gives a number of at least 1: "20Gbit". Rounds to
+ * two decimals.
  */
 export function formatCapacity(bytesPerSecond: number): string {
   const bits = bytesPerSecond * BITS_PER_BYTE;

@@ -25,41 +25,41 @@ describe('capacityDrop', () => {
   const facts = { counted: [counted('bond0', TEN_GBIT), counted('eth0', -125000), counted('eth2', TEN_GBIT)] };
   const node = usage(10, ['bond0', 'eth2'], 2 * TEN_GBIT);
 
-  it('is the sum of the speeds that there were, and names the devices that lost theirs', () => {
+  it('sums the former speeds, and names the devices that became slower', () => {
     const peaks = samples({ bond0: { peak: 2 * TEN_GBIT } });
     expect(capacityDrop(node, facts, peaks)).toEqual({ fromBytesPerSecond: 3 * TEN_GBIT, devices: ['bond0'] });
   });
 
   it.each([
-    ['a slave that lost its link is in its bond already', { eth0: { peak: TEN_GBIT } }],
-    ['a speed that came back since they were asked for is no loss', { bond0: { peak: TEN_GBIT } }],
-    ['a device that is gone can not be compared', { eth7: { peak: TEN_GBIT } }],
-    ['no number is no peak', { bond0: { peak: NaN } }],
-  ])('is none: %s', (_why, peaks) => {
+    ['the device is not measured, such as a slave that lost its link', { eth0: { peak: TEN_GBIT } }],
+    ['the speed is back since the query', { bond0: { peak: TEN_GBIT } }],
+    ['the device is gone', { eth7: { peak: TEN_GBIT } }],
+    ['the peak is not a number', { bond0: { peak: NaN } }],
+  ])('reports no drop: %s', (_why, peaks) => {
     expect(capacityDrop(node, facts, samples(peaks))).toBeUndefined();
   });
 
-  it('is none of a node that is not measured', () => {
+  it('reports no drop of a node that is not measured', () => {
     const unknown: NodeUsage = { node: 'a', devices: [], timeSeconds: 0, reason: 'NoSeries' };
     expect(capacityDrop(unknown, undefined, samples({ bond0: { peak: 1 } }))).toBeUndefined();
   });
 });
 
-describe('a node whose capacity has fallen', () => {
+describe('a node whose capacity fell', () => {
   const drop = { fromBytesPerSecond: 2 * TEN_GBIT, devices: ['bond0'] };
   const node = { ...usage(80, ['bond0'], TEN_GBIT), drop };
 
-  it('says from what to what', () => {
+  it('is described with both capacities', () => {
     expect(describeDrop(node)).toBe('capacity fell from 20Gbit to 10Gbit (bond0)');
     expect(describeDrop(usage(80, ['bond0'], TEN_GBIT))).toBeUndefined();
   });
 
   it.each([
-    [60, true, '40 % of what it had'],
-    [39, false, 'it would be above in any case'],
-    [40, true, 'exactly the threshold is not above it'],
-    [80, false, 'it is not above'],
-  ])('is above %d % for that reason: %s (%s)', (maxPercent, expected) => {
+    [60, true, '40 % of the former capacity'],
+    [39, false, 'also above with the former capacity'],
+    [40, true, 'the threshold itself is not above the threshold'],
+    [80, false, 'not above'],
+  ])('is above %d % only because of the drop: %s (%s)', (maxPercent, expected) => {
     expect(isAboveForDrop(node, maxPercent)).toBe(expected);
   });
 });

@@ -4,11 +4,13 @@ import type { NodeSamples } from '../series/nodeSamples.ts';
 import type { CapacityDrop, NodeUsage } from './percent.ts';
 
 /**
- * Tells whether the capacity of a measured node has fallen. Devices that are gone or not measured any more don't count:
- * a slave that was taken out of its bond would be counted twice. Nor does a capacity that a person has annotated.
+ * Finds the measured devices of a node that are slower than within the last hour. Devices that are gone or no longer
+ * measured do not count: a slave that was removed from its bond would count twice. Do not call it for a node with a
+ * capacity annotation.
  *
- * @param facts what the exporter says now
- * @param peaks highest speeds of the last hour, of devices that were slower when Prometheus was asked
+ * @param facts the current speeds
+ * @param peaks highest speeds of the last hour, of the devices that were slower at the time of the query
+ * @returns undefined if no device is slower, or if the capacity or the peaks are unknown
  */
 export function capacityDrop(
   usage: NodeUsage,
@@ -27,14 +29,14 @@ export function capacityDrop(
   return { fromBytesPerSecond, devices: slower.map(({ name }) => name) };
 }
 
-/** In words, "capacity fell from 20Gbit to 10Gbit (bond0)"; undefined where it has not. */
+/** Describes the drop: "capacity fell from 20Gbit to 10Gbit (bond0)". Undefined if there is no drop. */
 export function describeDrop({ drop, capacityBytesPerSecond }: NodeUsage): string | undefined {
   if (drop === undefined || capacityBytesPerSecond === undefined) return undefined;
   const [from, to] = [drop.fromBytesPerSecond, capacityBytesPerSecond].map(formatCapacity) as [string, string];
   return `capacity fell from ${from} to ${to} (${drop.devices.join(', ')})`;
 }
 
-/** Whether the node would not be above `maxPercent` if it still had the capacity that it had. */
+/** True if only the drop pushes the node above `maxPercent`: with its former capacity it would not be above. */
 export function isAboveForDrop({ drop, percent, capacityBytesPerSecond }: NodeUsage, maxPercent: number): boolean {
   if (drop === undefined || percent === undefined || capacityBytesPerSecond === undefined) return false;
   return percent > maxPercent && (percent * capacityBytesPerSecond) / drop.fromBytesPerSecond <= maxPercent;

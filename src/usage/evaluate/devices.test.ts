@@ -20,18 +20,18 @@ describe('which devices count by name', () => {
     ...['lo', 'veth1a2b3c4d', 'cni0', 'docker0', 'br-9f3a1c', 'cali123', 'cilium_host', 'cilium_vxlan', 'lxc_health'],
     ...['flannel.1', 'kube-ipvs0', 'kube-bridge', 'virbr0', 'dummy0', 'ovs-system', 'wg0', 'tun0', 'tunl0', 'tap7'],
     ...['vxlan.calico', 'eth0.100', 'bond0.4094', 'eni1a2b', 'azv9c', 'gke12', 'ifb0', 'sit0', 'gre0', 'ip6tnl0'],
-  ])('%s does not', (name) => {
+  ])('%s does not count', (name) => {
     expect(choose({ eth0: nic(2), [name]: nic(3) }).counted).toEqual(['eth0']);
   });
 
   it.each([
     ...['eth0', 'ens5', 'enp3s0f1', 'eno1', 'em1', 'p1p1', 'ib0', 'wlan0', 'bond0', 'team0', 'enP1s2', 'enx00e04c'],
     ...['green0', 'sith', 'vlan', 'slow1', 'eth0.a', 'logical0'],
-  ])('%s does', (name) => {
+  ])('%s counts', (name) => {
     expect(choose({ [name]: nic(2) }).counted).toEqual([name]);
   });
 
-  it('takes a pattern in place of the default, against the whole name', () => {
+  it('matches a pattern that replaces the default against the whole name', () => {
     const chosen = choose({ eth0: nic(2), eth01: nic(3), cali1: nic(4) }, wholeName('eth0|nothing'));
     expect(chosen.counted).toEqual(['cali1', 'eth01']);
   });
@@ -40,7 +40,7 @@ describe('which devices count by name', () => {
     expect(choose({ lo: nic(1), eth0: nic(2), 'eth0.5': nic(3) }, wholeName('x')).counted).toEqual(['eth0']);
   });
 
-  it('leaves out a device without a byte counter: a speed alone says nothing', () => {
+  it('leaves out a device without a byte counter, even if it has a speed', () => {
     expect(choose({ eth0: nic(2), eth1: { speed: 1e9 } }).excluded).toEqual(new Map([['eth1', 'Absent']]));
   });
 });
@@ -56,7 +56,7 @@ describe('bonds', () => {
     expect(chosen.excluded.get('eth0')).toBe('Slave');
   });
 
-  it("counts Azure's synthetic device and not the virtual function beneath it", () => {
+  it("counts Azure's synthetic device and not the virtual function below it", () => {
     const synthetic = nic(2, { driver: 'hv_netvsc' });
     expect(choose({ eth0: synthetic, enP1s1: nic(3, { flags: SLAVE, driver: 'mlx5_core' }) }).counted).toEqual([
       'eth0',
@@ -66,7 +66,7 @@ describe('bonds', () => {
 
 describe('drivers', () => {
   it.each(['802.1Q VLAN Support', 'macvlan', 'ipvlan', 'bridge', 'vxlan', 'tun'])(
-    'leaves out a device of %s',
+    'leaves out a device with driver %s beside a physical one',
     (driver) => {
       expect(choose({ eth0: nic(2, { driver: 'e1000e' }), storage: nic(3, { driver }) }).excluded).toEqual(
         new Map([['storage', 'Driver']]),
@@ -75,15 +75,15 @@ describe('drivers', () => {
   );
 
   it.each(['veth', 'macvlan', 'bonding', 'team', 'virtio_net', 'ena', 'vmxnet3', 'iavf'])(
-    'counts a device of %s',
+    'counts the only device, with driver %s',
     (driver) => {
       expect(choose({ eth0: nic(2, { driver }) }).counted).toEqual(['eth0']);
     },
   );
 });
 
-describe('children without a driver that is known', () => {
-  it('leaves out a VLAN or macvlan under a free name: it repeats its parent', () => {
+describe('children without a known driver', () => {
+  it('leaves out a VLAN or macvlan with an arbitrary name: it repeats its parent', () => {
     const chosen = choose({ eth0: nic(2), storage: nic(5, { ifaceLink: 2 }) });
     expect(chosen.counted).toEqual(['eth0']);
     expect(chosen.excluded.get('storage')).toBe('Child');
@@ -98,11 +98,11 @@ describe('children without a driver that is known', () => {
     expect(choose({ eth0: nic(2, { ifaceLink: 17 }) }).counted).toEqual(['eth0']);
   });
 
-  it('counts it even where a pod interface happens to have that index', () => {
+  it('counts it even if a pod interface has that index by chance', () => {
     expect(choose({ eth0: nic(2, { ifaceLink: 17 }), cali1: nic(17) }).counted).toEqual(['eth0']);
   });
 
-  it('counts two uplinks of a container whose links happen to be one another', () => {
+  it("counts two uplinks of a container, even if each link is the other's index by chance", () => {
     expect(choose({ eth0: nic(2, { ifaceLink: 3 }), eth1: nic(3, { ifaceLink: 2 }) }).counted).toEqual([
       'eth0',
       'eth1',
@@ -112,7 +112,7 @@ describe('children without a driver that is known', () => {
   it.each([
     ['by its driver', { ifaceLink: 3, driver: 'veth' }],
     ['by its link, to another namespace', { ifaceLink: 17, driver: undefined }],
-  ])('does not count a veth, known %s, beside a physical device', (_how, facts) => {
+  ])('does not count a veth, identified %s, beside a physical device', (_how, facts) => {
     const devices = { pod1: nic(2, facts), eth1: nic(3, { driver: facts.driver && 'e1000e' }) };
     expect(choose(devices).counted).toEqual(['eth1']);
   });
@@ -125,7 +125,7 @@ describe('children without a driver that is known', () => {
   });
 
   it.each([
-    [0x1091, 'a tunnel from point to point, such as WireGuard or tun'],
+    [0x1091, 'a point-to-point tunnel, such as WireGuard or tun'],
     [0x10c3, 'a device without ARP, such as dummy or ifb'],
   ])('leaves out a device with flags %i: %s', (flags) => {
     expect(choose({ eth0: nic(2), mesh: nic(3, { flags }) }).excluded).toEqual(new Map([['mesh', 'Tunnel']]));
@@ -133,7 +133,7 @@ describe('children without a driver that is known', () => {
 });
 
 describe('the only uplink of a node', () => {
-  it('counts though its name is that of a veth', () => {
+  it('counts even if it has the name of a veth', () => {
     expect(choose({ lo: nic(1), veth0: nic(2, { ifaceLink: 9 }), cni0: nic(3) })).toEqual({
       counted: ['veth0'],
       excluded: new Map([
@@ -144,38 +144,38 @@ describe('the only uplink of a node', () => {
     });
   });
 
-  it('is ambiguous among several', () => {
+  it('is ambiguous if there are several veths', () => {
     const chosen = choose({ vethb: nic(2), vetha: nic(3) });
     expect(chosen.counted).toEqual([]);
     expect(chosen.ambiguousUplinks).toEqual(['vetha', 'vethb']);
   });
 
-  it('is not looked for where another device counts', () => {
+  it('is not searched if another device counts', () => {
     expect(choose({ eth0: nic(2), vetha: nic(3) }).counted).toEqual(['eth0']);
   });
 
-  it('is a macvlan before a veth, whatever the name', () => {
+  it('is a macvlan rather than a veth, whatever its name', () => {
     expect(choose({ veth1: nic(2), macvlan0: nic(3) }).counted).toEqual(['macvlan0']);
     const drivers = { pod1: nic(2, { ifaceLink: 7, driver: 'veth' }), up: nic(3, { ifaceLink: 2, driver: 'macvlan' }) };
     expect(choose(drivers).counted).toEqual(['up']);
   });
 
-  it('is the device named as uplinks are among veths under free names', () => {
+  it('is the device with the name of an uplink among veths with arbitrary names', () => {
     const devices = { eth0: nic(2, { ifaceLink: 17 }), pod1: nic(3, { ifaceLink: 2 }), pod2: nic(4, { ifaceLink: 2 }) };
     expect(choose(devices).counted).toEqual(['eth0']);
   });
 
-  it('is not the macvlan on such a device', () => {
+  it('is not a macvlan on top of such a device', () => {
     const eth0 = nic(2, { ifaceLink: 17, driver: 'veth' });
     expect(choose({ eth0, eth1: nic(3, { ifaceLink: 2, driver: 'macvlan' }) }).counted).toEqual(['eth0']);
   });
 
-  it('is a team or an InfiniBand device where its ports, or Ethernet, are not to be seen', () => {
+  it('is a team without visible ports, or an InfiniBand device without Ethernet', () => {
     expect(choose({ team0: nic(2), ib0: nic(3) }).counted).toEqual(['team0']);
     expect(choose({ ib0: nic(3) }).counted).toEqual(['ib0']);
   });
 
-  it('is no veth without a byte counter, and never lo', () => {
+  it('is never a veth without a byte counter, and never lo', () => {
     expect(choose({ lo: nic(1), vetha: { speed: 1 } }).counted).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ import {
 
 export { DEFAULT_EXCLUDED_DEVICES, MACVLAN_NAME, VETH_NAME, VIRTUAL_DRIVERS, VLAN_NAME } from './deviceKinds.ts';
 
-/** Why a device is not measured. `Absent`: its byte counter is not there. */
+/** Why a device is not measured; see the table of `chooseDevices`. */
 export type Exclusion =
   | 'Loopback'
   | 'Name'
@@ -34,25 +34,25 @@ export interface DeviceChoice {
   /** Sorted names. */
   counted: readonly string[];
   excluded: ReadonlyMap<string, Exclusion>;
-  /** Nothing counts but these: veths or macvlans of which any may be the uplink. Empty in every other case. */
+  /** Veths or macvlans of which any can be the uplink. If it is not empty, no device counts. */
   ambiguousUplinks: readonly string[];
 }
 
-/** What most nodes have, once for all of them. */
+/** Most nodes share these empty values, which saves memory. */
 const NOTHING: ReadonlyMap<string, Exclusion> = new Map();
 const NONE: readonly string[] = [];
 const VLAN = new RegExp(`^(?:${VLAN_NAME})$`);
 const VETH = new RegExp(`^(?:${VETH_NAME})$`);
 const MACVLAN = new RegExp(`^(?:${MACVLAN_NAME})$`);
 
-/** Matches what a PromQL matcher with the same text matches: the whole name. Throws SyntaxError. */
+/** Matches the whole name, like a PromQL matcher with the same text. Throws SyntaxError for an invalid pattern. */
 export function wholeName(pattern: string): RegExp {
   return new RegExp(`^(?:${pattern})$`);
 }
 
 /**
- * Decides which devices of one node count. Each device has one rank, by the first row that holds. The devices of the
- * best rank that there is on the node count; those of every other rank do not.
+ * Decides which devices of one node count. The first row that applies gives a device its rank. Only the devices of the
+ * best rank on the node count. Rank 1 is the best.
  *
  * | Rank     | Excluded as  | Device |
  * |----------|--------------|--------|
@@ -66,14 +66,20 @@ export function wholeName(pattern: string): RegExp {
  * | uplink   | Driver/Child | driver veth or netkit; without a driver, iface_link is not its own index |
  * | never    | Tunnel       | no driver, and the flags of a tunnel: IFF_POINTOPOINT or IFF_NOARP |
  * | never    | Function     | SR-IOV: a virtual function beside its physical function |
- * | 2        | Team         | a team: its ports do not show that they are, so these count in its place |
+ * | 2        | Team         | a team: no metric identifies its ports, so the ports count instead |
  * | 3        | InfiniBand   | IP over InfiniBand, beside Ethernet |
- * | 1        |              | all others: Ethernet, bonds, Wi-Fi, USB, and what a cloud provider offers as one of these |
+ * | 1        |              | all others: Ethernet, bonds, Wi-Fi, USB, and the NICs of cloud providers |
  *
- * Rank `uplink` is the last. Its devices are the interfaces of pods, and what else lies on a NIC; on a node that is a
- * container itself, its uplink is one of them. Of several, those that are named as uplinks are (eth0) count, else a
- * macvlan that is the only one, else a veth that is the only one; else they are ambiguous. Where there is none of that
- * rank (*), those that were excluded by the name of a macvlan or veth are looked at in the same way.
+ * Rank `uplink` comes last. Its devices are pod interfaces and other devices on top of a NIC. On a node that is a
+ * container, one of them is the uplink. Among several devices of this rank:
+ *
+ * 1. The devices with the usual name of an uplink (eth0) count.
+ * 2. Otherwise the macvlan counts if it is the only one.
+ * 3. Otherwise, if there is no macvlan, the device counts if it is the only one.
+ * 4. Otherwise they are ambiguous, and no device counts.
+ *
+ * If no device has any rank, the same rules apply to the devices with the usual name of a macvlan, or without one to
+ * those with the usual name of a veth, even if `exclude` matches them (*).
  */
 export function chooseDevices(devices: ReadonlyMap<string, DeviceFacts>, exclude: RegExp): DeviceChoice {
   const excluded = new Map<string, Exclusion>();
@@ -129,7 +135,7 @@ function rankOf(name: string, facts: DeviceFacts, why: Exclusion | undefined): R
   return RANK_OF.get(why);
 }
 
-/** The macvlans that have such a name, else the veths. */
+/** Devices with the usual name of a macvlan; if there are none, those with the usual name of a veth. */
 function byName(devices: ReadonlyMap<string, DeviceFacts>): string[] {
   const named = (pattern: RegExp): string[] =>
     [...devices].filter(([name, { total }]) => pattern.test(name) && total !== undefined).map(([name]) => name);
@@ -156,7 +162,10 @@ function macvlansFirst(names: readonly string[], devices: ReadonlyMap<string, De
   return macvlans.length > 0 ? macvlans : names;
 }
 
-/** Without a macvlan on another of them. iface_link of a veth is an index in another namespace and says nothing here. */
+/**
+ * Leaves out a macvlan on top of another device of the list. Ignores iface_link of a veth: it is an index in another
+ * namespace.
+ */
 function withoutChildren(names: readonly string[], devices: ReadonlyMap<string, DeviceFacts>): string[] {
   const ids = new Set(names.map((name) => devices.get(name)?.ifaceId));
   return names.filter((name) => {

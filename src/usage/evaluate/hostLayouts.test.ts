@@ -19,7 +19,7 @@ const WAYS: readonly Way[] = [
 ];
 const CASES = LAYOUTS.flatMap((layout) => WAYS.map((way) => ({ ...layout, ...way })));
 
-/** The series of a layout. lo is index 1, the others follow. */
+/** The series of a layout. lo has index 1, the other devices follow. */
 function devicesOf({ devices }: HostLayout, withDrivers: boolean): FakeDevice[] {
   const lo: LayoutDevice = { name: 'lo', driver: '', load: 50, flags: 0x9 };
   const names = ['lo', ...devices.map(({ name }) => name)];
@@ -42,7 +42,7 @@ function devicesOf({ devices }: HostLayout, withDrivers: boolean): FakeDevice[] 
 }
 
 describe('a node whose uplink is 95 % full', () => {
-  it.each(CASES)('is measured so: $name, drivers $drivers, annotation $annotation', async (layout) => {
+  it.each(CASES)('is measured correctly: $name, drivers $drivers, annotation $annotation', async (layout) => {
     const scene = new PassScene();
     scene.prometheus.devices = devicesOf(layout, layout.drivers);
     const { nodes } = await scene.next({ a: layout.annotation ? { capacity: layout.capacity } : {} });
@@ -59,7 +59,7 @@ describe('a node whose uplink is 95 % full', () => {
     expect(usage?.percent).toBeLessThanOrEqual(100);
   });
 
-  it('is looked at in many layouts, each under a name of its own', () => {
+  it('is tested with many layouts, each with a unique name', () => {
     expect(new Set(LAYOUTS.map(({ name }) => name)).size).toBe(LAYOUTS.length);
     expect(LAYOUTS.length).toBeGreaterThanOrEqual(25);
   });

@@ -16,7 +16,7 @@ function samples(devices: Record<string, Partial<DeviceSamples>>, instances = ['
   return node;
 }
 
-describe('facts of nodes', () => {
+describe('FactsCondenser', () => {
   const device = fc.record({
     total: fc.constantFrom(undefined, 7, -1, NaN),
     speed: fc.constantFrom(undefined, 125, NaN),
@@ -24,7 +24,7 @@ describe('facts of nodes', () => {
   });
   const devices = fc.dictionary(fc.constantFrom('eth0', 'eth1', 'veth1', 'veth2', 'lo'), device);
 
-  it('are the same whatever nodes there were before', () => {
+  it('gives the same facts regardless of earlier nodes', () => {
     fc.assert(
       fc.property(fc.array(devices, { maxLength: 8 }), (nodes) => {
         const condenser = new FactsCondenser(EXCLUDE);
@@ -36,7 +36,7 @@ describe('facts of nodes', () => {
     );
   });
 
-  it('have what is the same for a kind of nodes once', () => {
+  it('shares one object between nodes with equal devices', () => {
     const condenser = new FactsCondenser(EXCLUDE);
     const [one, other, slower] = [125, 125, 12.5].map((speed, n) =>
       condenser.condense(samples({ eth0: { total: n, speed } }, [`${n}:9100`])),
@@ -49,7 +49,7 @@ describe('facts of nodes', () => {
     ]);
   });
 
-  it('tell all instances where there is more than one', () => {
+  it('keeps all instances if there is more than one', () => {
     const { soleInstance, instances } = new FactsCondenser(EXCLUDE).condense(samples({}, ['a:9100', 'a:9200']));
     expect([soleInstance, instances]).toEqual([undefined, new Set(['a:9100', 'a:9200'])]);
   });

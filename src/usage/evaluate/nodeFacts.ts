@@ -2,37 +2,37 @@ import { Interner } from '../../runtime/process/interner.ts';
 import { chooseDevices, type DeviceChoice } from './devices.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 
-/** A device that counts, but for its rate. */
+/** A device that counts, without its rate. */
 export interface CountedDevice {
   readonly name: string;
-  /** Bytes per second; NaN where the sample is no number, undefined where there is none. */
+  /** Bytes per second. NaN if the sample is not a number, undefined if there is no sample. */
   readonly speed: number | undefined;
-  /** What is wrong with its counter, in words. */
+  /** Message about an invalid counter. */
   readonly invalid: string | undefined;
 }
 
-/** The devices of a node. Nodes of one kind have one of these together. */
+/** The devices of a node. Nodes with equal devices share one object. */
 export interface NodeDevices extends Pick<DeviceChoice, 'excluded' | 'ambiguousUplinks'> {
   /** Sorted by name. */
   readonly counted: readonly CountedDevice[];
   /** Their names. */
   readonly names: readonly string[];
-  /** Set where the exporter reports the driver of none of its devices: only names, links and flags show virtual ones. */
+  /** Set if the exporter reports no driver at all: then only names, links and flags identify virtual devices. */
   readonly lacksDrivers: true | undefined;
 }
 
-/** What facts say of one node. */
+/** The facts of one node: everything but the rates. */
 export interface NodeFacts extends Pick<NodeSamples, 'soleInstance' | 'duplicate'> {
   readonly devices: NodeDevices;
   /** Sum of the counters of the devices that count. */
   readonly transmitBytesTotal: number;
-  /** Where there is no sole one. */
+  /** Set only if `soleInstance` is undefined. */
   readonly instances: ReadonlySet<string> | undefined;
 }
 
 /**
- * Condenses samples into what is looked at in each pass: those of large clusters serve several. There are as many as
- * nodes, and mostly few kinds of nodes.
+ * Reduces the samples of a node to what a pass needs. Large clusters keep the result for several passes. Equal devices
+ * are stored once, because most clusters have few kinds of nodes.
  */
 export class FactsCondenser {
   readonly #exclude: RegExp;
@@ -52,7 +52,7 @@ export class FactsCondenser {
   }
 }
 
-/** JSON has no NaN, but shows where one stands: `null`, which no other speed is. It shows nothing of a map. */
+/** JSON writes NaN as `null`, which is unambiguous here. It omits the entries of a map, so append them. */
 function textOfKind(devices: NodeDevices): string {
   return JSON.stringify([devices, ...devices.excluded]);
 }
@@ -67,7 +67,10 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
   return { counted, names, excluded, ambiguousUplinks, lacksDrivers };
 }
 
-/** In words, what is wrong with a counter below 0, or its rate, which takes resets into account. */
+/**
+ * Message about a value below 0, otherwise undefined. Neither a counter nor its rate can be negative: rate() handles
+ * counter resets.
+ */
 export function negative(what: string, device: string, value: number | undefined): string | undefined {
   return value !== undefined && value < 0 ? `${what} of ${device} is ${value}` : undefined;
 }

@@ -35,7 +35,7 @@ function series(device: Device, name: string | undefined, value: string) {
   };
 }
 
-/** What the operator concludes from answers that say this. */
+/** The usage of a node with these devices. */
 function usageOf(devices: readonly Device[], capacity?: string): NodeUsage {
   const facts = new SeriesDecoder(RESOLVER);
   const rates = new SeriesDecoder(RESOLVER, 'rate');
@@ -54,7 +54,7 @@ function usageOf(devices: readonly Device[], capacity?: string): NodeUsage {
 const ETH0: Device = { name: 'eth0', rate: '125000000', total: '5000000001', speed: '1250000000' };
 
 describe('nodeUsage', () => {
-  it('is 100 times the rate by the speed', () => {
+  it('is 100 times the rate divided by the speed', () => {
     expect(usageOf([ETH0])).toEqual({
       node: 'a',
       percent: 10,
@@ -68,7 +68,7 @@ describe('nodeUsage', () => {
     });
   });
 
-  it('sums devices before it divides: a full slow device does not hide behind an idle fast one, nor the reverse', () => {
+  it('divides the sum of the rates by the sum of the speeds', () => {
     const eth1 = { name: 'eth1', rate: '125000000', total: '1', speed: '125000000' };
     expect(usageOf([ETH0, eth1])).toMatchObject({ percent: 25e9 / 1.375e9, devices: ['eth0', 'eth1'] });
   });
@@ -81,21 +81,21 @@ describe('nodeUsage', () => {
     ['fast', 'garbage'],
     [undefined, 'no speed file, as on AWS'],
   ])('does not measure a device with the speed %s: %s', (speed) => {
-    // Before and behind the one that is measured.
+    // One sorts before and one after the measured device.
     const others = ['eno1', 'eth1'].map((name) => ({ name, rate: '777', total: '9', ...(speed && { speed }) }));
     const usage = usageOf([ETH0, ...others]);
     expect(usage).toMatchObject({ percent: 10, devices: ['eth0'], transmitBytesPerSecond: 125e6 });
     expect(usage.transmitBytesTotal).toBe(5_000_000_019);
   });
 
-  it('leaves a device out that has no rate yet: an idle one would halve the percent', () => {
+  it('leaves out a device without a rate: counting its speed would halve the percent', () => {
     expect(usageOf([ETH0, { name: 'eth1', total: '1', speed: '1250000000' }])).toMatchObject({
       percent: 10,
       devices: ['eth0'],
     });
   });
 
-  it('divides by the annotation where there is one, and counts all devices then', () => {
+  it('divides by the annotation if there is one, and then counts all devices', () => {
     const unknownSpeed = { name: 'eth1', rate: '125000000', total: '1' };
     expect(usageOf([ETH0, unknownSpeed], '4Gbit')).toMatchObject({
       percent: 50,
@@ -106,23 +106,23 @@ describe('nodeUsage', () => {
   });
 
   const noPercent: [reason: string, why: string, devices: Device[], capacity?: string][] = [
-    ['NoSeries', 'nothing at all', []],
+    ['NoSeries', 'no device', []],
     ['NoSeries', 'only devices that do not count', [{ ...ETH0, name: 'cni0' }]],
     ['StaleSamples', 'a counter without a rate', [{ name: 'eth0', total: '1', speed: '1' }]],
     ['StaleSamples', 'a rate whose target is gone', [{ name: 'eth0', rate: '5' }]],
-    ['StaleSamples', 'one of two rates is missing for the whole', [ETH0, { name: 'eth1', total: '1' }], '1Gbit'],
+    ['StaleSamples', 'an annotation, and one of two rates is missing', [ETH0, { name: 'eth1', total: '1' }], '1Gbit'],
     ['NoCapacity', 'no speed at all', [{ name: 'eth0', rate: '5', total: '5' }]],
-    ['NoCapacity', 'all are down', [{ ...ETH0, speed: '-125000' }]],
-    ['InvalidCapacity', 'an annotation that says nothing, though there are speeds', [ETH0], 'lots'],
+    ['NoCapacity', 'all devices are down', [{ ...ETH0, speed: '-125000' }]],
+    ['InvalidCapacity', 'an annotation that cannot be parsed, although there are speeds', [ETH0], 'lots'],
     ['InvalidSample', 'a rate below 0', [{ ...ETH0, rate: '-1' }]],
-    ['InvalidSample', 'a rate that is no number', [{ ...ETH0, rate: 'NaN' }]],
-    ['InvalidSample', 'an endless rate', [{ ...ETH0, rate: '+Inf' }]],
-    ['InvalidSample', 'a rate that is no number of a counter that is none either', [{ name: 'eth0', rate: 'NaN' }]],
-    ['InvalidSample', 'such a device beside a sound one', [ETH0, { name: 'eth1', rate: 'NaN', speed: '1' }]],
-    ['InvalidSample', 'a counter that is no number', [{ ...ETH0, total: 'NaN' }]],
+    ['InvalidSample', 'a rate that is not a number', [{ ...ETH0, rate: 'NaN' }]],
+    ['InvalidSample', 'an infinite rate', [{ ...ETH0, rate: '+Inf' }]],
+    ['InvalidSample', 'a rate that is not a number, without a counter', [{ name: 'eth0', rate: 'NaN' }]],
+    ['InvalidSample', 'such a device and a valid one', [ETH0, { name: 'eth1', rate: 'NaN', speed: '1' }]],
+    ['InvalidSample', 'a counter that is not a number', [{ ...ETH0, total: 'NaN' }]],
     ['InvalidSample', 'a counter below 0', [{ ...ETH0, total: '-2' }]],
-    ['InvalidSample', 'flags that are no number', [{ ...ETH0, flags: 'NaN' }]],
-    ['InvalidSample', 'a quotient beyond all numbers', [{ ...ETH0, rate: '1e300', speed: '1e-300' }]],
+    ['InvalidSample', 'flags that are not a number', [{ ...ETH0, flags: 'NaN' }]],
+    ['InvalidSample', 'a quotient that overflows', [{ ...ETH0, rate: '1e300', speed: '1e-300' }]],
     ['AmbiguousSeries', 'two exporters', [ETH0, { ...ETH0, name: 'eth1', instance: 'a:9796' }]],
     ['AmbiguousSeries', 'one device twice', [ETH0, ETH0]],
     [
@@ -141,18 +141,18 @@ describe('nodeUsage', () => {
     expect(usage.message).toMatch(/\w{3}/);
   });
 
-  it('is not disturbed by what devices that do not count say', () => {
+  it('ignores invalid samples of devices that do not count', () => {
     expect(usageOf([ETH0, { name: 'cni0', rate: 'NaN', total: '-1' }])).toMatchObject({ percent: 10 });
   });
 
-  it('names what a person has to look at', () => {
+  it('names the value or device at fault in the message', () => {
     expect(usageOf([ETH0], 'lots').message).toContain('"lots"');
     expect(usageOf([{ ...ETH0, speed: '-125000' }]).message).toContain('eth0: speed -125000');
     expect(usageOf([{ ...ETH0, rate: 'NaN' }]).message).toBe('rate of eth0 is "NaN"');
     expect(usageOf([ETH0, { ...ETH0, instance: 'a:9796' }]).message).toContain('"a:9100", "a:9796"');
   });
 
-  it('still tells the traffic of a node whose capacity is not known', () => {
+  it('still reports the traffic of a node with unknown capacity', () => {
     const usage = usageOf([{ name: 'eth0', rate: '5', total: '7' }]);
     expect(usage).toMatchObject({ reason: 'NoCapacity', transmitBytesTotal: 7, transmitBytesPerSecond: 5 });
   });
@@ -172,8 +172,8 @@ const device: fc.Arbitrary<Device> = fc.record(
 const devices = fc.uniqueArray(device, { selector: ({ name }) => name, maxLength: 6 });
 const capacity = fc.option(fc.constantFrom('1Gbit', '25Gbit', 'x'), { nil: undefined });
 
-describe('nodeUsage, whatever the series', () => {
-  it('gives a percent exactly when it is Measured, and then a finite one of at least 0', () => {
+describe('nodeUsage, for any series', () => {
+  it('gives a finite percent of at least 0 if the reason is Measured, otherwise none', () => {
     fc.assert(
       fc.property(devices, capacity, (all, annotation) => {
         const { percent, reason, message } = usageOf(all, annotation);
@@ -184,7 +184,7 @@ describe('nodeUsage, whatever the series', () => {
     );
   });
 
-  it('never makes a number from missing data: each measured device has a rate, and a speed unless the annotation speaks', () => {
+  it('never replaces missing data: a measured device has a rate, and a speed unless there is an annotation', () => {
     fc.assert(
       fc.property(devices, capacity, (all, annotation) => {
         for (const name of usageOf(all, annotation).devices) {
@@ -210,7 +210,7 @@ describe('nodeUsage, whatever the series', () => {
     );
   });
 
-  it('never counts a slave beside its bond', () => {
+  it('never counts a slave in addition to its bond', () => {
     const slaves = fc.uniqueArray(fc.constantFrom('eth0', 'eth1', 'eth2', 'eth3'), { minLength: 1 });
     fc.assert(
       fc.property(slaves, fc.integer({ min: 0, max: 1e9 }), (beneath, rate) => {
@@ -228,7 +228,7 @@ describe('nodeUsage, whatever the series', () => {
     );
   });
 
-  it('is the sum of counters, as an integer', () => {
+  it('gives the sum of the counters as an integer', () => {
     fc.assert(
       fc.property(devices, (all) => {
         const { transmitBytesTotal } = usageOf(all);
@@ -240,19 +240,19 @@ describe('nodeUsage, whatever the series', () => {
 
 describe('formatPercent', () => {
   it.each([
-    [1.06976e-4, '1.06976e-04', 'the form of the objects that exist'],
-    [0, '0e+00', 'nothing'],
+    [1.06976e-4, '1.06976e-04', 'the form of existing objects'],
+    [0, '0e+00', 'zero'],
     [5, '5e+00', 'an integer'],
-    [10, '1e+01', 'no zeros at the end'],
-    [99.5, '9.95e+01', 'two digits of exponent'],
-    [1e100, '1e+100', 'three where they are needed'],
-    [1e-10, '1e-10', 'two that are there'],
-    [0.1 + 0.2, '3.0000000000000004e-01', 'the shortest digits that read back as the same number'],
+    [10, '1e+01', 'no trailing zeros'],
+    [99.5, '9.95e+01', 'an exponent of two digits'],
+    [1e100, '1e+100', 'an exponent of three digits'],
+    [1e-10, '1e-10', 'a negative exponent'],
+    [0.1 + 0.2, '3.0000000000000004e-01', 'the shortest digits that parse to the same number'],
   ])('%d is %s: %s', (percent, text) => {
     expect(formatPercent(percent)).toBe(text);
   });
 
-  it('reads back as the same number', () => {
+  it('gives a text that parses to the same number', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true, min: 0 }), (percent) => {
         const text = formatPercent(percent);

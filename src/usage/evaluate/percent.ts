@@ -3,9 +3,9 @@ import { negative, type CountedDevice, type NodeDevices, type NodeFacts } from '
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import type { UsageReason } from './usageReason.ts';
 
-/** That a node's devices could carry more within the last hour than they can now: a bond lost a slave, a NIC its speed. */
+/** A node's devices had more capacity within the last hour than now, for example because a bond lost a slave. */
 export interface CapacityDrop {
-  /** Bytes per second: the sum of the measured devices, each at its highest speed of the last hour. */
+  /** Bytes per second: sum over the measured devices of their highest speed of the last hour. */
   fromBytesPerSecond: number;
   /** The devices that are slower now, sorted. */
   devices: readonly string[];
@@ -14,31 +14,31 @@ export interface CapacityDrop {
 /** How much of a node's network is in use. */
 export interface NodeUsage {
   node: string;
-  /** At least 0; absent unless the reason is Measured. A burst may go beyond 100. */
+  /** At least 0. A burst can exceed 100. Absent unless the reason is Measured. */
   percent?: number;
   /** Sum of the counters of the devices that count; an integer. */
   transmitBytesTotal?: number;
   transmitBytesPerSecond?: number;
   capacityBytesPerSecond?: number;
-  /** The devices whose traffic is in the sums, sorted. */
+  /** The devices that the sums include, sorted. */
   devices: readonly string[];
-  /** The server's time of evaluation, seconds since 1970. */
+  /** Evaluation time of the Prometheus server, seconds since 1970. */
   timeSeconds: number;
   reason: UsageReason;
-  /** What it could carry before; absent unless its devices have become slower within the last hour. */
+  /** Absent unless devices became slower within the last hour. */
   drop?: CapacityDrop;
-  /** What is wrong, for a person. Absent when Measured. */
+  /** Explains the reason to the user. Absent if the reason is Measured. */
   message?: string;
-  /** Set when Measured without the driver of any device. */
+  /** Set if the reason is Measured and no device reports its driver. */
   lacksDrivers?: true | undefined;
 }
 
-/** All that is known of one node in one pass. */
+/** The input for one node in one pass. */
 export interface NodeInput {
   node: string;
   facts: NodeFacts | undefined;
   rates: NodeSamples | undefined;
-  /** The annotation, as it was written: stands in for the sum of speeds. */
+  /** Value of the capacity annotation, not parsed. Replaces the sum of speeds. */
   capacity: string | undefined;
   timeSeconds: number;
 }
@@ -52,9 +52,9 @@ interface Problem {
   reason: Exclude<UsageReason, 'Measured'>;
   message: string;
 }
-/** Sums over the devices of a node that count and have a rate, and over those of them whose speed is known. */
+/** Sums over the devices that count and have a rate. "KnownSpeed" and `speed`: only those with a usable speed. */
 interface Sums {
-  /** How many. */
+  /** Number of devices. */
   devices: number;
   devicesOfKnownSpeed: number;
   /** Bytes per second. */
@@ -65,8 +65,8 @@ interface Sums {
 
 /**
  * percent = 100 × sum of the rates of the measured devices / sum of their speeds. A device without a usable speed is
- * not measured; a capacity annotation replaces the denominator, and then every device that counts is measured. Never
- * a number for lack of data.
+ * not measured. A capacity annotation replaces the denominator; then every device that counts is measured. Missing data
+ * gives a reason and no percent.
  */
 export function nodeUsage(input: NodeInput): NodeUsage {
   const { facts, rates } = input;
@@ -81,7 +81,7 @@ export function nodeUsage(input: NodeInput): NodeUsage {
 function gone(rates: NodeSamples | undefined): Problem {
   const [invalid] = [...(rates?.invalid.values() ?? [])].sort();
   if (invalid !== undefined) return { reason: 'InvalidSample', message: invalid };
-  const message = 'its last scrape failed or is the first: there is a rate, but no counter and no speed';
+  const message = 'the last scrape failed, or there was only one scrape: there is a rate, but no counter and no speed';
   return { reason: 'StaleSamples', message };
 }
 
@@ -124,7 +124,7 @@ function checkDevices(found: Found): Problem | undefined {
   return { reason: 'NoSeries', message: `none of its devices counts: ${names.join(', ')}` };
 }
 
-/** The first rate that is no number, in words, of a device that counts or would if its counter were a number. */
+/** Message about the first rate that is not a number, of a device that counts or is excluded as Absent only. */
 function invalidRate({ facts, rates }: Found): string | undefined {
   if (rates === undefined || rates.invalid.size === 0) return undefined;
   const telling = [...rates.invalid.keys()].sort().find((name) => isOfDevice(name, facts.devices));
@@ -136,7 +136,7 @@ function isOfDevice(name: string, { excluded }: NodeDevices): boolean {
   return why === undefined || why === 'Absent';
 }
 
-/** The first sample of a device that counts which can't be, in words. */
+/** Message about the first invalid counter or negative rate of a device that counts. */
 function invalidCounterOrRate({ facts, rates }: Found): string | undefined {
   for (const { name, invalid } of facts.devices.counted) {
     const problem = invalid ?? negative('rate', name, rates?.devices.get(name)?.rate);
@@ -155,7 +155,7 @@ function measure(input: NodeInput, found: Found): NodeUsage {
     : ofCapacity(input, input.capacity, found, sums, transmitBytesTotal);
 }
 
-/** Looks at each device once: there are three on each of many nodes, at every pass. */
+/** Uses one loop for all sums: it runs for every device of every node in each pass. */
 function sumUp({ facts, rates }: Found): Sums {
   const sums = { devices: 0, rate: 0, devicesOfKnownSpeed: 0, rateOfKnownSpeed: 0, speed: 0 };
   for (const { name, speed } of facts.devices.counted) {
@@ -178,7 +178,7 @@ function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal
   }
   const { counted, names } = found.facts.devices;
   const isMeasured = (each: CountedDevice): boolean => isUsable(each.speed) && hasRate(found, each.name);
-  // Mostly all that count: then one list serves pass after pass.
+  // If all devices are measured, as on most nodes, reuse the list of names instead of allocating one per pass.
   const measuredNames = devices === names.length ? names : counted.filter(isMeasured).map(({ name }) => name);
   return measured(input, found, measuredNames, { rate, capacity: speed, total: transmitBytesTotal });
 }
@@ -189,7 +189,7 @@ function ofCapacity(input: NodeInput, text: string, found: Found, sums: Sums, tr
     const message = `the capacity annotation ${capacity.problem}`;
     return unknown(input, { reason: 'InvalidCapacity', message }, { transmitBytesTotal });
   }
-  // The whole node's capacity needs the whole node's traffic: without one device's rate it would seem less than it is.
+  // The annotation is the capacity of the whole node: without the rate of one device, the percent would be too low.
   const { names } = found.facts.devices;
   const unrated = names.filter((name) => !hasRate(found, name));
   if (unrated.length > 0) return unknown(input, noRate(unrated), { transmitBytesTotal });
@@ -209,7 +209,7 @@ function measured(
 ): NodeUsage {
   const percent = (100 * rate) / capacity;
   if (!Number.isFinite(percent))
-    return unknown(input, { reason: 'InvalidSample', message: `${rate} B/s of ${capacity}` });
+    return unknown(input, { reason: 'InvalidSample', message: `rate ${rate} B/s, capacity ${capacity} B/s` });
   return {
     node: input.node,
     percent,
@@ -227,29 +227,29 @@ function unknown(input: NodeInput, problem: Problem, numbers: Numbers = {}): Nod
   return { node: input.node, ...numbers, devices: [], timeSeconds: input.timeSeconds, ...problem };
 }
 
-/** A NIC that is down reads -125000, some virtual ones 0. */
+/** A NIC that is down reports -125000, some virtual devices report 0. */
 function isUsable(speed: number | undefined): speed is number {
   return speed !== undefined && Number.isFinite(speed) && speed > 0;
 }
 
 function noRate(names: readonly string[]): Problem {
-  const message = `fewer than two samples in the window for ${names.join(', ')}: not scraped lately, or new`;
+  const message = `fewer than two samples in the rate window for ${names.join(', ')}: new, or not scraped recently`;
   return { reason: 'StaleSamples', message };
 }
 
 function noSpeed({ counted }: NodeDevices): Problem {
   const speeds = counted.map(({ name, speed }) => `${name}: ${speed === undefined ? 'no speed' : `speed ${speed}`}`);
-  const message = `no known capacity (${speeds.join(', ')}); the capacity annotation of the node can give it`;
+  const message = `the capacity is unknown (${speeds.join(', ')}); set the capacity annotation of the node`;
   return { reason: 'NoCapacity', message };
 }
 
 /**
- * A percent as status carries it: like Go's strconv.FormatFloat(x, 'e', -1, 64), "1.06976e-04". Shortest digits that
- * read back as the same number, at least two digits of exponent.
+ * Formats a percent for the status, like Go's strconv.FormatFloat(x, 'e', -1, 64): "1.06976e-04". Uses the shortest
+ * digits that parse to the same number, and at least two digits of exponent.
  *
  * @param percent a finite number
  */
 export function formatPercent(percent: number): string {
-  // toExponential() without digits gives as many as are needed, and a shorter exponent than Go's.
+  // toExponential() gives the shortest digits, but may write an exponent of one digit.
   return percent.toExponential().replace(/([+-])(\d)$/, '$10$2');
 }

@@ -1,40 +1,43 @@
 import type { NodeUsage } from './percent.ts';
 
-/** What one pass found. A snapshot does not change once it is published. */
+/** The result of one pass. A snapshot does not change after it is published. */
 export interface Snapshot {
-  /** Counts from 1, one a tick. */
+  /** Number of the pass, from 1. */
   pass: number;
-  /** Start of the pass by our own clock, milliseconds since 1970. */
+  /** Start of the pass by the operator's clock, milliseconds since 1970. */
   startedAt: number;
-  /** The server's time of evaluation, seconds since 1970; absent where no sample told it. */
+  /** Evaluation time of the Prometheus server, seconds since 1970. Absent if there was no sample. */
   timeSeconds?: number;
-  /** Prometheus answered. False: `error` says why not, and `nodes` is empty. */
+  /** True if Prometheus answered. If false, `error` says why not, and `nodes` is empty. */
   ok: boolean;
   error?: { reason: string; message: string };
-  /** From the answers: results may be partial. At most five, shortened. */
+  /** Warnings in the answers: the results may be partial. At most five per answer, shortened. */
   warnings: readonly string[];
-  /** Remarks on the queries, from the answers. At most five, shortened. */
+  /** Infos in the answers about the queries, and a failed search for uplinks. At most five per answer, shortened. */
   infos?: readonly string[];
-  /** Every node that was known at the start of the pass. */
+  /** All nodes that were known at the start of the pass, with or without a percent. */
   nodes: ReadonlyMap<string, NodeUsage>;
-  /** Series of devices that belong to no known node. */
+  /** Number of device series that belong to no known node. */
   unmatchedSeries: number;
-  /** Series of devices whose `instance` is an address of several nodes. */
+  /** Number of device series whose `instance` is an address of several nodes. */
   ambiguousSeries: number;
-  /** Labels of up to five of the unmatched. */
+  /** Labels of up to five unmatched series. */
   unmatchedExamples: readonly string[];
-  /** Labels of up to five of the ambiguous. */
+  /** Labels of up to five ambiguous series. */
   ambiguousExamples: readonly string[];
-  /** Scrapes that the rate window holds; absent until it is known. */
+  /** Scrapes in the rate window. Absent until it is known. */
   samplesPerWindow?: number;
 }
 
-/** From here on a difference between two clocks is told of: rates and deadlines bear far more, people who compare logs don't. */
+/**
+ * Report the clock offset from this value on. Rates and deadlines tolerate far more, but the offset misleads people who
+ * compare logs.
+ */
 const TELLING_OFFSET_SECONDS = 60;
 
 /**
- * How far the server's clock is ahead of ours, or behind it (below 0), in whole minutes; undefined where it is less
- * than one, or not known. Nothing that is decided depends on it.
+ * Offset of the Prometheus server's clock from the operator's clock, in whole minutes; negative if the server is behind.
+ * Undefined if the offset is below one minute or unknown. No decision depends on it.
  */
 export function clockOffsetMinutes({ startedAt, timeSeconds }: Snapshot): number | undefined {
   if (timeSeconds === undefined) return undefined;
@@ -42,10 +45,10 @@ export function clockOffsetMinutes({ startedAt, timeSeconds }: Snapshot): number
   return Math.abs(seconds) < TELLING_OFFSET_SECONDS ? undefined : Math.round(seconds / 60);
 }
 
-/** Below this, one missed scrape makes a rate of two samples or none. */
+/** Below 4 samples, one missed scrape leaves a rate of two samples or none. */
 export const LEAST_SAMPLES_PER_WINDOW = 4;
 
-/** True when the window is known to hold too few scrapes for a rate worth deciding on. */
+/** True if the window is known to have too few scrapes for a reliable rate. */
 export function windowIsTooShort(snapshot: Pick<Snapshot, 'samplesPerWindow'>): boolean {
   return snapshot.samplesPerWindow !== undefined && snapshot.samplesPerWindow < LEAST_SAMPLES_PER_WINDOW;
 }

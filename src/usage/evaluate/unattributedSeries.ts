@@ -1,6 +1,6 @@
 import type { Snapshot } from './snapshot.ts';
 
-/** The part of a snapshot that tells of series which were found and are nobody's. */
+/** The part of a snapshot about series that could not be assigned to exactly one node. */
 export type UnattributedSeries = Pick<
   Snapshot,
   'unmatchedSeries' | 'unmatchedExamples' | 'ambiguousSeries' | 'ambiguousExamples'
@@ -11,8 +11,8 @@ function describe(what: string, count: number, examples: readonly string[]): str
 }
 
 /**
- * How many series belong to no node and how many to several, with the labels of some: where a whole cluster has no
- * figures, they say that there are series and that their labels don't fit. Empty where each series has its node.
+ * Describes how many series belong to no node and to several nodes, with the labels of some. If a whole cluster has no
+ * figures, this shows that series exist but their labels do not match. Empty if each series belongs to one node.
  */
 export function describeUnattributed(series: UnattributedSeries): string[] {
   return [
@@ -21,7 +21,11 @@ export function describeUnattributed(series: UnattributedSeries): string[] {
   ];
 }
 
-/** True when there are stray series of a kind that the pass before, undefined when there was none, had none of. */
+/**
+ * True if a kind of unattributed series (unmatched or ambiguous) is present now and was absent in the previous pass.
+ *
+ * @param before undefined if there was no previous pass
+ */
 export function hasNewlyUnattributed(now: UnattributedSeries, before: UnattributedSeries | undefined): boolean {
   const isNew = (count: number, countBefore = 0): boolean => count > 0 && countBefore === 0;
   return isNew(now.unmatchedSeries, before?.unmatchedSeries) || isNew(now.ambiguousSeries, before?.ambiguousSeries);

@@ -1,15 +1,15 @@
 /**
- * Measured, or why there is no percent:
+ * Measured, or the reason why there is no percent:
  *
- * | Reason          | What is missing |
- * |-----------------|-----------------|
- * | NoSeries        | series of the node, or one of a device that counts |
- * | StaleSamples    | samples that are young enough: counters without a rate in the window, or rates whose target is gone |
- * | NoCapacity      | a device with a known speed, and an annotation in its place |
- * | InvalidCapacity | a capacity annotation that can be read |
- * | InvalidSample   | a sample that is a number |
- * | AmbiguousSeries | one set of series: two exporters or two clusters answer for the node |
- * | AmbiguousUplink | one uplink: there are several veths or macvlans and nothing else |
+ * | Reason          | Cause |
+ * |-----------------|-------|
+ * | NoSeries        | the node has no series, or none of a device that counts |
+ * | StaleSamples    | the samples are too old: counters without a rate in the window, or rates whose target is gone |
+ * | NoCapacity      | no device has a known speed, and there is no capacity annotation |
+ * | InvalidCapacity | the capacity annotation cannot be parsed |
+ * | InvalidSample   | a sample is not a number, or is negative |
+ * | AmbiguousSeries | several exporters or clusters report the node |
+ * | AmbiguousUplink | the node has several veths or macvlans and no other device |
  */
 export type UsageReason =
   | 'Measured'

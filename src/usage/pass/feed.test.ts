@@ -48,7 +48,7 @@ function run(options: Partial<UsageFeedOptions> = {}): { feed: UsageFeed; seen: 
 }
 
 describe('a pass', () => {
-  it('tells the usage of each node that is known, with data or without', async () => {
+  it('reports each known node, with or without data', async () => {
     const nodes = new Map<string, KnownNode>([
       ['a', { capacity: '800bit' }],
       ['b', {}],
@@ -63,7 +63,7 @@ describe('a pass', () => {
     expect(feed.passes[0]?.nodes.get('b')?.percent).toBeUndefined();
   });
 
-  it('begins at once and then each interval, and counts', async () => {
+  it('starts at once and then at each interval, with increasing numbers', async () => {
     const { seen, feed } = run();
     await clock.advance(25_000);
     expect(seen.map(({ pass, startedAt }) => [pass, startedAt - feed.startedAt])).toEqual([
@@ -74,7 +74,7 @@ describe('a pass', () => {
     expect(feed.passes.map(({ pass }) => pass)).toEqual([3, 2]);
   });
 
-  it('is published before it is announced, so that a listener can read it', async () => {
+  it('is in `passes` before subscribers are notified', async () => {
     const feed = feedOf();
     const current: unknown[] = [];
     feed.snapshots.subscribe((snapshot) => current.push(feed.passes[0] === snapshot));
@@ -83,18 +83,18 @@ describe('a pass', () => {
     expect(current).toEqual([true]);
   });
 
-  it('asks each question once, however many listen', async () => {
+  it('sends each query once, regardless of the number of subscribers', async () => {
     const { feed } = run();
     for (let n = 0; n < 50; n++) feed.snapshots.subscribe();
     await clock.advance(10_000);
     expect([prometheus.count('rates'), prometheus.count('facts')]).toEqual([2, 2]);
   });
 
-  it('is not overlapped by the next: a slow one takes its place', async () => {
+  it('skips ticks while it is running: passes never overlap', async () => {
     let running = 0;
     let most = 0;
     prometheus.before = async (_question, kind) => {
-      if (kind === 'fallen') return; // asked beside the passes
+      if (kind === 'fallen') return; // sent in the background
       most = Math.max(most, ++running);
       await clock.sleep(25_000);
       running--;
@@ -105,10 +105,10 @@ describe('a pass', () => {
       [1, 0],
       [2, 30_000],
     ]);
-    expect(most).toBe(2); // the two questions of one pass
+    expect(most).toBe(2); // the two queries of one pass
   });
 
-  it('tells the warnings of its answers once', async () => {
+  it('reports a warning once, even if several answers have it', async () => {
     prometheus.warnings = ['store-2 did not answer'];
     const { feed } = run();
     await clock.advance(0);
@@ -124,14 +124,14 @@ describe('a pass', () => {
     await clock.advance(20_000);
     expect(feed.passes[0]).toMatchObject({ pass: 3, unmatchedSeries: 2, ambiguousSeries: 0 });
     expect(feed.passes[0]?.unmatchedExamples).toContain('{instance="10.0.0.9:9100"}');
-    const logged = lines.filter(({ msg }) => msg === 'not every series has its node');
+    const logged = lines.filter(({ msg }) => msg === 'some series do not belong to exactly one node');
     expect(logged).toHaveLength(1); // when they appear, not with every pass
     expect(JSON.stringify(logged[0]?.found)).toContain('series that belong to no node: 2, such as');
   });
 });
 
 describe('a pass that fails', () => {
-  it('has the error and no nodes, and the next one is tried', async () => {
+  it('reports the error and no nodes, and the next pass runs', async () => {
     prometheus.before = () => {
       throw new PrometheusError('Unreachable', 'nobody there');
     };
@@ -149,7 +149,7 @@ describe('a pass that fails', () => {
     expect(feed.passes[1]).toMatchObject({ pass: 1, ok: false });
   });
 
-  it('ends before the next is due, even when the server hangs and nothing heeds the deadline', async () => {
+  it('ends before the next tick, even if the server hangs and the client ignores the deadline', async () => {
     prometheus.before = () => new Promise(() => undefined);
     const { seen } = run();
     await clock.advance(8_000);
@@ -158,7 +158,7 @@ describe('a pass that fails', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it('is one whose facts are missing: rates alone would count a bond twice', async () => {
+  it('fails if the facts are missing: rates alone would count a bond twice', async () => {
     prometheus.before = (_question, kind) => {
       if (kind === 'facts') throw new PrometheusError('TooLarge', 'no');
     };
@@ -167,7 +167,7 @@ describe('a pass that fails', () => {
     expect(feed.passes[0]).toMatchObject({ ok: false, error: { reason: 'TooLarge' } });
   });
 
-  it('is one whose nodes cannot be told: the feed lives on', async () => {
+  it('fails if the list of nodes cannot be read, and the feed continues', async () => {
     let calls = 0;
     const { seen } = run({
       nodes: () => {
@@ -180,7 +180,7 @@ describe('a pass that fails', () => {
     expect(seen[0]?.error?.message).not.toContain('hunter2');
   });
 
-  it('is logged when it begins and when it ends, not each time', async () => {
+  it('is logged on transitions only', async () => {
     prometheus.before = () => {
       throw new PrometheusError('Unreachable', 'nobody there');
     };
@@ -194,7 +194,7 @@ describe('a pass that fails', () => {
     ]);
   });
 
-  it('does not hold up another feed', async () => {
+  it('does not delay another feed', async () => {
     const slow = new FakePrometheus();
     slow.before = () => new Promise(() => undefined);
     const waiting = run({ client: slow });
@@ -205,7 +205,7 @@ describe('a pass that fails', () => {
 });
 
 describe('the end of a feed', () => {
-  it('comes with the signal: nothing is published, asked or waited for any more', async () => {
+  it('comes with the abort signal: no more snapshots, queries or timers', async () => {
     const { feed, seen, ended } = run();
     let completed = false;
     feed.snapshots.subscribe({ complete: () => (completed = true) });
@@ -219,7 +219,7 @@ describe('the end of a feed', () => {
     expect(prometheus.count('rates')).toBe(2);
   });
 
-  it('is at once when the signal is aborted before it begins', async () => {
+  it('comes at once if the signal is already aborted', async () => {
     stop.abort();
     await feedOf().run(stop.signal);
     expect(prometheus.asked).toEqual([]);
@@ -227,7 +227,7 @@ describe('the end of a feed', () => {
 });
 
 describe('metrics', () => {
-  it('tell the outcome and the duration of questions and passes', async () => {
+  it('show the outcome and the duration of queries and passes', async () => {
     const told: unknown[] = [];
     prometheus.before = async (_question, kind) => {
       await clock.sleep(2_000);
@@ -247,7 +247,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('that throw stop nothing', async () => {
+  it('do not stop the feed if they throw', async () => {
     const fail = () => {
       throw new Error('registry');
     };
@@ -257,9 +257,9 @@ describe('metrics', () => {
   });
 });
 
-describe('what makes no sense', () => {
-  it('is refused when the feed is made', () => {
+describe('createUsageFeed', () => {
+  it('rejects an invalid query', () => {
     const query = { windowSeconds: 0, matchers: [], direction: 'transmit' as const };
-    expect(() => feedOf({ query })).toThrow('0 s is no window');
+    expect(() => feedOf({ query })).toThrow('the rate window is 0 s: it must be a whole number of seconds');
   });
 });

@@ -17,21 +17,21 @@ import type { Snapshot } from '../evaluate/snapshot.ts';
 import { describeUnattributed, hasNewlyUnattributed } from '../evaluate/unattributedSeries.ts';
 import { ticks } from './ticks.ts';
 
-/** How many passes are kept: a verdict compares two. */
+/** Number of passes that the feed keeps: a verdict compares two. */
 const PASSES_KEPT = 2;
 
 /** Before the first pass. */
 const NO_PASS = { pass: 0 } as Snapshot;
 
-/** One endpoint's usage of all nodes, pass after pass, for everybody who wants to know it. */
+/** Measures the usage of all nodes from one Prometheus endpoint, pass after pass. All subscribers share the passes. */
 export interface UsageFeed {
-  /** The last passes, newest first; empty before the first one has ended. The same array until the next pass ends. */
+  /** The last passes, newest first. Empty before the first pass ends. The same array until the next pass ends. */
   readonly passes: readonly Snapshot[];
-  /** When it began to run, by our own clock, milliseconds since 1970; before, when it was made. */
+  /** Time of the call of `run`, before it the creation of the feed. Operator's clock, milliseconds since 1970. */
   readonly startedAt: number;
-  /** Each pass as it ends, when it is the first of `passes` already. Never errs; completes when the feed is stopped. */
+  /** Emits each pass when it ends, after adding it to `passes`. Never errors. Completes when the feed is stopped. */
   readonly snapshots: Observable<Snapshot>;
-  /** Asks until the signal is aborted. Never rejects. To be called once. */
+  /** Runs passes until the signal is aborted. Never rejects. Call it once. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -40,17 +40,17 @@ export interface UsageFeedOptions {
   query: UsageQuery;
   /** Time between the starts of two passes, milliseconds. */
   intervalMs: number;
-  /** Longest time of a pass; four fifths of the interval unless told. */
+  /** Deadline of a pass, milliseconds. Default: four fifths of the interval. */
   deadlineMs?: number;
   /**
-   * The nodes there are, asked at the start of each pass. A map is not to change in place: as long as it is the same, a
-   * series is taken to be of the node that it was of.
+   * Returns the current nodes at the start of each pass. Do not change a map in place: while the map is the same object,
+   * the feed assumes that each series still belongs to the same node.
    */
   nodes: () => ReadonlyMap<string, KnownNode>;
   clock: Clock;
   logger: Logger;
   metrics?: UsageMetrics;
-  /** Asks with this instead of a client for `endpoint`. */
+  /** Replaces the client for `endpoint`. */
   client?: PrometheusClient;
 }
 
@@ -67,11 +67,11 @@ const FAILED: Omit<Outcome, 'startedAt'> = {
 };
 
 /**
- * Makes the feed of one endpoint and query, which all that need it share: what is asked once a tick is asked once. A
- * pass that is still running when the next is due takes its place. Each endpoint has a feed of its own, so that a slow
- * server holds up no other.
+ * Creates the feed of one endpoint and query. All consumers share it, so each query is sent once per pass. If a pass is
+ * still running at the next tick, that tick is skipped. Each endpoint has its own feed, so that a slow server does not
+ * delay the others.
  *
- * Throws PrometheusError BadConfiguration for an endpoint or a query that can't work.
+ * Throws PrometheusError BadConfiguration for an invalid endpoint or query.
  */
 export function createUsageFeed(options: UsageFeedOptions): UsageFeed {
   return new Feed(options);
@@ -83,7 +83,7 @@ class Feed implements UsageFeed {
   readonly #options: UsageFeedOptions;
   readonly #client: PrometheusClient;
   readonly #deadlineMs: number;
-  /** Passes never overlap: one start is enough. */
+  /** Monotonic start of the current pass, milliseconds. One value is enough, because passes never overlap. */
   #passStart = 0;
   readonly #snapshots = new Subject<Snapshot>();
   readonly snapshots = this.#snapshots.asObservable();
@@ -121,7 +121,7 @@ class Feed implements UsageFeed {
     return new UsageCollector({ queries, query, clock, background });
   }
 
-  /** Undefined when the feed was stopped meanwhile. Never rejects. */
+  /** Undefined if the feed was stopped during the pass. Never rejects. */
   async #pass(collector: UsageCollector, stopped: AbortSignal): Promise<Outcome | undefined> {
     const { clock, nodes } = this.#options;
     const startedAt = clock.now();
@@ -137,10 +137,10 @@ class Feed implements UsageFeed {
   #explain(error: unknown): { reason: string; message: string } {
     if (error instanceof PrometheusError) return { reason: error.reason, message: error.message };
     this.#options.logger.error({ err: error }, 'pass failed');
-    return { reason: 'Internal', message: 'the pass failed for a reason of its own, see the log' };
+    return { reason: 'Internal', message: 'internal error during the pass, see the log of the operator' };
   }
 
-  /** What a listener to metrics throws is its own affair. */
+  /** An error in a subscriber or a metric must not stop the feed. */
   #tryToPublish(snapshot: Snapshot): void {
     try {
       this.#publish(snapshot);
@@ -163,6 +163,6 @@ class Feed implements UsageFeed {
     if (error && error.reason !== before?.error?.reason) logger.warn({ ...error }, 'Prometheus gives no usable answer');
     if (ok && before?.ok === false) logger.info('Prometheus answers again');
     if (hasNewlyUnattributed(now, before))
-      logger.info({ found: describeUnattributed(now) }, 'not every series has its node');
+      logger.info({ found: describeUnattributed(now) }, 'some series do not belong to exactly one node');
   }
 }

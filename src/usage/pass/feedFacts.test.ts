@@ -7,7 +7,7 @@ import { FakePrometheus } from '../../prometheus/testing/fakePrometheus.ts';
 import { device, QUERY } from './testing/passScene.ts';
 
 const MANY = 1_001;
-/** Longer than a pass may take, which is 8 s. */
+/** Longer than the deadline of a pass, 8 s. */
 const SLOW_MS = 20_000;
 
 let clock: FakeClock;
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => stop.abort());
 
-/** Runs a feed over so many nodes of one device, until the test ends. */
+/** Runs a feed over `count` nodes of one device each, until the test ends. */
 function run(count: number): UsageFeed {
   const names = Array.from({ length: count }, (_, n) => `n${n}`);
   prometheus.devices = names.map((name) => device(name, 'eth0'));
@@ -39,16 +39,16 @@ function run(count: number): UsageFeed {
   return feed;
 }
 
-describe('facts that take Prometheus longer than a pass may', () => {
+describe('facts that take longer than the deadline of a pass', () => {
   beforeEach(() => {
     prometheus.before = (_question, kind) => (kind === 'facts' ? clock.sleep(SLOW_MS) : undefined);
   });
 
-  it('are read to their end where nodes are very many: each part has longer', async () => {
+  it('are read completely on a large cluster: each part has a longer deadline', async () => {
     const feed = run(MANY);
     await clock.advance(8_000);
     expect(feed.passes[0]).toMatchObject({ ok: false, error: { reason: 'Deadline' } });
-    // Second by second: nodes are evaluated in turns of the event loop, which no clock of ours moves.
+    // Advance by one second at a time: nodes are evaluated in turns of the real event loop.
     await vi.waitFor(
       async () => {
         await clock.advance(1_000);
@@ -60,7 +60,7 @@ describe('facts that take Prometheus longer than a pass may', () => {
     expect(prometheus.count('facts')).toBe(6);
   });
 
-  it('are called off with the pass where nodes are few: the next one may have its answer at once', async () => {
+  it('are cancelled at the deadline of the pass on a small cluster: the next pass may succeed at once', async () => {
     const feed = run(3);
     await clock.advance(10_000);
     expect(feed.passes[0]).toMatchObject({ ok: false, error: { reason: 'Deadline' } });
@@ -68,16 +68,16 @@ describe('facts that take Prometheus longer than a pass may', () => {
   });
 });
 
-it('a part of the facts is not waited for without end', async () => {
+it('a part of the facts that hangs is cancelled', async () => {
   prometheus.before = (_question, kind) => (kind === 'facts' ? new Promise(() => undefined) : undefined);
   const feed = run(MANY);
   await clock.advance(60_000);
   expect(feed.passes[0]).toMatchObject({ ok: false, error: { reason: 'Deadline' } });
-  // At 0, 30 and 60 s: each is called off after 25 s, and the next pass asks anew.
+  // At 0, 30 and 60 s: each is cancelled after 25 s, and the next pass sends it again.
   expect(prometheus.count('facts')).toBe(3);
 });
 
-it('speeds that fell are read to their end where nodes are very many, too', async () => {
+it('a slow query for speed drops is read completely on a large cluster', async () => {
   prometheus.before = (_question, kind) => (kind === 'fallen' ? clock.sleep(SLOW_MS) : undefined);
   const feed = run(MANY);
   prometheus.devices[0] = device('n0', 'eth0', { peak: '200' });

@@ -23,7 +23,7 @@ const snapshot = (nodes: [string, NodeUsage][], changes: Partial<Snapshot> = {})
 });
 
 describe('createUsageMetrics', () => {
-  it('tells the ratio of measured nodes only, and forgets what the next pass does not know', async () => {
+  it('shows the ratio of measured nodes only, and drops it if the next pass has none', async () => {
     const registry = new Registry();
     const metrics = createUsageMetrics(registry);
     metrics.passEnded(snapshot([node('n1', 50), node('n2')]), 0.1);
@@ -36,7 +36,7 @@ describe('createUsageMetrics', () => {
     expect(second).toContain('traffic_operator_passes_total{result="Unreachable"} 1');
   });
 
-  it('tells how many series fit no node and several, and nothing of a pass that failed', async () => {
+  it('shows how many series match no node or several nodes, and nothing after a failed pass', async () => {
     const registry = new Registry();
     const metrics = createUsageMetrics(registry);
     metrics.passEnded(snapshot([], { unmatchedSeries: 12, ambiguousSeries: 3 }), 0.1);

@@ -2,13 +2,12 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { UsageMetrics } from './queryRunner.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
 
-/** Seconds. A query takes some ms on a small cluster, 60 to 90 ms on 10,000 nodes; its deadline is 8 s. */
+/** Seconds. A query takes a few ms on a small cluster and 60 to 90 ms with 10,000 nodes. Its deadline is 8 s. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * Shows how full each node is. Worked out when it is asked for, which is less often than passes end, and not set value by
- * value, which would hash the labels of ten thousand nodes. A node without a figure in the newest pass has no series,
- * rather than an old or a made-up one.
+ * The usage of each node. Computes the values at scrape time: scrapes are rarer than passes, and setting each value
+ * would hash the labels of thousands of nodes. A node without a percent in the newest pass has no series.
  */
 class BandwidthRatios extends Gauge<'node'> {
   newest: Snapshot | undefined;
@@ -31,7 +30,7 @@ class BandwidthRatios extends Gauge<'node'> {
   }
 }
 
-/** Shows how many series the newest pass could give to no node. After a pass that failed it is not known. */
+/** The number of series that the newest pass could not assign to one node. Absent after a failed pass. */
 function createStraySeries(registry: Registry): (snapshot: Snapshot) => void {
   const gauge = new Gauge({
     name: 'traffic_operator_stray_series',
@@ -47,7 +46,7 @@ function createStraySeries(registry: Registry): (snapshot: Snapshot) => void {
   };
 }
 
-/** Puts the feed's metrics into a registry; once a registry. */
+/** Registers the metrics of the feed. Call it once per registry. */
 export function createUsageMetrics(registry: Registry): UsageMetrics {
   const registers = [registry];
   const queries = new Histogram({

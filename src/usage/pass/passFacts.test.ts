@@ -17,7 +17,7 @@ describe('facts of very many devices', () => {
     ];
   });
 
-  it('are not read in each pass but beside it, once a minute', async () => {
+  it('are read in the background once a minute, not in each pass', async () => {
     for (let n = 0; n < 7; n++) {
       expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
       await scene.clock.advance(10_000);
@@ -25,7 +25,7 @@ describe('facts of very many devices', () => {
     expect([scene.prometheus.count('rates'), scene.prometheus.count('facts')]).toEqual([7, 2]);
   });
 
-  it('are taken into account when they have changed', async () => {
+  it('are updated by the background query', async () => {
     await scene.next({ a: {} });
     scene.prometheus.devices[0] = device('a', 'eth0', { speed: '50' });
     await scene.clock.advance(60_000);
@@ -33,7 +33,7 @@ describe('facts of very many devices', () => {
     expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 10 });
   });
 
-  it('are read at once for a node that has joined', async () => {
+  it('are read at once for an added node', async () => {
     await scene.next({ a: {} });
     scene.prometheus.devices.push(device('b', 'eth0'));
     await scene.next({ a: {}, b: {} });
@@ -41,7 +41,7 @@ describe('facts of very many devices', () => {
     expect(scene.prometheus.count('facts')).toBe(2);
   });
 
-  it('may fail for a while, but not for longer than Prometheus itself trusts a sample', async () => {
+  it('are reused while reads fail, for at most five minutes', async () => {
     await scene.next({ a: {} });
     scene.prometheus.before = (_question: InstantQuery, kind) => {
       if (kind === 'facts') throw new PrometheusError('TooLarge', 'no');
@@ -60,14 +60,14 @@ describe('facts of very many nodes', () => {
     scene.prometheus.devices = names.map((name) => device(name, 'eth0'));
   });
 
-  it('are asked for metric by metric, and say the same', async () => {
+  it('are read with one query per metric, with the same result', async () => {
     expect((await scene.next(nodes)).nodes.get('n1000')).toMatchObject({ percent: 5 });
     const facts = scene.prometheus.asked.filter(({ kind }) => kind === 'facts').map(({ expression }) => expression);
     expect(facts).toHaveLength(6);
     expect(facts.filter((expression) => expression.includes('node_network_speed_bytes'))).toHaveLength(1);
   });
 
-  it('may take longer than a pass: the next one goes on where it ended', async () => {
+  it('can take longer than a pass: the next pass joins the read', async () => {
     const gates: (() => void)[] = [];
     scene.prometheus.before = (_question, kind) =>
       kind === 'facts' ? new Promise<void>((resolve) => gates.push(resolve)) : undefined;
@@ -93,7 +93,7 @@ describe('facts of very many nodes', () => {
     expect([scene.prometheus.count('facts'), scene.prometheus.count('rates')]).toEqual([6, 3]);
   });
 
-  it('are worth nothing when one of the answers is missing', async () => {
+  it('are not used if one of the answers is missing', async () => {
     scene.prometheus.before = ({ expression }, kind) => {
       if (kind === 'facts' && expression.includes('ethtool')) throw new PrometheusError('TooLarge', 'no');
     };
@@ -102,7 +102,7 @@ describe('facts of very many nodes', () => {
 });
 
 describe('facts of few devices', () => {
-  it('are as old as the pass', async () => {
+  it('are read in each pass', async () => {
     scene.prometheus.devices = [device('a', 'eth0')];
     await scene.next({ a: {} });
     scene.prometheus.devices = [device('a', 'eth0', { speed: '50' })];

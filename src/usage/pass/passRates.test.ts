@@ -18,13 +18,13 @@ describe('rates, kept from pass to pass', () => {
     scene.prometheus.devices[index] = { ...scene.prometheus.devices[index]!, ...more };
   };
 
-  it('are those of the newest answer', async () => {
+  it('come from the newest answer', async () => {
     change(1, { rate: '25' });
     const { nodes } = await scene.next({ a: {}, b: {}, c: {} });
     expect([...nodes.values()].map(({ percent }) => percent)).toEqual([5, 15, 5]);
   });
 
-  it('are no number where the newest answer has none', async () => {
+  it('are missing if the newest answer has none', async () => {
     change(2, { rate: undefined });
     change(3, { rate: undefined });
     const { nodes } = await scene.next({ a: {}, b: {}, c: {} });
@@ -35,7 +35,7 @@ describe('rates, kept from pass to pass', () => {
     ]);
   });
 
-  it('are nobody’s when the node has left and its series have not', async () => {
+  it('are unmatched if the node was removed but its series remain', async () => {
     scene.prometheus.devices.push(device('left', 'eth0', { total: undefined, speed: undefined }));
     for (let pass = 0; pass < 3; pass++) await scene.next({ a: {}, b: {}, c: {}, left: {} });
     for (let pass = 0; pass < 2; pass++) {
@@ -44,7 +44,7 @@ describe('rates, kept from pass to pass', () => {
     expect(await scene.next({ a: {}, b: {}, c: {}, left: {} })).toMatchObject({ unmatchedSeries: 0 });
   });
 
-  it('of an answer that broke off are nobody’s either', async () => {
+  it('of a truncated answer are not used', async () => {
     scene.prometheus.breaksOffAfter = 2;
     await expect(scene.next({ a: {}, b: {}, c: {} })).rejects.toThrow('broke off');
     scene.prometheus.breaksOffAfter = undefined;
@@ -53,7 +53,7 @@ describe('rates, kept from pass to pass', () => {
     expect([...nodes.values()].map(({ percent }) => percent)).toEqual([undefined, 5, 5]);
   });
 
-  it('are those of the newest answer even if one before it ends later', async () => {
+  it('come from the newest answer even if an older answer ends later', async () => {
     const late = Promise.withResolvers<undefined>();
     scene.prometheus.after = (kind) => (kind === 'rates' ? late.promise : undefined);
     const abandoned = scene.next({ a: {}, b: {}, c: {} });
@@ -68,7 +68,7 @@ describe('rates, kept from pass to pass', () => {
     }
   });
 
-  it('are not told of any more once the pass had to end while it evaluated: the next one may be writing them', async () => {
+  it('are not reported after the deadline of the pass: the next pass may be overwriting them', async () => {
     const timeout = new AbortController();
     const deadline = { signal: timeout.signal, timeoutMs: 8_000 };
     const last = {
@@ -83,7 +83,7 @@ describe('rates, kept from pass to pass', () => {
     });
   });
 
-  it('go with an address to the node that has it now', async () => {
+  it('follow an address to the node that has it now', async () => {
     scene.prometheus.devices = ['eth0', 'eth1'].map((name) => device('', name, { instance: '10.0.0.1:9100' }));
     const [a, b] = [{ addresses: ['10.0.0.1'] }, { addresses: ['10.0.0.2'] }];
     for (let pass = 0; pass < 3; pass++) await scene.next({ a, b });

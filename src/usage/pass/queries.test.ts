@@ -20,13 +20,13 @@ describe('queries', () => {
     expect(ratesQuery(QUERY)).toBe('rate(node_network_transmit_bytes_total{device!~"lo|cni.*|.+\\\\.[0-9]+"}[20s])');
   });
 
-  it('leaves out what is not physical unless told', () => {
+  it('excludes virtual devices by default', () => {
     expect(ratesQuery({ windowSeconds: 20, matchers: [], direction: 'transmit' })).toContain(
       `"lo|${DEFAULT_EXCLUDED_DEVICES}|`,
     );
   });
 
-  it('puts the matchers into each question', () => {
+  it('adds the matchers to each query', () => {
     const query: UsageQuery = { ...QUERY, matchers: [{ name: 'cluster', op: '=', value: 'x' }] };
     for (const text of [
       ratesQuery(query),
@@ -39,20 +39,20 @@ describe('queries', () => {
     }
   });
 
-  it('asks for the facts in one question', () => {
+  it('asks for all facts in one query', () => {
     expect(factsQuery(QUERY)).toMatch(
       /^max by \(__name__, node, instance, device, driver\) \(\{__name__=~"node_network_/,
     );
   });
 
-  it('asks for what devices could carry only of those that are slower now', () => {
+  it('asks for the highest speed of devices that are slower now, and of no others', () => {
     const speed = 'node_network_speed_bytes{device!~"lo|cni.*|.+\\\\.[0-9]+"}';
     expect(fallenSpeedsQuery(QUERY)).toBe(
       `max by (node, instance, device) (max_over_time(${speed}[3600s])) > max by (node, instance, device) (${speed})`,
     );
   });
 
-  it('asks for macvlans, else veths, of given nodes by either label, since no device name of theirs is known', () => {
+  it('asks for macvlans, else veths, of the given nodes, by label node or instance', () => {
     const byNode = 'node=~"a\\\\.b|c"';
     const byHost = 'node="",instance=~"(?:a\\\\.b|10\\\\.0\\\\.0\\\\.1|\\\\[fd00::1\\\\])(?::[0-9]+)?"';
     const expected = [byNode, byHost].map((nodes) => {
@@ -63,7 +63,7 @@ describe('queries', () => {
     expect(uplinksQuery(QUERY, NODES)).toBe(expected.join(' or '));
   });
 
-  it('asks for known veths by their names', () => {
+  it('asks for given veths by name', () => {
     expect(ratesQuery(QUERY, { kind: 'uplinks', nodes: NODES, devices: ['veth1', 'veth.2'] })).toContain(
       'device=~"veth1|veth\\\\.2"',
     );
@@ -71,7 +71,7 @@ describe('queries', () => {
 });
 
 describe('quotePromQL', () => {
-  it('lets no value out of its quotes', () => {
+  it('prevents injection: no value can end the literal', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         const quoted = quotePromQL(value);
@@ -81,7 +81,7 @@ describe('quotePromQL', () => {
     );
   });
 
-  it('replaces halves of characters, which a query cannot hold', () => {
+  it('replaces lone surrogates, which are invalid in a query', () => {
     expect(quotePromQL('\ud800')).toBe('"\ufffd"');
   });
 });
@@ -92,7 +92,7 @@ describe('checkQuery', () => {
     [{ ...QUERY, windowSeconds: 1.5 }, '1.5 s'],
     [{ ...QUERY, excludedDevices: '(' }, '"("'],
     [{ ...QUERY, matchers: [{ name: 'a-b', op: '=' as const, value: '' }] }, '"a-b"'],
-  ])('refuses %j', (query, named) => {
+  ])('rejects %j', (query, named) => {
     expect(() => checkQuery(query)).toThrow(named);
   });
 });

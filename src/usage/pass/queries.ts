@@ -1,30 +1,30 @@
 import { DEFAULT_EXCLUDED_DEVICES, MACVLAN_NAME, VETH_NAME, VLAN_NAME, wholeName } from '../evaluate/devices.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 
-/** One PromQL label matcher that every series must meet, such as cluster="x". */
+/** A PromQL label matcher for every series, such as cluster="x". */
 export interface LabelMatcher {
   name: string;
   op: '=' | '!=' | '=~' | '!~';
-  /** As it is meant, not escaped. */
+  /** Not escaped. */
   value: string;
 }
 
-/** What one distinct question to Prometheus is. */
+/** The settings of a feed that its queries depend on. */
 export interface UsageQuery {
-  /** Window of rate(): at least four scrape intervals give a number worth deciding on. */
+  /** Window of rate(). A reliable rate needs at least four scrape intervals. */
   windowSeconds: number;
-  /** Known where Prometheus is our own; otherwise it is found out by counting samples. */
+  /** Set if the operator deployed Prometheus. Otherwise the operator counts the samples in the window. */
   scrapeIntervalSeconds?: number;
   matchers: readonly LabelMatcher[];
   direction: 'transmit';
-  /** Names of devices that don't count, in syntax that both RE2 and JavaScript know. Default: not the physical ones. */
+  /** Names of devices that do not count, in a syntax of both RE2 and JavaScript. Default: DEFAULT_EXCLUDED_DEVICES. */
   excludedDevices?: string;
 }
 
-/** The devices of a query: all but the excluded, or the given ones of some nodes only. */
+/** The devices of a query: all that are not excluded, or the given devices of the given nodes. */
 export type Scope = { kind: 'counted' } | { kind: 'uplinks'; nodes: NodeRestriction; devices: readonly string[] };
 
-/** Series of these nodes only: by their `node` label, or, where there is none, by the host in `instance`. */
+/** Selects the series of these nodes by label `node`, or, for series without it, by the host in `instance`. */
 export interface NodeRestriction {
   names: readonly string[];
   /** Names and addresses, IPv6 without brackets. */
@@ -33,11 +33,11 @@ export interface NodeRestriction {
 
 export const COUNTED: Scope = { kind: 'counted' };
 
-/** For how long a device that has become slower is told of. */
+/** A device counts as slower for one hour after its speed fell. */
 export const PEAK_WINDOW_SECONDS = 3600;
 
 const TRANSMITTED = 'node_network_transmit_bytes_total';
-/** What is known of a device beside its rate, by metric. */
+/** Metrics with the facts of a device: everything but its rate. */
 export const FACT_METRICS: readonly string[] = [
   TRANSMITTED,
   'node_network_speed_bytes',
@@ -48,16 +48,16 @@ export const FACT_METRICS: readonly string[] = [
 ];
 
 /**
- * Bytes per second of each device, series as they are stored: were they aggregated, two clusters' nodes of one name
- * would silently become one.
+ * Bytes per second of each device. Does not aggregate: aggregation would merge two nodes of the same name in different
+ * clusters without notice.
  */
 export function ratesQuery(query: UsageQuery, scope: Scope = COUNTED): string {
   return inScope(query, scope, (matchers) => `rate(${TRANSMITTED}${matchers}[${query.windowSeconds}s])`);
 }
 
 /**
- * Everything else about each device. Aggregated, since it drops the labels that nobody reads (three quarters of the
- * answer on 10,000 nodes); series that must not be mixed show in the rates.
+ * The facts of each device. Aggregates to drop unused labels, which are three quarters of the answer with 10,000 nodes.
+ * Series that must not be merged are detected in the rates.
  *
  * @param metrics which of FACT_METRICS
  */
@@ -69,8 +69,8 @@ export function factsQuery(query: UsageQuery, scope: Scope = COUNTED, metrics = 
 }
 
 /**
- * Up to two macvlans of each given node, or, where it has none, veths: one is the node's uplink, two are ambiguous.
- * Both are left out of the other questions by their names.
+ * Up to two macvlans of each given node, or up to two veths if it has no macvlan. One is the node's uplink, two are
+ * ambiguous. The other queries exclude both kinds by name.
  */
 export function uplinksQuery(query: UsageQuery, nodes: NodeRestriction): string {
   return restrictions(nodes)
@@ -84,8 +84,8 @@ export function uplinksQuery(query: UsageQuery, nodes: NodeRestriction): string 
 }
 
 /**
- * The highest speed of the last hour of each device that is slower now: nothing on most clusters, and most days. What
- * is asked of Prometheus is more than any other query, 720 samples a series at a scrape interval of 5 s.
+ * The highest speed of the last hour of each device that is slower now. The answer is usually empty. This is the most
+ * expensive query for Prometheus: 720 samples per series at a scrape interval of 5 s.
  */
 export function fallenSpeedsQuery(query: UsageQuery): string {
   return inScope(query, COUNTED, (matchers) => {
@@ -95,7 +95,7 @@ export function fallenSpeedsQuery(query: UsageQuery): string {
   });
 }
 
-/** How many samples of a series lie in the window, in the middle of all series. */
+/** Median over all series of the number of samples in the window. */
 export function samplesPerWindowQuery(query: UsageQuery): string {
   return inScope(query, COUNTED, (matchers) => {
     return `quantile(0.5, count_over_time(${TRANSMITTED}${matchers}[${query.windowSeconds}s]))`;
@@ -131,10 +131,9 @@ function braces(matchers: readonly LabelMatcher[]): string {
   return `{${matchers.map(({ name, op, value }) => `${name}${op}${quotePromQL(value)}`).join(',')}}`;
 }
 
-/** A PromQL string literal, which takes the escapes of Go's. No value can end it or begin something else. */
+/** Quotes a PromQL string literal, which has the escapes of Go. Prevents injection: no value can end the literal. */
 export function quotePromQL(value: string): string {
-  // JSON's escapes are a subset of Go's but for lone surrogates, which it writes as \ud800 and Go refuses; and "\/",
-  // which JSON.stringify never writes.
+  // The escapes of JSON.stringify are valid in Go, except lone surrogates (\ud800). toWellFormed() replaces those.
   return JSON.stringify(value.toWellFormed());
 }
 
@@ -143,20 +142,25 @@ function quoteMeta(text: string): string {
 }
 
 /**
- * Refuses what no answer could come of.
- * Throws PrometheusError BadConfiguration that names the value.
+ * Validates the settings of a query. Throws PrometheusError BadConfiguration with the field, its value and what is
+ * allowed.
  */
 export function checkQuery({ windowSeconds, matchers, excludedDevices }: UsageQuery): void {
   const wrong = (problem: string): never => {
     throw new PrometheusError('BadConfiguration', problem);
   };
-  if (!Number.isSafeInteger(windowSeconds) || windowSeconds < 1) wrong(`${windowSeconds} s is no window`);
-  for (const { name } of matchers) if (!LABEL_NAME.test(name)) wrong(`${JSON.stringify(name)} is no label name`);
+  if (!Number.isSafeInteger(windowSeconds) || windowSeconds < 1) {
+    wrong(`the rate window is ${windowSeconds} s: it must be a whole number of seconds, at least 1`);
+  }
+  for (const { name } of matchers) {
+    if (!LABEL_NAME.test(name)) wrong(`the label name of a matcher is ${JSON.stringify(name)}: ${LABEL_RULE}`);
+  }
   try {
     wholeName(excludedDevices ?? '');
   } catch {
-    wrong(`${JSON.stringify(excludedDevices)} is no pattern for device names`);
+    wrong(`the pattern of excluded devices is ${JSON.stringify(excludedDevices)}: it must be a regular expression`);
   }
 }
 
 const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+const LABEL_RULE = 'it must have letters, digits and _ only, and must not begin with a digit';

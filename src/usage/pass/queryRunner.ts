@@ -20,41 +20,41 @@ import { createRatesVisitor } from '../series/ratesVisitor.ts';
 import { SeriesDecoder } from '../series/seriesDecoder.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
 
-/** What a question is about: a label of the metrics. */
+/** The kind of a query: a label of the metrics. */
 export type QueryKind = 'rates' | 'facts' | 'uplinks' | 'samples_per_window' | 'fallen_speeds';
 
 /**
- * Gives a question that no pass waits for to its end a deadline of its own.
+ * Runs a query in the background, with its own deadline: that of a pass, or `atLeastMs` if it is longer.
  *
- * @param atLeastMs how long it may take where a pass may take less
+ * @param atLeastMs lower limit of the deadline, milliseconds
  */
 export type Background = <T>(work: (deadline: Deadline) => Promise<T>, atLeastMs?: number) => Promise<T>;
 
 /**
- * How long an answer about very many nodes may take that no pass waits for. Of 50,000 a part of the facts is 25 MB: a
- * server on a busy machine needs longer for it than a pass may take, also when it is asked again. Of the five minutes
- * for which facts are trusted, all parts together take half at most.
+ * Deadline of a background query for a large cluster. With 50,000 nodes, one part of the facts is 25 MB, and a busy
+ * server needs more time for it than the deadline of a pass, at each attempt. All six parts together take at most half
+ * of the five minutes for which facts are valid.
  */
 export const ANSWER_OF_MANY_MS = 25_000;
 
-/** What the feed tells of itself while it works. */
+/** Receives measurements of the feed itself. */
 export interface UsageMetrics {
-  /** @param outcome 'ok', or the reason why there is no answer */
+  /** @param outcome 'ok', or the reason of the failure */
   queryEnded(kind: QueryKind, outcome: string, seconds: number): void;
   passEnded(snapshot: Snapshot, seconds: number): void;
 }
 
-/** An answer, sorted by node and device. */
+/** A decoded answer. */
 export interface Answered {
-  /** Rates of a table: valid until the next answer begins. */
+  /** The samples by node and device. If they are kept in a RateTable, they are valid until the next answer begins. */
   decoded: SeriesDecoder;
-  /** Series in the answer. */
+  /** Number of series in the answer. */
   series: number;
   warnings: readonly string[];
   infos: readonly string[];
 }
 
-/** The questions that make a pass, asked of one Prometheus. Each throws what PrometheusClient.query throws. */
+/** Sends the queries of a pass to one Prometheus. Each method throws what PrometheusClient.query throws. */
 export class QueryRunner {
   readonly #client: PrometheusClient;
   readonly #query: UsageQuery;
@@ -71,8 +71,8 @@ export class QueryRunner {
   /**
    * Bytes per second of each device.
    *
-   * @param table keeps the rates, over those of the answer before
-   * @param cache the labels of the series of the answer before
+   * @param table stores the rates, in place of those of the previous answer
+   * @param cache the labels of the series of the previous answer
    */
   async rates(
     resolver: NodeResolver,
@@ -86,16 +86,16 @@ export class QueryRunner {
     return { decoded: decoder, ...answer };
   }
 
-  /** Counters, speeds and what else there is of each device. */
+  /** Counters, speeds and the other facts of each device, in one query. */
   facts(resolver: NodeResolver, deadline: Deadline, scope?: Scope): Promise<Answered> {
     return this.#read('facts', factsQuery(this.#query, scope), new SeriesDecoder(resolver), deadline);
   }
 
   /**
-   * The same, metric by metric: many times as many nodes fit into the memory that an answer needs, and into what is
-   * taken for an answer at all. Nothing of it counts before all of it was read.
+   * The same facts with one query per metric. Each answer needs less memory and stays below the limit for its size, so
+   * this works for far more nodes. Throws if any part fails.
    *
-   * @param background gives each part a deadline of its own
+   * @param background gives each part its own deadline
    */
   async factsInParts(resolver: NodeResolver, background: Background): Promise<Answered> {
     const decoder = new SeriesDecoder(resolver);
@@ -113,17 +113,17 @@ export class QueryRunner {
     };
   }
 
-  /** The counters of up to two veths of each of the given nodes. */
+  /** The counters of up to two macvlans or veths of each given node. */
   uplinks(resolver: NodeResolver, deadline: Deadline, nodes: NodeRestriction): Promise<Answered> {
     return this.#read('uplinks', uplinksQuery(this.#query, nodes), new SeriesDecoder(resolver), deadline);
   }
 
-  /** Highest speeds of the last hour, bytes per second, of devices that are slower now. */
+  /** The highest speeds of the last hour, bytes per second, of devices that are slower now. */
   fallenSpeeds(resolver: NodeResolver, deadline: Deadline): Promise<Answered> {
     return this.#read('fallen_speeds', fallenSpeedsQuery(this.#query), new SeriesDecoder(resolver, 'peak'), deadline);
   }
 
-  /** Scrapes in the rate window, as most series have them; undefined where there is no series yet. */
+  /** Median number of scrapes in the rate window. Undefined if there is no series yet. */
   async samplesPerWindow(deadline: Deadline): Promise<number | undefined> {
     let samples: number | undefined;
     const visit = (series: unknown): void => {

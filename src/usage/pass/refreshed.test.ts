@@ -3,7 +3,7 @@ import { FakeClock } from '../../runtime/process/clock.ts';
 import { Refreshed } from './refreshed.ts';
 
 describe('Refreshed', () => {
-  it('reads once for all who ask meanwhile, and again when it is time', async () => {
+  it('runs one read at a time, and the next after the interval', async () => {
     const clock = new FakeClock();
     const value = new Refreshed<number>(clock, 60_000);
     let reads = 0;
@@ -22,7 +22,7 @@ describe('Refreshed', () => {
     expect(value.value).toBe(2);
   });
 
-  it('reads at once what was made to expire', async () => {
+  it('reads at once after expire()', async () => {
     const value = new Refreshed<number>(new FakeClock(), 60_000);
     value.set(1);
     value.expire();
@@ -33,7 +33,7 @@ describe('Refreshed', () => {
     expect(value.value).toBe(2);
   });
 
-  it('is read by who cannot wait for the time, and then by one for all', async () => {
+  it('renew() reads before a value is due; concurrent calls share one read', async () => {
     const value = new Refreshed<number>(new FakeClock(), 60_000);
     value.set(1);
     const { promise, resolve } = Promise.withResolvers<number>();
@@ -44,7 +44,7 @@ describe('Refreshed', () => {
     expect(value.value).toBe(2);
   });
 
-  it('keeps the old value when reading fails, and tries again when it is time', async () => {
+  it('keeps the old value if a read fails, and retries after the interval', async () => {
     const clock = new FakeClock();
     const value = new Refreshed<number>(clock, 1_000);
     value.set(1);
@@ -65,7 +65,7 @@ describe('Refreshed', () => {
   it.each([
     ['succeeds', () => undefined],
     ['fails', () => Promise.reject(new Error('no'))],
-  ])('rests as many times as long as a reading took that %s, also when it expires', async (_how, result) => {
+  ])('pauses for a multiple of the duration of a read that %s, even after expire()', async (_how, result) => {
     const clock = new FakeClock();
     const value = new Refreshed<unknown>(clock, 1_000);
     let reads = 0;

@@ -1,13 +1,13 @@
 import type { Clock } from '../../runtime/process/clock.ts';
 
-/** A value that is renewed beside the work that uses it, by one renewal at a time. */
+/** A value that is refreshed in the background. At most one read runs at a time. */
 export class Refreshed<T> {
   readonly #clock: Clock;
   readonly #everyMs: number;
   #value: T | undefined;
   #readAt = -Infinity;
   #triedAt = -Infinity;
-  /** When the last reading ended, whatever came of it, and how long it took. */
+  /** End and duration of the last read, successful or not. */
   #endedAt = -Infinity;
   #tookMs = 0;
   #isExpired = false;
@@ -34,12 +34,12 @@ export class Refreshed<T> {
   }
 
   /**
-   * Starts reading a new value when it is time for one and nothing is under way. A failure leaves the old value until
-   * it is time for the next: what was too much for the server is not asked again at once.
+   * Starts a read if one is due and none is running. A failed read keeps the old value and is retried after `everyMs`,
+   * not at once, because the server may be overloaded.
    *
-   * @param options.freshMs how old a value may become, where that is more than the time from a failure to the next try
-   * @param options.soonestMs from one try to the next, also of a value that has expired
-   * @param options.restTimes how many times as long as the last reading took nothing is read after it, whatever is due
+   * @param options.freshMs age at which a value is due; default: `everyMs`, which is also the delay after a failure
+   * @param options.soonestMs minimum time between the starts of two reads, even if the value has expired
+   * @param options.restTimes minimum pause after a read, as a multiple of its duration, even if the value has expired
    */
   refresh(read: () => Promise<T>, { freshMs = this.#everyMs, soonestMs = 0, restTimes = 0 } = {}): void {
     const now = this.#clock.monotonic();
@@ -52,8 +52,8 @@ export class Refreshed<T> {
   }
 
   /**
-   * Resolves to a new value whether it is time or not: that of the reading under way, or else of one that begins now.
-   * Rejects where it fails; who waits no longer stops nothing.
+   * Resolves to a new value, even if none is due: joins the running read, or starts one. Rejects if the read fails. A
+   * caller that stops waiting does not cancel the read.
    */
   renew(read: () => Promise<T>): Promise<T> {
     if (this.#running !== undefined) return this.#running;
@@ -74,12 +74,12 @@ export class Refreshed<T> {
     this.#tookMs = this.#endedAt - this.#triedAt;
   }
 
-  /** Makes it time for a new value, whatever the age of this one. */
+  /** Makes a new value due, regardless of the age of the current one. */
   expire(): void {
     this.#isExpired = true;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no read is running. */
   async settled(): Promise<void> {
     await this.#running?.catch(() => undefined);
   }

@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs';
 import type { Clock } from '../../runtime/process/clock.ts';
 
-/** One tick at once and one each `intervalMs` after: rxjs' timer(0, interval), by a clock that a test can move. */
+/** Emits at once and then every `intervalMs`, like timer(0, intervalMs) of rxjs but with an injected clock. */
 export function ticks(clock: Clock, intervalMs: number): Observable<void> {
   return new Observable((subscriber) => {
     const tick = (): void => {

@@ -4,21 +4,25 @@ import type { Deadline } from '../../prometheus/deadline.ts';
 import type { NodeRestriction, Scope } from './queries.ts';
 import type { Answered, QueryRunner } from './queryRunner.ts';
 
-/** SeriesDecoder of macvlan or veth devices, by node. */
+/** Facts and rates of macvlan or veth devices, by node. */
 export interface Uplinks {
   facts: Map<string, NodeSamples>;
   rates: ReadonlyMap<string, NodeSamples>;
 }
 
-/** A question names each node; more than these would make it longer than its answer is worth. */
+/** Upper limit, because the query lists the name of each node. */
 const MOST_NODES = 500;
 const NONE: Uplinks = { facts: new Map(), rates: new Map() };
 
 /**
- * Looks for the uplinks of nodes whose devices, all but macvlans and veths, say nothing: a container's only uplink is
- * one of these, and not each is called eth0. A node with one gets all samples of it; one with more gets the counters of
- * two, which is enough to see that they are ambiguous. The other questions leave both out by their names, since a node
- * has a veth for each of its pods.
+ * Searches the macvlans and veths of nodes that have no other device that counts. If a node is a container, its only
+ * uplink is one of these, and its name need not be eth0. The other queries exclude both kinds by name, because a node
+ * has a veth for each pod.
+ *
+ * A node with one such device gets all samples of it. A node with several gets the counters of two, which is enough to
+ * detect that they are ambiguous.
+ *
+ * @param missing names of these nodes; only the first 500 are searched
  */
 export async function readUplinks(
   queries: QueryRunner,
@@ -39,7 +43,7 @@ export async function readUplinks(
   return { facts: found.decoded.nodes, rates: rates.decoded.nodes };
 }
 
-/** The devices that are the only ones of their nodes. */
+/** Selects the nodes that have exactly one device in the answer. */
 function soleUplinks(found: Answered, nodes: ReadonlyMap<string, KnownNode>): Scope | undefined {
   const sole = [...found.decoded.nodes].filter(([, { devices }]) => devices.size === 1);
   if (sole.length === 0) return undefined;

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 
 describe('the uplinks of nodes without other devices', () => {
-  it('are looked for among their veths, and the only one counts', async () => {
+  it('are searched among their veths, and the only one counts', async () => {
     scene.prometheus.devices = [device('a', 'eth0'), device('b', 'veth17')];
     const { nodes } = await scene.next({ a: {}, b: {} });
     expect(nodes.get('b')).toMatchObject({ reason: 'Measured', percent: 5, devices: ['veth17'] });
@@ -22,32 +22,32 @@ describe('the uplinks of nodes without other devices', () => {
     );
   });
 
-  it('are found by the addresses of a node whose series carry none but the instance', async () => {
+  it('are found by the addresses of a node whose series have only the label instance', async () => {
     scene.prometheus.devices = [device('', 'veth17', { instance: '[fd00::2]:9100' })];
     const { nodes } = await scene.next({ b: { addresses: ['fd00::2'] } });
     expect(nodes.get('b')).toMatchObject({ reason: 'Measured', devices: ['veth17'] });
   });
 
-  it('are ambiguous where there are several, also beside nodes with one', async () => {
+  it('are ambiguous if there are several, without effect on a node with one', async () => {
     scene.prometheus.devices = [device('a', 'veth1'), device('b', 'veth2'), device('b', 'veth3')];
     const { nodes } = await scene.next({ a: {}, b: {} });
     expect(nodes.get('a')).toMatchObject({ reason: 'Measured' });
     expect(nodes.get('b')).toMatchObject({ reason: 'AmbiguousUplink', devices: [] });
   });
 
-  it('are not looked for while each node has a device that counts', async () => {
+  it('are not searched if each node has a device that counts', async () => {
     scene.prometheus.devices = [device('a', 'eth0'), device('a', 'veth1')];
     await scene.next({ a: {} });
     expect(scene.prometheus.count('uplinks')).toBe(0);
   });
 
-  it('leave the node without series where there is no veth either', async () => {
+  it('leave the reason NoSeries if the node has no veth either', async () => {
     const { nodes, infos } = await scene.next({ a: {} });
     expect(nodes.get('a')).toMatchObject({ reason: 'NoSeries' });
     expect(infos).toEqual([]);
   });
 
-  it('take nothing from other nodes when the search fails', async () => {
+  it('do not affect other nodes if the search fails', async () => {
     scene.prometheus.devices = [device('a', 'eth0')];
     scene.prometheus.before = (_question, kind) => {
       if (kind === 'uplinks') throw new PrometheusError('BadStatus', 'Prometheus answers HTTP 405');
@@ -63,7 +63,7 @@ describe('a capacity that fell', () => {
     scene.prometheus.devices = [device('a', 'bond0', { peak: '200' }), device('b', 'eth0')];
   });
 
-  it('is told of the node that lost it, once it was asked for beside a pass', async () => {
+  it('is reported for the affected node, once the background query has run', async () => {
     expect((await scene.next({ a: {}, b: {} })).nodes.get('a')).not.toHaveProperty('drop');
     const { nodes } = await scene.next({ a: {}, b: {} });
     const drop = { fromBytesPerSecond: 200, devices: ['bond0'] };
@@ -71,14 +71,14 @@ describe('a capacity that fell', () => {
     expect(nodes.get('b')).not.toHaveProperty('drop');
   });
 
-  it('is told no more as soon as it is back, nor where a person has said what it is', async () => {
+  it('is not reported once the speed is back, nor for a node with a capacity annotation', async () => {
     await scene.next({ a: {} });
     expect((await scene.next({ a: { capacity: '1kbit' } })).nodes.get('a')).not.toHaveProperty('drop');
     scene.prometheus.devices = [device('a', 'bond0', { speed: '200', peak: '200' })];
     expect((await scene.next({ a: {} })).nodes.get('a')).not.toHaveProperty('drop');
   });
 
-  it('is asked for twice a minute and no more often when there is no answer, which takes nothing from the pass', async () => {
+  it('is queried twice a minute, also if the query fails, and a failure does not affect the pass', async () => {
     scene.prometheus.before = (_question, kind) => {
       if (kind === 'fallen') throw new PrometheusError('QueryFailed', 'too many samples');
     };
@@ -101,7 +101,7 @@ describe('a capacity that fell', () => {
       scene.prometheus.devices = Object.keys(many).map((name) => device(name, 'eth0'));
     });
 
-    it('is asked for every five minutes, and after half a minute when there was no answer', async () => {
+    it('is queried every five minutes, and half a minute after a failure', async () => {
       await passes(11, 30_000);
       expect(scene.prometheus.count('fallen')).toBe(2);
       scene.prometheus.before = (_question, kind) => {
@@ -112,7 +112,7 @@ describe('a capacity that fell', () => {
       expect(scene.prometheus.count('fallen')).toBe(4);
     });
 
-    it('takes Prometheus a tenth of the time at most', async () => {
+    it('takes at most a tenth of the time of Prometheus', async () => {
       scene.prometheus.before = async (_question, kind) => {
         if (kind !== 'fallen') return;
         await scene.clock.advance(25_000);
@@ -124,7 +124,7 @@ describe('a capacity that fell', () => {
       expect(scene.prometheus.count('fallen')).toBe(2);
     });
 
-    it('is asked for twice a minute at most, however many find less than before', async () => {
+    it('is queried at most twice a minute, even if each pass finds less capacity', async () => {
       let speed = 1_000;
       scene.prometheus.before = (_question, kind) => {
         if (kind === 'facts') speed -= 1;
@@ -135,7 +135,7 @@ describe('a capacity that fell', () => {
     });
   });
 
-  it('is asked for at once when a pass finds less than the one before', async () => {
+  it('is queried at once if a pass finds less capacity than the previous one', async () => {
     scene.prometheus.devices = [device('a', 'bond0', { speed: '200' })];
     await scene.next({ a: {} });
     scene.prometheus.devices = [device('a', 'bond0', { speed: '100', peak: '200' })];
@@ -145,7 +145,7 @@ describe('a capacity that fell', () => {
     expect(scene.prometheus.count('fallen')).toBe(2);
   });
 
-  it('is forgotten when nobody has heard of it for an hour', async () => {
+  it('is dropped when the last answer is an hour old', async () => {
     await scene.next({ a: {} });
     scene.prometheus.before = (_question, kind) => {
       if (kind === 'fallen') throw new PrometheusError('Deadline', 'no');
@@ -158,29 +158,29 @@ describe('a capacity that fell', () => {
 });
 
 describe('time', () => {
-  it("is the server's, however wrong our own is", async () => {
+  it("is the server's, regardless of the operator's clock", async () => {
     scene.prometheus.devices = [device('a', 'eth0')];
     expect(await scene.next({ a: {} })).toMatchObject({ timeSeconds: scene.prometheus.timeSeconds });
   });
 
-  it('is our own where no sample tells the server’s', async () => {
+  it("is the operator's if there is no sample", async () => {
     const { nodes, timeSeconds } = await scene.next({ a: {} });
     expect(timeSeconds).toBeUndefined();
     expect(nodes.get('a')?.timeSeconds).toBe(scene.clock.now() / 1000);
   });
 });
 
-describe('the scrapes that the window holds', () => {
+describe('the number of scrapes in the rate window', () => {
   const UNKNOWN_INTERVAL: UsageQuery = { windowSeconds: 120, matchers: [], direction: 'transmit' };
 
-  it('follow from the scrape interval where it is known', async () => {
+  it('follows from the scrape interval if it is known', async () => {
     const finding = await scene.next({ a: {} });
     expect(finding.samplesPerWindow).toBe(4);
     expect(windowIsTooShort(finding)).toBe(false);
     expect(scene.prometheus.count('samples')).toBe(0);
   });
 
-  it('are counted once a minute where it is not', async () => {
+  it('is counted once a minute if the scrape interval is unknown', async () => {
     scene.collector = scene.collectorOf(UNKNOWN_INTERVAL);
     scene.prometheus.samplesPerWindow = '8';
     await scene.next({ a: {} });
@@ -193,7 +193,7 @@ describe('the scrapes that the window holds', () => {
     expect(scene.prometheus.count('samples')).toBe(2);
   });
 
-  it('are too few when they have been for as long as the window is', async () => {
+  it('is too low if the counts stay low for the length of the window', async () => {
     scene.collector = scene.collectorOf(UNKNOWN_INTERVAL);
     scene.prometheus.samplesPerWindow = '2';
     for (let seconds = 0; seconds < 120; seconds += 10) {
@@ -206,7 +206,7 @@ describe('the scrapes that the window holds', () => {
     expect(windowIsTooShort(finding)).toBe(true);
   });
 
-  it('are those from before while the window fills up again behind a restart of the server', async () => {
+  it('keeps its value while the window fills up after a restart of the server', async () => {
     scene.collector = scene.collectorOf(UNKNOWN_INTERVAL);
     const count = async (samples: string): Promise<number | undefined> => {
       scene.prometheus.samplesPerWindow = samples;
@@ -221,7 +221,7 @@ describe('the scrapes that the window holds', () => {
     expect(windowIsTooShort(await scene.next({ a: {} }))).toBe(false);
   });
 
-  it('are not known, and not too few, while there is nothing to count or no answer', async () => {
+  it('is unknown, not too low, while there are no series or no answer', async () => {
     scene.collector = scene.collectorOf(UNKNOWN_INTERVAL);
     scene.prometheus.samplesPerWindow = undefined;
     await scene.next({ a: {} });

@@ -20,30 +20,33 @@ import type { Snapshot } from '../evaluate/snapshot.ts';
 import { readUplinks } from './uplinks.ts';
 import { WindowSamples } from './windowSamples.ts';
 
-/** What a pass finds, but for its number and start. */
+/** The result of a pass, without its number and start. */
 export type Finding = Omit<Snapshot, 'pass' | 'startedAt'>;
 
-/** Up to here (about 1,000 nodes of three devices) facts are part of each pass; beyond, a pass takes those it has. */
+/** Up to this number of series (about 1,000 nodes of three devices) each pass reads the facts. Above, passes reuse them. */
 const MOST_FACTS_IN_PASS = 20_000;
-/** Up to here the facts of all nodes are one query, whose answer is megabytes at most. */
+/** Up to this number of nodes, one query reads all facts: its answer is a few megabytes. */
 const MOST_NODES_AT_ONCE = 1_000;
-/** How often facts are read beside the passes where they are many. */
+/** Interval of the background query for facts, if a pass reuses them. */
 const FACTS_EVERY_MS = 60_000;
-/** Prometheus' own patience with the last sample of a series (query.lookback-delta). */
+/** Prometheus uses the last sample of a series for the same time by default (query.lookback-delta). */
 const OLDEST_FACTS_MS = 300_000;
 const SAMPLES_PER_WINDOW_EVERY_MS = 60_000;
 /**
- * Also asked when a node has less capacity than in the pass before; this is for what fell unseen. Of many nodes the hour
- * is so many samples (22 million for 10,000 nodes of three devices) that Prometheus takes a second of CPU or more: it is
- * asked no sooner then, whatever fell, and more seldom while nothing does.
+ * Interval of the query for speed drops of the last hour. The query also runs whenever the capacity of a node decreases
+ * between two passes; the interval finds drops that no pass saw.
  */
 const FALLEN_SPEEDS_EVERY_MS = 30_000;
-/** And Prometheus, where it needs long or does not get to its end, spends a tenth of its time on it at most. */
+/**
+ * The same for a large cluster. With 10,000 nodes of three devices the query reads 22 million samples, a second of CPU
+ * or more. So it runs every five minutes if no capacity decreases, and never sooner than the interval after its last
+ * start. `restTimes` limits it to a tenth of Prometheus' time if it is slow or fails.
+ */
 const FALLEN_SPEEDS_OF_MANY = { freshMs: 300_000, soonestMs: FALLEN_SPEEDS_EVERY_MS, restTimes: 9 };
-/** So many nodes take 1 to 5 ms to evaluate: then it is the others' turn. */
+/** Nodes per turn of the event loop: they take 1 to 5 ms to evaluate. */
 const NODES_A_TURN = 500;
 
-/** An answer with facts, without what was only needed to tell which devices count. */
+/** The facts of all nodes, reduced to what a pass needs. */
 interface Facts extends Omit<Answered, 'decoded'> {
   nodes: ReadonlyMap<string, NodeFacts>;
   unattributed: Unattributed;
@@ -55,11 +58,11 @@ type Unattributed = Pick<SeriesDecoder, 'unmatched' | 'ambiguous'>;
 interface Readers {
   resolver: NodeResolver;
   deadline: Deadline;
-  /** So many nodes that their facts are asked for in parts. */
+  /** True for a large cluster: facts are read in parts. */
   areMany: boolean;
 }
 
-/** One pass after the other over all nodes: asks, then evaluates. Keeps facts between passes where they are many. */
+/** Runs passes over all nodes: queries, then evaluates. Keeps the facts between passes if there are many. */
 export class UsageCollector {
   readonly #queries: QueryRunner;
   readonly #query: UsageQuery;
@@ -69,10 +72,10 @@ export class UsageCollector {
   readonly #counts: Refreshed<void>;
   readonly #samplesPerWindow: WindowSamples;
   readonly #fallenSpeeds: Refreshed<Answered>;
-  /** What the last pass found: it only tells when to ask, never what to answer. */
+  /** Result of the last pass. Decides only when to query for speed drops. */
   #before: ReadonlyMap<string, NodeUsage> = new Map();
   #rateTable = new RateTable();
-  /** The series of its rates. */
+  /** Labels of the series in the last answer with rates. */
   readonly #seriesCache = new SeriesCache();
 
   constructor(o: { queries: QueryRunner; query: UsageQuery; clock: Clock; background: Background }) {
@@ -87,9 +90,10 @@ export class UsageCollector {
   }
 
   /**
-   * Throws PrometheusError where an answer is missing, or the reason of the signal.
+   * Runs one pass. Throws PrometheusError if the rates or facts cannot be read, or the abort reason of the deadline.
    *
-   * @param nodes the same map as in the pass before only if none has come, gone or changed
+   * @param nodes the same map object as in the previous pass only if no node was added, removed or changed
+   * @param now milliseconds since 1970; used if no sample has the time of the server
    */
   async next(nodes: ReadonlyMap<string, KnownNode>, now: number, deadline: Deadline): Promise<Finding> {
     const readers = { resolver: createNodeResolver(nodes), deadline, areMany: nodes.size > MOST_NODES_AT_ONCE };
@@ -101,7 +105,7 @@ export class UsageCollector {
     const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
     const usages = await this.#evaluate(nodes, facts.nodes, rates.decoded.nodes, at);
-    // Too late: the next pass may have overwritten these rates meanwhile.
+    // After the deadline, the next pass may already have overwritten these rates.
     deadline.signal.throwIfAborted();
     const problem = await this.#addUplinks(usages, nodes, at, readers);
     if (hasLess(usages, this.#before)) this.#fallenSpeeds.expire();
@@ -119,7 +123,7 @@ export class UsageCollector {
     };
   }
 
-  /** Resolves when nothing is being read beside the passes. */
+  /** Resolves when no background query is running. */
   async settled(): Promise<void> {
     await Promise.all([this.#facts.settled(), this.#counts.settled(), this.#fallenSpeeds.settled()]);
   }
@@ -127,7 +131,7 @@ export class UsageCollector {
   async #readFacts(readers: Readers): Promise<Facts> {
     const known = this.#facts.value;
     if (known && known.series > MOST_FACTS_IN_PASS && this.#facts.ageMs < OLDEST_FACTS_MS) return known;
-    // Of many nodes they may take longer than a pass may: the next one finds them read, or nearly so.
+    // On a large cluster the facts may take longer than a pass. The read continues, and the next pass joins it.
     return orAborted(
       this.#facts.renew(() => this.#askFacts(readers)),
       readers.deadline.signal,
@@ -172,7 +176,7 @@ export class UsageCollector {
     return samples === undefined ? {} : { samplesPerWindow: samples };
   }
 
-  /** Undefined, too, when they are so old that they tell nothing of the last hour. */
+  /** Undefined if the answer is older than the hour that it describes, or if there is none. */
   #peaks(): ReadonlyMap<string, NodeSamples> | undefined {
     const isRecent = this.#fallenSpeeds.ageMs < PEAK_WINDOW_SECONDS * 1000;
     return isRecent ? this.#fallenSpeeds.value?.decoded.nodes : undefined;
@@ -188,7 +192,7 @@ export class UsageCollector {
     return mappedInTurns(nodes, (known, node) => evaluate(node, known, answers));
   }
 
-  /** Gives nodes without series a second look. Its failure takes nothing from the others: it is returned as a remark. */
+  /** Searches for uplinks of the nodes without series. A failure does not fail the pass: returns it as an info. */
   async #addUplinks(
     usages: Map<string, NodeUsage>,
     nodes: ReadonlyMap<string, KnownNode>,
@@ -208,7 +212,7 @@ export class UsageCollector {
   }
 }
 
-/** A map with the same keys, made without keeping the event loop for long. */
+/** Maps the values, and yields to the event loop after each batch. */
 async function mappedInTurns<T, R>(
   map: ReadonlyMap<string, T>,
   valueOf: (value: T, key: string) => R,
@@ -219,7 +223,7 @@ async function mappedInTurns<T, R>(
   return mapped;
 }
 
-/** One turn of it. Returns whether there may be more. */
+/** Maps one batch. Returns true if there may be more entries. */
 function mapSome<T, R>(
   entries: Iterator<[string, T]>,
   valueOf: (value: T, key: string) => R,
@@ -234,7 +238,7 @@ function mapSome<T, R>(
   return true;
 }
 
-/** What all nodes are evaluated by. */
+/** The answers that all nodes are evaluated with. */
 interface Answers {
   facts: ReadonlyMap<string, NodeFacts>;
   rates: ReadonlyMap<string, NodeSamples>;
@@ -249,7 +253,7 @@ function evaluate(node: string, { capacity }: KnownNode, answers: Answers): Node
   return drop === undefined ? usage : { ...usage, drop };
 }
 
-/** Whether a node has joined since the facts were read: it has a rate, and cannot be measured. */
+/** True if a node was added after the facts were read: it has a rate, no facts and no percent. */
 function lacksFacts(usages: ReadonlyMap<string, NodeUsage>, rates: SeriesDecoder, facts: Facts): boolean {
   for (const { node, percent } of usages.values()) {
     if (percent === undefined && rates.nodes.has(node) && !facts.nodes.has(node)) return true;
@@ -257,7 +261,7 @@ function lacksFacts(usages: ReadonlyMap<string, NodeUsage>, rates: SeriesDecoder
   return false;
 }
 
-/** Whether a node that was measured in both passes has less capacity than before. */
+/** True if the capacity of a node decreased between two passes that both measured it. */
 function hasLess(now: ReadonlyMap<string, NodeUsage>, before: ReadonlyMap<string, NodeUsage>): boolean {
   for (const { node, capacityBytesPerSecond = Infinity } of now.values()) {
     if (capacityBytesPerSecond < (before.get(node)?.capacityBytesPerSecond ?? 0)) return true;
@@ -269,7 +273,7 @@ function unattributed(
   rates: Unattributed,
   facts: Unattributed,
 ): Pick<Finding, 'unmatchedSeries' | 'unmatchedExamples'> & Pick<Finding, 'ambiguousSeries' | 'ambiguousExamples'> {
-  // Both answers speak of the same devices; the one that misses fewer of them counts.
+  // Both answers cover the same devices, so do not add the counts: take the larger one.
   const unmatched = rates.unmatched.series >= facts.unmatched.series ? rates.unmatched : facts.unmatched;
   const ambiguous = rates.ambiguous.series >= facts.ambiguous.series ? rates.ambiguous : facts.ambiguous;
   return {

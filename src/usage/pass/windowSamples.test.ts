@@ -19,14 +19,14 @@ describe('the scrapes in the rate window', () => {
     return samples.value;
   }
 
-  it('are few once they have been for as long as the window', async () => {
+  it('are too few once the counts stay low for the length of the window', async () => {
     expect(await counted(2)).toBeUndefined();
     expect(await counted(3, 10)).toBeUndefined();
     expect(await counted(3, 10)).toBe(3);
     expect(samples.isOpen).toBe(false);
   });
 
-  it('are worth another count soon while few is news, whatever was known before', async () => {
+  it('ask for another count soon while a low count is not confirmed', async () => {
     await counted(4);
     expect(samples.isOpen).toBe(false);
     expect(await counted(2, 60)).toBe(4);
@@ -35,7 +35,7 @@ describe('the scrapes in the rate window', () => {
     expect(samples.isOpen).toBe(false);
   });
 
-  it('are not few by two counts in two outages, between which nobody has looked', async () => {
+  it('are not too few after two low counts in two separate outages', async () => {
     await counted(4);
     expect(await counted(2, 60)).toBe(4);
     expect(await counted(1, 61)).toBe(4);

@@ -1,13 +1,16 @@
 import type { Clock } from '../../runtime/process/clock.ts';
 import { windowIsTooShort } from '../evaluate/snapshot.ts';
 
-/** Windows without a count after which the few of before count no more: passes may be somewhat further apart than windows. */
+/**
+ * Longest gap between two low counts, in rate windows. After a longer gap, the earlier low counts are ignored. It is
+ * more than one window, because passes can be further apart than that.
+ */
 const LONGEST_GAP_WINDOWS = 3;
 
 /**
- * How many scrapes the rate window holds, from counts of what it held at the time. Few mean a window that is too short
- * only when they have been few for as long as the window is: right after the server has started, or after a gap in its
- * scrapes, the window is simply not full yet. Two counts after two outages say nothing of the time between them.
+ * Determines how many scrapes the rate window has, from repeated counts. Accepts a low count only if counts stay low for
+ * the length of the window: after a start of the server, or after a gap in its scrapes, the window is not full yet.
+ * Two low counts after two separate outages do not add up.
  */
 export class WindowSamples {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -21,17 +24,17 @@ export class WindowSamples {
     this.#windowMs = windowSeconds * 1000;
   }
 
-  /** Undefined until it is known. */
+  /** The number of scrapes. Undefined until it is known. */
   get value(): number | undefined {
     return this.#value;
   }
 
-  /** Whether there are few and it is not known since when, so that it is worth to count again soon. */
+  /** True while a low count is not confirmed: count again soon. */
   get isOpen(): boolean {
     return this.#fewSince !== undefined && !windowIsTooShort({ samplesPerWindow: this.#value });
   }
 
-  /** @param samples undefined where there was no series to count */
+  /** Records a count. @param samples undefined if there was no series to count */
   counted(samples: number | undefined): void {
     const now = this.#clock.monotonic();
     if (windowIsTooShort({ samplesPerWindow: samples })) {

@@ -8,7 +8,7 @@ export interface DeviceSamples extends DeviceFacts {
   peak?: number | undefined;
 }
 
-/** The samples of one device in an answer with facts. Other answers have one figure a device, and no room for these. */
+/** The samples of one device in an answer with facts. Other answers have only one number per device, to save memory. */
 export class FactSamples implements DeviceFacts {
   total: number | undefined = undefined;
   speed: number | undefined = undefined;
@@ -20,27 +20,27 @@ export class FactSamples implements DeviceFacts {
 
 const NOTHING_INVALID: ReadonlyMap<string, string> = new Map();
 
-/** The samples of one node in an answer. Each pass has as many of these as nodes, so a set or map that is empty is not made. */
+/** The samples of one node in an answer. Creates no empty set or map, because each pass has one object per node. */
 export class NodeSamples {
   readonly devices = new Map<string, DeviceSamples>();
-  /** A device that has a series twice: the first such device, in words. */
+  /** Message with the first device that has two series of one metric. */
   duplicate: string | undefined = undefined;
   #instance: string | undefined = undefined;
   #otherInstances: Set<string> | undefined = undefined;
   #invalid: Map<string, string> | undefined = undefined;
 
-  /** Label `instance` of its series; two of them mean two exporters. */
+  /** Values of the label `instance` of its series. Two values mean two exporters. */
   get instances(): ReadonlySet<string> {
     const first = this.#instance === undefined ? [] : [this.#instance];
     return new Set([...first, ...(this.#otherInstances ?? [])]);
   }
 
-  /** The one instance of its series; undefined where there are several, or none. */
+  /** The value if there is exactly one, otherwise undefined. */
   get soleInstance(): string | undefined {
     return this.#otherInstances === undefined ? this.#instance : undefined;
   }
 
-  /** Samples that are no number, by device, in words. */
+  /** Messages about samples that are not a number, by device. */
   get invalid(): ReadonlyMap<string, string> {
     return this.#invalid ?? NOTHING_INVALID;
   }
@@ -56,7 +56,7 @@ export class NodeSamples {
     if (!this.#invalid.has(device)) this.#invalid.set(device, problem);
   }
 
-  /** Forgets everything but the devices. */
+  /** Resets everything except the devices. */
   clear(): void {
     this.duplicate = undefined;
     this.#instance = undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RateTable } from './rateTable.ts';
 
-/** Reads an answer that names devices of nodes, each with a rate. */
+/** Reads an answer with the rate of each device by node. */
 function read(table: RateTable, answer: Record<string, Record<string, number>>): void {
   table.begin();
   for (const [name, devices] of Object.entries(answer)) {
@@ -23,7 +23,7 @@ const ANSWER = { a: { eth0: 1, eth1: 2 }, b: { eth0: 3 } };
 const CLUSTER = {};
 
 describe('RateTable', () => {
-  it('keeps the objects of nodes and devices, and no rate of the answer before', () => {
+  it('reuses the objects of nodes and devices, and clears their rates', () => {
     const table = new RateTable();
     read(table, ANSWER);
     table.end();
@@ -38,7 +38,7 @@ describe('RateTable', () => {
     expect([node!.invalid.size, node!.duplicate, device!.rate]).toEqual([0, undefined, undefined]);
   });
 
-  it('drops what the answer did not name', () => {
+  it('removes nodes and devices that the answer does not contain', () => {
     const table = new RateTable();
     read(table, ANSWER);
     table.end();
@@ -47,7 +47,7 @@ describe('RateTable', () => {
     expect(ratesOf(table)).toEqual({ a: { eth1: 4 } });
   });
 
-  it('is not used again after an answer that broke off: its reader may be at work', () => {
+  it('is not used again after a truncated answer, which may still be written', () => {
     const table = new RateTable().next(CLUSTER);
     read(table, ANSWER);
     table.end();
@@ -61,7 +61,7 @@ describe('RateTable', () => {
     expect(ratesOf(next)).toEqual({});
   });
 
-  it('has places that hold while every answer names them and the nodes are the same', () => {
+  it('has places that stay valid while every answer contains them and the nodes are the same', () => {
     const table = new RateTable().next(CLUSTER);
     table.begin();
     const places = ['eth0', 'eth1'].map((name) => table.place(table.node('a'), name));

@@ -3,42 +3,43 @@ import { NodeSamples, type DeviceSamples } from './nodeSamples.ts';
 /** The rate of one device. */
 interface KeptDevice extends DeviceSamples {
   rate: number | undefined;
-  /** The last answer that named the device. */
+  /** Number of the last answer that contained the device. */
   answer: number;
 }
 
 /** The rates of one node. */
 class KeptNode extends NodeSamples {
   declare readonly devices: Map<string, KeptDevice>;
-  /** The last answer that named the node. */
+  /** Number of the last answer that contained the node. */
   answer = 0;
-  /** How many of its devices that answer has named. */
+  /** Number of its devices in that answer. */
   named = 0;
 }
 
-/** Where the rate of a series is kept. Only the table that made it knows whether it still holds. */
+/** Where the table stores the rate of a series. Use `returnTo` of the same table to check that it is still valid. */
 export interface Place {
-  /** The places of one table for the same nodes of the cluster have this object in common. */
+  /** Identifies the table and the version of the node list. Places with another object are invalid. */
   readonly among: object;
   readonly node: KeptNode;
   readonly device: KeptDevice;
 }
 
 /**
- * The rates of one query, kept from answer to answer and overwritten: objects that live from one pass to the next are
- * what V8's garbage collector works on longest, and a series whose place is known need not be looked up again.
+ * The rates of one query. Each answer overwrites the objects of the previous one. New objects in each pass would cost
+ * more: V8's garbage collector spends most time on objects that survive a pass, and a series with a known place needs no
+ * lookup.
  *
- * | When                                     | What happens                                                         |
- * |------------------------------------------|----------------------------------------------------------------------|
- * | an answer begins (`begin`)               | `nodes` must not be read until the answer has ended                  |
- * | the answer names a node for the 1st time | its instances, invalid samples and duplicate are cleared             |
- * | the answer names a device the first time | its rate is cleared                                                  |
- * | the answer ends (`end`)                  | nodes and devices that it did not name are dropped; `nodes` is valid |
- * | the answer breaks off: no `end`          | the table is not used again: `next` returns a new one                |
- * | the cluster's nodes change (`next`)      | all places are dropped: each series is resolved again                |
+ * | When                                | What happens                                                         |
+ * |-------------------------------------|----------------------------------------------------------------------|
+ * | an answer begins (`begin`)          | `nodes` must not be read until `end`                                 |
+ * | first series of a node              | its instances, invalid samples and duplicate are cleared             |
+ * | first series of a device            | its rate is cleared                                                  |
+ * | the answer ends (`end`)             | nodes and devices without a series are removed; `nodes` is valid     |
+ * | the answer is truncated: no `end`   | the table is not used again: `next` returns a new one                |
+ * | the cluster's nodes change (`next`) | all places become invalid: each series is resolved again             |
  *
- * A table has one writer, its newest answer. A writer that is late, since its pass was given up, has a table of its own:
- * its answer had not ended when the next pass began. A reader must be done before the next answer begins.
+ * A table has one writer, its newest answer. If a pass is abandoned, its answer may still be written after the next pass
+ * starts. Its table has no `end` yet, so the next pass gets another table. Readers must finish before the next `begin`.
  */
 export class RateTable {
   readonly #nodes = new Map<string, KeptNode>();
@@ -57,7 +58,7 @@ export class RateTable {
   /**
    * The table for the next answer.
    *
-   * @param nodes those that series are resolved among: the same object only if no node has come, gone or changed
+   * @param nodes the cluster's nodes: the same object only if no node was added, removed or changed
    */
   next(nodes: object): RateTable {
     const table = this.#answer === this.#ended ? this : new RateTable();
@@ -66,12 +67,12 @@ export class RateTable {
     return table;
   }
 
-  /** An answer begins. */
+  /** Starts an answer. */
   begin(): void {
     this.#answer++;
   }
 
-  /** The answer names a node. */
+  /** Records that the answer contains a node. */
   node(name: string): NodeSamples {
     let node = this.#nodes.get(name);
     if (node === undefined) this.#nodes.set(name, (node = new KeptNode()));
@@ -80,7 +81,7 @@ export class RateTable {
   }
 
   /**
-   * The answer names a device of a node.
+   * Records that the answer contains a device of a node.
    *
    * @param node as `node` returned it
    */
@@ -88,23 +89,23 @@ export class RateTable {
     return this.#device(keptNode(node), name);
   }
 
-  /** The same; returns where the rate of the device is kept. */
+  /** Like `device`, but returns the place of its rate. */
   place(node: NodeSamples, name: string): Place {
     const kept = keptNode(node);
     return { among: this.#places, node: kept, device: this.#device(kept, name) };
   }
 
-  /** The answer names the node and the device of a place. False, and nothing is done, where the place holds no more. */
+  /** Records that the answer contains the node and device of a place. Returns false, without effect, if it is invalid. */
   returnTo(place: Place): boolean {
     const { among, node, device } = place;
-    // What the last answer that ended did not name is dropped.
+    // `end` removed the devices that the last complete answer did not contain.
     if (among !== this.#places || device.answer < this.#ended) return false;
     this.#named(node);
     this.#namedDevice(node, device);
     return true;
   }
 
-  /** The answer was read to its end. */
+  /** Call it after the last series of a complete answer. */
   end(): void {
     this.#ended = this.#answer;
     for (const [name, node] of this.#nodes) {
@@ -135,13 +136,13 @@ export class RateTable {
   }
 }
 
-/** A table makes all of its nodes. */
+/** A node must come from `RateTable.node`. Throws TypeError for any other. */
 function keptNode(node: NodeSamples): KeptNode {
   if (node instanceof KeptNode) return node;
   throw new TypeError('the node is not one of a RateTable');
 }
 
-/** Drops the devices that the answer did not name. Most nodes have none, and are not gone through. */
+/** Removes the devices that the answer did not contain. Skips the loop for most nodes, which have none. */
 function dropUnnamed({ answer, named, devices }: KeptNode): void {
   if (named === devices.size) return;
   for (const [name, device] of devices) if (device.answer !== answer) devices.delete(name);

@@ -5,7 +5,7 @@ import { RateTable } from './rateTable.ts';
 import { createRatesVisitor } from './ratesVisitor.ts';
 import { SeriesDecoder } from './seriesDecoder.ts';
 
-/** Knows nodes "a" and "b", and one that comes and goes. */
+/** Knows the nodes "a" and "b", and "c" while `hasC`. */
 class Nodes {
   hasC = true;
   asked = 0;
@@ -26,16 +26,16 @@ const labels = fc.record(
   },
   { requiredKeys: ['device'] },
 );
-/** With numbers, what stands in place of them, and what is no sample at all. */
+/** Valid samples, samples with invalid text, and values that are not samples. */
 const sample = fc.oneof(
   { weight: 8, arbitrary: text('7', '1.5e3', '-1', '0', 'NaN', '+Inf', '', '7"', '0x10').map((it) => [1.5, it]) },
   { weight: 1, arbitrary: fc.constantFrom([1e-7, '7'], [1.5, 7], ['7'], null, { a: 1 }, [1.5, '7', '8']) },
 );
 const hasC = fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false));
 const series = fc.tuple(labels, sample).map(([metric, value]) => ({ metric, value }));
-/** Small answers are parsed as a whole. */
+/** "at once": small answers are parsed as a whole. */
 type How = 'as it comes' | 'at once' | 'broken off';
-/** Answers follow each other with much that is the same, in the same order. */
+/** Successive answers that mostly have the same series in the same order. */
 const answers = fc.array(series, { minLength: 1, maxLength: 10 }).chain((all) =>
   fc.array(
     fc.record({
@@ -56,7 +56,7 @@ function decoderOf(nodes: Nodes, kept?: RateTable): SeriesDecoder {
   return new SeriesDecoder({ resolve: (node, instance) => nodes.resolve(node, instance) }, kept ?? 'rate');
 }
 
-/** Reads an answer as it comes: in one buffer, element behind element. */
+/** Reads an answer as a stream: each element as bytes of a buffer. Returns the number of parsed elements. */
 function readBytes(all: readonly unknown[], into: SeriesDecoder, known: SeriesCache): number {
   const visitor = createRatesVisitor(into, known);
   let parsed = 0;
@@ -78,7 +78,7 @@ function readParsed(all: readonly unknown[], into: SeriesDecoder): SeriesDecoder
   return into;
 }
 
-/** All that is looked at of rates. */
+/** The fields that readers of rates use. */
 function told({ nodes, unmatched, ambiguous, timeSeconds }: SeriesDecoder): unknown {
   const each = [...nodes].map(([name, { devices, duplicate, instances, soleInstance, invalid }]) => {
     const rates = new Map([...devices].map(([device, { rate }]) => [device, rate]));
@@ -91,8 +91,8 @@ function device(node: string, name: string, value: string, more = {}): unknown {
   return { metric: { device: name, instance: '1', node, ...more }, value: [1.5, value] };
 }
 
-describe('rates read as they came', () => {
-  it('say what parsed ones say, whatever the answers before were', () => {
+describe('createRatesVisitor', () => {
+  it('gives the same result as parsing each series, after any previous answers', () => {
     fc.assert(
       fc.property(answers, (passes) => {
         const nodes = new Nodes();
@@ -116,7 +116,7 @@ describe('rates read as they came', () => {
     );
   });
 
-  it('are parsed once, but for the first, which tells the time, and what has to be told of', () => {
+  it('parses a known series again only if it is the first, which gives the time, or its sample is invalid', () => {
     const known = new SeriesCache();
     const answer = [device('a', 'eth0', '1'), device('a', 'eth1', '2'), device('b', 'eth0', '3')];
     expect(readBytes(answer, decoderOf(new Nodes()), known)).toBe(3);
@@ -125,7 +125,7 @@ describe('rates read as they came', () => {
     expect(readBytes(strange, decoderOf(new Nodes()), known)).toBe(2);
   });
 
-  it('are parsed behind a series that is new or gone, and known from then on', () => {
+  it('parses the series after an added or removed one, and knows them in the next answer', () => {
     const known = new SeriesCache();
     const before = Array.from({ length: 9 }, (_, n) => device('a', `eth${n}`, '1'));
     readBytes(before, decoderOf(new Nodes()), known);
@@ -135,7 +135,7 @@ describe('rates read as they came', () => {
     expect(readBytes(before, decoderOf(new Nodes()), known)).toBe(1 + 5);
   });
 
-  it('tell of two series of one device in each answer', () => {
+  it('records two series of one device in each answer', () => {
     const known = new SeriesCache();
     const answer = ['x', 'y'].map((cluster) => device('a', 'eth0', '1', { cluster }));
     for (let pass = 0; pass < 3; pass++) {
@@ -145,7 +145,7 @@ describe('rates read as they came', () => {
     }
   });
 
-  it('lead to their place at once, but for the first, as long as the nodes are the same', () => {
+  it('resolves the node of the first series only, as long as the nodes are the same', () => {
     const [nodes, known, kept] = [new Nodes(), new SeriesCache(), new RateTable()];
     const answer = ['a', 'b', 'c'].flatMap((node) => [device(node, 'eth0', '1'), device(node, 'eth1', '2')]);
     const [before, after] = [{}, {}];
@@ -160,10 +160,10 @@ describe('rates read as they came', () => {
     expect(asked).toEqual([3, 3, 1, 3, 1]);
   });
 
-  it('come back, as the last ones of an answer that had ended before them', () => {
+  it('reads series that return after they were missing at the end of an answer', () => {
     const [known, kept] = [new SeriesCache(), new RateTable()];
     const whole = [device('a', 'eth0', '1'), device('a', 'eth1', '2'), device('b', 'eth0', '3')];
-    // Where a series belongs is known from the second answer on.
+    // The place of a series is known from the second answer on.
     const rates = [whole, whole, whole.slice(0, 1), whole].map((answer) => {
       const found = decoderOf(new Nodes(), kept);
       readBytes(answer, found, known);
@@ -177,7 +177,7 @@ describe('rates read as they came', () => {
     expect(rates).toEqual([all, all, [['a', 1]], all]);
   });
 
-  it('are not mixed up where one name is the beginning of another', () => {
+  it('does not confuse a device with another whose name it is a prefix of', () => {
     const known = new SeriesCache();
     readBytes([device('a', 'eth0', '1'), device('a', 'eth1', '1')], decoderOf(new Nodes()), known);
     const found = decoderOf(new Nodes());
@@ -185,7 +185,7 @@ describe('rates read as they came', () => {
     expect([...(found.nodes.get('a')?.devices.keys() ?? [])]).toEqual(['eth0', 'eth10']);
   });
 
-  it('of more series than there is room for at first are known, too', () => {
+  it('knows all series if the buffer of the cache has to grow', () => {
     const known = new SeriesCache();
     const many = Array.from({ length: 5_000 }, (_, n) => device('a', `eth${n}`, '1', { cluster: 'x'.repeat(40) }));
     readBytes(many, decoderOf(new Nodes()), known);

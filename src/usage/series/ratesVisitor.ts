@@ -4,10 +4,10 @@ import { sampleText } from './sampleText.ts';
 import type { SeriesDecoder } from './seriesDecoder.ts';
 
 /**
- * Reads answers with rates, of which there is one a pass: of a series whose labels are known only the number is looked
- * at, unless there is more to say of it.
+ * Reads answers with rates, one per pass. If the labels of a series are in the cache, it parses only the number of the
+ * sample. Falls back to a full parse for an invalid sample, a duplicate, and the first series, which gives the time.
  *
- * @param cache the series of the answer before
+ * @param cache the series of the previous answer
  */
 export function createRatesVisitor(decoder: SeriesDecoder, cache: SeriesCache): SeriesVisitor {
   cache.begin();

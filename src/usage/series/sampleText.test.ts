@@ -13,7 +13,7 @@ describe('sampleText', () => {
     ['1.5e+09', ',"value":[0,"1.5e+09"]}'],
     ['', ',"value":[1,""]}'],
     ['7"', ',"value":[1,"7""]}'],
-  ])('is what stands between the quotes: %s', (expected, text) => {
+  ])('is the text between the quotes: %s', (expected, text) => {
     expect(read(text)).toBe(expected);
   });
 
@@ -29,7 +29,7 @@ describe('sampleText', () => {
     ['another end', ',"value":[1,"7"] }'],
     ['something behind it', ',"value":[1,"7"]},'],
     ['nothing', ''],
-  ])('is not known of %s', (_what, text) => {
+  ])('is undefined for %s', (_what, text) => {
     expect(read(text)).toBeUndefined();
   });
 });

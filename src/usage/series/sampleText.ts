@@ -1,4 +1,4 @@
-/** What stands between the labels of a series and its sample. Not possible within a string, whose quotes have a backslash. */
+/** The bytes between the labels of a series and its sample. A string cannot contain them, because it escapes quotes. */
 export const VALUE = Buffer.from(',"value":[');
 const COMMA = 0x2c;
 const DOT = 0x2e;
@@ -7,8 +7,8 @@ const [ZERO, NINE] = [0x30, 0x39];
 const END = Buffer.from('"]}');
 
 /**
- * The number of a sample, as it is written, without parsing what is around it: `12.5` of `,"value":[1763800000.123,"12.5"]}`.
- * Undefined for bytes that look otherwise. What stands between the quotes may be any text.
+ * Extracts the text of a sample without a JSON parser: `12.5` from `,"value":[1763800000.123,"12.5"]}`. Returns undefined
+ * for bytes of any other form. Does not check that the text between the quotes is a number.
  */
 export function sampleText(bytes: Buffer, from: number, to: number): string | undefined {
   if (!holds(bytes, from, VALUE)) return undefined;

@@ -1,14 +1,14 @@
 import type { Place } from './rateTable.ts';
 import { VALUE } from './sampleText.ts';
 
-/** A series: the labels that say whose it is, how long all of its labels are in an answer, and where it belongs. */
+/** A series of the last answer: its identifying labels, the length of all its labels in bytes, and its place. */
 export interface CachedSeries {
   readonly node: unknown;
   readonly instance: unknown;
   readonly device: unknown;
   /** Bytes of `{"metric":{…}`. */
   readonly length: number;
-  /** Where its rate was kept the last time. */
+  /** Where the table stored its rate in the last answer. */
   place: Place | undefined;
 }
 
@@ -16,28 +16,30 @@ const FIRST_ROOM = 64 * 1024;
 const CLOSING_BRACE = 0x7d;
 
 /**
- * The labels of the series of one question's last answer, in their order. The next answer mostly has the same series
- * in the same order (Prometheus has them in the order of its index), and who compares bytes need not parse them, nor make
- * and hash strings that are there already.
+ * The labels of the series in the last answer to one query, in their order. The next answer usually has the same series
+ * in the same order (Prometheus uses the order of its index). Comparing bytes avoids parsing the labels and creating and
+ * hashing their strings.
  */
 export class SeriesCache {
   readonly #series: CachedSeries[] = [];
-  /** What each begins with, one after the other. */
+  /** The label bytes of all series, concatenated. */
   #text: Buffer = Buffer.allocUnsafeSlow(FIRST_ROOM);
-  /** Which series is next, and where its text begins. */
+  /** Index of the next series, and the offset of its bytes. */
   #next = 0;
   #offset = 0;
 
-  /** To be called before the first series of each answer. */
+  /** Call it before the first series of each answer. */
   begin(): void {
     this.#next = 0;
     this.#offset = 0;
   }
 
   /**
-   * @param bytes hold the next series of an answer from `from` to `to`
-   * @returns its labels where they are those of the series that was here in the answer before. Otherwise this series,
-   * and those behind it, are to be learned anew.
+   * Looks up the next series of an answer.
+   *
+   * @param bytes contain the series from `from` to `to`
+   * @returns its labels, if the previous answer had the same series at this position. Otherwise undefined: forgets the
+   * rest of the previous answer, so `learn` must be called for this series and the following ones
    */
   recall(bytes: Buffer, from: number, to: number): CachedSeries | undefined {
     const known = this.#series[this.#next];
@@ -50,7 +52,7 @@ export class SeriesCache {
     return undefined;
   }
 
-  /** @param metric the labels of the series of which `recall` knew nothing, as they were parsed */
+  /** Stores a series for which `recall` returned undefined. @param metric its parsed labels */
   learn(bytes: Buffer, from: number, to: number, metric: Readonly<Record<string, unknown>>): void {
     const end = bytes.indexOf(VALUE, from);
     if (end < 0 || end >= to || bytes[end - 1] !== CLOSING_BRACE) return;
@@ -58,7 +60,7 @@ export class SeriesCache {
     const { node, instance, device } = metric;
     const length = end - from;
     this.#append(bytes, from, end);
-    // Those of one node mostly come one after the other: one string for all of them.
+    // The series of one node are usually adjacent, so they can share one string.
     this.#series.push({
       node: last?.node === node ? last?.node : node,
       instance: last?.instance === instance ? last?.instance : instance,

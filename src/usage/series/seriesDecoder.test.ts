@@ -5,7 +5,7 @@ import { RateTable } from './rateTable.ts';
 import { SeriesDecoder } from './seriesDecoder.ts';
 
 const AMBIGUOUS = Symbol('ambiguous');
-/** Knows a node "a" by its label or its instance; "shared" is the address of two. */
+/** Knows the nodes "a" and "b" by label. Without the label, the instance is the node; "shared" belongs to two. */
 const RESOLVER = {
   resolve(node: string | undefined, instance: string | undefined) {
     if (node !== undefined) return node === 'a' || node === 'b' ? node : undefined;
@@ -25,7 +25,7 @@ function series(labels: Record<string, string>, value = [1.5, '7'] as unknown) {
 }
 
 describe('SeriesDecoder', () => {
-  it('sorts facts by node, device and metric', () => {
+  it('groups facts by node, device and metric', () => {
     const { nodes, timeSeconds } = read([
       series({ __name__: TOTAL }, [1.5, '7']),
       series({ __name__: 'node_network_speed_bytes' }, [1.5, '1.25e+09']),
@@ -48,19 +48,19 @@ describe('SeriesDecoder', () => {
     expect(nodes.get('b')?.devices.get('eth1')?.total).toBe(8);
   });
 
-  it('counts series that name neither node nor instance, also where they come first', () => {
+  it('counts series without node and instance, also if they come first', () => {
     const nameless = { metric: { device: 'eth0' }, value: [1.5, '7'] };
     const { nodes, unmatched } = read([nameless, nameless, series({}), nameless]);
     expect([unmatched.series, nodes.size]).toEqual([3, 1]);
   });
 
-  it('tells two exporters of a node apart, however their series come', () => {
+  it('detects two exporters of a node, in any order of their series', () => {
     const other = { instance: 'a:9200', device: 'eth1' };
     const { nodes } = read([series({}), series(other), series({ device: 'eth2' }), series(other)]);
     expect([...(nodes.get('a')?.instances ?? [])]).toEqual(['a:9100', 'a:9200']);
   });
 
-  it('that are kept say what new ones say, whatever was read before', () => {
+  it('gives the same result with a reused RateTable as without one, after any previous answers', () => {
     const label = (...values: string[]) => fc.constantFrom(...values);
     const one = fc
       .record({ node: label('a', 'b', 'gone'), instance: label('1', '2'), device: label('eth0', 'eth1', 'veth1') })
@@ -78,7 +78,7 @@ describe('SeriesDecoder', () => {
     );
   });
 
-  it('that are kept hold no device, nor node, that has gone', () => {
+  it('removes nodes and devices that are gone from a reused RateTable', () => {
     const kept = new RateTable();
     const passes: Record<string, string>[][] = [[{}, { device: 'veth1' }, { node: 'b' }], [{}], [{}]];
     const held = passes.map((labels) => {
@@ -97,7 +97,7 @@ describe('SeriesDecoder', () => {
     ]);
   });
 
-  /** All that is looked at of rates. */
+  /** The fields that readers of rates use. */
   function told({ nodes, unmatched, ambiguous, timeSeconds }: SeriesDecoder): unknown {
     const each = [...nodes].map(([name, { devices, duplicate, instances, soleInstance, invalid }]) => {
       const rates = new Map([...devices].map(([device, { rate }]) => [device, rate]));
@@ -106,7 +106,7 @@ describe('SeriesDecoder', () => {
     return { each: new Map(each), unmatched, ambiguous, timeSeconds };
   }
 
-  it('reads rates, which carry no name', () => {
+  it('reads rates, which have no metric name', () => {
     expect(
       read([series({}, [1.5, '12.5'])], 'rate')
         .nodes.get('a')
@@ -122,12 +122,12 @@ describe('SeriesDecoder', () => {
     ['hexadecimal, which Number() reads too', [1.5, '0x10']],
     ['words', [1.5, 'seven']],
     ['a number that is no text', [1.5, 7]],
-    ['a number beyond all numbers', [1.5, '1e999']],
+    ['a number that overflows', [1.5, '1e999']],
     ['no value', undefined],
     ['half a value', [1.5]],
     ['null', null],
     ['an object', { value: '7' }],
-  ])('notes %s as invalid and goes on', (_what, value) => {
+  ])('records %s as invalid and continues', (_what, value) => {
     const { nodes } = read([{ ...series({ __name__: TOTAL }), value }, series({ __name__: TOTAL, node: 'b' })]);
     expect([...(nodes.get('a')?.invalid.keys() ?? [])]).toEqual(['eth0']);
     expect(nodes.get('a')?.devices.get('eth0')?.total).toBeNaN();
@@ -135,31 +135,33 @@ describe('SeriesDecoder', () => {
     expect(nodes.get('b')?.devices.get('eth0')?.total).toBe(7);
   });
 
-  it('notes a native histogram, which has no value, as invalid', () => {
+  it('records a native histogram, which has no value, as invalid', () => {
     const { metric } = series({ __name__: TOTAL });
     const histogram = [1.5, { count: '2', sum: '3', buckets: [[0, '1', '2', '2']] }];
-    expect(read([{ metric, histogram }]).nodes.get('a')?.invalid.get('eth0')).toBe('total of eth0 is no float sample');
+    expect(read([{ metric, histogram }]).nodes.get('a')?.invalid.get('eth0')).toBe(
+      'total of eth0 is not a float sample',
+    );
   });
 
-  it('quotes what stands in place of a number, shortened', () => {
+  it('quotes an invalid sample, shortened', () => {
     const { nodes } = read([series({ __name__: TOTAL }, [1.5, 'x'.repeat(10_000)])]);
     expect(nodes.get('a')?.invalid.get('eth0')?.length).toBeLessThan(100);
   });
 
-  it('takes a speed that is no number for an unknown one, not for an invalid sample', () => {
+  it('treats a speed that is not a number as unknown, not as an invalid sample', () => {
     const { nodes } = read([series({ __name__: 'node_network_speed_bytes' }, [1.5, 'NaN'])]);
     expect(nodes.get('a')?.invalid.size).toBe(0);
     expect(nodes.get('a')?.devices.get('eth0')?.speed).toBeNaN();
   });
 
-  it('notes two series of one device, and what tells them apart', () => {
+  it('records two series of one device, with the label that differs', () => {
     const { nodes } = read([series({ cluster: 'x' }), series({ cluster: 'y' }), series({ node: 'b' })], 'rate');
     expect(nodes.get('a')?.duplicate).toContain('eth0');
     expect(nodes.get('a')?.duplicate).toContain('cluster="y"');
     expect(nodes.get('b')?.duplicate).toBeUndefined();
   });
 
-  it('notes two exporters of one node', () => {
+  it('records two exporters of one node', () => {
     const { nodes } = read([series({}), series({ instance: 'a:9796', device: 'eth1' })], 'rate');
     expect(nodes.get('a')?.instances).toEqual(new Set(['a:9100', 'a:9796']));
   });
@@ -175,12 +177,12 @@ describe('SeriesDecoder', () => {
     { metric: 'x' },
     { metric: {} },
     { metric: { device: 1 } },
-  ])('counts %j as a series of nobody', (garbage) => {
+  ])('counts %j as an unmatched series', (garbage) => {
     const { nodes, unmatched } = read([garbage, series({ __name__: TOTAL })]);
     expect([nodes.size, unmatched.series]).toEqual([1, 1]);
   });
 
-  it('counts series of unknown nodes by device, and names five of the nodes', () => {
+  it('counts series of unknown nodes by device, and gives the labels of five nodes', () => {
     const strangers = ['c', 'd', 'e', 'f', 'g', 'h'].flatMap((node) => [
       series({ __name__: TOTAL, node }),
       series({ __name__: TOTAL, node, device: 'eth1' }),
@@ -193,7 +195,7 @@ describe('SeriesDecoder', () => {
     expect(nodes.size).toBe(0);
   });
 
-  it('counts series of an address that several nodes have', () => {
+  it('counts series of an address of several nodes as ambiguous', () => {
     const { ambiguous, unmatched } = read(
       [{ metric: { device: 'eth0', instance: 'shared' }, value: [1.5, '1'] }],
       'rate',

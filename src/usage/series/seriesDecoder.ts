@@ -3,15 +3,15 @@ import { FactSamples, NodeSamples, type DeviceSamples } from './nodeSamples.ts';
 import { RateTable } from './rateTable.ts';
 import type { CachedSeries } from './seriesCache.ts';
 
-/** Which node a series speaks of; AMBIGUOUS stands for "several". */
+/** Finds the node of a series. Returns undefined for no node, and a symbol for several nodes. */
 export interface SeriesResolver {
   resolve(node: string | undefined, instance: string | undefined): string | symbol | undefined;
 }
 
-/** How many devices' series can't be attributed to one node, and some of them by name. */
+/** Device series that cannot be assigned to one node: their number, and the labels of some. */
 export interface Unattributed {
   series: number;
-  /** At most five, each only once. */
+  /** At most five, without duplicates. */
   examples: Set<string>;
 }
 
@@ -27,33 +27,33 @@ const FIELDS: ReadonlyMap<unknown, Field> = new Map([
   ['node_network_iface_link', 'ifaceLink'],
 ]);
 const DRIVER_METRIC = 'node_ethtool_info';
-/** Stray series of the other metrics are the same devices again. */
+/** Counts unattributed series of this metric only: the other metrics repeat the same devices. */
 const COUNTER_METRIC = 'node_network_transmit_bytes_total';
 
-/** Whose a series is. */
+/** The labels that identify the node of a series. */
 type Owner = Readonly<{ node?: unknown; instance?: unknown }>;
 type Labels = Owner & Readonly<Record<string, unknown>>;
 
 /**
- * Takes in the series of one answer, one after the other, and sorts them by node and device. Whatever is wrong with a
- * series is noted where it belongs and never becomes a number, nor an exception for the others.
+ * Groups the series of one answer by node and device. Records an invalid series at its node: it never becomes a number,
+ * and never throws, so the other series are not affected.
  */
 export class SeriesDecoder implements SeriesVisitor {
-  /** Those of a RateTable are valid only as long as it says. */
+  /** Samples by node. With a RateTable, valid only as long as its documentation says. */
   readonly nodes: Map<string, NodeSamples>;
   readonly unmatched: Unattributed = { series: 0, examples: new Set() };
   readonly ambiguous: Unattributed = { series: 0, examples: new Set() };
-  /** The server's time of evaluation, seconds since 1970: that of the first sample. */
+  /** Evaluation time of the server, seconds since 1970, from the first sample. */
   timeSeconds: number | undefined = undefined;
   readonly #resolver: SeriesResolver;
   readonly #field: 'rate' | 'peak' | undefined;
-  /** Where the series before belonged. */
+  /** The node of the previous series. */
   #last: { node: unknown; instance: unknown; samples: NodeSamples } | undefined = undefined;
   readonly #kept: RateTable | undefined;
 
   /**
-   * @param samples what all of them are, where the series carry no metric name; a table keeps rates, over those of the
-   * answer before
+   * @param samples the kind of all samples, if the series have no metric name. A table stores rates, in place of those of
+   * the previous answer
    */
   constructor(resolver: SeriesResolver, samples?: 'rate' | 'peak' | RateTable) {
     this.#resolver = resolver;
@@ -63,7 +63,7 @@ export class SeriesDecoder implements SeriesVisitor {
     this.#kept?.begin();
   }
 
-  /** @param series an element of `data.result` of an instant query's answer, as it was parsed. */
+  /** @param series a parsed element of `data.result` in the answer to an instant query */
   visit(series: unknown): void {
     const { metric, value } = (series ?? {}) as { metric?: Labels | null; value?: unknown };
     const device = metric?.device;
@@ -81,8 +81,10 @@ export class SeriesDecoder implements SeriesVisitor {
   }
 
   /**
-   * Takes in a sample of a series whose labels are known, and the number as it is written. False, and no number is taken
-   * in, where there is more to say than that: then `visit` has to say it.
+   * Fast path for a series with known labels. Returns false, without storing a number, if the text is not a number, the
+   * device already has a sample, or the time or node is unknown: then call `visit`, which records the problem.
+   *
+   * @param text the text of the sample
    */
   visitKnown(labels: CachedSeries, text: string): boolean {
     const field = this.#field;
@@ -95,12 +97,12 @@ export class SeriesDecoder implements SeriesVisitor {
     return true;
   }
 
-  /** To be called when the answer was read to its end. */
+  /** Call it after the last series of a complete answer. */
   end(): void {
     this.#kept?.end();
   }
 
-  /** Where a series belongs whose labels are known; undefined where it is of no node, or of no device. */
+  /** The samples of the device of a series with known labels. Undefined if it belongs to no node or no device. */
   #known(labels: CachedSeries): DeviceSamples | undefined {
     const { place, device } = labels;
     if (place !== undefined && this.#kept?.returnTo(place) === true) {
@@ -115,7 +117,7 @@ export class SeriesDecoder implements SeriesVisitor {
     return labels.place.device;
   }
 
-  /** The series of one node mostly come one after the other. Without a node: the count that it goes into. */
+  /** The node of a series, or the counter for series without one. Remembers the last node: its series are adjacent. */
   #nodeOf({ node, instance }: Owner): NodeSamples | Unattributed {
     const last = this.#last;
     if (last !== undefined && last.node === node && last.instance === instance) return last.samples;
@@ -177,7 +179,7 @@ function textOf(label: unknown): string | undefined {
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** The number of a sample `[time, "text"]`; NaN for NaN, ±Inf, native histograms and everything else. */
+/** The number of a sample `[time, "text"]`. NaN for NaN, ±Inf, native histograms and any other form. */
 function numberOf(value: unknown): number {
   if (!Array.isArray(value) || value.length !== 2) return NaN;
   const text: unknown = value[1];
@@ -190,11 +192,11 @@ function numberFrom(text: string): number {
   return Number.isFinite(number) ? number : NaN;
 }
 
-/** A speed that is no number only makes its device unmeasured. */
+/** Records an invalid sample. Ignores a speed: without a valid speed, the device is only not measured. */
 function noteInvalid(node: NodeSamples, device: string, field: Field, value: unknown): void {
   if (field === 'speed') return;
   const text: unknown = Array.isArray(value) ? value[1] : undefined;
-  const found = typeof text === 'string' ? JSON.stringify(text.slice(0, LONGEST_QUOTE)) : 'no float sample';
+  const found = typeof text === 'string' ? JSON.stringify(text.slice(0, LONGEST_QUOTE)) : 'not a float sample';
   node.noteInvalid(device, `${field} of ${device} is ${found}`);
 }
 
@@ -205,7 +207,7 @@ function note(unattributed: Unattributed, metric: Labels | null | undefined): vo
   if (unattributed.examples.size < MOST_EXAMPLES) unattributed.examples.add(nameLabels(metric ?? {}));
 }
 
-/** The labels that say whose a series is: not the device, so that a node's devices are one example. */
+/** Formats the labels without the device, so that all devices of a node give the same example. */
 function nameLabels(metric: Labels): string {
   const telling = Object.entries(metric).filter(([name]) => name !== 'device' && name !== '__name__');
   const text = telling

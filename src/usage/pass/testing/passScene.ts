@@ -9,7 +9,7 @@ import { FakePrometheus, type FakeDevice } from '../../../prometheus/testing/fak
 const DEADLINE = { signal: new AbortController().signal, timeoutMs: 8_000 };
 export const QUERY = { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [], direction: 'transmit' } as const;
 
-/** Passes over a Prometheus and by a clock that a test moves. */
+/** Runs passes with a fake Prometheus and a fake clock. */
 export class PassScene {
   readonly clock = new FakeClock();
   readonly prometheus = new FakePrometheus();
@@ -26,7 +26,7 @@ export class PassScene {
     return new UsageCollector({ queries, query, clock, background: (work) => work(DEADLINE) });
   }
 
-  /** One pass, and what it has read beside it. The same nodes as before are the same map, too, as an informer has it. */
+  /** Runs one pass and waits for its background queries. Equal nodes give the same map object, like an informer. */
   async next(nodes: Record<string, KnownNode>): Promise<Finding> {
     if (!isDeepStrictEqual(Object.fromEntries(this.#nodes), nodes)) this.#nodes = new Map(Object.entries(nodes));
     const finding = await this.collector.next(this.#nodes, this.clock.now(), DEADLINE);
@@ -35,7 +35,7 @@ export class PassScene {
   }
 }
 
-/** A device that sends 5 % of its speed, over a counter of its own. */
+/** A device that sends at 5 % of its speed. */
 export function device(node: string, name: string, more: Partial<FakeDevice> = {}): FakeDevice {
   return { node, instance: `${node}:9100`, device: name, rate: '5', total: '70', speed: '100', ...more };
 }

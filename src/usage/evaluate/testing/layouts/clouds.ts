@@ -3,12 +3,12 @@ import { bridge, dummy, LOAD, nic, overlay, pods, slave, type HostLayout, type L
 const TEN = { capacity: '10Gbit' };
 const VETHS = ['veth0a1b2c3d', 'veth1f2e3d4c', 'veth9d8c7b6a'];
 
-/** The uplink of a node that is a container: its other end, or its parent, is in the host's namespace. */
+/** The uplink of a node that is a container. Its peer or parent is in the host's namespace. */
 function inner(name: string, driver: string): LayoutDevice {
   return nic(name, driver, { on: 12 });
 }
 
-/** Nodes by their cloud provider, and nodes that are containers. */
+/** Nodes of cloud providers, and nodes that are containers. */
 export const CLOUD_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
@@ -51,7 +51,7 @@ export const CLOUD_LAYOUTS: readonly HostLayout[] = [
   },
   {
     ...TEN,
-    name: 'kind with free names of pods’ interfaces',
+    name: 'kind with arbitrary names of pod interfaces',
     why: 'Only the name identifies the uplink among the veths.',
     devices: [inner('eth0', 'veth'), ...pods(['pod-web', 'pod-db'])],
     counted: ['eth0'],

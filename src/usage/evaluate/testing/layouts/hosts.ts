@@ -5,7 +5,7 @@ const CALI = pods(['cali0a1b2c3d4e5', 'cali1f2e3d4c5b6', 'cali9d8c7b6a5f4']);
 const VLAN = '802.1Q VLAN Support';
 const IDLE = { load: 0 };
 
-/** Nodes by their hardware and what else runs on them. */
+/** Nodes with particular hardware, virtualization or network overlays. */
 export const HOST_LAYOUTS: readonly HostLayout[] = [
   {
     name: 'Bond, LACP',
@@ -140,7 +140,7 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
   },
   {
     ...TEN,
-    name: 'VPN under a free name',
+    name: 'VPN with an arbitrary name',
     why: 'No name identifies it. Without drivers, the flags of a tunnel do.',
     devices: [nic('eth0'), tunnel('mesh', 'wireguard'), ...CALI],
     counted: ['eth0'],

@@ -1,44 +1,44 @@
-/** A device of a layout, as node_exporter shows it while the node's uplink is 95 % full. */
+/** A device of a layout, as node_exporter reports it while the node's uplink is 95 % full. */
 export interface LayoutDevice {
   readonly name: string;
-  /** As node_ethtool_info has it. */
+  /** Label `driver` of node_ethtool_info. */
   readonly driver: string;
-  /** Gbit/s; none where the driver tells no speed, negative where the link is down. */
+  /** Gbit/s. Absent if the driver reports no speed, negative if the link is down. */
   readonly speed?: number | undefined;
-  /** Gbit/s that it sends. */
+  /** Traffic that the device sends, Gbit/s. */
   readonly load: number;
   /** IFF_* of netdevice(7). */
   readonly flags: number;
-  /** The device that it lies on, or an index in another namespace. Its own without. */
+  /** The device below this one, or an index in another namespace. Default: the device itself. */
   readonly on?: string | number | undefined;
 }
 
-/** The devices of one kind of node, and what must come of them at 95 % load of its uplink. */
+/** The devices of one kind of node, and the expected result while its uplink is 95 % full. */
 export interface HostLayout {
   readonly name: string;
-  /** What about it is easily measured wrongly. */
+  /** Why a simple measurement would be wrong. */
   readonly why: string;
   readonly devices: readonly LayoutDevice[];
   /** The devices that count, sorted. */
   readonly counted: readonly string[];
-  /** Devices that count with the annotation only, since they tell no speed. They send nothing. */
+  /** Devices that count only with the annotation, because they report no speed. They send nothing. */
   readonly idle?: readonly string[];
-  /** The annotation: what the uplink can carry. */
+  /** Value of the capacity annotation: the capacity of the uplink. */
   readonly capacity: string;
-  /** Why there is no percent without the annotation, or in any case. Measured without it. */
+  /** The expected reason if there is no percent, without the annotation or even with it. Absent: Measured. */
   readonly unknown?: { readonly reason: 'NoCapacity' | 'AmbiguousUplink'; readonly evenWithAnnotation?: true };
   /** Where the names come from. */
   readonly source?: string;
 }
 
-/** What a full uplink of 10 Gbit/s sends in all layouts. */
+/** Load of a 10 Gbit/s uplink in all layouts, Gbit/s. */
 export const LOAD = 9.5;
 
 type Facts = Partial<Omit<LayoutDevice, 'name' | 'driver'>>;
 
 /** UP, BROADCAST, MULTICAST. */
 const ETHERNET = 0x1003;
-/** UP, POINTOPOINT, NOARP and, of tun, MULTICAST. */
+/** UP, POINTOPOINT, NOARP, MULTICAST. */
 const TUNNEL = 0x1091;
 /** UP, BROADCAST, NOARP. */
 const DUMMY = 0x83;
@@ -50,7 +50,7 @@ export function nic(name: string, driver = 'ixgbe', facts: Facts = {}): LayoutDe
   return { name, driver, speed: 10, load: LOAD, flags: ETHERNET, ...facts };
 }
 
-/** A NIC beneath a bond or Azure's synthetic device. */
+/** A NIC in a bond or below Azure's synthetic device. */
 export function slave(name: string, driver = 'ixgbe', facts: Facts = {}): LayoutDevice {
   return nic(name, driver, { flags: SLAVE, ...facts });
 }
@@ -64,12 +64,12 @@ export function bridge(name: string, driver = 'bridge'): LayoutDevice {
   return nic(name, driver);
 }
 
-/** Sends all that the node sends, before the NIC does. */
+/** A tunnel that carries all traffic of the node. The NIC sends it again. */
 export function tunnel(name: string, driver = 'tun'): LayoutDevice {
   return { name, driver, speed: driver === 'tun' ? 10 : undefined, load: LOAD, flags: TUNNEL };
 }
 
-/** A tunnel that carries Ethernet. */
+/** A tunnel that carries Ethernet, such as VXLAN. */
 export function overlay(name: string, driver = 'vxlan'): LayoutDevice {
   return nic(name, driver);
 }
@@ -78,7 +78,10 @@ export function dummy(name: string): LayoutDevice {
   return { name, driver: 'dummy', load: 0, flags: DUMMY };
 }
 
-/** The node's ends of pods' interfaces: at another index in the namespace of each pod, of 10 Gbit/s, as veths all are. */
+/**
+ * The host ends of pod interfaces. The link is an index in the pod's namespace. The speed is 10 Gbit/s, which the kernel
+ * reports for every veth.
+ */
 export function pods(names: readonly string[], driver = 'veth'): LayoutDevice[] {
   return names.map((name) => nic(name, driver, { load: LOAD / names.length, on: 2 }));
 }

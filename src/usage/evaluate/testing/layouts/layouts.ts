@@ -3,7 +3,7 @@ import { HOST_LAYOUTS } from './hosts.ts';
 import type { HostLayout } from './layout.ts';
 import { PLUGIN_LAYOUTS } from './plugins.ts';
 
-/** All layouts, in groups. docs/devices.md is made from them. */
+/** All layouts, in groups. docs/devices.md is generated from them. */
 export const LAYOUT_GROUPS: ReadonlyMap<string, readonly HostLayout[]> = new Map([
   ['Network plug-ins', PLUGIN_LAYOUTS],
   ['Clouds and containers', CLOUD_LAYOUTS],

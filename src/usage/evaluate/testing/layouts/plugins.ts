@@ -6,7 +6,7 @@ const VETHS = ['veth0a1b2c3d', 'veth1f2e3d4c', 'veth9d8c7b6a'];
 const CILIUM = [nic('cilium_net', 'veth', { on: 'cilium_host' }), nic('cilium_host', 'veth', { on: 'cilium_net' })];
 const TEN = { capacity: '10Gbit' };
 
-/** Nodes by their network plug-in. */
+/** Nodes of each network plug-in. */
 export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
@@ -150,7 +150,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
   },
   {
     ...TEN,
-    name: 'A plug-in that names interfaces freely',
+    name: 'A plug-in with arbitrary interface names',
     why: 'No name identifies the pod interfaces. Without drivers, iface_link does.',
     devices: [nic('eth0'), ...pods(['pod-web', 'pod-db', 'pod-cache'])],
     counted: ['eth0'],
