@@ -6,10 +6,10 @@ const NEVER = new AbortController().signal;
 
 interface Options {
   signal?: AbortSignal;
-  /** Bytes of each chunk in which the body comes. */
+  /** Size of each chunk of the body, in bytes. */
   chunk?: number;
   most?: number;
-  /** What the body ends with instead of an end. */
+  /** Error that truncates the body. */
   brokenOffBy?: Error;
 }
 
@@ -35,7 +35,7 @@ function vector(result: readonly unknown[], more: object = {}): string {
   return JSON.stringify({ status: 'success', data: { resultType: 'vector', result }, ...more });
 }
 
-/** Texts that look like the places where an answer is taken apart. */
+/** Texts that look like the boundaries between elements. */
 const traps = fc.constantFrom(',{"metric":', ']},{"metric":{"', '"result":[', '\\', '"', ']}', '\\"', ']', '{[');
 const label = fc.array(fc.oneof(traps, fc.string()), { maxLength: 4 }).map((parts) => parts.join(''));
 const series = fc.record({
@@ -43,18 +43,18 @@ const series = fc.record({
   value: fc.tuple(fc.double({ min: 0, max: 2e9, noNaN: true }), label),
 });
 
-/** Enough of the same to go beyond what is parsed at once. */
+/** Repeats the elements until the answer is too large to be parsed as a whole. */
 function many<T>(all: readonly T[]): T[] {
   return Array.from({ length: 6_000 }, (_, index) => all[index % all.length] as T);
 }
 
-/** Keeps the event loop for so many milliseconds. */
+/** Blocks the event loop for `ms` milliseconds. */
 function spend(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
 
 describe('readAnswer', () => {
-  it('reads the same however it comes, whatever the labels say', async () => {
+  it('reads the same series for any chunk size and any labels', async () => {
     const remarks = fc.array(label, { maxLength: 3 });
     const some = fc.array(series, { minLength: 1, maxLength: 5 });
     await fc.assert(
@@ -69,7 +69,7 @@ describe('readAnswer', () => {
     );
   });
 
-  it('reads an answer that is laid out in another way', async () => {
+  it('reads an answer with another layout', async () => {
     const result = many([{ metric: { a: 'b' }, value: [1, '2'] }]);
     const pretty = JSON.stringify(
       { warnings: ['w'], data: { result, resultType: 'vector' }, status: 'success' },
@@ -81,7 +81,7 @@ describe('readAnswer', () => {
     expect(warnings).toEqual(['w']);
   });
 
-  it('reads an answer with another result before the one that counts', async () => {
+  it('reads an answer with another field named result before data.result', async () => {
     const result = many([{ metric: { a: 'b' }, value: [1, '2'] }]);
     const body = { stats: { result: [] }, status: 'success', data: { resultType: 'vector', result } };
     expect((await read(JSON.stringify(body))).all).toEqual(result);
@@ -89,10 +89,10 @@ describe('readAnswer', () => {
     expect((await read(JSON.stringify(nested))).all).toEqual(result);
   });
 
-  it('offers the series of a large answer as they came, and those of a small one parsed', async () => {
+  it('passes the series of a large answer as bytes, and those of a small one parsed', async () => {
     const result = many([{ metric: { a: 'b' }, value: [1, '2'] }]);
     const bytes: unknown[] = [];
-    const visit = (): void => expect.unreachable('all are offered as they came');
+    const visit = (): void => expect.unreachable('all are passed as bytes');
     const visitor: SeriesVisitor = { visit, visitBytes: (...element) => bytes.push(parseSeries(...element)) };
     await readWith(visitor, vector(result), { chunk: 1_000 });
     expect(bytes).toEqual(result);
@@ -101,14 +101,14 @@ describe('readAnswer', () => {
     expect(visited).toEqual(result.slice(0, 3));
   });
 
-  it('has visited nothing when it breaks off early, and says what it ended with', async () => {
-    const visit = (): void => expect.unreachable('it would be visited again');
+  it('visits no series and throws the error of the body if it fails early', async () => {
+    const visit = (): void => expect.unreachable('a retry would visit it again');
     const brokenOffBy = new Error('reset');
     const small = vector([{ metric: { a: 'b' }, value: [1, '2'] }]);
     await expect(readWith({ visit }, small, { brokenOffBy })).rejects.toBe(brokenOffBy);
   });
 
-  it('is Unreachable when it breaks off later', async () => {
+  it('throws Unreachable if the body fails after series were visited', async () => {
     const result = many([{ metric: { a: 'b' }, value: [1, '2'] }]);
     const answer = read(vector(result), { brokenOffBy: new Error('reset') });
     await expect(answer).rejects.toMatchObject({ name: 'PrometheusError', reason: 'Unreachable' });
@@ -116,14 +116,14 @@ describe('readAnswer', () => {
 
   it.each([
     ['small', 50_000],
-    ['one that is read while it comes', 500_000],
-  ])('is TooLarge beyond what an answer may have, %s', async (_what, most) => {
+    ['streamed', 500_000],
+  ])('throws TooLarge above the limit: %s', async (_what, most) => {
     const body = vector(Array.from({ length: 20_000 }, () => ({ metric: { device: 'eth0' }, value: [1, '2'] })));
     await expect(read(body, { most })).rejects.toMatchObject({ name: 'PrometheusError', reason: 'TooLarge' });
     expect((await read(body, { most: body.length })).series).toBe(20_000);
   });
 
-  it('tells warnings and infos, but not endlessly', async () => {
+  it('returns at most five warnings and infos, shortened', async () => {
     const warnings = Array.from({ length: 50 }, () => 'w'.repeat(5_000));
     const { warnings: told, infos } = await read(vector([], { warnings, infos: ['i', 7] }));
     expect([told.length, told[0]?.length]).toEqual([5, 300]);
@@ -142,15 +142,15 @@ describe('readAnswer', () => {
     ['a matrix', '{"status":"success","data":{"resultType":"matrix","result":[]}}'],
     ['a scalar', '{"status":"success","data":{"resultType":"scalar","result":[1,"2"]}}'],
     ['no result', '{"status":"success","data":{"resultType":"vector"}}'],
-    ['half an answer', vector(many([{ metric: { a: 'b' }, value: [1, '2'] }])).slice(0, -200)],
+    ['a truncated answer', vector(many([{ metric: { a: 'b' }, value: [1, '2'] }])).slice(0, -200)],
     ['garbage among many series', `{"status":"success","data":{"resultType":"vector","result":[{"metric":x},${rest}}}`],
     ['two megabytes of garbage', 'x'.repeat(2_000_000)],
-  ])('refuses %s, without repeating it', async (_what, body) => {
+  ])('rejects %s, without quoting it', async (_what, body) => {
     await expect(read(body)).rejects.toMatchObject({ name: 'PrometheusError', reason: 'BadAnswer' });
     await expect(read(body)).rejects.not.toThrow(/html|metric|not json at/);
   });
 
-  it('lets others have their turn while it reads an answer of 30,000 series', async () => {
+  it('yields to the event loop while it reads an answer of 30,000 series', async () => {
     const body = vector(Array.from({ length: 30_000 }, (_, n) => ({ metric: { device: `eth${n}` }, value: [1, '2'] })));
     let turns = 0;
     const ticking = setInterval(() => turns++, 0);
@@ -159,7 +159,7 @@ describe('readAnswer', () => {
     expect(turns).toBeGreaterThan(2);
   });
 
-  it('ends when nobody waits any more', async () => {
+  it('ends when the signal is aborted', async () => {
     const gone = new AbortController();
     const body = vector(Array.from({ length: 60_000 }, (_, n) => ({ metric: { device: `eth${n}` }, value: [1, '2'] })));
     let visited = 0;

@@ -3,49 +3,54 @@ import { type Answer, type Conceal, parseJson, remarksOf, vectorOf } from './ans
 import { BodyBuffer } from './bodyBuffer.ts';
 import { PrometheusError } from './prometheusError.ts';
 
-/** Takes the series of an answer in, in their order; also those before something is found to be wrong with it. */
+/** Receives the series of an answer, in their order. An error may follow after some series were visited. */
 export interface SeriesVisitor {
-  /** @param series an element of `data.result`, as it was parsed */
+  /** @param series a parsed element of `data.result` */
   visit(series: unknown): void;
   /**
-   * Has the place of `visit` for the series of a large answer, where there is one: they are not parsed yet.
+   * Receives the unparsed series of a large answer. If it is undefined, `visit` receives them parsed.
    *
-   * @param bytes hold the element from `from` to `to`; they are used for others later
+   * @param bytes contain the element from `from` to `to`. Copy what you keep: the buffer is reused
    */
   visitBytes?(bytes: Buffer, from: number, to: number): void;
 }
 
-/** How an answer is read. */
+/** Options of `readAnswer`. */
 export interface ReadOptions {
   visitor: SeriesVisitor;
-  /** Ends the work by throwing its reason: before anything is visited, and at each chunk and turn. */
+  /** Once it is aborted, reading throws its reason: checked at the start and at each chunk and turn. */
   signal: AbortSignal;
-  /** A body may have so many bytes. */
+  /** Largest body, in bytes. */
   most: number;
   conceal: Conceal;
 }
 
 /**
- * Answers up to this length, those of a few hundred nodes, are read in one go. At this length that takes as much CPU and
- * memory as to read them as they come, and the event loop stops for 3 ms: docs/performance.md, "How an answer is read".
+ * Up to this length, about a few hundred nodes, an answer is parsed as a whole. At this length, both ways take the same CPU
+ * and memory, and parsing blocks the event loop for 3 ms: docs/performance.md, "How an answer is read".
  */
 const AT_ONCE_BYTES = 128 * 1024;
-/** The event loop waits no longer than this, and a few series, for our turn to end. */
+/** Longest time without yielding to the event loop, checked every few series. */
 const LONGEST_TURN_MS = 8;
 const SERIES_A_LOOK = 64;
-/** Begins an element but the first. Not possible within a string, where a quote has a backslash before it. */
+/** The start of every element except the first. A string cannot contain these bytes, because it escapes quotes. */
 const BOUNDARY = Buffer.from(',{"metric":');
 const RESULT = Buffer.from('"result":[');
 
 /**
- * Reads the body of an instant query's answer. Bodies of megabytes are read while they come, series by series, with
- * turns for others in between. Held as a whole they would be in memory twice, and JSON.parse would stop the event loop for
- * 0.1 s at 8 MB, 0.4 s at 25 MB: docs/performance.md, "How an answer is read".
+ * Reads the answer to an instant query. Streams a large body series by series, and yields to the event loop in between. A
+ * whole body would be in memory twice, and JSON.parse would block the event loop for 0.1 s at 8 MB and 0.4 s at 25 MB:
+ * docs/performance.md, "How an answer is read".
  *
- * @param body the bytes as they come
- * @returns the rest of the answer. Throws PrometheusError TooLarge, QueryFailed where it is Prometheus' word that the
- * query failed, Unreachable where it breaks off after series were visited, BadAnswer for what is no successful answer
- * with a vector; or what `body` throws when it breaks off before.
+ * Throws PrometheusError:
+ * - TooLarge if the body exceeds `most`
+ * - QueryFailed if Prometheus reports that the query failed
+ * - Unreachable if the connection closes after series were visited
+ * - BadAnswer if the body is not a successful answer with a vector
+ *
+ * Throws the error of `body` if it fails before any series was visited, and the reason of an aborted signal.
+ *
+ * @returns the answer without its series
  */
 export async function readAnswer(body: AsyncIterable<Buffer>, options: ReadOptions): Promise<Answer> {
   options.signal.throwIfAborted();
@@ -66,7 +71,7 @@ function readAtOnce(body: Buffer, { visitor, signal, conceal }: ReadOptions): An
   return { series: result.length, ...remarksOf(envelope, conceal) };
 }
 
-/** Where the elements of the vector begin; undefined where the beginning is not laid out as Prometheus does it. */
+/** Offset of the first element of the vector. Undefined if the body does not have the layout that Prometheus writes. */
 function startOfElements(beginning: Buffer): number | undefined {
   const start = beginning.indexOf(RESULT) + RESULT.length;
   if (start < RESULT.length || !beginning.includes(BOUNDARY, start)) return undefined;
@@ -92,17 +97,17 @@ async function readElements(buffer: BodyBuffer, start: number, options: ReadOpti
   return { series: elements.count, ...remarksOf(envelope, options.conceal) };
 }
 
-/** Series have been visited: to ask again would visit them twice. */
+/** Series have been visited, so a retry would visit them twice: throws PrometheusError, which is not retried. */
 async function moreOf(buffer: BodyBuffer): Promise<boolean> {
   try {
     return await buffer.more();
   } catch (error) {
     if (error instanceof PrometheusError) throw error;
-    throw new PrometheusError('Unreachable', 'the connection broke off in the middle of the answer');
+    throw new PrometheusError('Unreachable', 'the connection closed in the middle of the answer');
   }
 }
 
-/** Hands elements to a visitor, in turns. */
+/** Passes elements to a visitor, and yields to the event loop. */
 class Elements {
   count = 0;
   readonly #options: ReadOptions;
@@ -112,7 +117,7 @@ class Elements {
     this.#options = options;
   }
 
-  /** Reads the elements that another follows. Returns how many bytes they take. */
+  /** Reads all elements except the last, which may be incomplete. Returns their length in bytes. */
   async readComplete(bytes: Buffer): Promise<number> {
     this.#options.signal.throwIfAborted();
     let from = 0;
@@ -150,7 +155,7 @@ const BACKSLASH = 0x5c;
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** Where the bracket is that closes the array whose last element `body` begins with. */
+/** Offset of the bracket that closes the array. `body` starts with the last element of the array. */
 function endOfArray(body: Buffer): number {
   let depth = 0;
   let inString = false;

@@ -1,17 +1,17 @@
 import { PrometheusError } from './prometheusError.ts';
 
-/** What an instant query's answer says beside its series. */
+/** The answer to an instant query, without its series. */
 export interface Answer {
-  /** How many series there were. */
+  /** Number of series. */
   series: number;
   warnings: readonly string[];
   infos: readonly string[];
 }
 
-/** Takes out of a text what nobody may see. */
+/** Removes secrets from a text. */
 export type Conceal = (text: string) => string;
 
-/** The body of an answer as it was parsed, which may be anything. */
+/** The parsed body of an answer, not validated. */
 interface Envelope {
   status?: unknown;
   errorType?: unknown;
@@ -26,7 +26,7 @@ const LONGEST_REMARK = 300;
 const LONGEST_ERROR = 200;
 
 /**
- * What Prometheus itself says of a failed query, shortened; undefined for any other body. Its errors come with the
+ * The error message of Prometheus for a failed query, shortened. Undefined for any other body. Prometheus sends it with
  * status 400, 422 or 503 (https://prometheus.io/docs/prometheus/latest/querying/api/).
  */
 export function errorOf(body: unknown, conceal: Conceal): string | undefined {
@@ -36,14 +36,14 @@ export function errorOf(body: unknown, conceal: Conceal): string | undefined {
   return conceal(text).replaceAll(/\s+/g, ' ').slice(0, LONGEST_ERROR);
 }
 
-/** The series of an answer. Throws PrometheusError QueryFailed or BadAnswer where there is no vector. */
+/** The series of an answer. Throws PrometheusError QueryFailed or BadAnswer if there is no vector. */
 export function vectorOf(body: unknown, conceal: Conceal): unknown[] {
   const failure = errorOf(body, conceal);
   if (failure !== undefined) throw new PrometheusError('QueryFailed', failure);
   const { status, data } = (body ?? {}) as Envelope;
-  if (status !== 'success') throw new PrometheusError('BadAnswer', 'the answer is not one of the Prometheus API');
+  if (status !== 'success') throw new PrometheusError('BadAnswer', 'the answer does not come from the Prometheus API');
   if (data?.resultType !== 'vector' || !Array.isArray(data.result)) {
-    throw new PrometheusError('BadAnswer', 'the answer holds no vector');
+    throw new PrometheusError('BadAnswer', 'the answer contains no vector');
   }
   return data.result;
 }
@@ -60,12 +60,12 @@ function remarks(found: unknown, conceal: Conceal): string[] {
   return texts.slice(0, MOST_REMARKS).map((text) => conceal(text).slice(0, LONGEST_REMARK));
 }
 
-/** Throws PrometheusError BadAnswer for what is no JSON. */
+/** Throws PrometheusError BadAnswer if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The exception's message quotes the text.
+    // Do not reuse the message of the exception: it quotes the text, which may contain secrets.
     throw new PrometheusError('BadAnswer', 'the answer is not JSON');
   }
 }

@@ -2,25 +2,25 @@ import { PrometheusError } from './prometheusError.ts';
 
 const LEAST_ROOM = 256 * 1024;
 
-/** The body of an answer while it comes. */
+/** Buffers the body of an answer while it arrives. */
 export class BodyBuffer {
-  /** What has come, but for what was dropped. Stays as it is until there is more. */
+  /** The received bytes that were not dropped. Valid until the next call of `more` or `rest`. */
   bytes: Buffer = Buffer.alloc(0);
   readonly #chunks: AsyncIterator<Buffer>;
   readonly #most: number;
   #total = 0;
-  /** Holds `bytes` once a second chunk has come. One for all chunks: V8 lets megabytes of discarded ones gather. */
+  /** Holds `bytes` from the second chunk on. Reused for all chunks, because V8 frees large buffers late. */
   #room: Buffer | undefined = undefined;
 
-  /** @param most bytes that a body may have */
+  /** @param most largest body, in bytes */
   constructor(body: AsyncIterable<Buffer>, most: number) {
     this.#chunks = body[Symbol.asyncIterator]();
     this.#most = most;
   }
 
   /**
-   * Waits for more of the body, and adds it to `bytes`. False when that was all.
-   * Throws PrometheusError TooLarge, or what the body ends with when it breaks off.
+   * Waits for the next chunk and appends it to `bytes`. Returns false at the end of the body.
+   * Throws PrometheusError TooLarge, or the error of the body.
    */
   async more(): Promise<boolean> {
     const chunk = await this.#next();
@@ -30,7 +30,7 @@ export class BodyBuffer {
     return true;
   }
 
-  /** Waits for all the rest. Throws what `more` throws. */
+  /** Reads the rest of the body. Throws what `more` throws. */
   async rest(): Promise<void> {
     const chunks = [this.bytes];
     for (let chunk = await this.#next(); chunk !== undefined; chunk = await this.#next()) chunks.push(chunk);
@@ -42,12 +42,13 @@ export class BodyBuffer {
     if (next.done === true) return undefined;
     this.#total += next.value.length;
     if (this.#total > this.#most) {
-      throw new PrometheusError('TooLarge', 'the answer is larger than an answer can be; a matcher may be missing');
+      const message = `the answer has more than ${this.#most} bytes, the limit; a matcher may be missing`;
+      throw new PrometheusError('TooLarge', message);
     }
     return next.value;
   }
 
-  /** Forgets so many of the first bytes. */
+  /** Removes the first `count` bytes. */
   drop(count: number): void {
     this.bytes = this.bytes.subarray(count);
   }

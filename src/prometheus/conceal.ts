@@ -1,11 +1,11 @@
 const CENSOR = '[redacted]';
 
 /**
- * Takes secrets out of a text that somebody else wrote, as they are or encoded for a URL, and whatever white space they
- * were given on the way. To be done before a text is cut, which could leave a part of one.
+ * Replaces secrets in a text from another program. Finds them plain or URL-encoded, and with any white space between
+ * their words. Call it before shortening a text, which could leave a part of a secret.
  */
 export function conceal(text: string, secrets: readonly string[]): string {
-  // One secret may hold another.
+  // One secret may contain another.
   const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
   return longestFirst.reduce((rest, secret) => rest.replaceAll(formsOf(secret), CENSOR), text);
 }

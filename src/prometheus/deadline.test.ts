@@ -7,33 +7,34 @@ const NEVER = new AbortController().signal;
 const FOREVER = () => new Promise<never>(() => undefined);
 
 describe('within', () => {
-  it('hands on what the work results in, and leaves no timer behind', async () => {
+  it('returns the result of the work, and cancels its timer', async () => {
     const clock = new FakeClock();
     expect(await within({ clock, timeoutMs: 8_000, stopped: NEVER }, () => Promise.resolve(7))).toBe(7);
     expect(clock.pending).toBe(0);
   });
 
-  it('ends work that does not heed its signal', async () => {
+  it('rejects at the deadline, even if the work ignores its signal', async () => {
     const clock = new FakeClock();
     const result = within({ clock, timeoutMs: 8_000, stopped: NEVER }, FOREVER);
-    const refused = expect(result).rejects.toMatchObject({ reason: 'Deadline', message: 'no whole answer within 8 s' });
+    const message = 'no complete answer within 8 s';
+    const refused = expect(result).rejects.toMatchObject({ reason: 'Deadline', message });
     await clock.advance(8_000);
     await refused;
   });
 
-  it('ends with the reason for which everything is stopped', async () => {
+  it('rejects with the reason of `stopped`', async () => {
     const stopped = new AbortController();
     const result = within({ clock: new FakeClock(), timeoutMs: 8_000, stopped: stopped.signal }, FOREVER);
     stopped.abort(new Error('shut down'));
     await expect(result).rejects.toThrow('shut down');
   });
 
-  it('starts nothing after that', async () => {
+  it('rejects if `stopped` is already aborted', async () => {
     const stopped = AbortSignal.abort(new Error('shut down'));
     await expect(within({ clock: new FakeClock(), timeoutMs: 1, stopped }, FOREVER)).rejects.toThrow('shut down');
   });
 
-  it('calls off what is left when a part of the work fails', async () => {
+  it('aborts the rest of the work if a part fails', async () => {
     let left: Deadline | undefined;
     const work = (deadline: Deadline) => {
       left = deadline;

@@ -1,19 +1,19 @@
 import type { Clock } from '../runtime/process/clock.ts';
 import { PrometheusError } from './prometheusError.ts';
 
-/** How long an answer may take. */
+/** Deadline of a query. */
 export interface Deadline {
-  /** Aborted when nobody waits any more. */
+  /** Aborted at the deadline, or when the result is no longer needed. */
   signal: AbortSignal;
   timeoutMs: number;
 }
 
-/** The reason of a signal whose work has ended: what of it is still under way, because another part failed, is not wanted. */
-const ENDED = new PrometheusError('Deadline', 'nobody waits for the answer any more');
+/** Abort reason when the work has ended. It cancels queries that still run because another one failed. */
+const ENDED = new PrometheusError('Deadline', 'the answer is no longer needed');
 
 /**
- * Works for at most `timeoutMs`: then the work's signal is aborted and this rejects with a PrometheusError Deadline.
- * When `stopped` is aborted, it is the same with its reason. Work that does not heed its signal is left to itself.
+ * Runs the work for at most `timeoutMs`. Then aborts its signal and rejects with PrometheusError Deadline. If `stopped` is
+ * aborted, does the same with the reason of `stopped`. Does not wait for work that ignores its signal.
  */
 export async function within<T>(
   { clock, timeoutMs, stopped }: { clock: Clock; timeoutMs: number; stopped: AbortSignal },
@@ -21,7 +21,7 @@ export async function within<T>(
 ): Promise<T> {
   const timeout = new AbortController();
   const timer = clock.setTimeout(() => {
-    timeout.abort(new PrometheusError('Deadline', `no whole answer within ${timeoutMs / 1000} s`));
+    timeout.abort(new PrometheusError('Deadline', `no complete answer within ${timeoutMs / 1000} s`));
   }, timeoutMs);
   const signal = AbortSignal.any([timeout.signal, stopped]);
   try {
@@ -32,7 +32,7 @@ export async function within<T>(
   }
 }
 
-/** As the work, but rejects with the signal's reason once that is aborted; the work is left to itself. */
+/** Settles like the work, but rejects with the signal's reason once it is aborted. Does not cancel the work. */
 export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return Promise.race([work, whenAborted(signal)]);
 }

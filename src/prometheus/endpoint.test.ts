@@ -21,39 +21,39 @@ describe('the URL of an endpoint', () => {
     ['http://prometheus:9090', 'http://prometheus:9090'],
     ['https://example.com/team/prometheus//', 'https://example.com/team/prometheus'],
     ['http://[fd00::1]:9090/', 'http://[fd00::1]:9090'],
-  ])('%s is asked at %s', (url, asked) => {
+  ])('%s becomes %s', (url, asked) => {
     expect(parseEndpointUrl(url)).toBe(asked);
   });
 });
 
-describe('an endpoint that makes no sense', () => {
+describe('an invalid endpoint', () => {
   it.each([
     ['prometheus:9090', 'http://'],
-    ['nonsense', 'no URL'],
+    ['nonsense', 'must be a URL'],
     ['http://me:hunter2@prometheus', 'password file'],
     ['http://prometheus?token=hunter2', 'no query'],
-  ])('is refused: %s', (url, problem) => {
+  ])('is rejected: %s', (url, problem) => {
     expect(() => parseEndpointUrl(url)).toThrow(problem);
     expect(() => parseEndpointUrl(url)).not.toThrow('hunter2');
   });
 
-  it('is refused for headers that are not allowed', () => {
+  it('is rejected for invalid headers', () => {
     const endpoint = { url: SERVER, headers: { 'X-Scope-OrgID': 'hunter2\n' + 'Host: x' } };
     expect(() => new EndpointCredentials(endpoint)).toThrow('"X-Scope-OrgID"');
     expect(() => new EndpointCredentials(endpoint)).not.toThrow('hunter2');
   });
 
-  it('is refused with a password and a token', () => {
+  it('is rejected with a password file and a token file', () => {
     const basicAuth = { username: 'me', passwordFile: '/a' };
     expect(() => new EndpointCredentials({ url: SERVER, basicAuth, bearerTokenFile: '/b' })).toThrow(
-      'exclude one another',
+      'set either a password file or a token file, not both',
     );
   });
 
   it.each([
     ['missing', 'ENOENT'],
     ['empty', 'is empty'],
-  ])('is BadConfiguration for a token file that is %s, as long as it is', async (name, problem) => {
+  ])('is BadConfiguration while the token file is %s', async (name, problem) => {
     await file('empty', '\n');
     const bearerTokenFile = join(directory, name);
     const credentials = new EndpointCredentials({ url: SERVER, bearerTokenFile });
@@ -64,8 +64,8 @@ describe('an endpoint that makes no sense', () => {
   });
 });
 
-describe('what a request carries', () => {
-  it('is read anew when a symbolic link leads elsewhere, as kubelets swap Secrets', async () => {
+describe('the credentials of a request', () => {
+  it('are read again when a symbolic link changes, as when the kubelet updates a Secret', async () => {
     await Promise.all([file('old', 'one'), file('new', 'two')]);
     const link = join(directory, 'token');
     await symlink('old', link);
@@ -76,7 +76,7 @@ describe('what a request carries', () => {
     expect((await credentials.read()).headers).toEqual({ Authorization: 'Bearer two' });
   });
 
-  it('keeps its connections while the CA file stays, and takes new ones for a new CA', async () => {
+  it('keep their connections while the CA file is unchanged, and use new ones for a new CA', async () => {
     const caFile = await file('ca', 'one');
     const credentials = new EndpointCredentials({ url: SERVER, caFile });
     const { httpsAgent } = await credentials.read();

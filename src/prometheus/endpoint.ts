@@ -3,56 +3,56 @@ import { Agent as HttpsAgent } from 'node:https';
 import { PrometheusError } from './prometheusError.ts';
 import { WatchedFile } from './watchedFile.ts';
 
-/** Where a Prometheus answers and how we show who we are. Files are read again when they change. */
+/** Address and credentials of a Prometheus. Files are read again when they change. */
 export interface PrometheusEndpoint {
-  /** http or https, with a path prefix where there is one; without user:password@, query and fragment. */
+  /** http or https, optionally with a path prefix. Without user:password@, query and fragment. */
   url: string;
   basicAuth?: { username: string; passwordFile: string };
   bearerTokenFile?: string;
-  /** PEM; stands in for the system's authorities. */
+  /** PEM file. Replaces the certificate authorities of the system. */
   caFile?: string;
   /** Sent with each request, such as X-Scope-OrgID. */
   headers?: Record<string, string>;
   /**
-   * It is near: answers come as they are. To compress and unpack the megabytes of ten thousand nodes takes both sides
-   * longer than it takes a cluster's network to carry them.
+   * True if Prometheus runs in the same cluster: then answers are not compressed. With 10,000 nodes, compression takes
+   * longer than it takes the cluster network to transfer the uncompressed megabytes.
    */
   isNear?: boolean;
 }
 
-/** What one request carries. */
+/** Headers and connections of one request. */
 export interface Credentials {
   headers: Record<string, string>;
   httpAgent: HttpAgent;
   httpsAgent: HttpsAgent;
-  /** Texts that no message may contain. */
+  /** Texts that must not appear in any message. */
   secrets: readonly string[];
 }
 
-/** A shorter header value is no secret, and hiding it would garble every text. */
+/** Shortest text to redact. Shorter header values are not secret, and redacting them would make messages unreadable. */
 const SHORTEST_SECRET = 4;
-/** Two queries of a pass side by side, and one beside them now and then. */
+/** A pass sends two queries in parallel, and background queries may run at the same time. */
 const MOST_CONNECTIONS = 4;
 const AGENT_OPTIONS = { keepAlive: true, maxSockets: MOST_CONNECTIONS };
 
 /**
- * The URL to ask, without a slash at its end.
- * Throws PrometheusError BadConfiguration that says what is wrong with it, without repeating a password.
+ * The URL without a trailing slash. Throws PrometheusError BadConfiguration that explains the problem. The message does
+ * not quote the URL, which may contain a password.
  */
 export function parseEndpointUrl(text: string): string {
-  if (!URL.canParse(text)) throw badUrl('it is no URL, such as http://prometheus.monitoring.svc:9090');
+  if (!URL.canParse(text)) throw badUrl('it must be a URL, such as http://prometheus.monitoring.svc:9090');
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw badUrl('it must begin with http:// or https://');
-  if (url.username || url.password) throw badUrl('credentials belong into a password file or token file');
-  if (url.search || url.hash) throw badUrl('it may have a path, but no query and no fragment');
+  if (url.username || url.password) throw badUrl('it must not contain credentials, use a password file or token file');
+  if (url.search || url.hash) throw badUrl('it can have a path, but no query and no fragment');
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
 function badUrl(problem: string): PrometheusError {
-  return new PrometheusError('BadConfiguration', `the URL of Prometheus can't be used: ${problem}`);
+  return new PrometheusError('BadConfiguration', `the URL of Prometheus is invalid: ${problem}`);
 }
 
-/** Reads what an endpoint's requests carry, and holds its connections. */
+/** Provides the headers and connections for the requests to an endpoint. */
 export class EndpointCredentials {
   readonly #endpoint: PrometheusEndpoint;
   readonly #password: WatchedFile | undefined;
@@ -62,19 +62,19 @@ export class EndpointCredentials {
   #httpsAgent = new HttpsAgent(AGENT_OPTIONS);
   #trusted: string | undefined;
 
-  /** Throws PrometheusError BadConfiguration for headers that HTTP does not allow. */
+  /** Throws PrometheusError BadConfiguration for invalid HTTP headers, or for both a password file and a token file. */
   constructor(endpoint: PrometheusEndpoint) {
     this.#endpoint = endpoint;
     this.#password = watched(endpoint.basicAuth?.passwordFile);
     this.#token = watched(endpoint.bearerTokenFile);
     this.#ca = watched(endpoint.caFile);
     if (this.#password && this.#token) {
-      throw new PrometheusError('BadConfiguration', 'a password file and a token file exclude one another');
+      throw new PrometheusError('BadConfiguration', 'set either a password file or a token file, not both');
     }
     checkHeaders(endpoint.headers ?? {});
   }
 
-  /** Throws PrometheusError BadConfiguration where a file can't be read. */
+  /** Throws PrometheusError BadConfiguration if a file cannot be read. */
   async read(): Promise<Credentials> {
     const [authorization, secrets] = await this.#authorization();
     const given = this.#endpoint.headers ?? {};
@@ -101,7 +101,7 @@ export class EndpointCredentials {
     return [`Basic ${pair}`, [password, pair]];
   }
 
-  /** A new CA makes a new agent: connections that the old one vouched for are not used again. */
+  /** Creates a new agent if the CA changed, so that connections that the old CA verified are not reused. */
   async #agent(): Promise<HttpsAgent> {
     const ca = await this.#ca?.read();
     if (ca === undefined || ca === this.#trusted) return this.#httpsAgent;
@@ -112,7 +112,7 @@ export class EndpointCredentials {
   }
 }
 
-/** Closes idle connections now and busy ones when their answer is there; destroy() would break an answer off. */
+/** Closes idle connections now, and busy ones after their answer. destroy() would truncate an answer. */
 function retire(agent: HttpsAgent): void {
   agent.maxFreeSockets = 0;
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
@@ -126,11 +126,11 @@ function checkHeaders(headers: Record<string, string>): void {
   try {
     new Headers(headers);
   } catch {
-    // The exception's message would repeat the value.
+    // Do not reuse the message of the exception: it quotes the value, which may be secret.
     const names = Object.keys(headers).map((name) => JSON.stringify(name));
     throw new PrometheusError(
       'BadConfiguration',
-      `extra headers ${names.join(', ')}: a name or value is not allowed in HTTP`,
+      `extra headers ${names.join(', ')}: a name or value has characters that HTTP does not allow`,
     );
   }
 }

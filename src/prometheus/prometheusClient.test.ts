@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 afterAll(() => server.close());
 
-/** Answers every query with `answer` and keeps the requests. */
+/** Answers every query with `reply` and returns the received requests. */
 function answer(reply: () => Response | Promise<Response>, path = QUERY): Request[] {
   const requests: Request[] = [];
   const resolver = ({ request }: { request: Request }) => {
@@ -62,8 +62,8 @@ async function file(name: string, text: string): Promise<string> {
   return path;
 }
 
-describe('what is sent', () => {
-  it('asks for compressed answers, but not where Prometheus is near', async () => {
+describe('the request', () => {
+  it('accepts compressed answers, unless Prometheus is near', async () => {
     const requests = answer(succeed);
     await ask();
     await ask({ isNear: true });
@@ -71,7 +71,7 @@ describe('what is sent', () => {
     expect(encodings).toEqual([expect.stringContaining('gzip'), 'identity']);
   });
 
-  it('is the query and a timeout, and no time: the server evaluates at its own', async () => {
+  it('has the query and a timeout, but no time: the server uses its own', async () => {
     const requests = answer(succeed);
     expect(await ask()).toMatchObject({ series: 1, all: SUCCESS.data.result });
     const { searchParams } = new URL(requests[0]!.url);
@@ -79,7 +79,7 @@ describe('what is sent', () => {
     expect(requests[0]!.method).toBe('GET');
   });
 
-  it('is a POST where the query is too long for a request line', async () => {
+  it('is a POST if the query is too long for a request line', async () => {
     const requests = answer(succeed);
     const expression = `up{node=~"${'n|'.repeat(3_000)}"}`;
     await ask({}, { expression });
@@ -110,7 +110,7 @@ describe('what is sent', () => {
     expect(requests[0]!.headers.get('Authorization')).toBe(`Basic ${btoa('me:se:cret')}`);
   });
 
-  it('has the token of a file as it is now, since a kubelet replaces it every hour', async () => {
+  it('has the current token of a file, because the kubelet replaces it every hour', async () => {
     const requests = answer(succeed);
     const path = await file('token', 'first');
     const client = createPrometheusClient({ url: SERVER, bearerTokenFile: path });
@@ -129,8 +129,8 @@ describe('what is sent', () => {
   });
 });
 
-describe('what comes back', () => {
-  it('is handed on as it is: a native histogram or a NaN stops nothing', async () => {
+describe('the answer', () => {
+  it('is passed to the visitor unchanged, including native histograms and NaN', async () => {
     const result = [
       { metric: { device: 'a' }, histogram: [1, { count: '1', sum: '2', buckets: [] }] },
       { metric: { device: 'b' }, value: [1, 'NaN'] },
@@ -142,7 +142,7 @@ describe('what comes back', () => {
     expect((await ask()).all).toEqual(result);
   });
 
-  it('has its warnings and infos told', async () => {
+  it('includes warnings and infos', async () => {
     answer(() => HttpResponse.json({ ...SUCCESS, warnings: ['store-2 did not answer'], infos: ['not a counter'] }));
     expect(await ask()).toMatchObject({ series: 1, warnings: ['store-2 did not answer'], infos: ['not a counter'] });
   });
@@ -162,11 +162,11 @@ describe('an error', () => {
       'no or a wrong password',
       () => new HttpResponse('hunter2', { status: 401 }),
     ],
-    ['Unauthorized', 'HTTP 403 Forbidden', 'a right that is missing', () => failed(403, 'forbidden', 'hunter2')],
+    ['Unauthorized', 'HTTP 403 Forbidden', 'a missing permission', () => failed(403, 'forbidden', 'hunter2')],
     ['BadAnswer', 'not JSON', 'garbage', () => HttpResponse.text('hunter2')],
-    ['BadAnswer', 'not one of the Prometheus API', 'another API', () => HttpResponse.json({ hunter2: true })],
+    ['BadAnswer', 'not come from the Prometheus API', 'another API', () => HttpResponse.json({ hunter2: true })],
     ['BadAnswer', 'not JSON', 'nothing', () => new HttpResponse(null, { status: 200 })],
-    ['QueryFailed', 'bad_data: parse error', 'a query that is wrong', () => failed(400, 'bad_data', 'parse error')],
+    ['QueryFailed', 'bad_data: parse error', 'an invalid query', () => failed(400, 'bad_data', 'parse error')],
     ['QueryFailed', 'timeout: too slow', 'a server that gave up', () => failed(503, 'timeout', 'too slow')],
     [
       'QueryFailed',
@@ -182,25 +182,25 @@ describe('an error', () => {
     await expect(failure).rejects.not.toThrow('hunter2');
   });
 
-  it('does not follow a redirect, which would take the headers along, but names where it leads', async () => {
+  it('does not follow a redirect, which would leak the headers, but names its target', async () => {
     answer(() => HttpResponse.redirect('https://login.example.com/?token=hunter2', 302));
     const failure = ask({ headers: { 'X-Scope-OrgID': 'me' } });
     await expect(failure).rejects.toThrow('HTTP 302 Found to https://login.example.com; redirects are not followed');
   });
 
-  it('is TooLarge for a body beyond the limit, and the body is not kept', async () => {
+  it('is TooLarge for a body above the limit', async () => {
     answer(() => HttpResponse.text('x'.repeat(200_000)));
     await expect(ask({}, { largestAnswerBytes: 100_000 })).rejects.toMatchObject({ reason: 'TooLarge' });
   });
 
-  it('keeps secrets and endless texts of what Prometheus says', async () => {
+  it('redacts secrets in the error message of Prometheus, and shortens it', async () => {
     const bearerTokenFile = await file('token', 'hunter2');
     answer(() => failed(422, 'execution', `Bearer hunter2 is\nnot ${'long '.repeat(1_000)}`));
     const failure = ask({ bearerTokenFile, headers: { 'X-Key': 'long' } });
     await expect(failure).rejects.toThrow(/^execution: Bearer \[redacted\] is not \[redacted\].{0,180}$/);
   });
 
-  it('is the reason of the signal when nobody waits any more', async () => {
+  it('is the reason of the signal if it is aborted', async () => {
     answer(async () => {
       await delay('infinite');
       return succeed();

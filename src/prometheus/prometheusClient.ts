@@ -12,35 +12,38 @@ import { PrometheusError } from './prometheusError.ts';
 
 /** One query. */
 export interface InstantQuery {
-  /** PromQL whose value is a vector. */
+  /** PromQL expression that gives a vector. */
   expression: string;
-  /** Gets the series of the answer. */
+  /** Receives the series of the answer. */
   visitor: SeriesVisitor;
-  /** Ends the question by throwing the reason of the signal. */
+  /** Once it is aborted, the query ends with its reason. */
   signal: AbortSignal;
-  /** Told to the server, which need not work longer than anybody waits. */
+  /** Sent to the server, so that it stops work that is no longer needed. */
   timeoutMs: number;
 }
 
-/** Asks one Prometheus. */
+/** Client of one Prometheus. */
 export interface PrometheusClient {
-  /** The evaluation is at the server's time. Throws PrometheusError, or the reason of the signal once it is aborted. */
+  /** Evaluates a query at the server's time. Throws PrometheusError, or the reason of the signal once it is aborted. */
   query(query: InstantQuery): Promise<Answer>;
   /** Closes all connections. */
   close(): void;
 }
 
-/** 10,000 nodes of three devices answer with 25 MB at most; more can only be a mistake. */
+/** 10,000 nodes of three devices give at most 25 MB. A larger answer indicates a wrong configuration. */
 const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024;
-/** Longer ones go as POST: proxies refuse request lines beyond 8 KiB. Shorter ones don't, since a POST may need other rights. */
+/**
+ * Longest expression in a GET, in characters. Longer ones use POST, because proxies reject request lines above 8 KiB.
+ * Shorter ones do not, because a POST may need other permissions.
+ */
 const LONGEST_GET = 4_000;
-/** The signal ends a request; this is only what axios would otherwise take by default. */
+/** Replaces the default timeout of the driver. It never applies, because the signal ends a request before. */
 const LONGEST_REQUEST_MS = 300_000;
 
 type Request = Parameters<NonNullable<PrometheusConnectionOptions['requestInterceptor']>['onFulfilled']>[0];
 type Response = Parameters<NonNullable<PrometheusConnectionOptions['responseInterceptor']>['onFulfilled']>[0];
 
-/** What of the driver's call we keep: it sees its own copy of the answer, emptied. */
+/** State of one call that bypasses the driver: the driver receives an empty copy of the answer. */
 interface Call {
   query: InstantQuery;
   answer?: Answer;
@@ -48,11 +51,11 @@ interface Call {
 }
 
 /**
- * A client for an endpoint, on prometheus-query's driver. The driver builds the request; its interceptors put in what
- * it has no option for, and take the answer out before it parses it: it would throw on one native histogram, read
- * "+Inf" as NaN and copy all labels of all series.
+ * Creates a client for an endpoint, based on the driver of prometheus-query. The driver builds the request. Interceptors
+ * set what the driver has no option for, and read the answer before the driver parses it. The driver would throw on a
+ * native histogram, read "+Inf" as NaN and copy all labels of all series.
  *
- * Throws PrometheusError BadConfiguration for an endpoint that can't be asked.
+ * Retries a query once if the connection was reset. Throws PrometheusError BadConfiguration for an invalid endpoint.
  */
 export function createPrometheusClient(
   endpoint: PrometheusEndpoint,
@@ -64,7 +67,7 @@ export function createPrometheusClient(
     const call: Call = { query, secrets: [] };
     const driver = driverFor(url, credentials, call, largestAnswerBytes);
     await driver.instantQuery(query.expression, undefined, timeoutOf(query));
-    if (call.answer === undefined) throw new PrometheusError('BadAnswer', 'no answer was read');
+    if (call.answer === undefined) throw new PrometheusError('BadAnswer', 'the driver returned without an answer');
     return call.answer;
   };
   return {
@@ -85,7 +88,7 @@ function timeoutOf({ timeoutMs }: InstantQuery): string {
   return `${Math.max(1, Math.ceil(timeoutMs))}ms`;
 }
 
-/** A driver of its own for each call: that is how the interceptors know which call they serve. */
+/** Creates a driver for each call, so that its interceptors know the call. */
 function driverFor(
   url: string,
   credentials: EndpointCredentials,
@@ -108,7 +111,7 @@ function driverFor(
 
 function complete(request: Request, credentials: Credentials, { expression, signal }: InstantQuery): Request {
   const params = request.params as URLSearchParams;
-  // The driver always sends our time; without it the server takes its own, and a wrong clock here does no harm.
+  // The driver sends the operator's time. Without it the server uses its own, so a wrong clock here does no harm.
   params.delete('time');
   const long = expression.length > LONGEST_GET;
   request.headers.set(credentials.headers);
@@ -117,14 +120,14 @@ function complete(request: Request, credentials: Credentials, { expression, sign
     signal,
     httpAgent: credentials.httpAgent,
     httpsAgent: credentials.httpsAgent,
-    // Followed elsewhere, a redirect would take the extra headers along.
+    // A followed redirect would send the extra headers to another server.
     maxRedirects: 0,
     responseType: 'stream' as const,
     validateStatus: () => true,
   });
 }
 
-/** What the driver gets to see: success without a series. */
+/** The answer that the driver receives: success without series. */
 const EMPTY = { status: 'success', data: { resultType: 'vector', result: [] } };
 
 async function takeAnswer(response: Response, call: Call, most: number): Promise<Response> {
@@ -145,7 +148,7 @@ async function takeAnswer(response: Response, call: Call, most: number): Promise
 
 const LARGEST_ERROR_BYTES = 64 * 1024;
 
-/** What Prometheus itself says of it, or else what the status says. */
+/** The error message of Prometheus if there is one, otherwise the HTTP status. */
 async function failureOf(response: Response, body: Readable, withoutSecrets: Conceal): Promise<PrometheusError> {
   try {
     const buffer = new BodyBuffer(body, LARGEST_ERROR_BYTES);
@@ -168,16 +171,16 @@ function nameOf(status: number): string {
   return `HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 
-/** What the driver throws: a plain object around the error of axios or of an interceptor. */
+/** The driver throws a plain object that wraps the error of axios or of an interceptor. */
 interface Thrown {
   code?: unknown;
   original?: unknown;
 }
 
-/** What a connection that is reset ends with, also one that was kept open and that the server has closed meanwhile. */
+/** Error codes of a reset connection, also of an idle keep-alive connection that the server closed. */
 const BROKEN_OFF: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
 
-/** Whether it is worth asking again at once, by a new connection: a query changes nothing, and nothing was read yet. */
+/** True if the query can be retried at once on a new connection: a query is idempotent, and no series was visited. */
 function brokeOff(thrown: unknown): boolean {
   return BROKEN_OFF.has(((thrown ?? {}) as Thrown).code);
 }
@@ -186,15 +189,15 @@ function explain(thrown: unknown, url: string): PrometheusError {
   if (thrown instanceof PrometheusError) return thrown;
   const { code, original } = (thrown ?? {}) as Thrown;
   if (original instanceof PrometheusError) return original;
-  // HPE_*: what came back was not HTTP.
+  // HPE_* are errors of the HTTP parser: the answer was not HTTP.
   if (typeof code === 'string' && code.startsWith('HPE_')) {
     return new PrometheusError('BadAnswer', `${url} does not speak HTTP (${code})`);
   }
-  const why = typeof code === 'string' ? code : 'connection broke off';
-  return new PrometheusError('Unreachable', `${url} can't be reached: ${why}${hintFor(why)}`);
+  const why = typeof code === 'string' ? code : 'the connection closed';
+  return new PrometheusError('Unreachable', `cannot connect to ${url}: ${why}${hintFor(why)}`);
 }
 
 function hintFor(code: string): string {
   const untrusted = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code);
-  return untrusted ? ' (its certificate is not trusted; a CA file can name who signed it)' : '';
+  return untrusted ? ' (its certificate is not trusted; set a CA file with the CA that signed it)' : '';
 }

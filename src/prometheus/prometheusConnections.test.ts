@@ -16,14 +16,14 @@ function vector(result: readonly unknown[]): unknown {
   return { status: 'success', data: { resultType: 'vector', result } };
 }
 
-/** Until the test ends. */
+/** Runs until the test ends. */
 async function localServer(handler: Handler): Promise<LocalServer> {
   const local = await startLocalServer(handler);
   onTestFinished(() => local.close());
   return local;
 }
 
-/** Until the test ends. */
+/** Open until the test ends. */
 function clientOf(url: string): PrometheusClient {
   const client = createPrometheusClient({ url });
   onTestFinished(() => client.close());
@@ -34,7 +34,7 @@ describe('connections', () => {
   it.each([
     ['small', 10],
     ['large', 20_000],
-  ])('are used again behind %s answers', async (_what, length) => {
+  ])('are reused after %s answers', async (_what, length) => {
     const result = Array.from({ length }, (_, n) => ({ metric: { device: `eth${n}` }, value: [1, '2'] }));
     const local = await localServer((_request, reply) => reply.json(200, vector(result)));
     const client = clientOf(local.url);
@@ -43,16 +43,16 @@ describe('connections', () => {
   });
 });
 
-describe('a server that is not one', () => {
-  it('is Unreachable when nobody listens', async () => {
+describe('a server that fails', () => {
+  it('is Unreachable if it refuses connections', async () => {
     const url = await refusingUrl();
     await expect(clientOf(url).query(QUESTION)).rejects.toMatchObject({
       reason: 'Unreachable',
-      message: `${url} can't be reached: ECONNREFUSED`,
+      message: `cannot connect to ${url}: ECONNREFUSED`,
     });
   });
 
-  it('is Unreachable when it breaks off in the middle of the answer', async () => {
+  it('is Unreachable if it closes the connection in the middle of the answer', async () => {
     const url = await serving(
       createServer((_request, response) => {
         response.writeHead(200, { 'Content-Length': '1000' });
@@ -62,13 +62,13 @@ describe('a server that is not one', () => {
     await expect(clientOf(url).query(QUESTION)).rejects.toMatchObject({ reason: 'Unreachable' });
   });
 
-  it('is not listened to any longer when it refuses', async () => {
+  it('is disconnected after an error status, without reading its body', async () => {
     const local = await localServer((_request, reply) => reply.open(401).write('and here is why: '));
     await expect(clientOf(local.url).query(QUESTION)).rejects.toMatchObject({ reason: 'Unauthorized' });
     await vi.waitFor(() => expect(local.open).toBe(0));
   });
 
-  it('is asked once more when it resets the connection, and no more', async () => {
+  it('gets one retry if it resets the connection', async () => {
     let resets = 1;
     const local = await localServer((_request, reply) => {
       if (resets-- > 0) reply.reset();
@@ -80,7 +80,7 @@ describe('a server that is not one', () => {
     expect(local.requests).toHaveLength(4);
   });
 
-  it('is a BadAnswer when it does not speak HTTP', async () => {
+  it('is a BadAnswer if it does not speak HTTP', async () => {
     const url = await serving(createTcpServer((socket) => socket.end('220 hunter2 ESMTP\r\n')));
     await expect(clientOf(url).query(QUESTION)).rejects.toMatchObject({ reason: 'BadAnswer' });
     await expect(clientOf(url).query(QUESTION)).rejects.not.toThrow('hunter2');

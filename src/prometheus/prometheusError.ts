@@ -1,16 +1,16 @@
 /**
- * Why there is no answer:
+ * Why a query failed:
  *
- * | Reason           | What happened |
- * |------------------|---------------|
- * | Unreachable      | no connection, TLS refused, or broken off midway |
- * | Deadline         | no whole answer in time |
+ * | Reason           | Cause |
+ * |------------------|-------|
+ * | Unreachable      | no connection, TLS failed, or the connection closed too early |
+ * | Deadline         | no complete answer in time |
  * | Unauthorized     | HTTP 401 or 403 |
  * | BadStatus        | any other HTTP status without an error of the Prometheus API |
- * | BadAnswer        | not what the Prometheus API promises |
- * | TooLarge         | the answer goes beyond the limit |
- * | QueryFailed      | Prometheus says that the query failed |
- * | BadConfiguration | a password, token or CA file can't be read, or a setting makes no sense |
+ * | BadAnswer        | the answer does not conform to the Prometheus API |
+ * | TooLarge         | the answer exceeds the size limit |
+ * | QueryFailed      | Prometheus reports that the query failed |
+ * | BadConfiguration | a password, token or CA file cannot be read, or a setting is invalid |
  */
 export type PrometheusErrorReason =
   | 'Unreachable'
@@ -22,7 +22,7 @@ export type PrometheusErrorReason =
   | 'QueryFailed'
   | 'BadConfiguration';
 
-/** A question that got no usable answer. The message holds no secret, and of an answer's body at most Prometheus' own error. */
+/** A failed query. The message contains no secret, and no part of the body except the error message of Prometheus. */
 export class PrometheusError extends Error {
   readonly reason: PrometheusErrorReason;
 

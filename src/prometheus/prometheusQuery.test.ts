@@ -4,7 +4,7 @@ import { PrometheusDriver } from 'prometheus-query';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPrometheusClient } from './prometheusClient.ts';
 
-/** Why prometheus-query parses no answer: what its parser makes of one, beside what ours does. See docs/dependencies.md. */
+/** Compares the parser of prometheus-query with ours, to show why we do not use it. See docs/dependencies.md. */
 let server: Server;
 let url: string;
 let body: unknown;
@@ -48,15 +48,15 @@ async function askOurs() {
 describe('prometheus-query', () => {
   it.each([
     ['12abc', 12, 'a text that only begins with a number becomes a number'],
-    ['0x10', 0, 'so does a number of another base, and becomes another one'],
-    ['+Inf', NaN, 'what stood there cannot be named any more'],
+    ['0x10', 0, 'a hexadecimal number becomes another number'],
+    ['+Inf', NaN, 'the original text is lost'],
   ])('reads the sample %j as %d: %s', async (text, read) => {
     answer([one({ value: [1.5, text] })]);
     expect((await askLibrary()).values).toEqual([read]);
     expect((await askOurs()).values).toEqual([text]);
   });
 
-  it('throws a whole answer away for one native histogram', async () => {
+  it('fails for the whole answer because of one native histogram', async () => {
     answer([one({ value: [1.5, '7'] }), one({ histogram: [1.5, { count: '1' }] })]);
     await expect(askLibrary()).rejects.toThrow(TypeError);
     expect((await askOurs()).values).toEqual(['7', undefined]);

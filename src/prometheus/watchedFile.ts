@@ -2,8 +2,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { PrometheusError } from './prometheusError.ts';
 
 /**
- * The text of a file that others replace while we run, as a kubelet does with mounted Secrets (by a symbolic link, so
- * that the inode changes): read again when it has changed, looked at each time.
+ * The text of a file that may be replaced at any time. Checks inode, time and size at each read, and reads the file again
+ * if they changed. The kubelet replaces a mounted Secret by changing a symbolic link, so the inode changes.
  */
 export class WatchedFile {
   readonly #path: string;
@@ -14,7 +14,7 @@ export class WatchedFile {
     this.#path = path;
   }
 
-  /** The text without white space at its ends. Throws PrometheusError BadConfiguration when it can't be read or is empty. */
+  /** The trimmed text. Throws PrometheusError BadConfiguration if the file cannot be read or is empty. */
   async read(): Promise<string> {
     try {
       const { ino, mtimeMs, size } = await stat(this.#path);
@@ -25,7 +25,7 @@ export class WatchedFile {
       }
     } catch (error) {
       const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-      throw new PrometheusError('BadConfiguration', `${this.#path} can't be read: ${code}`);
+      throw new PrometheusError('BadConfiguration', `cannot read ${this.#path}: ${code}`);
     }
     if (this.#text === '') throw new PrometheusError('BadConfiguration', `${this.#path} is empty`);
     return this.#text;

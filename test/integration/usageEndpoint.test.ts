@@ -106,7 +106,7 @@ describe('a Prometheus behind TLS, a path prefix and authentication', () => {
   it('is asked again when it was slower than the deadline', async () => {
     delayMs = 60_000;
     const { error } = await asked({ bearerTokenFile: file('token') }, fails('Deadline'), 300);
-    expect(error?.message).toBe('no whole answer within 0.3 s');
+    expect(error?.message).toBe('no complete answer within 0.3 s');
     delayMs = 0;
     await asked({ bearerTokenFile: file('token') }, answers);
   });
@@ -123,7 +123,7 @@ describe('a Prometheus that is stopped', () => {
     const [port] = (await freePorts(1)) as [number];
     const first = await startPrometheus({ config: CONFIG, port });
     const seen: string[] = [];
-    const refused = `${first.url} can't be reached: ECONNREFUSED`;
+    const refused = `cannot connect to ${first.url}: ECONNREFUSED`;
     let stopped: Promise<void> | undefined;
     let second: Promise<RunningPrometheus> | undefined;
     await snapshotWhen({ url: first.url, nodes: {} }, ({ ok, error }) => {

@@ -3,7 +3,7 @@ import type { Answer } from '../answerEnvelope.ts';
 import type { PrometheusClient, InstantQuery } from '../prometheusClient.ts';
 import { PrometheusError } from '../prometheusError.ts';
 
-/** One device as a Prometheus would know it. Values are the texts of its samples. */
+/** The series of one device. Values are the texts of its samples. */
 export interface FakeDevice {
   node?: string;
   instance?: string;
@@ -11,7 +11,7 @@ export interface FakeDevice {
   rate?: string;
   total?: string;
   speed?: string;
-  /** Highest speed of the last hour, where it is more than `speed`. */
+  /** Highest speed of the last hour, if it is above `speed`. */
   peak?: string;
   flags?: string;
   ifaceId?: string;
@@ -27,20 +27,20 @@ interface Series {
 type Kind = 'rates' | 'facts' | 'uplinks' | 'samples' | 'fallen';
 
 /**
- * Stands in for a client and the Prometheus behind it: answers the questions of a pass from a list of devices. Of the
- * matchers it knows those of device names.
+ * Replaces a client and its Prometheus: answers the queries of a pass from a list of devices. Supports matchers of device
+ * names only.
  */
 export class FakePrometheus implements PrometheusClient {
   devices: FakeDevice[] = [];
   samplesPerWindow: string | undefined = '4';
   warnings: string[] = [];
-  /** The server's time of evaluation, seconds. */
+  /** Evaluation time of the server, seconds. */
   timeSeconds = 1_700_000_000;
-  /** Called before each answer: throws, or waits. */
+  /** Called before each answer. Can throw or wait. */
   before: (query: InstantQuery, kind: Kind) => unknown = () => undefined;
   /** Called after each answer. */
   after: (kind: Kind) => unknown = () => undefined;
-  /** So many series of an answer with rates come before its connection breaks off. */
+  /** Number of series of an answer with rates before the connection closes. */
   breaksOffAfter: number | undefined = undefined;
   closed = false;
   readonly asked: { kind: Kind; expression: string }[] = [];
@@ -87,7 +87,7 @@ export class FakePrometheus implements PrometheusClient {
     );
   }
 
-  /** Of several patterns, as the search for uplinks has them, the first one counts that any device of the node has. */
+  /** The search for uplinks has several patterns: uses the first that matches a device of the node. */
   #asked(expression: string): FakeDevice[] {
     const patterns = [...expression.matchAll(/device(=~|!~)("(?:[^"\\]|\\.)*")/g)].map(([, op, quoted = '""']) => {
       const pattern = new RegExp(`^(?:${JSON.parse(quoted) as string})$`);
@@ -105,14 +105,14 @@ export class FakePrometheus implements PrometheusClient {
   }
 }
 
-/** As of a large answer, which is not parsed as a whole. */
+/** Visits a series like one of a large answer, which is not parsed. */
 function show(series: Series, visitor: SeriesVisitor): void {
   const bytes = Buffer.from(JSON.stringify(series));
   if (visitor.visitBytes === undefined) visitor.visit(series);
   else visitor.visitBytes(bytes, 0, bytes.length);
 }
 
-/** Facts are asked for by the names of their metrics. */
+/** True if the query selects the metric. Only queries for facts have a matcher of metric names. */
 function isAskedFor({ __name__: name }: Series['metric'], expression: string): boolean {
   return name === undefined || !expression.includes('__name__=~') || expression.includes(name);
 }
