@@ -1,4 +1,4 @@
-// Before all else: an older Node.js could not even read the rest.
+// Must come first: an older Node.js cannot parse the other modules.
 import './requireNode.ts';
 
 const { main } = await import('./program.ts');

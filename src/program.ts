@@ -6,13 +6,13 @@ import { createLogger, cutCredentials } from './runtime/process/logger.ts';
 import { shutdownSignal } from './runtime/process/shutdown.ts';
 import { UsageError } from './runtime/process/usageError.ts';
 
-/** Exit codes: what was asked for is done; it could not be done; it was asked for wrongly. */
+/** Exit codes: success; the command failed; wrong flags, variables or arguments. */
 const DONE = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
 /**
- * Runs what the command line asks for.
+ * Runs the command of the command line.
  *
  * @returns the exit code
  */

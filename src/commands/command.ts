@@ -5,35 +5,35 @@ import type { Logger } from '../runtime/process/logger.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a command gets beside its flags. */
+/** What a command receives in addition to its flags. */
 export interface CommandContext {
   readonly env: Environment;
   readonly logger: Logger;
-  /** Aborted when the process is told to end. */
+  /** Aborted when the process must end, for example at SIGTERM. */
   readonly signal: AbortSignal;
 }
 
-/** A command, its own flags and what it does. */
+/** A command with its flags and its code. */
 export interface CommandDefinition<T extends FlagTable> extends FlagSource<T> {
-  /** Runs until done, or until the signal is aborted. Throws UsageError for what was asked for wrongly. */
+  /** Runs until done, or until the signal is aborted. Throws UsageError for wrong flags or files that they name. */
   run(flags: FlagValues<T>, context: CommandContext): Promise<void>;
 }
 
-/** A command whose flags were read. */
+/** A command with parsed flags, ready to run. */
 export interface PreparedCommand {
   readonly logLevel: CommonFlags['logLevel'];
   run(context: CommandContext): Promise<void>;
 }
 
-/** A command, whatever its flags are. */
+/** A command, independent of the type of its flags. */
 export interface Command {
   readonly name: string;
   readonly flags: FlagTable;
-  /** @throws UsageError naming what is wrong, its value and what is allowed */
+  /** @throws UsageError with the flag, its value and what is allowed */
   prepare(args: readonly string[], env: Environment): PreparedCommand;
 }
 
-/** Makes a command of its definition: which flags are its own is known here alone. */
+/** Creates a command from its definition. Only this function knows the type of the flags. */
 export function defineCommand<T extends FlagTable>(
   definition: FlagValues<T> extends Pick<CommonFlags, 'logLevel'> ? CommandDefinition<T> : never,
 ): Command {

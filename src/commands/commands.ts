@@ -2,16 +2,16 @@ import type { FlagTable } from '../options/flagTable.ts';
 import { UsageError } from '../runtime/process/usageError.ts';
 import type { Command } from './command.ts';
 
-/** A sub-command, as `--help` shows it. What it needs is loaded when it is run. */
+/** A sub-command, as `--help` shows it. */
 export interface CommandEntry {
   readonly name: string;
   /** One sentence. */
   readonly summary: string;
-  /** Absent for one that is still to come. */
+  /** Loads the code of the command. Absent if the command is not available in this version. */
   readonly load?: () => Promise<Command>;
 }
 
-/** The sub-commands. Each is loaded by itself, so that one process holds the code of one of them. */
+/** The sub-commands. Each is loaded on demand, so that a process has the code of one command in memory. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'manager',
@@ -28,7 +28,7 @@ export const COMMANDS: readonly CommandEntry[] = [
 ];
 
 /**
- * @throws UsageError when there is none of the name, or when it is still to come
+ * @throws UsageError if the command does not exist or is not available in this version
  */
 export async function loadCommand(name: string): Promise<Command> {
   const load = entryOf(name).load;
@@ -36,7 +36,7 @@ export async function loadCommand(name: string): Promise<Command> {
   return load();
 }
 
-/** @throws UsageError when there is none of the name */
+/** @throws UsageError if the command does not exist */
 export function entryOf(name: string): CommandEntry {
   const entry = COMMANDS.find((command) => command.name === name);
   if (entry === undefined) {
@@ -47,9 +47,9 @@ export function entryOf(name: string): CommandEntry {
 }
 
 /**
- * The flags of a command; none of one that is still to come.
+ * The flags of a command. Empty if the command is not available in this version.
  *
- * @throws UsageError when there is none of the name
+ * @throws UsageError if the command does not exist
  */
 export async function flagsOf(name: string): Promise<FlagTable> {
   return (await entryOf(name).load?.())?.flags ?? {};

@@ -1,7 +1,7 @@
 import { defaultText, flagName, variableName, type Flag, type FlagTable } from '../options/flagTable.ts';
 import { COMMANDS, entryOf } from './commands.ts';
 
-/** The text of `--help` of the program: its commands. */
+/** The `--help` text of the program. */
 export function programHelp(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
   return [
@@ -18,10 +18,10 @@ export function programHelp(): string {
 }
 
 /**
- * The text of `--help` of one command.
+ * The `--help` text of one command.
  *
- * @param flags none for a command that is still to come
- * @throws UsageError when there is no such command
+ * @param flags empty for a command that is not available in this version
+ * @throws UsageError if the command does not exist
  */
 export function commandHelp(name: string, flags: FlagTable): string {
   return [

@@ -5,14 +5,14 @@ import { messageOf } from './testing/usageProblem.ts';
 
 describe('the command', () => {
   it.each([
-    ['manager when there is none', [], 'manager', []],
+    ['manager by default', [], 'manager', []],
     [
       'manager when a flag comes first, as with PKopel/traffic-operator',
       ['--leader-elect'],
       'manager',
       ['--leader-elect'],
     ],
-    ['the one that is named', ['cleanup', '--namespace=x'], 'cleanup', ['--namespace=x']],
+    ['the first argument', ['cleanup', '--namespace=x'], 'cleanup', ['--namespace=x']],
   ])('is %s', (_why, given, command, args) => {
     expect(readInvocation(given)).toEqual({ kind: 'run', command, args });
   });
@@ -24,9 +24,9 @@ describe('the command', () => {
     [['manager', '-help'], { kind: 'help', command: 'manager' }],
     [['version'], { kind: 'version' }],
     [['--version'], { kind: 'version' }],
-  ])('%j asks for a text', (args, invocation) => expect(readInvocation(args)).toEqual(invocation));
+  ])('%j requests a text', (args, invocation) => expect(readInvocation(args)).toEqual(invocation));
 
-  it('is refused when it is unknown or still to come', async () => {
+  it('is rejected if it is unknown or not available', async () => {
     const unknown = 'unknown command; must be one of manager, cleanup, connectivity-server, connectivity-agent';
     expect(messageOf(() => readInvocation(['manger']))).toBe(`manger: ${unknown}`);
     expect(messageOf(() => readInvocation(['extra']))).toBe(`extra: ${unknown}`);

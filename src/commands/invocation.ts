@@ -1,21 +1,21 @@
 import { entryOf } from './commands.ts';
 
-/** What was asked for on the command line. */
+/** What the command line requests. */
 export type Invocation =
-  /** `args` are those of the command. */
+  /** `args` are the arguments of the command. */
   | { kind: 'run'; command: string; args: readonly string[] }
-  /** Of one command, or of the program. */
+  /** Help for one command, or for the program if `command` is undefined. */
   | { kind: 'help'; command: string | undefined }
   | { kind: 'version' };
 
-/** Meant where no command is named, as in PKopel/traffic-operator, whose image has no other. */
+/** The command if none is given. PKopel/traffic-operator, which this program replaces, has no sub-commands. */
 const DEFAULT_COMMAND = 'manager';
 
 /**
- * Reads which command was asked for.
+ * Parses the command of the command line.
  *
  * @param args without the program and its script
- * @throws UsageError for a command that there is not
+ * @throws UsageError for an unknown command
  */
 export function readInvocation(args: readonly string[]): Invocation {
   const [first] = args;

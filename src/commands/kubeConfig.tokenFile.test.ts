@@ -31,9 +31,9 @@ describe('a user of a kubeconfig that names a tokenFile', () => {
   afterEach(() => vi.unstubAllEnvs());
 
   it.each([
-    ['by its path from the kubeconfig', 'token', {}],
-    ['by its whole path', () => join(directory, 'token'), {}],
-    ['beside a token, which the file supersedes, as for kubectl', 'token', { token: 'other' }],
+    ['by a path relative to the kubeconfig', 'token', {}],
+    ['by an absolute path', () => join(directory, 'token'), {}],
+    ['and prefers it to a token in the kubeconfig, like kubectl', 'token', { token: 'other' }],
   ])('reads the token %s', async (_, tokenFile, others) => {
     const path = typeof tokenFile === 'string' ? tokenFile : tokenFile();
     const file = await written('with-token-file', { one: { tokenFile: path, ...others }, two: { token: 'two' } });
@@ -42,7 +42,7 @@ describe('a user of a kubeconfig that names a tokenFile', () => {
     expect(kubeConfig.getUser('two')?.token).toBe('two');
   });
 
-  it('reads it when another one of the files in $KUBECONFIG has the user', async () => {
+  it('reads it if the user is in another file of $KUBECONFIG', async () => {
     const first = await written('first', {});
     const second = await written('second', { one: { tokenFile: 'token' } });
     vi.stubEnv('KUBECONFIG', `${first}:${second}`);

@@ -2,13 +2,14 @@ import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { takeTokenFiles } from '../runtime/client/credentials/tokenFiles.ts';
 import { UsageError } from '../runtime/process/usageError.ts';
 
-/** What client-node guesses where there is nothing to go by. A kubeconfig may name that server, by another context. */
+/** Default of client-node if it finds no configuration. A real kubeconfig may have this server, but not this context. */
 const GUESS = { context: 'loaded-context', server: 'http://localhost:8080' };
 
 /**
- * The way to the API server: the file, or $KUBECONFIG, ~/.kube/config, or the pod's service account.
+ * Loads the connection to the API server: from the file, or from $KUBECONFIG, ~/.kube/config, or the pod's service
+ * account.
  *
- * @throws UsageError naming the file, or where it was looked for
+ * @throws UsageError with the file, or with the places that were searched
  */
 export function loadKubeConfig(file: string | undefined): KubeConfig {
   const kubeConfig = new KubeConfig();
@@ -27,16 +28,16 @@ export function loadKubeConfig(file: string | undefined): KubeConfig {
     kubeConfig.currentContext === GUESS.context && kubeConfig.getCurrentCluster()?.server === GUESS.server;
   if (file === undefined && isGuess) {
     throw new UsageError(
-      'no way to the API server: $KUBECONFIG is not set, there is no ~/.kube/config, and this is no pod with a service ' +
-        'account; --kubeconfig=FILE names one',
+      'no connection to the API server: $KUBECONFIG is not set, ~/.kube/config does not exist, and the process does ' +
+        'not run in a pod with a service account; set --kubeconfig=FILE',
     );
   }
   return kubeConfig;
 }
 
-/** Of what the YAML parser says only where: its message quotes the lines around it, tokens and keys among them. */
+/** For a YAML error, only the position: the message of the parser quotes lines, which may contain tokens and keys. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { mark } = error as { mark?: { line: number; column: number } };
-  return mark === undefined ? error.message : `no YAML from line ${mark.line + 1}, column ${mark.column + 1} on`;
+  return mark === undefined ? error.message : `invalid YAML at line ${mark.line + 1}, column ${mark.column + 1}`;
 }

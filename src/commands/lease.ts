@@ -1,2 +1,2 @@
-/** Name of the Lease in the operator's namespace by which replicas elect one of them. */
+/** Name of the Lease for leader election, in the operator's namespace. */
 export const LEASE_NAME = 'traffic-operator';

@@ -3,28 +3,28 @@ import { UsageError } from '../runtime/process/usageError.ts';
 import { boolean } from './values.ts';
 import { flagName, variableName, type Flag, type FlagTable } from './flagTable.ts';
 
-/** One text that was given, and where. */
+/** One value of a flag, as text. */
 export interface Given {
   text: string;
-  /** As messages show it: '--interval=10s', 'TRAFFIC_OPERATOR_INTERVAL=10s'; without what may be a secret. */
+  /** For messages: '--interval=10s', 'TRAFFIC_OPERATOR_INTERVAL=10s'. Secrets are redacted. */
   shown: string;
 }
 
-/** The texts given for each flag; a flag that may come once has one. */
+/** The values of each flag that was given, in their order. A flag that is not a list has one value. */
 export type GivenFlags = Partial<Record<string, readonly Given[]>>;
 
-/** A flag of a table, and its key there. */
+/** A flag of a table with its key. */
 interface Named {
   readonly key: string;
   readonly flag: Flag;
 }
 
 /**
- * Reads a command's arguments as Go's flag package does: one dash or two, `--flag=value` or `--flag value`, booleans
- * only with `=`, and of a flag given several times the last one.
+ * Parses the arguments of a command like Go's flag package: one dash or two, `--flag=value` or `--flag value`. The value
+ * of a boolean needs `=`. If a flag that is not a list is given several times, the last value counts.
  *
- * @param command for messages
- * @throws UsageError for an unknown flag, one without its value, and anything that is no flag
+ * @param command name of the command, for messages
+ * @throws UsageError for an unknown flag, a flag without its value, or an argument that is not a flag
  */
 export function readArguments(command: string, table: FlagTable, args: readonly string[]): GivenFlags {
   const flags = new Map(Object.entries(table).map(([key, flag]): [string, Named] => [flagName(key), { key, flag }]));
@@ -44,12 +44,12 @@ export function readArguments(command: string, table: FlagTable, args: readonly 
   const given: GivenFlags = {};
   for (const token of tokens) {
     if (token.kind === 'positional') {
-      throw new UsageError(`${token.value}: ${command} takes no arguments but flags`);
+      throw new UsageError(`${token.value}: unexpected argument; ${command} accepts only flags`);
     }
     if (token.kind === 'option') {
       const named = flags.get(token.name);
       if (named === undefined) {
-        throw new UsageError(`--${token.name}: unknown flag; \`${command} --help\` lists those there are`);
+        throw new UsageError(`--${token.name}: unknown flag; \`${command} --help\` lists all flags`);
       }
       add(given, named, token.value ?? (isBoolean(named.flag) ? 'true' : undefined));
     }
@@ -57,7 +57,7 @@ export function readArguments(command: string, table: FlagTable, args: readonly 
   return given;
 }
 
-/** Reads a command's environment variables. One that is empty counts as not given. */
+/** Reads the environment variables of a command. An empty variable counts as absent. */
 export function readVariables(table: FlagTable, env: Readonly<Record<string, string | undefined>>): GivenFlags {
   const given: GivenFlags = {};
   for (const [key, flag] of Object.entries(table)) {
@@ -86,8 +86,8 @@ function givenAs(flag: Flag, name: string, text: string): Given {
 }
 
 /**
- * Puts a second dash before long flags that have one, and a flag and its value into one argument, so that a value that
- * begins with a dash is not taken for a flag.
+ * Normalizes arguments for parseArgs: gives each flag two dashes, and joins a flag and its value into one argument, so
+ * that a value that starts with a dash is not parsed as a flag.
  */
 function twoDashes(args: readonly string[], flags: ReadonlyMap<string, Named>): string[] {
   const rest = [...args];

@@ -1,7 +1,7 @@
 import { flag, withDefault, type FlagTable, type FlagValues } from './flagTable.ts';
 import { dnsLabel, logLevel, path } from './values.ts';
 
-/** What every command takes that talks to the API server. */
+/** Flags of every command that connects to the API server. */
 export const COMMON_FLAGS = {
   namespace: withDefault(dnsLabel, 'traffic-operator-system', 'Namespace of the operator and of Prometheus.'),
   kubeconfig: flag(path, 'Kubeconfig file for the connection to the API server.', {

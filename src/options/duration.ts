@@ -10,10 +10,10 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Reads a duration as Go's time.ParseDuration does: decimal numbers, each with a unit (ns, us, ms, s, m, h), one after
- * another: '10s', '1m30s', '1.5h'. Negative ones are not taken.
+ * Parses a duration like Go's time.ParseDuration: a sequence of decimal numbers, each with a unit (ns, us, ms, s, m, h),
+ * such as '10s', '1m30s' or '1.5h'. Rejects negative durations.
  *
- * @returns milliseconds; undefined for what is no such duration
+ * @returns milliseconds; undefined if the text is not a valid duration
  */
 export function readDuration(text: string): number | undefined {
   if (text === '0') {
@@ -24,6 +24,6 @@ export function readDuration(text: string): number | undefined {
   }
   const parts = [...text.matchAll(/([\d.]+)([^\d.]+)/g)];
   const ms = parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNITS[unit] ?? 0), 0);
-  // To the nanosecond, which is Go's unit: 4.1m is 246 s there, and 245999.99999999997 ms in floating point.
+  // Round to nanoseconds, like Go: in floating point, 4.1m would be 245999.99999999997 ms and not 246 s.
   return Math.round(ms * 1e6) / 1e6;
 }

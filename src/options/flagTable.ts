@@ -1,22 +1,22 @@
 import type { ValueType } from './values.ts';
 
-/** One flag, and the environment variable of the same meaning. */
+/** A flag and its environment variable. */
 export interface Flag<T = unknown> {
-  /** What its text may be, and what becomes of it. */
+  /** Parses and validates the text. */
   readonly type: ValueType<T>;
-  /** As written on the command line; absent when the flag has no fixed default. */
+  /** As text, like on the command line. Absent if the flag has no fixed default. */
   readonly default?: string;
   /** Describes the default if it depends on other flags. */
   readonly defaultNote?: string;
-  /** May be repeated; the variable has one value a line. */
+  /** True if the flag may be repeated. Its variable has one value per line. */
   readonly isList?: boolean;
   /** One sentence. */
   readonly description: string;
 }
 
 /**
- * The flags of a command or of a controller, in the order of `--help`. The name of a flag is its key in kebab case. The
- * command line, the variables, `--help` and docs/flags.md all come from these tables.
+ * The flags of a command or of a controller, in the order of `--help`. The name of a flag is its key in kebab case. These
+ * tables are the source of the command line, the variables, `--help` and docs/flags.md.
  */
 export type FlagTable = Readonly<Record<string, Flag>>;
 
@@ -29,22 +29,22 @@ type ValueOf<F> = F extends { type: ValueType<infer T>; isList: true }
       ? T | undefined
       : never;
 
-/** The values of a table's flags; durations in milliseconds. */
+/** The values of the flags of a table. Durations are in milliseconds. */
 export type FlagValues<T extends FlagTable> = { readonly [K in keyof T]: ValueOf<T[K]> };
 
 type Rest<T> = Omit<Partial<Flag<T>>, 'type' | 'description' | 'default' | 'isList'>;
 
-/** A flag that need not be given. */
+/** Defines an optional flag. */
 export function flag<T>(type: ValueType<T>, description: string, rest: Rest<T> = {}) {
   return { ...rest, type, description };
 }
 
-/** A flag that always has a value. */
+/** Defines a flag with a default. */
 export function withDefault<T>(type: ValueType<T>, standard: string, description: string) {
   return { type, description, default: standard };
 }
 
-/** A flag that may be given several times. */
+/** Defines a flag that may be repeated. */
 export function list<T>(type: ValueType<T>, description: string) {
   return { type, description, isList: true as const };
 }
@@ -59,17 +59,17 @@ export function variableName(key: string): string {
   return `TRAFFIC_OPERATOR_${flagName(key).replaceAll('-', '_').toUpperCase()}`;
 }
 
-/** What is wrong with flags that are right each by itself. */
+/** An invalid combination of flags that are valid individually. */
 export interface FlagProblem<K extends string = string> {
-  /** The flag to name. */
+  /** The flag to name in the message. */
   readonly key: K;
   readonly message: string;
 }
 
-/** A check of flags together; undefined when nothing is wrong. */
+/** Checks a combination of flags. Returns undefined if it is valid. */
 export type FlagCheck<V> = (values: V) => FlagProblem<string & keyof V> | undefined;
 
-/** The first problem that a check finds; later checks are not asked. */
+/** Runs the checks in order until one finds a problem. */
 export function firstProblem<V>(checks: readonly FlagCheck<V>[], values: V): ReturnType<FlagCheck<V>> {
   for (const check of checks) {
     const problem = check(values);
@@ -78,20 +78,20 @@ export function firstProblem<V>(checks: readonly FlagCheck<V>[], values: V): Ret
   return undefined;
 }
 
-/** The default for people to read; '' if there is none. */
+/** The default for `--help` and docs/flags.md; '' if there is none. */
 export function defaultText({ default: standard, defaultNote }: Flag): string {
   return standard ?? defaultNote ?? '';
 }
 
 /**
- * One table of several, in their order.
+ * Joins tables, in their order.
  *
- * @throws Error when two of them have a flag of the same name
+ * @throws Error if two flags have the same name
  */
 export function joinTables(...tables: readonly FlagTable[]): FlagTable {
   const joined: Record<string, Flag> = {};
   for (const [key, one] of tables.flatMap((table) => Object.entries(table))) {
-    if (joined[key] !== undefined) throw new Error(`two tables have a flag --${flagName(key)}`);
+    if (joined[key] !== undefined) throw new Error(`two flag tables define --${flagName(key)}`);
     joined[key] = one;
   }
   return joined;

@@ -4,12 +4,12 @@ import type { ValueType } from './values.ts';
 
 const read = (type: ValueType<unknown>, text: string): unknown => type.schema.safeParse(text).data;
 
-describe('what is given of Kubernetes', () => {
+describe('values in Kubernetes notation', () => {
   it.each([
     ['{}', {}],
     ['{"requests":{"cpu":"50m","memory":"1.5Gi"},"limits":{"memory":"1e9"}}', undefined],
     ['{"limits":{"cpu":2}}', { limits: { cpu: '2' } }],
-  ])('takes the resources %s', (text, value) =>
+  ])('accepts the resources %s', (text, value) =>
     expect(read(kubernetes.resources, text)).toEqual(value ?? JSON.parse(text)),
   );
 
@@ -50,7 +50,7 @@ describe('what is given of Kubernetes', () => {
   ])('reads the size %s', (text, value) => expect(read(kubernetes.volumeSize, text)).toBe(value));
 });
 
-describe("what is given in Prometheus' notation", () => {
+describe("values in Prometheus' notation", () => {
   it.each([
     ['24h', '24h'],
     ['15d', '15d'],
@@ -68,5 +68,5 @@ describe("what is given in Prometheus' notation", () => {
     ['8Gi', undefined],
   ])('reads the size %s', (text, value) => expect(read(kubernetes.retentionSize, text)).toBe(value));
 
-  it('is told in milliseconds', () => expect(kubernetes.prometheusDuration('1w1d1h1m1s')).toBe(694_861_000));
+  it('are converted to milliseconds', () => expect(kubernetes.prometheusDuration('1w1d1h1m1s')).toBe(694_861_000));
 });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { quantityOf } from '../runtime/apply/quantity.ts';
 import { valueType, type ValueType } from './values.ts';
 
-/** What a container asks for and may have: Kubernetes quantities by the name of the resource. */
+/** Resource requests and limits of a container: Kubernetes quantities by resource name. */
 export interface Resources {
   requests?: Record<string, string>;
   limits?: Record<string, string>;
@@ -17,7 +17,7 @@ export interface Toleration {
   tolerationSeconds?: number;
 }
 
-/** Name of a label and its value: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/. */
+/** A label name and value: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/. */
 const LABEL =
   /^((?:[a-z0-9][a-z0-9.-]{0,252}\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)=((?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?)$/;
 
@@ -26,7 +26,7 @@ function isAmount(text: string): boolean {
   return !/^[+-]/.test(text) && quantityOf(text) !== undefined;
 }
 
-/** In YAML, and so in a chart's values, a quantity may be a number. */
+/** Accepts numbers, because a quantity can be a number in YAML, and so in the values of the chart. */
 const quantities = z.record(z.string().min(1), z.union([z.string(), z.number()]).transform(String).refine(isAmount));
 const resourcesSchema = z.strictObject({ requests: quantities.exactOptional(), limits: quantities.exactOptional() });
 const tolerationSchema = z.strictObject({
@@ -49,7 +49,7 @@ export const tolerations: ValueType<Toleration[]> = valueType(
   (text) => fromJson(text, z.array(tolerationSchema)),
 );
 
-/** One label that a node must have: name and value. */
+/** A label that a node must have: name and value. */
 export const nodeLabel: ValueType<readonly [string, string]> = valueType(
   'name=value',
   'a node label such as pool=infra',
@@ -59,28 +59,28 @@ export const nodeLabel: ValueType<readonly [string, string]> = valueType(
   },
 );
 
-/** A Kubernetes quantity of bytes, as it was written. */
+/** A Kubernetes quantity of bytes, as text. */
 export const volumeSize = valueType('quantity', 'a Kubernetes quantity of 1Gi at least, such as 10Gi', (text) =>
   isAmount(text) && (quantityOf(text) ?? 0) >= 2 ** 30 ? text : undefined,
 );
 
-/** How long Prometheus keeps samples, in its own notation. */
+/** Retention time of Prometheus, in its notation. */
 export const retention = valueType(
   'duration',
   "a duration in Prometheus' notation such as 24h or 15d, 2h at least",
   (text) => ((prometheusDuration(text) ?? 0) >= 7_200_000 ? text : undefined),
 );
 
-/** How much Prometheus keeps, in its own notation: powers of two. */
+/** Retention size of Prometheus, in its notation. Units are powers of two. */
 export const retentionSize = valueType('size', "a size in Prometheus' notation such as 512MB or 8GB", (text) =>
   /^[1-9]\d*(KB|MB|GB|TB)$/.test(text) ? text : undefined,
 );
 
 const DAY_MS = 86_400_000;
-/** From the longest to the shortest, in the order in which Prometheus wants them. */
+/** Year, week, day, hour, minute, second in milliseconds: the order that Prometheus requires. */
 const PROMETHEUS_UNITS = [365 * DAY_MS, 7 * DAY_MS, DAY_MS, 3_600_000, 60_000, 1000];
 
-/** '1d12h' of Prometheus' notation in milliseconds; undefined for what is none. */
+/** Parses a duration in Prometheus' notation, such as '1d12h', to milliseconds. Undefined if it is invalid. */
 export function prometheusDuration(text: string): number | undefined {
   const match = /^(?=\d)(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text);
   const numbers: (string | undefined)[] | undefined = match?.slice(1);

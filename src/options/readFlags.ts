@@ -5,20 +5,20 @@ import { flagName, type FlagCheck, type FlagTable, type FlagValues } from './fla
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A command as far as its flags go. */
+/** The flags of a command. */
 export interface FlagSource<T extends FlagTable> {
-  /** For messages. */
+  /** Name of the command, for messages. */
   readonly name: string;
   readonly flags: T;
-  /** Finds what is wrong with flags that are right each by itself. */
+  /** Checks the combination of flags. */
   readonly check?: FlagCheck<FlagValues<T>> | undefined;
 }
 
 /**
- * Reads a command's flags from the command line and the environment; the command line wins.
+ * Reads the flags of a command from the command line and the environment. The command line takes precedence.
  *
  * @param args without the program and the command
- * @throws UsageError naming what is wrong, its value and what is allowed
+ * @throws UsageError with the flag or variable, its value and what is allowed
  */
 export function readFlags<T extends FlagTable>(
   { name, flags, check }: FlagSource<T>,
@@ -38,7 +38,7 @@ export function readFlags<T extends FlagTable>(
   return values;
 }
 
-/** The table as a schema over the texts that were given. */
+/** The schema of the table, for the texts that were given. */
 function schemaOf(flags: FlagTable): z.ZodType {
   return z.object(
     Object.fromEntries(
@@ -53,7 +53,7 @@ function schemaOf(flags: FlagTable): z.ZodType {
 function textsOf(flags: FlagTable, given: GivenFlags): Record<string, string | string[] | undefined> {
   const entries = Object.entries(flags).map(([key, { default: standard, isList }]) => {
     const texts = given[key]?.map(({ text }) => text) ?? [];
-    // An empty text for what need not be there is how a template says that it is not there.
+    // An empty text for an optional flag counts as absent: templates write it for an unset value.
     const isAbsent = standard === undefined && texts.at(-1) === '';
     return [key, isList === true ? texts : isAbsent ? undefined : (texts.at(-1) ?? standard)] as const;
   });
@@ -64,7 +64,7 @@ function problemOf(issue: z.core.$ZodIssue | undefined, given: GivenFlags): Usag
   const [key, index] = issue?.path ?? [];
   const texts = given[String(key)] ?? [];
   const wrong: Given | undefined = typeof index === 'number' ? texts[index] : texts.at(-1);
-  return new UsageError(`${wrong?.shown ?? `--${flagName(String(key))}`}: ${issue?.message ?? 'wrong'}`);
+  return new UsageError(`${wrong?.shown ?? `--${flagName(String(key))}`}: ${issue?.message ?? 'invalid'}`);
 }
 
 function shown(key: string, given: GivenFlags): string {

@@ -18,18 +18,18 @@ describe('durations', () => {
     ['24h1s', 86_401_000, undefined],
     ['9999999999999h', 35_999_999_999_996_400_000, undefined],
     ['999ms', undefined, undefined],
-  ])('%s is %s ms, and %s ms where whole seconds are needed', (text, any, whole) => {
+  ])('%s is %s ms, and %s ms if whole seconds are required', (text, any, whole) => {
     expect(read(duration('1s'), text)).toBe(any);
     expect(read(wholeSeconds('1s', '24h'), text)).toBe(whole);
   });
 });
 
 describe('a name', () => {
-  it.each(['system-node-critical', 'a', '0.b-c.d', 'x'.repeat(253)])('is taken: %s', (name) =>
+  it.each(['system-node-critical', 'a', '0.b-c.d', 'x'.repeat(253)])('is accepted: %s', (name) =>
     expect(read(dnsSubdomain, name)).toBe(name),
   );
 
-  it.each(['', 'A', 'a_b', '-a', 'a-', 'a..b', '.a', 'a.', 'a/b', 'x'.repeat(254)])('is refused: %j', (name) =>
+  it.each(['', 'A', 'a_b', '-a', 'a-', 'a..b', '.a', 'a.', 'a/b', 'x'.repeat(254)])('is rejected: %j', (name) =>
     expect(read(dnsSubdomain, name)).toBeUndefined(),
   );
 });
@@ -45,7 +45,7 @@ describe('a header', () => {
   ])('%j has the value %j', (text, value) => {
     const one = read(header, text);
     expect(one?.value).toBe(value);
-    // What is taken here must not be refused when requests are made.
+    // node:http must accept what the flag accepts.
     if (one !== undefined) new EndpointCredentials({ url: 'http://p', headers: { [one.name]: one.value } });
   });
 });
@@ -68,7 +68,7 @@ describe('a regular expression', () => {
     String.raw`\[\]`,
     String.raw`a\\b`,
     '(?<name>a)|(b{1,3}?)',
-  ])('of devices is taken: %s', (pattern) => {
+  ])('of devices is accepted: %s', (pattern) => {
     expect(read(regExp, pattern)).toBe(pattern);
     checkQuery({ windowSeconds: 20, matchers: [], direction: 'transmit', excludedDevices: pattern });
   });
@@ -84,8 +84,8 @@ describe('a regular expression', () => {
     ['RE2', String.raw`a\u0041`],
     ['RE2', '[]'],
     ['RE2', 'a[^]b'],
-    ['JavaScript, which reads it otherwise', String.raw`\Aeth`],
-    ['JavaScript, which reads it otherwise', '[[:alpha:]]+'],
-    ['both, being empty', ''],
-  ])('of devices is refused by %s: %s', (_who, pattern) => expect(read(regExp, pattern)).toBeUndefined());
+    ['JavaScript, which reads it differently', String.raw`\Aeth`],
+    ['JavaScript, which reads it differently', '[[:alpha:]]+'],
+    ['both, because it is empty', ''],
+  ])('of devices is invalid in %s: %s', (_who, pattern) => expect(read(regExp, pattern)).toBeUndefined());
 });

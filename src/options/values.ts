@@ -3,20 +3,20 @@ import { BIND_ADDRESS_FORMS, parseBindAddress, type BindAddress } from '../runti
 import { LOG_LEVELS } from '../runtime/process/logger.ts';
 import { readDuration } from './duration.ts';
 
-/** How the text of a flag or variable becomes a value. */
+/** Parses the text of a flag or variable to a value. */
 export interface ValueType<T> {
-  /** Stands for the value in `--help`. */
+  /** Placeholder of the value in `--help`. */
   placeholder: string;
-  /** What is allowed, to end the sentence "must be ...". */
+  /** What is allowed: the end of the sentence "must be ...". */
   allowed: string;
   schema: z.ZodType<T, string>;
-  /** What of a text may be repeated in a message, right or wrong; all of it where this is absent. */
+  /** Redacts secrets of a text, valid or not, for messages. Absent if the text cannot contain secrets. */
   shown?: (text: string) => string;
 }
 
 const CENSOR = '[redacted]';
 
-/** A matcher of a label, as in usage's LabelMatcher. */
+/** A label matcher, like LabelMatcher in src/usage. */
 export interface Matcher {
   name: string;
   op: '=' | '!=' | '=~' | '!~';
@@ -29,7 +29,7 @@ export interface Header {
   value: string;
 }
 
-/** @param read undefined for a text that is not allowed */
+/** @param read returns undefined for an invalid text */
 export function valueType<T>(
   placeholder: string,
   allowed: string,
@@ -53,15 +53,15 @@ function matching(pattern: RegExp): (text: string) => string | undefined {
 const TRUE = /^(1|t|T|true|TRUE|True)$/;
 const FALSE = /^(0|f|F|false|FALSE|False)$/;
 
-/** A truth value as Go's strconv.ParseBool takes it. */
+/** A boolean, like Go's strconv.ParseBool. */
 export const boolean = valueType('true|false', 'true or false', (text) =>
   TRUE.test(text) ? true : FALSE.test(text) ? false : undefined,
 );
 
 /**
- * A duration in Go's notation, in milliseconds.
+ * A duration in Go's notation, converted to milliseconds.
  *
- * @param least the shortest that is allowed, in the same notation
+ * @param least the shortest allowed duration, in the same notation
  */
 export function duration(least: string): ValueType<number> {
   const leastMs = readDuration(least) ?? 0;
@@ -71,7 +71,7 @@ export function duration(least: string): ValueType<number> {
   });
 }
 
-/** A duration that Prometheus can be told, whose notation has no fractions: whole seconds, in milliseconds. */
+/** A duration of whole seconds, converted to milliseconds. For Prometheus, whose notation has no fractions. */
 export function wholeSeconds(least: string, most: string): ValueType<number> {
   const [leastMs = 0, mostMs = 0] = [readDuration(least), readDuration(most)];
   const allowed = `a duration of whole seconds such as 10s, 2m or 1m30s, from ${least} to ${most}`;
@@ -88,14 +88,14 @@ export const port = valueType('port', 'a TCP port from 1 to 65535', (text) => {
 
 export const address: ValueType<BindAddress | 'off'> = valueType('address', BIND_ADDRESS_FORMS, parseBindAddress);
 
-/** RFC 1123 label, as names of namespaces and Services are. */
+/** RFC 1123 label: the name of a namespace or Service. */
 export const dnsLabel = valueType(
   'name',
   'a DNS label: up to 63 lower-case letters, digits and hyphens, the first and last no hyphen',
   matching(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/),
 );
 
-/** RFC 1123 subdomain, as names of most objects are. */
+/** RFC 1123 subdomain: the name of most other objects. */
 export const dnsSubdomain = valueType(
   'name',
   'a DNS subdomain: DNS labels with dots between them, up to 253 characters',
@@ -116,20 +116,20 @@ export const image = valueType(
 
 export const text = valueType('text', 'a text of one line', matching(/^[^\0\r\n]+$/));
 
-/** A server's URL. Credentials in it would end up in logs and process lists; query and fragment have no meaning. */
+/** URL of a server. Credentials are rejected, because they would appear in logs and process lists. */
 export const url: ValueType<string> = {
   ...valueType('url', 'an http or https URL without user, query and fragment', (given) => {
     const parsed = URL.parse(given);
     const isPlain = parsed?.username === '' && parsed.password === '' && parsed.search === '' && parsed.hash === '';
     return isPlain && /^https?:$/.test(parsed.protocol) ? given : undefined;
   }),
-  // Up to the last @, since a URL that is none may have a password with anything in it.
+  // Redact up to the last @: in an invalid URL, the password may contain any character.
   shown: (given) => given.replace(/^([a-z]+:\/\/)?.*@/is, `$1${CENSOR}@`).replace(/[?#].*/s, `?${CENSOR}`),
 };
 
 /**
- * 'Name: value' or 'Name=value'; names as RFC 9110 has them, values as node:http sends them: no control characters, and
- * nothing beyond Latin-1.
+ * 'Name: value' or 'Name=value'. Names follow RFC 9110. Values are limited to what node:http sends: Latin-1 without
+ * control characters.
  */
 export const header: ValueType<Header> = {
   ...valueType(
@@ -141,13 +141,13 @@ export const header: ValueType<Header> = {
       return name === '' || value === '' ? undefined : { name, value };
     },
   ),
-  // A value may be a key; where no colon ends a name, the whole may be one: keys often end in '='.
+  // The value may be a secret. Without a colon, redact the whole text: it may be a key, which often ends in '='.
   shown: (given) => `${/^[\w-]+:/.exec(given)?.[0].concat(' ') ?? ''}${CENSOR}`,
 };
 
 /**
- * A matcher as PromQL has it; quotes around the value may be left out. Regular expressions in it are Prometheus' own
- * matter: RE2's syntax is another than JavaScript's, and what it refuses is said by the first answer.
+ * A PromQL label matcher; the quotes of the value are optional. Does not validate a regular expression: its syntax is
+ * RE2, which differs from JavaScript's. Prometheus reports an error in the answer to the first query.
  */
 export const matcher: ValueType<Matcher> = valueType(
   'name=value',
@@ -171,9 +171,8 @@ function unquoted(given: string): string {
 }
 
 /**
- * What JavaScript takes and RE2 refuses or reads otherwise (https://github.com/google/re2/wiki/Syntax): letters escaped
- * that stand for something in one of them only, references back, `]` at the beginning of a class, classes such as
- * [:alpha:] in one.
+ * Syntax that JavaScript accepts, but RE2 rejects or reads differently (https://github.com/google/re2/wiki/Syntax):
+ * escaped letters that only one of them knows, back references, `]` at the start of a class, and [:alpha:] in a class.
  */
 const IN_ONE_ONLY = /\\(?:[1-9]|(?![bBdDfnrsStvwWx])[a-zA-Z])|\[\^?\]|\[[^\]]*\[:/;
 const LOOKING_AROUND = /\(\?<?[=!]/;

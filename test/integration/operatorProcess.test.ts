@@ -106,7 +106,7 @@ describe('wrong usage', () => {
 
   it.each([
     [['--interval=soon'], '--interval=soon: must be a duration such as 10s, 2m or 1m30s, 1s at least'],
-    [['manager', '--leader-elekt'], '--leader-elekt: unknown flag; `manager --help` lists those there are'],
+    [['manager', '--leader-elekt'], '--leader-elekt: unknown flag; `manager --help` lists all flags'],
     [['connectivity-server'], 'connectivity-server: not available in this version'],
     [
       ['manager', '--prometheus-url=http://u:secret@p'],

@@ -14,12 +14,18 @@ import { LEASES } from '../../runtime/client/resources.ts';
 import { createTransport, type Transport } from '../../runtime/client/transport.ts';
 
 /**
- * `cleanup`: takes off all that the operator put on nodes and TrafficWatches, and what it measured with, before it is
- * removed. First it stops the operator, then it takes the lease, so that no operator anywhere writes behind its back.
- * When it fails, it starts the operator again: helm then keeps the release, and running the uninstall again retries.
- * The operator and its namespace may be gone already: what it left elsewhere is taken off all the same.
+ * `cleanup`: removes everything that the operator put on nodes and TrafficWatches, and its own Prometheus and exporters.
+ * Runs before the uninstall.
  *
- * @throws ApiError, TransportError, NotLeaderError when something could not be taken off
+ * 1. Stops the operator: scales its Deployment to 0.
+ * 2. Takes the Lease, so that no other replica can write.
+ * 3. Removes what each controller left, in reverse order of the controllers.
+ * 4. Deletes the Lease.
+ *
+ * If a step fails, it starts the operator again. Helm then keeps the release, and a second uninstall retries. It also
+ * works if the operator and its namespace are already gone.
+ *
+ * @throws ApiError, TransportError, NotLeaderError if something could not be removed
  */
 export async function runCleanup(
   flags: CleanupFlags,
@@ -50,7 +56,7 @@ interface Lead {
   signal: AbortSignal;
 }
 
-/** Takes the lease, works, and gives it up again; without a lease where its namespace is gone, so that nobody can lead. */
+/** Runs the work while holding the Lease. If the namespace of the Lease is gone, nobody can lead: runs it without one. */
 async function asLeader(
   { transport, namespace, logger, signal }: Lead,
   work: (client: Client) => Promise<void>,
@@ -74,7 +80,7 @@ async function asLeader(
   try {
     const mayWrite = await elected.promise;
     if (mayWrite === client)
-      logger.info({ namespace }, 'the namespace of the operator is gone: working without a lease');
+      logger.info({ namespace }, 'the namespace of the operator is gone: cleaning up without a Lease');
     await work(mayWrite);
   } finally {
     done.abort();

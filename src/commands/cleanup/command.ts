@@ -4,10 +4,10 @@ import { defineCommand, type Command } from '../command.ts';
 import { runCleanup } from './cleanup.ts';
 import { CLEANUP_FLAGS } from './flags.ts';
 
-/** `cleanup`: takes off all that the operator put on the cluster. */
+/** `cleanup`: removes everything that the operator put on the cluster. */
 export const cleanup = cleanupOf(CONTROLLERS);
 
-/** The clean-up of the given controllers. */
+/** Creates `cleanup` for the given controllers. */
 export function cleanupOf(controllers: readonly ControllerModule[]): Command {
   return defineCommand<typeof CLEANUP_FLAGS>({
     name: 'cleanup',

@@ -11,12 +11,12 @@ const nodeOf = (ready?: string): V1Node => ({
 
 describe('isOverdue', () => {
   it.each([
-    ['a pod that nobody deletes may run for ever', {}, 3_600, false],
-    ['a kubelet ends it within its grace period', DELETED, 15, false],
-    ['a kubelet kills it, and takes a moment to say so', DELETED, 19.9, false],
-    ['no kubelet that works takes longer', DELETED, 20, true],
-    ['30 s where the pod says nothing else', { deletionTimestamp: DELETED.deletionTimestamp }, 34.9, false],
-    ['30 s and the moment', { deletionTimestamp: DELETED.deletionTimestamp }, 35, true],
+    ['a pod that is not being deleted is never overdue', {}, 3_600, false],
+    ['a pod may end within its grace period', DELETED, 15, false],
+    ['the kubelet has 5 s to report the end', DELETED, 19.9, false],
+    ['a pod is overdue 5 s after its grace period', DELETED, 20, true],
+    ['the default grace period is 30 s', { deletionTimestamp: DELETED.deletionTimestamp }, 34.9, false],
+    ['a pod is overdue 5 s after the default', { deletionTimestamp: DELETED.deletionTimestamp }, 35, true],
   ])('%s', (_, metadata, seconds, overdue) => {
     expect(isOverdue(podOf('Running', metadata), seconds * 1000)).toBe(overdue);
   });
@@ -30,13 +30,13 @@ describe('isStillRunning', () => {
     ['has ended', podOf('Succeeded'), nodeOf('True'), 0, false],
     ['has failed', podOf('Failed'), nodeOf('True'), 0, false],
     ['runs', podOf('Running'), nodeOf('True'), 0, true],
-    ['runs on a node that is switched off, and is not deleted yet', podOf('Running'), nodeOf('Unknown'), 0, true],
-    ['may still end in its grace period', terminating, nodeOf('Unknown'), 15_000, true],
-    ['takes long on a node whose kubelet will end it', terminating, nodeOf('True'), overdue, true],
-    ['is on a node whose kubelet is heard of no more', terminating, nodeOf('Unknown'), overdue, false],
-    ['is on a node whose runtime does not answer its kubelet', terminating, nodeOf('False'), overdue, false],
-    ['is on a node that no kubelet has ever told of', terminating, nodeOf(), overdue, false],
-    ['is on a node that is gone', terminating, undefined, overdue, false],
+    ['is on a dead node, but is not being deleted yet', podOf('Running'), nodeOf('Unknown'), 0, true],
+    ['is within its grace period', terminating, nodeOf('Unknown'), 15_000, true],
+    ['is overdue on a Ready node, whose kubelet will end it', terminating, nodeOf('True'), overdue, true],
+    ['is overdue on a node whose Ready is Unknown', terminating, nodeOf('Unknown'), overdue, false],
+    ['is overdue on a node whose Ready is False', terminating, nodeOf('False'), overdue, false],
+    ['is overdue on a node without conditions', terminating, nodeOf(), overdue, false],
+    ['is overdue, and its Node does not exist', terminating, undefined, overdue, false],
   ])('a pod that %s', (_, pod, node, terminatingForMs, running) => {
     expect(isStillRunning(pod, node, terminatingForMs)).toBe(running);
   });

@@ -6,17 +6,20 @@ import type { ObjectRef } from '../../runtime/client/client.ts';
 import { isNotFound } from '../../runtime/client/errors.ts';
 import { DEPLOYMENTS, NODES, PODS } from '../../runtime/client/resources.ts';
 
-/** How often is looked whether the operator's pods are gone: ms. */
+/** Interval for listing the operator's pods until they are gone, milliseconds. */
 const POLL_MS = 500;
-/** On the operator's Deployment while the clean-up works: how many replicas there were, for one that starts over. */
+/**
+ * Annotation of the operator's Deployment during the clean-up: the number of replicas before. A clean-up that was
+ * interrupted and runs again restores this number.
+ */
 const REPLICAS_ANNOTATION = 'traffic.example.com/replicas-before-cleanup';
 
 /**
- * Stops the operator, so that nothing writes labels behind the back of `work`, waits until its pods are gone, and does
- * the work. Pods on dead nodes are not waited for (see isStillRunning). A Deployment that does not exist has nothing to
- * stop. When it fails, the operator gets its replicas back: it puts right what was taken off by halves.
+ * Stops the operator, waits until its pods are gone, and runs `work`, so that nothing writes labels at the same time.
+ * Does not wait for pods on dead nodes (see isStillRunning). If the Deployment does not exist, only runs `work`. If
+ * anything fails, restores the replicas: the operator then repairs what was only partly removed.
  *
- * @throws ApiError, TransportError, what `work` throws, the signal's reason when it is aborted before `work`
+ * @throws ApiError, TransportError, the error of `work`, or the signal's reason if it is aborted before `work`
  */
 export async function whileStopped(
   o: Omit<CleanupContext, 'namespace'>,
@@ -53,7 +56,7 @@ function replicasBefore({ metadata, spec }: V1Deployment): number {
   return Number(metadata?.annotations?.[REPLICAS_ANNOTATION] ?? spec?.replicas ?? 1);
 }
 
-/** @param note the value of REPLICAS_ANNOTATION; null takes it away */
+/** @param note the value of REPLICAS_ANNOTATION; null removes it */
 async function scale(
   { client }: Omit<CleanupContext, 'namespace'>,
   ref: ObjectRef,
@@ -89,21 +92,21 @@ async function podsGone(
   }
 }
 
-/** Which of the pods are waited for, with what must be remembered between two looks. */
+/** Decides which pods to wait for. Keeps the time since each pod is being deleted. */
 class AwaitedPods {
   readonly #options: Omit<CleanupContext, 'namespace'>;
   readonly #mayLeave: boolean;
-  /** By pod's uid: since when it is being deleted, monotonic ms. */
+  /** By uid of the pod: when its deletionTimestamp was first seen, monotonic milliseconds. */
   readonly #terminatingSince = new Map<string, number>();
   #logged = '';
 
-  /** @param mayLeave whether pods on dead nodes need not be waited for */
+  /** @param mayLeave true if pods on dead nodes can be ignored */
   constructor(options: Omit<CleanupContext, 'namespace'>, mayLeave: boolean) {
     this.#options = options;
     this.#mayLeave = mayLeave;
   }
 
-  /** Whether a pod is waited for; logs which, whenever that has changed. */
+  /** True if the clean-up must wait for any of the pods. Logs their names when they change. */
   async anyOf(pods: readonly V1Pod[]): Promise<boolean> {
     const verdicts = await Promise.all(pods.map(async (pod) => ({ pod, awaited: await this.#isAwaited(pod) })));
     const named = (awaited: boolean): string[] => verdicts.filter((v) => v.awaited === awaited).map(nameOf);
@@ -128,7 +131,7 @@ class AwaitedPods {
     return now - since;
   }
 
-  /** Listed, since the clean-up has no right to get nodes. */
+  /** Lists with a field selector, because the clean-up has no permission to get nodes. */
   async #node({ spec }: V1Pod): Promise<V1Node | undefined> {
     if (spec?.nodeName === undefined) return undefined;
     const [node] = await this.#options.client.list(NODES, { fieldSelector: `metadata.name=${spec.nodeName}` });

@@ -11,12 +11,12 @@ import { managerOptions } from './managerOptions.ts';
 /** `manager`: measures the nodes and runs every controller. */
 export const manager = managerOf(CONTROLLERS);
 
-/** The manager of the given controllers. */
+/** Creates `manager` for the given controllers. */
 export function managerOf(controllers: readonly ControllerModule[]): Command {
   return defineCommand<typeof SHARED_FLAGS>({
     ...managerFlags(controllers),
     run(flags, { env, logger, signal }) {
-      // What a subscriber throws would otherwise be thrown again from a timer, and end the process.
+      // By default, rxjs rethrows an error of a subscriber from a timer, which would end the process.
       rxjs.onUnhandledError = (error: unknown) => logger.error({ err: error }, 'a subscriber failed');
       wakeMemoryReducer();
       return runManager(managerOptions(flags, env, logger), controllers, signal);

@@ -13,16 +13,16 @@ import type { Process } from './options.ts';
 /** A single replica without leader election leads as long as it runs. */
 const ALWAYS: WriteGate = { isLeader: true, signal: new AbortController().signal };
 
-/** Who may write, and what runs to find that out. */
+/** Decides whether this process may write, with the parts that must run for it. */
 export interface Election {
   readonly gate: WriteGate;
   readonly parts: readonly Part[];
 }
 
 /**
- * The election among the replicas; without it, this one leads.
+ * Creates the leader election among the replicas. Without --leader-elect, this process always leads.
  *
- * @param onStarted called whenever this process begins to lead
+ * @param onStarted called whenever this process starts leading
  */
 export function createElection({ options, transport, metrics, logger }: Process, onStarted: () => void): Election {
   if (!options.leaderElect) {

@@ -45,21 +45,21 @@ describe('flags', () => {
     ['two dashes and a blank', ['--interval', '30s'], { interval: 30_000 }],
     ['one dash and =', ['-interval=30s'], { interval: 30_000 }],
     ['one dash and a blank', ['-interval', '30s'], { interval: 30_000 }],
-    ['a truth value by its name', ['--leader-elect'], { leaderElect: true }],
-    ['a truth value by its name, one dash', ['-leader-elect'], { leaderElect: true }],
-    ['a truth value with =', ['--leader-elect=false'], { leaderElect: false }],
-    ['a truth value as Go has it', ['--leader-elect=T'], { leaderElect: true }],
-    ['a truth value takes no second word', ['--leader-elect', '--interval=2s'], { leaderElect: true, interval: 2000 }],
-    ['the last of several', ['--interval=1s', '--interval=2s'], { interval: 2_000 }],
+    ['a boolean without a value', ['--leader-elect'], { leaderElect: true }],
+    ['a boolean without a value, one dash', ['-leader-elect'], { leaderElect: true }],
+    ['a boolean with =', ['--leader-elect=false'], { leaderElect: false }],
+    ['a boolean as Go writes it', ['--leader-elect=T'], { leaderElect: true }],
+    ['a boolean before another flag', ['--leader-elect', '--interval=2s'], { leaderElect: true, interval: 2000 }],
+    ['the last of several values', ['--interval=1s', '--interval=2s'], { interval: 2_000 }],
     ['a value with = in it', ['--device-exclude=a=b'], { deviceExclude: 'a=b' }],
     ['a value that begins with a dash', ['--device-exclude', '-x.*'], { deviceExclude: '-x.*' }],
     ['a compound duration', ['--interval=1m30.5s'], { interval: 90_500 }],
     ['an address', ['--metrics-bind-address=[::1]:8080'], { metricsBindAddress: { host: '::1', port: 8080 } }],
-    ['an empty text where none is needed', ['--prometheus-url='], { prometheusUrl: undefined }],
-    ['false, which is not nothing', ['--node-exporter=false'], { nodeExporter: false }],
-  ])('take %s', (_why, args, flags) => expect(read(args)).toMatchObject(flags));
+    ['an empty text as absent, for an optional flag', ['--prometheus-url='], { prometheusUrl: undefined }],
+    ['false, which differs from absent', ['--node-exporter=false'], { nodeExporter: false }],
+  ])('accept %s', (_why, args, flags) => expect(read(args)).toMatchObject(flags));
 
-  it('take several headers and matchers, written in several ways', () => {
+  it('accept several headers and matchers, in each notation', () => {
     const url = '--prometheus-url=http://p:9090/prefix';
     const args = ['--prometheus-header', 'X-Scope-OrgID: a|b', '--prometheus-header=X-Other=c: d'];
     const matchers = ['cluster=x', 'env="a\\"b"', "tier=~'a|b'", 'zone!=y', 'empty='];
@@ -79,13 +79,13 @@ describe('flags', () => {
 });
 
 describe('environment variables', () => {
-  it('stand for flags, and give way to them', () => {
+  it('set flags, and the command line takes precedence', () => {
     const env = { TRAFFIC_OPERATOR_INTERVAL: '30s', TRAFFIC_OPERATOR_LEADER_ELECT: 'true' };
     expect(read([], env)).toMatchObject({ interval: 30_000, leaderElect: true });
     expect(read(['--interval=5s'], env)).toMatchObject({ interval: 5_000, leaderElect: true });
   });
 
-  it('hold a list one a line, and count as absent when empty', () => {
+  it('have one list value per line, and count as absent if empty', () => {
     const env = {
       TRAFFIC_OPERATOR_PROMETHEUS_URL: 'http://p',
       TRAFFIC_OPERATOR_PROMETHEUS_MATCHER: 'a=b\n\n c=d \n',
@@ -95,18 +95,18 @@ describe('environment variables', () => {
     expect(read([], env).interval).toBe(10_000);
   });
 
-  it('of a Service called traffic-operator do no harm', () => {
+  it('of a Service named traffic-operator are ignored', () => {
     expect(read([], { TRAFFIC_OPERATOR_SERVICE_HOST: '10.0.0.1', TRAFFIC_OPERATOR_PORT: 'tcp://x' })).toBeDefined();
   });
 });
 
-describe('what is wrong', () => {
+describe('a wrong flag', () => {
   const url = '--prometheus-url=https://p';
 
   it.each([
-    [['--intervall=1s'], '--intervall: unknown flag; `manager --help` lists those there are'],
-    [['--deployment=x'], '--deployment: unknown flag; `manager --help` lists those there are'],
-    [['extra'], 'extra: manager takes no arguments but flags'],
+    [['--intervall=1s'], '--intervall: unknown flag; `manager --help` lists all flags'],
+    [['--deployment=x'], '--deployment: unknown flag; `manager --help` lists all flags'],
+    [['extra'], 'extra: unexpected argument; manager accepts only flags'],
     [['--interval'], '--interval: needs a value; must be a duration such as 10s, 2m or 1m30s, 1s at least'],
     [['--interval=10'], '--interval=10: must be a duration such as 10s, 2m or 1m30s, 1s at least'],
     [['--interval=500ms'], '--interval=500ms: must be a duration such as 10s, 2m or 1m30s, 1s at least'],
@@ -186,16 +186,16 @@ describe('what is wrong', () => {
       [`--namespace=${'n'.repeat(50)}`],
       `--namespace=${'n'.repeat(50)}: must have 49 characters at most, for <namespace>-node-exporter`,
     ],
-  ])('%j is said in one line', (args, message) => {
+  ])('%j is reported in one line', (args, message) => {
     expect(problem(args)).toBe(message);
     expect(message).not.toContain('\n');
   });
 
-  it('is named by its variable when it came from there', () => {
+  it('is reported with the name of its variable if it comes from the environment', () => {
     expect(problem([], { TRAFFIC_OPERATOR_INTERVAL: 'soon' })).toMatch(/^TRAFFIC_OPERATOR_INTERVAL=soon: must be/);
   });
 
-  it('is not what makes sense together', () => {
+  it('is not reported for valid combinations', () => {
     read([url, '--prometheus-username=u', '--prometheus-password-file=f', '--prometheus-ca-file=c', '--window=5s']);
     read(['--metrics-secure', '--enable-http2']);
     read(['--metrics-secure', '--metrics-bind-address=0']);
@@ -206,16 +206,16 @@ describe('what is wrong', () => {
   });
 });
 
-describe('the table', () => {
+describe('the flag table', () => {
   const KEYS = Object.keys(MANAGER.flags);
 
-  it('holds the flags of PKopel/traffic-operator', () => {
+  it('contains the flags of PKopel/traffic-operator', () => {
     const names = KEYS.map(flagName);
     expect(names).toEqual(expect.arrayContaining(['metrics-bind-address', 'health-probe-bind-address', 'namespace']));
     expect(names).toEqual(expect.arrayContaining(['leader-elect', 'metrics-secure', 'enable-http2']));
   });
 
-  it('describes every flag in sentences, and its defaults are allowed', () => {
+  it('describes every flag in sentences, and its defaults are valid', () => {
     for (const [key, flag] of [...Object.entries(MANAGER.flags), ...Object.entries(cleanup.flags)]) {
       const { description, default: standard, type } = flag as Flag;
       expect(description, key).toMatch(/^[A-Z].*\.$/);
@@ -223,7 +223,7 @@ describe('the table', () => {
     }
   });
 
-  it('is what --help is made of', () => {
+  it('is the source of --help', () => {
     const help = commandHelp('manager', MANAGER.flags);
     for (const key of KEYS) expect(help).toContain(`--${flagName(key)} <`);
     expect(help).toContain('Default: four times --scrape-interval, at least 20s; 2m with --prometheus-url');
@@ -231,13 +231,13 @@ describe('the table', () => {
     expect(programHelp()).toContain('cleanup');
   });
 
-  it('prints the devices that are left out by default, and those that the exporter does not read', () => {
+  it('prints the default of the excluded devices and of the devices that the exporter ignores', () => {
     const help = commandHelp('manager', MANAGER.flags);
     expect(help).toContain(`Default: ${DEFAULT_EXCLUDED_DEVICES}`);
     expect(help).toContain(`Default: ${POD_INTERFACES}`);
   });
 
-  it('names its variables after its flags, and has each flag once', () => {
+  it('derives the names of variables, and rejects duplicate flags', () => {
     expect(variableName('enableHttp2')).toBe('TRAFFIC_OPERATOR_ENABLE_HTTP2');
     expect(() => joinTables(MANAGER.flags, { enableHttp2: MANAGER.flags.enableHttp2 })).toThrow('--enable-http2');
   });

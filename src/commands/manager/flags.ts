@@ -4,10 +4,10 @@ import { firstProblem, joinTables } from '../../options/flagTable.ts';
 import type { FlagSource } from '../../options/readFlags.ts';
 
 /**
- * The manager as far as its flags go: those that belong to no controller, and those of the controllers, whose types they
- * alone know.
+ * The flags of the manager: the shared flags and those of each controller. Only the controller knows the types of its
+ * flags.
  *
- * @throws Error when two of them have a flag of the same name
+ * @throws Error if two flags have the same name
  */
 export function managerFlags(controllers: readonly ControllerModule[]): FlagSource<typeof SHARED_FLAGS> {
   const checks = [sharedFlagProblem, ...controllers.flatMap(({ flagProblem }) => flagProblem ?? [])];

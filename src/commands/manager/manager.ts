@@ -30,7 +30,7 @@ function createNodes({ options, transport, metrics, logger }: Process): Informer
     logger,
     metrics: metrics.reflector,
     fieldManager: FIELD_MANAGER,
-    // The operator's own targets carry the node's name; another Prometheus' series may only carry an address.
+    // Series of the operator's own Prometheus have the node's name. Those of another may have only an address.
     withAddresses: !options.hasOwnPrometheus,
   });
 }
@@ -53,7 +53,7 @@ function createFeed(
   });
 }
 
-/** What the controllers share. What writes has a client that refuses while the replica does not lead. */
+/** What the controllers share. Their client rejects writes while this replica does not lead. */
 function createContext(process: Process, election: Election, reading: Client): ControllerContext {
   const { options, transport, metrics, logger } = process;
   const client = countingWrites(leaderOnly(reading, election.gate), metrics.writes);
@@ -83,10 +83,10 @@ function createProcess(options: ManagerOptions): Process {
 }
 
 /**
- * Runs the controllers and what they share. All of it runs in every replica, so that a standby's caches, passes and
- * decisions are warm when it is elected.
+ * Runs the controllers and what they share. Every replica runs all of it, so that the caches, passes and decisions of a
+ * standby are current when it is elected.
  *
- * @throws UsageError for a certificate that cannot be read; Error when a part ended by itself
+ * @throws UsageError if a certificate cannot be read; Error if a part ended before the signal
  */
 export async function runManager(
   options: ManagerOptions,

@@ -20,7 +20,7 @@ import { managerFlags } from './flags.ts';
 import { managerOptions } from './managerOptions.ts';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../../usage/evaluate/devices.ts';
 
-/** Of the pod that the test runs in, if it does. */
+/** Exists only if the test runs in a pod. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
 let directory: string;
@@ -39,7 +39,7 @@ interface Options extends ManagerOptions {
   readonly measurement: MeasurementOptions;
 }
 
-/** Of the manager, and of what it measures with. */
+/** Options of the manager and of the measurement. */
 function options(args: readonly string[], env: Record<string, string> = {}): Options {
   const flags = readFlags(MANAGER, [`--kubeconfig=${kubeconfig}`, ...args], {});
   const measurement = measurementOptions(flags as SharedFlags & MeasurementFlags);
@@ -47,7 +47,7 @@ function options(args: readonly string[], env: Record<string, string> = {}): Opt
 }
 
 describe('managerOptions', () => {
-  it('asks and deploys a Prometheus and exporters of its own', () => {
+  it('deploys and queries its own Prometheus and exporters by default', () => {
     const { endpoint, query, measurement } = options(['--namespace=ops', '--scrape-interval=6s']);
     expect(endpoint).toEqual({ url: 'http://prometheus.ops.svc:9090', isNear: true });
     expect(query).toEqual({
@@ -64,7 +64,7 @@ describe('managerOptions', () => {
     });
   });
 
-  it('asks a Prometheus that exists, deploys nothing then, and takes a longer window', () => {
+  it('queries an existing Prometheus with a longer window, and deploys nothing', () => {
     const { endpoint, query, measurement } = options([
       '--prometheus-url=https://p/prefix',
       '--prometheus-username=u',
@@ -90,16 +90,16 @@ describe('managerOptions', () => {
   });
 
   it.each([
-    { why: 'a rate of four scrapes', args: [], seconds: 20 },
-    { why: 'as many when they are further apart', args: ['--scrape-interval=30s'], seconds: 120 },
-    { why: 'no shorter one when they are closer', args: ['--scrape-interval=1s'], seconds: 20 },
-    { why: 'what is said', args: ['--scrape-interval=30s', '--window=5m'], seconds: 300 },
+    { why: 'four scrapes', args: [], seconds: 20 },
+    { why: 'four scrapes of a longer interval', args: ['--scrape-interval=30s'], seconds: 120 },
+    { why: 'at least 20 s with a shorter interval', args: ['--scrape-interval=1s'], seconds: 20 },
+    { why: 'the value of --window', args: ['--scrape-interval=30s', '--window=5m'], seconds: 300 },
     {
-      why: 'its own default of a Prometheus that exists',
+      why: 'two minutes for an existing Prometheus',
       args: ['--prometheus-url=http://p', '--scrape-interval=1m'],
       seconds: 120,
     },
-  ])('takes as window $why: $args', ({ args, seconds }) => expect(options(args).query.windowSeconds).toBe(seconds));
+  ])('uses as window $why: $args', ({ args, seconds }) => expect(options(args).query.windowSeconds).toBe(seconds));
 
   it.each([
     { args: ['--device-exclude=ib.*'], out: ['ib0', 'veth1a2b3c4', 'cali12345678901'], counted: ['eth0'] },
@@ -111,19 +111,19 @@ describe('managerOptions', () => {
       out: ['ib0', 'eno2'],
       counted: ['eno1', 'eno22', 'docker0'],
     },
-  ])('adds to the devices that are left out, and replaces them where that is said: $args', ({ args, out, counted }) => {
+  ])('adds to the excluded devices, or replaces the default: $args', ({ args, out, counted }) => {
     const excluded = wholeName(options(args).query.excludedDevices!);
     expect([...out, ...counted].filter((name) => excluded.test(name))).toEqual(out);
   });
 
-  it('lets window and exporter be said', () => {
+  it('passes --window and --node-exporter on', () => {
     const { query, measurement } = options(['--prometheus-url=http://p', '--window=90s', '--node-exporter']);
     expect(query.windowSeconds).toBe(90);
     expect([measurement.prometheus.enabled, measurement.exporter.enabled]).toEqual([false, true]);
     expect(options(['--node-exporter=false']).measurement.exporter.enabled).toBe(false);
   });
 
-  it('passes on what is said of the pods of the measurement, and leaves the rest as it is by default', () => {
+  it('passes the flags for the pods of the measurement on, and keeps the other defaults', () => {
     const { exporter, prometheus } = options([
       '--node-exporter-priority-class=system-node-critical',
       '--node-exporter-ignored-devices=tap.*|vif[0-9]+',
@@ -140,7 +140,7 @@ describe('managerOptions', () => {
     });
   });
 
-  it('passes on what Prometheus and the exporter may use, and where samples are kept', () => {
+  it('passes the resources of Prometheus and the exporter on, and the storage of samples', () => {
     const { exporter, prometheus, imagePullSecrets } = options([
       '--prometheus-resources={"limits":{"memory":"4Gi","cpu":2}}',
       '--prometheus-node-selector=pool=infra',
@@ -177,12 +177,12 @@ describe('managerOptions', () => {
       args: ['--metrics-bind-address=:8443', '--metrics-secure', '--metrics-cert-path=/tls'],
       scraped: false,
     },
-  ])("has the operator's own metrics scraped, with alerts on them, or not: $why", ({ args, scraped }) => {
+  ])("decides whether the operator's own metrics are scraped, with alerts: $why", ({ args, scraped }) => {
     const { measurement } = options(args);
     expect(renderPrometheusConfig(measurement).includes(`job_name: ${OPERATOR_JOB}\n`)).toBe(scraped);
     const alerts = [...renderAlertingRules(measurement).matchAll(/alert: (\w+)/g)].map(([, name]) => name);
     expect(alerts.includes('TrafficOperatorAbsent')).toBe(scraped);
-    // What is measured with needs no metrics of the operator.
+    // The measurement does not need the metrics of the operator.
     expect(alerts).toContain('NodeExporterDown');
   });
 
@@ -193,9 +193,9 @@ describe('managerOptions', () => {
       ['--metrics-bind-address=:8443', '--metrics-secure', '--metrics-cert-path=/tls', '--enable-http2'],
       { address: { port: 8443 }, secure: { certPath: '/tls', http2: true } },
     ],
-  ])('serves metrics as told: %j', (args, server) => expect(options(args).metricsServer).toEqual(server));
+  ])('serves metrics as the flags say: %j', (args, server) => expect(options(args).metricsServer).toEqual(server));
 
-  it('knows its pod by $POD_NAME', () => {
+  it('reads the name of its pod from $POD_NAME', () => {
     expect(options([], { POD_NAME: 'operator-1' }).podName).toBe('operator-1');
     expect(options([], { POD_NAME: '' }).podName).toBeUndefined();
   });
@@ -203,18 +203,18 @@ describe('managerOptions', () => {
 
 describe('loadKubeConfig', () => {
   it.each([
-    ['is absent', 'absent', undefined],
-    ['is no kubeconfig', 'bad', ': ['],
-  ])('says which file %s, in one line', async (_why, name, text) => {
+    ['does not exist', 'absent', undefined],
+    ['is not a kubeconfig', 'bad', ': ['],
+  ])('names the file that %s, in one line', async (_why, name, text) => {
     const file = join(directory, name);
     if (text !== undefined) await writeFile(file, text);
     expect(() => loadKubeConfig(file)).toThrow(new RegExp(`^--kubeconfig=${file}: cannot be used: [^\n]+$`));
   });
 
-  it('says where a file is no YAML, and quotes nothing of it', async () => {
+  it('gives the position of a YAML error without quoting the file', async () => {
     const file = join(directory, 'secret');
     await writeFile(file, 'users:\n- user:\n    token: secret\n   bad: 1\n');
-    const problem = `--kubeconfig=${file}: cannot be used: no YAML from line 4, column 4 on`;
+    const problem = `--kubeconfig=${file}: cannot be used: invalid YAML at line 4, column 4`;
     expect(() => loadKubeConfig(file)).toThrow(
       expect.toSatisfy(({ message, cause }: Error) => message === problem && cause === undefined),
     );
@@ -224,19 +224,19 @@ describe('loadKubeConfig', () => {
     beforeEach(() => vi.stubEnv('HOME', directory));
     afterEach(() => vi.unstubAllEnvs());
 
-    it.skipIf(existsSync(SERVICE_ACCOUNT))('ends where there is nothing to go by, rather than guess one', () => {
+    it.skipIf(existsSync(SERVICE_ACCOUNT))('fails without any configuration, and does not guess a server', () => {
       vi.stubEnv('KUBECONFIG', undefined);
       expect(() => loadKubeConfig(undefined)).toThrow(
-        /^no way to the API server: \$KUBECONFIG is not set, .*; --kubeconfig=FILE names one$/,
+        /^no connection to the API server: \$KUBECONFIG is not set, .*; set --kubeconfig=FILE$/,
       );
     });
 
-    it('says where the file came from that cannot be used', () => {
+    it('names the variable of a file that cannot be used', () => {
       vi.stubEnv('KUBECONFIG', join(directory, 'nowhere'));
       expect(() => loadKubeConfig(undefined)).toThrow(/^\$KUBECONFIG or ~\/\.kube\/config: cannot be used: .*nowhere/);
     });
 
-    it('takes the one that is named, also for what it would have guessed', async () => {
+    it('accepts a kubeconfig whose server is the default of client-node', async () => {
       const proxy = {
         clusters: [{ name: 'proxy', cluster: { server: 'http://localhost:8080' } }],
         users: [{ name: 'nobody', user: {} }],

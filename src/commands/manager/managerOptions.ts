@@ -7,15 +7,15 @@ import type { PrometheusEndpoint } from '../../prometheus/endpoint.ts';
 import type { UsageQuery } from '../../usage/pass/queries.ts';
 
 /**
- * Window over a Prometheus that is not ours: four scrapes of its usual 15 to 30 s. How often it scrapes is not known
- * here; the feed counts samples, and MetricsAvailable says where they are too few.
+ * Rate window for another Prometheus than the operator's own: four scrapes at the usual interval of 15 to 30 s. The
+ * actual interval is unknown here. The feed counts the samples, and the condition MetricsAvailable reports too few.
  */
 const FOREIGN_WINDOW_SECONDS = 120;
 
 /**
- * What the manager runs with, from its flags.
+ * The options of the manager, from its flags.
  *
- * @throws UsageError when the kubeconfig cannot be read
+ * @throws UsageError if the kubeconfig cannot be read
  */
 export function managerOptions(
   flags: SharedFlags,
@@ -78,7 +78,7 @@ function queryOf(flags: SharedFlags): UsageQuery {
   };
 }
 
-/** Matched against the whole name, as alternatives. */
+/** Joins both patterns. The result must match the whole name of a device. */
 function excludedDevices({ deviceExcludeDefault, deviceExclude }: SharedFlags): string {
   return deviceExclude === undefined ? deviceExcludeDefault : `${deviceExcludeDefault}|${deviceExclude}`;
 }

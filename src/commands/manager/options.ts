@@ -8,34 +8,34 @@ import type { Transport } from '../../runtime/client/transport.ts';
 import type { PrometheusEndpoint } from '../../prometheus/endpoint.ts';
 import type { UsageQuery } from '../../usage/pass/queries.ts';
 
-/** Where metrics are served; over TLS and to those only whom the API server allows it, with `secure`. */
+/** Settings of the metrics server. With `secure`: over TLS, and only to clients that the API server authorizes. */
 export interface MetricsServerSettings {
   readonly address: BindAddress;
   readonly secure: Omit<SecureOptions, 'client'> | undefined;
 }
 
-/** What `manager` runs with, checked. */
+/** The validated options of `manager`. */
 export interface ManagerOptions {
   readonly kubeConfig: KubeConfig;
-  /** Where the operator lives, and its Lease. */
+  /** Namespace of the operator and its Lease. */
   readonly namespace: string;
   readonly leaderElect: boolean;
   readonly healthAddress: BindAddress | 'off';
   readonly metricsServer: MetricsServerSettings | undefined;
   readonly endpoint: PrometheusEndpoint;
   readonly query: UsageQuery;
-  /** ms from tick to tick. */
+  /** Time between two passes, milliseconds. */
   readonly intervalMs: number;
-  /** Whether the Prometheus that is asked is the one that the operator deploys. */
+  /** True if the operator queries the Prometheus that it deploys. */
   readonly hasOwnPrometheus: boolean;
-  /** For the controllers, each of which knows its own among them. */
+  /** For the controllers. Each reads its own flags. */
   readonly flags: SharedFlags;
   /** The pod that this process runs in; undefined outside of a cluster. */
   readonly podName: string | undefined;
   readonly logger: Logger;
 }
 
-/** What the parts of one process share. */
+/** Shared by the parts of one process. */
 export interface Process {
   readonly options: ManagerOptions;
   readonly transport: Transport;

@@ -8,10 +8,11 @@ import { createMetricsServer } from '../../runtime/server/metricsServer.ts';
 import type { Process } from './options.ts';
 
 /**
- * The servers of probes and metrics, as far as they are asked for.
+ * Creates the servers for probes and metrics, if they are enabled.
  *
- * @param client asks the API server who may read the metrics: not the leader's, since a standby is scraped, too
- * @throws UsageError for a certificate that cannot be used
+ * @param client for TokenReviews and SubjectAccessReviews of metrics clients. Not the client that writes only as leader:
+ *   a standby is scraped, too
+ * @throws UsageError for an invalid certificate
  */
 export async function createServers(process: Process, manager: Manager, client: Client): Promise<Part[]> {
   const { healthAddress, metricsServer } = process.options;

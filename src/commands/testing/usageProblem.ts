@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** The message of the UsageError that the action throws. Throws where it throws none. */
+/** The message of the UsageError that the action throws. Throws if the action does not throw. */
 export function messageOf(action: () => unknown): string {
   try {
     action();
