@@ -24,7 +24,7 @@ describe('setCondition', () => {
     expect(setCondition([ready], next, NOW)).toEqual([{ ...next, lastTransitionTime: BEFORE }]);
   });
 
-  it('adds a condition that was not there at the end', () => {
+  it('appends a new condition', () => {
     const next = { type: 'Stalled', status: 'True', reason: 'SelectorChanged', message: 'm' } as const;
     expect(setCondition([ready], next, NOW)).toEqual([ready, { ...next, lastTransitionTime: NOW }]);
   });
@@ -35,7 +35,7 @@ describe('setCondition', () => {
     expect(after[1]).toBe(stalled);
   });
 
-  it('changes nothing in the list that it was given', () => {
+  it('does not change its argument', () => {
     const given = Object.freeze([Object.freeze({ ...ready })]);
     setCondition(given, { ...ready, status: 'True' }, NOW);
     expect(given).toEqual([ready]);

@@ -3,20 +3,22 @@ export interface Condition {
   /** CamelCase, unique within an object, such as Ready. */
   type: string;
   status: 'True' | 'False' | 'Unknown';
-  /** CamelCase, for programs; also the reason of the event that tells of the change. */
+  /** CamelCase, for programs. The event about the change has the same reason. */
   reason: string;
-  /** For people. */
+  /** For users. */
   message: string;
   /** The generation of the object that the condition was decided for. */
   observedGeneration?: number;
-  /** RFC 3339; when the status last changed from one of its values to another. */
+  /** RFC 3339 time when `status` last changed. */
   lastTransitionTime: string;
 }
 
 /**
- * Sets one condition and returns a new list; `current` is left as it is. The order stays, a new condition goes to the
- * end. As metav1's meta.SetStatusCondition does it, lastTransitionTime moves to `now` (RFC 3339) only when the status
- * changes; reason, message and observedGeneration always follow.
+ * Sets one condition and returns a new list; does not change `current`. Keeps the order and appends a new condition.
+ * Like meta.SetStatusCondition, it sets lastTransitionTime only when the status changes, and always updates reason,
+ * message and observedGeneration.
+ *
+ * @param now RFC 3339
  */
 export function setCondition(
   current: readonly Condition[],

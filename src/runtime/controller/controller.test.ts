@@ -5,14 +5,14 @@ import { Controller, type ControllerMetrics, type ControllerOptions, type Reconc
 import { ApiError, NotLeaderError, RetryError, TerminalError, TransportError, WaitingError } from '../client/errors.ts';
 
 describe('Controller', () => {
-  it('reconciles what is added, each key once', async () => {
+  it('reconciles each added key once', async () => {
     const { controller, reconcile, clock } = start({});
     for (const key of ['a', 'b', 'b']) controller.queue.add(key);
     await clock.advance(0);
     expect(reconcile.mock.calls.map(([key]) => key)).toEqual(['a', 'b']);
   });
 
-  it('reconciles different keys at once, as many as it has workers, and one key never twice', async () => {
+  it('reconciles one key per worker concurrently, and never the same key twice', async () => {
     const ends: (() => void)[] = [];
     const reconcile = vi.fn<Reconcile>(() => new Promise((resolve) => ends.push(() => resolve(undefined))));
     const { controller, clock } = start({ reconcile, workers: 2 });
@@ -29,7 +29,7 @@ describe('Controller', () => {
     expect(reconcile.mock.calls.map(([key]) => key)).toEqual(['a', 'b', 'c', 'a']);
   });
 
-  it('tells when nothing is left to do, as long as no key comes up again', async () => {
+  it('calls onIdle when no key is waiting or being reconciled', async () => {
     const ends: (() => void)[] = [];
     const reconcile = vi.fn<Reconcile>(() => new Promise((resolve) => ends.push(() => resolve(undefined))));
     const onIdle = vi.fn();
@@ -48,7 +48,7 @@ describe('Controller', () => {
     expect(onIdle).toHaveBeenCalledTimes(1);
   });
 
-  it('looks again when a result asks for it', async () => {
+  it('requeues a key after requeueAfterMs', async () => {
     const { controller, reconcile, clock, metrics } = start({});
     reconcile.mockResolvedValueOnce({ requeueAfterMs: 10_000 });
     controller.queue.add('a');
@@ -63,10 +63,16 @@ describe('Controller', () => {
 const api = (status: number, retryAfterMs?: number): ApiError =>
   new ApiError({ status, reason: 'TooManyRequests', method: 'GET', path: '/', retryAfterMs });
 
-describe('an error says what is done about it', () => {
+describe('the requeue after an error', () => {
   it.each([
     ['an error: after its backoff of 5 ms', new Error('x'), 'error', 'Error', 5],
-    ['no answer: after its backoff', new TransportError('x', { failure: 'deadline' }), 'error', 'TransportDeadline', 5],
+    [
+      'no response: after its backoff',
+      new TransportError('x', { failure: 'deadline' }),
+      'error',
+      'TransportDeadline',
+      5,
+    ],
     ['Retry-After is obeyed', api(429, 3000), 'error', 'TooManyRequests', 3000],
     ['RetryError: after its own time', new RetryError('x', 700), 'retry_after', 'Retry', 700],
     [
@@ -79,7 +85,7 @@ describe('an error says what is done about it', () => {
     ['WaitingError: after its time, no error', new WaitingError('NoNodes', 'x', 700), 'waiting', undefined, 700],
     ['TerminalError: not again', new TerminalError('InvalidSpec', 'x'), 'terminal', 'InvalidSpec', undefined],
     ['not the leader: not again, no error', new NotLeaderError(), 'not_leader', undefined, undefined],
-    ['what is thrown need not be an Error', 'text', 'error', 'Unknown', 5],
+    ['a thrown value that is not an Error: after its backoff', 'text', 'error', 'Unknown', 5],
   ])('%s', async (_why, error, outcome, reason, againAfterMs) => {
     const { controller, reconcile, clock, metrics } = start({});
     reconcile.mockRejectedValueOnce(error);
@@ -92,7 +98,7 @@ describe('an error says what is done about it', () => {
     expect(reconcile).toHaveBeenCalledTimes(againAfterMs === undefined ? 1 : 2);
   });
 
-  it('ends the backoff when a reconcile succeeds', async () => {
+  it('resets the backoff when a reconcile succeeds', async () => {
     const { controller, reconcile, clock } = start({});
     for (let failure = 0; failure < 5; failure++) reconcile.mockRejectedValueOnce(new Error('x'));
     controller.queue.add('a');
@@ -102,7 +108,7 @@ describe('an error says what is done about it', () => {
 });
 
 describe('a broken reconcile', () => {
-  it('that throws before it returns a promise does not end the loop', async () => {
+  it('does not end the loop if it throws synchronously', async () => {
     const { controller, reconcile, clock } = start({});
     reconcile.mockImplementationOnce(() => {
       throw new TypeError('not a function');
@@ -113,7 +119,7 @@ describe('a broken reconcile', () => {
     expect(reconcile.mock.calls.map(([key]) => key)).toEqual(['a', 'b', 'a']);
   });
 
-  it('whose failure cannot even be counted does not end the loop', async () => {
+  it('does not end the loop if counting its failure throws, too', async () => {
     const { controller, reconcile, clock, metrics } = start({});
     metrics.failed.mockImplementationOnce(() => {
       throw new Error('metric');
@@ -124,7 +130,7 @@ describe('a broken reconcile', () => {
     expect(reconcile).toHaveBeenCalledTimes(2);
   });
 
-  it('that takes too long has its signal aborted, and is tried again', async () => {
+  it('has its signal aborted at the deadline, and is retried', async () => {
     const { controller, reconcile, clock, metrics } = start({ reconcileTimeoutMs: 1000 });
     reconcile.mockImplementationOnce(untilAborted);
     controller.queue.add('a');
@@ -134,25 +140,25 @@ describe('a broken reconcile', () => {
     expect(reconcile).toHaveBeenCalledTimes(2);
   });
 
-  it('that never ends is named by stuck(), 60 s after its deadline', async () => {
+  it('is reported by stuck() if it still runs 60 s after its deadline', async () => {
     const { controller, clock } = start({ reconcile: () => new Promise(() => undefined), reconcileTimeoutMs: 1000 });
     controller.queue.add('team/a');
     await clock.advance(61_000);
     expect(controller.stuck()).toBeUndefined();
     await clock.advance(1);
-    expect(controller.stuck()).toBe('reconcile of team/a has run for 61 s, allowed are 1 s');
+    expect(controller.stuck()).toBe('reconcile of team/a has run for 61 s, its deadline is 1 s');
   });
 });
 
 describe('stopping', () => {
-  it('ends at once when nothing is under way, and leaves no timer behind', async () => {
+  it('ends at once if no reconcile is running, and leaves no timer', async () => {
     const { running, stop, clock } = start({ workers: 3 });
     stop.abort();
     await running;
     expect(clock.pending).toBe(0);
   });
 
-  it('lets a reconcile end, does what waits, and takes nothing new', async () => {
+  it('finishes the running reconcile and the waiting keys, and accepts no new ones', async () => {
     let end: () => void = () => undefined;
     const reconcile = vi.fn<Reconcile>().mockResolvedValue({ requeueAfterMs: 1 });
     reconcile.mockImplementationOnce(() => new Promise((resolve) => (end = () => resolve(undefined))));
@@ -169,7 +175,7 @@ describe('stopping', () => {
     expect(reconcile.mock.calls.map(([key]) => key)).toEqual(['a', 'b']);
   });
 
-  it('aborts what is still under way after 1.5 s and ends, also when that does not listen', async () => {
+  it('aborts running reconciles after 1.5 s and ends, even if they ignore their signal', async () => {
     const signals: AbortSignal[] = [];
     const reconcile: Reconcile = (_key, signal) => {
       signals.push(signal);

@@ -4,19 +4,19 @@ import { requeuePolicy, type NextLook, type Outcome } from './requeuePolicy.ts';
 import type { Logger } from '../process/logger.ts';
 import { WorkQueue, type WorkQueueMetrics } from './workqueue.ts';
 
-/** What a reconcile that went well asks for. */
+/** The result of a successful reconcile. */
 export interface ReconcileResult {
-  /** Look again after this many milliseconds, whether or not anything changes. */
+  /** Reconcile the key again after this many milliseconds, even without a change. */
   requeueAfterMs?: number;
 }
 
 /**
- * Brings one object into its desired state. Level-based: it reads everything anew and does not know why it was called.
- * Its signal is aborted at the deadline, and when the process can wait no longer for it to end.
+ * Reconciles one object to its desired state. It is level-based: it reads the current state each time and does not know
+ * which event triggered it. Its signal is aborted at the deadline, and at the end of the drain time on shutdown.
  */
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<ReconcileResult | undefined>;
 
-/** What controllers tell of themselves; each names itself, so that several share one. */
+/** Metrics of controllers. Several controllers share one object, so each call has the name of the controller. */
 export interface ControllerMetrics {
   reconciled(controller: string, result: Outcome, seconds: number): void;
   failed(controller: string, reason: string): void;
@@ -27,26 +27,29 @@ export interface ControllerOptions {
   /** For logs and metrics: 'trafficwatch'. */
   name: string;
   reconcile: Reconcile;
-  /** Reconciles at once, each of another key; 1 unless told. */
+  /** Number of concurrent reconciles, each of a different key. Default: 1. */
   workers?: number;
-  /** Milliseconds until the signal of a reconcile is aborted; 60,000 unless told. */
+  /** Deadline of a reconcile, milliseconds: then its signal is aborted. Default: 60,000. */
   reconcileTimeoutMs?: number;
-  /** Milliseconds that run() waits, once stopped, for the queue to drain; 1,500 unless told: the next leader is to write within 3 s. */
+  /**
+   * Drain time of run() after the stop signal, milliseconds. Default: 1,500, so that the next leader can write within
+   * 3 s.
+   */
   drainTimeoutMs?: number;
-  /** Called when a reconcile has ended and no key is waiting or being reconciled; those for later do not count. */
+  /** Called after a reconcile if no key is waiting or being reconciled. Delayed keys do not count. */
   onIdle?: () => void;
   logger: Logger;
   metrics?: ControllerMetrics;
   clock?: Clock;
 }
 
-/** A reconcile that goes on this long after its deadline will not end any more. */
+/** A reconcile that still runs this long after its deadline counts as stuck. */
 const STUCK_AFTER_MS = 60_000;
 
-/** Should even the report of a failure fail, the worker goes on. */
+/** Result if reporting a failure fails, so that the worker continues. */
 const UNREPORTED: NextLook = { when: 'backoff', atLeastMs: 0 };
 
-/** Takes keys from its queue and reconciles them. Whatever a reconcile throws, the next key is taken. */
+/** Takes keys from its queue and reconciles them. An error of a reconcile never ends the loop. */
 export class Controller {
   readonly name: string;
   readonly queue: WorkQueue;
@@ -58,7 +61,7 @@ export class Controller {
   readonly #logger: Logger;
   readonly #metrics: ControllerMetrics | undefined;
   readonly #clock: Clock;
-  /** Keys being reconciled and when each began, monotonic milliseconds. */
+  /** Keys being reconciled, with the start of the reconcile in monotonic milliseconds. */
   readonly #running = new Map<string, number>();
 
   constructor(options: ControllerOptions) {
@@ -75,8 +78,8 @@ export class Controller {
   }
 
   /**
-   * Works until `signal` is aborted; then takes no more keys, finishes those that wait, and resolves: at the latest
-   * when the drain's time is over, by then with the signals of the reconciles still under way aborted. Never rejects.
+   * Reconciles until `signal` is aborted. Then accepts no more keys, and finishes those that wait. At the end of the
+   * drain time, aborts the signals of the running reconciles and resolves without waiting for them. Never rejects.
    */
   async run(signal: AbortSignal): Promise<void> {
     const giveUp = new AbortController();
@@ -87,17 +90,20 @@ export class Controller {
     await Promise.race([drained, whenAborted(giveUp.signal)]);
     timer.cancel();
     if (giveUp.signal.aborted) {
-      this.#logger.warn({ keys: [...this.#running.keys()], waiting: this.queue.length }, 'stopped before it was done');
+      this.#logger.warn(
+        { keys: [...this.#running.keys()], waiting: this.queue.length },
+        'stopped before the queue was drained',
+      );
     }
   }
 
-  /** Why the loop is thought to be dead, or undefined while it lives: for a health check. */
+  /** Message about a stuck reconcile, for a health check. Undefined if there is none. */
   stuck(): string | undefined {
     const limit = this.#reconcileTimeoutMs + STUCK_AFTER_MS;
     for (const [key, startedAt] of this.#running) {
       const ms = this.#clock.monotonic() - startedAt;
       if (ms > limit) {
-        return `reconcile of ${key} has run for ${Math.round(ms / 1000)} s, allowed are ${this.#reconcileTimeoutMs / 1000} s`;
+        return `reconcile of ${key} has run for ${Math.round(ms / 1000)} s, its deadline is ${this.#reconcileTimeoutMs / 1000} s`;
       }
     }
     return undefined;
@@ -135,7 +141,11 @@ export class Controller {
     return ms === undefined ? { when: 'never' } : { when: 'after', ms };
   }
 
-  /** @param error what decides; a deadline shows as whatever the aborted call made of it, which is `thrown` */
+  /**
+   * @param error decides about the requeue: the deadline error if the deadline aborted the reconcile, otherwise
+   * `thrown`
+   * @param thrown the error of the reconcile, for the log
+   */
   #failed(key: string, error: unknown, thrown: unknown, startedAt: number): NextLook {
     const { outcome, reason, next, isFailure } = requeuePolicy(error);
     this.#metrics?.reconciled(this.name, outcome, this.#secondsSince(startedAt));
@@ -145,7 +155,7 @@ export class Controller {
     const level = isFailure && reason !== 'Conflict' ? 'error' : 'debug';
     this.#logger[level](
       { key, outcome, reason, failures: this.queue.failures(key), err: thrown },
-      'reconcile ended early',
+      'reconcile failed or was postponed',
     );
     return next;
   }
@@ -166,7 +176,7 @@ export class Controller {
   }
 }
 
-/** A reconcile did not end in its time. */
+/** A reconcile exceeded its deadline. */
 class ReconcileDeadlineError extends Error {
   constructor(ms: number) {
     super(`reconcile took longer than ${ms / 1000} s`);

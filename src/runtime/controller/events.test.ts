@@ -20,7 +20,7 @@ interface Sent {
 describe('EventRecorder', () => {
   let clock: FakeClock;
   let recorder: EventRecorder;
-  /** What was logged at info or above. */
+  /** Lines logged at level info or above. */
   let lines: string[];
   let api: FakeApi;
   const calls = (verb: Call['verb']): Call[] => api.calls.filter((call) => call.verb === verb);
@@ -44,7 +44,7 @@ describe('EventRecorder', () => {
     });
   });
 
-  it('writes an event as events.k8s.io/v1 wants it', async () => {
+  it('writes a valid event of events.k8s.io/v1', async () => {
     recorder.event(about, 'Warning', 'NodeUnfit', 'node a is full', 'Label');
     await recorder.flush();
     const [event] = created();
@@ -63,7 +63,7 @@ describe('EventRecorder', () => {
     expect(metrics.written).toHaveBeenCalledExactlyOnceWith('Warning', 'NodeUnfit');
   });
 
-  it('logs once that it may not write events, however many are lost, and again once it could meanwhile', async () => {
+  it('logs once that it may not write events, and again after a successful write', async () => {
     const detail = 'cannot create resource "events"';
     const may = [false, false, true, false];
     refuseOn(api, (call) =>
@@ -77,13 +77,13 @@ describe('EventRecorder', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('puts events about what has no namespace into default', async () => {
+  it('writes events about cluster-scoped objects to the namespace default', async () => {
     recorder.event({ kind: 'Node', metadata: { name: 'a' } }, 'Normal', 'Fit', 'n');
     await recorder.flush();
     expect(created()[0]?.metadata.namespace).toBe('default');
   });
 
-  it('counts a repeat in the series of the event that is there', async () => {
+  it('increases the series count of the existing event for a repeat', async () => {
     for (let repeat = 0; repeat < 3; repeat++) {
       recorder.event(about, 'Normal', 'Fit', 'n');
       await recorder.flush();
@@ -97,14 +97,14 @@ describe('EventRecorder', () => {
     ]);
   });
 
-  it('writes repeats that come faster than they can be written as one', async () => {
+  it('merges repeats that come faster than they can be written', async () => {
     for (let repeat = 0; repeat < 100; repeat++) recorder.event(about, 'Normal', 'Fit', 'n');
     await recorder.flush();
     expect(created()).toHaveLength(1);
     expect(calls('patch').map(({ body }) => body)).toMatchObject([{ series: { count: 100 } }]);
   });
 
-  it('writes repeats of what waits already as one event with its series', async () => {
+  it('merges repeats of a waiting event into one event with a series', async () => {
     recorder.event(about, 'Normal', 'First', 'n');
     recorder.event(about, 'Normal', 'Fit', 'n');
     recorder.event(about, 'Normal', 'Fit', 'n');
@@ -128,7 +128,7 @@ describe('EventRecorder', () => {
     expect(created()[0]?.metadata.name).not.toBe(created()[1]?.metadata.name);
   });
 
-  it('writes a new event when the API server has dropped the one that counted', async () => {
+  it('writes a new event if the existing one was deleted', async () => {
     recorder.event(about, 'Normal', 'Fit', 'n');
     await recorder.flush();
     api.objects.clear();
@@ -150,7 +150,7 @@ describe('EventRecorder', () => {
     expect(created()).toHaveLength(2);
   });
 
-  it('drops and counts what comes when a thousand wait already', async () => {
+  it('drops and counts events while a thousand wait', async () => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     api.intercept = () => promise;
     for (let n = 0; n < 1003; n++) recorder.event(about, 'Normal', 'Fit', `note ${n}`);
@@ -160,7 +160,7 @@ describe('EventRecorder', () => {
     expect(created()).toHaveLength(1001);
   });
 
-  it('cuts what the API server would refuse as too long', async () => {
+  it('shortens fields to the limits of the API server', async () => {
     const name = `${'a'.repeat(230)}.${'b'.repeat(22)}`;
     recorder.event({ kind: 'Node', metadata: { name } }, 'Normal', 'R'.repeat(200), 'ä'.repeat(1000));
     await recorder.flush();

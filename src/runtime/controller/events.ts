@@ -7,13 +7,13 @@ import { microTime } from '../client/microTime.ts';
 import type { KubeObject, ObjectRef, Resource } from '../client/resource.ts';
 import { EVENTS } from '../client/resources.ts';
 
-/** A repeat within this time of the last one is counted in the event that is there. */
+/** A repeat within this time after the last occurrence increases the count of the existing event. */
 const SERIES_MS = 10 * 60_000;
 
-/** Events that wait to be written; beyond that they are dropped: an API server that is ill must not fill our memory. */
+/** Maximum of events that wait to be written. More are dropped, so that a slow API server does not fill the memory. */
 const MOST_WAITING = 1000;
 
-/** Events whose repeats are recognised; the ones longest unseen are forgotten. */
+/** Maximum of remembered events, to detect repeats. The least recent ones are dropped. */
 const MOST_REMEMBERED = 5000;
 
 // Limits of pkg/apis/core/validation/events.go.
@@ -21,24 +21,24 @@ const LONGEST_NOTE_BYTES = 1024;
 const LONGEST_FIELD = 128;
 const LONGEST_NAME = 253;
 
-/** The event as JSON has it: client-node's type has a class of its own for the times. */
+/** An event in JSON; client-node's type uses its own class for times. */
 interface Event extends KubeObject, Omit<EventsV1Event, keyof KubeObject | 'eventTime' | 'series'> {
   eventTime: string;
   series?: { count: number; lastObservedTime: string };
 }
 
-/** What becomes of events. */
+/** Metrics of events. */
 export interface EventMetrics {
   written(type: 'Normal' | 'Warning', reason: string): void;
-  /** Not written: `cause` is 'full' (too many wait), 'failed' (the API server did not take it), 'standby'. */
+  /** An event was not written. 'full': too many wait; 'failed': the write failed; 'standby': not the leader. */
   dropped(cause: 'full' | 'failed' | 'standby'): void;
 }
 
 export interface EventRecorderOptions {
   client: Client;
-  /** Who reports: 'traffic.example.com/traffic-operator', a qualified name. */
+  /** The reporting controller, a qualified name: 'traffic.example.com/traffic-operator'. */
   component: string;
-  /** Which of its processes: the pod's name. */
+  /** The reporting instance: the name of the pod. */
   instance: string;
   logger: Logger;
   metrics?: EventMetrics;
@@ -52,26 +52,26 @@ interface Occurrence {
   readonly reason: string;
   readonly note: string;
   readonly action: string;
-  /** When it was last seen, wall clock milliseconds. */
+  /** Time of the last occurrence, milliseconds since 1970. */
   seenAt: number;
   count: number;
   isWaiting: boolean;
-  /** The event that counts it, once that is written. */
+  /** The written event. Undefined until it is written. */
   ref?: ObjectRef;
 }
 
 /**
- * Tells users what happened to an object, as events.k8s.io/v1. Fire and forget: an event never holds up or fails what
- * it tells of. The same about the same object again within 10 minutes raises the count of the event's series.
+ * Writes events (events.k8s.io/v1) about objects, for users. Writes them in the background: an event never delays or
+ * fails its caller. The same event about the same object within 10 minutes increases the count of the series.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #clock: Clock;
-  /** Oldest sighting first. */
+  /** Least recent first. */
   readonly #seen = new Map<string, Occurrence>();
   readonly #waiting: Occurrence[] = [];
   #writing: Promise<void> | undefined;
-  /** The last one met with a 403: that is told once, however many are lost. */
+  /** True if the last write was rejected with 403, which is logged once. */
   #forbidden = false;
   #lastStamp = 0;
 
@@ -81,12 +81,12 @@ export class EventRecorder {
   }
 
   /**
-   * Never throws and does not wait.
+   * Records an event. Never throws and does not wait for the write.
    *
    * @param about the object, with kind and metadata
    * @param reason CamelCase, at most 128 characters
-   * @param note for people; cut at 1 KiB
-   * @param action CamelCase: what was being done
+   * @param note message for users; cut at 1 KiB
+   * @param action CamelCase: the action of the controller
    */
   event(about: KubeObject, type: 'Normal' | 'Warning', reason: string, note: string, action = 'Reconcile'): void {
     const occurrence = this.#occurrenceOf({ about, type, reason, note, action });
@@ -98,7 +98,7 @@ export class EventRecorder {
     this.#enqueue(occurrence);
   }
 
-  /** Resolves when nothing waits to be written any more. */
+  /** Resolves when all recorded events were written or dropped. */
   async flush(): Promise<void> {
     while (this.#writing !== undefined) {
       await this.#writing;
@@ -162,7 +162,7 @@ export class EventRecorder {
     this.#options.logger[level]({ err: error, reason }, 'event not written');
   }
 
-  /** @returns false when the event is gone: the API server keeps events for an hour */
+  /** @returns false if the event does not exist any more: the API server keeps events for an hour by default */
   async #raiseCount(occurrence: Occurrence, ref: ObjectRef): Promise<boolean> {
     const patch = { series: seriesOf(occurrence) };
     try {
@@ -188,7 +188,7 @@ export class EventRecorder {
     const { name = '', namespace, uid, resourceVersion } = about.metadata ?? {};
     const { component, instance } = this.#options;
     return {
-      // Events about what has no namespace belong into 'default', or they are refused.
+      // The API server requires the namespace 'default' for events about cluster-scoped objects.
       metadata: { name: this.#nameFor(name), namespace: namespace ?? 'default' },
       eventTime: microTime(seenAt),
       reportingController: component,
@@ -202,7 +202,7 @@ export class EventRecorder {
     };
   }
 
-  /** The object's name and a stamp in microseconds that no two events of this process share, as client-go has it. */
+  /** The object's name and a time stamp in microseconds, unique in this process, like client-go. */
   #nameFor(name: string): string {
     this.#lastStamp = Math.max(this.#clock.now() * 1000, this.#lastStamp + 1);
     const stamp = this.#lastStamp.toString(16);
@@ -219,7 +219,7 @@ function fieldManagerOf({ component }: EventRecorderOptions): string {
   return component.slice(component.lastIndexOf('/') + 1);
 }
 
-/** As much of a text as fits into the note's bytes, whole characters only. */
+/** Shortens a text to the size limit of a note, without cutting a character. */
 function cut(note: string): string {
   const bytes = Buffer.from(note);
   if (bytes.length <= LONGEST_NOTE_BYTES) {

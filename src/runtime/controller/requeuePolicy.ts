@@ -1,31 +1,31 @@
 import { ApiError, NotLeaderError, RetryError, TerminalError, TransportError, WaitingError } from '../client/errors.ts';
 
-/** How a reconcile ended; the `result` label of the metric. */
+/** Outcome of a reconcile: the `result` label of the metric. */
 export type Outcome = 'success' | 'requeue_after' | 'waiting' | 'retry_after' | 'error' | 'terminal' | 'not_leader';
 
-/** When to look at a key again: not of its own, after a fixed time, or after its backoff and no sooner than a time. */
+/** When to reconcile a key again: only after an event, after a fixed time, or after its backoff with a minimum. */
 export type NextLook = { when: 'never' } | { when: 'after'; ms: number } | { when: 'backoff'; atLeastMs: number };
 
-/** What an error of a reconcile asks for. */
+/** Treatment of an error of a reconcile. */
 export interface RequeuePolicy {
   outcome: Outcome;
   /** CamelCase; the `reason` label of the error counter. */
   reason: string;
   next: NextLook;
-  /** Whether it counts as an error: what is merely awaited does not. */
+  /** True if it counts as an error. Waiting for something does not. */
   isFailure: boolean;
 }
 
 /**
- * What to do about an error that ended a reconcile:
+ * Decides how to requeue a key after an error of its reconcile:
  *
- * | error          | looked at again                    | counted as error |
+ * | error          | next reconcile                     | counted as error |
  * | -------------- | ---------------------------------- | ---------------- |
- * | WaitingError   | after the time it names            | no               |
- * | RetryError     | after the time it names            | yes              |
+ * | WaitingError   | after its retryAfterMs             | no               |
+ * | RetryError     | after its retryAfterMs             | yes              |
  * | TerminalError  | when the object changes            | yes              |
  * | NotLeaderError | when this process leads            | no               |
- * | ApiError       | backoff, Retry-After at the least  | yes              |
+ * | ApiError       | backoff, at least Retry-After      | yes              |
  * | any other, such as IncompleteError | backoff        | yes              |
  */
 export function requeuePolicy(error: unknown): RequeuePolicy {
@@ -48,7 +48,7 @@ export function requeuePolicy(error: unknown): RequeuePolicy {
   return { outcome: 'error', reason: reasonOf(error), next: { when: 'backoff', atLeastMs }, isFailure: true };
 }
 
-/** A short name for an error, from a small set, fit for a metric's label: 'Conflict', 'TransportDeadline', 'TypeError'. */
+/** Short name of an error from a small set, for a metric label: 'Conflict', 'TransportDeadline', 'TypeError'. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ApiError || error instanceof TerminalError || error instanceof WaitingError) {
     return error.reason;

@@ -5,7 +5,7 @@ import { WorkQueue } from './workqueue.ts';
 
 const running = new AbortController().signal;
 
-/** What can happen to a queue; `at` chooses the key, or the worker that finishes. */
+/** Operations on a queue. `at` selects the key, or the worker that finishes. */
 type Step = { do: 'add' | 'fail' | 'finish'; at: number } | { do: 'addAfter' | 'wait'; at: number; ms: number };
 
 const at = fc.nat(3);
@@ -14,8 +14,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constantFrom('addAfter' as const, 'wait' as const), at, ms: fc.nat(20) }),
 );
 
-describe('with several workers, whatever happens in whatever order', () => {
-  it('never lets two workers have one key, and loses no addition', async () => {
+describe('with several workers and any sequence of operations', () => {
+  it('never gives one key to two workers, and loses no addition', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         const world = new World();
@@ -29,14 +29,14 @@ describe('with several workers, whatever happens in whatever order', () => {
   });
 });
 
-/** Three workers that hold their key until told to finish. */
+/** Three workers that process their key until they are told to finish. */
 class World {
   readonly clock = new FakeClock();
   readonly queue = new WorkQueue({ clock: this.clock });
   readonly held: string[] = [];
-  /** Keys that two workers had at once. */
+  /** Keys that two workers had at the same time. */
   readonly shared: string[] = [];
-  /** Keys added that no worker has taken since. */
+  /** Added keys that no worker has taken since. */
   readonly #wanted = new Set<string>();
 
   constructor() {

@@ -5,20 +5,20 @@ import { WorkQueue } from './workqueue.ts';
 const running = new AbortController().signal;
 
 describe('WorkQueue', () => {
-  it('hands keys out first come, first served', async () => {
+  it('returns keys in the order of their addition', async () => {
     const queue = new WorkQueue({ clock: new FakeClock() });
     for (const key of ['a', 'b', 'c']) queue.add(key);
     expect([await queue.get(running), await queue.get(running), await queue.get(running)]).toEqual(['a', 'b', 'c']);
   });
 
-  it('keeps a key once, at its first place, however often it is added', async () => {
+  it('keeps a key once, at its first position, if it is added several times', async () => {
     const queue = new WorkQueue({ clock: new FakeClock() });
     for (const key of ['a', 'b', 'a', 'a']) queue.add(key);
     expect(queue.length).toBe(2);
     expect(await queue.get(running)).toBe('a');
   });
 
-  it('gives a waiting worker the key at once, and the worker that waited longest first', async () => {
+  it('gives a key at once to the worker that waited longest', async () => {
     const queue = new WorkQueue({ clock: new FakeClock() });
     const workers = [queue.get(running), queue.get(running)];
     queue.add('a');
@@ -26,7 +26,7 @@ describe('WorkQueue', () => {
     expect(await Promise.all(workers)).toEqual(['a', 'b']);
   });
 
-  it('hands a key out again after done() when it was added while being processed', async () => {
+  it('returns a key again after done() if it was added while being processed', async () => {
     const queue = new WorkQueue({ clock: new FakeClock() });
     queue.add('a');
     await queue.get(running);
@@ -37,7 +37,7 @@ describe('WorkQueue', () => {
     expect(queue.length).toBe(1);
   });
 
-  it('puts a key that was added again behind those that wait', async () => {
+  it('places a key that was added again after the waiting keys', async () => {
     const queue = new WorkQueue({ clock: new FakeClock() });
     queue.add('a');
     await queue.get(running);
@@ -47,14 +47,14 @@ describe('WorkQueue', () => {
     expect([await queue.get(running), await queue.get(running)]).toEqual(['b', 'a']);
   });
 
-  it('ignores done() for a key that nobody has', () => {
+  it('ignores done() for a key that is not being processed', () => {
     const queue = new WorkQueue({ clock: new FakeClock() });
     queue.add('a');
     queue.done('a');
     expect(queue.length).toBe(1);
   });
 
-  it('ends get() without a key when its signal is aborted, and loses no key by it', async () => {
+  it('ends get() without a key when its signal is aborted, and loses no key', async () => {
     const queue = new WorkQueue({ clock: new FakeClock() });
     const stop = new AbortController();
     const waiting = queue.get(stop.signal);
@@ -67,7 +67,7 @@ describe('WorkQueue', () => {
 });
 
 describe('delays', () => {
-  it('adds a key when its delay has passed, not before', async () => {
+  it('adds a key after its delay, not before', async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.addAfter('a', 1000);
@@ -80,7 +80,7 @@ describe('delays', () => {
   it.each([
     ['the later one came first', [1000, 100]],
     ['the sooner one came first', [100, 1000]],
-  ])('takes the sooner of two delays: %s', async (_why, [first, second]) => {
+  ])('uses the shorter of two delays: %s', async (_why, [first, second]) => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.addAfter('a', first!);
@@ -115,7 +115,7 @@ describe('backoff', () => {
     expect(delays).toEqual([...doubled, 30_000, 30_000]);
   });
 
-  it('counts each key on its own, and from the start again after forget()', async () => {
+  it('counts failures per key, and restarts after forget()', async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     for (let failure = 0; failure < 10; failure++) queue.addRateLimited('a');
@@ -127,7 +127,7 @@ describe('backoff', () => {
     expect(queue.failures('a')).toBe(0);
   });
 
-  it('waits at least as long as it is told', async () => {
+  it('waits at least atLeastMs', async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.addRateLimited('a', 2000);
@@ -139,7 +139,7 @@ describe('backoff', () => {
 });
 
 describe('shutDown', () => {
-  it('hands out what waits, takes nothing new, and resolves when all of it was given back', async () => {
+  it('returns the waiting keys, accepts no new ones, and resolves when all are done', async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.addAfter('later', 10);
@@ -157,14 +157,14 @@ describe('shutDown', () => {
     await down;
   });
 
-  it('dismisses workers that wait', async () => {
+  it('ends the get() of waiting workers', async () => {
     const queue = new WorkQueue({ clock: new FakeClock() });
     const worker = queue.get(running);
     await queue.shutDown();
     expect(await worker).toBeUndefined();
   });
 
-  it('waits for the keys that workers have', async () => {
+  it('waits for the keys being processed', async () => {
     const queue = new WorkQueue({ clock: new FakeClock() });
     queue.add('a');
     await queue.get(running);
@@ -190,7 +190,7 @@ describe('shutDown', () => {
 });
 
 describe('metrics', () => {
-  it('tells depth, additions, retries and how long a key waited', async () => {
+  it('reports depth, additions, retries and the waiting time of a key', async () => {
     const metrics = { depth: vi.fn(), added: vi.fn(), retried: vi.fn(), taken: vi.fn() };
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock, metrics });

@@ -1,12 +1,12 @@
 import { systemClock, type Clock, type Timer } from '../process/clock.ts';
 
-/** First delay of a key that failed, as client-go's DefaultTypedControllerRateLimiter. */
+/** First delay of a failed key, as in client-go's DefaultTypedControllerRateLimiter. */
 const BASE_DELAY_MS = 5;
 
-/** Longest delay of a key that fails again and again. client-go's 1000 s would leave a cured cause unnoticed for long. */
+/** Longest delay of a failing key. With client-go's 1000 s, a key would recover too late after the cause is fixed. */
 const MAX_DELAY_MS = 30_000;
 
-/** What a queue tells of itself; seconds are those a key waited until a worker took it. */
+/** Metrics of a queue. `waitedSeconds`: time from the addition of a key until a worker took it. */
 export interface WorkQueueMetrics {
   depth(length: number): void;
   added(): void;
@@ -17,9 +17,9 @@ export interface WorkQueueMetrics {
 export interface WorkQueueOptions {
   clock?: Clock;
   metrics?: WorkQueueMetrics;
-  /** Milliseconds; doubled with each failure of a key in a row. */
+  /** First delay of a failed key, milliseconds. Doubles with each consecutive failure. */
   baseDelayMs?: number;
-  /** Milliseconds; the most that a failing key waits. */
+  /** Longest delay of a failing key, milliseconds. */
   maxDelayMs?: number;
 }
 
@@ -29,9 +29,9 @@ interface Delayed {
 }
 
 /**
- * Keys that want work, to client-go's semantics (util/workqueue): a key waits once however often it is added; a key
- * added while a worker has it is handed out again after done(), so two workers never have the same key; first come,
- * first served. Every key that get() returns must be given back by done().
+ * A queue of keys with the semantics of client-go (util/workqueue). A key waits at most once, even if it is added
+ * several times. A key that is added while a worker processes it is returned again after done(), so two workers never
+ * process the same key. Keys are returned in the order of their addition. Call done() for every key that get() returns.
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -39,14 +39,14 @@ export class WorkQueue {
   readonly #baseDelayMs: number;
   readonly #maxDelayMs: number;
 
-  /** Keys that wait, in order, with the time each was added. Never holds a key that is being processed. */
+  /** Waiting keys in order, with the time of their addition. Never contains a key that is being processed. */
   readonly #waiting = new Map<string, number>();
   readonly #processing = new Set<string>();
-  /** Added while being processed: wait again once done, with the time of that addition. */
+  /** Keys that were added while being processed, with the time of that addition. They wait again after done(). */
   readonly #again = new Map<string, number>();
   readonly #delayed = new Map<string, Delayed>();
   readonly #failures = new Map<string, number>();
-  /** Workers that wait for a key, longest first. */
+  /** Workers that wait for a key, in the order of their calls of get(). */
   readonly #idle = new Set<(key: string | undefined) => void>();
   readonly #drained: (() => void)[] = [];
   #shuttingDown = false;
@@ -58,17 +58,17 @@ export class WorkQueue {
     this.#maxDelayMs = options.maxDelayMs ?? MAX_DELAY_MS;
   }
 
-  /** How many keys wait for a worker; delayed ones and those being processed do not count. */
+  /** Number of keys that wait for a worker. Excludes delayed keys and keys being processed. */
   get length(): number {
     return this.#waiting.size;
   }
 
-  /** No key waits and no worker has one; delayed ones do not count. */
+  /** True if no key waits or is being processed. Delayed keys do not count. */
   get isIdle(): boolean {
     return this.#waiting.size === 0 && this.#processing.size === 0;
   }
 
-  /** Asks for work on a key as soon as a worker is free. Ignored once the queue shuts down. */
+  /** Adds a key. Has no effect once the queue shuts down. */
   add(key: string): void {
     if (this.#shuttingDown || this.#waiting.has(key) || this.#again.has(key)) {
       return;
@@ -83,8 +83,8 @@ export class WorkQueue {
   }
 
   /**
-   * Asks for work on a key in `ms` milliseconds. Of several delays the one that ends first counts. An add() in between
-   * does not call the delayed one off.
+   * Adds a key after `ms` milliseconds. If the key already has a delay, the earlier one counts. An add() in between
+   * does not cancel the delay.
    */
   addAfter(key: string, ms: number): void {
     if (this.#shuttingDown) {
@@ -104,9 +104,9 @@ export class WorkQueue {
   }
 
   /**
-   * Asks again for a key that failed: after 5 ms, doubled with each failure until forget(), 30 s at most.
+   * Adds a failed key after its backoff: 5 ms by default, doubled with each failure until forget(), at most 30 s.
    *
-   * @param atLeastMs never sooner than this, for a server that said when to come back
+   * @param atLeastMs minimum delay, for a Retry-After of the server
    */
   addRateLimited(key: string, atLeastMs = 0): void {
     const failures = this.#failures.get(key) ?? 0;
@@ -115,19 +115,19 @@ export class WorkQueue {
     this.addAfter(key, Math.max(atLeastMs, Math.min(this.#baseDelayMs * 2 ** failures, this.#maxDelayMs)));
   }
 
-  /** Ends the backoff of a key. Does not take the key out of the queue. */
+  /** Resets the backoff of a key. Does not remove the key from the queue. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
 
-  /** How often a key failed in a row. */
+  /** Number of consecutive failures of a key. */
   failures(key: string): number {
     return this.#failures.get(key) ?? 0;
   }
 
   /**
-   * Waits for a key and takes it. Undefined when `signal` is aborted, or when the queue shuts down and all that waited
-   * has been handed out.
+   * Waits for a key and takes it. Resolves to undefined when `signal` is aborted, or when the queue shuts down and no
+   * key waits any more.
    */
   get(signal: AbortSignal): Promise<string | undefined> {
     if (signal.aborted) {
@@ -137,7 +137,7 @@ export class WorkQueue {
     return key !== undefined || this.#shuttingDown ? Promise.resolve(key) : this.#wait(signal);
   }
 
-  /** Gives back a key that get() returned. */
+  /** Marks a key that get() returned as processed. */
   done(key: string): void {
     if (!this.#processing.delete(key)) {
       return;
@@ -151,8 +151,8 @@ export class WorkQueue {
   }
 
   /**
-   * Takes no more keys and drops the delayed ones. What waits already is still handed out. Resolves when all of it has
-   * been given back.
+   * Accepts no more keys and drops the delayed ones. get() still returns the waiting keys. Resolves when all of them
+   * are done.
    */
   shutDown(): Promise<void> {
     this.#shuttingDown = true;
