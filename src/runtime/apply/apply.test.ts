@@ -14,16 +14,16 @@ describe('appliedHash', () => {
 
   it.each([
     ['the order of keys', { spec: { list: [1, 2] }, metadata: { labels: { y: '2', x: '1' }, name: 'a' }, kind: 'A' }],
-    ['a field that is undefined', { ...object, status: undefined }],
-    ['the annotation that holds it', withHash(object, 'x')],
-    ['being computed again', structuredClone(object)],
-  ])('does not change by %s', (_why, other) => expect(appliedHash(other)).toBe(appliedHash(object)));
+    ['an undefined field', { ...object, status: undefined }],
+    ['the annotation that contains it', withHash(object, 'x')],
+    ['a second computation', structuredClone(object)],
+  ])('does not depend on %s', (_why, other) => expect(appliedHash(other)).toBe(appliedHash(object)));
 
   it.each([
-    ['a field taken away', { ...object, spec: {} }],
+    ['a removed field', { ...object, spec: {} }],
     ['the order of a list', { ...object, spec: { list: [2, 1] } }],
     ['another annotation', { ...object, metadata: { ...object.metadata, annotations: { a: 'b' } } }],
-  ])('changes by %s', (_why, other) => expect(appliedHash(other)).not.toBe(appliedHash(object)));
+  ])('changes with %s', (_why, other) => expect(appliedHash(other)).not.toBe(appliedHash(object)));
 });
 
 describe('isSubset', () => {
@@ -32,10 +32,10 @@ describe('isSubset', () => {
   const port = (more: object) => ({ ports: [{ containerPort: 80, ...more }] });
 
   it.each([
-    ['what the server fills in does not matter', { a: 1 }, { a: 1, b: 2 }],
-    ['an undefined wish is none', { a: undefined }, {}],
-    ['a null wish is none', { a: null }, {}],
-    ['an empty list agrees with none', { a: [] }, {}],
+    ['a default of the server is ignored', { a: 1 }, { a: 1, b: 2 }],
+    ['undefined equals absent', { a: undefined }, {}],
+    ['null equals absent', { a: null }, {}],
+    ['an empty list equals absent', { a: [] }, {}],
     ['apiVersion and kind are not compared', { apiVersion: 'v1', kind: 'A', a: 1 }, { a: 1 }],
     ['defaults within a named item', container({}), container({ terminationMessagePath: '/dev/log' })],
     [
@@ -44,7 +44,7 @@ describe('isSubset', () => {
       { containers: [{ name: 'proxy' }, ...container({}).containers] },
     ],
     ['the order of named items', { env: [{ name: 'a' }, { name: 'b' }] }, { env: [{ name: 'b' }, { name: 'a' }] }],
-    ['a port whose protocol is filled in', port({}), port({ protocol: 'TCP' })],
+    ['the default protocol of a port', port({}), port({ protocol: 'TCP' })],
     ['a quantity in another form', limits('1000m'), limits('1')],
     ['a quantity as a number', limits(1), limits('1')],
     [
@@ -57,16 +57,16 @@ describe('isSubset', () => {
 
   it.each([
     ['another value', { a: 1 }, { a: 2 }, '.a: 2'],
-    ['a field that is gone', { a: 1 }, {}, '.a: absent'],
+    ['a missing field', { a: 1 }, {}, '.a: absent'],
     ['false is not absent', { a: false }, {}, '.a: absent'],
-    ['an object that is gone', { a: {} }, {}, '.a: absent'],
+    ['a missing object', { a: {} }, {}, '.a: absent'],
     ['a field of a named item', container({}), container({ image: 'b' }), '.containers[main].image: "b"'],
-    ['a named item that is gone', container({}), { containers: [] }, '.containers[main]: absent'],
+    ['a missing named item', container({}), { containers: [] }, '.containers[main]: absent'],
     ['a longer atomic list', { args: ['a'] }, { args: ['a', 'b'] }, '.args: ["a","b"]'],
     ['the order of an atomic list', { args: ['a', 'b'] }, { args: ['b', 'a'] }, '.args[0]: "b"'],
     ['another protocol', port({}), port({ protocol: 'UDP' }), '.ports[80/TCP]: absent'],
     ['another amount', limits('1'), limits('2'), '.resources.limits.cpu: "2"'],
-    ['what only looks like a quantity', { labels: { a: '1000m' } }, { labels: { a: '1' } }, '.labels.a: "1"'],
+    ['a label that looks like a quantity', { labels: { a: '1000m' } }, { labels: { a: '1' } }, '.labels.a: "1"'],
     ['a list that became an object', { a: [1] }, { a: { 0: 1 } }, '.a: {"0":1}'],
   ])('false: %s', (_why, desired, live, where) => {
     expect(isSubset(desired, live)).toBe(false);
@@ -81,7 +81,7 @@ describe('Applier', () => {
     metadata: { name: 'web', namespace: 'team' },
     spec: { replicas: 2, selector: {}, template: { spec: { containers: [{ name: 'main', image: 'a' }] } } },
   };
-  /** What the API server makes of what is applied. */
+  /** The API server's response to an apply. */
   let answer: (object: V1Deployment) => V1Deployment;
   let version = 100;
   const apply = vi.fn((...[, object]: [unknown, V1Deployment, unknown]) => Promise.resolve(answer(object)));
@@ -97,7 +97,7 @@ describe('Applier', () => {
     applier = new Applier({ client, fieldManager: 'manager', logger: pino({ level: 'silent' }), clock });
   });
 
-  it('creates what is not there, by force and under its own name, with the hash on it', async () => {
+  it('creates an absent object with force, its field manager and the hash', async () => {
     const { written, object } = await applier.apply(DEPLOYMENTS, desired, undefined);
     expect(written).toBe(true);
     expect(apply).toHaveBeenCalledExactlyOnceWith(DEPLOYMENTS, expect.anything(), {
@@ -107,36 +107,36 @@ describe('Applier', () => {
     expect(object.metadata!.annotations).toEqual({ [APPLIED_HASH_ANNOTATION]: appliedHash(desired) });
   });
 
-  it('writes nothing when the live object has our hash and says what we want', async () => {
+  it('writes nothing if the live object has the same hash and all desired values', async () => {
     const { object } = await applier.apply(DEPLOYMENTS, desired, undefined);
     expect(await applier.apply(DEPLOYMENTS, desired, object)).toEqual({ written: false, object });
     expect(apply).toHaveBeenCalledTimes(1);
   });
 
-  it('knows after a restart, too, that nothing is to be done', async () => {
+  it('writes nothing after a restart either', async () => {
     await applier.apply(DEPLOYMENTS, desired, withHash(desired, appliedHash(desired)));
     expect(apply).not.toHaveBeenCalled();
   });
 
-  it('writes when a field is no longer wanted, though all that is wanted is there', async () => {
+  it('writes if a desired field was removed', async () => {
     const { object } = await applier.apply(DEPLOYMENTS, desired, undefined);
     const smaller = edited(desired, (o) => delete o.spec!.replicas);
     expect((await applier.apply(DEPLOYMENTS, smaller, object)).written).toBe(true);
   });
 
-  it('puts drift right', async () => {
+  it('corrects drift', async () => {
     const { object } = await applier.apply(DEPLOYMENTS, desired, undefined);
     const drifted = answer(edited(object, (o) => (o.spec!.replicas = 5)));
     expect((await applier.apply(DEPLOYMENTS, desired, drifted)).written).toBe(true);
   });
 
-  it('leaves alone what others added', async () => {
+  it('ignores fields of others', async () => {
     const { object } = await applier.apply(DEPLOYMENTS, desired, undefined);
     const shared = answer(edited(object, (o) => (o.spec!.paused = true)));
     expect((await applier.apply(DEPLOYMENTS, desired, shared)).written).toBe(false);
   });
 
-  describe('when the API server keeps its own form of a value', () => {
+  describe('if the API server stores another form of a value', () => {
     const asImage = (object: V1Deployment, image: string): V1Deployment =>
       edited(object, (o) => (o.spec!.template.spec!.containers[0]!.image = image));
 
@@ -152,20 +152,20 @@ describe('Applier', () => {
       expect((await applier.apply(DEPLOYMENTS, desired, later)).written).toBe(false);
     });
 
-    it('still puts right what somebody changes there', async () => {
+    it('still corrects drift of that value', async () => {
       const { object } = await applier.apply(DEPLOYMENTS, desired, undefined);
       const drifted = edited(asImage(object, 'evil'), (o) => (o.metadata!.resourceVersion = '999'));
       expect((await applier.apply(DEPLOYMENTS, desired, drifted)).written).toBe(true);
     });
 
-    it('forgets it when the object is another of the same name', async () => {
+    it('writes again if the object was replaced by another of the same name', async () => {
       const { object } = await applier.apply(DEPLOYMENTS, desired, undefined);
       const recreated = edited(object, (o) => (o.metadata!.uid = 'other'));
       expect((await applier.apply(DEPLOYMENTS, desired, recreated)).written).toBe(true);
     });
   });
 
-  it('does not write again from a cache that has not seen the write yet', async () => {
+  it('does not write again while the cache is stale', async () => {
     const old = answer(desired);
     await applier.apply(DEPLOYMENTS, desired, old);
     expect((await applier.apply(DEPLOYMENTS, desired, old)).written).toBe(false);
@@ -173,7 +173,7 @@ describe('Applier', () => {
     expect((await applier.apply(DEPLOYMENTS, desired, drifted)).written).toBe(true);
   });
 
-  it('writes something else at once, whatever the cache has seen', async () => {
+  it('writes another desired object at once, even if the cache is stale', async () => {
     const old = answer(desired);
     await applier.apply(DEPLOYMENTS, desired, old);
     const other = edited(desired, (o) => (o.spec!.replicas = 3));
@@ -187,7 +187,7 @@ describe('Applier', () => {
     expect((await applier.apply(DEPLOYMENTS, desired, old)).written).toBe(true);
   });
 
-  describe('what the API server refuses', () => {
+  describe('an object that the API server rejects', () => {
     const invalid = new ApiError({ status: 422, reason: 'Invalid', method: 'PATCH', path: '/x' });
     const live = withGeneration(1);
     const again = (what = desired, found = live) => applier.apply(DEPLOYMENTS, what, found, { prepare });
@@ -199,22 +199,22 @@ describe('Applier', () => {
       await expect(again()).rejects.toBe(invalid);
     });
 
-    it('is not sent again, nor prepared, and still told as refused', async () => {
+    it('is neither prepared nor sent again, and the same error is thrown', async () => {
       await expect(again()).rejects.toBe(invalid);
       await expect(again(desired, answer(live))).rejects.toBe(invalid);
       expect([apply.mock.calls.length, prepare.mock.calls.length]).toEqual([1, 1]);
     });
 
     it.each([
-      ['something else is wanted', () => again(edited(desired, (o) => (o.spec!.replicas = 3)))],
+      ['the desired object changes', () => again(edited(desired, (o) => (o.spec!.replicas = 3)))],
       ['the live object has another generation', () => again(desired, withGeneration(2))],
       ['the live object is gone', () => applier.apply(DEPLOYMENTS, desired, undefined)],
       ['it is another object of the same name', () => again(desired, withGeneration(1, 'other'))],
-    ])('is sent again when %s', async (_why, act) => {
+    ])('is sent again if %s', async (_why, act) => {
       expect((await act()).written).toBe(true);
     });
 
-    it('is sent again once the refusal is old: a policy may have changed', async () => {
+    it('is sent again after 10 minutes: a policy may have changed', async () => {
       await clock.advance(REFUSAL_MS - 1);
       await expect(again()).rejects.toBe(invalid);
       await clock.advance(1);
@@ -226,13 +226,13 @@ describe('Applier', () => {
     }
   });
 
-  it('sends again what failed in a way that may pass', async () => {
+  it('sends an object again after a transient error', async () => {
     apply.mockRejectedValueOnce(new ApiError({ status: 403, reason: 'Forbidden', method: 'PATCH', path: '/x' }));
     await expect(applier.apply(DEPLOYMENTS, desired, undefined)).rejects.toThrow('Forbidden');
     expect((await applier.apply(DEPLOYMENTS, desired, undefined)).written).toBe(true);
   });
 
-  it('does not change what it was given', async () => {
+  it('does not change its arguments', async () => {
     const given = structuredClone(desired);
     await applier.apply(DEPLOYMENTS, given, undefined);
     expect(given).toEqual(desired);

@@ -12,62 +12,62 @@ import { keyOf, resourceName, type KubeObject, type Resource } from '../client/r
 export { APPLIED_HASH_ANNOTATION } from './appliedHash.ts';
 export { isSubset } from './difference.ts';
 
-/** As many objects are remembered; the oldest are forgotten, which costs a needless apply at worst. */
+/** Maximum of remembered objects. The oldest are forgotten, which costs at most one unnecessary apply each. */
 const MOST_REMEMBERED = 10_000;
 
-/** How soon to look again at an object that somebody else has made meanwhile. */
+/** Delay before the next reconcile if another client created the object first. */
 const LOOK_AGAIN_MS = 1_000;
 
 export interface ApplierOptions {
   client: Client;
-  /** One a controller: what it no longer applies is taken away by the API server. */
+  /** A separate one for each controller: the API server removes the fields that it no longer applies. */
   fieldManager: string;
   logger: Logger;
   clock?: Clock;
 }
 
 export interface ApplyCall<T> {
-  /** Done right before something is applied to an object that is there: to put field ownership in order, say. */
+  /** Called right before an apply to an existing object, for example to correct field ownership. */
   prepare?: (found: T) => Promise<void>;
   /**
-   * Takes nothing over that came between the look at `live` and the write: an object that is not there is made by POST,
-   * and applied to by its uid. Where somebody else has made one of the name that is a WaitingError: another look is due.
-   * What POST sets is not applied yet: `prepare` has to see to it that the fields become this field manager's.
+   * Never takes over an object that another client created after `live` was read: creates an absent object with POST,
+   * and applies with the uid of the object. If another client was first, throws WaitingError, and the next reconcile
+   * decides again. The fields of a POST are not applied fields: `prepare` must transfer them to this field manager.
    */
   takesNothingOver?: boolean;
   signal?: AbortSignal;
 }
 
 export interface Applied<T> {
-  /** False when nothing had to be written. */
+  /** False if no write was necessary. */
   written: boolean;
-  /** The API server's answer, or the live object when nothing was written. */
+  /** The object in the API server's response, or the live object if nothing was written. */
   object: T;
 }
 
-/** What an apply came to, for the next look at the same object. */
+/** The result of an apply, for the next apply of the same object. */
 interface Memory {
   uid: string | undefined;
   hash: string;
-  /** The version that was replaced: while a cache still has it, it has not seen our write. */
+  /** The resource version that the apply replaced. While the cache has it, the cache is stale. */
   replacedVersion: string | undefined;
-  /** Where the API server keeps another form of what we said. */
+  /** Differences between the desired object and the response: the API server stores these values in another form. */
   normalised: string;
 }
 
 /**
- * Server-side apply of objects that this operator owns, force on: a field that we name is ours. It writes only when
- * something would change:
+ * Server-side apply of objects that this operator owns. It sets `force`, so this field manager takes over every field
+ * of the desired object. It writes only if something would change:
  *
  * | the live object                                   | written |
  * | ------------------------------------------------- | ------- |
- * | is not there                                      | yes     |
- * | has another applied hash (we want something else, or no longer want something) | yes |
- * | does not say what we want, though its hash is ours (drift) | yes |
- * | differs just as it did in the answer to our last apply (the API server keeps its own form of a value) | no |
- * | is the version that our last apply replaced (the cache is behind) | no |
- * | says what we want; others' fields do not matter   | no      |
- * | and what we want are as they were when the API server refused it (400, 413, 422) | no; the same error is thrown |
+ * | does not exist                                    | yes     |
+ * | has another applied hash: the desired object changed | yes  |
+ * | has the same hash, but other values (drift)       | yes     |
+ * | differs exactly as in the response to the last apply (the API server stores another form of a value) | no |
+ * | has the version that the last apply replaced (the cache is stale) | no |
+ * | has all desired values; fields of others are ignored | no   |
+ * | and the desired object are unchanged since the API server rejected it (400, 413, 422) | no; throws the same error |
  */
 export class Applier {
   readonly #client: Client;
@@ -84,9 +84,9 @@ export class Applier {
   }
 
   /**
-   * @param desired all that we want to own of the object, no more
-   * @param live the object as the cache has it; undefined when there is none
-   * @throws ApiError, TransportError, NotLeaderError, WaitingError when somebody else's came first
+   * @param desired exactly the fields that this field manager should own
+   * @param live the cached object; undefined if it does not exist
+   * @throws ApiError, TransportError, NotLeaderError; WaitingError if another client created the object first
    */
   async apply<T extends KubeObject>(
     resource: Resource<T>,
@@ -129,12 +129,12 @@ export class Applier {
   ): Promise<T> {
     const options = { fieldManager: this.#fieldManager, signal: call.signal };
     try {
-      // Without the hash: should nothing follow, the next look finds an object that was never applied.
+      // Create without the hash: if the apply does not follow, the next reconcile detects that it is missing.
       const found = live ?? (await this.#client.create(resource, desired, options));
       return await this.#send(resource, withUid(stamped, found), found, call);
     } catch (error) {
       if (!isOvertaken(error)) throw error;
-      throw new WaitingError('Overtaken', `${keyOf(desired)} was made by somebody else`, LOOK_AGAIN_MS, {
+      throw new WaitingError('Overtaken', `another client created ${keyOf(desired)} first`, LOOK_AGAIN_MS, {
         cause: error,
       });
     }
@@ -179,8 +179,8 @@ export class Applier {
 }
 
 /**
- * A hash over an object as it is to be applied: the same whatever the order of its keys, another one when a field is
- * added, changed or taken away. The annotation that holds it does not count.
+ * Hash of a desired object. It does not depend on the order of keys, and changes if a field is added, changed or
+ * removed. Ignores the annotation that contains the hash.
  *
  * @returns 32 hexadecimal digits
  */
@@ -190,7 +190,7 @@ export function appliedHash(object: KubeObject): string {
   return createHash('sha256').update(canonical(annotated)).digest('hex').slice(0, 32);
 }
 
-/** JSON with sorted keys, without what is undefined. */
+/** JSON with sorted keys and without undefined values. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
     isObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
@@ -211,8 +211,8 @@ function withUid<T extends KubeObject>(object: T, { metadata }: T): T {
 }
 
 /**
- * POST of a name that is taken: 409 AlreadyExists. An apply by uid: 409 Conflict where nothing is there any more, and
- * where another object is, 422, since a uid can't be changed.
+ * True if another client created or deleted the object first. POST then returns 409 AlreadyExists. An apply with uid
+ * returns 409 Conflict if the object is gone, and 422 if another object has the name, because a uid is immutable.
  */
 function isOvertaken(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
@@ -220,7 +220,7 @@ function isOvertaken(error: unknown): boolean {
   return isOther || error.reason === 'AlreadyExists' || (error.status === 409 && error.detail.includes('uid mismatch'));
 }
 
-/** Without the value, which may be a secret of the user's. */
+/** The path of a difference, without the value, which may be a secret. */
 function pathOf(difference: string): string {
   return difference.slice(0, difference.indexOf(': '));
 }

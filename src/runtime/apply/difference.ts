@@ -2,9 +2,9 @@ import { isObject, ownValue } from './mergePatch.ts';
 import { isSameQuantity } from './quantity.ts';
 
 /**
- * What makes an item of a list the same item, by the name of the list's field: the merge keys of the types that this
- * operator applies (https://kubernetes.io/docs/reference/generated/kubernetes-api/, "patch merge key" and listMapKeys).
- * Where there are several, the first that every item has is taken. Lists not named here are replaced whole.
+ * Merge keys of lists by field name, for the types that this operator applies
+ * (https://kubernetes.io/docs/reference/generated/kubernetes-api/, "patch merge key" and listMapKeys). If a field has
+ * several, the first that every item has is used. All other lists are atomic.
  */
 const MERGE_KEYS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   containers: [['name']],
@@ -23,24 +23,23 @@ const MERGE_KEYS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   topologySpreadConstraints: [['topologyKey', 'whenUnsatisfiable']],
 };
 
-/** Fields of merge keys that the API server fills in when they are left out. */
+/** Defaults of the API server for fields of merge keys. */
 const KEY_DEFAULTS: Readonly<Record<string, string>> = { protocol: 'TCP' };
 
 /** Paths of resource quantities. */
 const QUANTITIES = /\.(?:limits|requests)\.[^[]+$|\.(?:sizeLimit|divisor)$/;
 
 /**
- * True when `live` says everything that `desired` says; what it says beyond that belongs to others. Quantities count as
- * amounts, lists of named things are compared by name, other lists whole.
+ * True if `live` has all values of `desired`. Ignores additional fields of `live`. Compares quantities by amount, lists
+ * with merge keys by key, and other lists as a whole.
  */
 export function isSubset(desired: unknown, live: unknown): boolean {
   return differences(desired, live).length === 0;
 }
 
 /**
- * Where `live` does not say what `desired` says: a path and the value found there, a line each. Null, undefined and an
- * empty list wish for nothing, so that they agree with an absent field. apiVersion and kind are not compared: objects
- * in lists have none.
+ * The values of `desired` that `live` does not have: one line each, with the path and the value of `live`. Null,
+ * undefined and an empty list equal an absent field. Ignores apiVersion and kind, which objects in lists lack.
  */
 export function differences(desired: unknown, live: unknown): string[] {
   const untyped = isObject(desired) ? { ...desired, apiVersion: undefined, kind: undefined } : desired;

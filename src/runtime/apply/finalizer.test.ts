@@ -14,7 +14,7 @@ function withFinalizers(...finalizers: string[]): KubeObject {
 }
 
 describe('addFinalizer', () => {
-  it('adds it behind those of others, on the condition that nothing has changed', async () => {
+  it('appends it, with uid and resource version as precondition', async () => {
     const object = withFinalizers('other');
     const api = new FakeApi(object);
     const after = await addFinalizer(api, CONFIG_MAPS, object, OURS, 'm');
@@ -32,7 +32,7 @@ describe('addFinalizer', () => {
     ]);
   });
 
-  it('writes nothing when it is there', async () => {
+  it('writes nothing if the object has it', async () => {
     const object = withFinalizers(OURS);
     const api = new FakeApi(object);
     expect(await addFinalizer(api, CONFIG_MAPS, object, OURS, 'm')).toBe(object);
@@ -41,7 +41,7 @@ describe('addFinalizer', () => {
 });
 
 describe('removeFinalizer', () => {
-  it('takes off ours and leaves those of others', async () => {
+  it('removes it and keeps the others', async () => {
     const object = withFinalizers('other', OURS);
     const api = new FakeApi(object);
     await removeFinalizer(api, CONFIG_MAPS, object, OURS, 'm');
@@ -50,13 +50,13 @@ describe('removeFinalizer', () => {
     ]);
   });
 
-  it('writes nothing when it is not there', async () => {
+  it('writes nothing if the object does not have it', async () => {
     const api = new FakeApi();
     await removeFinalizer(api, CONFIG_MAPS, { metadata: { name: 'a' } }, OURS, 'm');
     expect(api.calls).toEqual([]);
   });
 
-  it('is content when the object is gone, and tells of a conflict', async () => {
+  it('succeeds if the object does not exist, and throws a conflict', async () => {
     const read = withFinalizers(OURS);
     await removeFinalizer(new FakeApi(), CONFIG_MAPS, read, OURS, 'm');
     const changed = { ...read, metadata: { ...read.metadata, resourceVersion: '8' } };

@@ -2,16 +2,16 @@ import type { Client } from '../client/client.ts';
 import { isNotFound } from '../client/errors.ts';
 import { keyOf, refOfKey, type KubeObject, type Resource } from '../client/resource.ts';
 
-/** Whether deletion of the object waits for `finalizer`. */
+/** True if the object has the finalizer. */
 export function hasFinalizer(object: KubeObject, finalizer: string): boolean {
   return object.metadata?.finalizers?.includes(finalizer) ?? false;
 }
 
 /**
- * Puts a finalizer on an object; writes nothing when it is there.
+ * Adds a finalizer to an object. Writes nothing if the object has it.
  *
- * @returns the object as it is then
- * @throws ApiError 409 when the object has changed since it was read: the list of finalizers is written whole
+ * @returns the updated object
+ * @throws ApiError 409 if the object changed since it was read, because the patch replaces the list of finalizers
  */
 export async function addFinalizer<T extends KubeObject>(
   client: Client,
@@ -28,10 +28,10 @@ export async function addFinalizer<T extends KubeObject>(
 }
 
 /**
- * Takes a finalizer off an object, leaving those of others; writes nothing when it is not there. That the object is
- * gone is success.
+ * Removes a finalizer from an object and keeps the others. Writes nothing if the object does not have it. Succeeds if
+ * the object does not exist.
  *
- * @throws ApiError 409 when the object has changed since it was read
+ * @throws ApiError 409 if the object changed since it was read
  */
 export async function removeFinalizer<T extends KubeObject>(
   client: Client,
@@ -54,8 +54,8 @@ export async function removeFinalizer<T extends KubeObject>(
 }
 
 /**
- * The merge patch that sets an object's finalizers. It carries the uid and the resource version that were read: the API
- * server refuses it (409) for an object of the same name made since, and when somebody else changed the list meanwhile.
+ * The merge patch that sets the finalizers of an object. It contains the uid and resource version that were read. The
+ * API server therefore returns 409 if the object was replaced or changed since.
  */
 function finalizersPatch(object: KubeObject, finalizers: readonly string[]): unknown {
   const { uid, resourceVersion } = object.metadata ?? {};

@@ -17,14 +17,14 @@ const isOld = (e: V1ManagedFieldsEntry): boolean => e.manager === 'old';
 describe('takeOver', () => {
   const other = entry('kubectl-edit', 'Update', spec({ 'f:paused': {} }));
 
-  it('makes the chosen fields applied fields of ours', () => {
+  it('moves the chosen fields to the applied fields of the owner', () => {
     expect(takeOver([entry('old', 'Update', spec({ 'f:replicas': {} })), other], OWNER, isOld)).toEqual([
       other,
       entry('ours', 'Apply', spec({ 'f:replicas': {} })),
     ]);
   });
 
-  it('joins them with those that are applied already', () => {
+  it('joins them with the existing applied fields', () => {
     const ours = entry('ours', 'Apply', spec({ 'f:replicas': {}, 'f:strategy': {}, 'f:template': { 'f:spec': {} } }));
     const old = entry('old', 'Update', spec({ 'f:strategy': { 'f:type': {} }, 'f:template': { 'f:metadata': {} } }));
     expect(takeOver([ours, old], OWNER, isOld)).toEqual([
@@ -40,14 +40,14 @@ describe('takeOver', () => {
     ]);
   });
 
-  it('has nothing to do where none is chosen, the second time too', () => {
+  it('changes nothing if no entry is chosen, and is idempotent', () => {
     const once = takeOver([entry('old', 'Update', spec({ 'f:replicas': {} })), other], OWNER, isOld);
     expect(takeOver(once, OWNER, isOld)).toBe(once);
   });
 });
 
 describe('claim', () => {
-  it('takes the field from everybody, without saying that they own its parent', () => {
+  it('removes the field from all other owners, without marking its parent as owned', () => {
     const fields = [
       entry('ours', 'Apply', spec({ 'f:replicas': {} })),
       entry('a', 'Update', spec({ 'f:strategy': { 'f:rollingUpdate': { 'f:maxSurge': {} } }, 'f:paused': {} })),
@@ -63,7 +63,7 @@ describe('claim', () => {
 });
 
 describe('release', () => {
-  it('lets go of the applied field only, and of nobody else’s', () => {
+  it('removes the field from the applied fields of the manager only', () => {
     const scale = entry('autoscaler', 'Update', spec({ 'f:replicas': {} }), 'scale');
     const ours = entry('ours', 'Apply', spec({ 'f:replicas': {}, 'f:selector': {} }));
     expect(release([scale, ours], 'ours', ['f:spec', 'f:replicas'])).toEqual([

@@ -2,12 +2,12 @@ import type { V1ManagedFieldsEntry } from '@kubernetes/client-node';
 import { isObject } from './mergePatch.ts';
 
 /**
- * Edits to who owns which field of an object, as `metadata.managedFields` has it
- * (https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management). Pure; the way to write the
- * result is that of client-go's csaupgrade: a patch of metadata.managedFields with the resourceVersion it was read at.
+ * Functions that change the field ownership in `metadata.managedFields`
+ * (https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management). They are pure. Write the result
+ * like client-go's csaupgrade: with a patch of metadata.managedFields that contains the resourceVersion that was read.
  *
- * A set of fields is a tree: `{"f:spec": {"f:replicas": {}}}`. An empty object is a field that is owned; "." owns the
- * field whose parts are named beside it.
+ * A set of fields is a tree: `{"f:spec": {"f:replicas": {}}}`. An empty object marks an owned field. The key "." marks
+ * an owned field that also has owned children.
  */
 export type ManagedFields = readonly V1ManagedFieldsEntry[];
 
@@ -16,29 +16,31 @@ export type FieldPath = readonly string[];
 
 type FieldSet = Record<string, unknown>;
 
-/** Whose applied set of fields is edited. */
+/** The owner of the applied set of fields to edit. */
 export interface Owner {
   manager: string;
-  /** In which version of the kind the fields are named: 'apps/v1'. */
+  /** API version of the field names: 'apps/v1'. */
   apiVersion: string;
 }
 
-/** The fields that the manager owns by server-side apply of the main resource. */
+/** True for the entry of the manager's server-side applies to the main resource. */
 export function isAppliedBy(entry: V1ManagedFieldsEntry, manager: string): boolean {
   return entry.manager === manager && entry.operation === 'Apply' && isMain(entry);
 }
 
-/** The fields that somebody owns by other writes than server-side apply, those to status or scale not counted. */
+/** True for an entry of other writes than server-side apply to the main resource (not status or scale). */
 export function isUpdate(entry: V1ManagedFieldsEntry): boolean {
   return entry.operation === 'Update' && isMain(entry);
 }
 
-/** True when the entry's set names the field or a part of it. */
+/** True if the entry contains the field or a part of it. */
 export function hasField(entry: V1ManagedFieldsEntry, path: FieldPath): boolean {
   return find(setOf(entry), path) !== undefined;
 }
 
-/** The chosen entries' fields become applied fields of the owner, whose next apply thus removes what it doesn't name. */
+/**
+ * Moves the fields of the chosen entries to the owner's applied fields. The owner's next apply removes unnamed ones.
+ */
 export function takeOver(
   fields: ManagedFields,
   owner: Owner,
@@ -50,13 +52,13 @@ export function takeOver(
   return withApplied(rest, owner, (own) => taken.reduce((sum, entry) => union(sum, setOf(entry)), own));
 }
 
-/** The field, with the parts given, belongs to nobody but the owner. */
+/** Makes the owner the only owner of the field, with the given parts. */
 export function claim(fields: ManagedFields, owner: Owner, path: FieldPath, parts: FieldSet): ManagedFields {
   const others = fields.map((entry) => (isAppliedBy(entry, owner.manager) ? entry : without(entry, path)));
   return withApplied(others, owner, (own) => union(own, nest(path, parts)));
 }
 
-/** The manager's next apply leaves the field as it is, though it doesn't name it. */
+/** Removes the field from the manager's applied fields, so that its next apply keeps the value without naming it. */
 export function release(fields: ManagedFields, manager: string, path: FieldPath): ManagedFields {
   return fields.map((entry) => (isAppliedBy(entry, manager) ? without(entry, path) : entry));
 }
@@ -104,13 +106,13 @@ function union(a: FieldSet, b: FieldSet): FieldSet {
   return merged;
 }
 
-/** Of an owned field without parts and one with parts, "." keeps that the field itself is owned. */
+/** Joins two sets. If one owns the field itself and the other owns parts of it, "." marks the field as owned. */
 function joined(a: FieldSet, b: FieldSet): FieldSet {
   const leaf = isEmpty(a) !== isEmpty(b) ? { '.': {} } : {};
   return { ...leaf, ...union(a, b) };
 }
 
-/** A parent that is left without parts goes too: empty, it would say that the parent is owned. */
+/** Removes a path. Also removes a parent without remaining children: an empty object would mark the parent as owned. */
 function remove(set: FieldSet, [step, ...rest]: FieldPath): FieldSet {
   const { [step ?? '']: inner, ...others } = set;
   const remaining = rest.length === 0 ? {} : remove(toSet(inner), rest);

@@ -8,18 +8,18 @@ describe('diffMergePatch', () => {
     ['the order of keys does not matter', { a: 1, b: 2 }, { b: 2, a: 1 }, undefined],
     ['a new key is set', { a: 1 }, { a: 1, b: 2 }, { b: 2 }],
     ['a changed key is set and the rest left out', { a: 1, b: 1 }, { a: 1, b: 2 }, { b: 2 }],
-    ['a key that is gone becomes null', { a: 1, b: 2 }, { a: 1 }, { b: null }],
+    ['a removed key becomes null', { a: 1, b: 2 }, { a: 1 }, { b: null }],
     ['undefined counts as absent', { a: 1, b: 2 }, { a: 1, b: undefined }, { b: null }],
     ['a list is replaced whole', { a: [1, 2] }, { a: [1] }, { a: [1] }],
-    ['an object emptied keeps the object', { a: { b: 1 } }, { a: {} }, { a: { b: null } }],
+    ['an emptied object stays an object', { a: { b: 1 } }, { a: {} }, { a: { b: null } }],
     ['a scalar becomes an object', { a: 1 }, { a: { b: 1 } }, { a: { b: 1 } }],
     ['an object becomes a scalar', { a: { b: 1 } }, { a: 1 }, { a: 1 }],
-    ['a null that is there is removed', { a: null, b: 1 }, { b: 1 }, { a: null }],
+    ['an existing null is removed', { a: null, b: 1 }, { b: 1 }, { a: null }],
   ])('%s', (_why, current, desired, patch) => {
     expect(diffMergePatch(current, desired)).toEqual(patch);
   });
 
-  it('turns any object into any other, which is what a patch is for', () => {
+  it('turns any object into any other', () => {
     fc.assert(
       fc.property(json(), json(), (current, desired) => {
         const patch = diffMergePatch(current, desired);
@@ -29,7 +29,7 @@ describe('diffMergePatch', () => {
     );
   });
 
-  it('is undefined exactly when the two are equal', () => {
+  it('is undefined if and only if the objects are equal', () => {
     fc.assert(
       fc.property(json(), json(), (a, b) => {
         expect(diffMergePatch(a, b) === undefined).toBe(isEqual(a, b));

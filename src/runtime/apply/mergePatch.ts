@@ -1,11 +1,11 @@
-/** An object as JSON has it: not null, no list. */
+/** A JSON object: not null and not a list. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * The RFC 7386 merge patch that turns `current` into `desired`, or undefined when they are equal.
+ * The RFC 7386 merge patch that turns `current` into `desired`, or undefined if they are equal.
  *
- * A key that is undefined counts as absent. A merge patch cannot set a key to null (null removes it), so a null in an
- * object of `desired` counts as absent too; nulls within lists are kept, since lists are replaced whole.
+ * An undefined value counts as absent. So does a null in an object of `desired`, because a merge patch cannot set a key
+ * to null. Nulls in lists are kept, because lists are replaced as a whole.
  */
 export function diffMergePatch(current: unknown, desired: unknown): unknown {
   if (!isObject(desired)) {
@@ -18,7 +18,7 @@ export function diffMergePatch(current: unknown, desired: unknown): unknown {
   return patch.length === 0 ? undefined : Object.fromEntries(patch);
 }
 
-/** Applies an RFC 7386 merge patch (the algorithm of its section 2) and returns the result; changes neither argument. */
+/** Applies an RFC 7386 merge patch (section 2) and returns the result. Does not change its arguments. */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) {
     return patch;
@@ -50,7 +50,7 @@ function removedKeys(current: JsonObject, desired: JsonObject): [string, null][]
     .map((key) => [key, null]);
 }
 
-/** Two JSON values are equal whatever the order of their keys; absent and undefined are the same, null is not. */
+/** True if two JSON values are equal. Ignores the order of keys. Undefined equals absent, null does not. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((item, index) => isEqual(item, b[index]));
@@ -77,12 +77,12 @@ function isPresent(value: JsonObject, key: string): boolean {
   return item !== undefined && item !== null;
 }
 
-/** The value of the object's own key: 'toString' is none of {}. */
+/** The value of an own key, not an inherited one such as 'toString'. */
 export function ownValue(value: JsonObject, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Whether a JSON value is an object: not null, no list. */
+/** True if a JSON value is an object: not null and not a list. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

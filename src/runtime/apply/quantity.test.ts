@@ -37,7 +37,7 @@ describe('isSameQuantity', () => {
     [{}, {}],
   ])('%s is not %s', (a, b) => expect(isSameQuantity(a, b)).toBe(false));
 
-  it('holds for every amount written in two units', () => {
+  it('is true for any amount in two units', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 12n), max: 10n ** 12n }), (amount) => {
         expect(isSameQuantity(`${amount}`, `${amount * 1000n}m`)).toBe(true);

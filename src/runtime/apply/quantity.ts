@@ -13,15 +13,15 @@ const DECIMAL_EXPONENTS: Readonly<Record<string, number>> = {
 };
 const BINARY_PREFIXES = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-/** Numerator and power of ten to divide it by: exact, however long the number. */
+/** An exact number of any length: digits / 10 ** scale. */
 interface Exact {
   digits: bigint;
   scale: number;
 }
 
 /**
- * Whether two quantities as resource.Quantity has them ('1000m', 1 and '1'; '1Gi' and '1024Mi') are the same amount.
- * False when either is no quantity.
+ * True if two quantities (resource.Quantity) are the same amount: '1000m', 1 and '1'; '1Gi' and '1024Mi'. False if one
+ * of them is not a quantity.
  */
 export function isSameQuantity(a: unknown, b: unknown): boolean {
   const first = parseQuantity(a);
@@ -33,7 +33,7 @@ export function isSameQuantity(a: unknown, b: unknown): boolean {
   return atScale(first, scale) === atScale(second, scale);
 }
 
-/** The number that a quantity stands for, as near as a double can be; undefined for what is none. */
+/** The amount of a quantity, rounded to a double. Undefined if the value is not a quantity. */
 export function quantityOf(value: unknown): number | undefined {
   const exact = parseQuantity(value);
   if (exact === undefined) return undefined;

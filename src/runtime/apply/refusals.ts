@@ -3,8 +3,8 @@ import { isInvalid, type ApiError } from '../client/errors.ts';
 import type { KubeObject } from '../client/resource.ts';
 
 /**
- * How long something refused is not sent again: ms. Not for ever, since what refused it may be a policy, which can be
- * changed without a trace in the object.
+ * Time before a rejected apply is sent again, milliseconds. It is limited, because a policy may have rejected the
+ * object: a change of the policy does not change the object.
  */
 export const REFUSAL_MS = 10 * 60_000;
 
@@ -16,8 +16,8 @@ interface Refusal {
 }
 
 /**
- * What the API server refused as it is (400, 413, 422) and would refuse again: it need not be asked on every pass. Holds one
- * refusal an object, until something else is wanted, the live object changes, or REFUSAL_MS are over.
+ * Remembers applies that the API server rejected as invalid (400, 413, 422), so that they are not sent again in each
+ * pass. Keeps one refusal per object, until the desired or the live object changes, or REFUSAL_MS have passed.
  */
 export class Refusals {
   readonly #clock: Clock;
@@ -28,10 +28,10 @@ export class Refusals {
   }
 
   /**
-   * The error that the same apply has met with, if it still stands.
+   * The error of the same apply, if it is still valid.
    *
-   * @param hash of what is to be applied
-   * @param live the object as the cache has it
+   * @param hash hash of the desired object
+   * @param live the cached object
    */
   recall(key: string, hash: string, live: KubeObject | undefined): ApiError | undefined {
     const known = this.#byKey.get(key);
@@ -42,17 +42,17 @@ export class Refusals {
     return undefined;
   }
 
-  /** Keeps the error when it is a refusal; any other may be gone the next time. */
+  /** Remembers the error if the API server rejected the object as invalid. Other errors may be transient. */
   note(key: string, hash: string, live: KubeObject | undefined, error: unknown): void {
     if (!isInvalid(error)) return;
     const now = this.#clock.monotonic();
-    // Also of objects that nobody asks about any more.
+    // Remove expired entries here, because deleted objects are not recalled again.
     for (const [other, { untilMs }] of this.#byKey) if (untilMs <= now) this.#byKey.delete(other);
     this.#byKey.set(key, { hash, state: stateOf(live), error, untilMs: now + REFUSAL_MS });
   }
 }
 
-/** Changes with what people write; the status, which moves by itself, has no part in the generation. */
+/** Identifies the object and its spec. Uses the generation, which does not change with the status. */
 function stateOf(live: KubeObject | undefined): string {
   const { uid, generation, resourceVersion } = live?.metadata ?? {};
   return `${uid ?? ''}/${generation ?? resourceVersion ?? ''}`;
