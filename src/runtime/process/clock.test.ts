@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, it, vi } from 'vitest';
 import { FakeClock, systemClock } from './clock.ts';
 
-it('a fake clock fires timers in order, each at its own time, also those that timers set', async () => {
+it('a fake clock fires timers in order, each at its own time, including timers that a timer sets', async () => {
   const clock = new FakeClock(1_000);
   const fired: [string, number][] = [];
   clock.setTimeout(() => fired.push(['late', clock.monotonic()]), 30);
@@ -23,7 +23,7 @@ it('a fake clock fires timers in order, each at its own time, also those that ti
   expect(fired.at(-1)).toEqual(['late', 30]);
 });
 
-it('a fake clock runs what waits on a sleep before the next timer', async () => {
+it('a fake clock runs the code after a sleep before the next timer', async () => {
   const clock = new FakeClock();
   const woken: number[] = [];
   void (async () => {
@@ -48,7 +48,7 @@ it('a cancelled timer does not fire', async () => {
   expect(fn).not.toHaveBeenCalled();
 });
 
-it('a sleep ends with its signal, at once and without a rejection', async () => {
+it('a sleep resolves at once when its signal is aborted', async () => {
   const clock = new FakeClock();
   const abort = new AbortController();
   const sleeping = clock.sleep(1_000, abort.signal);
@@ -61,7 +61,7 @@ it('a sleep ends with its signal, at once and without a rejection', async () => 
   expect(clock.pending).toBe(0);
 });
 
-it('the system clock keeps a process alive for a sleep, not for a timer', async () => {
+it('the system clock keeps the process alive during a sleep, but not for a timer', async () => {
   const module = new URL('clock.ts', import.meta.url).href;
   const run = async (wait: string): Promise<string> => {
     const script = `const { systemClock } = await import('${module}'); ${wait}; console.log('end')`;
@@ -75,7 +75,7 @@ it('the system clock keeps a process alive for a sleep, not for a timer', async 
   expect(performance.now() - begun).toBeLessThan(30_000);
 }, 60_000);
 
-it('the system clock does not take a very long time for none', async () => {
+it('the system clock does not fire a very long timer at once', async () => {
   const fn = vi.fn();
   const timer = systemClock.setTimeout(fn, 2 ** 33);
 

@@ -5,13 +5,13 @@ import { describe, expect, it, vi } from 'vitest';
 import { createEventLoopLag, LOOK_EVERY_MS, type LooksHistogram } from './eventLoopLag.ts';
 import { createRegistry } from '../manager/metrics.ts';
 
-/** Values of the metrics, by the kind in their names. */
+/** Values of the metrics by statistic. */
 async function lags(registry: Registry): Promise<Record<string, number>> {
   const lines = (await registry.metrics()).matchAll(/^nodejs_eventloop_lag_(\w+)_seconds (\S+)$/gm);
   return Object.fromEntries([...lines].map(([, kind = '', value]) => [kind, Number(value)]));
 }
 
-/** Keeps the event loop for so many milliseconds. */
+/** Blocks the event loop for `ms` milliseconds. */
 function block(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
@@ -23,7 +23,7 @@ describe('the lag of the event loop', () => {
     return Object.assign(histogram, { enable: () => true, disable: () => true }) as unknown as LooksHistogram;
   };
 
-  it('is by how much the time between two looks was longer than it should be', async () => {
+  it('is the time between two samples minus the sampling interval', async () => {
     const registry = new Registry();
     const late = Array.from({ length: 98 }, () => LOOK_EVERY_MS);
     createEventLoopLag(registry, seen(...late, LOOK_EVERY_MS + 20, LOOK_EVERY_MS + 300));
@@ -32,13 +32,13 @@ describe('the lag of the event loop', () => {
     expect([p99, max, mean]).toEqual([expect.closeTo(0.02, 3), expect.closeTo(0.3, 2), expect.closeTo(0.0032, 3)]);
   });
 
-  it('is never below none', async () => {
+  it('is never negative', async () => {
     const registry = new Registry();
     createEventLoopLag(registry, seen(LOOK_EVERY_MS - 5));
     expect(Object.values(await lags(registry))).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
-  it('begins anew with each scrape, and stays where nothing was seen since', async () => {
+  it('is reset at each scrape, and keeps its value without new samples', async () => {
     const registry = new Registry();
     const histogram = seen(LOOK_EVERY_MS + 300) as unknown as ReturnType<typeof createHistogram>;
     createEventLoopLag(registry, histogram as unknown as LooksHistogram);
@@ -48,9 +48,9 @@ describe('the lag of the event loop', () => {
     expect((await lags(registry)).max).toBeCloseTo(0.1, 2);
   });
 
-  it('of this process is seen, and told under the names that prom-client gives it', async () => {
+  it('is measured in this process, with the metric names of prom-client', async () => {
     const registry = createRegistry();
-    // Not before Node.js has looked once, which nothing tells.
+    // Retry until Node.js has taken a sample, which it does not report.
     await vi.waitFor(async () => {
       block(250);
       await nextTurn();

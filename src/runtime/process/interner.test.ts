@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Interner } from './interner.ts';
 
 describe('Interner', () => {
-  it('returns one object for all equal values, and an equal one for any', () => {
+  it('returns one object for equal values', () => {
     const few = fc.record({ a: fc.nat(2), b: fc.array(fc.boolean(), { maxLength: 1 }) });
     fc.assert(
       fc.property(fc.array(few), fc.integer({ min: 1, max: 40 }), (values, most) => {
@@ -17,7 +17,7 @@ describe('Interner', () => {
     );
   });
 
-  it('holds no more than it may', () => {
+  it('keeps at most `most` values', () => {
     const interner = new Interner<object>({ most: 2 });
     const [a, b] = [{ a: 1 }, { b: 1 }];
     for (const value of [a, b]) interner.share(value);
@@ -29,7 +29,7 @@ describe('Interner', () => {
     expect(interner.share({ a: 1 })).not.toBe(a);
   });
 
-  it('goes by the text that it is given', () => {
+  it('compares the results of textOf', () => {
     const interner = new Interner<{ n: number }>({ textOf: ({ n }) => String(n % 2) });
     const odd = { n: 1 };
     interner.share(odd);

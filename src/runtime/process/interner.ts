@@ -1,7 +1,7 @@
 /**
- * Returns one object for all values that are equal, so that memory holds once what many nodes have in common. Equal are
- * values of one text. It lives as long as its owner, and holds `most` values: when one more comes, it forgets all. What
- * it returned stays valid; only later values are not the same objects.
+ * Returns one shared object for equal values, to save memory if many nodes have equal values. Values are equal if their
+ * texts are equal. It keeps at most `most` values, and forgets all of them when one more is added. Returned objects
+ * stay valid, but are not shared with later values.
  */
 export class Interner<T> {
   readonly #byText = new Map<string, T>();
@@ -9,15 +9,15 @@ export class Interner<T> {
   readonly #most: number;
 
   /**
-   * @param textOf has a text of its own for each value that is not equal; JSON by default
-   * @param most unlimited by default: for an owner that lives as long as one piece of work
+   * @param textOf returns equal texts for equal values only. Default: JSON
+   * @param most default: no limit, for an interner with a short life
    */
   constructor({ textOf = JSON.stringify, most = Infinity }: { textOf?: (value: T) => string; most?: number } = {}) {
     this.#textOf = textOf;
     this.#most = most;
   }
 
-  /** The first value that was equal to this one; this one where none was. */
+  /** The first value that is equal to this one, or this one if there was none. */
   share(value: T): T {
     const text = this.#textOf(value);
     const known = this.#byText.get(text);

@@ -19,7 +19,7 @@ it('writes one JSON object with a level, a time and a constant message', () => {
   });
 });
 
-it('keeps secrets out, whether as a field, in a header or in a text', () => {
+it('removes secrets from fields, headers and texts', () => {
   const error = Object.assign(new Error('refused: Bearer abc.def-ghi'), {
     config: { headers: { Authorization: 'Bearer abc.def-ghi' } },
   });
@@ -42,7 +42,7 @@ it('keeps secrets out, whether as a field, in a header or in a text', () => {
   expect(line).toContain('refused');
 });
 
-it('tells an error’s causes, three deep', () => {
+it('logs the causes of an error, three levels deep', () => {
   const root = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
   const error = new TransportError('GET /version: failed', { failure: 'connection', cause: root });
 
@@ -53,7 +53,7 @@ it('tells an error’s causes, three deep', () => {
   });
 });
 
-it('calls an error what it calls itself, however a bundle has named its class', () => {
+it('logs the name of an error, not the name of its class, which a bundler can change', () => {
   class _Refused extends Error {
     override name = 'Refused';
   }
@@ -66,6 +66,6 @@ it.each(['u:p', 'u', ':p', 'u:p@p', 'u:p:p', ''])('cuts the credentials %j out o
   expect(cutCredentials(`GET http://${credentials && `${credentials}@`}h/a@b`)).toBe(`GET ${rest}`);
 });
 
-it('leaves ordinary text alone', () => {
+it('does not change text without credentials', () => {
   expect(cutCredentials('GET https://10.0.0.1:6443/api?x=a@b')).toBe('GET https://10.0.0.1:6443/api?x=a@b');
 });

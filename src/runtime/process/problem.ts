@@ -1,8 +1,8 @@
-/** Something that keeps a controller from its work, for logs, events and conditions. */
+/** A problem that blocks a controller, for logs, events and conditions. */
 export interface Problem {
   /** CamelCase. */
   readonly reason: string;
-  /** Which object it is about, for people: 'Service ops/prometheus'. */
+  /** Kind and name of the affected object, for messages: 'Service ops/prometheus'. */
   readonly object: string;
   readonly message: string;
 }

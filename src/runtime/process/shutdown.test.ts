@@ -5,7 +5,7 @@ import { FakeClock } from './clock.ts';
 import { shutdownSignal } from './shutdown.ts';
 
 describe('shutdownSignal', () => {
-  it.each(['SIGTERM', 'SIGINT'])('is aborted by %s, and leaves the process its time', async (name) => {
+  it.each(['SIGTERM', 'SIGINT'])('is aborted by %s, and does not end the process at once', async (name) => {
     const { signal, signals, exit, clock } = start();
     expect(signal.aborted).toBe(false);
     signals.emit(name);
@@ -14,14 +14,14 @@ describe('shutdownSignal', () => {
     expect(exit).not.toHaveBeenCalled();
   });
 
-  it('ends a process with 0 that has not stopped after 4.5 s', async () => {
+  it('ends the process with exit code 0 if it has not stopped after 4.5 s', async () => {
     const { signals, exit, clock } = start();
     signals.emit('SIGTERM');
     await clock.advance(4_500);
     expect(exit).toHaveBeenCalledExactlyOnceWith(0);
   });
 
-  it('ends it at once by a second signal', () => {
+  it('ends the process at once at a second signal', () => {
     const { signals, exit } = start();
     signals.emit('SIGINT');
     signals.emit('SIGTERM');
