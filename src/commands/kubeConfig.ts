@@ -2,7 +2,9 @@ import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { takeTokenFiles } from '../runtime/client/credentials/tokenFiles.ts';
 import { UsageError } from '../runtime/process/usageError.ts';
 
-/** Default of client-node if it finds no configuration. A real kubeconfig may have this server, but not this context. */
+/**
+ * Default of client-node if it finds no configuration. A real kubeconfig may have this server, but not this context.
+ */
 const GUESS = { context: 'loaded-context', server: 'http://localhost:8080' };
 
 /**

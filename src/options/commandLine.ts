@@ -20,8 +20,8 @@ interface Named {
 }
 
 /**
- * Parses the arguments of a command like Go's flag package: one dash or two, `--flag=value` or `--flag value`. The value
- * of a boolean needs `=`. If a flag that is not a list is given several times, the last value counts.
+ * Parses the arguments of a command like Go's flag package: one dash or two, `--flag=value` or `--flag value`. The
+ * value of a boolean needs `=`. If a flag that is not a list is given several times, the last value counts.
  *
  * @param command name of the command, for messages
  * @throws UsageError for an unknown flag, a flag without its value, or an argument that is not a flag

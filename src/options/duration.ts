@@ -10,8 +10,8 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Parses a duration like Go's time.ParseDuration: a sequence of decimal numbers, each with a unit (ns, us, ms, s, m, h),
- * such as '10s', '1m30s' or '1.5h'. Rejects negative durations.
+ * Parses a duration like Go's time.ParseDuration: a sequence of decimal numbers, each with a unit (ns, us, ms, s, m,
+ * h), such as '10s', '1m30s' or '1.5h'. Rejects negative durations.
  *
  * @returns milliseconds; undefined if the text is not a valid duration
  */

@@ -15,8 +15,8 @@ export interface Flag<T = unknown> {
 }
 
 /**
- * The flags of a command or of a controller, in the order of `--help`. The name of a flag is its key in kebab case. These
- * tables are the source of the command line, the variables, `--help` and docs/flags.md.
+ * The flags of a command or of a controller, in the order of `--help`. The name of a flag is its key in kebab case.
+ * These tables are the source of the command line, the variables, `--help` and docs/flags.md.
  */
 export type FlagTable = Readonly<Record<string, Flag>>;
 

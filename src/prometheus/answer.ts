@@ -26,8 +26,8 @@ export interface ReadOptions {
 }
 
 /**
- * Up to this length, about a few hundred nodes, an answer is parsed as a whole. At this length, both ways take the same CPU
- * and memory, and parsing blocks the event loop for 3 ms: docs/performance.md, "How an answer is read".
+ * Up to this length, about a few hundred nodes, an answer is parsed as a whole. At this length, both ways take the same
+ * CPU and memory, and parsing blocks the event loop for 3 ms: docs/performance.md, "How an answer is read".
  */
 const AT_ONCE_BYTES = 128 * 1024;
 /** Longest time without yielding to the event loop, checked every few series. */
@@ -38,9 +38,9 @@ const BOUNDARY = Buffer.from(',{"metric":');
 const RESULT = Buffer.from('"result":[');
 
 /**
- * Reads the answer to an instant query. Streams a large body series by series, and yields to the event loop in between. A
- * whole body would be in memory twice, and JSON.parse would block the event loop for 0.1 s at 8 MB and 0.4 s at 25 MB:
- * docs/performance.md, "How an answer is read".
+ * Reads the answer to an instant query. Streams a large body series by series, and yields to the event loop in between.
+ * A whole body would be in memory twice, and JSON.parse would block the event loop for 0.1 s at 8 MB and 0.4 s at 25
+ * MB: docs/performance.md, "How an answer is read".
  *
  * Throws PrometheusError:
  * - TooLarge if the body exceeds `most`

@@ -12,8 +12,8 @@ export interface Deadline {
 const ENDED = new PrometheusError('Deadline', 'the answer is no longer needed');
 
 /**
- * Runs the work for at most `timeoutMs`. Then aborts its signal and rejects with PrometheusError Deadline. If `stopped` is
- * aborted, does the same with the reason of `stopped`. Does not wait for work that ignores its signal.
+ * Runs the work for at most `timeoutMs`. Then aborts its signal and rejects with PrometheusError Deadline. If `stopped`
+ * is aborted, does the same with the reason of `stopped`. Does not wait for work that ignores its signal.
  */
 export async function within<T>(
   { clock, timeoutMs, stopped }: { clock: Clock; timeoutMs: number; stopped: AbortSignal },

@@ -51,9 +51,9 @@ interface Call {
 }
 
 /**
- * Creates a client for an endpoint, based on the driver of prometheus-query. The driver builds the request. Interceptors
- * set what the driver has no option for, and read the answer before the driver parses it. The driver would throw on a
- * native histogram, read "+Inf" as NaN and copy all labels of all series.
+ * Creates a client for an endpoint, based on the driver of prometheus-query. The driver builds the request.
+ * Interceptors set what the driver has no option for, and read the answer before the driver parses it. The driver would
+ * throw on a native histogram, read "+Inf" as NaN and copy all labels of all series.
  *
  * Retries a query once if the connection was reset. Throws PrometheusError BadConfiguration for an invalid endpoint.
  */

@@ -2,8 +2,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { PrometheusError } from './prometheusError.ts';
 
 /**
- * The text of a file that may be replaced at any time. Checks inode, time and size at each read, and reads the file again
- * if they changed. The kubelet replaces a mounted Secret by changing a symbolic link, so the inode changes.
+ * The text of a file that may be replaced at any time. Checks inode, time and size at each read, and reads the file
+ * again if they changed. The kubelet replaces a mounted Secret by changing a symbolic link, so the inode changes.
  */
 export class WatchedFile {
   readonly #path: string;

@@ -14,8 +14,8 @@ import { LEASES } from '../../runtime/client/resources.ts';
 import { createTransport, type Transport } from '../../runtime/client/transport.ts';
 
 /**
- * `cleanup`: removes everything that the operator put on nodes and TrafficWatches, and its own Prometheus and exporters.
- * Runs before the uninstall.
+ * `cleanup`: removes everything that the operator put on nodes and TrafficWatches, and its own Prometheus and
+ * exporters. Runs before the uninstall.
  *
  * 1. Stops the operator: scales its Deployment to 0.
  * 2. Takes the Lease, so that no other replica can write.
@@ -56,7 +56,9 @@ interface Lead {
   signal: AbortSignal;
 }
 
-/** Runs the work while holding the Lease. If the namespace of the Lease is gone, nobody can lead: runs it without one. */
+/**
+ * Runs the work while holding the Lease. If the namespace of the Lease is gone, nobody can lead: runs it without one.
+ */
 async function asLeader(
   { transport, namespace, logger, signal }: Lead,
   work: (client: Client) => Promise<void>,

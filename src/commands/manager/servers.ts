@@ -10,8 +10,8 @@ import type { Process } from './options.ts';
 /**
  * Creates the servers for probes and metrics, if they are enabled.
  *
- * @param client for TokenReviews and SubjectAccessReviews of metrics clients. Not the client that writes only as leader:
- *   a standby is scraped, too
+ * @param client for TokenReviews and SubjectAccessReviews of metrics clients. Not the client that writes only as
+ *   leader: a standby is scraped, too
  * @throws UsageError for an invalid certificate
  */
 export async function createServers(process: Process, manager: Manager, client: Client): Promise<Part[]> {

@@ -27,8 +27,8 @@ interface Series {
 type Kind = 'rates' | 'facts' | 'uplinks' | 'samples' | 'fallen';
 
 /**
- * Replaces a client and its Prometheus: answers the queries of a pass from a list of devices. Supports matchers of device
- * names only.
+ * Replaces a client and its Prometheus: answers the queries of a pass from a list of devices. Supports matchers of
+ * device names only.
  */
 export class FakePrometheus implements PrometheusClient {
   devices: FakeDevice[] = [];

@@ -15,9 +15,9 @@ const FORM = /^(\d+(?:\.\d+)?) ?(t|g|m|k)?bit(?:\/s)?$/i;
 const LONGEST_QUOTE = 40;
 
 /**
- * Parses the capacity of a node's network as a user writes it: "25Gbit", "2.5gbit/s", "800 Mbit". The units are those of
- * `tc` (man tc, "RATES"), in any case. The unit "bps" is not allowed: `tc` means bytes per second, but most people read
- * bits per second.
+ * Parses the capacity of a node's network as a user writes it: "25Gbit", "2.5gbit/s", "800 Mbit". The units are those
+ * of `tc` (man tc, "RATES"), in any case. The unit "bps" is not allowed: `tc` means bytes per second, but most people
+ * read bits per second.
  *
  * @returns bytes per second, always finite and above 0; otherwise a problem that names the value and what is allowed.
  */

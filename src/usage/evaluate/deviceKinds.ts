@@ -52,8 +52,8 @@ const TEAM_NAME = /^(?:team[0-9]*|nm-team)$/;
 /** systemd's names: ib0, ibp65s0, ibs3. */
 const INFINIBAND_NAME = /^ib(?:[0-9]|[ps][0-9]|P[0-9]).*$/;
 /**
- * systemd's name of a virtual function: the name of the physical function, "v" and a number. With "_" in place of "v" it
- * is the representor of a virtual function.
+ * systemd's name of a virtual function: the name of the physical function, "v" and a number. With "_" in place of "v"
+ * it is the representor of a virtual function.
  */
 const FUNCTION_NAME = /^(.+)[v_][0-9]+$/;
 /** Names that the kernel, systemd and container runtimes give to a node's uplink. */
@@ -68,7 +68,9 @@ export function isSlave({ flags }: DeviceFacts): boolean {
   return flags !== undefined && (flags & IFF_SLAVE) !== 0;
 }
 
-/** Decides by the driver, or, if the driver is unknown, by the flags of tunnels. macvlan and ipvlan are virtual, too. */
+/**
+ * Decides by the driver, or, if the driver is unknown, by the flags of tunnels. macvlan and ipvlan are virtual, too.
+ */
 export function isVirtual(name: string, { driver, flags }: DeviceFacts): boolean {
   if (driver) return begins(driver, VIRTUAL_DRIVERS);
   return flags !== undefined && (flags & TUNNEL_FLAGS) !== 0 && !UPLINK_NAME.test(name);

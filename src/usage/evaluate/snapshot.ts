@@ -36,8 +36,8 @@ export interface Snapshot {
 const TELLING_OFFSET_SECONDS = 60;
 
 /**
- * Offset of the Prometheus server's clock from the operator's clock, in whole minutes; negative if the server is behind.
- * Undefined if the offset is below one minute or unknown. No decision depends on it.
+ * Offset of the Prometheus server's clock from the operator's clock, in whole minutes; negative if the server is
+ * behind. Undefined if the offset is below one minute or unknown. No decision depends on it.
  */
 export function clockOffsetMinutes({ startedAt, timeSeconds }: Snapshot): number | undefined {
   if (timeSeconds === undefined) return undefined;

@@ -43,8 +43,8 @@ export interface UsageFeedOptions {
   /** Deadline of a pass, milliseconds. Default: four fifths of the interval. */
   deadlineMs?: number;
   /**
-   * Returns the current nodes at the start of each pass. Do not change a map in place: while the map is the same object,
-   * the feed assumes that each series still belongs to the same node.
+   * Returns the current nodes at the start of each pass. Do not change a map in place: while the map is the same
+   * object, the feed assumes that each series still belongs to the same node.
    */
   nodes: () => ReadonlyMap<string, KnownNode>;
   clock: Clock;

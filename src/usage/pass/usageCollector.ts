@@ -23,7 +23,9 @@ import { WindowSamples } from './windowSamples.ts';
 /** The result of a pass, without its number and start. */
 export type Finding = Omit<Snapshot, 'pass' | 'startedAt'>;
 
-/** Up to this number of series (about 1,000 nodes of three devices) each pass reads the facts. Above, passes reuse them. */
+/**
+ * Up to this number of series (about 1,000 nodes of three devices) each pass reads the facts. Above, passes reuse them.
+ */
 const MOST_FACTS_IN_PASS = 20_000;
 /** Up to this number of nodes, one query reads all facts: its answer is a few megabytes. */
 const MOST_NODES_AT_ONCE = 1_000;

@@ -8,8 +8,8 @@ import { windowIsTooShort } from '../evaluate/snapshot.ts';
 const LONGEST_GAP_WINDOWS = 3;
 
 /**
- * Determines how many scrapes the rate window has, from repeated counts. Accepts a low count only if counts stay low for
- * the length of the window: after a start of the server, or after a gap in its scrapes, the window is not full yet.
+ * Determines how many scrapes the rate window has, from repeated counts. Accepts a low count only if counts stay low
+ * for the length of the window: after a start of the server, or after a gap in its scrapes, the window is not full yet.
  * Two low counts after two separate outages do not add up.
  */
 export class WindowSamples {

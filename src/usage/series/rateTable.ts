@@ -26,8 +26,8 @@ export interface Place {
 
 /**
  * The rates of one query. Each answer overwrites the objects of the previous one. New objects in each pass would cost
- * more: V8's garbage collector spends most time on objects that survive a pass, and a series with a known place needs no
- * lookup.
+ * more: V8's garbage collector spends most time on objects that survive a pass, and a series with a known place needs
+ * no lookup.
  *
  * | When                                | What happens                                                         |
  * |-------------------------------------|----------------------------------------------------------------------|
@@ -38,8 +38,9 @@ export interface Place {
  * | the answer is truncated: no `end`   | the table is not used again: `next` returns a new one                |
  * | the cluster's nodes change (`next`) | all places become invalid: each series is resolved again             |
  *
- * A table has one writer, its newest answer. If a pass is abandoned, its answer may still be written after the next pass
- * starts. Its table has no `end` yet, so the next pass gets another table. Readers must finish before the next `begin`.
+ * A table has one writer, its newest answer. If a pass is abandoned, its answer may still be written after the next
+ * pass starts. Its table has no `end` yet, so the next pass gets another table. Readers must finish before the next
+ * `begin`.
  */
 export class RateTable {
   readonly #nodes = new Map<string, KeptNode>();
@@ -95,7 +96,9 @@ export class RateTable {
     return { among: this.#places, node: kept, device: this.#device(kept, name) };
   }
 
-  /** Records that the answer contains the node and device of a place. Returns false, without effect, if it is invalid. */
+  /**
+   * Records that the answer contains the node and device of a place. Returns false, without effect, if it is invalid.
+   */
   returnTo(place: Place): boolean {
     const { among, node, device } = place;
     // `end` removed the devices that the last complete answer did not contain.

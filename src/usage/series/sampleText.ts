@@ -7,8 +7,8 @@ const [ZERO, NINE] = [0x30, 0x39];
 const END = Buffer.from('"]}');
 
 /**
- * Extracts the text of a sample without a JSON parser: `12.5` from `,"value":[1763800000.123,"12.5"]}`. Returns undefined
- * for bytes of any other form. Does not check that the text between the quotes is a number.
+ * Extracts the text of a sample without a JSON parser: `12.5` from `,"value":[1763800000.123,"12.5"]}`. Returns
+ * undefined for bytes of any other form. Does not check that the text between the quotes is a number.
  */
 export function sampleText(bytes: Buffer, from: number, to: number): string | undefined {
   if (!holds(bytes, from, VALUE)) return undefined;

@@ -17,8 +17,8 @@ const CLOSING_BRACE = 0x7d;
 
 /**
  * The labels of the series in the last answer to one query, in their order. The next answer usually has the same series
- * in the same order (Prometheus uses the order of its index). Comparing bytes avoids parsing the labels and creating and
- * hashing their strings.
+ * in the same order (Prometheus uses the order of its index). Comparing bytes avoids parsing the labels and creating
+ * and hashing their strings.
  */
 export class SeriesCache {
   readonly #series: CachedSeries[] = [];

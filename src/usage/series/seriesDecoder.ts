@@ -52,8 +52,8 @@ export class SeriesDecoder implements SeriesVisitor {
   readonly #kept: RateTable | undefined;
 
   /**
-   * @param samples the kind of all samples, if the series have no metric name. A table stores rates, in place of those of
-   * the previous answer
+   * @param samples the kind of all samples, if the series have no metric name. A table stores rates, in place of those
+   * of the previous answer
    */
   constructor(resolver: SeriesResolver, samples?: 'rate' | 'peak' | RateTable) {
     this.#resolver = resolver;

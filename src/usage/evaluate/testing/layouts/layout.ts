@@ -79,8 +79,8 @@ export function dummy(name: string): LayoutDevice {
 }
 
 /**
- * The host ends of pod interfaces. The link is an index in the pod's namespace. The speed is 10 Gbit/s, which the kernel
- * reports for every veth.
+ * The host ends of pod interfaces. The link is an index in the pod's namespace. The speed is 10 Gbit/s, which the
+ * kernel reports for every veth.
  */
 export function pods(names: readonly string[], driver = 'veth'): LayoutDevice[] {
   return names.map((name) => nic(name, driver, { load: LOAD / names.length, on: 2 }));
