@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterEach(() => scene.close());
 
-it('is synced once everything there was is in the cache and was told, and not before', async () => {
+it('is synced once all initial objects are cached and were delivered, not before', async () => {
   let open = (): void => undefined;
   const cast = await castReflector(scene, {
     prepare(nodes) {
@@ -34,7 +34,7 @@ it('is synced once everything there was is in the cache and was told, and not be
   await cast.informer.whenSynced();
 });
 
-it('that is never synced lets go of who waits with a signal', async () => {
+it('ends whenSynced() when its signal is aborted', async () => {
   const cast = await castReflector(scene, {
     prepare(nodes) {
       nodes.behaviour.next = Array.from({ length: 100 }, () => refusing(500));
@@ -48,14 +48,14 @@ it('that is never synced lets go of who waits with a signal', async () => {
   expect(cast.informer.synced).toBe(false);
 });
 
-it('is synced with nothing to tell where there is nothing', async () => {
+it('is synced without events if there are no objects', async () => {
   const cast = await castReflector(scene);
   await cast.informer.whenSynced();
 
   expect(cast.told).toEqual([]);
 });
 
-it('tells a late subscriber what there is, then what changes, until it has heard enough', async () => {
+it('delivers the cached objects to a late subscriber, then the changes, until it unsubscribes', async () => {
   const cast = await castWatching(scene);
   const late: string[] = [];
   const end = cast.informer.subscribe(({ type, object }) => late.push(`${type} ${object.metadata?.name ?? ''}`));
@@ -70,7 +70,7 @@ it('tells a late subscriber what there is, then what changes, until it has heard
   expect(late).not.toContain('add d');
 });
 
-it('counts a subscriber that throws, goes on telling the others, and tells it again without asking again', async () => {
+it('counts a subscriber that throws, delivers to the others, and delivers again without a new request', async () => {
   const cast = await castWatching(scene);
   let throwing = true;
   const taken: string[] = [];
@@ -95,7 +95,7 @@ it('counts a subscriber that throws, goes on telling the others, and tells it ag
   expect(cast.asked()).toEqual(['watch-list']);
 });
 
-it('tells nothing again once it was stopped', async () => {
+it('delivers nothing again once it was stopped', async () => {
   const cast = await castWatching(scene);
   const throwing = vi.fn(() => {
     throw new Error('not today');
@@ -107,7 +107,7 @@ it('tells nothing again once it was stopped', async () => {
   expect(throwing).toHaveBeenCalledTimes(2);
 });
 
-it('has changed its cache before it tells', async () => {
+it('changes its cache before it delivers the event', async () => {
   const cast = await castWatching(scene);
   const seen: (string | undefined)[] = [];
   cast.informer.subscribe((event: InformerEvent<V1Node>) => {
@@ -123,7 +123,7 @@ it('has changed its cache before it tells', async () => {
   expect(seen).toEqual(['new', undefined, undefined]);
 });
 
-it('keeps what the transform leaves, in lists and watches, and finds it by index', async () => {
+it('stores transformed objects, from lists and watches, and indexes them', async () => {
   const cast = await castWatching(scene, {
     transform: (node) => ({ ...node, spec: undefined }),
     indexes: { label: (node) => Object.keys(node.metadata?.labels ?? {}) },
@@ -135,7 +135,7 @@ it('keeps what the transform leaves, in lists and watches, and finds it by index
   expect(cast.informer.lister.byIndex('label', 'x').map(({ metadata }) => metadata?.name)).toEqual(['c']);
 });
 
-it('keeps the whole object where the transform throws', async () => {
+it('stores the whole object if the transform throws', async () => {
   const cast = await castWatching(scene, {
     transform: () => {
       throw new Error('not today');
@@ -145,7 +145,7 @@ it('keeps the whole object where the transform throws', async () => {
   expect(cast.informer.lister.get('a')?.spec).toBeDefined();
 });
 
-it('tells its metrics how many objects there are', async () => {
+it('reports the number of objects to its metrics', async () => {
   const cast = await castWatching(scene);
   cast.nodes.delete('a');
   await vi.waitFor(() => expect(cast.told).toContain('delete a'));
@@ -156,14 +156,14 @@ it('tells its metrics how many objects there are', async () => {
   ]);
 });
 
-it('withoutManagedFields drops the record of who set which field', () => {
+it('withoutManagedFields drops metadata.managedFields', () => {
   const node: V1Node = { metadata: { name: 'a', managedFields: [{ manager: 'kubelet' }] } };
 
   expect(withoutManagedFields(node)).toEqual({ metadata: { name: 'a' } });
   expect(withoutManagedFields({})).toEqual({});
 });
 
-it('that is refused says so, in the words of the API server, until it is no longer', async () => {
+it('reports a refusal with the message of the API server, until a request succeeds', async () => {
   const onRefusal = vi.fn();
   const cast = await castReflector(scene, {
     onRefusal,
@@ -182,7 +182,7 @@ it('that is refused says so, in the words of the API server, until it is no long
   expect(onRefusal).toHaveBeenCalledTimes(2);
 });
 
-it('that is refused once it was synced keeps what it has, and is refused until it is all known again', async () => {
+it('keeps its objects if it is refused after the sync, and reports the refusal until a complete list', async () => {
   const sizes: number[] = [];
   const cast = await castWatching(scene, { onRefusal: () => void sizes.push(cast.informer.lister.list().length) });
   cast.nodes.behaviour.next = Array.from({ length: 3 }, () => refusing(403));
@@ -192,12 +192,12 @@ it('that is refused once it was synced keeps what it has, and is refused until i
   expect(cast.informer.synced).toBe(true);
 
   await until(cast, () => expect(cast.informer.refusal).toBeUndefined());
-  // After three refusals in a row it lists again: that is not over when the watch is open, but when it is complete.
+  // After three refusals in a row it lists again. The refusal ends when the list is complete, not when the watch opens.
   expect(cast.asked().at(-1)).toBe('watch-list');
   expect(sizes).toEqual([2, 1]);
 });
 
-it('as a part is awaited while it is refused only where the program cannot do without it', async () => {
+it('blocks the start while it is refused as a required part, but not as an optional part', async () => {
   const cast = await castReflector(scene, {
     prepare(nodes) {
       nodes.behaviour.next = Array.from({ length: 100 }, () => refusing(403));
@@ -216,7 +216,7 @@ it('as a part is awaited while it is refused only where the program cannot do wi
   expect(cachePart(cast.informer).notReady?.()).toBe('not synced: no');
 });
 
-it('as a part names the resource that the API server does not serve', async () => {
+it('names the resource that the API server does not serve in the readiness of its part', async () => {
   const cast = await castReflector(scene, {
     prepare(nodes) {
       nodes.behaviour.next = [refusing(404)];

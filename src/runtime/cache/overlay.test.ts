@@ -12,7 +12,7 @@ const named = (name: string, resourceVersion: string, uid?: string): KubeObject 
 });
 const at = (resourceVersion: string, uid?: string): KubeObject => named('n1', resourceVersion, uid);
 
-/** A cache that changes when the test says so, and the overlay on it. */
+/** An overlay on a cache that the test controls. */
 function overlaid(options: OverlayOptions = {}, ...cached: KubeObject[]) {
   const lister = new Store<KubeObject>({ all: () => ['yes'] });
   for (const object of cached) lister.set(object);
@@ -30,7 +30,7 @@ function overlaid(options: OverlayOptions = {}, ...cached: KubeObject[]) {
 }
 
 describe('an overlay', () => {
-  it('shows our write until the cache has caught up, by number and not by text', () => {
+  it('returns the write until the cache has it, and compares versions as numbers', () => {
     const { lister, overlay } = overlaid({}, at('9'));
     overlay.wrote(at('10'));
     expect([overlay.get('n1'), ...overlay.list(), ...overlay.byIndex('all', 'yes')]).toEqual(
@@ -41,14 +41,14 @@ describe('an overlay', () => {
     expect(overlay.newest(at('9'))).toEqual(at('9'));
   });
 
-  it('keeps the newer of two writes, in whatever order their answers come', () => {
+  it('keeps the newer of two writes, in any order of their responses', () => {
     const { overlay } = overlaid({}, at('9'));
     overlay.wrote(at('12'));
     overlay.wrote(at('11'));
     expect(overlay.get('n1')).toEqual(at('12'));
   });
 
-  it('forgets what was deleted later, and keeps what was made anew', () => {
+  it('drops an object that was deleted later, and keeps one that was created again', () => {
     const { overlay, deleted } = overlaid({ includeCreated: true });
     overlay.wrote(at('10'));
     deleted(at('11'));
@@ -58,7 +58,7 @@ describe('an overlay', () => {
     expect(overlay.get('n1')).toEqual(at('13'));
   });
 
-  it('forgets what a relist found absent, which is reported as the cache last had it', () => {
+  it('drops an object that is missing in a relist, although the event has an older version', () => {
     const { overlay, deleted } = overlaid({ includeCreated: true });
     overlay.wrote(at('200', 'first'));
     deleted(at('100', 'first'));
@@ -68,7 +68,7 @@ describe('an overlay', () => {
     expect(overlay.get('n1')).toEqual(at('300', 'second'));
   });
 
-  it('believes the cache again when that does not catch up', async () => {
+  it('returns the cached object again after 30 s', async () => {
     const clock = new FakeClock();
     const { overlay } = overlaid({ clock, includeCreated: true }, at('100'));
     overlay.wrote(at('200'));
@@ -80,7 +80,7 @@ describe('an overlay', () => {
     expect(seen()).toEqual([at('100'), undefined, [at('100')]]);
   });
 
-  it('of objects that others create shows none that the cache lacks: it was deleted before the answer came', () => {
+  it('returns no object that the cache lacks, without includeCreated: it was deleted before the response', () => {
     const { lister, overlay, deleted } = overlaid({}, at('9'), named('n2', '9'));
     deleted(at('9'));
     overlay.wrote(at('10'));
@@ -92,7 +92,7 @@ describe('an overlay', () => {
 describe('the list of an overlay', () => {
   const NODES = Array.from({ length: 10_000 }, (_, n) => named(`n${n}`, '1'));
 
-  it("is the cache's own while nothing is overlaid, and again as soon as the cache has caught up", () => {
+  it("is the cache's own list while nothing is overlaid, and again once the cache has the write", () => {
     const { lister, overlay } = overlaid({}, ...NODES);
     expect(overlay.list()).toBe(lister.list());
     overlay.wrote(named('n7', '2'));
@@ -101,7 +101,7 @@ describe('the list of an overlay', () => {
     expect(overlay.list()).toBe(lister.list());
   });
 
-  it('is one copy for all who list, until something is written or the cache changes', () => {
+  it('is one copy for all callers, until a write or a change of the cache', () => {
     const { lister, overlay } = overlaid({}, ...NODES);
     overlay.wrote(named('n7', '2'));
     const list = overlay.list();
@@ -117,7 +117,7 @@ describe('an overlay on an informer', () => {
   const scene = createScene();
   afterEach(() => scene.close());
 
-  it('is told of deletions by the informer itself', async () => {
+  it('receives deletions from the informer', async () => {
     const { nodes, informer } = await castWatching(scene);
     const overlay = createOverlay(informer, { includeCreated: true });
     const { uid } = informer.lister.get('a')?.metadata ?? {};

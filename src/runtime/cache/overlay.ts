@@ -4,12 +4,12 @@ import type { Informer } from './informer.ts';
 import type { InformerEvent, Lister } from './store.ts';
 
 /**
- * How long a written object stands over a cache that has not caught up with it: ms. A watch delivers a write within a
- * second. One that takes longer has missed something, such as a deletion while it was broken: read the cache again.
+ * Longest time for which a written object replaces the cached one, milliseconds. A watch normally delivers a write
+ * within a second. A cache that is stale for longer may have missed a deletion, so read the cache again.
  */
 export const OVERLAID_FOR_MS = 30_000;
 
-/** What an overlay lies on: an informer, or the parts of one. */
+/** The cache below an overlay: an informer, or its parts. */
 export interface OverlaidCache<T extends KubeObject> extends Pick<Informer<T>, 'subscribe'> {
   readonly lister: Lister<T>;
 }
@@ -17,34 +17,37 @@ export interface OverlaidCache<T extends KubeObject> extends Pick<Informer<T>, '
 export interface OverlayOptions {
   readonly clock?: Pick<Clock, 'monotonic'> | undefined;
   /**
-   * Set it for a kind whose objects this process creates: an object that was written and that the cache lacks is then
-   * returned, since the cache may not have seen the creation yet. Without it, such an object was deleted before the
-   * answer to the write came.
+   * Set it for a kind whose objects this process creates. Then the overlay returns a written object that the cache
+   * lacks, because the cache may not have seen the creation yet. Without it, the overlay assumes that such an object
+   * was deleted before the response to the write arrived.
    */
   readonly includeCreated?: boolean | undefined;
 }
 
 /**
- * Read-your-writes over an informer's cache. A reconcile that follows right behind a write must not decide from the
- * object as it was before: `get` and `list` return the API server's answer until the cache has caught up with it, the
- * object is deleted, or 30 s have passed. As client-go's MutationCache
+ * Read-your-writes for an informer's cache. A reconcile right after a write must not use the object from before the
+ * write. `get` and `list` therefore return the API server's response until the cache has the same or a newer version,
+ * the object is deleted, or 30 s have passed. It works like client-go's MutationCache
  * (https://pkg.go.dev/k8s.io/client-go/tools/cache#MutationCache), and never waits for the cache.
  *
- * Resource versions are compared as numbers, which Kubernetes guarantees since 1.35
- * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions); etcd-backed servers always had them so.
+ * It compares resource versions as numbers. Kubernetes guarantees this since 1.35
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions); with etcd it was always true.
  */
 export interface Overlay<T extends KubeObject> extends Lister<T> {
-  /** While nothing is overlaid, the cache's own list; otherwise the same list until either changes. */
+  /**
+   * Returns the cache's own list if nothing is overlaid; otherwise the same array until the cache or a write changes
+   * it.
+   */
   list(): readonly T[];
-  /** Finds by the values that the cache has, and returns the newest objects. */
+  /** Searches the index of the cache, and returns the newest state of the found objects. */
   byIndex(index: string, value: string): readonly T[];
-  /** Keeps the API server's answer to a write. */
+  /** Records the API server's response to a write. */
   wrote(object: T): void;
-  /** The newer of this state of an object and the one that was written. A state as new as the write ends the overlay. */
+  /** Returns the newer of this object and the written one. If this object is as new as the write, ends the overlay. */
   newest(object: T): T;
 }
 
-/** Lays an overlay on an informer's cache. It subscribes to the informer for deletions. */
+/** Creates an overlay for an informer's cache. It subscribes to the informer to detect deletions. */
 export function createOverlay<T extends KubeObject>(cache: OverlaidCache<T>, options: OverlayOptions = {}): Overlay<T> {
   const overlay = new CacheOverlay(cache.lister, options);
   cache.subscribe((event) => overlay.saw(event));
@@ -53,7 +56,7 @@ export function createOverlay<T extends KubeObject>(cache: OverlaidCache<T>, opt
 
 interface Held<T> {
   readonly object: T;
-  /** Monotonic ms. */
+  /** Time of the write, monotonic milliseconds. */
   readonly since: number;
 }
 
@@ -63,7 +66,7 @@ class CacheOverlay<T extends KubeObject> implements Overlay<T> {
   readonly #includeCreated: boolean;
   /** By key, the oldest write first. */
   readonly #written = new Map<string, Held<T>>();
-  /** Shared by all who list: ten thousand nodes are copied once, and not for each of fifty TrafficWatches. */
+  /** The last result of `list`, shared by all callers: copying 10,000 nodes for each of 50 TrafficWatches is slow. */
   #listed: { readonly cached: readonly T[]; readonly newest: readonly T[] } | undefined;
 
   constructor(lister: Lister<T>, { clock = systemClock, includeCreated = false }: OverlayOptions) {
@@ -85,7 +88,7 @@ class CacheOverlay<T extends KubeObject> implements Overlay<T> {
     if (this.#written.size === 0) return cached;
     if (this.#listed?.cached === cached) return this.#listed.newest;
     const newest = this.#overlaid(cached);
-    // The cache may have caught up with all of it.
+    // #overlaid drops the writes that the cache has.
     if (this.#written.size === 0) return cached;
     this.#listed = { cached, newest };
     return newest;
@@ -112,8 +115,8 @@ class CacheOverlay<T extends KubeObject> implements Overlay<T> {
   }
 
   /**
-   * A deletion ends the overlay. An object that a relist finds absent is reported as the cache last had it, older than
-   * our write: its uid tells that it is the same object.
+   * Ends the overlay of a deleted object. After a relist, the delete event has the last cached state, which may be
+   * older than the write. The uid then identifies the object.
    */
   saw({ type, object }: InformerEvent<T>): void {
     if (type !== 'delete') return;

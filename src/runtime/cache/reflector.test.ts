@@ -17,7 +17,7 @@ const namesOf = ({ informer }: ReflectorCast): string[] =>
 const watchesStarted = (cast: ReflectorCast): number => cast.metrics.watchStarted.mock.calls.length;
 
 describe('the beginning', () => {
-  it('is a watch-list, which goes on as the watch: one request for everything', async () => {
+  it('is a watch-list, which continues as the watch: one request in total', async () => {
     const cast = await watching();
     cast.nodes.set('c');
     await vi.waitFor(() => expect(cast.told).toEqual(['add a', 'add b', 'add c']));
@@ -32,7 +32,7 @@ describe('the beginning', () => {
     expect(cast.metrics.listed).toHaveBeenCalledWith('nodes', 'watch-list');
   });
 
-  it.each([400, 422])('is pages of 500, then a watch, where watch-lists are refused with %i', async (status) => {
+  it.each([400, 422])('is a list in pages, then a watch, if watch-lists are rejected with %i', async (status) => {
     const cast = await watching({
       prepare(nodes) {
         nodes.behaviour.refuseWatchList = status;
@@ -45,7 +45,7 @@ describe('the beginning', () => {
     expect(cast.informer.lister.get('a')).toMatchObject({ kind: 'Node', apiVersion: 'v1' });
   });
 
-  it('is pages where the initial events have no end, as before Kubernetes 1.27', async () => {
+  it('is a list in pages if the initial events do not end, as before Kubernetes 1.27', async () => {
     const cast = await castReflector(scene, {
       prepare(nodes) {
         nodes.set('a');
@@ -62,7 +62,7 @@ describe('the beginning', () => {
     expect(cast.asked().slice(0, 2)).toEqual(['watch-list', 'list']);
   });
 
-  it('reads everything at once when the pages expire under way', async () => {
+  it('reads all objects in one response if the pages expire', async () => {
     const cast = await castReflector(scene, {
       prepare(nodes) {
         for (const name of ['a', 'b', 'c']) nodes.set(name);
@@ -77,7 +77,7 @@ describe('the beginning', () => {
     expect(cast.asked().slice(0, 4)).toEqual(['watch-list', 'list', 'page 2', 'whole list']);
   });
 
-  it('gives timeouts of 5 to 10 minutes, and ends a watch that the server has forgotten', async () => {
+  it('sets a timeout of 5 to 10 minutes, and ends a watch that the server does not end', async () => {
     const cast = await watching();
     const seconds = Number(cast.server.requests[0]?.query.get('timeoutSeconds'));
     expect(seconds).toBeGreaterThanOrEqual(300);
@@ -89,7 +89,7 @@ describe('the beginning', () => {
     expect(cast.asked()[1]).toBe('watch from 12');
   });
 
-  it('asks for metadata only, and accepts whole objects where that is not known', async () => {
+  it('requests only metadata, and accepts whole objects from a server that does not support it', async () => {
     const cast = await watching({ metadataOnly: true });
 
     expect(cast.server.requests[0]?.headers.accept).toBe(
@@ -99,7 +99,7 @@ describe('the beginning', () => {
     expect(cast.informer.lister.get('a')).toMatchObject({ kind: 'Node', apiVersion: 'v1' });
   });
 
-  it('passes selectors and the namespace on', async () => {
+  it('sends the selectors and the namespace', async () => {
     const cast = await castReflector(scene, { labelSelector: 'a=b', fieldSelector: 'metadata.name=a' });
     await cast.informer.whenSynced();
 
@@ -111,7 +111,7 @@ describe('the beginning', () => {
 });
 
 describe('a watch that ends', () => {
-  it('goes on from the last version, without a list and without telling anything twice', async () => {
+  it('resumes from the last version, without a list and without duplicate events', async () => {
     const cast = await watching();
     cast.nodes.set('c');
     await vi.waitFor(() => expect(cast.told).toHaveLength(3));
@@ -123,7 +123,7 @@ describe('a watch that ends', () => {
     expect(cast.told).toEqual(['add a', 'add b', 'add c', 'add d']);
   });
 
-  it('goes on from a bookmark, which may be far beyond the last change', async () => {
+  it('resumes from a bookmark, which may be much newer than the last change', async () => {
     const cast = await watching();
     cast.nodes.bookmark();
     cast.nodes.endAll();
@@ -132,7 +132,7 @@ describe('a watch that ends', () => {
     expect(cast.asked()[1]).toBe('watch from 13');
   });
 
-  it('is followed by one a second at most, however often it ends', async () => {
+  it('is followed by at most one watch per second', async () => {
     const cast = await watching();
     for (let second = 0; second < 5; second += 1) {
       cast.nodes.endAll();
@@ -144,7 +144,7 @@ describe('a watch that ends', () => {
     }
   });
 
-  it('with its connection goes on as soon as the server answers, without a pause', async () => {
+  it('because of a lost connection resumes as soon as the server responds, without a pause', async () => {
     const cast = await watching();
     cast.server.cut();
     cast.nodes.endAll();
@@ -160,7 +160,7 @@ describe('410', () => {
   it.each([
     ['as the status of a watch', (cast: ReflectorCast) => cast.nodes.endAll()],
     ['as an event', (cast: ReflectorCast) => cast.nodes.endAll(errorLine(410, 'Expired'))],
-  ])('%s leads to exactly one list, and tells only what really changed', async (_, lose) => {
+  ])('%s causes exactly one list, and delivers only actual changes', async (_, lose) => {
     const cast = await watching();
     cast.nodes.set('keeps');
     cast.nodes.set('changes');
@@ -180,7 +180,7 @@ describe('410', () => {
     expect(namesOf(cast).sort()).toEqual(['a', 'b', 'changes', 'comes', 'keeps']);
   });
 
-  it('deletes nothing when the new list breaks off: not before it is complete', async () => {
+  it('deletes no object before the new list is complete', async () => {
     const cast = await watching();
     cast.told.length = 0;
     cast.nodes.behaviour.next = [
@@ -202,7 +202,7 @@ describe('410', () => {
     expect(cast.told).toEqual([]);
   });
 
-  it('is followed by the list at a random moment of a second, since every watch hears of it at once', async () => {
+  it('is followed by a list at a random time within a second, because it ends all watches at once', async () => {
     const cast = await watching();
     await cast.clock.advance(10_000);
     const begun = cast.clock.monotonic();
@@ -215,13 +215,13 @@ describe('410', () => {
     expect(cast.clock.monotonic() - begun).toBeGreaterThanOrEqual(700);
   });
 
-  it('again and again gets pauses', async () => {
+  it('several times in a row causes pauses', async () => {
     const cast = await watching();
     cast.nodes.behaviour.next = Array.from({ length: 6 }, () => refusing(410));
     cast.nodes.endAll();
     await until(cast, () => expect(cast.metrics.watchEnded).toHaveBeenCalledTimes(5), 100);
 
-    // The pace twice, then half of 2 s and half of 4 s at least.
+    // Twice the minimum of 1 s between watches, then at least half of 2 s and half of 4 s.
     expect(cast.clock.monotonic()).toBeGreaterThanOrEqual(5_000);
   });
 });

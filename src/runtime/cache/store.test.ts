@@ -16,7 +16,7 @@ const byColour = (): Store<Thing> => new Store<Thing>({ colour: ({ colours }) =>
 const told = (event: InformerEvent<Thing> | undefined): string =>
   event === undefined ? 'nothing' : `${event.type} ${event.object.metadata?.name ?? ''}`;
 
-it('says what each change was', () => {
+it('returns each change', () => {
   const store = new Store<Thing>();
   const first = thing('a', 1);
 
@@ -27,7 +27,7 @@ it('says what each change was', () => {
 });
 
 describe('replace', () => {
-  it('tells what came, what changed and what is gone; not what is the same', () => {
+  it('returns added, changed and removed objects, but not unchanged ones', () => {
     const store = new Store<Thing>();
     for (const name of ['same', 'changes', 'goes']) store.set(thing(name, 1));
 
@@ -37,7 +37,7 @@ describe('replace', () => {
     expect(store.list().map(({ metadata }) => metadata?.name)).toEqual(['same', 'changes', 'comes']);
   });
 
-  it('leaves the same as setting and deleting one by one', () => {
+  it('has the same effect as single set and delete calls', () => {
     const names = fc.uniqueArray(fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), version: fc.nat(3) }), {
       selector: ({ name }) => name,
     });
@@ -67,7 +67,7 @@ describe('replace', () => {
 });
 
 describe('an index', () => {
-  it('follows an object as its values change, and forgets it with its end', () => {
+  it('is updated when the values of an object change and when it is deleted', () => {
     const store = byColour();
     store.set(thing('a', 1, 'red', 'blue'));
     store.set(thing('b', 1, 'red'));
@@ -81,11 +81,11 @@ describe('an index', () => {
     expect(names('green')).toEqual([]);
   });
 
-  it('that was not declared is a mistake', () => {
+  it('that was not declared throws', () => {
     expect(() => byColour().byIndex('size', 'big')).toThrow(/size/);
   });
 
-  it('that cannot read an object leaves it out; the object is there', () => {
+  it('whose function throws omits the object, which stays in the cache', () => {
     const store = new Store<Thing>({ colour: ({ colours }) => colours!.map((colour) => colour) });
 
     store.set({ metadata: { name: 'plain' } });
@@ -94,7 +94,7 @@ describe('an index', () => {
   });
 });
 
-it('gives the same list until something changes', () => {
+it('returns the same list until a change', () => {
   const store = new Store<Thing>();
   store.set(thing('a', 1));
   const list = store.list();

@@ -13,7 +13,7 @@ const update = (name: string, from: string, to: string): InformerEvent<V1ConfigM
 });
 const deletion = (name: string): InformerEvent<V1ConfigMap> => ({ type: 'delete', object: object(name) });
 
-/** A subscription whose listener throws at these names. */
+/** A subscription whose listener throws for objects with these names. */
 function cast(...bad: string[]) {
   const clock = new FakeClock();
   const throwsAt = new Set(bad);
@@ -31,7 +31,7 @@ function cast(...bad: string[]) {
   return { clock, throwsAt, told, failed, subscription, toldOf };
 }
 
-it('tells again what was thrown at, after a second at most, and no more once it is taken', async () => {
+it('delivers an event whose listener threw again after at most a second, until the listener succeeds', async () => {
   const { clock, throwsAt, failed, subscription, toldOf } = cast('x');
   subscription.tell(add('x'));
   subscription.tell(add('y'));
@@ -44,7 +44,7 @@ it('tells again what was thrown at, after a second at most, and no more once it 
   expect(clock.pending).toBe(0);
 });
 
-it('tells it more and more seldom, at least every 30 s, and never gives up on an object that is there', async () => {
+it('delivers it with backoff, at least every 30 s, as long as the object exists', async () => {
   const { clock, toldOf, subscription } = cast('x');
   subscription.tell(add('x'));
   await clock.advance(600_000);
@@ -58,7 +58,7 @@ it('tells it more and more seldom, at least every 30 s, and never gives up on an
   expect(times.length).toBeLessThan(50);
 });
 
-it('begins with short pauses again once everything was taken', async () => {
+it('resets the backoff once the listener has succeeded for all events', async () => {
   const { clock, throwsAt, toldOf, subscription } = cast('x');
   subscription.tell(add('x'));
   await clock.advance(120_000);
@@ -72,16 +72,21 @@ it('begins with short pauses again once everything was taken', async () => {
 });
 
 it.each([
-  { why: 'it never knew of it', missed: add('x', '1'), next: update('x', '1', '2'), joined: add('x', '2') },
   {
-    why: 'it knows what was before the change that it missed',
+    why: 'the listener does not know the object',
+    missed: add('x', '1'),
+    next: update('x', '1', '2'),
+    joined: add('x', '2'),
+  },
+  {
+    why: 'the listener knows the object before the missed change',
     missed: update('x', '0', '1'),
     next: update('x', '1', '2'),
     joined: update('x', '0', '2'),
   },
-  { why: 'it has to forget it', missed: update('x', '0', '1'), next: deletion('x'), joined: deletion('x') },
-  { why: 'it is another object of that name', missed: deletion('x'), next: add('x', '1'), joined: add('x', '1') },
-])('tells at once what changed meanwhile, as $joined.type after $missed.type: $why', async (row) => {
+  { why: 'the object is gone', missed: update('x', '0', '1'), next: deletion('x'), joined: deletion('x') },
+  { why: 'it is another object with the same name', missed: deletion('x'), next: add('x', '1'), joined: add('x', '1') },
+])('delivers a new change at once, as $joined.type after a missed $missed.type: $why', async (row) => {
   const { clock, throwsAt, toldOf, subscription } = cast('x');
   subscription.tell(row.missed);
   throwsAt.clear();
@@ -91,7 +96,7 @@ it.each([
   expect(toldOf('x').map(({ event }) => event)).toEqual([row.missed, row.joined]);
 });
 
-it('gives up on a deletion that is never taken, or what is kept would grow without end', async () => {
+it('gives up a deletion after 7 deliveries, so that memory does not grow without limit', async () => {
   const { clock, toldOf, subscription } = cast('x');
   subscription.tell(deletion('x'));
   await clock.advance(600_000);
@@ -100,7 +105,7 @@ it('gives up on a deletion that is never taken, or what is kept would grow witho
   expect(clock.pending).toBe(0);
 });
 
-it('tells nothing once it has ended', async () => {
+it('delivers nothing once it has ended', async () => {
   const { clock, toldOf, subscription } = cast('x');
   subscription.tell(add('x'));
   subscription.end();

@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterEach(() => scene.close());
 
-/** What can happen to a watch, in the order in which it is worse. */
+/** Events of a watch, from harmless to severe. */
 const EVENTS: Record<string, (cast: ReflectorCast, name: string) => void> = {
   set: ({ nodes }, name) => nodes.set(name),
   delete: ({ nodes }, name) => nodes.names.includes(name) && nodes.delete(name),
@@ -32,7 +32,7 @@ const EVENTS: Record<string, (cast: ReflectorCast, name: string) => void> = {
   halfList: ({ nodes }) => nodes.behaviour.next.push((reply) => reply.open().end('{"type":"ADDED"')),
 };
 
-it('whatever happens, in the end the cache is what the server has, and the subscribers were told of it', async () => {
+it('cache and subscribers finally have the state of the server, after any sequence of failures', async () => {
   const name = fc.constantFrom('a', 'b', 'c', 'd');
   const step = fc.record({ event: fc.constantFrom(...Object.keys(EVENTS)), name, pauseMs: fc.nat(3_000) });
   await fc.assert(

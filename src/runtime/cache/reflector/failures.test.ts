@@ -16,8 +16,8 @@ type Answer = ReturnType<typeof refusing>;
 const watching = (): Promise<ReflectorCast> => castWatching(scene);
 
 /**
- * How long it has slept, a sum for the time before each end of a watch and one for the time since. Not what the clock
- * shows meanwhile: `until` moves that on while requests are under way, which may take any number of steps.
+ * Total sleep in milliseconds before each end of a watch, and since the last end. The elapsed time of the clock is not
+ * usable: `until` also advances it while requests are in progress, by any number of steps.
  */
 function sleptBetweenEnds({ clock, metrics }: ReflectorCast): number[] {
   const slept = [0];
@@ -31,13 +31,13 @@ function sleptBetweenEnds({ clock, metrics }: ReflectorCast): number[] {
   return slept;
 }
 
-/** Whether one of the sleeps that sleptBetweenEnds counts has not ended. */
+/** True if a sleep that sleptBetweenEnds counts has not ended. */
 function isPausing({ clock }: ReflectorCast): boolean {
   return vi.spyOn(clock, 'sleep').mock.settledResults.some(({ type }) => type === 'incomplete');
 }
 
-describe('an answered error', () => {
-  it('backs off exponentially to 30 s, and starts anew only after a healthy period', async () => {
+describe('an error response', () => {
+  it('causes exponential backoff up to 30 s, which is reset only after a healthy period', async () => {
     const cast = await watching();
     const endings = (): number => cast.metrics.watchEnded.mock.calls.length;
     const slept = sleptBetweenEnds(cast);
@@ -66,7 +66,7 @@ describe('an answered error', () => {
     expect(slept[14]).toBeLessThanOrEqual(1_001);
   });
 
-  it('waits as long as Retry-After says', async () => {
+  it('is followed by a pause of at least Retry-After', async () => {
     const cast = await watching();
     cast.nodes.behaviour.next = [refusing(429, { 'retry-after': '20' })];
     cast.nodes.endAll();
@@ -77,7 +77,7 @@ describe('an answered error', () => {
     expect(cast.clock.monotonic() - refused).toBeGreaterThanOrEqual(19_500);
   });
 
-  it('of a server that is starting does not wait for its Retry-After, which is a guess', async () => {
+  it('503 of a starting server is not followed by its Retry-After, which is always 5 s', async () => {
     const cast = await watching();
     const slept = sleptBetweenEnds(cast);
     cast.nodes.behaviour.next = [refusing(503, { 'retry-after': '5' })];
@@ -88,7 +88,7 @@ describe('an answered error', () => {
     expect(slept[2]).toBeLessThan(2_000);
   });
 
-  it('to going on from a version leads to a list at the third time: perhaps the version is the trouble', async () => {
+  it('to resuming from a version causes a list the third time, because the version may be the cause', async () => {
     const cast = await watching();
     cast.nodes.behaviour.next = [refusing(504), refusing(504), refusing(504)];
     cast.nodes.endAll();
@@ -99,10 +99,10 @@ describe('an answered error', () => {
   });
 
   it.each([
-    [400, 'watch-list', 'the version makes no sense to the server'],
-    [403, 'watch from 12', 'a missing right says nothing about the version'],
-    [429, 'watch from 12', 'nor does a server that is busy'],
-  ])('%i to going on from a version is followed by a %s: %s', async (status, next) => {
+    [400, 'watch-list', 'the server rejects the version'],
+    [403, 'watch from 12', 'a missing permission does not concern the version'],
+    [429, 'watch from 12', 'a busy server does not concern the version'],
+  ])('%i to resuming from a version is followed by a %s: %s', async (status, next) => {
     const cast = await watching();
     cast.nodes.behaviour.next = [refusing(status)];
     cast.nodes.endAll();
@@ -111,7 +111,7 @@ describe('an answered error', () => {
     expect(cast.asked()).toEqual(['watch-list', 'watch from 12', next]);
   });
 
-  it('in the course of a watch goes on from the last version', async () => {
+  it('during a watch is followed by a watch from the last version', async () => {
     const cast = await watching();
     cast.nodes.endAll(errorLine(500, 'InternalError'));
     cast.nodes.set('c');
@@ -121,14 +121,14 @@ describe('an answered error', () => {
   });
 });
 
-describe('a line that cannot be read', () => {
+describe('a line that cannot be parsed', () => {
   it.each([
     ['is not JSON', '{"type":"ADDED","object":{"metadata"\n'],
-    ['is no event', '{"kind":"Status"}\n'],
+    ['is not an event', '{"kind":"Status"}\n'],
     ['has an unknown type', '{"type":"RENAMED","object":{"metadata":{"name":"x","resourceVersion":"99"}}}\n'],
     ['is null', 'null\n'],
-    ['names no object', '{"type":"ADDED","object":{"metadata":{"resourceVersion":"99"}}}\n'],
-  ])('that %s is counted, and what it stood for is asked for again', async (_, line) => {
+    ['has an object without a name', '{"type":"ADDED","object":{"metadata":{"resourceVersion":"99"}}}\n'],
+  ])('that %s is counted, and its change is requested again', async (_, line) => {
     const cast = await watching();
     cast.nodes.writeToAll(line);
     await vi.waitFor(() => expect(cast.metrics.badLine).toHaveBeenCalledTimes(1));
@@ -138,7 +138,7 @@ describe('a line that cannot be read', () => {
     expect(cast.asked()).toEqual(['watch-list', 'watch from 12']);
   });
 
-  it('that is cut off at the end of a watch is counted, and asked for again', async () => {
+  it('that is truncated at the end of a watch is counted, and its change is requested again', async () => {
     const cast = await watching();
     cast.nodes.endAll('{"type":"ADDED","obj');
     cast.nodes.set('c');
@@ -147,7 +147,7 @@ describe('a line that cannot be read', () => {
     expect(cast.metrics.badLine).toHaveBeenCalledTimes(1);
   });
 
-  it('that is cut off with the connection is counted', async () => {
+  it('that is truncated by a lost connection is counted', async () => {
     const cast = await watching();
     const whole = { type: 'ADDED', object: { metadata: { name: 'whole', resourceVersion: '13' } } };
     cast.nodes.writeToAll(`${JSON.stringify(whole)}\n{"type":"ADDED","obj`);
@@ -157,7 +157,7 @@ describe('a line that cannot be read', () => {
   });
 });
 
-it('a server that cannot be reached is left to the probe: no watch is tried, and then one', async () => {
+it('a server that cannot be reached gets only probes, and one watch once it responds', async () => {
   const cast = await watching();
   await cast.server.close();
   await until(cast, () => expect(cast.metrics.watchEnded).toHaveBeenCalled());
@@ -175,7 +175,7 @@ it('a server that cannot be reached is left to the probe: no watch is tried, and
 });
 
 describe('a server that is back after an outage', () => {
-  /** Away for a minute, after `before`, and then answering `answers` before it serves again. */
+  /** The server returns `before`, is down for a minute, and returns `answers` before it serves normally. */
   async function backAfterOutage(before: Answer[], answers: Answer[]): Promise<number[]> {
     const cast = await castWatching(scene, { wholeClock: true });
     const slept = sleptBetweenEnds(cast);
@@ -200,27 +200,27 @@ describe('a server that is back after an outage', () => {
     return slept.slice(from + 2);
   }
 
-  it('is asked at least every 2 s while it starts, and more and more seldom from 30 s on', async () => {
+  it('gets a request at least every 2 s while it starts, and with growing pauses after 30 s', async () => {
     const slept = await backAfterOutage([], Array<Answer>(32).fill(refusing(503)));
-    // Its third would be longer, were it a usual one; how many there are hangs on the time that the requests take.
+    // With normal backoff the third pause would be longer. The number of short pauses depends on the request times.
     const nowLonger = slept.findIndex((pause) => pause > 2_001);
     expect(nowLonger).toBeGreaterThan(4);
     expect(slept[nowLonger]).toBeLessThanOrEqual(4_001);
     expect(Math.max(...slept)).toBeGreaterThanOrEqual(15_000);
   });
 
-  it('is not made to pay for what failed before', async () => {
+  it('gets its first request without the backoff of earlier failures', async () => {
     const slept = await backAfterOutage(Array<Answer>(5).fill(refusing(500)), [refusing(503)]);
     expect(slept[0]).toBeLessThanOrEqual(1_001);
   });
 
-  it('is asked for a list within a second when the version is gone, whatever it answered before', async () => {
+  it('gets a list request within a second when the version is gone, regardless of earlier responses', async () => {
     const slept = await backAfterOutage([refusing(410)], [refusing(503), refusing(503), refusing(410)]);
     expect(slept[2]).toBeLessThanOrEqual(1_001);
   });
 });
 
-it('ends at once when it is told to, in a pause, in a watch or while nothing answers', async () => {
+it('ends at once when its signal is aborted: in a pause, in a watch, or without a response', async () => {
   const open = await watching();
   await open.stop();
   const pausing = await watching();

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { LineSplitter } from './lines.ts';
 
-/** Cuts bytes at the given places, in any order, some of them twice. */
+/** Splits bytes at the given offsets, which may be unsorted and repeated. */
 function chunksOf(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
   return places.slice(1).map((end, n) => bytes.subarray(places[n], end));
 }
 
-it('gives the same lines however the bytes are chunked, also within a character', () => {
+it('gives the same lines for any chunks, even if a chunk ends within a character', () => {
   const line = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !text.includes('\n'));
   fc.assert(
     fc.property(fc.array(line), line, fc.array(fc.nat()), (lines, rest, cuts) => {
@@ -23,11 +23,11 @@ it('gives the same lines however the bytes are chunked, also within a character'
   );
 });
 
-it('leaves empty lines out', () => {
+it('skips empty lines', () => {
   expect(new LineSplitter().push(Buffer.from('\n\na\n\n')).map(String)).toEqual(['a']);
 });
 
-it('takes a long line in small pieces in linear time', () => {
+it('reads a long line in small chunks in linear time', () => {
   const splitter = new LineSplitter();
   const piece = Buffer.alloc(100, 'x');
   const before = process.threadCpuUsage();
@@ -35,11 +35,11 @@ it('takes a long line in small pieces in linear time', () => {
   const [line] = splitter.push(Buffer.from('\n'));
 
   expect(line?.length).toBe(20_000_000);
-  // Copying the line anew for each piece would move 2 TB.
+  // Copying the line again for each chunk would copy 2 TB.
   expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(2_000);
 });
 
-it('refuses a line without end', () => {
+it('rejects a line that does not end', () => {
   const splitter = new LineSplitter();
   const piece = Buffer.alloc(1024 * 1024, 'x');
 
