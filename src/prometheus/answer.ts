@@ -39,8 +39,8 @@ const RESULT = Buffer.from('"result":[');
 
 /**
  * Reads the answer to an instant query. Streams a large body series by series, and yields to the event loop in between.
- * A whole body would be in memory twice, and JSON.parse would block the event loop for 0.1 s at 8 MB and 0.4 s at 25
- * MB: docs/performance.md, "How an answer is read".
+ * A whole body would be in memory twice, and JSON.parse would block the event loop: 0.1 s at 8 MB, 0.4 s at 25 MB. See
+ * docs/performance.md, "How an answer is read".
  *
  * Throws PrometheusError:
  * - TooLarge if the body exceeds `most`

@@ -82,7 +82,7 @@ describe('the operator’s process', () => {
     expect((await scene.connected.client.get(LEASES, LEASE)).spec!.holderIdentity).toBe('');
     const lines = readFileSync(log, 'utf8').trim().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(
-      expect.arrayContaining(['starting', 'started leading', 'stopping', 'gave the lease up', 'stopped']),
+      expect.arrayContaining(['starting', 'started leading', 'stopping', 'released the Lease', 'stopped']),
     );
   });
 

@@ -12,8 +12,8 @@ beforeEach(() => {
   electorate = new Electorate();
 });
 
-describe('a process that was stopped and goes on', () => {
-  it('knows that it leads no longer before any timer has fired', async () => {
+describe('a process after SIGSTOP and SIGCONT', () => {
+  it('knows that it no longer leads before any timer fires', async () => {
     const clock = new FreezableClock(electorate.clock);
     const a = await electorate.start('a', { clock });
     const { signal } = a.leadership();
@@ -23,7 +23,7 @@ describe('a process that was stopped and goes on', () => {
     expect(a.elector.signal.aborted).toBe(true);
   });
 
-  it('writes nothing to the lease as its leader', async () => {
+  it('does not write the Lease as its leader', async () => {
     const clock = new FreezableClock(electorate.clock);
     const a = await electorate.start('a', { clock });
     electorate.server.replace({ holderIdentity: 'other', leaseDurationSeconds: 15 });
@@ -34,7 +34,7 @@ describe('a process that was stopped and goes on', () => {
     expect(a.elector.isLeader).toBe(false);
   });
 
-  it('does not lead by the answer to a renewal that was under way', async () => {
+  it('does not lead because of a late response to a renewal', async () => {
     const clock = new FreezableClock(electorate.clock);
     let answer: () => void = () => undefined;
     const transport = electorate.server.transport('a', clock);
@@ -52,7 +52,7 @@ describe('a process that was stopped and goes on', () => {
 });
 
 describe('Term', () => {
-  it('does not come back by a renewal that succeeded, but whose answer came after the deadline', () => {
+  it('stays ended if the response to a successful renewal arrives after the deadline', () => {
     const clock = new FreezableClock(new FakeClock());
     const term = new Term(clock, clock.monotonic(), 10_000);
     clock.wasFrozenFor(12_000);
@@ -61,7 +61,7 @@ describe('Term', () => {
   });
 });
 
-/** What happens to one of three processes, and how long all then go on. */
+/** An event at one of three processes, and the time until the next event. */
 const mishap = fc.record({
   who: fc.nat(2),
   what: fc.constantFrom('refused', 'hangs', 'slow', 'answer lost', 'well', 'frozen', 'restarted'),
@@ -69,8 +69,8 @@ const mishap = fc.record({
 });
 type Mishap = typeof mishap extends fc.Arbitrary<infer M> ? M : never;
 
-describe('whatever befalls three processes whose clocks differ by a tenth', () => {
-  it('never do two of them lead, and one does when all is well', async () => {
+describe('three processes whose clock rates differ by a tenth, with any failures', () => {
+  it('never have two leaders, and have one when there are no failures', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(mishap, { maxLength: 10 }), async (mishaps) => {
         const world = new World();

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 describe('taking the lease', () => {
-  it('makes a lease that is not there', async () => {
+  it('creates the lease if it does not exist', async () => {
     const { elector } = await electorate.start('a');
     expect(elector.isLeader).toBe(true);
     expect(server.lease!.spec).toEqual({
@@ -27,20 +27,20 @@ describe('taking the lease', () => {
     });
   });
 
-  it('renews it every 2 s and keeps the time of its taking', async () => {
+  it('renews it every 2 s and keeps its acquireTime', async () => {
     await electorate.start('a');
     await clock.advance(6_000);
     expect(server.writes.map(({ spec }) => spec.renewTime!.slice(17, 19))).toEqual(['00', '02', '04', '06']);
     expect(server.lease!.spec).toMatchObject({ acquireTime: '2026-01-01T00:00:00.000000Z', leaseTransitions: 0 });
   });
 
-  it('asks on the connection of its own only', async () => {
+  it('uses only its own connection', async () => {
     await electorate.start('a');
     await clock.advance(6_000);
     expect(server.requests.map(({ lane }) => lane)).not.toContain(undefined);
   });
 
-  it('leaves a lease to its holder while that renews it', async () => {
+  it('does not take a lease that its holder renews', async () => {
     await electorate.start('a');
     const { elector } = await electorate.start('b');
     await clock.advance(120_000);
@@ -48,7 +48,7 @@ describe('taking the lease', () => {
     expect(server.writes.every(({ client }) => client === 'a')).toBe(true);
   });
 
-  it('takes a lease when it was seen unchanged for its duration, and counts the transition', async () => {
+  it('takes a lease that was unchanged for its duration, and counts the transition', async () => {
     const a = await electorate.start('a');
     const { elector } = await electorate.start('b');
     server.network.set('a', 'refused');
@@ -72,7 +72,7 @@ describe('taking the lease', () => {
     },
   );
 
-  it('lets one of two take it that try at once', async () => {
+  it('succeeds for only one of two concurrent candidates', async () => {
     server.replace({ holderIdentity: '', leaseDurationSeconds: 1 });
     const [a, b] = await Promise.all([electorate.start('a'), electorate.start('b')]);
     await clock.advance(5_000);
@@ -80,8 +80,8 @@ describe('taking the lease', () => {
   });
 });
 
-describe('giving the lease up', () => {
-  it('empties the lease when stopped, after leadership has ended', async () => {
+describe('releasing the lease', () => {
+  it('clears the holder when stopped, after leadership has ended', async () => {
     const a = await electorate.start('a');
     a.stop();
     expect(a.leadership().signal.aborted).toBe(false);
@@ -112,7 +112,7 @@ describe('giving the lease up', () => {
     expect(b.elector.isLeader).toBe(true);
   });
 
-  it('writes nothing when it does not lead', async () => {
+  it('writes nothing if it does not lead', async () => {
     await electorate.start('a');
     const b = await electorate.start('b');
     b.stop();
@@ -120,7 +120,7 @@ describe('giving the lease up', () => {
     expect(server.lease!.spec!.holderIdentity).toBe('a');
   });
 
-  it('gives up also a lease whose last renewal was never answered', async () => {
+  it('also releases a lease whose last renewal got no response', async () => {
     const a = await electorate.start('a');
     server.network.set('a', 'answer lost');
     await clock.advance(2_000);
@@ -130,7 +130,7 @@ describe('giving the lease up', () => {
     expect(server.lease!.spec!.holderIdentity).toBe('');
   });
 
-  it('gives up a lease that it was stopped while taking, if it has got it', async () => {
+  it('releases a lease if it was stopped while taking it, and the request succeeded', async () => {
     server.network.set('a', 'answer lost');
     const a = await electorate.start('a');
     expect([a.elector.isLeader, server.lease!.spec!.holderIdentity]).toEqual([false, 'a']);
@@ -140,7 +140,7 @@ describe('giving the lease up', () => {
     expect(server.lease!.spec!.holderIdentity).toBe('');
   });
 
-  it('leaves a lease that somebody else got meanwhile', async () => {
+  it('does not release a lease that another process has taken', async () => {
     server.network.set('a', 'answer lost');
     const a = await electorate.start('a');
     server.network.delete('a');
@@ -150,7 +150,7 @@ describe('giving the lease up', () => {
     expect(server.lease!.spec!.holderIdentity).toBe('b');
   });
 
-  it('waits 2.5 s at most for an API server that does not answer', async () => {
+  it('waits at most 2.5 s for an API server that does not respond', async () => {
     const a = await electorate.start('a');
     server.network.set('a', 'hangs');
     a.stop();
@@ -174,7 +174,7 @@ describe('losing the lease', () => {
     },
   );
 
-  it('counts from when the lease was asked for, not from the answer: taking it', async () => {
+  it('counts from the start of the request, not from the response: taking it', async () => {
     server.network.set('a', 'slow');
     const a = await electorate.start('a');
     await clock.advance(4_000);
@@ -185,7 +185,7 @@ describe('losing the lease', () => {
     expect(a.elector.isLeader).toBe(false);
   });
 
-  it('counts from when the lease was asked for, not from the answer: renewing it', async () => {
+  it('counts from the start of the request, not from the response: renewing it', async () => {
     const a = await electorate.start('a');
     server.network.set('a', 'slow');
     await clock.advance(3_999);
@@ -196,7 +196,7 @@ describe('losing the lease', () => {
     expect(a.elector.isLeader).toBe(false);
   });
 
-  it('bridges failures that end in time', async () => {
+  it('does not happen for failures that are shorter than the deadline', async () => {
     const a = await electorate.start('a');
     server.network.set('a', 'answer lost');
     await clock.advance(7_999);
@@ -206,7 +206,7 @@ describe('losing the lease', () => {
     expect(a.stopped).not.toHaveBeenCalled();
   });
 
-  it('ends at once when somebody else holds the lease', async () => {
+  it('ends leadership at once if another process holds the lease', async () => {
     const a = await electorate.start('a');
     server.replace({ holderIdentity: 'other', leaseDurationSeconds: 15 });
     await clock.advance(2_000);
@@ -214,7 +214,7 @@ describe('losing the lease', () => {
     expect(server.lease!.spec!.holderIdentity).toBe('other');
   });
 
-  it('goes on when its lease was deleted, with a new one', async () => {
+  it('does not happen if the lease was deleted: it creates a new one', async () => {
     const a = await electorate.start('a');
     server.lease = undefined;
     await clock.advance(4_000);
@@ -222,7 +222,7 @@ describe('losing the lease', () => {
     expect(server.lease!.spec!.holderIdentity).toBe('a');
   });
 
-  it('stands by again, and leads again when it can', async () => {
+  it('is followed by standby, and by leading again when possible', async () => {
     const a = await electorate.start('a');
     const first = a.leadership();
     server.network.set('a', 'refused');

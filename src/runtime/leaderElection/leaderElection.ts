@@ -232,7 +232,7 @@ export class LeaderElector implements Leadership {
 
   async #writeReleased(options: { signal: AbortSignal }): Promise<void> {
     await this.#store.write(this.#lease, releasedSpec(this.#lease?.spec, this.#clock.now()), options);
-    this.#logger.info('gave the lease up');
+    this.#logger.info('released the Lease');
   }
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {

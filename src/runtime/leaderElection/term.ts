@@ -48,7 +48,7 @@ export class Term implements WriteGate {
 
   end(why: string): void {
     this.#timer?.cancel();
-    this.#end.abort(new Error(`leading no longer: ${why}`));
+    this.#end.abort(new Error(`no longer leading: ${why}`));
   }
 
   #arm(): void {

@@ -14,16 +14,19 @@ beforeEach(() => {
   onVacant.mockClear();
 });
 
-it.each(['terminating', 'gone'] as const)('nobody can lead once no Lease could be made for 15 s: %s', async (state) => {
-  server.namespace = state;
-  await electorate.start('a', { onVacant });
-  await clock.advance(14_999);
-  expect(onVacant).not.toHaveBeenCalled();
-  await clock.advance(2_500);
-  expect(onVacant).toHaveBeenCalled();
-});
+it.each(['terminating', 'gone'] as const)(
+  'reports a vacancy once no Lease could be created for 15 s: %s',
+  async (state) => {
+    server.namespace = state;
+    await electorate.start('a', { onVacant });
+    await clock.advance(14_999);
+    expect(onVacant).not.toHaveBeenCalled();
+    await clock.advance(2_500);
+    expect(onVacant).toHaveBeenCalled();
+  },
+);
 
-it('who led before has stopped by then', async () => {
+it('the former leader has stopped by then', async () => {
   const { elector } = await electorate.start('leader');
   server.namespace = 'gone';
   server.lease = undefined;
@@ -33,7 +36,7 @@ it('who led before has stopped by then', async () => {
   expect(new Set(led)).toEqual(new Set([false]));
 });
 
-it('takes a Lease that is left in a namespace which is being deleted', async () => {
+it('takes an existing Lease in a namespace that is being deleted', async () => {
   server.replace({ holderIdentity: '', leaseDurationSeconds: 1 });
   server.namespace = 'terminating';
   const { elector } = await electorate.start('a', { onVacant });
@@ -44,8 +47,8 @@ it('takes a Lease that is left in a namespace which is being deleted', async () 
 
 it.each([
   ['the Lease is held by another', () => server.replace({ holderIdentity: 'other', leaseDurationSeconds: 3_600 })],
-  ['there is no answer', () => server.network.set('a', 'refused')],
-])('counts from the beginning where in between %s', async (_why, happens) => {
+  ['there is no response', () => server.network.set('a', 'refused')],
+])('restarts the 15 s if in between %s', async (_why, happens) => {
   server.namespace = 'gone';
   await electorate.start('a', { onVacant });
   await clock.advance(10_000);

@@ -1,26 +1,27 @@
 import type { Clock } from '../process/clock.ts';
 import { ApiError } from '../client/errors.ts';
 
-/** What the API server calls it when nothing more can be made in a namespace (corev1.NamespaceTerminatingCause). */
+/** Cause of the API server's error for a creation in a terminating namespace (corev1.NamespaceTerminatingCause). */
 const NAMESPACE_TERMINATING = 'NamespaceTerminating';
 
 /**
- * Knows when nobody leads and nobody can: no Lease could be made for a Lease's whole duration, because its namespace is
- * gone or is being deleted. Whoever led before had to renew a Lease that did not exist, and so has stopped.
+ * Detects that no process leads and none can: for the duration of a Lease, no Lease could be created, because its
+ * namespace is gone or is being deleted. A former leader could not renew its Lease in that time, so it has stopped
+ * leading.
  */
 export class Vacancy {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #durationMs: number;
-  /** When the first of the attempts in a row was refused: monotonic ms. */
+  /** Time of the first of the consecutive rejected attempts, monotonic milliseconds. */
   #since: number | undefined;
 
-  /** @param durationMs how long a Lease is its holder's without a renewal; more than a holder leads without one */
+  /** @param durationMs duration of a Lease without a renewal; longer than a holder leads without a renewal */
   constructor(clock: Pick<Clock, 'monotonic'>, durationMs: number) {
     this.#clock = clock;
     this.#durationMs = durationMs;
   }
 
-  /** An attempt to take the Lease ended so; with undefined, it found a Lease. */
+  /** Records an attempt to take the Lease. @param error undefined if a Lease exists */
   attempted(error: unknown): void {
     this.#since = hasNoNamespace(error) ? (this.#since ?? this.#clock.monotonic()) : undefined;
   }
@@ -30,7 +31,7 @@ export class Vacancy {
   }
 }
 
-/** A creation is answered 404 only when the namespace is not there. */
+/** A POST returns 404 only if the namespace does not exist. */
 function hasNoNamespace(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.method !== 'POST') return false;
   return error.status === 404 || error.causes.some(({ reason }) => reason === NAMESPACE_TERMINATING);

@@ -153,7 +153,9 @@ describe('a pass that fails', () => {
     prometheus.before = () => new Promise(() => undefined);
     const { seen } = run();
     await clock.advance(8_000);
-    expect(seen).toMatchObject([{ ok: false, error: { reason: 'Deadline', message: 'no complete answer within 8 s' } }]);
+    expect(seen).toMatchObject([
+      { ok: false, error: { reason: 'Deadline', message: 'no complete answer within 8 s' } },
+    ]);
     await clock.advance(10_000);
     expect(seen).toHaveLength(2);
   });
