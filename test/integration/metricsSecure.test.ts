@@ -228,7 +228,7 @@ describe.each(REVIEWS)('without the right to create %s', (resource) => {
       operator
         .log()
         .split('\n')
-        .filter((line) => line.includes('whether somebody may read the metrics'));
+        .filter((line) => line.includes('whether a client may read the metrics'));
     // The log is written when there is time for it, which may be after the answer.
     await vi.waitFor(() => expect(told()).not.toEqual([]), WAIT);
     expect(told()).toEqual([expect.stringContaining(`cannot create resource \\"${resource}\\"`)]);

@@ -10,7 +10,7 @@ interface Recorded {
   requests: TransportRequest[];
 }
 
-/** A client over a transport that answers with `answers`, one after the other. */
+/** A client whose transport returns `answers`, one after the other. */
 function clientAnswering(...answers: unknown[]): Recorded {
   const requests: TransportRequest[] = [];
   const request = (sent: TransportRequest): Promise<unknown> => {
@@ -24,7 +24,7 @@ function clientAnswering(...answers: unknown[]): Recorded {
 const refused = (status: number): ApiError => new ApiError({ status, reason: 'R', method: 'DELETE', path: '/' });
 
 describe('a client', () => {
-  it('reads all pages of a list, and gives each object its kind', async () => {
+  it('reads all pages of a list, and sets the kind of each object', async () => {
     const { client, requests } = clientAnswering(
       { items: [{ metadata: { name: 'a' } }], metadata: { continue: 'next' } },
       { items: [{ metadata: { name: 'b' } }], metadata: { continue: '' } },
@@ -40,7 +40,7 @@ describe('a client', () => {
     ]);
   });
 
-  it('applies with its field manager, as the kind that was asked for', async () => {
+  it('applies with its field manager and the kind of the resource', async () => {
     const { client, requests } = clientAnswering();
 
     await client.apply(
@@ -72,7 +72,7 @@ describe('a client', () => {
     });
   });
 
-  it('asks for the metadata alone where the rest of what was patched does not matter', async () => {
+  it('requests only the metadata in the response to a patch with metadataOnly', async () => {
     const { client, requests } = clientAnswering();
 
     await client.mergePatch(NODES, { name: 'n' }, {}, { fieldManager: 'me', metadataOnly: true });
@@ -90,7 +90,7 @@ describe('a client', () => {
     expect(requests[0]).toMatchObject({ method: 'POST', path: '/apis/apps/v1/namespaces/a/deployments' });
   });
 
-  it('takes a deletion of what is not there for success, and nothing else', async () => {
+  it('deletes successfully if the object does not exist, but throws other errors', async () => {
     const { client, requests } = clientAnswering(refused(404), refused(409));
     const preconditions = { uid: 'u' };
 
@@ -109,7 +109,7 @@ describe('a client for the leader', () => {
     ['delete', (client) => client.delete(NODES, { name: 'n' })],
   ];
 
-  it.each(writes)('%s: goes through while it leads, with a guard for repetitions', async (_, write) => {
+  it.each(writes)('%s: is sent while it leads, with a guard for retries', async (_, write) => {
     const { client, requests } = clientAnswering();
     const leadership = { isLeader: true, signal: new AbortController().signal };
 
@@ -121,7 +121,7 @@ describe('a client for the leader', () => {
     expect(requests[0]?.guard).toThrow(NotLeaderError);
   });
 
-  it.each(writes)('%s: is refused once leadership has ended, by its flag or by its signal', async (_, write) => {
+  it.each(writes)('%s: is rejected once leadership has ended, by isLeader or by its signal', async (_, write) => {
     const { client, requests } = clientAnswering();
 
     const live = new AbortController().signal;
@@ -133,7 +133,7 @@ describe('a client for the leader', () => {
     expect(requests).toHaveLength(0);
   });
 
-  it.each(writes)('%s: under way is called off when leadership ends', async (_, write) => {
+  it.each(writes)('%s: in progress is cancelled when leadership ends', async (_, write) => {
     const { client, requests } = clientAnswering();
     const end = new AbortController();
 
@@ -154,7 +154,7 @@ describe('a client for the leader', () => {
     expect(own.guard).toHaveBeenCalled();
   });
 
-  it('reads as ever', async () => {
+  it('reads without a gate', async () => {
     const { client, requests } = clientAnswering({}, { items: [] });
     const standby = leaderOnly(client, { isLeader: false, signal: AbortSignal.abort() });
 

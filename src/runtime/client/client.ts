@@ -100,7 +100,7 @@ export function createClient(transport: Transport): Client {
             force: options.force,
             dryRun: options.dryRun === true ? 'All' : undefined,
           },
-          // The API server takes JSON here too: JSON is YAML.
+          // The body can be JSON, because JSON is valid YAML.
           contentType: 'application/apply-patch+yaml',
           body: typed(resource, object),
         },
@@ -178,7 +178,7 @@ async function listPages<T extends KubeObject>(send: Send, resource: Resource<T>
   do {
     const query = { labelSelector, fieldSelector, limit: PAGE_SIZE, continue: next };
     const page: ListAnswer<T> = await send<ListAnswer<T>>({ method: 'GET', path, query }, options);
-    // Items of a list carry neither apiVersion nor kind; what reads them should not have to know.
+    // Items of a list lack apiVersion and kind: set them, so that callers need not handle that.
     for (const item of page.items ?? []) found.push(typed(resource, item));
     next = page.metadata?.continue;
   } while (next !== undefined && next !== '');

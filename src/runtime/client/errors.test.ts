@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiError, IncompleteError, isInvalid } from './errors.ts';
 
 describe('isInvalid', () => {
-  it('is what no retry can mend', () => {
+  it('is true for errors that a retry cannot fix', () => {
     const answer = (status: number) => new ApiError({ status, reason: '', method: 'PATCH', path: '/api/v1/nodes/n1' });
     expect([400, 413, 422, 409, 429, 500].filter((status) => isInvalid(answer(status)))).toEqual([400, 413, 422]);
   });

@@ -1,4 +1,4 @@
-/** How many failures an IncompleteError names: there may be one for each node. */
+/** Maximum of failures in the message of an IncompleteError: there may be one for each node. */
 const NAMED_FAILURES = 3;
 
 /** Details of the rejected request and its response. */
@@ -84,7 +84,7 @@ export class NotLeaderError extends Error {
   }
 }
 
-/** Nothing to be done until the object changes: no retry. */
+/** A retry cannot succeed until the object changes: no retry. */
 export class TerminalError extends Error {
   /** CamelCase, for a condition and an event. */
   readonly reason: string;
@@ -96,7 +96,7 @@ export class TerminalError extends Error {
   }
 }
 
-/** Not a failure: something is awaited, look again after `retryAfterMs`. Not counted as an error. */
+/** Not a failure: the reconcile waits for something. Retry after `retryAfterMs`. Not counted as an error. */
 export class WaitingError extends Error {
   /** CamelCase, for a condition and an event. */
   readonly reason: string;
@@ -123,7 +123,7 @@ export class IncompleteError extends Error {
   }
 }
 
-/** A failure whose cure is known to take `retryAfterMs`: look again then, without backoff. */
+/** A failure that is expected to be fixed after `retryAfterMs`: retry then, without backoff. */
 export class RetryError extends Error {
   readonly retryAfterMs: number;
 

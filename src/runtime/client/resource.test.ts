@@ -19,12 +19,12 @@ it.each([
   expect(path).toBe(expected);
 });
 
-it('names groups and versions as Kubernetes does', () => {
+it('formats apiVersion and resource names like Kubernetes', () => {
   expect([apiVersionOf(NODES), apiVersionOf(DEPLOYMENTS)]).toEqual(['v1', 'apps/v1']);
   expect([resourceName(NODES), resourceName(DEPLOYMENTS)]).toEqual(['nodes', 'deployments.apps']);
 });
 
-it('a key says which object it is, and can be read back', () => {
+it('a key identifies an object and can be parsed', () => {
   const name = fc.stringMatching(/^[a-z][a-z0-9.-]*$/);
   fc.assert(
     fc.property(name, fc.option(name, { nil: undefined }), (objectName, namespace) => {

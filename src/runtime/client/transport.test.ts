@@ -30,7 +30,7 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('an answer', () => {
+describe('a response', () => {
   it('is parsed, and the request carries token, query and body', async () => {
     const server = await serve((_, reply) => reply.json(201, { kind: 'Pod' }));
     const transport = transportTo(server, {}, { token: 's3cret-token' });
@@ -51,7 +51,7 @@ describe('an answer', () => {
     });
   });
 
-  it('that refuses becomes an ApiError made of the Status, and of nothing else in the body', async () => {
+  it('with an error becomes an ApiError with the fields of the Status, and no other part of the body', async () => {
     const status = { kind: 'Status', reason: 'NotFound', message: 'nodes "x" not found', secret: 'hunter2' };
     const server = await serve((_, reply) => reply.json(404, status));
 
@@ -63,7 +63,7 @@ describe('an answer', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('that is not JSON is garbage, and its text stays out of the message', async () => {
+  it('that is not JSON is garbage, and its text is not in the message', async () => {
     const server = await serve((_, reply) => reply.open().end('<html>hunter2'));
 
     const error = await failureOf(transportTo(server).request({ ...CREATE }));
@@ -72,7 +72,7 @@ describe('an answer', () => {
     expect(String(error)).not.toContain('hunter2');
   });
 
-  it('comes from below the path of the server, where it has one', async () => {
+  it('comes from the base path of the server, if there is one', async () => {
     const server = await serve((_, reply) => ok(reply));
 
     await transportTo({ url: `${server.url}/k8s/clusters/c-1/` }).request(NODES);
@@ -82,7 +82,7 @@ describe('an answer', () => {
 });
 
 describe('connections', () => {
-  it('are three, whatever there is to do', async () => {
+  it('are three, regardless of the number of calls and watches', async () => {
     const server = await serve((request, reply) => {
       if (request.query.has('watch')) reply.open().write('\n');
       else setTimeout(() => ok(reply), 5);
@@ -100,7 +100,7 @@ describe('connections', () => {
     expect(metrics.opened.sort()).toEqual(['call', 'lease', 'watch']);
   });
 
-  it('are made again after they broke, one for one', async () => {
+  it('are each replaced by one connection after they break', async () => {
     const server = await serve((_, reply) => ok(reply));
     const transport = transportTo(server);
     await transport.request(NODES);
@@ -113,7 +113,7 @@ describe('connections', () => {
     expect(server.open).toBe(1);
   });
 
-  it('fall back to HTTP/1.1 where the server has no HTTP/2, and a watch does not block a call', async () => {
+  it('fall back to HTTP/1.1 if the server has no HTTP/2, and a watch does not block a call', async () => {
     const server = await serve(
       (request, reply) => {
         if (request.query.has('watch')) reply.open().write('\n');
@@ -128,19 +128,19 @@ describe('connections', () => {
     expect(server.requests[0]?.httpVersion).toBe('1.1');
   });
 
-  it('are plain HTTP/1.1 where the kubeconfig says http', async () => {
+  it('are plain HTTP/1.1 if the kubeconfig has an http URL', async () => {
     const server = await serve((_, reply) => ok(reply), { tls: undefined });
 
     expect(await transportTo(server).request(NODES)).toEqual({ ok: true });
   });
 
-  it('are refused where the kubeconfig wants a proxy, rather than made past it', () => {
+  it('are rejected if the kubeconfig requires a proxy, and do not bypass it', () => {
     const throughProxy = (): unknown => transportTo({ url: 'https://10.0.0.1' }, {}, { proxyUrl: 'http://proxy:3128' });
 
     expect(throughProxy).toThrow(/proxy-url/);
   });
 
-  it('are not made to a server that the CA did not sign for', async () => {
+  it('are not opened to a server whose certificate the CA did not sign', async () => {
     const server = await serve((_, reply) => ok(reply));
     const transport = transportTo(server, {}, { ca: createAuthority('other').cert });
 
@@ -151,8 +151,8 @@ describe('connections', () => {
   });
 });
 
-describe('calling off', () => {
-  it('ends a call, a waiting call and a watch by their signals', async () => {
+describe('cancellation', () => {
+  it('ends a call, a waiting call and a watch when their signals are aborted', async () => {
     const server = await serve(openWatches);
     const transport = transportTo(server, { maxInFlight: 1 });
     const abort = new AbortController();
@@ -170,7 +170,7 @@ describe('calling off', () => {
     for (const error of await Promise.all(ends)) expect(error).toMatchObject({ failure: 'aborted' });
   });
 
-  it('close() ends everything, leaves no connection, and refuses what comes later', async () => {
+  it('by close() ends all calls and connections, and rejects later calls', async () => {
     const server = await serve(openWatches);
     const transport = transportTo(server);
     const ends = [failureOf(transport.request(NODES)), failureOf(drain(await transport.stream(WATCH)))];

@@ -37,7 +37,7 @@ export const LEASE_TIMEOUT_MS = 5_000;
 const PROBE_TIMEOUT_MS = 2_500;
 /** A TCP handshake that lost its first packet waits 1 s, then 2, then 4: a new connection is faster. */
 const STUCK_DIAL_MS = 1_000;
-/** Every user may get it, and it does not depend on etcd. */
+/** The probe: every user may get this path, and it does not depend on etcd. */
 const PROBE: TransportRequest = { method: 'GET', path: '/version' };
 
 /**
@@ -144,7 +144,7 @@ class UndiciTransport implements Transport {
     const late = wait.expired || deadline - this.#clock.monotonic() < SHORTEST_ATTEMPT_MS;
     if (release !== undefined && !late) return release;
     release?.();
-    const why = late ? `its turn did not come in time, ${this.#inFlight.waiting} are waiting` : 'called off';
+    const why = late ? `no free slot before the deadline, ${this.#inFlight.waiting} calls are waiting` : 'cancelled';
     const failure = late ? 'deadline' : 'aborted';
     throw new TransportError(`${request.method} ${request.path}: ${why}`, { failure, unsent: true });
   }
@@ -154,7 +154,7 @@ class UndiciTransport implements Transport {
     const pause = request.retry === false ? undefined : retryPause(error, request, attempt, Math.random());
     const latest = deadline - this.#attemptTimeoutMs * LEAST_OF_ATTEMPT;
     if (pause === undefined || this.#clock.monotonic() + pause >= latest) return false;
-    this.#options.logger.debug({ err: error, attempt, pause }, 'call is repeated');
+    this.#options.logger.debug({ err: error, attempt, pause }, 'retrying call');
     const sources = [request.signal, this.#closing.signal];
     const wait = new LinkedAbort(sources, { clock: this.#clock, timeoutMs: deadline - this.#clock.monotonic() });
     await this.#clock.sleep(pause, wait.signal);
@@ -232,7 +232,7 @@ class UndiciTransport implements Transport {
   }
 
   #redial(): void {
-    const error = new Error('dialled again, since the server answers elsewhere');
+    const error = new Error('connection attempt replaced: the server responds on another connection');
     for (const lane of Object.values(this.#lanes)) lane.replaceStuckDial(STUCK_DIAL_MS, error);
   }
 }

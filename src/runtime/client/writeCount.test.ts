@@ -16,7 +16,7 @@ describe('countingWrites', () => {
     delete: vi.fn().mockResolvedValue(undefined),
   };
 
-  it('counts each write that succeeded, by kind and verb, and hands on what came', async () => {
+  it('counts each successful write by kind and verb, and returns its result', async () => {
     const wrote = vi.fn();
     const client = countingWrites(inner, { wrote });
     await client.get(NODES, ref);
@@ -35,7 +35,7 @@ describe('countingWrites', () => {
     expect(inner.mergePatch).toHaveBeenCalledExactlyOnceWith(NODES, ref, {}, options);
   });
 
-  it('does not count a write that failed', async () => {
+  it('does not count a failed write', async () => {
     const wrote = vi.fn();
     inner.create.mockRejectedValueOnce(new Error('no'));
     await expect(countingWrites(inner as unknown as Client, { wrote }).create(NODES, {})).rejects.toThrow('no');

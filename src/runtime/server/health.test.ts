@@ -40,12 +40,12 @@ describe('the health server', () => {
     return [response.status, await response.text()];
   };
 
-  it('says ok when all is well', async () => {
+  it('returns ok if all checks pass', async () => {
     expect(await get('/healthz')).toEqual([200, 'ok\n']);
     expect(await get('/readyz')).toEqual([200, 'ok\n']);
   });
 
-  it('names what fails, on the path that it belongs to', async () => {
+  it('names the failing checks of the requested path', async () => {
     ready = [well, ill];
     expect(await get('/readyz')).toEqual([503, '[-]cache of nodes failed: not synced\nreadyz check failed\n']);
     expect(await get('/healthz')).toEqual([200, 'ok\n']);
@@ -53,12 +53,12 @@ describe('the health server', () => {
     expect((await get('/healthz'))[0]).toBe(503);
   });
 
-  it('lists what is well when asked', async () => {
+  it('lists the passing checks with ?verbose', async () => {
     ready = [well, ill];
     expect((await get('/readyz?verbose'))[1]).toContain('[+]well ok\n[-]cache of nodes failed');
   });
 
-  it('knows no other paths and methods', async () => {
+  it('rejects other paths and methods', async () => {
     expect((await get('/metrics'))[0]).toBe(404);
     expect((await get('/healthz', 'POST'))[0]).toBe(405);
   });
@@ -77,7 +77,7 @@ describe('the health server', () => {
     expect(await get('/healthz')).toEqual([200, 'ok\n']);
   });
 
-  it('ends although a client keeps its connection', async () => {
+  it('stops even if a client keeps its connection open', async () => {
     await get('/healthz');
     stop.abort();
     await running;
@@ -86,19 +86,19 @@ describe('the health server', () => {
 });
 
 describe('EventLoopWatch', () => {
-  it('is content while the loop turns', async () => {
+  it('reports no problem while the event loop runs', async () => {
     const { clock, watch } = start();
     await clock.advance(600_000);
     expect(watch.problem()).toBeUndefined();
   });
 
-  it('tells that the loop stood still for over 60 s, to one who asks before its timers fire', () => {
+  it('reports a block of more than 60 s, even before its own timers fire', () => {
     const { watch, blocked } = start();
     blocked(60_001);
     expect(watch.problem()).toBe('the event loop stood still for 60 s');
   });
 
-  it('tells it after the timers have fired, too, and then forgets it', async () => {
+  it('reports the block after the timers have fired, for 15 s', async () => {
     const { clock, watch, blocked } = start();
     blocked(75_000);
     await clock.advance(10_000);
@@ -107,7 +107,7 @@ describe('EventLoopWatch', () => {
     expect(watch.problem()).toBeUndefined();
   });
 
-  it('bears shorter pauses', async () => {
+  it('ignores shorter blocks', async () => {
     const { clock, watch, blocked } = start();
     blocked(59_000);
     await clock.advance(1_000);

@@ -10,7 +10,7 @@ import { exchange, openRaw } from '../testing/rawHttp.ts';
 const certificate = createAuthority('test').issue('server');
 const GOOD = 'GET /good HTTP/1.1\r\nHost: x\r\n';
 const CLOSE = 'Connection: close\r\n\r\n';
-/** Long enough that no good request of these tests takes it, short enough to wait for. */
+/** Longer than every valid request of these tests, and short enough to wait for. */
 const SHORT: Partial<HttpLimits> = { headersMs: 400, requestMs: 600, stalledMs: 800, keepAliveMs: 800, checkMs: 50 };
 
 const failed = vi.fn<(server: string, reason: string) => void>();
@@ -51,7 +51,7 @@ async function start(protocol: 'plain' | 'http/1.1', limits: Partial<HttpLimits>
   await listener.listen();
 }
 
-/** How often each reason was counted. */
+/** The count of each reason. */
 function reasons(): Record<string, number> {
   const all = failed.mock.calls.map(([, reason]) => reason);
   return Object.fromEntries([...new Set(all)].map((reason) => [reason, all.filter((each) => each === reason).length]));
@@ -69,8 +69,8 @@ describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (prot
   it.each<[string, HttpHandler]>([
     ['throws', () => raise('broken')],
     ['rejects', () => Promise.reject(new Error('broken'))],
-    ['throws what is no error', () => Promise.reject(JSON.parse('"broken"') as Error)],
-  ])('answers 500 when its handler %s, counts each, and logs the first', async (_how, broken) => {
+    ['throws a value that is not an Error', () => Promise.reject(JSON.parse('"broken"') as Error)],
+  ])('returns 500 if its handler %s, counts each failure, and logs the first', async (_how, broken) => {
     await start(protocol);
     handler = broken;
     expect(await ask(GOOD + CLOSE)).toMatch(/^HTTP\/1.1 500 .*internal error\n$/s);
@@ -81,7 +81,7 @@ describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (prot
     await isWell();
   });
 
-  it('cuts the connection off when an answer cannot be sent', async () => {
+  it('closes the connection if a response cannot be sent', async () => {
     await start(protocol);
     handler = () => ({ status: 200, text: '', headers: { 'x-header': 'two\r\nlines' } });
     expect(await ask(GOOD + CLOSE)).toBe('');
@@ -107,7 +107,7 @@ describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (prot
     await isWell();
   });
 
-  it('closes a connection whose body nobody reads', async () => {
+  it('closes a connection with an unread request body', async () => {
     await start(protocol);
     const answer = await ask(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nabc`);
     expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n.*connection: close\r\n/is);
@@ -117,14 +117,14 @@ describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (prot
     ['that sends nothing', '', /408 /],
     ['that sends half of its headers', GOOD, /408 /],
     ['that sends half of its body', `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc`, /^HTTP\/1.1 200 /],
-    ['that keeps its connection', `${GOOD}\r\n`, /^HTTP\/1.1 200 /],
-  ])('lets a client go %s', async (_what, bytes, answer) => {
+    ['that keeps its connection open', `${GOOD}\r\n`, /^HTTP\/1.1 200 /],
+  ])('disconnects a client %s', async (_what, bytes, answer) => {
     await start(protocol, SHORT);
     expect(await ask(bytes)).toMatch(answer);
     await isWell();
   });
 
-  it('does not wait longer for one that sends a byte now and then', async () => {
+  it('does not extend the limit for a client that sends single bytes', async () => {
     await start(protocol, SHORT);
     const connection = openRaw(listener.port, tls);
     connection.send(GOOD);
@@ -134,7 +134,7 @@ describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (prot
     expect(reasons()).toEqual({ timeout: 1 });
   });
 
-  it('lets a client go that does not read', async () => {
+  it('disconnects a client that does not read', async () => {
     await start(protocol, SHORT);
     handler = () => ({ status: 200, text: 'x'.repeat(20_000_000) });
     const connection = openRaw(listener.port, tls);
@@ -144,7 +144,7 @@ describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (prot
     connection.socket.destroy();
   });
 
-  it('answers a few pipelined requests at once, and closes the connection after more', async () => {
+  it('handles a few pipelined requests concurrently, and closes the connection after more', async () => {
     await start(protocol, { requestsUnderWay: 2 });
     handler = async (request) => {
       await new Promise(setImmediate);
@@ -156,7 +156,7 @@ describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (prot
     await isWell();
   });
 
-  it('bears a client that has left when it is answered', async () => {
+  it('survives a client that disconnects before the response', async () => {
     await start(protocol);
     const { promise: left, resolve: leave } = Promise.withResolvers<undefined>();
     const { promise: asked, resolve: ask } = Promise.withResolvers<undefined>();
@@ -175,7 +175,7 @@ describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (prot
     expect(reasons().error).toBeUndefined();
   });
 
-  it('gives the place of the oldest connection to one more', async () => {
+  it('replaces the oldest connection if there are too many', async () => {
     await start(protocol, { connections: 3 });
     const oldest = openRaw(listener.port, tls);
     await once(oldest.socket, tls === undefined ? 'connect' : 'secureConnect');

@@ -64,7 +64,7 @@ describe('the metrics server', () => {
   const get = (token?: string): Promise<{ status: number; text: string }> =>
     getOver(server.listener.port, token === undefined ? {} : { authorization: `Bearer ${token}` });
 
-  it('serves everybody in plain', async () => {
+  it('serves every client over plain HTTP', async () => {
     await start();
     const response = await fetch(`http://127.0.0.1:${server.listener.port}/metrics`);
     expect(response.headers.get('content-type')).toContain('text/plain; version=0.0.4');
@@ -76,7 +76,7 @@ describe('the metrics server', () => {
   describe('with TLS', () => {
     beforeEach(() => install(authority.issue('first')));
 
-    it('serves one whom the API server allows it', async () => {
+    it('serves a client that the API server authorizes', async () => {
       await start({});
       const { status, text } = await get('good');
       expect([status, text]).toEqual([200, expect.stringContaining('traffic_operator_leader 1')]);
@@ -89,14 +89,14 @@ describe('the metrics server', () => {
 
     it.each([
       ['without a token', undefined, 401],
-      ['with a token nobody knows', 'bad', 401],
-      ['whose bearer may not', 'poor', 403],
-    ])('refuses one %s', async (_why, token, status) => {
+      ['with an unknown token', 'bad', 401],
+      ['without the permission', 'poor', 403],
+    ])('rejects a client %s', async (_why, token, status) => {
       await start({});
       expect(await get(token)).toMatchObject({ status, text: expect.not.stringContaining('traffic') as string });
     });
 
-    it('asks again after a minute, and after 10 s about one that was refused', async () => {
+    it('asks the API server again after a minute, or after 10 s for a rejected client', async () => {
       await start({});
       await get('good');
       await get('good');
@@ -114,14 +114,14 @@ describe('the metrics server', () => {
       expect(create).toHaveBeenCalledTimes(6);
     });
 
-    it('is busy, and remembers nothing, when the API server does not answer', async () => {
+    it('returns busy, and caches nothing, if the API server does not respond', async () => {
       await start({});
       create.mockRejectedValueOnce(new Error('no answer'));
       expect((await get('good')).status).toBe(503);
       expect((await get('good')).status).toBe(200);
     });
 
-    it('says once why the API server cannot be asked, and again after it could be', async () => {
+    it('logs once why it cannot ask the API server, and again after a success', async () => {
       await start({});
       const failBy = async (message: string): Promise<void> => {
         create.mockRejectedValueOnce(new Error(message));
@@ -133,7 +133,7 @@ describe('the metrics server', () => {
       expect(logged.mock.calls.map(([said]) => (said as { err: Error }).err.message)).toEqual(['no', 'never', 'never']);
     });
 
-    it('asks about four at once at most', async () => {
+    it('sends at most four concurrent reviews', async () => {
       await start({});
       create.mockImplementation(() => new Promise(() => undefined));
       const waiting = ['a', 'b', 'c', 'd'].map((token) => get(token));
@@ -142,7 +142,7 @@ describe('the metrics server', () => {
       expect((await get('good')).status).toBe(503);
     });
 
-    it('takes up a renewed certificate, and bears one that cannot be used', async () => {
+    it('uses a renewed certificate, and keeps the old one if the new one is invalid', async () => {
       await start({});
       await writeFile(join(directory, 'tls.key'), 'garbage');
       await clock.advance(10_000);
@@ -154,12 +154,12 @@ describe('the metrics server', () => {
       });
     });
 
-    it('speaks HTTP/2 only when told to', async () => {
+    it('does not use HTTP/2 by default', async () => {
       await start({});
       await expect(statusOverHttp2(server.listener.port)).rejects.toThrow();
     });
 
-    it('speaks HTTP/2 and HTTP/1.1 when told to', async () => {
+    it('uses HTTP/2 and HTTP/1.1 if HTTP/2 is enabled', async () => {
       await start({ http2: true });
       expect(await statusOverHttp2(server.listener.port)).toBe(200);
       expect((await get('good')).status).toBe(200);
@@ -173,7 +173,7 @@ describe('the metrics server', () => {
       (to: typeof install) => to({ cert: authority.cert, key: authority.issue('x').key }),
       /cannot be used/,
     ],
-  ])('says in one line when the certificate %s', async (_why, prepare, message) => {
+  ])('reports in one line that the certificate %s', async (_why, prepare, message) => {
     await prepare(install);
     const failure: unknown = await start({}).catch((error: unknown) => error);
     expect(failure).toMatchObject({ name: 'UsageError', message: expect.stringMatching(message) as string });

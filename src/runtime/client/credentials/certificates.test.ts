@@ -13,7 +13,7 @@ const NODES: TransportRequest = { method: 'GET', path: '/api/v1/nodes' };
 const SLOW: TransportRequest = { method: 'POST', path: '/api/v1/nodes/slow' };
 const WATCH: TransportRequest = { ...NODES, query: { watch: true } };
 const RENEW: TransportRequest = { ...NODES, path: '/apis/coordination.k8s.io/v1/leases', lane: 'lease' };
-/** Nothing is looked at for a minute but what a call asks for. */
+/** No periodic check of the files for a minute, only the checks of calls. */
 const OWN_LOOK_ONLY = { credentialsIntervalMs: 60_000 };
 
 const scene: Scene = createScene();
@@ -33,13 +33,13 @@ function file(name: string, text: string): string {
   return path;
 }
 
-/** Calls do not share a look with those of more than 50 ms before. */
+/** Waits until calls no longer share the previous check of the files (50 ms). */
 const nextLook = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));
 
 const ok: Handler = (_, reply) => reply.json(200, {});
 
 describe('of the authority', () => {
-  it('are read again when they change: a new server certificate fails no call', async () => {
+  it('are read again when they change: no call fails because of a new server certificate', async () => {
     const [oldCa, newCa] = [createAuthority('old'), createAuthority('new')];
     const caFile = file('ca.crt', oldCa.cert);
     const first = await scene.serve(ok, { tls: oldCa.issue('server') });
@@ -58,8 +58,8 @@ describe('of the authority', () => {
 
   it.each([
     ['empty', () => ''],
-    ['cut off', (pem: string) => pem.slice(0, -30)],
-  ])('that are %s for a moment are not used: the server that was trusted still is', async (_, spoil) => {
+    ['truncated', (pem: string) => pem.slice(0, -30)],
+  ])('that are %s for a moment are not used: the server stays trusted', async (_, spoil) => {
     const ca = createAuthority('ca');
     const caFile = file('ca.crt', ca.cert);
     const server = await scene.serve(ok, { tls: ca.issue('server') });
@@ -76,7 +76,7 @@ describe('of the authority', () => {
   });
 });
 
-describe('of the client, replaced with a call under way', () => {
+describe('of the client, replaced while a call is in progress', () => {
   const ends: (() => void)[] = [];
   const handler: Handler = (request, reply) => {
     if (request.path === SLOW.path) ends.push(() => reply.json(200, { slow: true }));
@@ -102,7 +102,7 @@ describe('of the client, replaced with a call under way', () => {
     await nextLook();
   }
 
-  it('shows in the very next call, which does not wait for the other, and that one ends well', async () => {
+  it('are used by the next call, which does not wait for the call in progress; both succeed', async () => {
     const { server, transport, slow, metrics } = await connected();
     await replace(clients.issue('two'));
 
@@ -111,14 +111,14 @@ describe('of the client, replaced with a call under way', () => {
     expect(shown(server, NODES)).toEqual(['two']);
     ends[0]!();
     expect(await slow).toEqual({ slow: true });
-    // Its connection is closed by then or soon, and calls have one of their own again.
+    // The old connection closes now or soon. Then calls have their own connection again.
     await vi.waitFor(async () => {
       await transport.request(NODES);
       expect(metrics.opened).toEqual(['call', 'watch', 'call']);
     });
   });
 
-  it('is not used before its certificate is there, beside its key', async () => {
+  it('are not used before both the key and its certificate are replaced', async () => {
     const { server, transport, slow } = await connected();
     const two = clients.issue('two');
     file('key', two.key);
@@ -134,7 +134,7 @@ describe('of the client, replaced with a call under way', () => {
     await slow;
   });
 
-  it('makes never more than three connections: the watch begins anew', async () => {
+  it('never lead to more than three connections: the watch restarts', async () => {
     const { server, transport, metrics, slow } = await connected();
     const watch = drain(await transport.stream(WATCH));
     const watchEnd = expect(watch).rejects.toMatchObject({ failure: 'connection' });
@@ -156,12 +156,12 @@ describe('of the client, replaced with a call under way', () => {
   });
 });
 
-/** The clients' names in the certificates that came with these requests. */
+/** The client names in the certificates of these requests. */
 function shown(server: LocalServer, { path }: TransportRequest): (string | undefined)[] {
   return server.requests.filter((request) => request.path === path).map(({ client }) => client);
 }
 
-it('that changed cut a watch when the next one dials, not before', async () => {
+it('that changed end a watch when the next watch connects, not before', async () => {
   const caFile = file('ca.crt', scene.authority.cert);
   const server = await scene.serve((_, reply) => reply.open().write('\n'));
   const metrics = recordMetrics();

@@ -21,7 +21,7 @@ function filesOf(
   return new CredentialFiles(kubeConfigFor({ server: 'https://127.0.0.1:1', ...names }), clock);
 }
 
-it.each(['caFile', 'certFile', 'keyFile', 'tokenFile'])('a change of the %s is seen', async (name) => {
+it.each(['caFile', 'certFile', 'keyFile', 'tokenFile'])('detects a change of the %s', async (name) => {
   writeFileSync(at('file'), 'one');
   const files = filesOf({ [name]: at('file') }, new FakeClock());
   const before = await files.look();
@@ -32,10 +32,10 @@ it.each(['caFile', 'certFile', 'keyFile', 'tokenFile'])('a change of the %s is s
 });
 
 it.each([
-  ['written anew at the same length', () => utimesSync(at('file'), 1, 1)],
-  ['put in place by a rename, as old and as long', () => replaceByEqual()],
-  ['taken away', () => rmSync(at('file'))],
-])('a file that was %s is seen', async (_, change) => {
+  ['written again with the same length', () => utimesSync(at('file'), 1, 1)],
+  ['replaced by a rename, with the same time and length', () => replaceByEqual()],
+  ['removed', () => rmSync(at('file'))],
+])('detects a file that was %s', async (_, change) => {
   writeFileSync(at('file'), 'one');
   utimesSync(at('file'), 2, 2);
   const files = filesOf({ tokenFile: at('file') }, new FakeClock());
@@ -53,7 +53,7 @@ function replaceByEqual(): void {
   renameSync(at('next'), at('file'));
 }
 
-it('calls share one look for 50 ms and no longer, whether it has ended or not', async () => {
+it('calls share one check for 50 ms, no longer, even if it has not ended', async () => {
   const clock = new FakeClock();
   writeFileSync(at('file'), 'one');
   const files = filesOf({ tokenFile: at('file') }, clock);

@@ -18,9 +18,9 @@ const NODES: TransportRequest = { method: 'GET', path: '/api/v1/nodes' };
 const WATCH: TransportRequest = { ...NODES, query: { watch: true } };
 const logger = createLogger('silent');
 const credentialsIntervalMs = 50;
-/** Nothing is looked at for a minute but what a call asks for. */
+/** No periodic check of the files for a minute, only the checks of calls. */
 const OWN_LOOK_ONLY = { credentialsIntervalMs: 60_000 };
-/** Calls that are so far apart do not share a look. */
+/** Calls with this distance do not share a check of the files. */
 const LOOKS_APART_MS = 50;
 
 let directory: string;
@@ -52,13 +52,13 @@ function transportWith(kubeConfig: KubeConfig, options: Partial<TransportOptions
   return transport;
 }
 
-/** A transport whose time a test moves on: nothing is looked at but what a call asks for. */
+/** A transport with a fake clock and without the periodic check of the files. */
 function standingStill(kubeConfig: KubeConfig): { transport: Transport; clock: FakeClock } {
   const clock = new FakeClock();
   return { transport: transportWith(kubeConfig, { ...OWN_LOOK_ONLY, clock }), clock };
 }
 
-/** A volume as a kubelet makes it, with the file `token`; returns what puts another version in place. */
+/** A volume like the kubelet's, with the file `token`. Returns a function that replaces its content. */
 function createVolume(): (token: string) => void {
   symlinkSync('..data/token', join(directory, 'token'));
   return (token) => {
@@ -72,7 +72,7 @@ function createVolume(): (token: string) => void {
 const ok: Handler = (_, reply) => reply.json(200, {});
 const lastToken = (server: LocalServer): unknown => server.requests.at(-1)?.headers.authorization;
 
-/** A server that knows one token. */
+/** A server that accepts one token. */
 function knowing(valid: () => string): Handler {
   return (request, reply) => {
     const known = request.headers.authorization === `Bearer ${valid()}`;
@@ -81,7 +81,7 @@ function knowing(valid: () => string): Handler {
 }
 
 describe('a token in a file', () => {
-  it('is used without the newline at its end, and a new one by the very next call', async () => {
+  it('is used without its trailing newline, and a new one is used by the next call', async () => {
     const tokenFile = file('token', 'first\n');
     const server = await serve(ok);
     const { transport, clock } = standingStill(kubeConfigFor({ server: server.url, tokenFile }));
@@ -95,7 +95,7 @@ describe('a token in a file', () => {
     expect(lastToken(server)).toBe('Bearer second');
   });
 
-  it('of a volume is used by the very next call, and stream, when the kubelet has swapped the symlink', async () => {
+  it('of a volume is used by the next call and stream after the kubelet changed the symlink', async () => {
     const swap = createVolume();
     swap('first');
     const server = await serve((request, reply) => (request.query.has('watch') ? reply.open() : ok(request, reply)));
@@ -114,7 +114,7 @@ describe('a token in a file', () => {
     expect(shown).toEqual(['Bearer first', 'Bearer other', 'Bearer third']);
   });
 
-  it('is used by each repetition of a call that began before it was replaced', async () => {
+  it('is used by the retries of a call that started before the token was replaced', async () => {
     const tokenFile = file('token', 'first');
     const server = await serve((request, reply) => {
       file('token', 'second');
@@ -126,11 +126,11 @@ describe('a token in a file', () => {
     expect(lastToken(server)).toBe('Bearer second');
   });
 
-  it('that is refused is read again at once, and the call succeeds', async () => {
+  it('that is rejected is read again at once, and the call succeeds', async () => {
     const tokenFile = file('token', 'first');
     let valid = 'first';
     const server = await serve(knowing(() => valid));
-    // The clock stands still: the look of the first call would do for the second one.
+    // The clock does not advance, so the second call would share the check of the first.
     const { transport } = standingStill(kubeConfigFor({ server: server.url, tokenFile }));
     await transport.request(NODES);
     file('token', 'second');
@@ -142,7 +142,7 @@ describe('a token in a file', () => {
     expect(shown).toEqual(['Bearer first', 'Bearer first', 'Bearer second']);
   });
 
-  it('that stays wrong costs one repetition a call, no more', async () => {
+  it('that stays wrong causes one retry per call', async () => {
     const server = await serve(knowing(() => 'other'));
     const transport = transportWith(kubeConfigFor({ server: server.url, token: 'wrong' }));
 
@@ -151,7 +151,7 @@ describe('a token in a file', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('that is empty for a moment does not take the old one away, and is used as soon as it is there', async () => {
+  it('that is empty for a moment does not replace the old one, and is used once it is complete', async () => {
     const tokenFile = file('token', 'first');
     const server = await serve(ok);
     const { transport, clock } = standingStill(kubeConfigFor({ server: server.url, tokenFile }));
@@ -166,7 +166,7 @@ describe('a token in a file', () => {
     expect(shown).toEqual(['Bearer first', 'Bearer first', 'Bearer second']);
   });
 
-  it('is looked at without any call too, so that a watch begins with a new one', async () => {
+  it('is also checked without calls, so that a watch starts with the new one', async () => {
     const tokenFile = file('token', 'first');
     const server = await serve(ok);
     const lines: string[] = [];
@@ -180,7 +180,7 @@ describe('a token in a file', () => {
     expect(lines.join('')).not.toContain('second');
   });
 
-  it('that cannot be read at first is looked for again, and named', async () => {
+  it('that cannot be read at first is read again by the next call, and named in the error', async () => {
     const server = await serve(ok);
     const transport = transportWith(kubeConfigFor({ server: server.url, tokenFile: join(directory, 'token') }));
     const answer = transport.request(NODES);
@@ -208,7 +208,7 @@ it('basic authentication and impersonation of the kubeconfig are sent', async ()
   });
 });
 
-it('an exec plugin is asked once, and again when its token is refused', async () => {
+it('an exec plugin runs once, and again when its token is rejected', async () => {
   const count = join(directory, 'count');
   const script = `echo >> ${count}; n=$(wc -l < ${count}); echo '{"status":{"token":"exec-'$n'"}}'`;
   const server = await serve(knowing(() => 'exec-2'));
@@ -230,7 +230,7 @@ it('an exec plugin is asked once, and again when its token is refused', async ()
   ]);
 });
 
-it('an exec plugin that answers with a bare token fails the call, and its answer is in no message', async () => {
+it('an exec plugin that prints a bare token fails the call, and no message contains its output', async () => {
   const config = new KubeConfig();
   config.loadFromClusterAndUser(
     { name: 'c', server: 'https://127.0.0.1:1', skipTLSVerify: true },
@@ -241,11 +241,11 @@ it('an exec plugin that answers with a bare token fails the call, and its answer
     .request(NODES)
     .catch((thrown: unknown) => thrown);
 
-  expect(inspect(error, { depth: 9 })).toContain('something else than JSON');
+  expect(inspect(error, { depth: 9 })).toContain('the output of the credential plugin is not JSON');
   expect(inspect(error, { depth: 9 })).not.toContain('secret');
 });
 
-it('calls that are refused together share one reading of the token, and all succeed', async () => {
+it('concurrent calls that are rejected share one read of the token, and all succeed', async () => {
   const count = join(directory, 'count');
   const script = `echo >> ${count}; sleep 0.2; n=$(wc -l < ${count}); echo '{"status":{"token":"exec-'$n'"}}'`;
   const server = await serve(knowing(() => 'exec-2'));
@@ -261,7 +261,7 @@ it('calls that are refused together share one reading of the token, and all succ
   expect(lastToken(server)).toBe('Bearer exec-2');
 });
 
-it('a plugin whose tokens are all refused is asked once a second at most', async () => {
+it('a plugin whose tokens are all rejected runs at most once a second', async () => {
   const count = join(directory, 'count');
   const server = await serve(knowing(() => 'other'));
   const config = new KubeConfig();
@@ -276,7 +276,7 @@ it('a plugin whose tokens are all refused is asked once a second at most', async
   expect(readFileSync(count, 'utf8')).toBe('\n\n');
 });
 
-it('a plugin is asked once when a file beside it has changed, however many calls find that, and not for one that cannot be used', async () => {
+it('a plugin runs once for a changed file, shared by all calls, and not for a file that cannot be used', async () => {
   const count = join(directory, 'count');
   const [ca, more] = [createAuthority('ca'), createAuthority('more')];
   const caFile = file('ca.crt', ca.cert);

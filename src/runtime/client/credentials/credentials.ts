@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
-// Of client-node just this: its index also loads every API class (twice the time, twice the bundle).
+// Import only this file of client-node: its index also loads every API class (twice the time, twice the bundle).
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { KubeConfig as AnyKubeConfig } from '@kubernetes/client-node';
 import type { Clock, Timer } from '../../process/clock.ts';
@@ -139,7 +139,7 @@ export class Credentials {
       this.#filesRefused = undefined;
     } catch (error) {
       this.#filesRefused = files;
-      this.#options.logger.warn({ err: error }, 'credentials could not be read again, the old ones stay in use');
+      this.#options.logger.warn({ err: error }, 'cannot reload the credentials, the old ones stay in use');
     }
   }
 

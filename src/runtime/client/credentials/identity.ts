@@ -24,7 +24,7 @@ export async function identityOf(source: Pick<KubeConfig, 'applyToHTTPSOptions'>
     await source.applyToHTTPSOptions(options);
   } catch (error) {
     // The message quotes the content, which may be a token.
-    if (error instanceof SyntaxError) throw new Error('the credential plugin answers with something else than JSON');
+    if (error instanceof SyntaxError) throw new Error('the output of the credential plugin is not JSON');
     throw error;
   }
   const { ca, cert, key, rejectUnauthorized, servername } = options;

@@ -11,7 +11,7 @@ it.each([
   expect(serverOf(kubeConfigFor({ server }))).toEqual(expected);
 });
 
-it('says what is wrong with a kubeconfig', () => {
+it('names the problem of a kubeconfig', () => {
   expect(() => serverOf(new KubeConfig())).toThrow('no cluster for context');
   expect(() => serverOf(kubeConfigFor({ server: 'ten.dot.zero' }))).toThrow(
     '"ten.dot.zero" is not the URL of a server',

@@ -1,5 +1,5 @@
 /**
- * The value of Accept for just the metadata of objects; a server that cannot do that answers with all of them.
+ * The Accept header that requests only the metadata of objects. A server without support for it returns whole objects.
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
  */
 export function metadataOf(kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string {

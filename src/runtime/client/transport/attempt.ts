@@ -127,8 +127,8 @@ class Exchange {
     const { request, timeoutMs, closing } = this.#attempt;
     const about = `${request.method} ${request.path}`;
     if (this.#abort.expired) return this.#failure(`${about}: no answer within ${timeoutMs / 1000} s`, 'deadline');
-    if (closing.aborted) return this.#failure(`${about}: the connection was closed for good`, 'aborted');
-    if (this.#abort.signal.aborted) return this.#failure(`${about}: called off`, 'aborted');
+    if (closing.aborted) return this.#failure(`${about}: the transport was closed`, 'aborted');
+    if (this.#abort.signal.aborted) return this.#failure(`${about}: cancelled`, 'aborted');
     return this.#failure(`${about}: ${briefly(error)}`, 'connection', error);
   }
 

@@ -23,7 +23,7 @@ afterEach(() => scene.close());
 const serve: Scene['serve'] = (handler, options) => scene.serve(handler, options);
 const transportTo: Scene['transportTo'] = (server, options, user) => scene.transportTo(server, options, user);
 
-/** Answers the n-th request with the n-th reply, the last one for ever. */
+/** Answers the n-th request with the n-th reply, and all later ones with the last reply. */
 function sequence(...replies: ((reply: Reply, request: SeenRequest) => void)[]): Handler {
   let count = 0;
   return (request, reply) => replies[Math.min(count++, replies.length - 1)]!(reply, request);
@@ -40,14 +40,14 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('an attempt that failed', () => {
+describe('a failed attempt', () => {
   it.each([
     ['429 on a GET', NODES, fails(429)],
     ['500 on an apply', APPLY, fails(500)],
     ['a reset connection on an apply', APPLY, (reply: Reply) => reply.reset()],
-    ['429 on a POST, which was turned away', CREATE, fails(429)],
-    ['503 with Retry-After on a POST, which was turned away', CREATE, fails(503, { 'retry-after': '0' })],
-  ])('is repeated: %s', async (_, request, failure) => {
+    ['429 on a POST, which was not executed', CREATE, fails(429)],
+    ['503 with Retry-After on a POST, which was not executed', CREATE, fails(503, { 'retry-after': '0' })],
+  ])('is retried: %s', async (_, request, failure) => {
     const server = await serve(sequence(failure, ok));
 
     expect(await transportTo(server).request(request)).toEqual({ ok: true });
@@ -56,13 +56,13 @@ describe('an attempt that failed', () => {
   });
 
   it.each([
-    ['500 on a POST, which may have been carried out', CREATE, fails(500)],
+    ['500 on a POST, which may have been executed', CREATE, fails(500)],
     ['503 without Retry-After on a POST', CREATE, fails(503)],
     ['a reset connection on a POST', CREATE, (reply: Reply) => reply.reset()],
     ['409, which needs a new decision', APPLY, fails(409)],
-    ['a caller with a pace of its own', { ...NODES, retry: false }, fails(503)],
+    ['a caller with its own retries', { ...NODES, retry: false }, fails(503)],
     ['the lease lane', { ...NODES, lane: 'lease' as const }, fails(503)],
-  ])('is not repeated: %s', async (_, request, failure) => {
+  ])('is not retried: %s', async (_, request, failure) => {
     const server = await serve(sequence(failure, ok));
 
     await failureOf(transportTo(server).request(request));
@@ -70,7 +70,7 @@ describe('an attempt that failed', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is repeated for a POST too when it was never sent', async () => {
+  it('is also retried for a POST that was never sent', async () => {
     const server = await serve((_, reply) => ok(reply));
     const port = Number(new URL(server.url).port);
     await server.close();
@@ -82,7 +82,7 @@ describe('an attempt that failed', () => {
     expect(await answer).toEqual({ ok: true });
   });
 
-  it('waits as long as Retry-After says', async () => {
+  it('is retried after at least Retry-After', async () => {
     const server = await serve(sequence(fails(429, { 'retry-after': '1' }), ok));
     const begun = performance.now();
 
@@ -91,7 +91,7 @@ describe('an attempt that failed', () => {
     expect(performance.now() - begun).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('is not repeated when Retry-After is beyond the deadline of the call: the caller is told instead', async () => {
+  it('is not retried if Retry-After ends after the deadline of the call', async () => {
     const server = await serve(sequence(fails(429, { 'retry-after': '60' })));
 
     const error = await failureOf(transportTo(server).request(NODES));
@@ -100,7 +100,7 @@ describe('an attempt that failed', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('ends with the last error when the time of the call is up', async () => {
+  it('is the result of the call at its deadline', async () => {
     const server = await serve(sequence(fails(503), fails(500)));
 
     const error = await failureOf(transportTo(server, { callTimeoutMs: 3_000 }).request(NODES));
@@ -109,7 +109,7 @@ describe('an attempt that failed', () => {
     expect(server.requests.length).toBeGreaterThan(1);
   });
 
-  it('ends with it, too, where another attempt would have no time for an answer', async () => {
+  it('is the result of the call if there is no time for another attempt', async () => {
     const server = await serve(sequence(fails(500), () => undefined));
 
     const error = await failureOf(transportTo(server, { callTimeoutMs: 1_100 }).request(NODES));
@@ -122,13 +122,13 @@ describe('an attempt that failed', () => {
 describe('deadlines', () => {
   const silent: Handler = () => undefined;
 
-  it('end an attempt that gets no answer, and the next one succeeds', async () => {
+  it('end an attempt without a response, and the next attempt succeeds', async () => {
     const server = await serve(sequence(() => undefined, ok));
 
     expect(await transportTo(server, { attemptTimeoutMs: 200 }).request(NODES)).toEqual({ ok: true });
   });
 
-  it('count the whole answer, not its beginning', async () => {
+  it('apply to the whole response, not only to its start', async () => {
     const server = await serve((_, reply) => reply.open().write('{"half":'));
 
     const error = await failureOf(
@@ -138,7 +138,7 @@ describe('deadlines', () => {
     expect(error).toMatchObject({ name: 'TransportError', failure: 'deadline' });
   });
 
-  it('end a POST without a repetition, since it may have been carried out', async () => {
+  it('end a POST without a retry, because it may have been executed', async () => {
     const server = await serve(silent);
 
     const error = await failureOf(transportTo(server, { attemptTimeoutMs: 150 }).request(CREATE));
@@ -147,7 +147,7 @@ describe('deadlines', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('end a watch whose headers do not come', async () => {
+  it('end a watch whose headers do not arrive', async () => {
     const server = await serve(silent);
 
     const error = await failureOf(transportTo(server, { attemptTimeoutMs: 150 }).stream(WATCH));
@@ -170,8 +170,8 @@ describe('deadlines', () => {
   });
 });
 
-describe('the 16 places', () => {
-  it('are never exceeded, and are given in the order of asking', async () => {
+describe('the 16 slots', () => {
+  it('are never exceeded, and are assigned in the order of the calls', async () => {
     let now = 0;
     let most = 0;
     const places = Promise.withResolvers<undefined>();
@@ -193,7 +193,7 @@ describe('the 16 places', () => {
     expect(server.requests.map(({ path }) => Number(path.split('/').at(-1)))).toEqual([...Array(100).keys()]);
   });
 
-  it('do not hold up the lease, nor a watch', async () => {
+  it('do not delay the lease or a watch', async () => {
     const server = await serve((request, reply) => {
       if (request.path.endsWith('/hangs')) return;
       if (request.query.has('watch')) reply.open();
@@ -208,7 +208,7 @@ describe('the 16 places', () => {
     expect(server.requests.filter(({ path }) => path.endsWith('/hangs'))).toHaveLength(16);
   });
 
-  it('fail a call whose turn does not come in time, as never sent', async () => {
+  it('fail a call that gets no slot before its deadline, as never sent', async () => {
     const server = await serve(() => undefined);
     const transport = transportTo(server, { maxInFlight: 1, callTimeoutMs: 200 });
     transport.request(NODES).catch(() => undefined);
@@ -220,7 +220,7 @@ describe('the 16 places', () => {
   });
 });
 
-it('tells its metrics verb, resource and code of each attempt', async () => {
+it('reports verb, resource and code of each attempt to its metrics', async () => {
   const server = await serve(sequence(fails(500), ok));
   const metrics = recordMetrics();
 
@@ -233,7 +233,7 @@ it('tells its metrics verb, resource and code of each attempt', async () => {
   ]);
 });
 
-it('a guard is asked before each attempt, and what it throws ends the call', async () => {
+it('the guard is called before each attempt, and its error ends the call', async () => {
   const server = await serve(sequence(fails(500), ok));
   const guard = vi.fn().mockReturnValueOnce(undefined);
   guard.mockImplementation(() => {

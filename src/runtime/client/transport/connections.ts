@@ -125,7 +125,7 @@ export class Connections {
     socket.once('close', () => {
       this.#bytesOfClosed += socket.bytesRead;
       this.#open.delete(socket);
-      settle(new Error('the connection was closed while it was made'), null);
+      settle(new Error('the connection was closed during the handshake'), null);
     });
   }
 

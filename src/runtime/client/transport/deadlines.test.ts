@@ -4,7 +4,7 @@ import { createScene } from '../../testing/scene.ts';
 import type { Scene } from '../../testing/scene.ts';
 import type { Transport, TransportRequest } from '../transport.ts';
 
-/** The deadlines as they are in production: nothing is overridden, and only the clock is the test's. */
+/** The deadlines of production: only the clock is fake. */
 const NODES: TransportRequest = { method: 'GET', path: '/api/v1/nodes' };
 const CREATE: TransportRequest = { method: 'POST', path: '/api/v1/namespaces/a/pods', body: { kind: 'Pod' } };
 
@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterEach(() => scene.close());
 
-/** When something fails that a server never answers, ms, and how; gives up after ten minutes. */
+/** Time until a call without a response fails, in milliseconds, and its error. Gives up after ten minutes. */
 async function endOf(start: (transport: Transport) => Promise<unknown>): Promise<{ at: number; error: unknown }> {
   const server = await scene.serve(() => undefined);
   const clock = new FakeClock();
@@ -29,12 +29,12 @@ async function endOf(start: (transport: Transport) => Promise<unknown>): Promise
 
 it.each<{ what: string; seconds: number; start: (transport: Transport) => Promise<unknown> }>([
   {
-    what: 'a call for the lease, of which two fit into the 10 s that a leader has to renew it',
+    what: 'a call for the lease: two fit into the 10 s in which a leader must renew it',
     seconds: 5,
     start: (transport) => transport.request({ ...NODES, lane: 'lease' }),
   },
   {
-    what: 'a call that may not be repeated: its one attempt',
+    what: 'the only attempt of a call that must not be retried',
     seconds: 10,
     start: (transport) => transport.request(CREATE),
   },
@@ -43,17 +43,17 @@ it.each<{ what: string; seconds: number; start: (transport: Transport) => Promis
     seconds: 10,
     start: (transport) => transport.stream({ ...NODES, query: { watch: true } }),
   },
-  { what: 'a call with its repetitions', seconds: 30, start: (transport) => transport.request(NODES) },
-])('$seconds s are given to $what', async ({ seconds, start }) => {
+  { what: 'a call with its retries', seconds: 30, start: (transport) => transport.request(NODES) },
+])('$seconds s is the deadline of $what', async ({ seconds, start }) => {
   const { at, error } = await endOf(start);
 
   expect(error).toMatchObject({ name: 'TransportError', failure: 'deadline' });
-  // A step of the clock, a last pause that would have gone beyond the end, and the time that an attempt needs.
+  // Tolerance: a step of the clock, a last pause that would exceed the deadline, and the time of an attempt.
   expect(at).toBeLessThanOrEqual(seconds * 1_000 + 100);
   expect(at).toBeGreaterThan(seconds * 1_000 - (seconds === 30 ? 5_000 : 100));
 });
 
-it('30 s are given to the wait for one of the 16 places, too', async () => {
+it('30 s is also the deadline of the wait for one of the 16 slots', async () => {
   const { at, error } = await endOf((transport) => {
     const called = Array.from({ length: 200 }, () => transport.request(NODES));
     for (const call of called) call.catch(() => undefined);

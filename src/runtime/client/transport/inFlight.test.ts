@@ -4,7 +4,7 @@ import { InFlight } from './inFlight.ts';
 
 const never = new AbortController().signal;
 
-it('admits as many as there are places, then one for each that leaves, in order', async () => {
+it('admits callers up to the limit, then one for each released slot, in order', async () => {
   const inFlight = new InFlight(2);
   const admitted: number[] = [];
   const releases = [await inFlight.acquire(never), await inFlight.acquire(never)];
@@ -19,7 +19,7 @@ it('admits as many as there are places, then one for each that leaves, in order'
   expect(admitted).toEqual([1, 2]);
 });
 
-it('gives a place back once, however often that is said', async () => {
+it('releases a slot once, even if release is called several times', async () => {
   const inFlight = new InFlight(1);
   const release = await inFlight.acquire(never);
   release?.();
@@ -33,7 +33,7 @@ it('gives a place back once, however often that is said', async () => {
   expect(await third).toBeUndefined();
 });
 
-it('forgets who gave up waiting, before or during', async () => {
+it('drops callers whose signal is aborted, before or during the wait', async () => {
   const inFlight = new InFlight(1);
   const release = await inFlight.acquire(never);
   const abort = new AbortController();
@@ -46,7 +46,7 @@ it('forgets who gave up waiting, before or during', async () => {
   expect(await inFlight.acquire(never)).toBeDefined();
 });
 
-it('neither loses nor invents a place, whatever the order of coming, leaving and giving up', async () => {
+it('keeps the number of slots for any order of acquire, release and abort', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom('come', 'leave', 'giveUp')), async (steps) => {
       const inFlight = new InFlight(3);

@@ -13,7 +13,7 @@ function setUp(probe: () => Promise<unknown>): { clock: FakeClock; reachability:
   return { clock, onAnswer, reachability: new Reachability({ clock, probe, onAnswer }) };
 }
 
-it('asks every 3 s, once for all, until there is an answer', async () => {
+it('sends one shared probe every 3 s, until there is a response', async () => {
   const probe = vi.fn().mockRejectedValueOnce(down).mockRejectedValueOnce(answered(503)).mockResolvedValue({});
   const { clock, reachability, onAnswer } = setUp(probe);
   const waiting = Promise.all(Array.from({ length: 10 }, () => reachability.whenReachable(never)));
@@ -32,7 +32,7 @@ it('asks every 3 s, once for all, until there is an answer', async () => {
   expect(probe).toHaveBeenCalledTimes(3);
 });
 
-it('tells an outage, in which a probe had no answer, from a server that only broke a connection', async () => {
+it('returns true for an outage, in which a probe got no response, and false for a lost connection only', async () => {
   const probe = vi.fn().mockResolvedValueOnce({}).mockResolvedValueOnce({}).mockRejectedValueOnce(down);
   const { clock, reachability } = setUp(probe);
   const ask = async (): Promise<boolean> => {
@@ -41,7 +41,7 @@ it('tells an outage, in which a probe had no answer, from a server that only bro
     return waiting;
   };
   expect(await ask()).toBe(false);
-  // Waits for its turn, which is no outage.
+  // Waits for the probe interval, which is not an outage.
   expect(await ask()).toBe(false);
 
   const early = reachability.whenReachable(never);
@@ -53,14 +53,14 @@ it('tells an outage, in which a probe had no answer, from a server that only bro
   expect(await ask()).toBe(false);
 });
 
-it('takes a refusal for an answer: the server is there', async () => {
+it('treats an error response as a response: the server is up', async () => {
   const { clock, reachability } = setUp(() => Promise.reject(answered(403)));
   const waiting = reachability.whenReachable(never);
   await clock.advance(0);
   await waiting;
 });
 
-it('asks again for one who comes while a probe is under way: its answer may be older than the loss', async () => {
+it('sends another probe for a caller that arrives during a probe, whose response may be older', async () => {
   const answers: ((value: unknown) => void)[] = [];
   const probe = vi.fn(() => new Promise((resolve) => answers.push(resolve)));
   const { clock, reachability } = setUp(probe);
@@ -79,7 +79,7 @@ it('asks again for one who comes while a probe is under way: its answer may be o
   expect(second).toHaveBeenCalled();
 });
 
-it('stops asking when nobody waits any more', async () => {
+it('stops probing when no caller waits', async () => {
   const probe = vi.fn().mockRejectedValue(down);
   const { clock, reachability } = setUp(probe);
   const abort = new AbortController();
@@ -93,7 +93,7 @@ it('stops asking when nobody waits any more', async () => {
   expect(probe).toHaveBeenCalledTimes(1);
 });
 
-it('lets everybody go on when it is closed, and leaves no timer', async () => {
+it('resolves all callers when it is closed, and leaves no timer', async () => {
   const { clock, reachability } = setUp(() => Promise.reject(down));
   const waiting = reachability.whenReachable(never);
   await clock.advance(0);

@@ -15,15 +15,15 @@ const answered = (status: number, retryAfterMs?: number): ApiError =>
   });
 const lost = new TransportError('lost', { failure: 'connection' });
 const unsent = new TransportError('refused', { failure: 'connection', unsent: true });
-const calledOff = new TransportError('called off', { failure: 'aborted', unsent: true });
+const calledOff = new TransportError('cancelled', { failure: 'aborted', unsent: true });
 
 describe('retryPause', () => {
   it.each([
-    ['a GET whose answer was lost', lost, GET, true],
-    ['a POST whose answer was lost: it may have happened', lost, POST, false],
+    ['a GET whose response was lost', lost, GET, true],
+    ['a POST whose response was lost: it may have been executed', lost, POST, false],
     ['a POST that was never sent', unsent, POST, true],
-    ['a call that was called off', calledOff, GET, false],
-    ['a JSON patch: it says what to change, not what shall be', lost, patch('application/json-patch+json'), false],
+    ['a cancelled call', calledOff, GET, false],
+    ['a JSON patch, which is not idempotent', lost, patch('application/json-patch+json'), false],
     ['an apply', lost, patch('application/apply-patch+yaml'), true],
     ['a merge patch', lost, patch('application/merge-patch+json'), true],
     ['a DELETE', lost, { ...GET, method: 'DELETE' as const }, true],
@@ -32,12 +32,12 @@ describe('retryPause', () => {
     ['a POST answered 503: a proxy may have passed it on', answered(503), POST, false],
     ['a POST answered 503 with Retry-After', answered(503, 100), POST, true],
     ['a POST answered 500 with Retry-After', answered(500, 100), POST, false],
-    ['an error that is no answer at all', new RangeError(), GET, false],
+    ['an error that is neither ApiError nor TransportError', new RangeError(), GET, false],
   ])('%s', (_, error, request, repeated) => {
     expect(retryPause(error, request, 1, 0.5) !== undefined).toBe(repeated);
   });
 
-  it('doubles up to 4 s, between half and the whole', () => {
+  it('doubles up to 4 s, and is between half and all of the nominal length', () => {
     const pauses = (random: number): unknown[] => [1, 2, 3, 4, 5, 6, 60].map((n) => retryPause(lost, GET, n, random));
 
     expect(pauses(1)).toEqual([250, 500, 1000, 2000, 4000, 4000, 4000]);

@@ -15,7 +15,7 @@ beforeAll(() => {
 });
 afterEach(() => scene.close());
 
-/** A server behind a proxy that can swallow everything: what a stopped server or a dropped route looks like. */
+/** A server behind a proxy that can drop all bytes, like a stopped server or a lost route. */
 interface Cast {
   server: LocalServer;
   proxy: FreezableProxy;
@@ -33,21 +33,21 @@ async function cast(options: Partial<TransportOptions> = {}): Promise<Cast> {
   return { server, proxy, transport };
 }
 
-it('an attempt without a byte in answer replaces the connection: later calls do not suffer', async () => {
+it('an attempt without a received byte replaces the connection, so that later calls succeed', async () => {
   const { proxy, transport } = await cast({ attemptTimeoutMs: 2_000 });
   await transport.request(NODES);
   proxy.freeze();
   const call = transport.request(NODES);
   await vi.waitFor(() => expect(proxy.connections).toBe(1));
 
-  // Only connections made from now on work: the old one stays dead.
+  // Only new connections work from now on. The old one stays dead.
   proxy.thaw();
 
   expect(await call).toEqual({ ok: true });
   expect(proxy.connections).toBe(2);
 });
 
-it('an attempt that is slow on a connection that lives leaves it alone', async () => {
+it('a slow attempt on a live connection does not replace it', async () => {
   const { proxy, transport } = await cast({ attemptTimeoutMs: 2_000, callTimeoutMs: 2_100 });
   const slow = transport.request({ ...NODES, path: '/api/v1/nodes/slow' });
   const failed = expect(slow).rejects.toMatchObject({ failure: 'deadline' });
@@ -59,7 +59,7 @@ it('an attempt that is slow on a connection that lives leaves it alone', async (
   expect(proxy.connections).toBe(1);
 });
 
-it('a watch on a connection that went silent fails, since PINGs are not answered', async () => {
+it('a watch on a silent connection fails, because PINGs get no response', async () => {
   const { proxy, transport } = await cast({ pingIntervalMs: 100 });
   const watch = drain(await transport.stream(WATCH));
   proxy.freeze();
@@ -67,7 +67,7 @@ it('a watch on a connection that went silent fails, since PINGs are not answered
   await expect(watch).rejects.toMatchObject({ name: 'TransportError', failure: 'connection' });
 });
 
-it('a watch that has nothing to tell lives on, since PINGs are answered', async () => {
+it('a watch without events stays open, because PINGs get a response', async () => {
   const { transport } = await cast({ pingIntervalMs: 50 });
   const ended = vi.fn();
   drain(await transport.stream(WATCH)).then(ended, ended);
@@ -77,7 +77,7 @@ it('a watch that has nothing to tell lives on, since PINGs are answered', async 
   expect(ended).not.toHaveBeenCalled();
 });
 
-it('a server that was stopped for a moment and goes on loses no watch', async () => {
+it('a server that was stopped briefly loses no watch', async () => {
   const { proxy, transport } = await cast({ pingIntervalMs: 200 });
   const ended = vi.fn();
   drain(await transport.stream(WATCH)).then(ended, ended);
@@ -90,7 +90,7 @@ it('a server that was stopped for a moment and goes on loses no watch', async ()
   expect(proxy.connections).toBe(1);
 });
 
-it('all who wait for the server are told within 3 s of its return, by one probe at a time', async () => {
+it('all callers of whenReachable() resolve within 3 s of the recovery, with one probe at a time', async () => {
   const { server, proxy, transport } = await cast();
   await transport.request(NODES);
   server.requests.length = 0;
@@ -106,7 +106,7 @@ it('all who wait for the server are told within 3 s of its return, by one probe 
   expect(server.requests.map(({ path }) => path)).toEqual(['/version']);
 });
 
-it('a dial that got stuck while nothing passed is given up once the server answers a newer one', async () => {
+it('a stuck connection attempt is aborted once the server responds on a newer connection', async () => {
   const { proxy, transport } = await cast();
   proxy.freeze();
   const end = transport.stream(WATCH).then(
@@ -125,7 +125,7 @@ it('a dial that got stuck while nothing passed is given up once the server answe
   await transport.stream(WATCH);
 });
 
-it('waiting for the server ends with the signal', async () => {
+it('whenReachable() resolves when its signal is aborted', async () => {
   const { proxy, transport } = await cast();
   proxy.freeze();
   const abort = new AbortController();

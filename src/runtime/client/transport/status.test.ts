@@ -4,7 +4,7 @@ import type { Refusal } from './status.ts';
 
 const refusal: Refusal = { request: { method: 'PATCH', path: '/api/v1/nodes/n' }, status: 422, now: 0 };
 
-it('says which request was refused, how, and in the server’s words', () => {
+it('contains the request, the status and the message of the server', () => {
   const status = {
     kind: 'Status',
     reason: 'Invalid',
@@ -23,7 +23,7 @@ it.each([
   ['another object', '{"kind":"Secret","message":"hunter2"}'],
   ['null', 'null'],
   ['nothing', ''],
-])('says no more than the code where the body is %s', (_, body) => {
+])('contains only the status code if the body is %s', (_, body) => {
   expect(apiErrorOf(refusal, body).message).toBe('PATCH /api/v1/nodes/n: 422 HTTP422');
 });
 
@@ -45,14 +45,14 @@ it.each([
     'failed to convert new object (/w; apps/v1, Kind=Deployment) to proper version: cannot convert float64 to int32',
   ],
   [413, 'RequestEntityTooLarge', 'etcdserver: request is too large'],
-])('takes a 500 that would come again for the %i that it is', (status, reason, message) => {
+])('converts a 500 that a retry would get again to %i', (status, reason, message) => {
   const body = JSON.stringify({ kind: 'Status', message, code: 500 });
 
   expect(apiErrorOf({ ...refusal, status: 500 }, body)).toMatchObject({ status, reason, detail: message });
   expect(apiErrorOf({ ...refusal, status: 500 }, '').status).toBe(500);
 });
 
-it('shortens to whole characters', () => {
+it('does not cut a character when it shortens', () => {
   for (const shift of [0, 1]) {
     const body = JSON.stringify({ kind: 'Status', message: 'x'.repeat(shift) + '👩'.repeat(1_000) });
 
@@ -60,7 +60,7 @@ it('shortens to whole characters', () => {
   }
 });
 
-it('takes the pause from the header, else from the Status', () => {
+it('reads the pause from the header, otherwise from the Status', () => {
   const body = JSON.stringify({ kind: 'Status', details: { retryAfterSeconds: 4 } });
 
   expect(apiErrorOf(refusal, body).retryAfterMs).toBe(4_000);

@@ -22,23 +22,23 @@ describe('bearErrors', () => {
     return (server.address() as AddressInfo).port;
   };
 
-  it('counts an error of a server that listens', async () => {
+  it('counts an error of a listening server', async () => {
     await listen();
     server.emit('error', new Error('EMFILE'));
     expect(failed.mock.calls).toEqual([['server', 'connection']]);
   });
 
-  it('leaves one before that to whoever made it listen', () => {
+  it('leaves an error before that to the caller of listen()', () => {
     server.emit('error', new Error('EADDRINUSE'));
     expect(failed).not.toHaveBeenCalled();
   });
 
-  it('bears an error of a socket, however late', async () => {
+  it('handles an error of a socket at any time', async () => {
     const port = await listen();
     const client = connect(port, '127.0.0.1');
     const [socket] = (await once(server, 'connection')) as [Socket];
     socket.emit('error', new Error('EPIPE'));
-    // Not by `once` of node:events, which listens for errors, too.
+    // Do not use `once` of node:events: it also adds an error listener.
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.destroy(new Error('ECONNRESET'));
     await closed;

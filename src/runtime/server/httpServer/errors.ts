@@ -6,7 +6,7 @@ export function bearErrors(server: Server, failures: Failures): void {
   for (const event of ['connection', 'secureConnection']) {
     server.on(event, (socket: Socket) => socket.on('error', () => undefined));
   }
-  // Before the server listens, `listen` reports the error to its caller.
+  // Until the server listens, `listen` reports the error to its caller.
   server.on('error', () => {
     if (server.listening) failures.count('connection');
   });

@@ -89,7 +89,7 @@ describe('a server of HTTP/2', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('broken'))],
-  ])('answers 500 when its handler %s', async (_how, broken) => {
+  ])('returns 500 if its handler %s', async (_how, broken) => {
     await start();
     handler = broken;
     expect(await ask({ ':path': '/good' })).toBe(500);
@@ -109,7 +109,7 @@ describe('a server of HTTP/2', () => {
     await isWell();
   });
 
-  it('refuses CONNECT', async () => {
+  it('rejects CONNECT', async () => {
     await start();
     const stream = (await session()).request({ ':method': 'CONNECT', ':authority': 'x:1' });
     stream.on('error', () => undefined);
@@ -118,7 +118,7 @@ describe('a server of HTTP/2', () => {
     await isWell();
   });
 
-  it('speaks HTTP/1.1 to one who does not know HTTP/2', async () => {
+  it('uses HTTP/1.1 for a client without HTTP/2', async () => {
     await start();
     const text = 'GET /good HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
     expect(await exchange(listener.port, text, 'http/1.1')).toContain('200 OK');
@@ -146,10 +146,10 @@ describe('a server of HTTP/2', () => {
 
   it.each([
     ['sends nothing', [], undefined],
-    ['begins no stream', [SETTINGS], frame(6, 0, 0, Buffer.alloc(8))],
-    // END_HEADERS is missing: the rest would come in CONTINUATION frames.
+    ['opens no stream', [SETTINGS], frame(6, 0, 0, Buffer.alloc(8))],
+    // Without END_HEADERS, the rest of the headers follows in CONTINUATION frames.
     ['does not end its headers', [SETTINGS, frame(1, 0, 1, Buffer.from([0x82]))], frame(9, 0, 1, Buffer.alloc(0))],
-  ])('lets a client go that %s, whatever it sends meanwhile', async (_what, frames, more) => {
+  ])('disconnects a client that %s, even if it sends other frames', async (_what, frames, more) => {
     await start(SHORT);
     const connection = openRaw(listener.port, 'h2');
     if (frames.length > 0) connection.send(Buffer.concat([Buffer.from(PREFACE), ...frames]));
@@ -160,7 +160,7 @@ describe('a server of HTTP/2', () => {
     expect(counted()).toEqual(['timeout']);
   });
 
-  it('ends a request whose handler does not', async () => {
+  it('ends a request whose handler never responds', async () => {
     await start(SHORT);
     handler = () => new Promise(() => undefined);
     const stream = (await session()).request({ ':path': '/' });
@@ -169,7 +169,7 @@ describe('a server of HTTP/2', () => {
     expect([stream.rstCode, counted()]).toEqual([constants.NGHTTP2_CANCEL, ['timeout']]);
   });
 
-  it('refuses more streams at once than it has told', async () => {
+  it('rejects more concurrent streams than its SETTINGS allow', async () => {
     await start({ requestsUnderWay: 4 });
     const { promise: end, resolve } = Promise.withResolvers<undefined>();
     let underWay = 0;
@@ -180,7 +180,7 @@ describe('a server of HTTP/2', () => {
     };
     const client = connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false });
     opened.push(client);
-    // Before it is told.
+    // Before the client has received the SETTINGS.
     const streams = Array.from({ length: 6 }, () => client.request({ ':path': '/' }).on('error', () => undefined));
     await Promise.all(streams.slice(4).map((stream) => new Promise((closed) => stream.once('close', closed))));
     resolve(undefined);
@@ -191,7 +191,7 @@ describe('a server of HTTP/2', () => {
   it('ends a stream whose headers are too large', async () => {
     await start();
     const client = await session();
-    // Before that the client has not confirmed the limit, and the default of Node.js holds.
+    // Until the client has confirmed the limit, the default of Node.js applies.
     expect(await statusOf(client.request({ ':path': '/' }))).toBe(200);
     const stream = client.request({ ':path': '/', long: 'x'.repeat(20_000) }).resume();
     await new Promise((closed) => stream.on('error', () => undefined).once('close', closed));
@@ -199,7 +199,7 @@ describe('a server of HTTP/2', () => {
     await isWell();
   });
 
-  it('reads no body that nobody asked for', async () => {
+  it('does not read a request body', async () => {
     await start();
     const stream = (await session()).request({ ':path': '/', ':method': 'POST' });
     stream.write('half of it');
@@ -221,7 +221,7 @@ describe('a server of HTTP/2', () => {
     await isWell();
   });
 
-  it('bears a client that has left when it is answered', async () => {
+  it('survives a client that disconnects before the response', async () => {
     await start();
     const left = Promise.withResolvers<undefined>();
     const asked = Promise.withResolvers<undefined>();

@@ -91,7 +91,7 @@ export class MetricsAccess {
     const failure = error instanceof Error ? error.message : String(error);
     if (failure !== this.#failure) {
       this.#failure = failure;
-      this.#logger.error({ err: error }, 'whether somebody may read the metrics cannot be asked');
+      this.#logger.error({ err: error }, 'cannot ask the API server whether a client may read the metrics');
     }
   }
 
