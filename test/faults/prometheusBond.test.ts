@@ -81,7 +81,7 @@ describe('a bond that loses a slave', () => {
       expect(await f.labels(KEY)).toEqual({ bonded: 'false', other: 'false' });
       const { node, remark } = await told();
       expect(node).toMatchObject({ verdict: 'Fit', reason: 'BelowThreshold' });
-      expect(remark).toMatch(/^every node has figures; no drivers reported of bonded, other: /);
+      expect(remark).toMatch(/^every node has figures; no drivers reported for bonded, other: /);
     }, WAIT);
   });
 });

@@ -32,7 +32,7 @@ describe('when all nodes are over the threshold', () => {
       expect((await f.watch('web')).status).toMatchObject({ ready: true, fitNodes: 0, unfitNodes: 2, unknownNodes: 0 });
       const told = (await f.events('web')).filter((event) => event.reason === 'AllNodesUnfit');
       expect(told.map(({ type, note }) => [type, note])).toEqual([
-        ['Warning', 'every node is unfit: running pods are not moved, new ones find no node'],
+        ['Warning', 'every node is unfit: running pods are not moved, new pods find no node'],
       ]);
     }, WAIT);
     expect(await generation()).toBe(before);

@@ -24,7 +24,7 @@ describe('labels', () => {
     expect(Object.fromEntries(plan.labels)).toEqual({ n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } });
   });
 
-  it('that say the verdict already are not written again', () => {
+  it('are not written again if they match the verdict', () => {
     const nodes = { n1: { [KEY]: 'false' }, n2: { [KEY]: 'false' } };
     expect(changes(anObservation({ nodes }))).toEqual({});
   });
@@ -36,7 +36,7 @@ describe('labels', () => {
     expect(plan.verdicts.map((v) => v.verdict)).toEqual(['Unknown', 'Unknown']);
   });
 
-  it('of a node that joins later are decided on their own', () => {
+  it('are decided separately for a node that joins later', () => {
     const o = anObservation({
       nodes: { n1: { [KEY]: 'false' }, n3: {} },
       passes: [pass(2, { n1: 1, n3: 1 }), pass(1, { n1: 1 })],
@@ -47,14 +47,14 @@ describe('labels', () => {
     expect(plan.verdicts[1]).toMatchObject({ verdict: 'Unknown', reason: 'FirstPass' });
   });
 
-  it('that somebody edited are put right', () => {
+  it('are corrected after somebody edits them', () => {
     const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'perhaps' } };
     expect(changes(anObservation({ nodes }))).toEqual({ n1: { [KEY]: 'false' }, n2: { [KEY]: 'false' } });
   });
 });
 
 describe('the Deployment', () => {
-  it('appears after two passes with data', () => {
+  it('is created after two passes with data', () => {
     expect(decidePlan(anObservation()).deployment?.kind).toBe('Apply');
     expect(decidePlan(anObservation({ passes: [pass(1, { n1: 1, n2: 2 })] })).deployment?.kind).toBe('Apply'); // 60 s are long over
   });
@@ -68,19 +68,19 @@ describe('the Deployment', () => {
     expect(late.deployment?.kind).toBe('Apply');
   });
 
-  it('waits 60 s from the start of the feed when the operator was down before', () => {
+  it('waits 60 s from the start of the feed if the operator was down before', () => {
     expect(
       decidePlan(anObservation({ passes: [pass(1, { n1: 1, n2: 2 })], feedStartedAt: NOW - 10_000 })).deployment?.kind,
     ).toBe('Wait');
   });
 
-  it('takes later edits without waiting', () => {
+  it('is updated without waiting when the spec is edited later', () => {
     const watch = aWatch({ metadata: { creationTimestamp: new Date(NOW) } });
     const plan = decidePlan(anObservation({ watch, deployment: aDeployment(watch), passes: [] }));
     expect(plan.deployment?.kind).toBe('Apply');
   });
 
-  it('of another owner is left alone, and so is everything else', () => {
+  it('is not touched if it has another owner, and neither is anything else', () => {
     const deployment = aDeployment(aWatch({ metadata: { uid: 'uid-before', name: 'web' } }));
     const plan = decidePlan(anObservation({ deployment }));
     expect(plan).toMatchObject({ finalizer: 'Keep', stall: { reason: 'DeploymentNotOwned' } });
@@ -88,7 +88,7 @@ describe('the Deployment', () => {
     expect(plan.labels.size).toBe(0);
   });
 
-  it('is not made anew for a changed selector, while labels go on', () => {
+  it('is not recreated for a changed selector; labels are still written', () => {
     const watch = aWatch({ deployment: { selector: { matchLabels: { app: 'other' } } } });
     const plan = decidePlan(anObservation({ watch, deployment: aDeployment(aWatch()) }));
     expect(plan).toMatchObject({ stall: { reason: 'SelectorChanged' }, deployment: { kind: 'SelectorChanged' } });
@@ -99,14 +99,14 @@ describe('the Deployment', () => {
 describe('a label key', () => {
   const older = new Map([[KEY, [aClaim()]]]);
 
-  it('belongs to the older TrafficWatch; the other touches nothing and names it', () => {
+  it('belongs to the older TrafficWatch; the younger one writes nothing and names the owner', () => {
     const plan = decidePlan(anObservation({ claims: older }));
     expect(plan).toMatchObject({ finalizer: 'Keep', deployment: undefined, stall: { reason: 'LabelKeyTaken' } });
     expect(plan.stall?.message).toContain('shop/other');
     expect(plan.labels.size).toBe(0);
   });
 
-  it('stays with this one when the other is younger, or as old with a greater UID', () => {
+  it('belongs to this TrafficWatch if the other is younger, or equally old with a greater UID', () => {
     const younger = aClaim({ creationTimestamp: '2026-01-01T00:05:00.000Z' });
     const sameAge = aClaim({ creationTimestamp: '2026-01-01T00:00:00.000Z', uid: 'uid-zzz' });
     for (const claim of [younger, sameAge]) {
@@ -114,15 +114,15 @@ describe('a label key', () => {
     }
   });
 
-  it('that the spec gives badly is named, and nothing is touched', () => {
+  it('is named if it is invalid, and nothing is written', () => {
     const plan = decidePlan(anObservation({ watch: aWatch({ label: 'Not_A_Label' }) }));
     expect(plan).toMatchObject({ finalizer: 'Keep', stall: { reason: 'InvalidSpec' } });
     expect(plan.stall?.message).toMatch(/spec\.label.*Not_A_Label/);
   });
 });
 
-describe('a TrafficWatch that touches nothing', () => {
-  const frozen = /until that is resolved the labels old\.traffic\.example\.com\/unfit stay as they are/;
+describe('a TrafficWatch that writes nothing', () => {
+  const frozen = /until that is resolved, the labels old\.traffic\.example\.com\/unfit stay as they are/;
   const status = { ready: true, labelKey: OLD };
   const foreign = aDeployment(aWatch({ metadata: { uid: 'uid-before', name: 'web' } }));
   const edited = {
@@ -140,7 +140,7 @@ describe('a TrafficWatch that touches nothing', () => {
     expect(plan.stall?.message).toMatch(frozen);
   });
 
-  it('says nothing of labels where none were written, or where another keeps them', () => {
+  it('does not mention labels if none were written, or if another TrafficWatch owns them', () => {
     const fresh = anObservation({ claims: new Map([[KEY, [aClaim()]]]) });
     const lost = anObservation({ watch: aWatch({ status: { ready: true, labelKey: KEY } }), claims: fresh.claims });
     for (const o of [fresh, lost]) expect(decidePlan(o).stall?.message).not.toMatch(/stay as they are/);
@@ -159,7 +159,7 @@ describe('renaming the label', () => {
     expect(decidePlan(o)).toMatchObject({ labelKey: OLD, renaming: true });
   });
 
-  it('carries the verdict over where nothing can be measured', () => {
+  it('copies the old label to the new key if nothing can be measured', () => {
     const o = anObservation({ watch, nodes: old, deployment: aDeployment(watch, OLD), newest: failedPass(2) });
     expect(changes(o)).toEqual({ n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } });
   });
@@ -168,7 +168,7 @@ describe('renaming the label', () => {
     expect(changes(anObservation({ watch, nodes: both, deployment: aDeployment(watch, OLD), ...busy }))).toEqual({});
   });
 
-  it('has the old key follow the verdict for as long as the Deployment schedules by it', () => {
+  it('keeps the old key up to date while the Deployment schedules by it', () => {
     const turned = { passes: [pass(4, { n1: 1, n2: 90 }), pass(3, { n1: 1, n2: 90 })] };
     const selector = { selector: { matchLabels: { app: 'other' } } };
     const stuck = aWatch({ status: { ready: true, labelKey: OLD }, deployment: selector });
@@ -185,14 +185,14 @@ describe('renaming the label', () => {
     expect(changes(o)).toEqual({ n2: { [KEY]: 'false', [OLD]: 'false' } });
   });
 
-  it('leaves the old key alone when an older TrafficWatch has it, though the Deployment schedules by it', () => {
+  it('does not touch the old key if an older TrafficWatch owns it, even if the Deployment schedules by it', () => {
     const claims = new Map([[OLD, [aClaim()]]]);
     const nodes = { n1: { [OLD]: 'false' }, n2: { [OLD]: 'true' } };
     const o = anObservation({ watch, claims, nodes, deployment: aDeployment(watch, OLD), ...busy });
     expect(changes(o)).toEqual({ n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } });
   });
 
-  it('then takes the old key off, and is done when it is gone', () => {
+  it('then removes the old key, and ends when no node has it', () => {
     const deployment = aDeployment(watch, KEY);
     const o = anObservation({ watch, nodes: both, deployment, ...busy });
     expect(changes(o)).toEqual({ n1: { [OLD]: null }, n2: { [OLD]: null } });
@@ -206,7 +206,7 @@ describe('renaming the label', () => {
     expect(decidePlan(done).labelKey).toBe(KEY);
   });
 
-  it('goes by the preferred term where the placement is Preferred, also while that changes', () => {
+  it('checks the preferred term if the placement is Preferred, also while the placement changes', () => {
     const preferred = aWatch({ placement: 'Preferred', status: { ready: true, labelKey: OLD } });
     const released = { n1: { [OLD]: null }, n2: { [OLD]: null } };
     const by = (deployment: V1Deployment) =>
@@ -234,33 +234,33 @@ describe('deletion', () => {
     finalizers: ['traffic.example.com/node-labels'],
   };
 
-  it('takes exactly its own labels off', () => {
+  it('removes exactly its own labels', () => {
     const nodes = { n1: { [KEY]: 'true', [OLD]: 'true' }, n2: {} };
     const plan = decidePlan(anObservation({ watch: aWatch({ metadata: gone }), nodes }));
     expect(plan).toMatchObject({ finalizer: 'Remove', deployment: undefined });
     expect(Object.fromEntries(plan.labels)).toEqual({ n1: { [KEY]: null } });
   });
 
-  it('of one that never got our finalizer leaves a label of that key alone: it is not ours', () => {
+  it('keeps labels of the key if the TrafficWatch never had our finalizer: they are not ours', () => {
     const watch = aWatch({ metadata: { ...gone, finalizers: ['example.com/backup'] } });
     expect(changes(anObservation({ watch, nodes: { n1: { [KEY]: 'true' } } }))).toEqual({});
   });
 
-  it('in the middle of a rename takes both keys off', () => {
+  it('removes both keys in the middle of a rename', () => {
     const watch = aWatch({ metadata: gone, status: { labelKey: OLD } });
     expect(changes(anObservation({ watch, nodes: { n1: { [KEY]: 'true', [OLD]: 'true' } } }))).toEqual({
       n1: { [KEY]: null, [OLD]: null },
     });
   });
 
-  it('leaves the labels to the TrafficWatch that inherits the key', () => {
+  it('leaves the labels to a TrafficWatch that waits for the key', () => {
     const claims = new Map([[KEY, [aClaim({ creationTimestamp: '2026-01-01T00:05:00.000Z' })]]]);
     expect(
       changes(anObservation({ watch: aWatch({ metadata: gone }), claims, nodes: { n1: { [KEY]: 'true' } } })),
     ).toEqual({});
   });
 
-  it('of one that never owned the key touches no label', () => {
+  it('touches no label if the TrafficWatch never owned the key', () => {
     const claims = new Map([[KEY, [aClaim({ bySpec: false })]]]);
     expect(
       changes(anObservation({ watch: aWatch({ metadata: gone }), claims, nodes: { n1: { [KEY]: 'true' } } })),

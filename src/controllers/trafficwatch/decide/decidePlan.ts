@@ -21,8 +21,9 @@ function claimedBySpec(o: Observation, key: string): boolean {
 }
 
 /**
- * A TrafficWatch that goes takes its labels off, but leaves those of a key that another one inherits. One without our
- * finalizer has never written a label: what the nodes carry under its key is somebody else's.
+ * Removes the labels of a TrafficWatch that is being deleted, except for a label key that another TrafficWatch names
+ * in its spec or owns. A TrafficWatch without the operator's finalizer has never written a label: labels under its key
+ * belong to somebody else and stay.
  */
 function planDeletion(o: Observation): Plan {
   if (!o.watch.metadata?.finalizers?.includes(FINALIZER)) return { ...NOTHING, finalizer: 'Remove' };
@@ -41,14 +42,17 @@ function planStall(o: Observation, { reason, message }: Stall): Plan {
   return { ...NOTHING, stall, labelKey: o.keys.inUse };
 }
 
-/** The Deployment goes on scheduling by what the nodes carry, and whoever reads the condition must know that it is old. */
+/**
+ * Part of the message of a stall. The Deployment still schedules by the labels that the nodes have, so the message must
+ * say that these labels are stale.
+ */
 function frozenLabels(o: Observation): string {
   const { inUse: key = '' } = o.keys;
   if (key === '' || ownedByAnother(o, key)) return '';
-  return `; until that is resolved the labels ${key} stay as they are and follow the traffic no more`;
+  return `; until that is resolved, the labels ${key} stay as they are and no longer follow the traffic`;
 }
 
-/** Two passes in a row with data; once seen it stays, since labels survive restarts and outages. */
+/** True after two passes in a row with data. Stays true, because labels survive restarts and outages. */
 function isDecided(o: Observation): boolean {
   return wasDecided(o.watch.status) || o.view.figures.passesWithData >= PASSES_TO_AGREE;
 }
@@ -56,7 +60,7 @@ function isDecided(o: Observation): boolean {
 function decideVerdicts(o: Observation, labelKey: string, previousKey: string | undefined): NodeVerdict[] {
   const maxPercent = thresholdOf(o.watch.spec);
   const passError = passFailureOf(o.view.passes[0]);
-  // Mostly there are none: then no name is looked up, which is for each node and TrafficWatch.
+  // The map is usually empty. Skip the look-up then: it would run for each node of each TrafficWatch.
   const someNotMeasurable = o.notMeasurable.size > 0;
   return o.view.figures.measured.map(({ node: { name, labels }, passes }) => {
     const label = labels[labelKey] ?? (previousKey === undefined ? undefined : labels[previousKey]);
@@ -71,7 +75,10 @@ function deploymentStall(decision: DeploymentDecision): Stall | undefined {
   return undefined;
 }
 
-/** One that is scheduled in the way of another placement has yet to be applied: the rename waits for that, too. */
+/**
+ * True if the Deployment schedules by this label key with the placement of the spec. False also when only the placement
+ * differs: the new one is yet to be applied, and a rename waits for that too.
+ */
 function isScheduledBy({ watch }: Observation, { spec }: V1Deployment, labelKey: string): boolean {
   return schedulesBy(spec?.template.spec?.affinity, labelKey, placementOf(watch.spec));
 }
@@ -80,7 +87,7 @@ function planLive(o: Observation, labelKey: string): Plan {
   const previousKey = o.keys.previous;
   const decided = isDecided(o);
   const waitingSince = waitingSinceOf(o.watch, o.feedStartedAt);
-  // Where it is not known whether there is one, nothing is decided about it, and no label that it may go by is taken off.
+  // If the Deployment cannot be read, decide nothing about it and remove no label that it may schedule by.
   const deployment = o.deploymentUnknown
     ? undefined
     : decideDeployment({ ...o, labelKey, live: o.deployment, decided, waitingSince });
@@ -121,7 +128,10 @@ function planLive(o: Observation, labelKey: string): Plan {
   };
 }
 
-/** The old key stays the one in use until the Deployment has left it and no node carries it, or another inherits it. */
+/**
+ * The label key for the status. During a rename this is the old key until the Deployment uses the new key, and either
+ * no node has the old key or another TrafficWatch names it in its spec.
+ */
 function keyInUse(o: Observation, labelKey: string, previousKey: string | undefined, inDeployment: boolean): string {
   if (previousKey === undefined) return labelKey;
   const released = claimedBySpec(o, previousKey) || o.view.nodes.every((n) => n.labels[previousKey] === undefined);
@@ -129,11 +139,11 @@ function keyInUse(o: Observation, labelKey: string, previousKey: string | undefi
 }
 
 /**
- * What to do about one TrafficWatch. Pure: the same observation gives the same plan.
+ * Decides what to do for one TrafficWatch. Pure: the same observation gives the same plan.
  *
  * | TrafficWatch                              | labels                 | Deployment         |
  * |-------------------------------------------|------------------------|--------------------|
- * | is being deleted                          | taken off              | left to the garbage collector |
+ * | is being deleted                          | removed                | left to the garbage collector |
  * | CRD lacks fields of this version          | untouched              | untouched          |
  * | spec is not valid                         | untouched              | untouched          |
  * | key belongs to an older TrafficWatch      | untouched              | untouched          |
@@ -141,25 +151,25 @@ function keyInUse(o: Observation, labelKey: string, previousKey: string | undefi
  * | selector differs from its Deployment's    | written                | untouched          |
  * | otherwise                                 | written                | applied, or waits for data |
  *
- * What is written goes under the label key of the spec. In a rename:
+ * Labels are written under the label key of the spec. In a rename:
  *
- * | Deployment there    | previous key belongs to | previous key                      |
- * |---------------------|-------------------------|-----------------------------------|
- * | not on the new key  | this TrafficWatch       | says the verdict too              |
- * | not on the new key  | an older one            | untouched                         |
- * | on the new key, or none | this, nobody waits for it | taken off where the new one is |
- * | on the new key, or none | another, or one waits for it | left to that one        |
+ * | Deployment              | previous key                                      | label under the previous key   |
+ * |-------------------------|---------------------------------------------------|--------------------------------|
+ * | not on the new key, or unreadable | belongs to this TrafficWatch            | follows the verdict too        |
+ * | not on the new key, or unreadable | belongs to an older TrafficWatch        | untouched                      |
+ * | on the new key, or none | is in the spec of no other TrafficWatch           | removed once the node has the new label |
+ * | on the new key, or none | is in the spec of another TrafficWatch            | left to that TrafficWatch      |
  */
 export function decidePlan(o: Observation): Plan {
   if (o.watch.metadata?.deletionTimestamp) return planDeletion(o);
   if (o.crdProblem !== undefined) return planStall(o, { reason: 'CrdOutdated', message: o.crdProblem });
   const parsed = parseTrafficWatchSpec(o.watch);
   if ('problems' in parsed) return planStall(o, { reason: 'InvalidSpec', message: parsed.problems.join('; ') });
-  // There is one, since the spec is valid.
+  // A valid spec always has a label key.
   const { spec: labelKey = '' } = o.keys;
   const owner = ownedByAnother(o, labelKey);
   if (owner) {
-    const message = `label key ${labelKey} belongs to TrafficWatch ${owner.key}, which is older; nothing is touched until it goes or spec.label changes`;
+    const message = `label key ${labelKey} belongs to TrafficWatch ${owner.key}, which is older; nothing is written until that TrafficWatch is deleted or spec.label changes`;
     return planStall(o, { reason: 'LabelKeyTaken', message });
   }
   return planLive(o, labelKey);

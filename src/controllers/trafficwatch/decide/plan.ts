@@ -5,40 +5,40 @@ import type { LabelChanges } from './labels/nodeLabels.ts';
 import { countVerdicts, type VerdictCounts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
 
-/** Why a TrafficWatch cannot go on until somebody changes something. */
+/** Why a TrafficWatch cannot be reconciled until a user changes something. */
 export interface Stall {
   readonly reason:
     'CrdOutdated' | 'InvalidSpec' | 'LabelKeyTaken' | 'DeploymentNotOwned' | 'SelectorChanged' | 'DeploymentInvalid';
   readonly message: string;
 }
 
-/** Everything that one reconcile of a TrafficWatch is going to write, but for the status, which also tells how it went. */
+/** Everything that one reconcile of a TrafficWatch writes, except the status, which also reports failed writes. */
 export interface Plan {
-  /** Goes before anything else, so that no label is ever written that nobody would take off. */
+  /** Add is applied before anything else. Otherwise a label could be written that no deletion removes. */
   readonly finalizer: 'Add' | 'Keep' | 'Remove';
   readonly labels: LabelChanges;
-  /** Labels that somebody changes again as often as they are put right. */
+  /** Labels that another client keeps changing back after the operator rewrites them. */
   readonly contended: readonly ContendedLabel[];
-  /** Labels that have stood since they were written, for long enough to look no further. */
+  /** Written labels that nobody has changed for QUIET_PASSES passes. Their write records can be dropped. */
   readonly labelsAtRest: readonly LabelRef[];
   readonly deployment: DeploymentDecision | undefined;
   /**
-   * One for each node of the observation, in their order; none where nothing is decided. By place, since maps by name
-   * and what was made from them took a third of the CPU time of a pass with fifty TrafficWatches.
+   * One verdict for each node of the observation, in the same order. Empty if nothing is decided. An array, because
+   * maps by node name took a third of the CPU time of a pass with fifty TrafficWatches.
    */
   readonly verdicts: readonly NodeVerdict[];
   readonly counts: VerdictCounts;
   readonly stall: Stall | undefined;
-  /** Two passes with data have been seen, now or before. */
+  /** True if there have been two passes in a row with data, now or earlier. */
   readonly decided: boolean;
-  /** The label key that Deployment and nodes use once the plan is carried out; undefined when nothing is touched. */
+  /** The label key in use after this plan is applied. Undefined if no key is in use. */
   readonly labelKey: string | undefined;
   readonly renaming: boolean;
-  /** When to look again without being told, ms from now. */
+  /** When to requeue without a new event: ms from now. */
   readonly requeueAfterMs: number | undefined;
 }
 
-/** Writes and decides nothing. */
+/** The plan that writes nothing and decides nothing. */
 export const NOTHING: Plan = {
   finalizer: 'Keep',
   labels: new Map(),
@@ -54,7 +54,10 @@ export const NOTHING: Plan = {
   requeueAfterMs: undefined,
 };
 
-/** What the status remembers. One that another release or PKopel/traffic-operator wrote has `ready` alone. */
+/**
+ * Whether the status records two passes in a row with data. A status that an older release or PKopel/traffic-operator
+ * wrote lacks `decided`; `ready` counts instead.
+ */
 export function wasDecided(status: TrafficWatchStatus | undefined): boolean {
   return status?.decided ?? status?.ready === true;
 }

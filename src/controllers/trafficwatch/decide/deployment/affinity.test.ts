@@ -12,7 +12,7 @@ const termsOf = (a: V1Affinity) =>
 const disk = { key: 'disk', operator: 'In', values: ['ssd'] };
 const OURS = fitRequirement(KEY);
 
-/** Whether a node matches, by the scheduler's rules: terms are ORed, expressions ANDed, an empty term matches none. */
+/** Whether a node matches by the scheduler's rules: terms are ORed, expressions ANDed, an empty term never matches. */
 function matches(affinity: V1Affinity, labels: Record<string, string>): boolean {
   return termsOf(affinity).some((term) => {
     const expressions = term.matchExpressions ?? [];
@@ -26,11 +26,11 @@ function matches(affinity: V1Affinity, labels: Record<string, string>): boolean 
 }
 
 describe('withFitNodesOnly', () => {
-  it('is the only term where the user has none', () => {
+  it('adds the only term if the user has none', () => {
     expect(termsOf(withFitNodesOnly(undefined, KEY))).toEqual([{ matchExpressions: [OURS] }]);
   });
 
-  it('goes into every term of the user, since terms are ORed', () => {
+  it('adds the requirement to every term of the user, because terms are ORed', () => {
     const user = required([{ matchExpressions: [disk] }, { matchFields: [disk] }]);
     expect(termsOf(withFitNodesOnly(user, KEY))).toEqual([
       { matchExpressions: [disk, OURS] },
@@ -67,7 +67,7 @@ describe('withFitNodesOnly', () => {
     .map(required);
   const labels = fc.dictionary(fc.constantFrom('a', 'b', KEY), fc.constantFrom('x', 'y', 'true', 'false'));
 
-  it('lets a node through exactly when the user does and the node is not unfit', () => {
+  it("matches a node exactly if the user's affinity matches and the node is not unfit", () => {
     fc.assert(
       fc.property(affinity, labels, (user, node) => {
         expect(matches(withFitNodesOnly(user, KEY), node)).toBe(matches(user, node) && node[KEY] !== 'true');
@@ -75,7 +75,7 @@ describe('withFitNodesOnly', () => {
     );
   });
 
-  it('changes nothing the second time, and does not change what it is given', () => {
+  it('changes nothing the second time, and does not change its input', () => {
     fc.assert(
       fc.property(affinity, (user) => {
         const before = structuredClone(user);
@@ -89,7 +89,7 @@ describe('withFitNodesOnly', () => {
 });
 
 describe('keepsOffUnfit', () => {
-  it('is false as soon as one term lets unfit nodes through', () => {
+  it('is false if any term matches unfit nodes', () => {
     expect(keepsOffUnfit(required([{ matchExpressions: [OURS] }, { matchExpressions: [disk] }]), KEY)).toBe(false);
     expect(keepsOffUnfit(undefined, KEY)).toBe(false);
     expect(
@@ -108,7 +108,7 @@ describe('withFitNodesPreferred', () => {
     });
   });
 
-  it("stands beside the user's preferred terms and leaves the required ones and the rest as they are", () => {
+  it("keeps the user's preferred terms, the required terms and the rest", () => {
     const theirs = { weight: 1, preference: { matchExpressions: [disk] } };
     const user: V1Affinity = {
       nodeAffinity: {
@@ -125,7 +125,7 @@ describe('withFitNodesPreferred', () => {
     expect(user).toEqual(before);
   });
 
-  it('is not added a second time', () => {
+  it('adds the term only once', () => {
     const once = withFitNodesPreferred(undefined, KEY);
     expect(withFitNodesPreferred(once, KEY)).toEqual(once);
   });
@@ -134,7 +134,7 @@ describe('withFitNodesPreferred', () => {
 describe('schedulesBy', () => {
   const OLD = 'old.traffic.example.com/unfit';
 
-  it('looks for the key where the placement puts it', () => {
+  it('checks required terms for Required and preferred terms for Preferred', () => {
     expect(schedulesBy(withFitNodesOnly(undefined, KEY), KEY, 'Required')).toBe(true);
     expect(schedulesBy(withFitNodesPreferred(undefined, KEY), KEY, 'Preferred')).toBe(true);
     expect(schedulesBy(withFitNodesOnly(undefined, KEY), KEY, 'Preferred')).toBe(false);

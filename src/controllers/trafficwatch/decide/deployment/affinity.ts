@@ -7,10 +7,10 @@ import type {
 import type { Placement } from '../../../../api/trafficwatch/placement.ts';
 import { labelValueOf } from '../labels/labelValue.ts';
 
-/** The greatest there is, so that no other preferred term of the user outweighs it: 1 to 100. */
+/** The maximum weight of a preferred term (1 to 100), so that no single preferred term of the user outweighs it. */
 const WEIGHT = 100;
 
-/** The requirement that keeps pods off unfit nodes: it also holds on nodes without the label. */
+/** The requirement that keeps pods off unfit nodes. Nodes without the label satisfy it too. */
 export function fitRequirement(labelKey: string): V1NodeSelectorRequirement {
   return { key: labelKey, operator: 'NotIn', values: [labelValueOf('above')] };
 }
@@ -31,10 +31,11 @@ function withRequirement(term: V1NodeSelectorTerm, requirement: V1NodeSelectorRe
 }
 
 /**
- * The user's affinity with the requirement that a node is not unfit.
+ * Adds the requirement that a node is not unfit to the user's affinity.
  *
- * Terms are ORed, so a term of ours beside the user's would be a way round either; the requirement goes into EVERY
- * term that can match a node. An empty term matches nothing and stays as it is. Without terms, ours is the only one.
+ * The scheduler ORs terms: with a separate term of ours, a pod could bypass the user's terms, or ours. The requirement
+ * therefore goes into EVERY term that can match a node. An empty term matches no node and stays as it is. If the user
+ * has no terms, ours is the only one.
  */
 export function withFitNodesOnly(affinity: V1Affinity | undefined, labelKey: string): V1Affinity {
   const requirement = fitRequirement(labelKey);
@@ -48,7 +49,7 @@ export function withFitNodesOnly(affinity: V1Affinity | undefined, labelKey: str
   };
 }
 
-/** True when every term that can match a node asks for the key, so that no pod lands on a node that is unfit by it. */
+/** True if every term that can match a node has the requirement, so that no pod is scheduled to an unfit node. */
 export function keepsOffUnfit(affinity: V1Affinity | undefined, labelKey: string): boolean {
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const requirement = fitRequirement(labelKey);
@@ -65,8 +66,8 @@ function isFitTerm({ weight, preference }: V1PreferredSchedulingTerm, requiremen
 }
 
 /**
- * The user's affinity with a preference for nodes that are not unfit, beside the user's own preferences. The required
- * terms stay as they are, so that a kubelet that restarts on an unfit node has nothing to reject the pods for.
+ * Adds a preference for nodes that are not unfit to the user's own preferences. The required terms stay as they are, so
+ * that a kubelet that restarts on an unfit node does not reject its pods.
  */
 export function withFitNodesPreferred(affinity: V1Affinity | undefined, labelKey: string): V1Affinity {
   const requirement = fitRequirement(labelKey);
@@ -80,12 +81,12 @@ export function withFitNodesPreferred(affinity: V1Affinity | undefined, labelKey
   };
 }
 
-/** The user's affinity with what the placement adds to it. */
+/** Adds a requirement or a preference to the user's affinity, depending on the placement. */
 export function withFitNodes(affinity: V1Affinity | undefined, labelKey: string, placement: Placement): V1Affinity {
   return placement === 'Preferred' ? withFitNodesPreferred(affinity, labelKey) : withFitNodesOnly(affinity, labelKey);
 }
 
-/** True when pods with this affinity are scheduled by the key in the way of the placement. */
+/** True if this affinity has the requirement (Required) or the preference (Preferred) for the label key. */
 export function schedulesBy(affinity: V1Affinity | undefined, labelKey: string, placement: Placement): boolean {
   if (placement === 'Required') return keepsOffUnfit(affinity, labelKey);
   const preferred = affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];

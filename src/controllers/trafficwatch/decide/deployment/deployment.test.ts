@@ -3,23 +3,23 @@ import { aDeployment, aWatch, KEY } from '../../testing/observations.ts';
 import { isOwnedBy, renderDeployment } from './deployment.ts';
 
 describe('renderDeployment', () => {
-  it('keeps the template as it is, labels beyond the selector included', () => {
+  it('keeps the template, including labels that the selector does not name', () => {
     const { spec } = renderDeployment(aWatch(), KEY);
     expect(spec?.template.metadata?.labels).toEqual({ app: 'web', tier: 'front' });
     expect(spec?.template.spec?.containers).toEqual([{ name: 'web', image: 'web:1' }]);
   });
 
-  it('names replicas only where the user does: an autoscaler may own them', () => {
+  it('sets replicas only if the user does: an autoscaler may own them', () => {
     expect(renderDeployment(aWatch(), KEY).spec).not.toHaveProperty('replicas');
     expect(renderDeployment(aWatch({ deployment: { replicas: 0 } }), KEY).spec?.replicas).toBe(0);
   });
 
-  it('schedules by the key that the nodes carry, also where spec.label is empty', () => {
+  it('schedules by the label key of the nodes, also if spec.label is empty', () => {
     const affinity = renderDeployment(aWatch({ label: '' }), KEY).spec?.template.spec?.affinity;
     expect(JSON.stringify(affinity)).toContain(`{"key":"${KEY}","operator":"NotIn","values":["true"]}`);
   });
 
-  it('is owned by the TrafficWatch, as its controller', () => {
+  it('has the TrafficWatch as its controller', () => {
     expect(renderDeployment(aWatch(), KEY).metadata?.ownerReferences).toEqual([
       {
         apiVersion: 'traffic.example.com/v1alpha1',
@@ -41,7 +41,7 @@ describe('renderDeployment', () => {
     expect(renderDeployment(aWatch({ placement: 'Required' }), KEY)).toEqual(renderDeployment(aWatch(), KEY));
   });
 
-  it('requires nothing of nodes where fit ones are preferred', () => {
+  it('adds no requirement for the placement Preferred', () => {
     const affinity = renderDeployment(aWatch({ placement: 'Preferred' }), KEY).spec?.template.spec?.affinity;
     const preference = { matchExpressions: [{ key: KEY, operator: 'NotIn', values: ['true'] }] };
     expect(affinity).toEqual({
@@ -58,7 +58,7 @@ describe('renderDeployment', () => {
 });
 
 describe('isOwnedBy', () => {
-  it('goes by UID, so that a TrafficWatch made anew does not take what the old one had', () => {
+  it('compares UIDs, so that a recreated TrafficWatch does not own the Deployment of the old one', () => {
     const watch = aWatch();
     expect(isOwnedBy(aDeployment(watch), watch)).toBe(true);
     expect(isOwnedBy(aDeployment(watch), aWatch({ metadata: { uid: 'another' } }))).toBe(false);

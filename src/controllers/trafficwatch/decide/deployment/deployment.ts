@@ -5,32 +5,35 @@ import { withFitNodes } from './affinity.ts';
 import { contestedReplicas, withoutReplicas, type ContestedReplicas } from './replicas.ts';
 
 /**
- * Label of the Deployments that were made for TrafficWatches, by which the cache is limited to them: in a large
- * cluster most Deployments are none of ours.
+ * Label of the Deployments that the operator creates for TrafficWatches. The cache selects by it, because in a large
+ * cluster most Deployments are not ours.
  */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'traffic-operator' };
 
-/** How long a workload waits for its monitoring before it is created without: ms. */
+/** How long a Deployment waits for monitoring data before it is created without: ms. */
 export const WAIT_FOR_DATA_MS = 60_000;
 
-/** When the wait for data begins: with the TrafficWatch, or with the feed where that is later. Ms since the epoch. */
+/**
+ * When the wait for data begins: at the creation of the TrafficWatch or the start of the feed, whichever is later. Ms
+ * since the epoch.
+ */
 export function waitingSinceOf(watch: TrafficWatch, feedStartedAt: number): number {
   return Math.max(new Date(watch.metadata?.creationTimestamp ?? 0).getTime(), feedStartedAt);
 }
 
-/** What becomes of the Deployment in this reconcile. */
+/** What this reconcile does with the Deployment. */
 export type DeploymentDecision =
   | {
       readonly kind: 'Apply';
       readonly desired: V1Deployment;
-      /** Whose replicas are left as they are, though the spec names others. */
+      /** Set if an autoscaler sets the replicas: they stay as they are, although the spec names a count. */
       readonly contested?: ContestedReplicas;
     }
   | { readonly kind: 'Wait'; readonly untilMs: number }
   | { readonly kind: 'NotOwned'; readonly message: string }
   | { readonly kind: 'SelectorChanged'; readonly message: string };
 
-/** The controller reference of a TrafficWatch on its Deployment, shaped as PKopel/traffic-operator wrote it. */
+/** The owner reference of a TrafficWatch on its Deployment, in the shape that PKopel/traffic-operator wrote. */
 export function ownerReferenceOf(watch: TrafficWatch): V1OwnerReference {
   return {
     apiVersion: `${GROUP}/${VERSION}`,
@@ -42,15 +45,18 @@ export function ownerReferenceOf(watch: TrafficWatch): V1OwnerReference {
   };
 }
 
-/** True when the object's controller is this very TrafficWatch, not one of the same name from before. */
+/**
+ * True if this TrafficWatch is the controller of the Deployment. Compares UIDs, so that an earlier TrafficWatch of the
+ * same name does not count.
+ */
 export function isOwnedBy(deployment: V1Deployment, watch: TrafficWatch): boolean {
   const uid = watch.metadata?.uid;
   return (deployment.metadata?.ownerReferences ?? []).some((o) => o.controller === true && o.uid === uid);
 }
 
 /**
- * The Deployment as it should be: the user's spec as it is, with the node affinity added. `replicas` appears only
- * when the user set it: an autoscaler may own it otherwise.
+ * The desired Deployment: the user's spec with the node affinity added. `replicas` is set only if the user set it,
+ * because an autoscaler may own it otherwise.
  */
 export function renderDeployment(watch: TrafficWatch, labelKey: string): V1Deployment {
   const { template, ...spec } = watch.spec.deployment;
@@ -81,7 +87,7 @@ function canonical(value: unknown): string {
   );
 }
 
-/** A Deployment's selector is immutable; an equal one with an empty list or map beside it still counts as equal. */
+/** Compares selectors, which are immutable. A missing list or map equals an empty one. */
 function sameSelector(a: V1Deployment, b: V1Deployment): boolean {
   const shape = (d: V1Deployment): string => {
     const { matchLabels, matchExpressions } = d.spec?.selector ?? {};
@@ -91,17 +97,19 @@ function sameSelector(a: V1Deployment, b: V1Deployment): boolean {
 }
 
 /**
- * | Deployment there | owner       | selector | two passes with data | then            |
+ * Decides what to do with the Deployment.
+ *
+ * | live Deployment  | owner       | selector | two passes with data | decision        |
  * |------------------|-------------|----------|----------------------|-----------------|
  * | yes              | another     | any      | any                  | NotOwned        |
  * | yes              | this watch  | differs  | any                  | SelectorChanged |
  * | yes              | this watch  | same     | any (edits never wait) | Apply         |
  * | no               |             |          | yes                  | Apply           |
- * | no               |             |          | no, 60 s are over    | Apply           |
+ * | no               |             |          | no, 60 s have passed | Apply           |
  * | no               |             |          | no                   | Wait            |
  *
- * @param decided whether two passes with data have been seen, now or before.
- * @param waitingSince see waitingSinceOf.
+ * @param input.decided whether there have been two passes in a row with data, now or earlier
+ * @param input.waitingSince see waitingSinceOf
  */
 export function decideDeployment(input: {
   watch: TrafficWatch;
@@ -124,7 +132,7 @@ export function decideDeployment(input: {
     if (!sameSelector(live, desired)) {
       return {
         kind: 'SelectorChanged',
-        message: `spec.deployment.selector differs from that of Deployment ${name}, which cannot be changed; restore it, or delete the Deployment to have it made anew`,
+        message: `spec.deployment.selector differs from that of Deployment ${name}, which cannot be changed; restore the selector, or delete the Deployment so that it is created again`,
       };
     }
     const contested = contestedReplicas(watch.spec.deployment.replicas, live);

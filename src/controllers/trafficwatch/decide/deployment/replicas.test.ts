@@ -25,9 +25,9 @@ const HPA = { wanted: 3, by: 'kube-controller-manager' };
 
 describe('replicas', () => {
   it.each([
-    { why: 'are nobody’s while there is no Deployment', wanted: 3, live: undefined, contested: undefined },
-    { why: 'are an autoscaler’s where the spec has none', wanted: undefined, live: scaledBy({}), contested: undefined },
-    { why: 'the same where it has null', wanted: null, live: scaledBy({}), contested: undefined },
+    { why: 'are not contested without a Deployment', wanted: 3, live: undefined, contested: undefined },
+    { why: 'are the autoscaler’s if the spec has none', wanted: undefined, live: scaledBy({}), contested: undefined },
+    { why: 'are the autoscaler’s if the spec has null', wanted: null, live: scaledBy({}), contested: undefined },
     {
       why: 'are the spec’s after kubectl scale',
       wanted: 3,
@@ -35,25 +35,30 @@ describe('replicas', () => {
       contested: undefined,
     },
     {
-      why: 'are the spec’s after an edit by whomever',
+      why: 'are the spec’s after an edit by any other client',
       wanted: 3,
       live: scaledBy({ subresource: '' }),
       contested: undefined,
     },
-    { why: 'are contested where an autoscaler sets them', wanted: 3, live: scaledBy({}), contested: HPA },
-    { why: 'and stay so once that was written down', wanted: 3, live: scaledBy({ overruled: '3' }), contested: HPA },
+    { why: 'are contested if an autoscaler sets them', wanted: 3, live: scaledBy({}), contested: HPA },
     {
-      why: 'are the spec’s once more when a person has written another count',
+      why: 'stay contested after the annotation was written',
+      wanted: 3,
+      live: scaledBy({ overruled: '3' }),
+      contested: HPA,
+    },
+    {
+      why: 'are the spec’s once more after a person changes the count in the spec',
       wanted: 3,
       live: scaledBy({ overruled: '2' }),
       contested: undefined,
     },
-    { why: 'may be none', wanted: 0, live: scaledBy({}), contested: { ...HPA, wanted: 0 } },
+    { why: 'are contested also if the spec wants 0', wanted: 0, live: scaledBy({}), contested: { ...HPA, wanted: 0 } },
   ])('$why', ({ wanted, live, contested }) => {
     expect(contestedReplicas(wanted, live)).toEqual(contested);
   });
 
-  it('are as contested by what the cache keeps', () => {
+  it('are contested also with the managedFields that the cache keeps', () => {
     const kept = withScalersOnly(structuredClone(scaledBy({})));
     expect(kept.metadata?.managedFields?.map(({ subresource }) => subresource)).toEqual(['scale']);
     expect(contestedReplicas(3, kept)).toEqual(HPA);
@@ -61,7 +66,7 @@ describe('replicas', () => {
     expect(withScalersOnly(others).metadata).not.toHaveProperty('managedFields');
   });
 
-  it('are left out of what is applied while contested', () => {
+  it('are not applied while contested', () => {
     const desired = aDeployment(aWatch({ deployment: { replicas: 3 } }));
     const { spec, metadata } = withoutReplicas(desired, HPA);
     expect(spec).not.toHaveProperty('replicas');

@@ -1,26 +1,26 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { hasField } from '../../../../runtime/apply/managedFields.ts';
 
-/** Annotation on a Deployment that names the replicas of the spec which an autoscaler overrules. */
+/** Annotation on a Deployment: the replica count of the spec that an autoscaler overrides. */
 export const OVERRULED_ANNOTATION = 'traffic.example.com/overruled-replicas';
 
 const REPLICAS = ['f:spec', 'f:replicas'];
 
 /**
- * The field manager of the controller of HorizontalPodAutoscalers. It writes the subresource `scale` for nothing else;
- * what `kubectl scale` writes there is of `kubectl`.
+ * The field manager of the HorizontalPodAutoscaler controller. kube-controller-manager writes the subresource `scale`
+ * for no other purpose. `kubectl scale` writes it with the field manager `kubectl`.
  */
 const HPA_CONTROLLER = 'kube-controller-manager';
 
-/** Somebody else sets the replicas that the spec names. */
+/** An autoscaler sets the replicas, although the spec names a count. */
 export interface ContestedReplicas {
-  /** What the spec says. */
+  /** The count in the spec. */
   readonly wanted: number;
   /** The field manager that sets another count. */
   readonly by: string;
 }
 
-/** Drops the record of who set which field, but for who scaled the Deployment: this transform is the cache's. */
+/** Drops all managedFields except those of the subresource `scale`, in place. The transform of the Deployment cache. */
 export function withScalersOnly(deployment: V1Deployment): V1Deployment {
   const { metadata } = deployment;
   const scalers = metadata?.managedFields?.filter(({ subresource }) => subresource === 'scale') ?? [];
@@ -29,22 +29,26 @@ export function withScalersOnly(deployment: V1Deployment): V1Deployment {
   return deployment;
 }
 
-/** The autoscaler that owns the replicas; nobody does once they were set in any other way. */
+/** The field manager of the autoscaler that owns the replicas; undefined if they were last set in any other way. */
 function autoscalerOf({ metadata }: V1Deployment): string | undefined {
   const owner = metadata?.managedFields?.find((each) => each.subresource === 'scale' && hasField(each, REPLICAS));
   return owner?.manager === HPA_CONTROLLER ? owner.manager : undefined;
 }
 
 /**
- * Whether an autoscaler has its way with the replicas. A contention would start and stop pods at each of its looks, so that
- * the spec yields; that is told, since nobody can want both.
+ * Decides whether an autoscaler keeps control of the replicas. If both wrote their count, each sync of the autoscaler
+ * would start and stop pods. The spec therefore yields, and a condition asks the user to remove one of the two.
  *
- * | replicas in the spec | set last by            | the Deployment says that we yielded with | then |
- * |----------------------|------------------------|--------------------------|------------------------------|
- * | none                 | any                    | any                      | not contested                |
- * | some                 | a person, or us        | any                      | the spec's: drift is put right |
- * | some                 | an autoscaler          | nothing, or the same     | the autoscaler's             |
- * | some                 | an autoscaler          | another count            | the spec's, once: a person has just written it |
+ * | replicas in the spec | last set by                | overruled-replicas annotation | replicas of the Deployment |
+ * |----------------------|----------------------------|-------------------------------|----------------------------|
+ * | none                 | any                        | any                           | not contested              |
+ * | a count              | a person, or the operator  | any                           | the spec's: drift is corrected |
+ * | a count              | an autoscaler              | none, or the same count       | the autoscaler's           |
+ * | a count              | an autoscaler              | another count                 | the spec's, once: a person has just changed the spec |
+ *
+ * @param wanted the count in the spec
+ * @param live the Deployment in the cluster
+ * @returns undefined if the replicas are not contested
  */
 export function contestedReplicas(
   wanted: number | null | undefined,
@@ -56,7 +60,7 @@ export function contestedReplicas(
   return by === undefined || (overruled ?? String(wanted)) !== String(wanted) ? undefined : { wanted, by };
 }
 
-/** The Deployment as it is to be applied while an autoscaler has its way. */
+/** The Deployment to apply while an autoscaler sets the replicas: without replicas, with the annotation. */
 export function withoutReplicas(desired: V1Deployment, { wanted }: ContestedReplicas): V1Deployment {
   const spec = desired.spec === undefined ? undefined : { ...desired.spec };
   delete spec?.replicas;

@@ -23,21 +23,21 @@ describe('passesToWait', () => {
 describe('decideContention', () => {
   const again = { [KEY]: 'false' } as const;
 
-  it('lets through what is written for the first time, or anew long after', () => {
+  it('allows a first write, and a rewrite long after the last one', () => {
     expect(decide(undefined, 10, again)).toEqual({ labels: { n1: again }, contended: [], over: [] });
   });
 
-  it('puts a label right once a pass', () => {
+  it('rewrites a label at most once a pass', () => {
     expect(decide(last(), 10, again).labels).toEqual({});
     expect(decide(last(), 11, again)).toEqual({ labels: { n1: again }, contended: [], over: [] });
   });
 
-  it('never holds back a verdict that turned', () => {
+  it('never holds back a changed verdict', () => {
     const turned = { [KEY]: 'true' } as const;
     expect(decide(last({ rewrites: 8 }), 10, turned).labels).toEqual({ n1: turned });
   });
 
-  it('holds back the contested key alone', () => {
+  it('holds back only the contended key', () => {
     expect(decide(last(), 10, { ...again, [OTHER]: 'true' }).labels).toEqual({ n1: { [OTHER]: 'true' } });
   });
 
@@ -54,18 +54,18 @@ describe('decideContention', () => {
     }
   });
 
-  it('takes a contention to go on while the wait is longer than the peace would have to be', () => {
+  it('stays a contention while the wait for the next rewrite is longer than QUIET_PASSES', () => {
     const { contended, over } = decide(last({ rewrites: 7 }), 39, again);
     expect([contended.length, over]).toEqual([1, []]);
   });
 
-  it('is over when the label has stood for 12 passes', () => {
+  it('ends after the label is unchanged for 12 passes', () => {
     const contention = last({ rewrites: 5 });
     expect(decide(contention, 21)).toMatchObject({ contended: [{ node: 'n1' }], over: [] });
     expect(decide(contention, 22)).toMatchObject({ contended: [], over: [{ node: 'n1', key: KEY }] });
   });
 
-  it('leaves the keys of other TrafficWatches to them', () => {
+  it('ignores the keys of other TrafficWatches', () => {
     const writes = { [OTHER]: last({ rewrites: 9 }) };
     const nodes = [{ name: 'n1', labels: {}, createdAt: 0, writes }];
     expect(decideContention({ nodes, keys: [KEY], wanted: new Map(), pass: 99 })).toMatchObject({

@@ -7,50 +7,57 @@ export interface LabelRef {
   readonly key: string;
 }
 
-/** A label that somebody changes again as often as it is put right. */
+/** A label that another client keeps changing back after the operator rewrites it. */
 export interface ContendedLabel extends LabelRef {
+  /** The field manager of that client, if known. */
   readonly rival?: string | undefined;
 }
 
-/** What becomes of the label changes that are wanted. */
+/** Which of the wanted label changes to write now. */
 export interface ContentionDecision {
-  /** Those that are due; the others wait for a later pass. */
+  /** The changes to write in this pass. The others wait for a later pass. */
   readonly labels: LabelChanges;
   readonly contended: readonly ContendedLabel[];
-  /** Writes that have stood for long enough to be forgotten. */
+  /** Labels unchanged for QUIET_PASSES passes. Their write records can be dropped. */
   readonly over: readonly LabelRef[];
 }
 
-/** So often somebody may have had a reason; a person does not edit a label three times in a few passes. */
+/** Fewer rewrites may be manual edits. A person does not edit the same label three times within a few passes. */
 const CONTENDED_AFTER_REWRITES = 3;
 
 /**
- * Passes between two rewrites, as the kubelet waits between restarts of a container that crashes: 10 s, twice as long
- * each time, five minutes at most; a pass takes 10 s (--interval).
+ * Maximum number of passes between two rewrites: five minutes, as a pass takes 10 s by default (--interval). The same
+ * backoff as the kubelet's between restarts of a crashing container: 10 s, doubled each time, up to five minutes.
  * https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy
  */
 const LONGEST_WAIT_PASSES = 30;
 
-/** Two minutes of passes, so that a rival that looks every minute is seen to be still there. */
+/** Two minutes of passes, so that a rival that resyncs every minute is still detected. */
 const QUIET_PASSES = 12;
 
-/** | rewrites so far | 0 to 2 | 3 | 4 | 5 | 6  | more | and passes to wait: | 1 | 2 | 4 | 8 | 16 | 30 | */
+/**
+ * How many passes to wait before the next rewrite.
+ *
+ * | rewrites so far | 0 to 2 | 3 | 4 | 5 | 6  | more |
+ * |-----------------|--------|---|---|---|----|------|
+ * | passes to wait  | 1      | 2 | 4 | 8 | 16 | 30   |
+ */
 export function passesToWait(rewrites: number): number {
   const doublings = Math.max(rewrites - CONTENDED_AFTER_REWRITES + 1, 0);
   return Math.min(2 ** doublings, LONGEST_WAIT_PASSES);
 }
 
 /**
- * Which of the wanted label changes are written in this pass. A verdict that turned is always written.
+ * Decides which of the wanted label changes to write in this pass. A changed verdict is always written.
  *
- * | wanted                 | since the last write  | then                                        |
- * |------------------------|-----------------------|---------------------------------------------|
- * | another value, or none of ours before | any    | written                                     |
- * | the same value again   | the wait is over      | written: a rewrite                          |
- * | the same value again   | the wait is not over  | held back                                   |
- * | nothing                | QUIET_PASSES or more  | forgotten, and with it the contention            |
+ * | wanted change          | since the last write  | decision                                        |
+ * |------------------------|-----------------------|-------------------------------------------------|
+ * | first write, or another value | any            | write                                           |
+ * | the same value again   | passesToWait or more  | write: a rewrite                                |
+ * | the same value again   | fewer                 | hold back                                       |
+ * | none                   | QUIET_PASSES or more  | drop the write record; the contention is over   |
  *
- * From CONTENDED_AFTER_REWRITES rewrites on, until it is forgotten, it is a contention.
+ * A label is contended from CONTENDED_AFTER_REWRITES rewrites on, until its write record is dropped.
  *
  * @param input.keys the label keys of this TrafficWatch
  * @param input.pass number of the newest pass

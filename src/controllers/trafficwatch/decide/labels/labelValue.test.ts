@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { labelValueOf, sideOfLabel } from './labelValue.ts';
 
 describe('labelValueOf', () => {
-  it('says true of a node above the threshold, and is read back as the same side', () => {
+  it('is true for a node above the threshold, and sideOfLabel reverses it', () => {
     expect([labelValueOf('above'), labelValueOf('notAbove')]).toEqual(['true', 'false']);
     expect(sideOfLabel(labelValueOf('above'))).toBe('above');
     expect(sideOfLabel(labelValueOf('notAbove'))).toBe('notAbove');
@@ -10,7 +10,7 @@ describe('labelValueOf', () => {
 });
 
 describe('sideOfLabel', () => {
-  it('takes an odd value for none, so that it is decided anew', () => {
+  it('treats any other value as no label', () => {
     const read = ['true', 'false', 'yes', 'True', '', undefined].map(sideOfLabel);
     expect(read).toEqual(['above', 'notAbove', undefined, undefined, undefined, undefined]);
   });

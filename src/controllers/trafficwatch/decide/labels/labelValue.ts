@@ -8,7 +8,7 @@ export function labelValueOf(side: Side): LabelValue {
   return side === 'above' ? 'true' : 'false';
 }
 
-/** The side that a label value stands for. Any other value counts as no label, so that the node is decided anew. */
+/** The side of the threshold that a label value stands for. Any other value counts as no label: undefined. */
 export function sideOfLabel(value: string | undefined): Side | undefined {
   if (value === 'true') return 'above';
   return value === 'false' ? 'notAbove' : undefined;

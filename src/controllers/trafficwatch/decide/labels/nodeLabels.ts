@@ -3,30 +3,30 @@ import type { Side } from '../verdict/side.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 import { labelValueOf, sideOfLabel, type LabelValue } from './labelValue.ts';
 
-/** Label keys of one Node to set, or to take off (null): the `metadata.labels` of a merge patch. */
+/** Label keys of one Node to set, or to remove (null): the `metadata.labels` of a merge patch. */
 export type LabelChange = Readonly<Record<string, LabelValue | null>>;
 
-/** Node name -> what changes there. Nodes on which nothing changes are not in it. */
+/** Node name -> its label changes. Contains only nodes with changes. */
 export type LabelChanges = ReadonlyMap<string, LabelChange>;
 
-/** What the labels of all nodes are decided from. */
+/** The input for the label changes of all nodes. */
 export interface NodeLabelsInput {
   readonly nodes: readonly NodeView[];
-  /** Of the nodes, in their order. */
+  /** One verdict for each of the nodes, in the same order. */
   readonly verdicts: readonly NodeVerdict[];
   readonly labelKey: string;
   /** The key before a rename; undefined when there is none. */
   readonly previousKey: string | undefined;
-  /** True when the Deployment already schedules by `labelKey` and nobody else claims `previousKey`. */
+  /** True if the Deployment, if any, schedules by `labelKey` and no other TrafficWatch names `previousKey`. */
   readonly mayRelease: boolean;
-  /** True while the Deployment there is schedules by `previousKey`, which then has to say the verdict as well. */
+  /** True if `previousKey` must follow the verdict too, as long as the Deployment does not schedule by `labelKey`. */
   readonly previousInForce: boolean;
 }
 
-/** What changes on a Node; undefined where nothing does: on nearly all nodes, in nearly all passes. */
+/** The label changes of a Node. Undefined if there are none, as on nearly all nodes in nearly all passes. */
 type Decide = (node: NodeView, decided: Side | undefined) => LabelChange | undefined;
 
-/** Nodes that change alike share one object: a new TrafficWatch labels each of ten thousand. */
+/** Nodes with the same change share one object, because a new TrafficWatch may label ten thousand nodes. */
 function changesUnder(labelKey: string): Decide {
   const changes: Record<Side, LabelChange> = {
     above: { [labelKey]: labelValueOf('above') },
@@ -40,7 +40,7 @@ function changesInRename({ labelKey, mayRelease, previousInForce }: NodeLabelsIn
   return (node, decided) => {
     const present = node.labels[labelKey];
     const previous = node.labels[previousKey];
-    // A node that cannot be decided now keeps the verdict that its old label holds.
+    // A node whose verdict is unknown now keeps the verdict of its old label.
     const side = decided ?? (present === undefined ? sideOfLabel(previous) : undefined);
     const desired = side && labelValueOf(side);
     const change: Record<string, LabelValue | null> = {};
@@ -53,9 +53,9 @@ function changesInRename({ labelKey, mayRelease, previousInForce }: NodeLabelsIn
 }
 
 /**
- * The labels to write so that every node says its verdict. In a rename it says it under both keys until the Deployment
- * has left the old one, which may take long: its new template may be refused. A node's old key goes only after its new
- * one is there.
+ * The label changes that make every node's label match its verdict. In a rename, the label is written under both keys
+ * until the Deployment uses the new key. That may take long, because the API server may reject the new template. The
+ * old label of a node is removed only after the node has the new one.
  */
 export function decideNodeLabels(input: NodeLabelsInput): LabelChanges {
   const { nodes, verdicts, labelKey, previousKey } = input;
@@ -68,7 +68,7 @@ export function decideNodeLabels(input: NodeLabelsInput): LabelChanges {
   return changes;
 }
 
-/** Makes the change that takes keys off; nodes from which the same are taken share one. */
+/** Creates a function that returns the change that removes these keys. Nodes with the same keys share one object. */
 export function createTakingOff(): (keys: readonly string[]) => LabelChange {
   const changes = new Map<string, LabelChange>();
   return (keys) => {
@@ -79,7 +79,7 @@ export function createTakingOff(): (keys: readonly string[]) => LabelChange {
   };
 }
 
-/** The labels to take off when nobody uses the keys any more. */
+/** The label changes that remove these keys from all nodes. */
 export function releaseLabels(
   nodes: readonly Pick<NodeView, 'name' | 'labels'>[],
   keys: readonly string[],

@@ -5,24 +5,24 @@ import { decideOrphans } from './orphans.ts';
 const LOST = 'lost.traffic.example.com/unfit';
 
 describe('decideOrphans', () => {
-  it('takes off what we wrote and nobody claims', () => {
+  it('removes labels that the operator wrote and no TrafficWatch claims', () => {
     const node = { name: 'n1', labels: { [KEY]: 'true', [LOST]: 'false' }, ownedKeys: [KEY, LOST] };
     expect(Object.fromEntries(decideOrphans([node], new Set([KEY])))).toEqual({ n1: { [LOST]: null } });
   });
 
-  it("leaves a person's own label, though its key looks like ours", () => {
+  it("keeps a person's own label, even if its key looks like ours", () => {
     const node = { name: 'n1', labels: { [LOST]: 'true' }, ownedKeys: [] };
     expect(decideOrphans([node], new Set()).size).toBe(0);
   });
 
-  it('takes it off each of the nodes that share their keys, and none off those that share claimed ones', () => {
+  it('removes the label from all nodes that share a list of keys, and none from nodes that share claimed keys', () => {
     const labels = { [KEY]: 'true', [LOST]: 'false' };
     const [claimed, both] = [[KEY], [KEY, LOST]];
     const nodes = [claimed, claimed, both, both, claimed].map((ownedKeys, i) => ({ name: `n${i}`, labels, ownedKeys }));
     expect([...decideOrphans(nodes, new Set([KEY])).keys()]).toEqual(['n2', 'n3']);
   });
 
-  it('has nothing to do for a key that is off already', () => {
+  it('changes nothing for a label that is already removed', () => {
     expect(decideOrphans([{ name: 'n1', labels: {}, ownedKeys: [LOST] }], new Set()).size).toBe(0);
   });
 });

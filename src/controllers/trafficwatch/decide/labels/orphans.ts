@@ -1,13 +1,13 @@
 import { createTakingOff, type LabelChange, type LabelChanges } from './nodeLabels.ts';
 
-/** A Node as the sweep sees it: the label keys on it that this operator wrote. */
+/** A Node with the label keys that this operator wrote, for the sweep of orphaned labels. */
 export interface SweptNode {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly ownedKeys: readonly string[];
 }
 
-/** Keys of the labels on a Node that are ours and that nobody claims. */
+/** Keys of the labels on a Node that the operator owns and no TrafficWatch claims. */
 export function orphanedKeys(
   { labels, ownedKeys }: Pick<SweptNode, 'labels' | 'ownedKeys'>,
   isClaimed: (key: string) => boolean,
@@ -16,21 +16,22 @@ export function orphanedKeys(
 }
 
 /**
- * Labels that no TrafficWatch answers for any more: one that was deleted with its finalizer forced off, or the middle
- * key of two renames in a row. Only keys that our field manager owns are taken off; a person's own label stays.
+ * Removes labels that no TrafficWatch claims any more. They are left when somebody removes the finalizer of a deleted
+ * TrafficWatch by force, or when spec.label changes twice in a row. Only keys that our field manager owns are removed;
+ * labels that a person wrote stay.
  *
- * @param claimed every label key that a TrafficWatch names in its spec or status, deleted ones included: those take
- * their labels off themselves.
+ * @param claimed every label key in the spec or status of a TrafficWatch, including those that are being deleted: they
+ * remove their labels themselves.
  */
 export function decideOrphans(nodes: readonly SweptNode[], claimed: ReadonlySet<string>): LabelChanges {
   const changes = new Map<string, LabelChange>();
   const takeOff = createTakingOff();
   const isClaimed = (key: string): boolean => claimed.has(key);
-  // Neighbours often share one list of keys, and fifty TrafficWatches are fifty keys on each node.
+  // Consecutive nodes often share one list object. With fifty TrafficWatches it has fifty keys: check each list once.
   let allClaimed: readonly string[] | undefined;
   for (const node of nodes) {
     if (node.ownedKeys === allClaimed) continue;
-    // Mostly all of them, after each pass: nothing is made of such a node.
+    // The usual case, after each pass: allocate nothing.
     if (node.ownedKeys.every(isClaimed)) {
       allClaimed = node.ownedKeys;
       continue;

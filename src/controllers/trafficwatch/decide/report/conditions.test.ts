@@ -8,7 +8,7 @@ import { settled, statusOf } from '../../testing/settled.ts';
 
 const HEALTHY = { n1: 50, n2: 1 };
 
-/** The condition of a type after a pass that differs from a healthy one. */
+/** The condition of this type after a pass with these changes to a healthy pass. */
 function conditionOf(type: string, changes: Partial<Snapshot>, percents: Record<string, number | undefined> = HEALTHY) {
   const newest = pass(3, percents, changes);
   const status = statusOf(changed(settled(anObservation()), { newest, now: NOW + 300_000 }));
@@ -17,7 +17,7 @@ function conditionOf(type: string, changes: Partial<Snapshot>, percents: Record<
 
 const PROBLEM = { reason: 'ExporterNotReady', message: 'no node-exporter is ready on n2 (ErrImagePull): not measured' };
 
-/** The message of MetricsAvailable in a pass, with problems of the measurement. */
+/** The message of MetricsAvailable after this pass, with these measurement problems. */
 function messageOf(newest: Snapshot, measurementProblems: Observation['measurementProblems']): string | undefined {
   const status = statusOf(changed(settled(anObservation()), { newest, measurementProblems, now: NOW + 300_000 }));
   return status.conditions?.find((c) => c.type === 'MetricsAvailable')?.message;
@@ -37,9 +37,9 @@ describe('Ready', () => {
       expect(of('Stalled')).toMatchObject({ status: 'True', reason, message: 'because' });
       expect(of('Reconciling')).toMatchObject({
         status: 'False',
-        message: 'the labels are written, the Deployment is not, until it is Stalled no more',
+        message: 'the labels are written, the Deployment is not, until Stalled is False',
       });
-      // Also behind a restart, while Prometheus is down: what was decided once stays so.
+      // Also after a restart while Prometheus is down: once decided, it stays decided.
       for (const passes of [[], [failedPass(3, 'Unreachable')]]) {
         const later = changed(o, { watch: { ...o.watch, status }, passes });
         expect(statusOf(later).ready).toBe(true);
@@ -48,9 +48,9 @@ describe('Ready', () => {
     },
   );
 
-  it('is remembered by a TrafficWatch that touches nothing while it is stalled', () => {
+  it('remembers that verdicts were decided while the TrafficWatch is stalled and writes nothing', () => {
     const o = settled(anObservation());
-    // As a release wrote it that had no `decided`.
+    // The status of an older release, which has no `decided`.
     const status = { ...o.watch.status };
     delete status.decided;
     const stalledPlan = { ...decidePlan(anObservation({ claims: new Map([[KEY, [aClaim()]]]) })) };
@@ -58,7 +58,7 @@ describe('Ready', () => {
     const stalled = decideStatus(changed(o, { watch: { ...o.watch, status } }), stalledPlan, []);
     expect(stalled).toMatchObject({ ready: false, decided: true });
     const reconciling = stalled.conditions?.find((c) => c.type === 'Reconciling');
-    expect(reconciling?.message).toBe('nothing is written, until it is Stalled no more');
+    expect(reconciling?.message).toBe('nothing is written, until Stalled is False');
     const later = changed(o, { watch: { ...o.watch, status: stalled }, passes: [] });
     expect(statusOf(later).ready).toBe(true);
   });
@@ -68,8 +68,8 @@ describe('PrometheusReachable', () => {
   it.each([
     [0, 'the last pass had an answer'],
     [59, 'the last pass had an answer'],
-    [300.4, "the last pass had an answer; its clock is about 5 min ahead of the operator's, which decides nothing"],
-    [-3600, "the last pass had an answer; its clock is about 60 min behind the operator's, which decides nothing"],
+    [300.4, "the last pass had an answer; its clock is about 5 min ahead of the operator's; verdicts ignore this"],
+    [-3600, "the last pass had an answer; its clock is about 60 min behind the operator's; verdicts ignore this"],
   ])('says of a clock that is %d s ahead: %s', (seconds, message) => {
     const reachable = conditionOf('PrometheusReachable', { timeSeconds: NOW / 1000 + seconds });
     expect(reachable).toMatchObject({ status: 'True', reason: 'PrometheusAnswers', message });
@@ -77,7 +77,7 @@ describe('PrometheusReachable', () => {
 });
 
 describe('MetricsAvailable', () => {
-  it('repeats what Prometheus warns of', () => {
+  it('repeats warnings of Prometheus', () => {
     const message = 'Prometheus warns: store-2 did not answer';
     expect(conditionOf('MetricsAvailable', { warnings: ['store-2 did not answer'] })).toMatchObject({
       status: 'False',
@@ -86,7 +86,7 @@ describe('MetricsAvailable', () => {
     });
   });
 
-  it('names the nodes that are missing and the warning that goes with it', () => {
+  it('names the nodes without figures and the warning of Prometheus', () => {
     const available = conditionOf(
       'MetricsAvailable',
       { warnings: ['store-2 did not answer'] },
@@ -95,7 +95,7 @@ describe('MetricsAvailable', () => {
     expect(available?.message).toBe('no usable figures for n2 (NoSeries); Prometheus warns: store-2 did not answer');
   });
 
-  it('says what a person wrote that cannot be used', () => {
+  it('quotes an invalid capacity annotation', () => {
     const nodes = new Map(Object.entries(HEALTHY).map(([node, percent]) => [node, usage(node, percent)]));
     nodes.set('n2', usage('n2', undefined, { reason: 'InvalidCapacity', message: 'the annotation "lots" is none' }));
     expect(conditionOf('MetricsAvailable', { nodes })?.message).toBe(
@@ -103,7 +103,7 @@ describe('MetricsAvailable', () => {
     );
   });
 
-  it('names a node whose capacity fell, whatever its verdict, and is true all the same', () => {
+  it('names a node whose capacity fell, whatever its verdict, and stays True', () => {
     const drop = { fromBytesPerSecond: 2.5e9, devices: ['bond0'] };
     const nodes = new Map(Object.entries(HEALTHY).map(([node, percent]) => [node, usage(node, percent)]));
     nodes.set('n2', usage('n2', 1, { capacityBytesPerSecond: 1.25e9, drop }));
@@ -114,12 +114,12 @@ describe('MetricsAvailable', () => {
     });
   });
 
-  it('names nodes of which only names tell the devices that count, and what to enable, and is true all the same', () => {
+  it('names nodes without driver information, says what to enable, and stays True', () => {
     const nodes = new Map(Object.entries(HEALTHY).map(([node, percent]) => [node, usage(node, percent)]));
     nodes.set('n2', usage('n2', 1, { lacksDrivers: true }));
     const available = conditionOf('MetricsAvailable', { nodes });
     expect(available).toMatchObject({ status: 'True', reason: 'AllMeasured' });
-    expect(available?.message).toMatch(/^every node has figures; no drivers reported of n2: .*--collector\.ethtool$/);
+    expect(available?.message).toMatch(/^every node has figures; no drivers reported for n2: .*--collector\.ethtool$/);
   });
 
   it('names series that belong to no node', () => {
@@ -143,37 +143,37 @@ describe('MetricsAvailable with nodes that cannot be measured', () => {
 
   it.each([
     {
-      why: 'the others have figures: it is true, and names them',
+      why: 'the others have figures: True, and the message names the nodes that cannot be measured',
       percents: { n1: 50, off: undefined, win: undefined },
       found: { off: OFF, win: WINDOWS },
       status: 'True',
       reason: 'AllMeasured',
       message:
-        'every node that can be measured has figures; not measured, since they cannot be: off (NodeNotReady), win (NotMeasurable)',
+        'every node that can be measured has figures; nodes that cannot be measured: off (NodeNotReady), win (NotMeasurable)',
     },
     {
-      why: 'another lacks figures without such a reason: that is the problem',
+      why: 'a node that can be measured has no figures: PartialData',
       percents: { n1: 50, n2: undefined, off: undefined },
       found: { off: OFF },
       status: 'False',
       reason: 'PartialData',
-      message: 'no usable figures for n2 (NoSeries); not measured, since they cannot be: off (NodeNotReady)',
+      message: 'no usable figures for n2 (NoSeries); nodes that cannot be measured: off (NodeNotReady)',
     },
     {
-      why: 'all of the others lack figures: there is no data',
+      why: 'no node that can be measured has figures: NoData',
       percents: { n1: undefined, off: undefined },
       found: { off: OFF },
       status: 'False',
       reason: 'NoData',
-      message: 'no usable figures for n1 (NoSeries); not measured, since they cannot be: off (NodeNotReady)',
+      message: 'no usable figures for n1 (NoSeries); nodes that cannot be measured: off (NodeNotReady)',
     },
     {
-      why: 'there are no others: there is no data, and never will be',
+      why: 'no node can be measured: NoData',
       percents: { off: undefined, win: undefined },
       found: { off: OFF, win: WINDOWS },
       status: 'False',
       reason: 'NoData',
-      message: 'no node can be measured; not measured, since they cannot be: off (NodeNotReady), win (NotMeasurable)',
+      message: 'no node can be measured; nodes that cannot be measured: off (NodeNotReady), win (NotMeasurable)',
     },
   ])('where $why', ({ percents, found, status, reason, message }) => {
     const expected = { status, reason, message };
@@ -194,13 +194,13 @@ describe('MetricsAvailable with series that have no node of their own', () => {
 
   it.each([
     {
-      why: 'no node has figures, as when labels do not say which node a series is of',
+      why: 'no node has figures, as when no label maps a series to its node',
       newest: pass(3, { n1: undefined, n2: undefined }, STRAYS),
       reason: 'NoData',
       before: 'no usable figures for n1 (NoSeries), n2 (NoSeries)',
     },
     {
-      why: 'some nodes have none',
+      why: 'some nodes have no figures',
       newest: pass(3, { n1: 50, n2: undefined }, STRAYS),
       reason: 'PartialData',
       before: 'no usable figures for n2 (NoSeries)',
@@ -221,7 +221,7 @@ describe('MetricsAvailable with series that have no node of their own', () => {
 describe('MetricsAvailable with a problem of the measurement', () => {
   it.each([
     {
-      why: 'a node lacks figures',
+      why: 'a node has no figures',
       newest: pass(3, { n1: 50, n2: undefined }),
       before: 'no usable figures for n2 (NoSeries)',
     },
@@ -234,11 +234,11 @@ describe('MetricsAvailable with a problem of the measurement', () => {
     expect(messageOf(newest, [PROBLEM])).toBe(`${before}; ${PROBLEM.message}`);
   });
 
-  it('has nothing to say of it where every node has figures', () => {
+  it('does not mention the problem if every node has figures', () => {
     expect(messageOf(pass(3, HEALTHY), [PROBLEM])).toBe('every node has figures');
   });
 
-  it('stays short, however many problems there are and however much they say', () => {
+  it('limits the number and the length of the problems in the message', () => {
     const problems = Array.from({ length: 50 }, (_, n) => ({ reason: 'R', message: `${n} ${'x'.repeat(5_000)}` }));
     const message = messageOf(failedPass(3), problems);
     expect(message).toMatch(

@@ -20,12 +20,15 @@ import type { ContestedReplicas } from '../deployment/replicas.ts';
 
 type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
 
-/** How long a node that joins may be without figures before that is a problem: it is scraped within 20 s, and a rate wants more than one scrape. */
+/**
+ * How long a new node may be without figures before that is a problem: ms. Its first scrape comes within 20 s, and a
+ * rate needs more than one scrape.
+ */
 const JOINING_MS = 60_000;
-/** How many nodes or series a message names; beyond, it only counts. */
+/** Maximum number of nodes or series that a message names. It only counts the others. */
 const NAMED_AT_MOST = 5;
 
-/** How many problems of the measurement a message has room for, and how many characters of each. */
+/** Maximum number of measurement problems in a message, and the maximum length of each in characters. */
 const PROBLEMS_AT_MOST = 3;
 const LONGEST_PROBLEM = 600;
 
@@ -38,7 +41,7 @@ function ready(o: Observation, plan: Plan): Draft {
   return undecided(o, plan);
 }
 
-/** A Deployment may be there before nodes are decided: it was taken over, or the wait for data is over. */
+/** The Deployment may exist before verdicts do: it was taken over, or the wait for data has ended. */
 function undecided(o: Observation, plan: Plan): Draft {
   if (plan.deployment?.kind !== 'Apply') {
     return draft('False', Reason.Deciding, 'waiting for two passes in a row with data');
@@ -47,7 +50,7 @@ function undecided(o: Observation, plan: Plan): Draft {
   if (o.now < waitingSinceOf(o.watch, o.feedStartedAt) + WAIT_FOR_DATA_MS) {
     return draft('False', Reason.Deciding, `waiting for two passes in a row with data; ${meanwhile}`);
   }
-  const waited = `${WAIT_FOR_DATA_MS / 1000} s were waited for data, and the last two passes do not both have some`;
+  const waited = `waited ${WAIT_FOR_DATA_MS / 1000} s for data, but the last two passes do not both have data`;
   return draft('False', Reason.DecidedWithoutData, `${waited}; until they do, ${meanwhile}`);
 }
 
@@ -56,14 +59,14 @@ function fightsMessage(contended: readonly ContendedLabel[]): string {
     const by = rival === undefined ? '' : ` (by field manager "${rival}")`;
     return `label ${key} of node ${node}${by}`;
   });
-  return `changed again as often as it is put right, which is done less and less often until that ends: ${named(labels.sort())}`;
+  return `another client keeps changing labels back; the operator rewrites them less and less often until that stops: ${named(labels.sort())}`;
 }
 
 function contestedMessage({ metadata }: TrafficWatch, { wanted, by }: ContestedReplicas): string {
   const { name = '', namespace = '' } = metadata ?? {};
   const remove = `kubectl -n ${namespace} patch trafficwatch ${name} --type=json -p '[{"op":"remove","path":"/spec/deployment/replicas"}]'`;
   const scale = `kubectl -n ${namespace} scale deployment ${name} --replicas=${wanted}`;
-  return `spec.deployment.replicas is ${wanted}, and an autoscaler (field manager "${by}") sets the replicas as well: its count stands; take them out of the spec: ${remove}; or, when the autoscaler is gone, set them once: ${scale}`;
+  return `spec.deployment.replicas is ${wanted}, and an autoscaler (field manager "${by}") sets the replicas too; the operator leaves the autoscaler's count; remove the replicas from the spec: ${remove}; or, if the autoscaler is gone, set them once: ${scale}`;
 }
 
 function reconciling({ watch }: Observation, plan: Plan, failures: readonly Failure[]): Draft {
@@ -80,10 +83,10 @@ function reconciling({ watch }: Observation, plan: Plan, failures: readonly Fail
   return draft('False', Reason.UpToDate, plan.stall ? whatGoesOn(plan) : 'everything that was decided is written');
 }
 
-/** Some stalls leave the nodes alone, too. */
+/** Says what a stalled TrafficWatch still writes. Some stalls stop the labels as well as the Deployment. */
 function whatGoesOn({ verdicts }: Plan): string {
   const labels = verdicts.length > 0 ? 'the labels are written, the Deployment is not' : 'nothing is written';
-  return `${labels}, until it is Stalled no more`;
+  return `${labels}, until Stalled is False`;
 }
 
 function stalled(plan: Plan): Draft {
@@ -95,11 +98,11 @@ function clockRemark(current: Snapshot): string {
   const minutes = clockOffsetMinutes(current);
   if (minutes === undefined) return '';
   const side = minutes > 0 ? 'ahead of' : 'behind';
-  return `; its clock is about ${Math.abs(minutes)} min ${side} the operator's, which decides nothing`;
+  return `; its clock is about ${Math.abs(minutes)} min ${side} the operator's; verdicts ignore this`;
 }
 
 function prometheusReachable(current: Snapshot | undefined): Draft {
-  if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus was not asked yet');
+  if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus has not been queried yet');
   if (current.ok) {
     return draft('True', Reason.PrometheusAnswers, `the last pass had an answer${clockRemark(current)}`);
   }
@@ -115,26 +118,26 @@ function cut(text: string): string {
   return text.length > LONGEST_PROBLEM ? `${text.slice(0, LONGEST_PROBLEM)}…` : text;
 }
 
-/** What the operator knows to be in the way of figures: of interest only while some are missing. */
+/** Known problems that may explain missing figures. Only for messages about missing figures. */
 function obstacles({ measurementProblems }: Observation): string {
   const more = measurementProblems.length - PROBLEMS_AT_MOST;
   const told = measurementProblems.slice(0, PROBLEMS_AT_MOST).map(({ message }) => `; ${cut(message)}`);
   return `${told.join('')}${more > 0 ? `; and ${more} more problems of the measurement, see the log` : ''}`;
 }
 
-/** What a person wrote is named, since it is for them to put right. */
+/** Why a node has no figures. For an invalid capacity annotation, quotes the text that the user must correct. */
 function whyUnmeasured(usage: NodeUsage | undefined): string {
   const { reason = 'NoSeries', message = '' } = usage ?? {};
   return reason === 'InvalidCapacity' ? `${reason}: ${message}` : reason;
 }
 
-/** The nodes without figures, in two parts. */
+/** The nodes without figures, split into those that should have figures and those that cannot have any. */
 interface Unmeasured {
-  /** Those that should have figures. */
+  /** Nodes that should have figures. */
   readonly missing: readonly NodeView[];
-  /** How many can have none. */
+  /** How many nodes cannot be measured. */
   readonly notMeasurable: number;
-  /** Names them; '' when there are none. */
+  /** Names the nodes that cannot be measured; '' if there are none. */
   readonly remark: string;
 }
 
@@ -148,7 +151,7 @@ function unmeasuredOf({ view, notMeasurable }: Observation): Unmeasured {
     if (why === undefined) missing.push(node);
     else names.push(`${node.name} (${why.reason})`);
   }
-  const remark = names.length === 0 ? '' : `; not measured, since they cannot be: ${named(names.sort())}`;
+  const remark = names.length === 0 ? '' : `; nodes that cannot be measured: ${named(names.sort())}`;
   return { missing, notMeasurable: names.length, remark };
 }
 
@@ -178,12 +181,12 @@ function dataProblems(o: Observation, current: Snapshot, unmeasured: Unmeasured)
 function driversRemark(o: Observation): string {
   const nodes = o.view.figures.withoutDrivers;
   if (nodes.length === 0) return '';
-  return `no drivers reported of ${named(nodes)}: only names, links and flags tell virtual devices from physical ones; enable node-exporter's --collector.ethtool`;
+  return `no drivers reported for ${named(nodes)}: only names, links and flags distinguish virtual devices from physical ones; enable node-exporter's --collector.ethtool`;
 }
 
 function metricsAvailable(o: Observation): Draft {
   const [current] = o.view.passes;
-  if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus was not asked yet');
+  if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus has not been queried yet');
   if (!current.ok) {
     const message = `the last pass over Prometheus failed; labels stay as they are${obstacles(o)}`;
     return draft('False', Reason.NoData, message);
@@ -201,7 +204,7 @@ function metricsAvailable(o: Observation): Draft {
   return draft('True', Reason.AllMeasured, remarks.filter((remark) => remark !== '').join('; '));
 }
 
-/** Its message is the same in each pass until it is over, and its reason that of before: nothing new is told. */
+/** MetricsAvailable between the first and the second good pass. Keeps the reason, so that no event is emitted. */
 function notYetAvailable({ reason }: Condition): Draft {
   return draft('False', reason, 'every node has figures again; two passes in a row make it true');
 }
@@ -211,15 +214,16 @@ function steadily(o: Observation, before: Condition | undefined, available: Draf
   return notYetAvailable(before);
 }
 
-/** The conditions that tell of the newest pass over Prometheus. */
+/** The conditions that describe the newest pass over Prometheus. */
 const ABOUT_PASSES: ReadonlySet<string> = new Set([ConditionType.PrometheusReachable, ConditionType.MetricsAvailable]);
 
 /**
- * The conditions of a TrafficWatch, from what was seen, decided and done. Ready sums up, comes first, and survives
- * restarts and outages: it says that the nodes were decided and that it is not Stalled, not that the last pass was a
- * good one. Messages carry no figure that moves from pass to pass, so that an unchanged state writes nothing.
+ * The conditions of a TrafficWatch, from the observation, the plan and the failed writes. Ready comes first and sums
+ * up. It means that verdicts were decided once and the TrafficWatch is not Stalled, not that the last pass succeeded,
+ * so it stays True through restarts and outages. Messages contain no figure that changes from pass to pass, so that
+ * an unchanged state causes no write.
  *
- * @param now RFC 3339; becomes lastTransitionTime where the status changes.
+ * @param now RFC 3339; becomes the lastTransitionTime of conditions whose status changes
  */
 export function decideConditions(o: Observation, plan: Plan, failures: readonly Failure[], now: string): Condition[] {
   const before = o.watch.status?.conditions ?? [];
@@ -231,7 +235,7 @@ export function decideConditions(o: Observation, plan: Plan, failures: readonly 
     [ConditionType.PrometheusReachable, prometheusReachable(o.view.passes[0])],
     [ConditionType.MetricsAvailable, steadily(o, wasAvailable, metricsAvailable(o))],
   ];
-  // Until the first pass after a start of the operator, what the last one found still stands.
+  // After a start of the operator, keep the conditions about passes until the first pass ends.
   const due = drafts.filter(
     ([type]) => o.view.passes.length > 0 || !ABOUT_PASSES.has(type) || !before.some((c) => c.type === type),
   );

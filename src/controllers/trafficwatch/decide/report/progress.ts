@@ -2,15 +2,15 @@ import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
 import { setCondition } from '../../../../runtime/controller/conditions.ts';
 
-/** How far the labels of a plan are. */
+/** How many nodes of a plan have been labelled. */
 export interface Progress {
-  /** Nodes whose labels were written, or tried in vain. */
+  /** Nodes whose labels were written, or whose write failed. */
   readonly done: number;
   readonly of: number;
 }
 
 /**
- * The status while labels are being written: as it is, but for Reconciling. What was decided is told when it is written.
+ * The status while labels are being written: only Reconciling changes. The verdicts follow when all labels are written.
  * @param now ms since the epoch
  */
 export function progressStatus(watch: TrafficWatch, { done, of }: Progress, now: number): TrafficWatchStatus {

@@ -16,8 +16,8 @@ const failed: Make = (n) => failedPass(n);
 const warned: Make = (n) => pass(n, WHOLE, { warnings: ['store-2 did not answer'] });
 
 /**
- * What passes, one after the other, make of MetricsAvailable from a healthy state, and which events tell of it.
- * @param restart the operator is started anew before the pass of this index
+ * MetricsAvailable after each of these passes, from a healthy state, and the events.
+ * @param restart restarts the operator before the pass of this index
  */
 function follow(passes: readonly Make[], restart = -1): string[] {
   let o: Observation = settled(anObservation({ now: NOW + 600_000 }));
@@ -39,7 +39,7 @@ function follow(passes: readonly Make[], restart = -1): string[] {
 describe('MetricsAvailable', () => {
   it.each([
     {
-      why: 'after an outage as long as the rate window is not True in between',
+      why: 'does not become True in between during an outage as long as the rate window',
       passes: [failed, failed, whole, partial, whole, whole, whole],
       found: [
         'False NoData, told',
@@ -52,12 +52,12 @@ describe('MetricsAvailable', () => {
       ],
     },
     {
-      why: 'is True with the next pass after a problem of one pass',
+      why: 'becomes True with the next pass after a problem of one pass',
       passes: [failed, whole, partial, whole],
       found: ['False NoData, told', 'True AllMeasured, told', 'False PartialData, told', 'True AllMeasured, told'],
     },
     {
-      why: 'is False at once, and also for a warning',
+      why: 'becomes False at once, also for a warning',
       passes: [warned, warned, whole, whole],
       found: ['False PartialData, told', 'False PartialData', 'False PartialData', 'True AllMeasured, told'],
     },
@@ -65,7 +65,7 @@ describe('MetricsAvailable', () => {
     expect(follow(passes)).toEqual(found);
   });
 
-  it('is as it was after a restart, until two passes say otherwise', () => {
+  it('is unchanged after a restart until two passes agree', () => {
     expect(follow([whole, whole, whole], 1)).toEqual(['True AllMeasured', 'True AllMeasured', 'True AllMeasured']);
     expect(follow([partial, partial, whole, whole], 2)).toEqual([
       'False PartialData, told',
@@ -75,7 +75,7 @@ describe('MetricsAvailable', () => {
     ]);
   });
 
-  it('says that it is about to be True', () => {
+  it('says that the next good pass makes it True', () => {
     const o = settled(anObservation({ now: NOW + 600_000 }));
     const late = NOW + 700_000;
     const before = statusOf(changed(o, { passes: [failedPass(3), failedPass(2)] }));

@@ -22,7 +22,7 @@ describe('decideRejections', () => {
         reason: 'PodsRejected',
         note:
           'the kubelet of node n1 restarted while the node was unfit and rejected 2 pods, whose required node affinity ' +
-          'did not hold any more: web-a, web-b; set spec.placement to Preferred, or move pods before maintenance ' +
+          'no longer matched: web-a, web-b; set spec.placement to Preferred, or move pods before maintenance ' +
           '(kubectl drain)',
       },
       expect.objectContaining({ note: expect.stringMatching(/node n2 .* rejected 1 pod, .*: web-c;/) as string }),
@@ -34,24 +34,24 @@ describe('decideRejections', () => {
     expect(notes(many).join()).toMatch(/rejected 7 pods, .*: web-0, web-1, web-2, web-3, web-4 and 2 more;/);
   });
 
-  it('tells of a pod once', () => {
+  it('reports a pod once', () => {
     const { seen } = decide([rejection('web-a')]);
     expect(notes([rejection('web-a')], [...seen])).toEqual([]);
     expect(notes([rejection('web-a'), rejection('web-b')], [...seen]).join()).toMatch(/1 pod, .*: web-b;/);
   });
 
-  it('forgets pods that are gone', () => {
+  it('forgets pods that are deleted', () => {
     expect(decide([rejection('web-b')], ['uid-web-a']).seen).toEqual(new Set(['uid-web-b']));
   });
 
-  it('says nothing of a node that was fit then, also when it is unfit later: the affinity is the user’s own', () => {
+  it('does not report a pod on a fit node, even if the node is unfit later: the affinity is the user’s own', () => {
     const fit = [rejection('web-a', { node: 'n3' })];
     const { events, seen } = decide(fit);
     expect(events).toEqual([]);
     expect(notes([rejection('web-a')], [...seen])).toEqual([]);
   });
 
-  it('says nothing of what is long past, which the process before has told', () => {
+  it('does not report old rejections, which an earlier process has reported', () => {
     expect(notes([rejection('web-a', { failedAt: NOW - 300_001 })])).toEqual([]);
     expect(notes([rejection('web-a', { failedAt: NOW - 299_999 })])).toHaveLength(1);
     expect(notes([rejection('web-a', { failedAt: undefined })])).toHaveLength(1);

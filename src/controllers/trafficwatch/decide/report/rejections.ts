@@ -10,30 +10,30 @@ export interface Rejection {
   readonly failedAt: number | undefined;
 }
 
-/** What there is to tell of rejections. */
+/** The events for rejected pods. */
 export interface RejectionDecision {
   readonly events: readonly PlannedEvent[];
-  /** UIDs of all pods that were looked at: the `seen` of the next decision. */
+  /** UIDs of all rejected pods: the input `seen` of the next decision. */
   readonly seen: ReadonlySet<string>;
 }
 
 /**
- * A failed pod stays until the pod garbage collector takes it. An operator that starts does not tell of old ones again;
- * one that takes over within the promised 30 s still does.
+ * Rejections older than this get no event: ms. A failed pod stays until the pod garbage collector deletes it, and an
+ * operator that starts must not report old pods again. A new leader that takes over within 30 s still reports them.
  */
 const NEWS_FOR_MS = 5 * 60_000;
-/** An event's note has room for 1 KiB, a pod's name has up to 253 characters, mostly far fewer. */
+/** Maximum number of pods that an event names. A note holds 1 KiB; a pod name rarely has the maximum of 253 bytes. */
 const NAMED_AT_MOST = 5;
 
 /**
- * One event for each unfit node whose kubelet has rejected pods that were not looked at before.
+ * One event for each unfit node whose kubelet rejected pods that were not seen before.
  *
- * | Pod was looked at before | node is unfit | failed within 5 minutes | then      |
- * |--------------------------|---------------|-------------------------|-----------|
- * | yes                      | any           | any                     | silent    |
- * | no                       | no            | any                     | silent: the affinity that failed is the user's own |
- * | no                       | yes           | no                      | silent    |
- * | no                       | yes           | yes, or not known       | told      |
+ * | pod in `seen` | node is unfit | failed within 5 minutes | event                                           |
+ * |---------------|---------------|-------------------------|-------------------------------------------------|
+ * | yes           | any           | any                     | no                                              |
+ * | no            | no            | any                     | no: the affinity that failed is the user's own  |
+ * | no            | yes           | no                      | no                                              |
+ * | no            | yes           | yes, or not known       | yes                                             |
  */
 export function decideRejections(input: {
   rejections: readonly Rejection[];
@@ -58,7 +58,7 @@ function eventOf(node: string, pods: readonly string[]): PlannedEvent {
   const named = `${pods.slice(0, NAMED_AT_MOST).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   const note =
     `the kubelet of node ${node} restarted while the node was unfit and rejected ${pods.length} ` +
-    `pod${pods.length === 1 ? '' : 's'}, whose required node affinity did not hold any more: ${named}; ` +
+    `pod${pods.length === 1 ? '' : 's'}, whose required node affinity no longer matched: ${named}; ` +
     'set spec.placement to Preferred, or move pods before maintenance (kubectl drain)';
   return { type: 'Warning', reason: Reason.PodsRejected, note };
 }

@@ -19,7 +19,7 @@ import { settled, statusOf } from '../../testing/settled.ts';
 const condition = (s: TrafficWatchStatus, type: string) => s.conditions?.find((c) => c.type === type);
 
 describe('decideStatus', () => {
-  it('tells verdicts, figures and counts in the shape that the field knows', () => {
+  it('has verdicts, figures and counts in the shape of the CRD', () => {
     const o = anObservation({ passes: [pass(2, { n1: 50, n2: 0.000106976 }), pass(1, { n1: 60, n2: 0 })] });
     expect(statusOf(o)).toMatchObject({
       ready: true,
@@ -43,13 +43,13 @@ describe('decideStatus', () => {
     });
   });
 
-  it('of an unchanged state is the same again, so that nothing is written', () => {
+  it('is equal for an unchanged state, so that nothing is written', () => {
     const o = settled(anObservation());
     expect(diffMergePatch(o.watch.status, statusOf(changed(o, { now: NOW + 10_000 })))).toBeUndefined();
     expect(decidePlan(o).labels.size).toBe(0);
   });
 
-  it('stands until the first pass after a restart: nothing is written', () => {
+  it('is kept until the first pass after a restart: nothing is written', () => {
     const o = settled(anObservation());
     const restarted = changed(o, { now: NOW + 10_000, passes: [], feedStartedAt: NOW + 9_000 });
     expect(diffMergePatch(o.watch.status, statusOf(restarted))).toBeUndefined();
@@ -83,12 +83,12 @@ describe('decideStatus', () => {
     });
   });
 
-  it('says of an unknown node what its label says', () => {
+  it('shows an unknown node as unfit if its label says so', () => {
     const o = anObservation({ nodes: { n1: { [KEY]: 'true' }, n2: {} }, newest: failedPass(2) });
     expect(statusOf(o).nodes).toMatchObject({ n1: { unfit: true, verdict: 'Unknown' }, n2: { unfit: false } });
   });
 
-  it('is not ready before two passes, and a node that joins does not make it so', () => {
+  it('is not ready before two passes, and stays ready when a node joins', () => {
     const recent = aWatch({ metadata: { creationTimestamp: new Date(NOW) } });
     const first = statusOf(anObservation({ watch: recent, passes: [pass(1, { n1: 1, n2: 2 })] }));
     expect([first.ready, condition(first, 'Ready')?.reason]).toEqual([false, 'Deciding']);
@@ -110,7 +110,7 @@ describe('decideStatus', () => {
       status: 'False',
       reason: 'DecidedWithoutData',
       message:
-        '60 s were waited for data, and the last two passes do not both have some; until they do, ' +
+        'waited 60 s for data, but the last two passes do not both have data; until they do, ' +
         'the Deployment exists, and its pods run on any node that is not labelled unfit',
     });
   });
@@ -133,13 +133,13 @@ describe('decideStatus', () => {
     },
   );
 
-  it('drops a node that is gone', () => {
+  it('drops a deleted node', () => {
     const o = settled(anObservation());
     const status = statusOf(changed(o, { nodes: o.view.nodes.filter((n) => n.name !== 'n2') }));
     expect(diffMergePatch(o.watch.status, status)).toMatchObject({ nodes: { n2: null }, fitNodes: 1 });
   });
 
-  it('keeps counts and nodes when another TrafficWatch has the key', () => {
+  it('keeps counts and nodes if another TrafficWatch owns the label key', () => {
     const o = changed(settled(anObservation()), { claims: new Map([[KEY, [aClaim()]]]) });
     const status = statusOf(o);
     expect(status).toMatchObject({ ready: false, nodes: o.watch.status?.nodes, fitNodes: 2 });
@@ -160,7 +160,7 @@ describe('decideStatus', () => {
     expect(condition(short, 'MetricsAvailable')?.reason).toBe('WindowTooShort');
   });
 
-  it('gives a node that joins a minute before its missing figures are a problem', () => {
+  it('reports missing figures of a new node only after a minute', () => {
     const o = settled(anObservation());
     const joined = (ago: number) =>
       changed(o, { nodes: [...o.view.nodes, { name: 'n3', labels: {}, createdAt: NOW - ago }] });
@@ -168,7 +168,7 @@ describe('decideStatus', () => {
     expect(condition(statusOf(joined(60_000)), 'MetricsAvailable')).toMatchObject({ reason: 'PartialData' });
   });
 
-  it('names the write that failed', () => {
+  it('names the failed write', () => {
     const o = anObservation();
     const failure = { reason: 'Forbidden', message: 'labelling node n1: cannot patch resource "nodes"' };
     const status = decideStatus(o, decidePlan(o), [failure, failure]);

@@ -9,21 +9,22 @@ import { wasDecided, type Plan } from '../plan.ts';
 import { alwaysListed, MAX_NODES_IN_FULL, mostUrgent, selectNodes, type Listing } from './statusNodes.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 
-/** Beyond MAX_NODES_IN_FULL nodes, figures that changed alone are written once in this time: seconds. */
+/** Beyond MAX_NODES_IN_FULL nodes, the interval between writes if only figures changed: seconds. */
 const FIGURES_INTERVAL_SECONDS = 60;
 
 function toTimestamp(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** What the scheduler goes by: the label that the node gets now, or else the one it has. */
+/** Whether the scheduler sees the node as unfit: by the label that is written now, or else by the present label. */
 function isUnfit({ keys }: Observation, node: NodeView, verdict: NodeVerdict): boolean {
   return (verdict.side ?? sideOfLabel(node.labels[keys.spec ?? ''])) === 'above';
 }
 
 /**
- * When the verdict became what it is. Known from the status while the node is listed there, and when it turns; of a
- * node that a long list had no room for, and whose label says the same as before, nobody knows any more.
+ * Since when the node has its verdict. For a node that the last status lists, that is its `since`, or now if the
+ * verdict changed. Undefined if the last status omitted the node for size and its label agrees with the verdict: the
+ * time is not known then.
  */
 function sinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string | undefined {
   const before = o.watch.status?.nodes?.[node.name];
@@ -32,7 +33,7 @@ function sinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string |
   return unchanged && o.view.nodes.length > MAX_NODES_IN_FULL ? undefined : toTimestamp(o.now);
 }
 
-/** Of a node whose capacity is not known there may be one, and no percent. */
+/** True if the node has a transmit rate. A node of unknown capacity has a rate, but no percent. */
 function hasRate(usage: NodeUsage | undefined): usage is NodeUsage {
   return usage?.percent !== undefined || usage?.transmitBytesPerSecond !== undefined;
 }
@@ -52,7 +53,7 @@ function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeS
 }
 
 /**
- * Seconds, below a minute, that are always the same for the TrafficWatch: the FNV-1a hash of its uid, which is random.
+ * A constant offset for the TrafficWatch, below FIGURES_INTERVAL_SECONDS: seconds. The FNV-1a hash of its random UID.
  * http://www.isthe.com/chongo/tech/comp/fnv/
  */
 function offsetOf({ metadata }: TrafficWatch): number {
@@ -62,16 +63,17 @@ function offsetOf({ metadata }: TrafficWatch): number {
 }
 
 /**
- * Counts minutes, which begin at another second for each TrafficWatch: all of them would write in the same pass
- * otherwise, and the API server would have fifty statuses to take at once.
+ * The number of the minute. Minutes begin at another second for each TrafficWatch. Otherwise all TrafficWatches would
+ * write their status in the same pass, and the API server would receive fifty statuses at once.
  */
 function minuteOf(watch: TrafficWatch, seconds: number): number {
   return Math.floor((seconds + offsetOf(watch)) / FIGURES_INTERVAL_SECONDS);
 }
 
 /**
- * In a large cluster the figures of the last status stand until a new minute begins. Both times are Prometheus': its
- * clock may be minutes off ours. Of two servers behind one address, one may be somewhat behind the other.
+ * In a large cluster, the figures of the last status stay until a new minute begins. Both times are from Prometheus,
+ * because its clock may be minutes off ours. A difference of -1 counts as the same minute: of two Prometheus servers
+ * behind one address, one may be behind the other.
  */
 function keepsFigures({ watch, view }: Observation): boolean {
   const [newest] = view.passes;
@@ -83,8 +85,8 @@ function keepsFigures({ watch, view }: Observation): boolean {
 }
 
 /**
- * Whether the nodes of the last status may stand for now: the verdict of each is as it was, and none is missing that a
- * new list would have whatever the figures say. Which of the others are the hottest can wait.
+ * Whether the nodes of the last status are still correct: each verdict is unchanged, and every node of alwaysListed is
+ * in the list. A change among the hottest nodes can wait.
  */
 function stillHolds(before: Record<string, NodeStatus>, o: Observation, listing: Listing): boolean {
   const { places } = o.view.figures;
@@ -98,7 +100,7 @@ function stillHolds(before: Record<string, NodeStatus>, o: Observation, listing:
   return alwaysListed(listing).every((name) => Object.hasOwn(before, name));
 }
 
-/** Nothing is worked out for a node before it is known to be listed: a long list names but a few. */
+/** The nodes of the status. Computes a NodeStatus only for listed nodes, because a large cluster lists only a few. */
 function listedNodes(o: Observation, { verdicts }: Plan): Record<string, NodeStatus> {
   const { measured: candidates, hottest } = o.view.figures;
   const listing = { candidates, verdicts, hottest, urgent: mostUrgent(candidates, verdicts) };
@@ -112,9 +114,9 @@ function listedNodes(o: Observation, { verdicts }: Plan): Record<string, NodeSta
 }
 
 /**
- * The whole status as it should be. A stalled TrafficWatch that touches nothing keeps the counts and nodes it had; so
- * does any until the first pass after a start of the operator, which is no reason to forget what was known.
- * The figures of `nodes` move every pass up to 100 nodes, once a minute beyond; verdicts move at once.
+ * The desired status. The last counts and nodes stay if the TrafficWatch is stalled and writes no labels, and until
+ * the first pass after a start of the operator. The figures in `nodes` change with every pass up to MAX_NODES_IN_FULL
+ * nodes, and once a minute beyond; verdicts change at once.
  */
 export function decideStatus(o: Observation, plan: Plan, failures: readonly Failure[]): TrafficWatchStatus {
   const conditions = decideConditions(o, plan, failures, toTimestamp(o.now));

@@ -28,7 +28,7 @@ describe('beyond 100 nodes', () => {
     expect(JSON.stringify(status).length).toBeLessThan(16 * 1024);
   });
 
-  it('is described so in the CRD: up to 100 all, beyond at most 60, of which the hottest 20 come first', () => {
+  it('has the limits that the CRD describes: all nodes up to 100, beyond that 60 with the hottest 20', () => {
     const listed = (count: number, verdict: 'Fit' | 'Unfit') => {
       const nodes = names
         .slice(0, count)
@@ -55,7 +55,7 @@ describe('beyond 100 nodes', () => {
       ]),
     );
 
-  it.each([30, 90])('is not written for noise, though the hottest nodes take turns, %d being unfit', (unfit) => {
+  it.each([30, 90])('is not written if only the hottest nodes change places, with %d unfit nodes', (unfit) => {
     const o = settled(large(unfit));
     for (const n of [1, 2, 3, 4, 5]) {
       const passes = [pass(n + 2, noisy(unfit, n)), pass(n + 1, noisy(unfit, n - 1))];
@@ -64,26 +64,26 @@ describe('beyond 100 nodes', () => {
     }
   });
 
-  it('names an unfit node at once that comes before those it has room for', () => {
+  it('lists a new unfit node at once if it sorts before listed ones', () => {
     const o = settled(changed(large(90), { nodes: large(90).view.nodes.slice(1) }));
     const joined = changed(o, { now: NOW + 10_000, nodes: [large(90).view.nodes[0]!, ...o.view.nodes] });
     expect(o.watch.status?.nodes).not.toHaveProperty(names[0]!);
     expect(statusOf(joined).nodes?.[names[0]!]).toMatchObject({ verdict: 'Unfit' });
   });
 
-  /** Of which these have no figure. */
+  /** The large cluster, where these nodes have no figure. */
   const largeWithout = (hot: number, lost: readonly string[]): Observation => {
     const figures = { ...percents(hot), ...Object.fromEntries(lost.map((name) => [name, undefined])) };
     return changed(large(hot), { passes: [pass(2, figures), pass(1, figures)] });
   };
 
-  it('names unfit nodes before unknown ones', () => {
+  it('lists unfit nodes before unknown ones', () => {
     const nodes = Object.values(statusOf(largeWithout(90, names.slice(0, 30))).nodes ?? {});
     expect(nodes.filter(({ verdict }) => verdict === 'Unfit')).toHaveLength(60);
     expect(nodes).toHaveLength(60);
   });
 
-  it('says at once that the label of an unknown node was changed by somebody', () => {
+  it('shows at once that somebody changed the label of an unknown node', () => {
     const [lost = ''] = names;
     const o = settled(largeWithout(0, [lost]));
     expect(o.watch.status?.nodes?.[lost]).toMatchObject({ verdict: 'Unknown', unfit: false });
@@ -94,13 +94,13 @@ describe('beyond 100 nodes', () => {
     });
   });
 
-  it('drops a node that is gone at once', () => {
+  it('drops a deleted node at once', () => {
     const o = settled(large(0));
     const [gone = ''] = Object.keys(o.watch.status?.nodes ?? {});
     expect(statusOf(changed(o, { nodes: o.view.nodes.filter((n) => n.name !== gone) })).nodes).not.toHaveProperty(gone);
   });
 
-  it('does not make up since when a node that was not listed became what it is', () => {
+  it('has no `since` for a node that was not listed before', () => {
     const o = settled(large(0));
     const listed = Object.keys(o.watch.status?.nodes ?? {});
     const late = names.find((name) => !listed.includes(name)) ?? '';
@@ -111,7 +111,7 @@ describe('beyond 100 nodes', () => {
     expect(status.nodes?.[late]).not.toHaveProperty('since');
   });
 
-  it('tells of the nodes that turned and of no other, listed or not', () => {
+  it('emits events for exactly the nodes that turned, listed or not', () => {
     const o = settled(large(90));
     const cooler = { ...percents(90), ...Object.fromEntries(names.slice(0, 3).map((n) => [n, 1])) };
     const later = changed(o, { nodes: labelled(o, 90), passes: [pass(4, cooler), pass(3, cooler)] });
@@ -121,13 +121,13 @@ describe('beyond 100 nodes', () => {
     expect(decideEvents({ o: later, plan: decidePlan(later), after: statusOf(later), failures: failed })).toEqual([]);
   });
 
-  /** The nodes with the labels that a list of this many unfit ones gives them, whether the status names them or not. */
+  /** The nodes with the labels of their verdicts, for this many unfit nodes, listed or not. */
   const labelled = (o: Observation, hot: number) =>
     o.view.nodes.map((n, i) => ({ ...n, labels: { [KEY]: String(i < hot) } }));
 
   const INTERVAL_SECONDS = 10;
 
-  /** Which passes after the first one write, where figures move in each. */
+  /** The passes after the first one that write the status, if figures change in each pass. */
   const writesOf = (uid: string, { passes = 24, passAt = passOf() } = {}): number[] => {
     const watch = aWatch({ metadata: { uid } });
     let o = settled(changed(large(0), { watch, newest: passAt(0) }));
@@ -142,7 +142,7 @@ describe('beyond 100 nodes', () => {
     }
     return writes;
   };
-  /** The clock of Prometheus may be off ours, and there may be several servers that take turns. */
+  /** The clock of Prometheus may differ from ours, and several servers may answer in turn. */
   const passOf =
     (...clockOffsets: number[]) =>
     (n: number) => {
@@ -155,21 +155,21 @@ describe('beyond 100 nodes', () => {
     for (const [i, n] of writes.slice(1).entries()) expect(Math.abs(n - writes[i]! - 6)).toBeLessThanOrEqual(1);
   };
 
-  it.each([0, -300, 300])('writes figures once a minute, with a Prometheus whose clock is off by %d s', (offset) => {
+  it.each([0, -300, 300])('writes figures once a minute if the clock of Prometheus is off by %d s', (offset) => {
     onceAMinute(writesOf('uid-web', { passAt: passOf(offset) }));
   });
 
-  it.each([15, 45])('writes them once a minute, with two whose clocks are %d s apart', (offset) => {
+  it.each([15, 45])('writes figures once a minute if the clocks of two Prometheus servers are %d s apart', (offset) => {
     onceAMinute(writesOf('uid-web', { passAt: passOf(0, offset) }));
   });
 
-  it('writes them at once when the clock of Prometheus was put back by an hour', () => {
+  it('writes figures at once after the clock of Prometheus was set back by an hour', () => {
     const o = settled(large(0));
     const earlier = { now: NOW + 1_000, newest: pass(3, noisy(0, 1), { timeSeconds: NOW / 1000 - 3_600 }) };
     expect(diffMergePatch(o.watch.status, statusOf(changed(o, earlier)))).toHaveProperty('nodes');
   });
 
-  it('writes them once a minute where the capacity of no node is known', () => {
+  it('writes figures once a minute if the capacity of no node is known', () => {
     const unknown = (n: number): Snapshot => {
       const known = passOf()(n);
       const nodes = names.map((name) => {
@@ -182,7 +182,7 @@ describe('beyond 100 nodes', () => {
     onceAMinute(writesOf('uid-web', { passAt: unknown }));
   });
 
-  it('writes them at a time of the minute of its own, so that many TrafficWatches do not all write at once', () => {
+  it('writes figures at another second of the minute for each TrafficWatch, so that they do not all write at once', () => {
     const uids = Array.from({ length: 30 }, (_, i) => createHash('sha256').update(`${i}`).digest('hex').slice(0, 32));
     const firsts = uids.map((uid) => writesOf(uid, { passes: 6 })[0]!);
     const most = Math.max(...[1, 2, 3, 4, 5, 6].map((n) => firsts.filter((first) => first === n).length));
@@ -190,7 +190,7 @@ describe('beyond 100 nodes', () => {
     expect(most).toBeLessThan(15);
   });
 
-  it('writes verdicts at once, and the figures beside them', () => {
+  it('writes a changed verdict at once, together with the figures', () => {
     const o = settled(large(0));
     const hot = { ...percents(0), 'node-007': 50 };
     const passes = [pass(4, hot, { timeSeconds: NOW / 1000 + 1 }), pass(3, hot)];

@@ -2,29 +2,29 @@ import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeView } from '../../observe/observation.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 
-/** Up to this many nodes the status lists all of them; etcd takes at most 1.5 MiB an object, and people read less. */
+/** Up to this many nodes, the status lists all nodes. etcd accepts at most 1.5 MiB for an object. */
 export const MAX_NODES_IN_FULL = 100;
-/** Beyond that, how many nodes it lists: about 200 bytes each, so that the status stays below 16 KiB. */
+/** Maximum number of listed nodes in a larger cluster: about 200 bytes each keep the status below 16 KiB. */
 const MAX_NODES_LISTED = 60;
-/** Of those, places kept for the nodes with the highest figures, whatever their verdict. */
+/** How many of these are reserved for the nodes with the highest percent, whatever their verdict. */
 const HOTTEST_LISTED = 20;
 
-/** What decides, beside its verdict, whether a node is listed. */
+/** A node that may be listed in the status. */
 export interface Candidate {
   readonly node: NodeView;
-  /** Where its verdict is. */
+  /** The index of its verdict in the list of verdicts. */
   readonly place: number;
-  /** Its usage, newest pass first; undefined where a pass has none. */
+  /** The usage of the node, newest pass first; undefined if the pass has none. */
   readonly passes: readonly (Pick<NodeUsage, 'percent'> | undefined)[];
 }
 
-/** A node that is listed. */
+/** A node that the status lists. */
 export interface Selected {
   readonly node: NodeView;
   readonly verdict: NodeVerdict;
 }
 
-/** Unfit before Unknown before Fit: what a person looks for first. */
+/** Unfit before Unknown before Fit: the most urgent first. */
 const RANK = { Unfit: 0, Unknown: 1, Fit: 2 } as const;
 
 function byName(
@@ -40,7 +40,7 @@ function byPercent(a: Candidate, b: Candidate): number {
 
 type Compare = (a: Candidate, b: Candidate) => number;
 
-/** In one go, since sorting ten thousand in each pass takes longer than deciding them. */
+/** The first `most` candidates in order. One loop: sorting ten thousand nodes takes longer than deciding them. */
 function firstOf<T extends Candidate>(candidates: readonly T[], most: number, compare: Compare): T[] {
   const first: T[] = [];
   for (const candidate of candidates) {
@@ -53,14 +53,14 @@ function firstOf<T extends Candidate>(candidates: readonly T[], most: number, co
   return first;
 }
 
-/** The nodes with the highest figures, highest first: as many as a long list has places for them. */
+/** The HOTTEST_LISTED nodes with the highest percent in the newest pass, highest first. */
 export function hottestOf<T extends Candidate>(candidates: readonly T[]): T[] {
   return firstOf(candidates, HOTTEST_LISTED, byPercent);
 }
 
 /**
- * The unfit nodes, then the unknown ones, by name: as many as a long list has places in all.
- * @param verdicts by place
+ * The unfit nodes, then the unknown nodes, each by name: MAX_NODES_LISTED at most.
+ * @param verdicts indexed by Candidate.place
  */
 export function mostUrgent<T extends Candidate>(candidates: readonly T[], verdicts: readonly NodeVerdict[]): T[] {
   const rank = ({ place }: Candidate): number => RANK[verdicts[place]?.verdict ?? 'Fit'];
@@ -68,10 +68,10 @@ export function mostUrgent<T extends Candidate>(candidates: readonly T[], verdic
   return firstOf(urgent, MAX_NODES_LISTED, (a, b) => rank(a) - rank(b) || byName(a, b));
 }
 
-/** What the status lists nodes by. */
+/** The input for choosing the nodes that the status lists. */
 export interface Listing {
   readonly candidates: readonly Candidate[];
-  /** By place; a node without one is not listed. */
+  /** Indexed by Candidate.place. A node without a verdict is not listed. */
   readonly verdicts: readonly NodeVerdict[];
   /** See hottestOf. */
   readonly hottest: readonly Candidate[];
@@ -89,14 +89,15 @@ function chosen({ candidates, hottest, urgent }: Listing): Iterable<Candidate> {
   return listed;
 }
 
-/** Names of the unfit and unknown nodes that a long list has whichever nodes are the hottest. */
+/** Names of the unfit and unknown nodes that are listed whichever nodes are the hottest. */
 export function alwaysListed({ urgent }: Pick<Listing, 'urgent'>): string[] {
   return urgent.slice(0, MAX_NODES_LISTED - HOTTEST_LISTED).map(({ node }) => node.name);
 }
 
 /**
- * The nodes that the status lists, sorted by name: all up to MAX_NODES_IN_FULL, beyond it the hottest and then those
- * that are unfit or unknown, up to a limit. The counts beside it always speak of all nodes.
+ * The nodes that the status lists, sorted by name. Up to MAX_NODES_IN_FULL nodes, that is all of them. In a larger
+ * cluster, it is the hottest nodes, then unfit and unknown ones, MAX_NODES_LISTED at most. The counts in the status
+ * always cover all nodes.
  */
 export function selectNodes(listing: Listing): Selected[] {
   const selected: Selected[] = [];

@@ -9,7 +9,7 @@ import { decideEvents } from './transitions.ts';
 describe('decideEvents', () => {
   const events = (o: Observation) => eventsOf(o).map((e) => `${e.type} ${e.reason}`);
 
-  it('tells of nodes that turn, and of nothing while nothing turns', () => {
+  it('emits an event for each node that turns, and none while nothing changes', () => {
     const o = settled(anObservation());
     expect(events(o)).toEqual([]);
     const hot = changed(o, { passes: [pass(4, { n1: 50, n2: 1 }), pass(3, { n1: 50, n2: 1 })] });
@@ -20,7 +20,7 @@ describe('decideEvents', () => {
     ]);
   });
 
-  it('tells when Prometheus fails and when it is back, once each', () => {
+  it('emits one event when Prometheus fails and one when it recovers', () => {
     const o = settled(anObservation());
     const down = changed(o, { newest: failedPass(3) });
     expect(events(down)).toEqual(['Warning PrometheusUnreachable', 'Warning NoData']);
@@ -32,7 +32,7 @@ describe('decideEvents', () => {
     ]);
   });
 
-  it('tells of an outage once, though its reason changes from pass to pass; the condition has the newest', () => {
+  it('emits one event for an outage whose reason changes from pass to pass; the condition has the newest reason', () => {
     const reasons = ['Unreachable', 'Deadline', 'Unreachable', 'BadStatus', 'Deadline'];
     let o = settled(anObservation());
     const told = reasons.flatMap((reason, i) => {
@@ -51,7 +51,7 @@ describe('decideEvents', () => {
     expect(events(again)).toContain('Warning PrometheusDeadline');
   });
 
-  it('tells of each thing that is wrong with a spec, and of each once', () => {
+  it('emits one event for each different error in a spec', () => {
     let o = settled(anObservation());
     const stalls = [
       [2, 'replicas: -3'],
@@ -70,23 +70,23 @@ describe('decideEvents', () => {
     expect(told).toEqual(['Warning Stalled: replicas: -3', 'Warning Stalled: image: none']);
   });
 
-  it('counts nodes instead of naming them when many turn at once', () => {
+  it('counts nodes instead of naming them if many turn in one pass', () => {
     const names = Array.from({ length: 11 }, (_, i) => `n${i}`);
     const percents = Object.fromEntries(names.map((n) => [n, 50]));
     const nodes = Object.fromEntries(names.map((n) => [n, {}]));
     const o = anObservation({ nodes, passes: [pass(2, percents), pass(1, percents)] });
     const told = eventsOf(o).map((e) => e.note);
     expect(told).toContain('11 nodes turned unfit: above 10 %');
-    expect(told).toContain('every node is unfit: running pods are not moved, new ones find no node');
+    expect(told).toContain('every node is unfit: running pods are not moved, new pods find no node');
   });
 
-  it('warns of a threshold that no node passes within its capacity, once a generation', () => {
+  it('warns once a generation of a threshold that no node exceeds within its capacity', () => {
     const o = anObservation({ watch: aWatch({ maxBandwidthPercent: '100' }) });
     expect(events(o)).toContain('Warning ThresholdAtCapacity');
     expect(events(settled(o))).not.toContain('Warning ThresholdAtCapacity');
   });
 
-  it('promises nothing of a node that is measured beyond its capacity: at 150 % it is unfit, though the threshold is 100', () => {
+  it('reports a node that is measured at 150 % of its capacity as unfit, even with a threshold of 100', () => {
     const percents = { n1: 150, n2: 1 };
     const watch = aWatch({ maxBandwidthPercent: '100' });
     const told = eventsOf(anObservation({ watch, passes: [pass(2, percents), pass(1, percents)] }));
@@ -94,11 +94,11 @@ describe('decideEvents', () => {
       'node n1 turned unfit: 1.5e+02 % is above 100 %',
     ]);
     expect(told.find((e) => e.reason === 'ThresholdAtCapacity')?.note).toBe(
-      'maxBandwidthPercent is 100: no node that sends within its capacity will ever be unfit, only one that is measured above that',
+      'maxBandwidthPercent is 100: a node that sends within its capacity will never be unfit, only a node that is measured above its capacity',
     );
   });
 
-  it('carries the figure of the node that turned', () => {
+  it('names the percent of the node that turned', () => {
     const hot = pass(
       2,
       { n1: 50, n2: 1 },

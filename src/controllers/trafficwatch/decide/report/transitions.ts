@@ -12,15 +12,15 @@ import { sideOfLabel } from '../labels/labelValue.ts';
 import type { Plan } from '../plan.ts';
 import { MAX_NODES_IN_FULL } from './statusNodes.ts';
 
-/** Beyond this many nodes that turn in one pass, one event counts them instead of one event each. */
+/** If more nodes than this change their verdict in one pass, one event counts them instead of one event for each. */
 const NODE_EVENTS_AT_MOST = 10;
 
-/** Which changes of conditions are events. */
+/** Which condition changes emit events. */
 const CONDITION_RULES: ConditionRules = {
   types: {
     ...STANDARD_TYPES,
-    // A Prometheus that is out of order may refuse connections in one pass and time out in the next: one outage, one
-    // event. The condition always has the newest reason.
+    // A broken Prometheus may refuse connections in one pass and time out in the next. That is one outage and one
+    // event; the condition shows the newest reason.
     [ConditionType.PrometheusReachable]: { healthy: 'True', whileUnhealthy: 'nothing' },
     [ConditionType.MetricsAvailable]: { healthy: 'True' },
   },
@@ -29,16 +29,16 @@ const CONDITION_RULES: ConditionRules = {
 
 interface Turned {
   readonly name: string;
-  /** '' where the status has no room for the node. */
+  /** Percent of the capacity; '' if the node has no figure, or the status does not list it. */
   readonly percent: string;
 }
 
 type Side = 'Fit' | 'Unfit';
 
-/** Up to 100 nodes the status before tells who was unfit. */
+/** Up to MAX_NODES_IN_FULL nodes, the previous status says which nodes were unfit. */
 function turnedByStatus(before: TrafficWatchStatus | undefined, after: TrafficWatchStatus, to: Side): Turned[] {
   return Object.entries(after.nodes ?? {}).flatMap(([name, node]) => {
-    // A node that was unknown meanwhile has turned only if its label did; a first verdict of Fit is no news.
+    // Compare labels, not verdicts: a node that was Unknown in between did not turn. A first Fit is no event.
     const wasUnfit = before?.nodes?.[name]?.unfit ?? false;
     return node.verdict === to && wasUnfit !== (to === 'Unfit')
       ? [{ name, percent: node.currentBandwidthPercent }]
@@ -46,11 +46,11 @@ function turnedByStatus(before: TrafficWatchStatus | undefined, after: TrafficWa
   });
 }
 
-/** In a larger cluster the status lists only some nodes, so the labels that the nodes had say who turned. */
+/** In a larger cluster, the status lists only some nodes. Compare the new labels with the present ones. */
 function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to: Side): Turned[] {
   const contested = new Set(plan.contended.map(({ node }) => node));
   return [...plan.labels.keys()].flatMap((name) => {
-    // What a rival writes is no verdict.
+    // A contended label was changed by another client. It does not show the previous verdict.
     if (contested.has(name)) return [];
     const place = o.view.figures.places.get(name) ?? -1;
     const verdict = plan.verdicts[place];
@@ -63,7 +63,7 @@ function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to
 
 function turned({ o, plan, after, failures }: Reported, to: Side): Turned[] {
   if (o.view.nodes.length <= MAX_NODES_IN_FULL) return turnedByStatus(o.watch.status, after, to);
-  // A label that could not be written will turn again when it is tried again.
+  // A label whose write failed is written again, and would emit the event twice.
   return failures.length > 0 ? [] : turnedByLabel(o, plan, after, to);
 }
 
@@ -89,12 +89,12 @@ function allUnfit(status: TrafficWatchStatus | undefined): boolean {
 function specEvents(watch: TrafficWatch, after: TrafficWatchStatus): PlannedEvent[] {
   const changed = watch.status?.observedGeneration !== after.observedGeneration;
   if (!changed || !(thresholdOf(watch.spec) >= 100)) return [];
-  // Counters are sampled, and an annotated capacity may be too low: a figure above 100 is taken as it is.
-  const note = `maxBandwidthPercent is ${watch.spec.maxBandwidthPercent}: no node that sends within its capacity will ever be unfit, only one that is measured above that`;
+  // A figure above 100 is possible: counters are sampled, and an annotated capacity may be too low.
+  const note = `maxBandwidthPercent is ${watch.spec.maxBandwidthPercent}: a node that sends within its capacity will never be unfit, only a node that is measured above its capacity`;
   return [{ type: 'Warning', reason: Reason.ThresholdAtCapacity, note }];
 }
 
-/** What was seen, decided and done, and the status that says so. */
+/** The observation, the plan, the failed writes, and the new status. */
 export interface Reported {
   readonly o: Observation;
   readonly plan: Plan;
@@ -102,12 +102,12 @@ export interface Reported {
   readonly failures: readonly Failure[];
 }
 
-/** The events that tell of the way from the status that the object has to the new one; none when nothing turned. */
+/** The events for the changes from the present status of the object to the new one. None if nothing changed. */
 export function decideEvents(reported: Reported): PlannedEvent[] {
   const { after, o } = reported;
   const before = o.watch.status;
   const everything = allUnfit(after) && !allUnfit(before);
-  const note = 'every node is unfit: running pods are not moved, new ones find no node';
+  const note = 'every node is unfit: running pods are not moved, new pods find no node';
   return [
     ...conditionEvents(before?.conditions, after.conditions, CONDITION_RULES),
     ...specEvents(o.watch, after),

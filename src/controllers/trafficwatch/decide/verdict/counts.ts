@@ -2,9 +2,9 @@ import type { Verdict } from '../../../../api/trafficwatch/schema.ts';
 import { isNotMeasurable } from '../../../../nodes/notMeasurable.ts';
 import type { NodeVerdict } from './nodeVerdict.ts';
 
-/** How many nodes got which verdict. */
+/** The number of nodes for each verdict. */
 export interface VerdictCounts extends Readonly<Record<Verdict, number>> {
-  /** Of the Unknown nodes, those of which there can be no figures. */
+  /** The number of Unknown nodes that cannot be measured. */
   readonly NotMeasurable: number;
 }
 

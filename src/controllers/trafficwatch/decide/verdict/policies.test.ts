@@ -24,11 +24,11 @@ const reasonOf = (verdict: NodeVerdict | undefined): string | undefined => verdi
 
 describe('a policy does not apply', () => {
   it.each([
-    ['passFailed to a pass with an answer', passFailed, input(measured(undefined))],
-    ['noFigure to a node with a figure, even of nought', noFigure, input(measured(0))],
+    ['passFailed to a successful pass', passFailed, input(measured(undefined))],
+    ['noFigure to a node with a figure, even 0', noFigure, input(measured(0))],
     ['passesAgree to passes on both sides', passesAgree, input(measured(11, 10))],
     ['passesAgree to the first pass', passesAgree, input(measured(11))],
-    ['passesAgree where the pass before has no figure', passesAgree, input(measured(11, undefined))],
+    ['passesAgree if the previous pass has no figure', passesAgree, input(measured(11, undefined))],
     ['labelStands to a node without a label', labelStands, input(measured(11, 1))],
   ])('%s', (_what, policy, given) => {
     expect(policy(given)).toBeUndefined();
@@ -36,12 +36,12 @@ describe('a policy does not apply', () => {
 });
 
 describe('POLICIES', () => {
-  it('has the reason of a failed pass before the missing figure of the node', () => {
+  it('reports a failed pass rather than the missing figure of the node', () => {
     const given = input({ passError: PASS_ERROR, passes: [undefined, usage('n1', 20)] });
     expect(POLICIES.map((policy) => reasonOf(policy(given))).find(Boolean)).toBe('PrometheusDeadline');
   });
 
-  it('lets passes that agree overrule the label', () => {
+  it('follows two passes that agree rather than the label', () => {
     expect(POLICIES.indexOf(passesAgree)).toBeLessThan(POLICIES.indexOf(labelStands));
   });
 
@@ -56,7 +56,7 @@ describe('POLICIES', () => {
     ]);
   });
 
-  it('looks no further back than the passes that have to agree', () => {
+  it('ignores passes older than PASSES_TO_AGREE', () => {
     expect(passesAgree(input(measured(20, 20, 1, 1)))).toMatchObject({ verdict: 'Unfit' });
   });
 });

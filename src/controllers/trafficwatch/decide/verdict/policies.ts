@@ -6,7 +6,7 @@ import { undecided } from './policies/undecided.ts';
 import type { Policy } from './policy.ts';
 
 /**
- * The policies of the verdict, in the order in which they are asked; the first that applies decides. The last one
- * applies to every node. To add a policy, add its file to policies/ and its line here.
+ * The policies of the verdict, in order. The first policy that applies decides; the last one applies to every node. To
+ * add a policy, add its file to policies/ and its line here.
  */
 export const POLICIES: readonly Policy[] = [passFailed, noFigure, passesAgree, labelStands, undecided];

@@ -3,19 +3,19 @@ import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeVerdict } from './nodeVerdict.ts';
 import type { Side } from './side.ts';
 
-/** What is known of one node when its verdict is due. */
+/** The input for the verdict of one node. */
 export interface VerdictInput {
   /** Percent of the capacity above which a node is unfit. */
   readonly maxPercent: number;
-  /** Usage in the last passes, newest first; undefined where a pass failed or does not know the node. */
+  /** Usage in the last passes, newest first; undefined if the pass failed or has no series of the node. */
   readonly passes: readonly (NodeUsage | undefined)[];
-  /** The side that the label of the node stands for: the verdict before this one. Undefined when there is none. */
+  /** The side that the label of the node stands for: the previous verdict. Undefined without a label. */
   readonly labelled: Side | undefined;
-  /** Why there can be no figure of the node; undefined where there should be one. */
+  /** Why the node cannot be measured; undefined if it should have a figure. */
   readonly notMeasurable?: NotMeasurable | undefined;
-  /** Why the newest pass as a whole failed, if it did. */
+  /** Why the newest pass failed; undefined if it succeeded. */
   readonly passError: { readonly reason: string; readonly message: string } | undefined;
 }
 
-/** One rule of the verdict. Pure. Undefined means that the rule does not apply and the next policy is asked. */
+/** One rule of the verdict. Pure. Returns undefined if the rule does not apply; the next policy is called then. */
 export type Policy = (input: VerdictInput) => NodeVerdict | undefined;

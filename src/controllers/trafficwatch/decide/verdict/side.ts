@@ -4,7 +4,7 @@ import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 export type Side = 'above' | 'notAbove';
 
 /**
- * On which side of the threshold a pass saw the node; undefined when the pass has no figure of it.
+ * The side of the threshold on which the node is; undefined if the pass has no figure for it.
  * @param maxPercent percent of the capacity
  */
 export function sideOf(usage: Pick<NodeUsage, 'percent'> | undefined, maxPercent: number): Side | undefined {

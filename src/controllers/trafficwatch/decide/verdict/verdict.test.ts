@@ -19,7 +19,7 @@ interface Row {
 
 const ROWS: Row[] = [
   {
-    why: 'two passes above settle it',
+    why: 'two passes above: Unfit',
     now: 20,
     before: 30,
     verdict: 'Unfit',
@@ -27,7 +27,7 @@ const ROWS: Row[] = [
     writes: 'above',
   },
   {
-    why: 'two passes below settle it',
+    why: 'two passes below: Fit',
     now: 1,
     before: 2,
     verdict: 'Fit',
@@ -43,7 +43,7 @@ const ROWS: Row[] = [
     writes: 'notAbove',
   },
   {
-    why: 'two passes overrule the label',
+    why: 'two passes override the label',
     now: 20,
     before: 30,
     labelled: 'notAbove',
@@ -60,7 +60,7 @@ const ROWS: Row[] = [
     reason: 'PassesDisagree',
   },
   {
-    why: 'the label is the verdict before: one pass does not change it',
+    why: 'the label holds the previous verdict: one pass does not change it',
     now: 20,
     before: 1,
     labelled: 'notAbove',
@@ -69,7 +69,7 @@ const ROWS: Row[] = [
     writes: 'notAbove',
   },
   {
-    why: 'after a restart the label stands',
+    why: 'after a restart the label is kept',
     now: 20,
     before: undefined,
     labelled: 'above',
@@ -104,7 +104,7 @@ describe('decideVerdict', () => {
     expect(decideVerdict(input).side).toBe(writes);
   });
 
-  it('says why there can be no figures, and leaves the label as it is', () => {
+  it('says why the node cannot be measured, and keeps the label', () => {
     const notMeasurable = { reason: 'NodeNotReady', message: 'switched off' } as const;
     const input = { maxPercent: 10, labelled: 'above', passError: undefined, notMeasurable } as const;
     expect(decideVerdict({ ...input, passes: [node(undefined), node(20)] })).toEqual({
@@ -112,14 +112,14 @@ describe('decideVerdict', () => {
       ...notMeasurable,
       side: undefined,
     });
-    // A figure counts, whatever the Node says of itself.
+    // A figure counts even if the node is reported as not measurable.
     expect(decideVerdict({ ...input, passes: [node(30), node(20)] })).toMatchObject({
       verdict: 'Unfit',
       side: 'above',
     });
   });
 
-  it('says why the pass failed rather than that the node has no series', () => {
+  it('reports why the pass failed rather than NoSeries', () => {
     const passError = { reason: 'PrometheusUnreachable', message: 'refused' };
     const input = { maxPercent: 10, passes: [undefined, node(20)], labelled: 'above' as const, passError };
     expect(decideVerdict(input)).toMatchObject({
@@ -153,7 +153,7 @@ describe('decideVerdict', () => {
     );
   });
 
-  it('never makes a verdict of a missing figure', () => {
+  it('never decides a verdict from a missing figure', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const { verdict, side: written } = decideVerdict({ ...input, passes: [node(undefined), input.passes[1]] });
@@ -162,7 +162,7 @@ describe('decideVerdict', () => {
     );
   });
 
-  it('is settled: what it writes, it would not change with the same passes', () => {
+  it('is stable: with the written label and the same passes, it decides the same', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const first = decideVerdict(input);
@@ -181,7 +181,7 @@ describe('a node whose capacity fell', () => {
     return decideVerdict({ maxPercent: 50, passes: [found, found], labelled, passError: undefined });
   };
 
-  it('is unfit by what it has now, and says so where it would not be by what it had', () => {
+  it('is unfit by its present capacity, with the reason CapacityFell if it would be fit by the earlier one', () => {
     expect(verdict(80)).toEqual({
       verdict: 'Unfit',
       reason: 'CapacityFell',
@@ -194,7 +194,7 @@ describe('a node whose capacity fell', () => {
     });
   });
 
-  it('is unfit as any other where it would be in any case, and fit where it is not above', () => {
+  it('is AboveThreshold if it is above by both capacities, and fit if it is not above', () => {
     expect(verdict(101)).toMatchObject({ verdict: 'Unfit', reason: 'AboveThreshold' });
     expect(verdict(50)).toMatchObject({ verdict: 'Fit', reason: 'BelowThreshold' });
   });

@@ -3,23 +3,27 @@ import { settled } from '../nodeVerdict.ts';
 import type { Policy } from '../policy.ts';
 import { sideOf } from '../side.ts';
 
-/** What many nodes get after a restart: one object for all of them. */
+/** Many nodes have this verdict after a restart. They share one object. */
 const BELOW_AS_LABELLED = settled('notAbove', 'BelowThreshold', 'not above the threshold, as the label says');
 
 /**
- * Keeps the verdict that the label of the node stands for.
+ * Keeps the verdict that the label of the node holds.
  *
- * | label | newest pass    | then                              |
- * |-------|----------------|-----------------------------------|
- * | none  | any            | does not apply                    |
- * | there | same side      | as the label                      |
- * | there | other side     | as the label: AwaitingSecondPass  |
+ * | label | newest pass | verdict                                 |
+ * |-------|-------------|-----------------------------------------|
+ * | none  | any         | does not apply                          |
+ * | any   | same side   | that of the label                       |
+ * | any   | other side  | that of the label: AwaitingSecondPass   |
  */
 export const labelStands: Policy = ({ passes, maxPercent, labelled }) => {
   if (labelled === undefined) return undefined;
   const newest = passes[0];
   if (sideOf(newest, maxPercent) !== labelled) {
-    return settled(labelled, 'AwaitingSecondPass', 'one pass differs from the label; a second one would change it');
+    return settled(
+      labelled,
+      'AwaitingSecondPass',
+      'one pass contradicts the label; the label changes if the next pass does too',
+    );
   }
   return labelled === 'above'
     ? aboveThreshold('above the threshold, as the label says', newest, maxPercent)

@@ -2,9 +2,9 @@ import { unknown } from '../nodeVerdict.ts';
 import type { Policy } from '../policy.ts';
 
 /**
- * Unknown when the newest pass has no figure of the node.
+ * Unknown if the newest pass has no figure for the node.
  *
- * | figure | node can be measured | usage in the newest pass | then                              |
+ * | figure | node can be measured | usage in the newest pass | verdict                           |
  * |--------|----------------------|--------------------------|-----------------------------------|
  * | yes    | any                  | any                      | does not apply                    |
  * | no     | no                   | any                      | Unknown: why it cannot be measured |

@@ -3,16 +3,16 @@ import { settled } from '../nodeVerdict.ts';
 import type { Policy } from '../policy.ts';
 import { sideOf } from '../side.ts';
 
-/** How many passes in a row have to agree before a label is written for the first time, or changed. */
+/** How many passes in a row must agree before a label is written for the first time, or changed. */
 export const PASSES_TO_AGREE = 2;
 
-/** What most nodes get in most passes: one object for all of them. */
+/** Most nodes have this verdict in most passes. They share one object. */
 const BELOW_TWICE = settled('notAbove', 'BelowThreshold', 'not above the threshold in two passes in a row');
 
 /**
- * Decides when the newest passes see the node on the same side, whatever its label says.
+ * Decides if the newest passes have the node on the same side of the threshold, whatever its label says.
  *
- * | newest PASSES_TO_AGREE passes | then           |
+ * | newest PASSES_TO_AGREE passes | verdict        |
  * |-------------------------------|----------------|
  * | all above                     | Unfit          |
  * | none above                    | Fit            |

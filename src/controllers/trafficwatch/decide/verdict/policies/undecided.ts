@@ -2,9 +2,9 @@ import { unknown } from '../nodeVerdict.ts';
 import type { Policy } from '../policy.ts';
 
 /**
- * Unknown, for a node that no other policy decides.
+ * Unknown, for every node that no other policy decides.
  *
- * | pass before the newest | then                    |
+ * | pass before the newest | verdict                 |
  * |------------------------|-------------------------|
  * | no figure              | Unknown: FirstPass      |
  * | a figure               | Unknown: PassesDisagree |
@@ -14,5 +14,5 @@ export const undecided: Policy = ({ passes }) =>
     ? unknown('FirstPass', 'measured in one pass; the verdict needs two in a row')
     : unknown(
         'PassesDisagree',
-        'two passes were on different sides of the threshold; the verdict needs two that agree',
+        'two passes were on different sides of the threshold; the verdict needs two passes that agree',
       );
