@@ -31,15 +31,15 @@
 - apiGroups: ['traffic.example.com']
   resources: ['trafficwatches/status']
   verbs: ['patch']
-# To be an owner that holds up its own deletion, where the admission plugin OwnerReferencesPermissionEnforcement is on.
+# For blockOwnerDeletion, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.
 - apiGroups: ['traffic.example.com']
   resources: ['trafficwatches/finalizers']
   verbs: ['update']
-# The workloads, in whichever namespaces the TrafficWatches are.
+# The Deployments of the TrafficWatches, in all namespaces.
 - apiGroups: ['apps']
   resources: ['deployments']
   verbs: ['get', 'list', 'watch', 'create', 'patch']
-# Pods that failed: a kubelet that restarts rejects those on an unfit node.
+# Failed pods: a kubelet that restarts on an unfit node rejects pods.
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list', 'watch']

@@ -15,7 +15,7 @@ async function listWatches(client: Client): Promise<TrafficWatch[]> {
   try {
     return await client.list(TRAFFIC_WATCHES);
   } catch (error) {
-    // No CRD, no TrafficWatches: there may still be labels.
+    // Without the CRD there are no TrafficWatches, but there may still be labels.
     if (isNotFound(error)) return [];
     throw error;
   }
@@ -27,7 +27,7 @@ async function takeLabelsOff(
 ): Promise<number> {
   const trim = trimNode(FIELD_MANAGER);
   const nodes = (await o.client.list(NODES)).map(trim);
-  // A watch that never owned its key has no finalizer, and its key may be a person's own.
+  // A TrafficWatch without our finalizer never owned its key. Labels under that key may belong to a person.
   const keys = new Set(watches.filter((w) => hasFinalizer(w, FINALIZER)).flatMap(claimedKeys));
   const writer = new NodeLabelWriter({ client: o.client, fieldManager: FIELD_MANAGER, trim });
   const orphaned = decideOrphans(nodes, keys);
@@ -40,10 +40,11 @@ async function takeLabelsOff(
 }
 
 /**
- * Takes every label and every finalizer of the operator off, so that it can be removed without a trace and no
- * TrafficWatch hangs in its deletion. Runs as the chart's pre-delete hook; doing it twice is harmless.
+ * Removes all labels and finalizers of the operator, so that it leaves no trace and no TrafficWatch blocks its own
+ * deletion. Runs as the chart's pre-delete hook. Idempotent.
  *
- * @throws ApiError, TransportError when something could not be taken off; the caller exits non-zero, and helm says so
+ * @returns the number of nodes from which labels, and of TrafficWatches from which finalizers, were removed
+ * @throws ApiError, TransportError if a removal failed; the caller exits non-zero, and helm reports it
  */
 export async function cleanUp(
   o: Pick<CleanupContext, 'client' | 'logger'>,

@@ -30,17 +30,17 @@ import { reconcile } from './reconcile.ts';
 import { PodRejections, watchKeyOf, type FailedPod } from './act/rejectedPods.ts';
 import { sweepOrphans } from './act/sweep.ts';
 
-/** Key of the sweep in its own queue; there is only one. */
+/** The only key in the work queue of the sweep. */
 const SWEEP = 'orphans';
-/** Reconciles only wait for the API server, whose cap is in the transport; so that one pass serves many watches at once. */
+/** Reconciles mostly wait for the API server, and the transport limits its calls. Many workers shorten a pass. */
 const WORKERS = 32;
 /**
- * The first labels of all nodes are one reconcile, and an API server on two busy cores takes 130 PATCHes a second: so
- * long for 50,000 nodes, and some. Who is cut short writes no status, and what was under way is written twice. Each call
- * has a deadline of its own.
+ * The first labels of all nodes are written in one reconcile. An API server on two busy cores takes 130 PATCHes a
+ * second, so 50,000 nodes take 385 s; the rest is reserve. A reconcile that times out writes no status and repeats the
+ * calls that it had started. Each call has its own deadline.
  */
 const RECONCILE_TIMEOUT_MS = 600_000;
-/** Pods that a kubelet rejects fail one after the other; after so long one event tells of them all. */
+/** A kubelet rejects pods one after the other. Wait this long, so that one event reports all of them: ms. */
 const REJECTIONS_TOGETHER_MS = 3_000;
 
 export interface TrafficWatchControllerOptions {
@@ -48,15 +48,15 @@ export interface TrafficWatchControllerOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly feed: UsageFeed;
-  /** What keeps the operator from measuring, now. */
+  /** Problems that keep the operator from measuring now. */
   readonly measurementProblems: Sources['measurementProblems'];
   readonly watches: Informer<TrafficWatch>;
   readonly nodes: Informer<CachedNode>;
-  /** Why nodes have no figures. */
+  /** Nodes that cannot be measured, and why. */
   readonly unmeasured: UnmeasuredNodes;
   readonly deployments: Informer<V1Deployment>;
   readonly failedPods: Informer<FailedPod>;
-  /** The way to the schema that the API server publishes. */
+  /** For requests for the schema that the API server publishes. */
   readonly transport: Pick<Transport, 'request'>;
   readonly events: EventRecorder;
   readonly registry: Registry;
@@ -68,13 +68,13 @@ export interface TrafficWatchControllerOptions {
 /** The controllers of TrafficWatch, ready to run. */
 export interface TrafficWatchControllers {
   readonly controllers: readonly Controller[];
-  /** Has to run beside them. */
+  /** Must run together with the controllers. */
   readonly crd: CrdCheck;
-  /** Every TrafficWatch comes again: at the start of leadership, say. */
+  /** Enqueues every TrafficWatch and the sweep, for example at the start of leadership. */
   enqueueAll(): void;
 }
 
-/** While the watch is forbidden the cache is stale, and counts as empty: a Deployment is asked for by name then. */
+/** If the watch is forbidden, the cache is stale: treat it as empty, so that reconciles GET the Deployment. */
 function upToDate(informer: Informer<V1Deployment>): OverlaidCache<V1Deployment> {
   const { lister } = informer;
   return {
@@ -125,7 +125,7 @@ function writersOf(o: TrafficWatchControllerOptions, sources: Sources): Writers 
   };
 }
 
-/** The status is ours; its changes are no reason to look again, or every write would. */
+/** True if the change needs a reconcile. The operator's own status writes do not, or each would cause another. */
 function watchChanged(a: TrafficWatch, b: TrafficWatch): boolean {
   const relevant = ({ metadata, status }: TrafficWatch): string =>
     JSON.stringify([metadata?.generation, metadata?.deletionTimestamp, metadata?.finalizers, status?.labelKey]);
@@ -139,7 +139,11 @@ interface Followers {
   readonly metrics: TrafficWatchMetrics;
 }
 
-/** What makes a TrafficWatch come up: its own changes, those of its rivals for a key, its Deployment, nodes, each pass. */
+/**
+ * Enqueues TrafficWatches on events: changes of the TrafficWatch, of others that claim the same label key, of its
+ * Deployment, its rejected pods and the nodes, and the end of each pass.
+ * @returns the function that enqueues everything
+ */
 function subscribe(
   o: TrafficWatchControllerOptions,
   sources: Sources,
@@ -182,7 +186,7 @@ function subscribe(
     lookIfNews(event, known, enqueueWatches);
   });
   o.feed.snapshots.subscribe((snapshot) => {
-    // Without any TrafficWatch, too: alerts about exporters go by it.
+    // Also without any TrafficWatch: alerts about exporters use this metric.
     void o.unmeasured.lookedAt(snapshot).then(() => metrics.notMeasurable(o.unmeasured.notMeasurable));
     if (o.watches.lister.list().length > 0) passWork.began(snapshot);
     enqueueAll();
@@ -190,7 +194,7 @@ function subscribe(
   return enqueueAll;
 }
 
-/** Makes the controller of TrafficWatches and the sweep of labels that nobody answers for. */
+/** Creates the controller of TrafficWatches and the controller that removes orphaned labels. */
 export function createTrafficWatchControllers(o: TrafficWatchControllerOptions): TrafficWatchControllers {
   const crd = new CrdCheck(o);
   const sources = sourcesOf(o, crd);

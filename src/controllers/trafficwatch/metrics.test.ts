@@ -22,20 +22,20 @@ const line = (node: string, value: string, trafficwatch = 'web'): string =>
   `traffic_operator_node_unfit{namespace="shop",trafficwatch="${trafficwatch}",node="${node}"} ${value}`;
 
 describe('traffic_operator_node_unfit', () => {
-  it('is there for unfit and unknown nodes only', async () => {
+  it('exists only for unfit and unknown nodes', async () => {
     const { shown, series } = metrics();
     shown.record('shop/web', ...verdicts({ n1: 'Fit', n2: 'Unfit', n3: 'Unknown' }));
     expect(await series()).toEqual([line('n2', '1'), line('n3', 'Nan')]);
   });
 
-  it('goes with the node that turns fit, or is gone', async () => {
+  it('is removed when the node turns fit or is deleted', async () => {
     const { shown, series } = metrics();
     shown.record('shop/web', ...verdicts({ n1: 'Unfit', n2: 'Unfit', n3: 'Unknown' }));
     shown.record('shop/web', ...verdicts({ n1: 'Fit', n3: 'Unfit' }));
     expect(await series()).toEqual([line('n3', '1')]);
   });
 
-  it('goes with its TrafficWatch and stays for the others', async () => {
+  it('is removed with its TrafficWatch, and stays for others', async () => {
     const { shown, series } = metrics();
     shown.record('shop/web', ...verdicts({ n1: 'Unfit' }));
     shown.record('shop/api', ...verdicts({ n1: 'Unfit' }));
@@ -45,7 +45,7 @@ describe('traffic_operator_node_unfit', () => {
 });
 
 describe('nodes that cannot be measured', () => {
-  it('are not counted among those of which figures are missing', async () => {
+  it('are not counted as Unknown', async () => {
     const { shown, series } = metrics();
     const [
       nodes,
@@ -63,7 +63,7 @@ describe('nodes that cannot be measured', () => {
     ]);
   });
 
-  it('are named while they are', async () => {
+  it('have a series as long as they cannot be measured', async () => {
     const { shown, series } = metrics();
     shown.notMeasurable(new Map([['off', { reason: 'NodeNotReady', message: '' }]]));
     expect(await series('node_not_measurable')).toEqual([
@@ -78,7 +78,7 @@ describe('traffic_operator_node_unfit in a large cluster', () => {
   const many = (count: number, verdict: Verdict): Record<string, Verdict> =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`${verdict.toLowerCase()}-${i}`, verdict]));
 
-  it('is there for the first unfit nodes only', async () => {
+  it('exists only for the first unfit nodes', async () => {
     const { shown, series } = metrics();
     shown.record('shop/web', ...verdicts({ ...many(3, 'Unknown'), ...many(MAX_NODES_SHOWN + 1, 'Unfit') }));
     const found = await series();
@@ -87,7 +87,7 @@ describe('traffic_operator_node_unfit in a large cluster', () => {
     expect(found).not.toContain(line(`unfit-${MAX_NODES_SHOWN}`, '1'));
   });
 
-  it('is there for unknown nodes as far as unfit ones leave room, and of another TrafficWatch, too', async () => {
+  it('exists for unknown nodes up to the limit, and separately for another TrafficWatch', async () => {
     const { shown, series } = metrics();
     const nodes = verdicts({ ...many(MAX_NODES_SHOWN, 'Unknown'), ...many(2, 'Unfit') });
     shown.record('shop/web', ...nodes);
@@ -100,10 +100,10 @@ describe('traffic_operator_node_unfit in a large cluster', () => {
   });
 });
 
-describe('traffic_operator_node_unfit of more nodes than are shown', () => {
+describe('traffic_operator_node_unfit with more nodes than the limit', () => {
   const unfit = Array.from({ length: MAX_NODES_SHOWN + 1 }, (_, i): [string, Verdict] => [`n${i}`, 'Unfit']);
 
-  it('stays with the nodes that have it, and goes on to another when one of them turns fit', async () => {
+  it('stays for nodes that have it, and is added for another node when one of them turns fit', async () => {
     const { shown, series } = metrics();
     const [first, ...others] = unfit;
     shown.record('shop/web', ...verdicts({ [first![0]]: 'Fit', ...Object.fromEntries(others) }));
@@ -117,7 +117,7 @@ describe('traffic_operator_node_unfit of more nodes than are shown', () => {
     );
   });
 
-  it('changes with a node that turns from unknown to unfit', async () => {
+  it('changes when a node turns from unknown to unfit', async () => {
     const { shown, series } = metrics();
     shown.record('shop/web', ...verdicts({ n1: 'Unknown', n2: 'Unknown' }));
     shown.record('shop/web', ...verdicts({ n1: 'Unfit', n2: 'Unknown' }));
@@ -129,7 +129,7 @@ describe('traffic_operator_trafficwatch_nodes', () => {
   const of = (verdict: Verdict, value: number, name = 'web'): string =>
     `traffic_operator_trafficwatch_nodes{namespace="shop",trafficwatch="${name}",verdict="${verdict}"} ${value}`;
 
-  it('counts all nodes by verdict, those without a series of their own included', async () => {
+  it('counts all nodes by verdict, including nodes beyond the limit', async () => {
     const { shown, series } = metrics();
     const many = Array.from({ length: MAX_NODES_SHOWN + 7 }, (_, i): [string, Verdict] => [`n${i}`, 'Unknown']);
     shown.record('shop/web', ...verdicts({ fit: 'Fit', ...Object.fromEntries(many) }));
@@ -140,7 +140,7 @@ describe('traffic_operator_trafficwatch_nodes', () => {
     ]);
   });
 
-  it('is missing where nothing was decided, and goes with its TrafficWatch', async () => {
+  it('is absent if nothing was decided, and is removed with its TrafficWatch', async () => {
     const { shown, series } = metrics();
     for (const key of ['shop/web', 'shop/api', 'shop/stalled']) shown.record(key, ...verdicts({ n1: 'Unfit' }));
     shown.record('shop/stalled', [{ name: 'n1' }], decided([]));
@@ -150,7 +150,7 @@ describe('traffic_operator_trafficwatch_nodes', () => {
 });
 
 describe('traffic_operator_trafficwatch_ready', () => {
-  it('is 1 or 0, and goes with its TrafficWatch', async () => {
+  it('is 1 or 0, and is removed with its TrafficWatch', async () => {
     const { shown, series } = metrics();
     shown.ready('shop/web', true);
     shown.ready('shop/api', false);

@@ -5,34 +5,36 @@ import { countVerdicts, type VerdictCounts } from './decide/verdict/counts.ts';
 import type { NodeVerdict } from './decide/verdict/nodeVerdict.ts';
 import type { NodeView } from './observe/observation.ts';
 
-/** Seconds. A pass over ten thousand nodes takes a quarter of one; their first labels half a minute. */
+/** Seconds. A pass over ten thousand nodes takes a quarter of a second, their first labels half a minute. */
 const SETTLED_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * For how many nodes of each TrafficWatch there are series. When a pass fails, every node is unknown to every
- * TrafficWatch: series for all of them would take more memory than the operator has. The counts speak of all nodes.
+ * Maximum number of nodes with series for each TrafficWatch. When a pass fails, every node is unknown for every
+ * TrafficWatch, and series for all of them would need more memory than the operator has. The counts cover all nodes.
  */
 export const MAX_NODES_SHOWN = 500;
 
-/** The verdicts of nodes, in their order, and their counts; none when nothing was decided. */
+/** The verdicts in the order of the nodes, and their counts. Empty if nothing was decided. */
 export interface DecidedNodes {
   readonly verdicts: readonly NodeVerdict[];
   readonly counts: VerdictCounts;
 }
 
-/** What the verdicts look like from outside. */
+/** The metrics of TrafficWatches. */
 export interface TrafficWatchMetrics {
   /**
+   * Records the verdicts of one TrafficWatch.
    * @param key namespace/name
-   * @param decided of the nodes, in their order
+   * @param decided the verdicts in the order of `nodes`
    */
   record(key: string, nodes: readonly Pick<NodeView, 'name'>[], decided: DecidedNodes): void;
-  /** What the leader found for the status of the TrafficWatch `key`. */
+  /** Records `status.ready` of the TrafficWatch `key` (namespace/name). Only the leader calls it. */
   ready(key: string, ready: boolean): void;
-  /** The nodes without figures that can have none, by name. */
+  /** Records the nodes that cannot be measured, by name. */
   notMeasurable(found: ReadonlyMap<string, NotMeasurable>): void;
-  /** Seconds from the start of a pass until nothing that it led to was left to do. */
+  /** Records the seconds from the start of a pass until all TrafficWatches were reconciled with its result. */
   passSettled(seconds: number): void;
+  /** Drops all series of the TrafficWatch `key`. */
   forget(key: string): void;
 }
 
@@ -52,8 +54,8 @@ function watchLabels(key: string): WatchLabels {
 }
 
 /**
- * The nodes that have a series: unfit ones first, since of the others nothing is known. One that had it keeps it, so
- * that an alert on it goes on when there are more than there is room for.
+ * Chooses the nodes that have a series: unfit nodes, then unknown ones. A node that already has a series keeps it, so
+ * that an alert on it does not resolve if there are more nodes than MAX_NODES_SHOWN.
  */
 function shownNodes(
   nodes: readonly Pick<NodeView, 'name'>[],
@@ -76,10 +78,10 @@ function shownNodes(
 }
 
 /**
- * traffic_operator_trafficwatch_nodes{trafficwatch,namespace,verdict}: how many nodes got which verdict.
+ * traffic_operator_trafficwatch_nodes{trafficwatch,namespace,verdict}: the number of nodes for each verdict.
  *
- * traffic_operator_node_unfit{trafficwatch,namespace,node}: 1 for an unfit node, NaN for one that nothing is known of;
- * fit nodes have no series, so that the number of series follows what is wrong and not the size of the cluster.
+ * traffic_operator_node_unfit{trafficwatch,namespace,node}: 1 for an unfit node, NaN for an unknown node. Fit nodes
+ * have no series, so that the number of series depends on the number of problems, not on the size of the cluster.
  */
 function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'record'> {
   const nodesByVerdict = new Gauge({
@@ -108,7 +110,7 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
   const showCounts = (key: string, counts: Readonly<Record<string, number>>, isDecided: boolean): void => {
     for (const [verdict, count] of Object.entries(counts)) {
       const labels = { ...watchLabels(key), verdict };
-      // The three verdicts are always there; the exception only where there is one.
+      // Fit, Unfit and Unknown always have a series; NotMeasurable only if its count is not 0.
       if (isDecided && (count > 0 || verdict !== 'NotMeasurable')) nodesByVerdict.set(labels, count);
       else nodesByVerdict.remove(labels);
     }
@@ -124,7 +126,7 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
   };
 }
 
-/** traffic_operator_node_not_measurable{node,reason}: 1; an exporter there that does not answer is no news. */
+/** traffic_operator_node_not_measurable{node,reason}: 1. Alerts about exporters that are down leave these nodes out. */
 function createNotMeasurableGauge(registry: Registry): Pick<TrafficWatchMetrics, 'notMeasurable'> {
   const gauge = new Gauge({
     name: 'traffic_operator_node_not_measurable',
@@ -144,11 +146,11 @@ function createNotMeasurableGauge(registry: Registry): Pick<TrafficWatchMetrics,
 }
 
 /**
- * Beside those of the verdicts:
+ * Creates the metrics of the verdicts, and also:
  *
- * traffic_operator_trafficwatch_ready{trafficwatch,namespace}: `status.ready` as a number, in the replica that leads.
+ * traffic_operator_trafficwatch_ready{trafficwatch,namespace}: `status.ready` as 1 or 0, only in the leader.
  *
- * traffic_operator_pass_settled_seconds: how old passes were when all TrafficWatches had followed them.
+ * traffic_operator_pass_settled_seconds: time from the start of a pass until all TrafficWatches were reconciled.
  */
 export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetrics {
   const { record } = createVerdictGauges(registry);

@@ -25,7 +25,7 @@ function createCaches({ transport, metrics, logger }: ControllerContext) {
   };
 }
 
-/** Decides which nodes are fit, labels them, and keeps the Deployments of TrafficWatches on them. */
+/** The controller of TrafficWatches: decides which nodes are fit, labels them, and applies the Deployments. */
 export const trafficWatch = defineController({
   name: 'trafficwatch',
   kinds: [trafficWatchResource],

@@ -1,4 +1,4 @@
-/** Keeps a TrafficWatch until its labels are off the nodes. */
+/** The finalizer that holds a deleted TrafficWatch until its labels are removed from the nodes. */
 export const FINALIZER = 'traffic.example.com/node-labels';
-/** The one field manager of everything that is written for TrafficWatches; by it labels of Nodes are known as ours. */
+/** The field manager of all writes for TrafficWatches. It also identifies the operator's labels on Nodes. */
 export const FIELD_MANAGER = 'traffic-operator-trafficwatch';

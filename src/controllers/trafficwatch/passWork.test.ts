@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import { PassWork } from './passWork.ts';
 
-it('measures from the start of a pass to the end of its work, and nothing that no pass led to', async () => {
+it('measures from the start of a pass to the end of its work, and ignores work without a pass', async () => {
   const clock = new FakeClock();
   const passSettled = vi.fn();
   const work = new PassWork(clock, { passSettled });

@@ -3,8 +3,8 @@ import type { Snapshot } from '../../usage/evaluate/snapshot.ts';
 import type { TrafficWatchMetrics } from './metrics.ts';
 
 /**
- * Measures how old a pass is when all that it led to is done. The reconciles of many TrafficWatches run side by side, so
- * that it is no sum of theirs.
+ * Measures the time from the start of a pass until all TrafficWatches were reconciled with its result. Reconciles run
+ * in parallel, so this is not the sum of their durations.
  */
 export class PassWork {
   readonly #clock: Clock;
@@ -16,15 +16,15 @@ export class PassWork {
     this.#metrics = metrics;
   }
 
-  /** TrafficWatches are going to be looked at for this pass. */
+  /** Call when TrafficWatches are enqueued for this pass. */
   began({ startedAt }: Pick<Snapshot, 'startedAt'>): void {
     this.#startedAt = startedAt;
   }
 
-  /** No TrafficWatch is waiting or being looked at any more. */
+  /** Call when the work queue is empty and no reconcile is running. */
   ended(): void {
     if (this.#startedAt === undefined) return;
-    // The wall clock may have been put back meanwhile.
+    // The wall clock may have been set back meanwhile.
     this.#metrics.passSettled(Math.max(this.#clock.now() - this.#startedAt, 0) / 1000);
     this.#startedAt = undefined;
   }

@@ -2,7 +2,7 @@ import { NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
 
 const GROUP = 'traffic.example.com';
 
-/** The rights that TrafficWatches need, and those of their clean-up. */
+/** The RBAC rights of the controller of TrafficWatches and of its clean-up. */
 export function trafficWatchRights(): ControllerRights {
   return {
     controller: {
@@ -12,15 +12,15 @@ export function trafficWatchRights(): ControllerRights {
         rule(GROUP, ['trafficwatches/status'], ['patch']),
         {
           ...rule(GROUP, ['trafficwatches/finalizers'], ['update']),
-          why: 'To be an owner that holds up its own deletion, where the admission plugin OwnerReferencesPermissionEnforcement is on.',
+          why: 'For blockOwnerDeletion, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.',
         },
         {
           ...rule('apps', ['deployments'], ['get', 'list', 'watch', 'create', 'patch']),
-          why: 'The workloads, in whichever namespaces the TrafficWatches are.',
+          why: 'The Deployments of the TrafficWatches, in all namespaces.',
         },
         {
           ...rule('', ['pods'], ['list', 'watch']),
-          why: 'Pods that failed: a kubelet that restarts rejects those on an unfit node.',
+          why: 'Failed pods: a kubelet that restarts on an unfit node rejects pods.',
         },
       ],
       own: [],

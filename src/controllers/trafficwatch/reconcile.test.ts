@@ -21,7 +21,7 @@ const failing = (what: string, error: (call: Call) => Error) => (call: Call) =>
   call.verb !== 'get' && call.what === what ? error(call) : undefined;
 
 describe('reconcile', () => {
-  it('writes finalizer, labels, Deployment and status in this order, and tells of it', async () => {
+  it('writes finalizer, labels, Deployment and status in this order, and emits events', async () => {
     const scene = aScene();
     await reconcile(scene, 'shop/web');
     expect(writesOf(scene)).toEqual([
@@ -39,7 +39,7 @@ describe('reconcile', () => {
     );
   });
 
-  it('in a standby writes nothing and tells nothing, but has its metrics', async () => {
+  it('in a standby writes nothing and emits no event, but records metrics', async () => {
     const scene = aScene();
     scene.leader = false;
     await reconcile(scene, 'shop/web');
@@ -48,7 +48,7 @@ describe('reconcile', () => {
     expect(await scene.registry.metrics()).toMatch(/node_unfit\{.*node="n2".*\} 1/);
   });
 
-  it('says which right is missing for the labels, and applies the Deployment all the same', async () => {
+  it('reports the missing right for the labels, and still applies the Deployment', async () => {
     const scene = aScene();
     const detail =
       'nodes "n1" is forbidden: User "x" cannot patch resource "nodes" in API group "" at the cluster scope';
@@ -62,7 +62,7 @@ describe('reconcile', () => {
     expect(condition(scene, 'Reconciling')?.message).toMatch(/cannot patch resource "nodes".*1 more/);
   });
 
-  it('whose labels take long tells how far they are, every ten seconds, and nothing of what is not written yet', async () => {
+  it('reports progress every ten seconds while labels are written, and no verdicts before the end', async () => {
     const scene = aScene();
     const before = { ready: false, conditions: [] };
     scene.watches.set(aWatch({ status: before }));
@@ -87,7 +87,7 @@ describe('reconcile', () => {
     expect(scene.clock.pending).toBe(0);
   });
 
-  it('that loses leadership on the way writes no status', async () => {
+  it('writes no status if it loses leadership meanwhile', async () => {
     for (const what of ['TrafficWatch', 'Node', 'Deployment']) {
       const scene = aScene();
       refuseOn(
@@ -100,7 +100,7 @@ describe('reconcile', () => {
     }
   });
 
-  it('overtaken by somebody who edits the TrafficWatch looks again soon, and tells nothing of it', async () => {
+  it('is requeued soon without an event if somebody edits the TrafficWatch meanwhile', async () => {
     for (const what of ['TrafficWatch', 'TrafficWatch/status']) {
       const scene = aScene();
       refuseOn(
@@ -115,7 +115,7 @@ describe('reconcile', () => {
     }
   });
 
-  it('overtaken in a deletion waits as well', async () => {
+  it('is requeued also if somebody edits the TrafficWatch during its deletion', async () => {
     const scene = aScene();
     const metadata = { deletionTimestamp: new Date(NOW), finalizers: ['traffic.example.com/node-labels'] };
     scene.watches.set(aWatch({ metadata }));
@@ -127,7 +127,7 @@ describe('reconcile', () => {
     expect([statusWrites(scene), scene.told]).toEqual([[], []]);
   });
 
-  it('without data makes the Deployment after 60 s', async () => {
+  it('creates the Deployment after 60 s without data', async () => {
     const scene = aScene();
     Object.assign(scene.feed, { passes: [], startedAt: NOW });
     expect(await reconcile(scene, 'shop/web')).toEqual({ requeueAfterMs: 60_000 });
@@ -137,7 +137,7 @@ describe('reconcile', () => {
     expect(writesOf(scene)).toContain('apply Deployment');
   });
 
-  it('that is aborted ends every call that it has under way, whichever that is', async () => {
+  it('cancels every running call when it is aborted', async () => {
     for (const what of ['Deployment', 'TrafficWatch', 'Node', 'TrafficWatch/status']) {
       const scene = aScene();
       const end = new AbortController();
@@ -168,7 +168,7 @@ describe('reconcile', () => {
     expect(hanging()).toBe(0);
   });
 
-  it('in a rename looks again as soon as labels are written, which nobody else would tell it to', async () => {
+  it('is requeued at once after a rename wrote labels, because own writes cause no event', async () => {
     const scene = aScene();
     await expect(reconcile(scene, 'shop/web')).resolves.toBeUndefined();
     expect(writesOf(scene)).toContain('patch Node');
@@ -179,7 +179,7 @@ describe('reconcile', () => {
     expect(writesOf(renamed)).toContain('patch Node');
   });
 
-  it('of a TrafficWatch that is gone drops its metrics', async () => {
+  it('drops the metrics of a deleted TrafficWatch', async () => {
     const scene = aScene();
     await reconcile(scene, 'shop/web');
     scene.watches.delete(aWatch());
@@ -204,7 +204,7 @@ describe('a contention for a label', () => {
   const written = (scene: Scene): number =>
     scene.api.calls.filter((call) => call.what === 'Node' && call.name === 'n1').length;
 
-  it('is no write loop, is told once with node, key and rival, and is over when the label stands', async () => {
+  it('causes no write loop, emits one event with node, key and rival, and ends when the label stays', async () => {
     const scene = aScene();
     followWatches(scene);
     await reconcile(scene, 'shop/web');
@@ -217,7 +217,7 @@ describe('a contention for a label', () => {
       }
       counts.push(written(scene));
     }
-    // The first is the verdict itself; then once a pass, then after 2, 4 and 8 passes.
+    // The first write is the verdict. The rewrites follow once a pass, then after 2, 4 and 8 passes.
     expect(counts.slice(0, 6)).toEqual([2, 3, 4, 4, 5, 5]);
     expect(counts.at(-1)).toBe(7);
     expect(scene.told.filter(([, reason]) => reason === 'LabelContested')).toEqual([['Warning', 'LabelContested']]);
@@ -225,7 +225,7 @@ describe('a contention for a label', () => {
     expect(contested).toContainEqual(expect.objectContaining({ type: 'Reconciling', reason: 'LabelContested' }));
     const message = contested?.find((c) => c.type === 'Reconciling')?.message;
     expect(message).toContain(`label ${KEY} of node n1 (by field manager "robot")`);
-    // The last rewrite, which the rival leaves alone now.
+    // The last rewrite, which the rival does not change back any more.
     scene.nodes.set({ ...aNode('n1', { [KEY]: 'false' }), metadata: { name: 'n1', resourceVersion: '99999' } });
     for (let n = 0; n < 12; n++) {
       pass(scene);
@@ -238,7 +238,7 @@ describe('a contention for a label', () => {
 });
 
 describe('a TrafficWatch without a spec', () => {
-  it('is InvalidSpec by itself and harms no other', async () => {
+  it('is InvalidSpec and does not affect other TrafficWatches', async () => {
     const scene = aScene();
     const bare = { metadata: { name: 'bare', namespace: 'shop', uid: 'uid-bare', generation: 1 } };
     scene.watches.set(bare as ReturnType<typeof aWatch>);
@@ -249,7 +249,7 @@ describe('a TrafficWatch without a spec', () => {
     expect(writesOf(scene)).toContain('apply Deployment');
   });
 
-  it('keeps no other from a key that its name would stand for', async () => {
+  it('does not claim the default label key of its name', async () => {
     const scene = aScene();
     const older = { name: 'web', namespace: 'other', uid: 'uid-bare', creationTimestamp: new Date(0) };
     scene.watches.set({ metadata: older } as ReturnType<typeof aWatch>);

@@ -17,7 +17,7 @@ import { observe, type Sources } from './observe/observe.ts';
 import type { Observation } from './observe/observation.ts';
 import type { PodRejections } from './act/rejectedPods.ts';
 
-/** What a reconcile works with. */
+/** The dependencies of a reconcile. */
 export interface Dependencies {
   readonly sources: Sources;
   readonly writers: Writers;
@@ -25,7 +25,7 @@ export interface Dependencies {
   readonly metrics: TrafficWatchMetrics;
   readonly podRejections: PodRejections;
   readonly logger: Logger;
-  /** A standby observes and decides like the leader, so that it acts at once when it leads, but writes nothing. */
+  /** A standby observes and decides like the leader, but writes nothing. It can thus act at once when it leads. */
   readonly isLeader: () => boolean;
 }
 
@@ -48,12 +48,12 @@ function announceDeployment(o: Observation, outcome: Outcome, events: EventRecor
   );
 }
 
-/** In a rename, labels that were written make the next step possible, and nobody tells us of our own writes. */
+/** True if the plan of a rename wrote labels: the next step is possible then, and our own writes cause no requeue. */
 function hasNextStep({ renaming, labels }: Plan): boolean {
   return renaming && labels.size > 0;
 }
 
-/** Every call that this reconcile makes ends with it. */
+/** The writers with `signal` in every call, so that no call outlives the reconcile. */
 function endingWith(writers: Writers, signal: AbortSignal | undefined): Writers {
   if (!signal) return writers;
   const { client } = writers;
@@ -73,10 +73,12 @@ async function reportOutcome(d: Dependencies, o: Observation, plan: Plan, outcom
 }
 
 /**
- * One pass over one TrafficWatch: observe, decide, act, report. Level-based: it does not matter what made it run.
- * @param signal aborted when the reconcile has to end
- * @throws IncompleteError when a write failed, after the status that says so was written
- * @throws WaitingError when somebody else wrote the TrafficWatch, or made a Deployment of its name, meanwhile
+ * Reconciles one TrafficWatch: observe, decide, act, report. Level-based: the triggering event does not matter.
+ * @param key namespace/name
+ * @param signal aborted when the reconcile must end
+ * @returns undefined if no requeue is needed
+ * @throws IncompleteError if a write failed, after the status with the failure was written
+ * @throws WaitingError if another client wrote the TrafficWatch, or created a Deployment of its name, meanwhile
  */
 export async function reconcile(
   dependencies: Dependencies,
@@ -95,7 +97,7 @@ export async function reconcile(
   if (!d.isLeader()) return undefined;
   d.podRejections.tell(observation);
   const outcome = await tellingProgress(d, observation, plan, () => act(observation, plan, d.writers));
-  // What was cut short did not fail: the next look does it.
+  // An aborted write is not a failure: the next reconcile repeats it.
   signal?.throwIfAborted();
   if (plan.finalizer !== 'Remove') {
     await reportOutcome(d, observation, outcome.stall ? { ...plan, stall: outcome.stall } : plan, outcome);

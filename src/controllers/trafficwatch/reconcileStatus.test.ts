@@ -7,7 +7,7 @@ import { reconcile } from './reconcile.ts';
 import { aDeployment, aWatch, KEY, pass } from './testing/observations.ts';
 import { aNode, aScene, followWatches, writesOf, type Scene } from './testing/scene.ts';
 
-/** An API server whose CRD knows `ready` and the nodes' figures only, as PKopel/traffic-operator's. */
+/** An API server with the CRD of PKopel/traffic-operator, which has only `ready` and the figures of nodes. */
 function olderCrd(scene: Scene): void {
   scene.api.prune = (object) => {
     if (object.kind !== 'TrafficWatch') return object;
@@ -19,8 +19,8 @@ function olderCrd(scene: Scene): void {
 
 const statusWrites = (calls: readonly Call[]) => calls.filter((call) => call.what === 'TrafficWatch/status');
 
-describe('a status that the API server does not keep whole', () => {
-  it('is written and told once', async () => {
+describe('a status of which the API server drops fields', () => {
+  it('is written once, with one event', async () => {
     const scene = aScene();
     olderCrd(scene);
     for (let pass = 0; pass < 3; pass++) await reconcile(scene, 'shop/web');
@@ -29,7 +29,7 @@ describe('a status that the API server does not keep whole', () => {
     expect(scene.watches.get('shop/web')?.status).not.toHaveProperty('conditions');
   });
 
-  it('is what later decisions go by: a renamed label key is not forgotten', async () => {
+  it('is still the input of later decisions: a renamed label key is not forgotten', async () => {
     const scene = aScene();
     olderCrd(scene);
     await reconcile(scene, 'shop/web');
@@ -43,7 +43,7 @@ describe('a status that the API server does not keep whole', () => {
     expect(scene.sources.statuses.newest('shop/web')?.status?.labelKey).toBe(KEY);
   });
 
-  it('is what progress goes by: it takes nothing away that was dropped', async () => {
+  it('is still the base of progress reports: they remove no dropped field', async () => {
     const scene = aScene();
     olderCrd(scene);
     await reconcile(scene, 'shop/web');
@@ -61,7 +61,7 @@ describe('a status that the API server does not keep whole', () => {
     await expect(done).rejects.toThrow('cut short');
   });
 
-  it('that somebody else wrote is put right', async () => {
+  it('is corrected after another client wrote it', async () => {
     const scene = aScene();
     olderCrd(scene);
     await reconcile(scene, 'shop/web');
@@ -72,7 +72,7 @@ describe('a status that the API server does not keep whole', () => {
     expect(scene.watches.get('shop/web')?.status?.ready).toBe(true);
   });
 
-  it('is forgotten with the object', async () => {
+  it('is forgotten when the object is deleted', async () => {
     const scene = aScene();
     olderCrd(scene);
     await reconcile(scene, 'shop/web');
@@ -85,7 +85,7 @@ describe('a status that the API server does not keep whole', () => {
   });
 });
 
-describe('a status with odd parts, let through by another CRD', () => {
+describe('a status with invalid fields, which another CRD allowed', () => {
   it.each<[string, unknown]>([
     ['text', 'x'],
     ['conditions that are none', { conditions: [null, { type: 'Ready' }], nodes: { n1: null } }],
@@ -93,7 +93,7 @@ describe('a status with odd parts, let through by another CRD', () => {
   ])('%s: is written anew, and leads to no label but ours', async (_, status) => {
     const scene = aScene();
     scene.watches.set({ ...aWatch(), status } as TrafficWatch);
-    // One that does not schedule by our key yet: a key in use before would have to say the verdict as well.
+    // This Deployment does not schedule by our key yet: a previous key would have to follow the verdict too.
     scene.sources.deployments.wrote(aDeployment(aWatch(), 'x'));
     await reconcile(scene, 'shop/web').catch(() => undefined);
     expect(writesOf(scene)).toContain('patch TrafficWatch/status');

@@ -16,7 +16,7 @@ import { FINALIZER } from '../names.ts';
 import type { NodeLabelWriter } from './nodeLabelWriter.ts';
 import type { Observation } from '../observe/observation.ts';
 
-/** What a reconcile writes with. Every part is gated on leadership. */
+/** The writers of a reconcile. All of them refuse writes in a standby. */
 export interface Writers {
   readonly client: Client;
   readonly fieldManager: string;
@@ -25,19 +25,19 @@ export interface Writers {
   readonly watches: Pick<Overlay<TrafficWatch>, 'wrote'>;
   readonly statuses: StatusWriter<TrafficWatch>;
   readonly deployments: Pick<Overlay<V1Deployment>, 'wrote'>;
-  /** Aborted when the reconcile has to end: no call outlives it. */
+  /** Aborted when the reconcile must end: no call outlives it. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How it went. A failure of one step does not keep the others from being tried. */
+/** The result of the writes. A failed step does not prevent the others. */
 export interface Outcome {
   readonly failures: readonly Failure[];
-  /** The API server refuses the Deployment as it is: nothing to retry until the spec changes. */
+  /** Set if the API server rejects the Deployment as invalid: no retry until the spec changes. */
   readonly stall?: Stall;
   readonly deployment?: DeploymentOutcome;
 }
 
-/** What was done to the Deployment; the reason of the event that tells of it. */
+/** What was done to the Deployment: the reason of the event. */
 export type DeploymentOutcome =
   typeof Reason.DeploymentCreated | typeof Reason.DeploymentUpdated | typeof Reason.DeploymentAdopted;
 
@@ -104,10 +104,10 @@ async function actOnDeletion(o: Observation, plan: Plan, writers: Writers): Prom
 }
 
 /**
- * Writes what the plan says: finalizer, then labels, then the Deployment, so that its first pods find labelled nodes.
- * Without the finalizer nothing else is written.
- * @throws NotLeaderError when leadership was lost meanwhile
- * @throws WaitingError when somebody else made a Deployment or wrote the TrafficWatch meanwhile
+ * Applies the plan: the finalizer, then the labels, then the Deployment, so that its first pods find labelled nodes. If
+ * the finalizer cannot be written, nothing else is written.
+ * @throws NotLeaderError if leadership was lost meanwhile
+ * @throws WaitingError if another client created a Deployment or wrote the TrafficWatch meanwhile
  */
 export async function act(o: Observation, plan: Plan, writers: Writers): Promise<Outcome> {
   if (plan.finalizer === 'Remove') return actOnDeletion(o, plan, writers);

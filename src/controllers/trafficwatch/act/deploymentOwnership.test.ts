@@ -21,7 +21,7 @@ const reference = { 'f:ownerReferences': { 'k:{"uid":"uid-web"}': {} } };
 const old = entry('manager', 'Update', { 'f:metadata': reference, 'f:spec': { 'f:replicas': {}, 'f:selector': {} } });
 const person = entry('kubectl-edit', 'Update', { 'f:spec': { 'f:paused': {} } });
 
-/** As the API server has it. Without `hash`: made by another controller. */
+/** The Deployment on the API server. Without `hash`, another controller created it. */
 function live(managedFields: V1ManagedFieldsEntry[], hash?: string, spec: object = {}): V1Deployment {
   const { metadata, spec: rendered } = desired();
   const annotations = hash === undefined ? {} : { annotations: { [APPLIED_HASH_ANNOTATION]: hash } };
@@ -44,19 +44,19 @@ const cached = ({ metadata, spec }: V1Deployment): V1Deployment => ({
 });
 
 describe('ownersBefore', () => {
-  it('takes over from the controller that wrote our owner reference, but for replicas that nobody wants', () => {
+  it('takes over from the controller that wrote our owner reference, except replicas that the spec lacks', () => {
     expect(ownersBefore(desired(), live([old, person]), 'ours')).toEqual([
       person,
       entry('ours', 'Apply', { 'f:metadata': reference, 'f:spec': { 'f:selector': {} } }),
     ]);
   });
 
-  it('takes over replicas that the spec names', () => {
+  it('takes over replicas that the spec has', () => {
     const [, ours] = ownersBefore(desired({ replicas: 3 }), live([old, person]), 'ours');
     expect(ours?.fieldsV1).toMatchObject({ 'f:spec': { 'f:replicas': {} } });
   });
 
-  it('finds nothing more to do when the apply behind it had failed', () => {
+  it('changes nothing the second time, if the apply after it failed', () => {
     const once = ownersBefore(desired(), live([old, person]), 'ours');
     expect(ownersBefore(desired(), live([...once]), 'ours')).toEqual(once);
   });
@@ -85,12 +85,12 @@ describe('prepareOwnership', () => {
     expect(api.calls).toEqual([]);
   });
 
-  it('asks, and writes nothing, when the owners are in order', async () => {
+  it('GETs the Deployment and writes nothing if managedFields are correct', async () => {
     await prepare(desired(), live([person], 'another'));
     expect(verbs()).toEqual(['get Deployment']);
   });
 
-  it('asks nothing of a Deployment that was made just now, and at once makes its fields applied ones', async () => {
+  it('does not GET a Deployment that was just created, and takes its fields over at once', async () => {
     const made = live([{ ...old, manager: 'ours' }]);
     put(made);
     await prepareOwnership(api, 'ours', desired(), made);
@@ -100,7 +100,7 @@ describe('prepareOwnership', () => {
     expect(sent('patch')).toEqual([patch]);
   });
 
-  it('writes the owners at the version at which they were read, anew when somebody wrote meanwhile', async () => {
+  it('writes managedFields with their resourceVersion, and reads them again after a conflict', async () => {
     const found = live([old]);
     api.intercept = ({ verb }) => {
       if (verb === 'patch' && sent('patch').length === 1) put(withVersion(found, '8'));
@@ -113,7 +113,7 @@ describe('prepareOwnership', () => {
     expect(sent('get')).toHaveLength(2);
   });
 
-  it('where no owner is known, applies nothing but our label first, of which the API server makes an owner of all', async () => {
+  it('first applies only our label if there are no managedFields, so that the API server creates them', async () => {
     const found = live([]);
     const writer = { manager: 'ours', operation: 'Apply', apiVersion: 'apps/v1' } as const;
     await prepare(desired(), found);
@@ -124,7 +124,7 @@ describe('prepareOwnership', () => {
     expect(sent('patch')).toEqual([patch]);
   });
 
-  it('leaves a Deployment alone that came in place of the one it knew', async () => {
+  it('does not touch a Deployment that replaced the known one', async () => {
     for (const found of [live([old]), live([])]) {
       put({ ...found, metadata: { ...found.metadata, uid: 'another' } });
       await expect(prepareOwnership(api, 'ours', desired(), cached(found))).rejects.toThrow(WaitingError);

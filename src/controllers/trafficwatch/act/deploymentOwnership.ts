@@ -8,12 +8,12 @@ import { apiVersionOf, keyOf, refOfKey } from '../../../runtime/client/resource.
 
 const REPLICAS = ['f:spec', 'f:replicas'];
 const ROLLING_UPDATE = ['f:spec', 'f:strategy', 'f:rollingUpdate'];
-/** How soon to look again at a Deployment that was replaced by another meanwhile: ms. */
+/** Requeue delay if the Deployment was replaced by another one meanwhile: ms. */
 const LOOK_AGAIN_MS = 1_000;
-/** In a rollout the status moves often, and every time the owners must be read anew. */
+/** Attempts to write the field owners. During a rollout the status changes often, and each change causes a conflict. */
 const ATTEMPTS = 3;
 
-/** True for a Deployment that we own and never applied: the controller that made it was another. */
+/** True for a Deployment that we own but never applied: another controller created it. */
 export function isTakeover(live: V1Deployment): boolean {
   return live.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === undefined;
 }
@@ -22,21 +22,22 @@ function isStuckOnRollingUpdate(desired: V1Deployment, live: V1Deployment): bool
   return desired.spec?.strategy?.type === 'Recreate' && live.spec?.strategy?.rollingUpdate !== undefined;
 }
 
-/** An autoscaler may be about to have the replicas: who owns them must be known once, when the spec has changed. */
+/** True if the spec has no replicas (any more) and has changed: the owner of the replicas must be checked once. */
 function mayLetGoOfReplicas(desired: V1Deployment, live: V1Deployment): boolean {
   const applied = live.metadata?.annotations?.[APPLIED_HASH_ANNOTATION];
   return (desired.spec?.replicas ?? undefined) === undefined && applied !== appliedHash(desired);
 }
 
 /**
- * The field owners as they should be before `desired` is applied; the same array when they are so already.
+ * The managedFields that the Deployment must have before `desired` is applied. Returns the same array if nothing
+ * changes.
  *
  * | case | edit |
  * | ---- | ---- |
- * | made by another controller, PKopel/traffic-operator | what the one that wrote our owner reference owns becomes ours, so that the apply removes what the spec doesn't say. Others, such as kubectl, keep theirs |
- * | as before, and without any owner: a restored backup, say | the API server makes one entry for all that is there, on our first apply; it becomes ours |
- * | Recreate is wanted, rollingUpdate is there | rollingUpdate becomes ours alone: the apply removes it, in one write with the new type; the API server refuses both together, and its own defaults belong to nobody |
- * | replicas are no longer wanted | they become nobody's, and stay: removed, they would fall to the default of 1 |
+ * | another controller, PKopel/traffic-operator, created it | we take over the fields of the manager that wrote our owner reference, so that the apply removes fields that the spec lacks. Other managers, such as kubectl, keep their fields |
+ * | the same, but without managedFields, as in a restored backup | on our first apply, the API server makes one entry for all present fields; we take it over |
+ * | Recreate is wanted, rollingUpdate is present | we become the only owner of rollingUpdate: the apply then removes it and sets the new type in one write. The API server rejects both together, and defaulted fields have no owner |
+ * | replicas are no longer in the spec | we release them without an owner, and they keep their value. If the apply removed them, they would default to 1 |
  */
 export function ownersBefore(desired: V1Deployment, live: V1Deployment, manager: string): managed.ManagedFields {
   const owner = { manager, apiVersion: apiVersionOf(DEPLOYMENTS) };
@@ -58,12 +59,13 @@ export function ownersBefore(desired: V1Deployment, live: V1Deployment, manager:
 }
 
 /**
- * Puts the field owners of a Deployment in order before it is applied. Asks for the Deployment first where `known` does
- * not tell them, since the cache keeps no owners but scalers, but only in the rare cases that need it. Done twice, or without the
- * apply, it does no harm.
+ * Writes the managedFields of a Deployment before it is applied, in the rare cases that need it. GETs the Deployment
+ * first if `known` comes from the cache, which keeps only the managedFields of scalers. Idempotent, and harmless if the
+ * apply does not follow.
  *
- * @param known from the cache, or the API server's answer to its creation
- * @throws ApiError (409 when somebody wrote meanwhile, three times in a row), TransportError, NotLeaderError, WaitingError
+ * @param known from the cache, or the response of the API server to the creation
+ * @throws ApiError (409 after three conflicts in a row), TransportError, NotLeaderError
+ * @throws WaitingError if the Deployment was replaced by another one
  */
 export async function prepareOwnership(
   client: Client,
@@ -86,7 +88,7 @@ export async function prepareOwnership(
   }
 }
 
-/** The cache keeps who scaled it, and no others. */
+/** True if the object has full managedFields. Objects of the cache have only those of scalers. */
 function tellsOwners({ metadata }: V1Deployment): boolean {
   return (metadata?.managedFields ?? []).some(({ subresource }) => subresource !== 'scale');
 }
@@ -96,8 +98,9 @@ function isOwnerless({ metadata }: V1Deployment): boolean {
 }
 
 /**
- * Of an object without owners the API server says, at its first apply, that what was there belongs to
- * `before-first-apply`; what is not in that apply would then stay for ever.
+ * Applies only our labels, so that the API server creates managedFields for an object without any. At the first apply,
+ * it assigns the present fields to the manager `before-first-apply`. Unless we take these over, fields that the spec
+ * lacks would never be removed.
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/#clearing-managedfields
  */
 function makeOwned(
@@ -112,7 +115,7 @@ function makeOwned(
   return client.apply(DEPLOYMENTS, bare, { ...options, fieldManager, force: true });
 }
 
-/** The Deployment as it is now, as long as it is the same. */
+/** GETs the Deployment. Throws WaitingError if it was replaced by another one. */
 async function findAgain(
   client: Client,
   desired: V1Deployment,

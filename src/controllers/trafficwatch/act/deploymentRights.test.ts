@@ -18,7 +18,7 @@ function reconciling(scene: Scene) {
 describe('without the right to watch Deployments', () => {
   const call: Call = { verb: 'get', resource: DEPLOYMENTS, what: 'Deployment', name: 'web', namespace: 'shop' };
 
-  it('everything is written, and the condition says which right is missing', async () => {
+  it('everything is written, and the condition names the missing right', async () => {
     const scene = aScene();
     const sources = { ...scene.sources, deploymentsRefusal: () => forbidden(call, 'watch') };
     await reconcile({ ...scene, sources }, 'shop/web');
@@ -28,7 +28,7 @@ describe('without the right to watch Deployments', () => {
     expect(reconciling(scene)?.message).toBe(`watching Deployments: ${cannot('watch')}`);
   });
 
-  it('neither nodes nor the Deployment are written again while nothing changes', async () => {
+  it('nodes and the Deployment are not written again while nothing changes', async () => {
     const scene = aScene();
     const sources = { ...scene.sources, deploymentsRefusal: () => forbidden(call, 'watch') };
     await reconcile({ ...scene, sources }, 'shop/web');
@@ -40,10 +40,10 @@ describe('without the right to watch Deployments', () => {
   });
 });
 
-describe('without the right to get Deployments, where the cache has none', () => {
+describe('without the right to get Deployments, with an empty cache', () => {
   const refuse = (call: Call) => (call.verb === 'get' ? forbidden(call, 'get') : undefined);
 
-  it('nodes are labelled, the Deployment is not touched, and the condition says which right is missing', async () => {
+  it('nodes are labelled, the Deployment is not touched, and the condition names the missing right', async () => {
     const scene = aScene();
     refuseOn(scene.api, refuse);
     await reconcile(scene, 'shop/web');
@@ -55,7 +55,7 @@ describe('without the right to get Deployments, where the cache has none', () =>
     expect(reconciling(scene)?.message).toBe(`looking for the Deployment: ${cannot('get')}`);
   });
 
-  it('a rename takes no label off that a Deployment may go by', async () => {
+  it('a rename removes no label that a Deployment may schedule by', async () => {
     const OLD = 'old.traffic.example.com/unfit';
     const scene = aScene();
     scene.watches.set(aWatch({ status: { labelKey: OLD, ready: true } }));

@@ -2,7 +2,7 @@ import { Reason } from '../../../api/trafficwatch/reasons.ts';
 import { TRAFFIC_WATCHES } from '../../../api/trafficwatch/schema.ts';
 import { createFailureOf } from '../../../runtime/status/writeFailures.ts';
 
-/** How a failed write is reported in the conditions of a TrafficWatch. */
+/** Converts the error of a failed write into a reason and a message for the conditions of a TrafficWatch. */
 export const failureOf = createFailureOf(TRAFFIC_WATCHES, {
   forbidden: Reason.Forbidden,
   refused: Reason.WriteRefused,

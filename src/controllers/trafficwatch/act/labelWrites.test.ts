@@ -11,7 +11,7 @@ function ledger() {
 }
 
 describe('LabelWrites', () => {
-  it('counts how often the same value was written again, and begins anew with another', () => {
+  it('counts rewrites of the same value, and starts from 0 with another value', () => {
     const { at, writes } = ledger();
     for (at.pass of [1, 2, 3]) writes.wrote('n1', { [KEY]: 'false' });
     expect(writes.of('n1')).toEqual({ [KEY]: { value: 'false', rewrites: 2, pass: 3 } });
@@ -19,7 +19,7 @@ describe('LabelWrites', () => {
     expect(writes.of('n1')).toEqual({ [KEY]: { value: 'true', rewrites: 0, pass: 3 } });
   });
 
-  it('keeps what stood and what was taken off no longer', () => {
+  it('drops the records of forgotten labels, removed labels and deleted nodes', () => {
     const { writes } = ledger();
     writes.wrote('n1', { [KEY]: 'false', [OTHER]: 'true' });
     writes.forget([{ node: 'n1', key: KEY }]);
@@ -31,7 +31,7 @@ describe('LabelWrites', () => {
     expect(writes.of('n2')).toBeUndefined();
   });
 
-  it('notes who changed what was written, and nobody else', () => {
+  it('records the manager that changed our label, and no other', () => {
     const { writes } = ledger();
     writes.wrote('n1', { [KEY]: 'false' });
     const owned = (value: string, manager: string) => ({
@@ -48,7 +48,7 @@ describe('LabelWrites', () => {
     expect(writes.of('n3')).toBeUndefined();
   });
 
-  it('notes the rivals of two labels of one node', () => {
+  it('records the rivals of two labels of one node', () => {
     const { writes } = ledger();
     writes.wrote('n1', { [KEY]: 'false', [OTHER]: 'false' });
     const labels = { [KEY]: 'true', [OTHER]: 'true' };
@@ -56,7 +56,7 @@ describe('LabelWrites', () => {
     expect(writes.of('n1')).toMatchObject({ [KEY]: { rival: 'robot' }, [OTHER]: { rival: 'person' } });
   });
 
-  it('tells two nodes apart though they began alike', () => {
+  it('keeps different records for nodes that started equal', () => {
     const { at, writes } = ledger();
     for (const node of ['n1', 'n2']) writes.wrote(node, { [KEY]: 'false' });
     writes.wrote('n1', { [KEY]: 'true' });
@@ -72,7 +72,7 @@ describe('LabelWrites', () => {
     ]);
   });
 
-  it('holds one object for nodes on which the same was written and forgotten', () => {
+  it('shares one object among nodes with the same writes', () => {
     const { writes } = ledger();
     const nodes = ['n1', 'n2', 'n3'];
     for (const node of nodes) writes.wrote(node, { [KEY]: 'false', [OTHER]: 'true' });
@@ -85,11 +85,11 @@ describe('LabelWrites', () => {
 describe('LabelWrites.viewsOf', () => {
   const NODES = [aNode('n1'), aNode('n2'), aNode('n3')];
 
-  it('gives the nodes themselves where nothing was written', () => {
+  it('returns the nodes themselves if nothing was written', () => {
     expect(ledger().writes.viewsOf(NODES)).toBe(NODES);
   });
 
-  it('gives the same answer to the same list until something changes', () => {
+  it('returns the same array for the same list until a record changes', () => {
     const { writes } = ledger();
     writes.wrote('n3', { [KEY]: 'true' });
     const rival = { ...aNode('n1', { [KEY]: 'true' }), otherOwners: { [KEY]: 'robot' } };

@@ -8,7 +8,7 @@ type Writes = Readonly<Record<string, LabelWrite>>;
 
 const NONE: Writes = Object.freeze({});
 
-/** What a state became when something happened to it. */
+/** A transition between two states of write records. */
 interface Step {
   readonly before: Writes;
   readonly what: string;
@@ -16,28 +16,29 @@ interface Step {
 }
 
 /**
- * What this process wrote on nodes lately, by which a label that somebody changes again and again is known. It is lost
- * with the process: the next leader counts anew, and is in a contention as soon as it has put the label right that often.
+ * Records the recent label writes of this process, to detect labels that another client keeps changing back. The
+ * records are lost with the process: the next leader counts from 0 and detects a contention after the same number of
+ * rewrites.
  */
 export class LabelWrites {
   readonly #byNode = new Map<string, Writes>();
   readonly #pass: () => number;
   /**
-   * A TrafficWatch that is new writes the same on one node after the other, and what is equal is one object for all:
-   * fifty TrafficWatches over ten thousand nodes are half a million writes to remember. One step only: a map from each
-   * state to the next would hold every state of a contention that goes on.
+   * The last transition, so that consecutive nodes with the same transition share one object: fifty TrafficWatches on
+   * ten thousand nodes are half a million records. Only the last one is kept, because a map of all transitions would
+   * grow with every rewrite of a contention.
    */
   #last: Step | undefined;
   #views: { readonly nodes: readonly CachedNode[]; readonly views: readonly NodeView[] } | undefined;
 
-  /** @param pass tells the number of the newest pass, by which the time between writes is counted */
+  /** @param pass returns the number of the newest pass; the time between writes is counted in passes */
   constructor(pass: () => number) {
     this.#pass = pass;
   }
 
   /**
-   * The nodes, each with what was written on it lately. The same answer to the same list until something is written or
-   * forgotten, so that what one TrafficWatch worked out for it serves the others.
+   * The nodes, each with its recent writes. Returns the same array for the same list until a record changes, so that
+   * TrafficWatches share the figures that are computed for it.
    */
   viewsOf(nodes: readonly CachedNode[]): readonly NodeView[] {
     if (this.#byNode.size === 0) return nodes;
@@ -45,12 +46,12 @@ export class LabelWrites {
     return this.#views.views;
   }
 
-  /** By label key; undefined when nothing was written on the Node lately. */
+  /** The records of a Node by label key; undefined if there are none. */
   of(node: string): Writes | undefined {
     return this.#byNode.get(node);
   }
 
-  /** The API server took the change. */
+  /** Records a change that the API server accepted. */
   wrote(node: string, change: LabelChange): void {
     const pass = this.#pass();
     this.#step(node, `${pass} ${JSON.stringify(change)}`, (before) => {
@@ -61,7 +62,7 @@ export class LabelWrites {
     });
   }
 
-  /** Notes who changed what we wrote. To be called for every state of a Node. */
+  /** Records which field manager changed our label. Call for every event of a Node. */
   saw(node: CachedNode): void {
     for (const [key, rival] of Object.entries(node.otherOwners ?? {})) {
       const writes = this.#byNode.get(keyOf(node));
@@ -72,11 +73,12 @@ export class LabelWrites {
     }
   }
 
+  /** Drops the records of these labels. */
   forget(refs: readonly LabelRef[]): void {
     for (const { node, key } of refs) this.#step(node, key, (before) => without(before, [key]));
   }
 
-  /** The Node is gone. */
+  /** Call when the Node is deleted. */
   deleted(node: CachedNode): void {
     this.#keep(keyOf(node), NONE);
   }
@@ -86,7 +88,7 @@ export class LabelWrites {
     return writes === undefined ? node : { name: node.name, labels: node.labels, createdAt: node.createdAt, writes };
   }
 
-  /** @param what tells the step apart from any other from the same state */
+  /** @param what identifies the transition among those from the same state */
   #step(node: string, what: string, next: (before: Writes) => Writes): void {
     const before = this.#byNode.get(node) ?? NONE;
     if (this.#last?.before !== before || this.#last.what !== what) this.#last = { before, what, after: next(before) };

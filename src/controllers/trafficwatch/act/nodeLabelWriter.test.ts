@@ -40,7 +40,7 @@ function writer(answer: (node: string) => unknown = () => undefined) {
 const status = (code: number) => new ApiError({ status: code, reason: 'x', method: 'PATCH', path: '/api/v1/nodes/n1' });
 
 describe('NodeLabelWriter', () => {
-  it('puts the changes of several TrafficWatches to one node into one patch', async () => {
+  it('combines the changes of several TrafficWatches to one node into one patch', async () => {
     const { patches, labels } = writer();
     await Promise.all([
       labels.write(new Map([['n1', { [A]: 'true' }]])),
@@ -49,7 +49,7 @@ describe('NodeLabelWriter', () => {
     expect(patches).toEqual([['n1', { [A]: 'true', [B]: null }]]);
   });
 
-  it('puts together what is for each node, whatever nodes have in common', async () => {
+  it('combines the changes of each node, also if nodes share change objects', async () => {
     const { patches, labels } = writer();
     const a: LabelChange = { [A]: 'true' };
     const b: LabelChange = { [B]: 'true' };
@@ -66,7 +66,7 @@ describe('NodeLabelWriter', () => {
     expect(patches[2]?.[1]).toBe(patches[0]?.[1]);
   });
 
-  it('has one patch a node under way; what comes meanwhile goes with the next', async () => {
+  it('runs one patch for each node at a time; later changes go into the next patch', async () => {
     const gate = Promise.withResolvers<undefined>();
     const { patches, labels } = writer(() => gate.promise);
     const first = labels.write(new Map([['n1', { [A]: 'true' }]]));
@@ -81,7 +81,7 @@ describe('NodeLabelWriter', () => {
     ]);
   });
 
-  it('tells which node failed and writes the others', async () => {
+  it('reports which node failed and writes the others', async () => {
     const { patches, labels } = writer((node) => (node === 'n1' ? Promise.reject(status(403)) : undefined));
     const failures = await labels.write(
       new Map([
@@ -93,7 +93,7 @@ describe('NodeLabelWriter', () => {
     expect(patches.map(([node]) => node)).toEqual(['n1', 'n2']);
   });
 
-  it('calls a patch off only when all who asked for it are gone', async () => {
+  it('cancels a patch only if all its callers have cancelled', async () => {
     const hang = Promise.withResolvers<undefined>();
     const { signals, labels } = writer(() => hang.promise);
     const [one, other] = [new AbortController(), new AbortController()];
@@ -111,7 +111,7 @@ describe('NodeLabelWriter', () => {
     await Promise.all(written);
   });
 
-  it('tells while a patch is under way, until its answer is taken in', async () => {
+  it('reports a running patch until its response is stored', async () => {
     const gate = Promise.withResolvers<undefined>();
     const { patches, nodes, labels } = writer(() => gate.promise);
     const write = labels.write(new Map([['n1', { [A]: 'true' }]]));
@@ -124,12 +124,12 @@ describe('NodeLabelWriter', () => {
     expect(labels.underWay('n1')).toBeUndefined();
   });
 
-  it('takes a node that is gone for done', async () => {
+  it('treats a deleted node as written', async () => {
     const { labels } = writer(() => Promise.reject(status(404)));
     expect((await labels.write(new Map([['n1', { [A]: 'true' }]]))).size).toBe(0);
   });
 
-  it('shows the label at once to those who read, before the cache has it', async () => {
+  it('shows the label to readers at once, before the cache has it', async () => {
     const { nodes, labels } = writer();
     await labels.write(new Map([['n1', { [A]: 'true' }]]));
     expect(nodes.get('n1')?.labels).toEqual({ [A]: 'true' });
@@ -138,7 +138,7 @@ describe('NodeLabelWriter', () => {
   describe('with more nodes than patches at once', () => {
     const all = (): LabelChanges => new Map(NODE_NAMES.map((node) => [node, { [A]: 'true' }]));
 
-    it('begins a patch when there is a place for it, so that waiting costs none of its time', async () => {
+    it('starts the deadline of a patch when it is sent, not when it is queued', async () => {
       const gates = new Map(NODE_NAMES.map((node) => [node, Promise.withResolvers<undefined>()]));
       const { patches, labels } = writer((node) => gates.get(node)?.promise);
       const written = labels.write(all());
@@ -151,7 +151,7 @@ describe('NodeLabelWriter', () => {
       expect(patches.map(([node]) => node)).toEqual(NODE_NAMES);
     });
 
-    it('listens once for the end of who asks, not once for each node, and no longer than it writes', async () => {
+    it('adds one abort listener for each call, not for each node, and removes it at the end', async () => {
       const gate = Promise.withResolvers<undefined>();
       const { patches, labels } = writer(() => gate.promise);
       const { signal } = new AbortController();
@@ -163,7 +163,7 @@ describe('NodeLabelWriter', () => {
       expect(getEventListeners(signal, 'abort')).toEqual([]);
     });
 
-    it('begins no patch that is not called off when who asked is gone, and tells of all nodes', async () => {
+    it('cancels all patches of a caller that has cancelled, and reports all its nodes', async () => {
       const gate = Promise.withResolvers<undefined>();
       const aborted = new TransportError('x', { failure: 'aborted' });
       const { signals, labels } = writer(() => gate.promise.then(() => Promise.reject(aborted)));
@@ -176,7 +176,7 @@ describe('NodeLabelWriter', () => {
       expect(signals.every(({ aborted: isCalledOff }) => isCalledOff)).toBe(true);
     });
 
-    it('takes in what comes up while a node waits for its turn', async () => {
+    it('adds changes to a node that is still queued', async () => {
       const gate = Promise.withResolvers<undefined>();
       const { patches, labels } = writer(() => gate.promise);
       const first = labels.write(all());
@@ -201,7 +201,7 @@ describe('NodeLabelWriter', () => {
       expect(patches.at(-1)).toEqual(['n99', { [B]: 'true' }]);
     });
 
-    it('goes on to the end when nodes are refused one by one, or called off', async () => {
+    it('continues to the end if single nodes are refused or cancelled', async () => {
       const { patches, labels } = writer((node) =>
         Promise.reject(node === 'n1' ? new TransportError('x', { failure: 'aborted' }) : status(403)),
       );

@@ -10,21 +10,21 @@ import type { Progress } from '../decide/report/progress.ts';
 import type { LabelWrites } from './labelWrites.ts';
 
 /**
- * Patches under way at once: less than the calls that the transport lets out, so that a Deployment, a status or an event
- * waits behind none of ten thousand labels.
+ * Maximum number of parallel patches. Less than the parallel calls of the transport, so that the writes of a
+ * Deployment, a status or an event do not queue behind ten thousand labels.
  */
 const PATCHES_AT_ONCE = 12;
 
-/** One call of `write`: what becomes of its nodes. */
+/** The state of one call of `write`. */
 class Asker {
-  /** Undefined for one that waits however long it takes. */
+  /** Undefined if the caller never cancels. */
   readonly signal: AbortSignal | undefined;
   readonly #failures = new Map<string, unknown>();
   readonly #told = Promise.withResolvers<ReadonlyMap<string, unknown>>();
   readonly #of: number;
   #untold: number;
 
-  /** @param nodes so many it will be told of */
+  /** @param nodes the number of nodes in the call */
   constructor(nodes: number, signal: AbortSignal | undefined) {
     this.#of = nodes;
     this.#untold = nodes;
@@ -32,7 +32,7 @@ class Asker {
     this.#settleWhenTold();
   }
 
-  /** The errors by node name, when it was told of all nodes. */
+  /** Resolves with the errors by node name when all nodes were tried. */
   get failures(): Promise<ReadonlyMap<string, unknown>> {
     return this.#told.promise;
   }
@@ -56,14 +56,14 @@ class Asker {
   }
 }
 
-/** There may be one for each node of a large cluster: it holds little, and nobody waits for a single one. */
+/** A change that waits for its patch. Kept small, because there may be one for each node of a large cluster. */
 interface Pending {
   readonly node: string;
   change: LabelChange;
   readonly askers: Asker[];
 }
 
-/** Merges changes, and gives one answer for the same two of them: most nodes change alike. */
+/** Creates a function that merges two changes. Memoized, because most nodes have the same changes. */
 function createMerge(): (one: LabelChange, other: LabelChange) => LabelChange {
   const merged = new WeakMap<LabelChange, WeakMap<LabelChange, LabelChange>>();
   return (one, other) => {
@@ -75,30 +75,30 @@ function createMerge(): (one: LabelChange, other: LabelChange) => LabelChange {
   };
 }
 
-/** A patch under way. */
+/** A running patch. */
 interface Writing {
   readonly askers: readonly Asker[];
   readonly calledOff: AbortController;
   readonly ended: PromiseWithResolvers<undefined>;
 }
 
-/** Ends a patch that carries the labels of several when none of them waits any more. */
+/** Cancels a patch if all its callers have cancelled. */
 function callOffUnwanted({ askers, calledOff }: Writing): void {
   if (askers.every(({ signal }) => signal?.aborted)) calledOff.abort(askers[0]?.signal?.reason);
 }
 
-/** True when the server, not the Node, is the reason: whoever is next in line would fare the same. */
+/** True if the API server is the cause of the error, not the Node: the next patches would fail the same way. */
 function isOutage(error: unknown): boolean {
   if (error instanceof TransportError) return error.failure !== 'aborted';
   return error instanceof ApiError && (error.status === 429 || error.status >= 500);
 }
 
 /**
- * Writes node labels. Changes of several TrafficWatches to one Node that come up together leave in one merge patch of
- * just their keys; a Node has at most one patch under way, and what comes up meanwhile waits for the next one.
+ * Writes node labels. Changes of several TrafficWatches to one Node are combined into one merge patch of only their
+ * keys. A Node has at most one running patch; later changes wait for the next patch.
  *
- * The time that a call may take begins when it is a Node's turn, however many are before it. When the API server answers
- * one of them no more, those that wait are given up with the same error: the next pass decides anew.
+ * The deadline of a patch begins when the patch is sent, not when it is queued. If the API server fails during a patch,
+ * all waiting changes fail with the same error, and the next pass decides again.
  */
 export class NodeLabelWriter {
   readonly #client: Client;
@@ -108,19 +108,19 @@ export class NodeLabelWriter {
   readonly #labels: LabelWrites | undefined;
   readonly #merge = createMerge();
   readonly #askers = new WeakMap<LabelChanges, Asker>();
-  /** What is not under way yet, by node. */
+  /** Changes that wait for their patch, by node. */
   readonly #pending = new Map<string, Pending>();
-  /** Those of them whose turn it will be: their nodes have no patch under way. What is before `#next` is over. */
+  /** The queue: waiting changes of nodes without a running patch. Entries before `#next` are done. */
   #line: Pending[] = [];
-  /** Taking the first off an array of 50,000 would move all others, each time. */
+  /** An index instead of Array.shift(), which would move up to 50,000 entries each time. */
   #next = 0;
-  /** Patches under way, by node. */
+  /** Running patches, by node. */
   readonly #writing = new Map<string, Writing>();
 
   /**
-   * @param options.client gated on leadership
-   * @param options.nodes where to keep what the API server answers, for who reads Nodes
-   * @param options.labels where to note what was written, for who goes on writing
+   * @param options.client refuses writes in a standby
+   * @param options.nodes receives the responses of the API server, so that readers see them before the cache does
+   * @param options.labels records the writes, for the detection of contention
    */
   constructor(options: {
     client: Client;
@@ -137,32 +137,32 @@ export class NodeLabelWriter {
   }
 
   /**
-   * Resolves when every change was tried, with the errors by node name; a Node that is gone is none.
-   * @param signal calls off the patches that nobody else waits for
+   * Writes the changes. Resolves with the errors by node name when every change was tried. A deleted Node is no error.
+   * @param signal cancels the patches that no other caller waits for
    */
   write(changes: LabelChanges, signal?: AbortSignal): Promise<ReadonlyMap<string, unknown>> {
     const asker = new Asker(changes.size, signal);
     this.#askers.set(changes, asker);
     for (const [node, change] of changes) this.#enqueue(node, change, asker);
-    // Not at once: the other TrafficWatches of this turn of the event loop have their say first.
+    // Deferred, so that other TrafficWatches can add their changes in this turn of the event loop.
     setImmediate(() => this.#fillPlaces());
-    // One listener for all nodes: each that is added is compared with all that are there.
+    // One listener for all nodes: addEventListener compares each new listener with all present ones.
     const callOff = (): void => this.#callOffUnwanted();
     signal?.addEventListener('abort', callOff);
     return asker.failures.finally(() => signal?.removeEventListener('abort', callOff));
   }
 
-  /** How far the changes are that `write` was called with; undefined before that. */
+  /** The progress of the call of `write` with these changes; undefined before that call. */
   progressOf(changes: LabelChanges): Progress | undefined {
     return this.#askers.get(changes)?.progress;
   }
 
-  /** Resolves when the answer to the patch of a Node that is under way was taken in; undefined when there is none. */
+  /** Resolves when the response to the running patch of a Node is stored; undefined if no patch is running. */
   underWay(node: string): Promise<undefined> | undefined {
     return this.#writing.get(node)?.ended.promise;
   }
 
-  /** These labels have stood for long enough. */
+  /** Drops the write records of labels that nobody has changed for long enough. */
   forget(refs: readonly LabelRef[]): void {
     this.#labels?.forget(refs);
   }

@@ -7,20 +7,20 @@ import type { Sources } from '../observe/observe.ts';
 import type { Observation } from '../observe/observation.ts';
 
 /**
- * How often the status tells how many labels are written, ms. In a cluster whose labels take less, it never does: the
- * status that follows tells how it went.
+ * How often the status reports the number of written labels: ms. If the labels take less time, there is no such report,
+ * only the status at the end.
  */
 export const PROGRESS_EVERY_MS = 10_000;
 
-/** What progress is told with. */
+/** The dependencies of progress reports. */
 export interface ProgressTools {
   readonly sources: Sources;
   readonly writers: Writers;
 }
 
 /**
- * Does the work, and tells in the status meanwhile how far the labels of the plan are: 50,000 of them take minutes.
- * Rejects as the work does; a status that could not be written is no failure, since the one at the end says it all.
+ * Runs `work`, and meanwhile reports the progress of the plan's labels in the status: 50,000 labels take minutes.
+ * Rejects if `work` rejects. A failed status write is ignored, because the status at the end replaces it.
  */
 export async function tellingProgress<T>(
   tools: ProgressTools,
@@ -34,7 +34,7 @@ export async function tellingProgress<T>(
     return await work();
   } finally {
     ended.abort();
-    // Not beside the status that follows: of two writes the earlier one might come last.
+    // Wait, so that a late progress write cannot overwrite the status at the end.
     await telling;
   }
 }

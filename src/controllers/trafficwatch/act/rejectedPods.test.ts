@@ -7,7 +7,7 @@ import { aNode, aScene, type Scene } from '../testing/scene.ts';
 
 const FAILED_AT = NOW - 2000;
 
-/** As a kubelet of 1.36 leaves one that it rejected. */
+/** A rejected pod as a kubelet of Kubernetes 1.36 leaves it. */
 function rejected(name: string, changes: { reason?: string; replicaSet?: string; hash?: string } = {}): V1Pod {
   const { reason = 'NodeAffinity', replicaSet = 'web-d879c9fb8', hash = 'd879c9fb8' } = changes;
   const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: replicaSet, uid: 'uid-rs', controller: true };
@@ -22,7 +22,7 @@ function rejected(name: string, changes: { reason?: string; replicaSet?: string;
 }
 
 describe('trimFailedPod', () => {
-  it('keeps what tells whose pod was rejected where and when', () => {
+  it('keeps the Deployment, the node and the time of a rejected pod', () => {
     expect(trimFailedPod(rejected('web-1'))).toEqual({
       metadata: { name: 'web-1', namespace: 'shop', uid: 'uid-web-1', resourceVersion: '7' },
       deployment: 'shop/web',
@@ -41,7 +41,7 @@ describe('trimFailedPod', () => {
 });
 
 describe('watchKeyOf', () => {
-  it('is the key of the TrafficWatch, none where the Deployment has none', () => {
+  it('is the key of the TrafficWatch, undefined if the Deployment has none', () => {
     const { watches } = aScene();
     expect(watchKeyOf(trimFailedPod(rejected('web-1')), watches)).toBe('shop/web');
     const other = rejected('api-1', { replicaSet: 'api-d879c9fb8' });
@@ -58,7 +58,7 @@ describe('PodRejections', () => {
     return scene;
   };
 
-  it('tell once of a pod that a kubelet rejected on an unfit node', async () => {
+  it('emit one event for a pod that a kubelet rejected on an unfit node', async () => {
     const scene = aSceneWithRejection('true');
     await reconcile(scene, 'shop/web');
     await reconcile(scene, 'shop/web');
@@ -68,7 +68,7 @@ describe('PodRejections', () => {
     expect(told(scene)).toBe(2);
   });
 
-  it('say nothing where the node is fit, and nothing while another process leads', async () => {
+  it('emit no event if the node is fit, or while another process leads', async () => {
     const fit = aSceneWithRejection('false');
     await reconcile(fit, 'shop/web');
     expect(told(fit)).toBe(0);

@@ -9,21 +9,21 @@ import { sideOfLabel } from '../decide/labels/labelValue.ts';
 import { decideRejections, type Rejection } from '../decide/report/rejections.ts';
 import type { Observation } from '../observe/observation.ts';
 
-/** Name of the index of failed pods by the Deployment whose they are. */
+/** Name of the index of failed pods by their Deployment. */
 const BY_DEPLOYMENT = 'deployment';
-/** status.reason of a pod whose node affinity or node selector a kubelet found not to hold. */
+/** status.reason of a pod that a kubelet rejected because its node affinity or node selector does not match. */
 const NODE_AFFINITY = 'NodeAffinity';
 
-/** All that is kept of a failed pod. */
+/** The parts of a failed pod that the cache keeps. */
 export interface FailedPod extends KubeObject {
-  /** namespace/name of the Deployment, where a kubelet rejected the pod for its node affinity. */
+  /** namespace/name of the Deployment. Set only if a kubelet rejected the pod for its node affinity. */
   readonly deployment?: string;
   readonly node?: string;
   /** ms since the epoch by the node's clock. */
   readonly failedAt?: number | undefined;
 }
 
-/** A Deployment names its ReplicaSet after itself and the hash that is a label of the pods. */
+/** The Deployment of a pod. A ReplicaSet is named after its Deployment and the label pod-template-hash of its pods. */
 function deploymentOf({ metadata }: V1Pod): string | undefined {
   const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true);
   const suffix = `-${metadata?.labels?.['pod-template-hash'] ?? ''}`;
@@ -41,7 +41,7 @@ export const failedPodIndexes: IndexFunctions<FailedPod> = {
   [BY_DEPLOYMENT]: ({ deployment }) => (deployment === undefined ? [] : [deployment]),
 };
 
-/** A pod that failed for another reason is kept by its name alone. */
+/** Trims a failed pod for the cache. Of a pod that failed for another reason, only its metadata is kept. */
 export function trimFailedPod(pod: V1Pod): FailedPod {
   const { name, namespace, uid, resourceVersion } = pod.metadata ?? {};
   const metadata = { name, namespace, uid, resourceVersion };
@@ -51,8 +51,8 @@ export function trimFailedPod(pod: V1Pod): FailedPod {
 }
 
 /**
- * The informer of failed pods, in all namespaces. The API server selects them by their phase, so that pods that run
- * cost nothing; the pod garbage collector keeps at most 12,500 failed ones.
+ * The informer of failed pods in all namespaces. The API server selects them by phase, so that running pods use no
+ * memory here. The pod garbage collector keeps at most 12,500 terminated pods.
  */
 export function createFailedPodInformer(
   options: Pick<InformerOptions<FailedPod>, 'transport' | 'logger' | 'metrics'>,
@@ -70,7 +70,7 @@ function rejectionOf({ metadata, node = '', failedAt }: FailedPod): Rejection {
   return { uid: metadata?.uid ?? '', pod: metadata?.name ?? '', node, failedAt };
 }
 
-/** By the key in use and, in a rename, by the other one: the pods may be scheduled by either. */
+/** The nodes labelled as unfit. In a rename, under either key: the pods may be scheduled by either. */
 function unfitNodesOf({ keys, view }: Observation): Set<string> {
   return new Set(
     view.nodes
@@ -79,11 +79,11 @@ function unfitNodesOf({ keys, view }: Observation): Set<string> {
   );
 }
 
-/** Tells a TrafficWatch by an event when a kubelet that restarted has rejected pods of its Deployment. */
+/** Emits an event on a TrafficWatch when a kubelet has rejected pods of its Deployment after a restart. */
 export class PodRejections {
   readonly #pods: Pick<Lister<FailedPod>, 'byIndex'>;
   readonly #events: Pick<EventRecorder, 'event'>;
-  /** UIDs of the pods that were looked at, by the TrafficWatch's key. */
+  /** UIDs of the pods that were checked, by the TrafficWatch's key. */
   readonly #seen = new Map<string, ReadonlySet<string>>();
 
   constructor(o: { failedPods: Pick<Lister<FailedPod>, 'byIndex'>; events: Pick<EventRecorder, 'event'> }) {
@@ -91,12 +91,12 @@ export class PodRejections {
     this.#events = o.events;
   }
 
-  /** To be called at every look at a TrafficWatch by the process that leads. */
+  /** Emits events for new rejections. Call in every reconcile of a TrafficWatch by the leader. */
   tell(o: Observation): void {
     const key = keyOf(o.watch);
     // The Deployment has the name of its TrafficWatch.
     const rejections = this.#pods.byIndex(BY_DEPLOYMENT, key).map(rejectionOf);
-    // Mostly none: then no node is looked at.
+    // The usual case: do not compute the unfit nodes.
     if (rejections.length === 0) {
       this.#seen.delete(key);
       return;
@@ -107,13 +107,13 @@ export class PodRejections {
     for (const { type, reason, note } of decision.events) this.#events.event(o.watch, type, reason, note);
   }
 
-  /** The TrafficWatch of this key is gone. */
+  /** Call when the TrafficWatch of this key is deleted. */
   forget(key: string): void {
     this.#seen.delete(key);
   }
 }
 
-/** Which TrafficWatch a failed pod is of: its key, which is that of its Deployment. */
+/** The key of the TrafficWatch of a rejected pod, which is the key of its Deployment. Undefined if there is none. */
 export function watchKeyOf(pod: FailedPod, watches: Pick<Lister<TrafficWatch>, 'get'>): string | undefined {
   const { deployment } = pod;
   return deployment !== undefined && watches.get(deployment) !== undefined ? deployment : undefined;

@@ -17,33 +17,33 @@ function sweptScene(): Scene {
 const sweep = (scene: Scene, synced = true) => sweepOrphans({ ...scene, synced: () => synced });
 
 describe('sweepOrphans', () => {
-  it('takes off what no TrafficWatch answers for', async () => {
+  it('removes labels that no TrafficWatch claims', async () => {
     const scene = sweptScene();
     expect(await sweep(scene)).toBeUndefined();
     expect(scene.api.calls).toMatchObject([{ name: 'n1', body: { metadata: { labels: { [ORPHAN]: null } } } }]);
   });
 
-  it('takes nothing off before the caches are complete, and looks again', async () => {
+  it('removes nothing before the caches are synced, and is requeued', async () => {
     const scene = sweptScene();
     scene.watches.delete(aWatch());
     expect(await sweep(scene, false)).toEqual({ requeueAfterMs: 10_000 });
     expect(writesOf(scene)).toEqual([]);
   });
 
-  it('in a standby takes nothing off', async () => {
+  it('removes nothing in a standby', async () => {
     const scene = sweptScene();
     scene.leader = false;
     await sweep(scene);
     expect(writesOf(scene)).toEqual([]);
   });
 
-  it('that was refused comes again', async () => {
+  it('is retried after a refused write', async () => {
     const scene = sweptScene();
     refuseOn(scene.api, (call) => refusal(call, 403, 'Forbidden'));
     await expect(sweep(scene)).rejects.toThrow(RetryError);
   });
 
-  it('goes on beside a TrafficWatch without a spec, and leaves the key that its status names', async () => {
+  it('works with a TrafficWatch without a spec, and keeps the key in its status', async () => {
     const scene = sweptScene();
     const kept = 'kept.traffic.example.com/unfit';
     scene.nodes.set(aNode('n2', { [kept]: 'true' }, [kept]));

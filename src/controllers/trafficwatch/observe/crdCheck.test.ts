@@ -20,7 +20,7 @@ const WITHOUT_LABEL = {
   },
 };
 
-/** What is published: undefined where nothing is. */
+/** The published schema; undefined if none is published. */
 let published: { schema: object; hash: string } | undefined;
 let failure: Error | undefined;
 let asked: string[];
@@ -52,7 +52,7 @@ function aCheck(): CrdCheck {
 
 const looked = (check: CrdCheck): Promise<boolean> => check.drops('spec.label', 'shop/web');
 
-/** One that looks when it is asked: the field is gone for long enough. */
+/** A CrdCheck that reads the schema in `drops`, because the field has been missing for long enough. */
 async function aCheckThatLooks(): Promise<CrdCheck> {
   const check = aCheck();
   await looked(check);
@@ -72,7 +72,7 @@ describe('CrdCheck', () => {
     await running;
   });
 
-  it('warns of what is missing and what to do, once, and says when it is there again', async () => {
+  it('warns once of missing fields and what to do, and logs when they are present again', async () => {
     published = { schema: WITHOUT_LABEL, hash: '1' };
     const check = aCheck();
     const end = new AbortController();
@@ -91,7 +91,7 @@ describe('CrdCheck', () => {
     await running;
   });
 
-  it('names few of many fields', async () => {
+  it('names only some of many fields', async () => {
     const deployment = { properties: {} };
     published = {
       schema: { properties: { spec: { properties: { deployment } }, status: { properties: {} } } },
@@ -104,7 +104,7 @@ describe('CrdCheck', () => {
     expect(Buffer.byteLength(check.problem ?? '')).toBeLessThan(1_024);
   });
 
-  it('looks once for all who ask at the same time', async () => {
+  it('shares one check among concurrent calls', async () => {
     const check = await aCheckThatLooks();
     await Promise.all([looked(check), looked(check)]);
     expect(asked).toHaveLength(2);
@@ -112,7 +112,7 @@ describe('CrdCheck', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('is in the way of writes until it has looked, and while fields are missing', async () => {
+  it('blocks writes until the first check has ended, and while fields are missing', async () => {
     const check = aCheck();
     expect(check.isInTheWay).toBe(true);
     await check.looked();
@@ -123,14 +123,14 @@ describe('CrdCheck', () => {
     expect(outdated.isInTheWay).toBe(true);
   });
 
-  it('is in nobody’s way where the schema may not be read', async () => {
+  it('does not block writes if the schema is forbidden', async () => {
     failure = new ApiError({ status: 403, reason: 'Forbidden', method: 'GET', path: '/openapi/v3' });
     const check = aCheck();
     await check.looked();
     expect([check.isInTheWay, check.problem]).toEqual([false, undefined]);
   });
 
-  it('knows nothing where the schema may not be read or is not published, and says so once', async () => {
+  it('reports no field if the schema is forbidden or not published, and logs that once', async () => {
     const check = await aCheckThatLooks();
     failure = new ApiError({ status: 403, reason: 'Forbidden', method: 'GET', path: '/openapi/v3' });
     await looked(check);
@@ -142,12 +142,12 @@ describe('CrdCheck', () => {
     expect(logged.map(({ level }) => level)).toEqual([30]);
   });
 
-  it('does not answer where the API server does not', async () => {
+  it('throws if the API server does not answer', async () => {
     failure = new TransportError('gone', { failure: 'connection' });
     await expect(looked(await aCheckThatLooks())).rejects.toThrow('gone');
   });
 
-  it('takes a field that is gone for dropped until the schema is sure to say so', async () => {
+  it('counts a missing field as dropped until the published schema is reliable', async () => {
     const check = aCheck();
     published = { schema: ANYTHING, hash: '1' };
     expect(await looked(check)).toBe(true);
@@ -161,7 +161,7 @@ describe('CrdCheck', () => {
     expect(await looked(check)).toBe(false);
   });
 
-  it('takes a field that is gone again, after it was there, for dropped again', async () => {
+  it('counts a field as dropped again if it is missing again', async () => {
     const check = aCheck();
     published = { schema: ANYTHING, hash: '1' };
     expect(await looked(check)).toBe(true);
@@ -179,7 +179,7 @@ describe('a CRD that lacks fields', () => {
     return scene;
   };
 
-  it('makes a TrafficWatch Stalled, and nothing but its status is written, once', async () => {
+  it('makes a TrafficWatch Stalled, and only its status is written, once', async () => {
     const scene = outdated();
     await reconcile(scene, 'shop/web');
     expect(writesOf(scene)).toEqual(['patch TrafficWatch/status']);
@@ -197,7 +197,7 @@ describe('a CRD that lacks fields', () => {
     expect(scene.told).toHaveLength(told);
   });
 
-  it('is waited for until the first look has ended', async () => {
+  it('delays reconciles until the first check has ended', async () => {
     const scene = aScene();
     const look = Promise.withResolvers<undefined>();
     scene.crd.looked = () => look.promise;
@@ -210,7 +210,7 @@ describe('a CRD that lacks fields', () => {
     expect(writesOf(scene)).toEqual(['patch TrafficWatch/status']);
   });
 
-  it('keeps no TrafficWatch from being deleted', async () => {
+  it('does not block the deletion of a TrafficWatch', async () => {
     const scene = outdated();
     const metadata = { deletionTimestamp: new Date(NOW), finalizers: [FINALIZER] };
     scene.watches.set(aWatch({ metadata }));
@@ -219,7 +219,7 @@ describe('a CRD that lacks fields', () => {
   });
 });
 
-describe('a label that is gone from the spec', () => {
+describe('a label that is missing from the spec', () => {
   const OLD = 'shared.traffic.example.com/unfit';
   const inUse = (): Scene => {
     const scene = aScene();
@@ -231,14 +231,14 @@ describe('a label that is gone from the spec', () => {
       .filter((call) => call.what === 'Node')
       .flatMap((call) => Object.keys((call.body as { metadata: { labels: object } }).metadata.labels));
 
-  it('since an older CRD has no place for it, leaves the labels under the key in use', async () => {
+  it('keeps the labels under the key in use if an older CRD lacks the field', async () => {
     const scene = inUse();
     scene.crd.drops = () => Promise.resolve(true);
     await reconcile(scene, 'shop/web');
     expect(new Set(keysWritten(scene))).toEqual(new Set([OLD]));
   });
 
-  it('since somebody took it away, is a rename', async () => {
+  it('is a rename if somebody removed it', async () => {
     const scene = inUse();
     await reconcile(scene, 'shop/web');
     expect(keysWritten(scene)).toContain('web.traffic.example.com/unfit');

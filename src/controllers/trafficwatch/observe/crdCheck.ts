@@ -7,15 +7,15 @@ import { readPublishedSchema, type PublishedSchema } from '../../../runtime/clie
 import { resourceName } from '../../../runtime/client/resource.ts';
 import type { Transport } from '../../../runtime/client/transport.ts';
 
-/** How often is looked whether the CRD has changed; the answer is an index of some KiB: ms. */
+/** How often to check whether the CRD has changed: ms. The response is an index of some KiB. */
 export const LOOK_EVERY_MS = 60_000;
-/** How soon after a look that had no answer: a CRD that was just made is published within seconds. */
+/** How soon to check again while no schema was read: ms. A new CRD is published within seconds. */
 const LOOK_AGAIN_MS = 5_000;
-/** How long the API server drops a field at most before the schema that it publishes says so: ms. */
+/** Maximum delay between a CRD change and the published schema: ms. The API server drops fields at once. */
 export const PUBLISHED_AFTER_MS = 10_000;
-/** How many fields a note names; an event has room for 1 KiB. */
+/** Maximum number of fields in a message. The note of an event holds 1 KiB. */
 const NAMED_AT_MOST = 12;
-/** For people: the ways to install the CRD of this version. */
+/** How to install the CRD of this version, for messages. */
 export const APPLY_CRD = 'helm upgrade with crds.enabled=true, or kubectl apply --server-side -k deploy/crds';
 
 export interface CrdCheckOptions {
@@ -25,9 +25,9 @@ export interface CrdCheckOptions {
 }
 
 /**
- * Finds the fields of a TrafficWatch that the API server drops, since the installed CRD is older than this operator.
- * While there are some, every TrafficWatch is Stalled and nothing is written for it but its status. The schema that the
- * API server publishes is read: to read the CRD itself would need one right more.
+ * Finds the fields of a TrafficWatch that the API server drops because the installed CRD is older than the operator.
+ * While there are any, every TrafficWatch is Stalled, and only its status is written. Reads the schema that the API
+ * server publishes, because reading the CRD itself would need another right.
  */
 export class CrdCheck {
   readonly #options: CrdCheckOptions;
@@ -37,19 +37,19 @@ export class CrdCheck {
   #hasLooked = false;
   #looking: Promise<void> | undefined;
   #told = '';
-  /** When a field that an object had was first seen to be gone, by the object's key. */
+  /** When a field was first seen missing from an object, by the object's key. */
   readonly #goneSince = new Map<string, number>();
 
   constructor(options: CrdCheckOptions) {
     this.#options = options;
   }
 
-  /** Paths such as `spec.label`; none before the schema was read. */
+  /** Paths of the dropped fields, such as `spec.label`. Empty before the schema was read. */
   get missing(): readonly string[] {
     return this.#missing;
   }
 
-  /** What is missing and what to do about it, for people; undefined when nothing is. */
+  /** A message for users: the missing fields and what to do. Undefined if no field is missing. */
   get problem(): string | undefined {
     if (this.#missing.length === 0) return undefined;
     const more = this.#missing.length - NAMED_AT_MOST;
@@ -60,18 +60,18 @@ export class CrdCheck {
     );
   }
 
-  /** Whether something was found to be missing, or the first look has not ended: nothing may be written then. */
+  /** True if nothing may be written: a field is missing, or the first check has not ended. */
   get isInTheWay(): boolean {
     return !this.#hasLooked || this.#missing.length > 0;
   }
 
-  /** Resolves when the first look has ended, with or without an answer. */
+  /** Starts the first check if needed. Resolves when it has ended, successfully or not. */
   looked(): Promise<void> {
     this.#first ??= this.#tryLook().then(() => void (this.#hasLooked = true));
     return this.#first;
   }
 
-  /** Looks every minute until `signal` is aborted. */
+  /** Checks every minute until `signal` is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     await this.looked();
     for (;;) {
@@ -82,11 +82,13 @@ export class CrdCheck {
   }
 
   /**
-   * Whether a field that an object had is gone since the API server drops it, and not since somebody took it away. The
-   * API server drops by a new CRD at once, and publishes its schema later: until that can be relied on, it is dropped.
+   * Whether a field is missing from an object because the API server drops it, not because a user removed it. After a
+   * CRD change, the API server drops fields at once but publishes the schema later. Returns true for
+   * PUBLISHED_AFTER_MS.
    *
+   * @param field path such as `spec.label`
    * @param object the key of the object that lacks the field
-   * @throws TransportError when there was no answer; not where the schema may not be read, or is not published
+   * @throws TransportError if the API server does not answer; not if the schema is forbidden or not published
    */
   async drops(field: string, object: string): Promise<boolean> {
     const now = this.#options.clock.monotonic();
@@ -97,12 +99,12 @@ export class CrdCheck {
     return this.#missing.includes(field);
   }
 
-  /** The object has the field, or is gone itself. */
+  /** Call when the object has the field, or is deleted. */
   forget(object: string): void {
     this.#goneSince.delete(object);
   }
 
-  /** Looks before a decision. Where the API server refuses, what was read before counts. */
+  /** Checks before a decision. If the API server refuses, the last schema that was read counts. */
   async #refresh(): Promise<void> {
     try {
       await this.#look();
@@ -116,7 +118,7 @@ export class CrdCheck {
     await this.#look().catch((error: unknown) => this.#tellFailure(error));
   }
 
-  /** However many ask, one looks. */
+  /** Concurrent calls share one check. */
   #look(): Promise<void> {
     this.#looking ??= this.#read().finally(() => (this.#looking = undefined));
     return this.#looking;
@@ -141,6 +143,9 @@ export class CrdCheck {
     const message = error instanceof Error ? error.message : 'unknown error';
     if (message === this.#told) return;
     this.#told = message;
-    this.#options.logger.info({ err: error }, 'whether the CRD is of this version could not be read');
+    this.#options.logger.info(
+      { err: error },
+      'cannot check whether the CRD is of this version: its schema cannot be read',
+    );
   }
 }

@@ -7,8 +7,8 @@ import { APPLY_CRD } from './crdCheck.ts';
 import { BY_LABEL_KEY, claimedKeys } from './observe.ts';
 
 /**
- * The informer of TrafficWatches, in all namespaces, with the index that finds those that claim a label key. Without the
- * CRD it says what to do, and goes on within 30 s of its installation.
+ * The informer of TrafficWatches in all namespaces, with an index by claimed label key. If the CRD is missing, it logs
+ * what to do, and continues within 30 s after the CRD is installed.
  */
 export function createTrafficWatchInformer(
   options: Pick<InformerOptions<TrafficWatch>, 'transport' | 'logger' | 'metrics'>,

@@ -14,12 +14,12 @@ describe('labelKeysOf', () => {
     expect(labelKeysOf(aWatch({ status: { labelKey: OLD } }))).toEqual(renaming);
   });
 
-  it('has the key of the status alone where there is no spec to read', () => {
+  it('has only the key of the status without a readable spec', () => {
     const watch = { metadata: { name: 'web' }, spec: null, status: { labelKey: OLD } } as unknown as TrafficWatch;
     expect(labelKeysOf(watch)).toEqual({ spec: undefined, inUse: OLD, previous: OLD, claimed: [OLD] });
   });
 
-  it('claims no key that is not of our form', () => {
+  it('claims no key without the suffix of the operator', () => {
     expect(labelKeysOf(aWatch({ status: { labelKey: 'kubernetes.io/hostname' } })).claimed).toEqual([KEY]);
   });
 });

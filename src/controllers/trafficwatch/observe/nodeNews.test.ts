@@ -13,7 +13,7 @@ function at(version: number, labels: Record<string, string> = {}): CachedNode {
   return { ...node, metadata: { ...node.metadata, resourceVersion: String(version) } };
 }
 
-/** The Nodes as this process sees them when it wrote this; the cache has n1. */
+/** The Nodes with this own write over them; the cache has n1. */
 function nodesAfter(written?: CachedNode): Overlay<CachedNode> {
   const lister = new Store<CachedNode>();
   lister.set(at(1));
@@ -22,7 +22,7 @@ function nodesAfter(written?: CachedNode): Overlay<CachedNode> {
   return nodes;
 }
 
-/** Whether it is looked at at once. */
+/** Whether the event calls `look` at once. */
 function isNews(event: InformerEvent<CachedNode>, nodes: Overlay<CachedNode>): boolean {
   let looked = false;
   lookIfNews(event, { nodes, underWay: () => undefined }, () => void (looked = true));
@@ -33,29 +33,29 @@ describe('news of a Node', () => {
   const update = (old: CachedNode, object: CachedNode) => ({ type: 'update', old, object }) as const;
   const nothing = nodesAfter();
 
-  it('is a Node that comes or goes', () => {
+  it('is a Node that is added or deleted', () => {
     expect(isNews({ type: 'add', object: at(1) }, nothing)).toBe(true);
     expect(isNews({ type: 'delete', object: at(1) }, nothing)).toBe(true);
   });
 
-  it('is a label that somebody changes, but not a heartbeat', () => {
+  it('is a label that another client changes, but not a heartbeat', () => {
     expect(isNews(update(at(1), at(2, { [KEY]: 'true' })), nothing)).toBe(true);
     expect(isNews(update(at(1), at(2)), nothing)).toBe(false);
   });
 
-  it('is not what was written here', () => {
+  it('is not a write of this process', () => {
     const written = nodesAfter(at(5, { [KEY]: 'true' }));
     expect(isNews(update(at(1), at(5, { [KEY]: 'true' })), written)).toBe(false);
   });
 
-  it('is not what was written here where Nodes are whole, though the answer to a write is not', () => {
+  it('is not a write of this process, even though its response has no addresses', () => {
     const written = nodesAfter({ ...at(5, { [KEY]: 'true' }), addresses: [] });
     const whole = (node: CachedNode): CachedNode => ({ ...node, addresses: ['198.18.0.1'] });
     expect(isNews(update(whole(at(1)), whole(at(5, { [KEY]: 'true' }))), written)).toBe(false);
     expect(isNews(update(whole(at(1)), at(5, { [KEY]: 'true' })), written)).toBe(true);
   });
 
-  it('is what somebody else wrote after that, but not before', () => {
+  it('is what another client wrote after that, but not before', () => {
     const written = nodesAfter(at(5, { [KEY]: 'true' }));
     const rival = { [KEY]: 'false' };
     expect(isNews(update(at(1), at(4, rival)), written)).toBe(false);
@@ -67,7 +67,7 @@ describe('news of a Node', () => {
 describe('news of a Node that is being written', () => {
   const event = { type: 'update', old: at(1), object: at(5, { [KEY]: 'true' }) } as const;
 
-  /** How often it was looked at before the answer, and after it. */
+  /** How often `look` was called before the response, and after it. */
   async function looks(answer: CachedNode): Promise<[before: number, after: number]> {
     const nodes = nodesAfter();
     const patch = Promise.withResolvers<undefined>();
@@ -80,11 +80,11 @@ describe('news of a Node that is being written', () => {
     return [before, count];
   }
 
-  it('is none when it comes before the answer and tells the same', async () => {
+  it('is no news if the event arrives before the response and has the same content', async () => {
     expect(await looks(at(5, { [KEY]: 'true' }))).toEqual([0, 0]);
   });
 
-  it('is what somebody else wrote meanwhile', async () => {
+  it('is what another client wrote meanwhile', async () => {
     expect(await looks(at(4, { [KEY]: 'false' }))).toEqual([0, 1]);
   });
 });

@@ -4,30 +4,30 @@ import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import { orphanedKeys } from '../decide/labels/orphans.ts';
 
 /**
- * Whether an event tells something of a Node that this process does not know yet: neither is a heartbeat news, nor what
- * itself has written there, nor how a Node was before that. Without it, labelling ten thousand nodes would be ten
- * thousand reasons to look again. True of the event that a write leads to when it comes before the answer.
+ * Whether an event of a Node contains a change that this process does not know yet. Heartbeats, this process's own
+ * writes and states from before these writes are no news. Otherwise labelling ten thousand nodes would enqueue the
+ * TrafficWatches ten thousand times. Also true for the event of an own write that arrives before the response.
  */
 function isNews(event: InformerEvent<CachedNode>, nodes: Known['nodes']): boolean {
   if (event.type !== 'update' || event.old === undefined) return true;
   const { addresses } = event.object;
   const known = nodes.newest(event.old);
   const newest = nodes.newest(event.object);
-  // The answer to a write of labels is metadata alone, and knows no addresses.
+  // The response to a label write contains only metadata, no addresses.
   return nodeChanged({ ...known, addresses: event.old.addresses }, { ...newest, addresses });
 }
 
-/** What tells whether an event is news. */
+/** The state that decides whether an event is news. */
 export interface Known {
-  /** The Nodes, with what this process wrote over them. */
+  /** The Nodes, overlaid with this process's own writes. */
   readonly nodes: Pick<Overlay<CachedNode>, 'newest'>;
-  /** Resolves with the answer to the patch of this Node that is under way; undefined when there is none. */
+  /** Resolves when the running patch of this Node has a response; undefined if no patch is running. */
   readonly underWay: (node: string) => Promise<unknown> | undefined;
 }
 
 /**
- * Calls `look` when an event is news: at once, or, while a patch of that Node is under way, when the answer to it is
- * there, and only if that does not tell the same.
+ * Calls `look` if an event is news. While a patch of the Node is running, decides only after its response, so that the
+ * event of that patch does not count.
  */
 export function lookIfNews(event: InformerEvent<CachedNode>, { nodes, underWay }: Known, look: () => void): void {
   const decide = (): void => {
@@ -39,8 +39,8 @@ export function lookIfNews(event: InformerEvent<CachedNode>, { nodes, underWay }
 }
 
 /**
- * Whether a Node carries a label of ours that nobody answers for.
- * @param isClaimed whether a TrafficWatch uses this label key
+ * Whether a Node has a label that the operator wrote and no TrafficWatch claims.
+ * @param isClaimed whether a TrafficWatch claims this label key
  */
 export function carriesOrphan(node: CachedNode, isClaimed: (key: string) => boolean): boolean {
   return orphanedKeys(node, isClaimed).length > 0;

@@ -6,109 +6,109 @@ import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Problem } from '../../../runtime/process/problem.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
 
-/** What was last written under a label key of a Node; remembered until it has stood for a while. */
+/** The last write of a label of a Node. Kept until nobody has changed the label for a while. */
 export interface LabelWrite {
   readonly value: string;
-  /** How often the same value was written again, because somebody had changed it. */
+  /** How often the same value was written again, because another client had changed it. */
   readonly rewrites: number;
   /** Number of the pass in which it was last written. */
   readonly pass: number;
-  /** The field manager that last changed it, where the API server told one. */
+  /** The field manager that last changed the label, if known. */
   readonly rival?: string;
 }
 
-/** What a decision needs to know of a Node; everything else is dropped before the object is cached. */
+/** The parts of a Node that a decision uses. */
 export interface NodeView {
   readonly name: string;
   /** Labels of the Node whose key ends in the operator's suffix. */
   readonly labels: Readonly<Record<string, string>>;
-  /** When it joined, ms since the epoch by the API server's clock. */
+  /** The creation time of the Node, ms since the epoch by the API server's clock. */
   readonly createdAt: number;
-  /** What this process wrote there lately, by label key; absent where it wrote nothing. */
+  /** The recent label writes of this process to the Node, by label key. Absent if there are none. */
   readonly writes?: Readonly<Record<string, LabelWrite>> | undefined;
 }
 
 /** A node and its usage in the last passes. */
 export interface MeasuredNode {
   readonly node: NodeView;
-  /** Its place among the nodes, from 0. */
+  /** Its index in the list of nodes. */
   readonly place: number;
-  /** Newest pass first; undefined where the pass failed or does not know the node. */
+  /** Newest pass first; undefined if the pass failed or has no series of the node. */
   readonly passes: readonly (NodeUsage | undefined)[];
 }
 
-/** What follows from the nodes and the passes alone, whatever the TrafficWatch. Each value is computed when it is read first. */
+/** Figures that are the same for all TrafficWatches. Each value is computed on first read. */
 export interface PassFigures {
-  /** One for each node, in their order. */
+  /** One entry for each node, in the order of the nodes. */
   readonly measured: readonly MeasuredNode[];
-  /** Node name -> its place among the nodes, from 0. */
+  /** Node name -> its index in the list of nodes. */
   readonly places: ReadonlyMap<string, number>;
-  /** How many passes in a row, from the newest back, have a figure of any node. */
+  /** How many passes in a row, from the newest back, have a figure for any node. */
   readonly passesWithData: number;
-  /** The nodes of which the newest pass has no figure, in their order. */
+  /** The nodes for which the newest pass has no figure, in the order of the nodes. */
   readonly unmeasured: readonly NodeView[];
   /** One text for each node whose capacity fell, sorted by node: 'n1: capacity fell from ...'. */
   readonly capacityDrops: readonly string[];
   /** Names of the nodes that the newest pass measured without a driver of any device, sorted. */
   readonly withoutDrivers: readonly string[];
-  /** The nodes with the highest figures, highest first, as many as a long status has places for them. */
+  /** The nodes with the highest percent, highest first: as many as the status of a large cluster reserves for them. */
   readonly hottest: readonly MeasuredNode[];
 }
 
-/** The nodes and the passes as all TrafficWatches see them. */
+/** The nodes and the passes, shared by the observations of all TrafficWatches. */
 export interface PassView {
   readonly nodes: readonly NodeView[];
   /** The last passes over Prometheus, newest first; empty before the first one has ended. */
   readonly passes: readonly Snapshot[];
-  /** Computed for the view that is read, and kept until another one is read: do not hold on to the result. */
+  /** Cached only until the figures of another view are read. Do not keep a reference to the result. */
   readonly figures: PassFigures;
 }
 
 /** The label keys of a TrafficWatch. */
 export interface LabelKeys {
-  /** The key that the spec names; undefined where there is no spec to read. */
+  /** The key in the spec; undefined without a readable spec. */
   readonly spec: string | undefined;
-  /** The key that the status names: the one that the labels had until now. */
+  /** The key in the status: the key of the present labels. */
   readonly inUse: string | undefined;
-  /** The key that the status names, where the spec names another: a rename is under way. */
+  /** The key in the status if the spec has another one: a rename is in progress. */
   readonly previous: string | undefined;
-  /** `spec` and `previous`, as far as there are any. */
+  /** `spec` and `previous`, if defined. */
   readonly claimed: readonly string[];
 }
 
-/** The use that another live TrafficWatch (one without a deletionTimestamp) makes of a label key. */
+/** The claim of another TrafficWatch, without a deletionTimestamp, on a label key. */
 export interface Claim {
   readonly uid: string;
   /** namespace/name */
   readonly key: string;
   /** RFC 3339 */
   readonly creationTimestamp: string;
-  /** True when its spec names the key; false when only its status still does, in the middle of a rename. */
+  /** True if its spec names the key; false if only its status does, during a rename. */
   readonly bySpec: boolean;
 }
 
 /**
- * Everything that a decision about one TrafficWatch may look at, read once at the start of a reconcile. Two equal
- * observations lead to the same plan, and a plan that was carried out leads to an observation that plans nothing.
+ * Everything that the decision about one TrafficWatch uses, read once at the start of a reconcile. Equal observations
+ * lead to equal plans. After a plan is applied, the next observation leads to a plan without writes.
  */
 export interface Observation {
   readonly watch: TrafficWatch;
   readonly keys: LabelKeys;
-  /** Label key -> who else claims it, for the keys that this TrafficWatch uses. */
+  /** Label key -> claims of other TrafficWatches, for the keys that this TrafficWatch claims. */
   readonly claims: ReadonlyMap<string, readonly Claim[]>;
   /** The nodes and the passes; shared with the observations of other TrafficWatches. */
   readonly view: PassView;
   /** The Deployment of the TrafficWatch's namespace and name, whoever owns it. */
   readonly deployment: V1Deployment | undefined;
-  /** The API server does not tell whether there is one: `deployment` says nothing then. */
+  /** True if the Deployment may not be read. `deployment` is undefined then, even if the Deployment exists. */
   readonly deploymentUnknown?: boolean;
-  /** What the API server does not let us read of Deployments; told to the user, no reason to try again sooner. */
+  /** Missing rights to read Deployments. The status reports them; they cause no retry. */
   readonly refusals?: readonly Failure[];
-  /** By name, the nodes without figures that can have none. */
+  /** The nodes that cannot be measured, by name. */
   readonly notMeasurable: ReadonlyMap<string, NotMeasurable>;
-  /** What is in the way of figures, as far as the operator measures by itself; empty when nothing is. */
+  /** Problems of the measurement that the operator deploys. Empty if there are none. */
   readonly measurementProblems: readonly Pick<Problem, 'reason' | 'message'>[];
-  /** Set while the installed CRD is older than the operator: the fields that it lacks, and what to do, for people. */
+  /** A message for users while the installed CRD is older than the operator: the missing fields and what to do. */
   readonly crdProblem?: string | undefined;
   /** When the feed of passes started, ms since the epoch by our clock. */
   readonly feedStartedAt: number;

@@ -12,13 +12,13 @@ const questions = (scene: Scene): number => scene.api.calls.filter((call) => cal
 const applies = (scene: Scene): number => writesOf(scene).filter((write) => write === 'apply Deployment').length;
 
 describe('claimedKeys', () => {
-  it('are that of the spec and, in a rename, the one still in use', () => {
+  it('are the key of the spec and, in a rename, the key in use', () => {
     expect(claimedKeys(aWatch())).toEqual([KEY]);
     expect(claimedKeys(aWatch({ status: { labelKey: KEY } }))).toEqual([KEY]);
     expect(claimedKeys(aWatch({ status: { labelKey: OLD } }))).toEqual([KEY, OLD]);
   });
 
-  it('are only that of the status where the spec names none', () => {
+  it('are only the key of the status if there is no spec', () => {
     const metadata = { name: 'web', namespace: 'shop' };
     const stored = [{ metadata }, { metadata, spec: null }, { metadata, spec: { label: { toString: 1 } } }];
     for (const watch of stored as unknown as TrafficWatch[]) {
@@ -28,8 +28,8 @@ describe('claimedKeys', () => {
   });
 });
 
-describe('a Deployment that was written and that the cache never showed', () => {
-  it('is asked for when the cache should have caught up, and made anew when it is gone', async () => {
+describe('a Deployment that was written but never appeared in the cache', () => {
+  it('is read with a GET when the cache should have caught up, and created again if it is deleted', async () => {
     const scene = aScene();
     await reconcile(scene, 'shop/web');
     await reconcile(scene, 'shop/web');

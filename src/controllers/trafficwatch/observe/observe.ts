@@ -28,30 +28,30 @@ export const BY_LABEL_KEY = 'labelKey';
 
 const LABEL = 'spec.label';
 
-/** What is read: caches, each with our own newest writes over it, and the feed of passes. */
+/** The sources of an observation: the caches, each overlaid with our own newest writes, and the feed of passes. */
 export interface Sources {
   readonly client: Client;
   readonly clock: Clock;
   readonly feed: Pick<UsageFeed, 'passes' | 'startedAt'>;
-  /** What keeps the operator from measuring, now. */
+  /** Problems that keep the operator from measuring now. */
   readonly measurementProblems: () => Observation['measurementProblems'];
   readonly watches: Overlay<TrafficWatch>;
   readonly nodes: Overlay<CachedNode>;
-  /** What all TrafficWatches share of a pass. */
+  /** The figures of a pass that all TrafficWatches share. */
   readonly passViews: PassViews;
-  /** Why nodes have no figures. */
+  /** Nodes that cannot be measured, and why. */
   readonly unmeasured: Pick<UnmeasuredNodes, 'notMeasurable' | 'lookedAt'>;
-  /** Only the Deployments that carry our label; one that does not is asked for by name. */
+  /** Only the Deployments with our label. `observe` GETs any other Deployment by name. */
   readonly deployments: Overlay<V1Deployment>;
-  /** The API server's no to watching Deployments, as long as it stands. */
+  /** The error of the API server while it refuses to list or watch Deployments. */
   readonly deploymentsRefusal: () => ApiError | undefined;
   readonly labelWrites: LabelWrites;
   readonly statuses: StatusWriter<TrafficWatch>;
-  /** Which fields the API server drops. */
+  /** The fields that the API server drops because the CRD is older than the operator. */
   readonly crd: Pick<CrdCheck, 'drops' | 'forget' | 'looked' | 'problem'>;
 }
 
-/** The label keys that a TrafficWatch claims: the one its spec names, and in a rename the one that is still in use. */
+/** The label keys that a TrafficWatch claims: the key in its spec and, in a rename, the previous key. */
 export function claimedKeys(watch: TrafficWatch): string[] {
   return [...labelKeysOf(watch).claimed];
 }
@@ -77,7 +77,10 @@ function claimsOn(sources: Sources, watch: TrafficWatch, keys: LabelKeys): Map<s
 
 type ObservedDeployment = Pick<Observation, 'deployment' | 'deploymentUnknown' | 'refusals'>;
 
-/** One that is not ours has not our label either, so it is not in the cache: it must be asked for. */
+/**
+ * Reads the Deployment of the TrafficWatch `key`, from the cache or by a GET. A Deployment that another controller
+ * created lacks our label and is never in the cache.
+ */
 async function deploymentOf(sources: Sources, key: string, signal?: AbortSignal): Promise<ObservedDeployment> {
   const refusal = sources.deploymentsRefusal();
   const refusals = refusal === undefined ? [] : [failureOf('watching Deployments', refusal)];
@@ -94,8 +97,8 @@ async function deploymentOf(sources: Sources, key: string, signal?: AbortSignal)
 }
 
 /**
- * Objects in a list carry no kind. One that was stored under another CRD may have no spec, which then lacks every field,
- * and in its status whatever somebody put there.
+ * Completes a TrafficWatch from the cache. Objects in a list have no apiVersion and kind. An object that was stored
+ * under another CRD may have no spec, and a status of any shape.
  */
 function complete(stored: TrafficWatch): TrafficWatch {
   const { status, ...watch } = stored;
@@ -105,9 +108,9 @@ function complete(stored: TrafficWatch): TrafficWatch {
 }
 
 /**
- * A label that the API server drops from the spec, since the CRD is older, reads as if it had been taken away: the
- * labels of all nodes would move to another key. Until the CRD is known to have a place for the label, or to lack it, the
- * key in use stands in for it. A rename is rare, so that it can wait.
+ * Restores `spec.label` from the status if the API server drops it because the CRD is too old. Otherwise the
+ * TrafficWatch would look as if a user had removed the label, and the labels of all nodes would move to another key.
+ * The key in use also stays while it is not known yet whether the CRD has the field: renames are rare and can wait.
  */
 async function withDroppedLabel(watch: TrafficWatch, { crd }: Sources): Promise<TrafficWatch> {
   const { previous } = labelKeysOf(watch);
@@ -120,9 +123,11 @@ async function withDroppedLabel(watch: TrafficWatch, { crd }: Sources): Promise<
 }
 
 /**
- * Reads everything that a decision about the TrafficWatch of this key may look at; undefined when there is none.
- * @param signal calls off the question for the Deployment
- * @throws ApiError, TransportError when the Deployment had to be asked for and was not told
+ * Reads everything that the decision about one TrafficWatch uses.
+ * @param key namespace/name
+ * @param signal cancels the GET of the Deployment
+ * @returns undefined if there is no TrafficWatch of this key
+ * @throws ApiError, TransportError if the GET of the Deployment or of the schema fails
  */
 export async function observe(sources: Sources, key: string, signal?: AbortSignal): Promise<Observation | undefined> {
   const newest = sources.statuses.newest(key);
