@@ -1,7 +1,7 @@
 {{/* Generated from the controllers' rights in src/controllers by `make generate`. Do not edit. */}}
 
 {{- define "traffic-operator.rights.controller.cluster" -}}
-# node-exporter lives in a namespace that the operator makes: no Role can wait there, so these rights go by name.
+# The operator creates the namespace of node-exporter, so no Role can exist there before. Resource names limit these rights.
 - apiGroups: ['']
   resources: ['namespaces']
   resourceNames: ['{{ .Release.Namespace }}-node-exporter']
@@ -17,7 +17,7 @@
 - apiGroups: ['discovery.k8s.io']
   resources: ['endpointslices']
   verbs: ['list', 'watch']
-# The exporter's namespace is not deleted while somebody else's pods are in it.
+# To keep the exporter's namespace if it has pods that are not ours.
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list']
@@ -62,7 +62,7 @@
   resources: ['deployments']
   resourceNames: ['prometheus']
   verbs: ['list', 'watch', 'create', 'patch', 'delete']
-# Prometheus' pod is annotated when its targets change; the operator's own pod leads to its Deployment, which owns what is made here.
+# To annotate Prometheus' pod when its targets change, and to find the operator's Deployment, the owner of these objects.
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['get', 'list', 'watch', 'patch']
@@ -72,7 +72,7 @@
 {{- end -}}
 
 {{- define "traffic-operator.rights.cleanup.cluster" -}}
-# node-exporter lives in a namespace that the operator makes: no Role can wait there, so these rights go by name.
+# The operator creates the namespace of node-exporter, so no Role can exist there before. Resource names limit these rights.
 - apiGroups: ['']
   resources: ['namespaces']
   resourceNames: ['{{ .Release.Namespace }}-node-exporter']
@@ -85,7 +85,7 @@
   resources: ['daemonsets']
   resourceNames: ['node-exporter']
   verbs: ['get', 'delete']
-# The exporter's namespace is not deleted while somebody else's pods are in it.
+# To keep the exporter's namespace if it has pods that are not ours.
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list']

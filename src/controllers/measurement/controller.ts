@@ -18,36 +18,36 @@ import { ProblemReport } from '../../runtime/status/problemReport.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 
 export interface MeasurementControllerOptions {
-  /** Refuses to write while this process does not lead. */
+  /** Refuses writes in a standby. */
   client: Client;
   transport: Transport;
   options: MeasurementOptions;
-  /** The pod that this process runs in: its Deployment owns what is made in its namespace. */
+  /** The pod that this process runs in. Its Deployment owns the objects in its namespace. */
   pod?: ObjectRef;
   recorder?: Pick<EventRecorder, 'event'>;
-  /** Nodes that cannot be measured, by name: what their exporters do is no problem. */
+  /** Nodes that cannot be measured, by name. Missing exporters on them are no problem. */
   notMeasurable?: () => ReadonlyMap<string, unknown>;
   logger: Logger;
   metrics?: { controller?: ControllerMetrics; reflector?: ReflectorMetrics; measurement?: MeasurementMetrics };
   clock?: Clock;
 }
 
-/** What is to be run, and what others may ask. */
+/** The running measurement. */
 export interface Measurement {
   readonly informers: readonly Informer<KubeObject>[];
   readonly controller: Controller;
-  /** Looks at everything again: to be called when this process begins to lead. */
+  /** Enqueues everything and reports all problems again. Call at the start of leadership. */
   enqueueAll(): void;
-  /** What is wrong now; empty when everything is as it should be. */
+  /** The present problems; empty if everything is in the desired state. */
   problems(): readonly Problem[];
-  /** Why the Prometheus under the own one's name is not to be asked: it is somebody else's. Undefined when it is not. */
+  /** Why the Prometheus of our name must not be queried: somebody else created it. Undefined if it is ours. */
   foreignServer(): string | undefined;
 }
 
 const COMPONENTS_KEY = 'components';
 const TARGETS_KEY = 'targets';
 
-/** Keeps node-exporter and Prometheus deployed, and Prometheus' targets as the nodes are. */
+/** Creates the controller that deploys node-exporter and Prometheus, and writes Prometheus' targets. */
 export function createMeasurementController(settings: MeasurementControllerOptions): Measurement {
   const { metrics, clock = systemClock, ...rest } = settings;
   const { logger, options, transport } = rest;
@@ -86,7 +86,7 @@ export function createMeasurementController(settings: MeasurementControllerOptio
   };
 }
 
-/** An optional property, left out where there is no value. */
+/** An optional property; absent if the value is undefined. */
 function defined<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
   return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
 }

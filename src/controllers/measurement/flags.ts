@@ -24,7 +24,7 @@ import { defaultMeasurementOptions, POD_INTERFACES, type MeasurementOptions } fr
 
 const MEASUREMENT = defaultMeasurementOptions('');
 
-/** How the operator's own Prometheus and node-exporter are deployed. */
+/** The flags for the deployed Prometheus and node-exporter. */
 export const MEASUREMENT_FLAGS = {
   prometheusImage: withDefault(image, 'quay.io/prometheus/prometheus:v3.15.0', 'Image of the deployed Prometheus.'),
   prometheusPriorityClass: flag(dnsSubdomain, 'PriorityClass of the deployed Prometheus.', { defaultNote: 'none' }),
@@ -67,7 +67,8 @@ export const MEASUREMENT_FLAGS = {
   }),
   nodeExporterImage: withDefault(image, 'quay.io/prometheus/node-exporter:v1.12.1', 'Image of node-exporter.'),
   nodeExporterPort: withDefault(port, '9100', 'TCP port of node-exporter. It must be free on every node.'),
-  // No critical class by default: some clouds reject such a pod outside kube-system unless a ResourceQuota allows the class.
+  // No critical class by default: some clouds reject such a pod outside kube-system unless a ResourceQuota allows the
+  // class.
   nodeExporterPriorityClass: flag(dnsSubdomain, 'PriorityClass of node-exporter, such as system-node-critical.', {
     defaultNote: 'none',
   }),
@@ -91,12 +92,12 @@ export const MEASUREMENT_FLAGS = {
 
 export type MeasurementFlags = FlagValues<typeof MEASUREMENT_FLAGS>;
 
-/** Namespaces are DNS labels of 63 characters at most, and the exporter's is named after the operator's. */
+/** A namespace has at most 63 characters, and that of node-exporter is named after the operator's. */
 const LONGEST_NAMESPACE = 63 - '-node-exporter'.length;
 
 type Flags = SharedFlags & MeasurementFlags;
 
-/** The first combination of flags that cannot be meant, or undefined. */
+/** The first invalid combination of flags, or undefined. */
 export function measurementFlagProblem(flags: Flags): FlagProblem<keyof Flags> | undefined {
   return firstProblem(CHECKS, flags);
 }
@@ -126,7 +127,7 @@ const CHECKS: readonly FlagCheck<Flags>[] = [
       : undefined,
 ];
 
-/** What the operator measures with, from its flags. */
+/** Converts the flags to options. */
 export function measurementOptions(flags: SharedFlags & MeasurementFlags): MeasurementOptions {
   const { namespace, exporter, prometheus } = defaultMeasurementOptions(flags.namespace);
   const isOwn = flags.prometheusUrl === undefined;
@@ -158,8 +159,9 @@ export function measurementOptions(flags: SharedFlags & MeasurementFlags): Measu
 }
 
 /**
- * How much is kept, and where. Of a volume of a known size half is for blocks, as of the emptyDir: the rest is for the
- * newest three hours and for blocks while they are compacted.
+ * Retention and volume. As with the emptyDir, half of a claim is for blocks. The rest is for the newest three hours and
+ * for blocks during compaction.
+ * @param standardSize the retention size if no claim is created
  */
 function storageOf(
   flags: MeasurementFlags,
@@ -176,7 +178,7 @@ function storageOf(
   };
 }
 
-/** node-exporter looks for a match anywhere in a name; a flag is meant as the whole one, as --device-exclude is. */
+/** Anchors the pattern of the flag. node-exporter matches anywhere in a name; --device-exclude matches whole names. */
 function wholeNameOr(standard: string, given: string | undefined): string {
   return given === undefined ? standard : `^(?:${given})$`;
 }

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { createMeasurementMetrics } from './metrics.ts';
 
-it('shows the last numbers that it was told', async () => {
+it('exports the last numbers', async () => {
   const registry = new Registry();
   const metrics = createMeasurementMetrics(registry);
   metrics.targets(3);

@@ -2,15 +2,15 @@ import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
 
-/** What the measurement tells of itself. */
+/** The metrics of the measurement. */
 export interface MeasurementMetrics {
-  /** How many nodes are scraped, after every pass. */
+  /** Sets the number of nodes that are scraped. */
   targets(count: number): void;
-  /** How many things keep it from being as it should be. */
+  /** Sets the number of present problems. */
   problems(count: number): void;
 }
 
-/** Puts the measurement's own metrics into a registry; once a registry. */
+/** Registers the metrics of the measurement. Call once for each registry. */
 export function createMeasurementMetrics(registry: Registry): MeasurementMetrics {
   const gauge = (name: string, help: string): Gauge =>
     new Gauge({ name: `${METRIC_PREFIX}${name}`, help, registers: [registry] });

@@ -6,7 +6,7 @@ import { createMeasurementMetrics } from './metrics.ts';
 import { controllerRules, removalRules } from './rbac.ts';
 import { removeMeasurement } from './removeMeasurement.ts';
 
-/** Deploys what the operator measures with: node-exporter, and a small Prometheus unless another is asked. */
+/** The controller that deploys node-exporter and, unless --prometheus-url is set, a small Prometheus. */
 export const measurement = defineController({
   name: 'measurement',
   kinds: [],

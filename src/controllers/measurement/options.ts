@@ -1,16 +1,16 @@
 import type { V1ResourceRequirements, V1Toleration } from '@kubernetes/client-node';
 import { LEAST_SAMPLES_PER_WINDOW } from '../../usage/evaluate/snapshot.ts';
 
-/** What the operator measures with, and where. */
+/** How node-exporter and Prometheus are deployed. */
 export interface MeasurementOptions {
-  /** The operator's own namespace: Prometheus lives here, the exporter in `<namespace>-node-exporter`. */
+  /** The namespace of the operator and Prometheus. node-exporter is in `<namespace>-node-exporter`. */
   namespace: string;
   /**
-   * Whether /metrics of the operator's own pods can be read by anybody who reaches them. Over HTTPS it asks for a token
-   * that is allowed to, and Prometheus, which has no rights, has none: it then does not scrape the operator.
+   * Whether Prometheus scrapes the operator's own pods. False if /metrics is off, or served over HTTPS: it then
+   * requires a token with rights, and Prometheus has no rights.
    */
   operatorMetrics: boolean;
-  /** Secrets to pull images with; each must be in the namespace of the pods, and one that is not is passed over. */
+  /** Pull secrets for the images. Each must be in the namespace of the pods; Kubernetes ignores missing ones. */
   imagePullSecrets: readonly string[];
   exporter: ExporterOptions;
   prometheus: PrometheusOptions;
@@ -18,16 +18,16 @@ export interface MeasurementOptions {
 
 /** The node-exporter on every Linux node. */
 export interface ExporterOptions {
-  /** False: none is deployed, and the one that was is taken away. */
+  /** False: node-exporter is not deployed, and removed if it exists. */
   enabled: boolean;
   image: string;
-  /** TCP port on the node's own address. Another exporter with hostNetwork on the same port keeps ours from starting. */
+  /** TCP port on the node's address. If another program uses the port, node-exporter does not start. */
   port: number;
-  /** Go regular expression of device names that are not even read: the node's ends of pod interfaces. */
+  /** Go regular expression of device names that node-exporter does not read: the host ends of pod interfaces. */
   ignoredDevices: string;
   /**
-   * '' for none, which works everywhere. With system-node-critical a node that is full of pods is measured, too, but GKE
-   * and others make no critical pod outside kube-system where no ResourceQuota names the class: nothing would be.
+   * '' for none, which works everywhere. With system-node-critical, node-exporter also runs on nodes that are full of
+   * pods. But GKE and others reject critical pods outside kube-system unless a ResourceQuota allows the class.
    */
   priorityClassName: string;
   resources: V1ResourceRequirements;
@@ -35,19 +35,21 @@ export interface ExporterOptions {
 
 /** The operator's own Prometheus. */
 export interface PrometheusOptions {
-  /** False: none is deployed, because one exists that is asked instead; the one that was is taken away. */
+  /** False: the operator queries another Prometheus. None is deployed, and it is removed if it exists. */
   enabled: boolean;
-  /** 3.15 or newer: older ones do not take the retention from the configuration file. */
+  /** Prometheus 3.15 or newer: older versions do not read the retention from the configuration file. */
   image: string;
-  /** Seconds from scrape to scrape. A rate wants a window of at least four of them. */
+  /** Scrape interval in seconds. The window of a rate must be at least four times as long. */
   scrapeIntervalSeconds: number;
-  /** How long samples are kept, in Prometheus' notation. */
+  /** How long samples are kept, as a Prometheus duration. */
   retentionTime: string;
-  /** Upper bound of the blocks on disk, in Prometheus' notation: powers of two, 1GB is 2^30 bytes. */
+  /** Maximum size of the blocks on disk, as a Prometheus size: powers of two, 1GB is 2^30 bytes. */
   retentionSize: string;
-  /** Upper bound of the emptyDir, a Kubernetes quantity: blocks, and beside them the newest three hours not yet in one. */
+  /**
+   * Size limit of the emptyDir, a Kubernetes quantity: the blocks, and the newest three hours before they are in one.
+   */
   storageSize: string;
-  /** What stands in for the emptyDir. */
+  /** Replaces the emptyDir. */
   volume?: PrometheusVolume;
   priorityClassName: string;
   nodeSelector: Record<string, string>;
@@ -55,13 +57,13 @@ export interface PrometheusOptions {
   resources: V1ResourceRequirements;
 }
 
-/** A volume that outlasts the pod: a claim that the operator makes, or one that is there. */
+/** A volume that outlives the pod: a claim that the operator creates, or an existing claim. */
 export type PrometheusVolume =
   | {
       kind: 'claim';
       /** A Kubernetes quantity. */
       size: string;
-      /** Absent: the cluster's default. */
+      /** Absent: the cluster's default StorageClass. */
       storageClassName?: string;
     }
   | { kind: 'existing'; claimName: string };
@@ -69,27 +71,27 @@ export type PrometheusVolume =
 /** TCP port of Prometheus in its pod and Service. */
 export const PROMETHEUS_PORT = 9090;
 
-/** Seconds of samples that a rate is taken over where the operator's own Prometheus is asked: four scrapes of 5 s. */
+/** Default window of a rate with the deployed Prometheus: seconds. Four scrapes of 5 s. */
 export const DEFAULT_RATE_WINDOW_SECONDS = 20;
 
 /**
- * The window where none is given: as many scrapes as nodes are judged by, but never shorter than by default, so that
- * scraping more often makes no verdict more nervous.
+ * The window of a rate if --window is not set: seconds. LEAST_SAMPLES_PER_WINDOW scrapes, but never less than the
+ * default, so that a shorter scrape interval does not make verdicts change more often.
  */
 export function defaultRateWindowSeconds(scrapeIntervalSeconds: number): number {
   return Math.max(DEFAULT_RATE_WINDOW_SECONDS, LEAST_SAMPLES_PER_WINDOW * scrapeIntervalSeconds);
 }
 
 /**
- * Names that container network plug-ins generate for the node's end of a pod's interface: a known prefix and hex digits
- * (bridge, ptp, Calico, Cilium, AWS, Azure, GKE), 15 hex digits (OVN), up to twelve and _h (Kube-OVN), or the pod's name
- * and six (Antrea). The prefix alone would also match an uplink that happens to be a veth, and a node whose only uplink
- * is one must be measured.
+ * Names that network plug-ins generate for the host end of a pod's interface: a known prefix and hex digits (bridge,
+ * ptp, Calico, Cilium, AWS, Azure, GKE), 15 hex digits (OVN), up to 12 hex digits and _h (Kube-OVN), or the pod's name
+ * and 6 hex digits (Antrea). The prefix alone is not enough: it would also match an uplink that is a veth, and a node
+ * whose only uplink is a veth must be measured.
  */
 export const POD_INTERFACES =
   '^((veth|cali|lxc|eni|azv|gke)[0-9a-f]{6,}|[0-9a-f]{15}|[0-9a-f]{5,12}(_[0-9a-z]+)?_[hc]|.+-[0-9a-f]{6}|lxc_health)$';
 
-/** Everything as it is unless somebody says otherwise. */
+/** The default options. */
 export function defaultMeasurementOptions(namespace: string): MeasurementOptions {
   return {
     namespace,
@@ -100,7 +102,7 @@ export function defaultMeasurementOptions(namespace: string): MeasurementOptions
   };
 }
 
-/** Where the operator's own Prometheus is asked, from any pod of the cluster. */
+/** The URL of the deployed Prometheus, for pods of the cluster. */
 export function measurementEndpoint(options: Pick<MeasurementOptions, 'namespace'>): string {
   return `http://prometheus.${options.namespace}.svc:${PROMETHEUS_PORT}`;
 }
@@ -111,12 +113,12 @@ const EXPORTER: ExporterOptions = {
   port: 9100,
   ignoredDevices: POD_INTERFACES,
   priorityClassName: '',
-  // Four collectors take about 20 MB. No CPU limit: a throttled scrape is a late sample.
+  // The collectors need about 20 MB. No CPU limit, because throttling would delay samples.
   resources: { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: '96Mi' } },
 };
 
 /**
- * Sized for some hundred nodes. A node with four devices is about 30 series: at 5 s and 1.5 bytes a sample that is
+ * Sized for some hundred nodes. A node with four devices has about 30 series. At 5 s and 1.5 bytes a sample, that is
  * 0.8 MB a day on disk, and 100 to 150 kB of memory.
  */
 const PROMETHEUS: PrometheusOptions = {

@@ -9,7 +9,7 @@ import type { ObjectRef } from '../../runtime/client/resource.ts';
 import { carryOut } from '../../runtime/objectSet/act.ts';
 import { observeSet } from '../../runtime/objectSet/observe.ts';
 import { planSet } from '../../runtime/objectSet/plan.ts';
-import { problemOf } from './act.ts';
+import { problemOf } from './failures.ts';
 import { measurementSet, switchedOff } from './components/components.ts';
 import type { Caches } from './observe/caches.ts';
 import { missingExporters, nodesWithoutPod } from './decide/missingExporters.ts';
@@ -35,35 +35,36 @@ export interface PassesOptions {
   report: ProblemReport;
 }
 
-/** The two things that are looked at, each by itself. Both throw ApiError, TransportError, NotLeaderError, WaitingError. */
+/** The two reconciles of this controller. Both throw ApiError, TransportError, NotLeaderError, WaitingError. */
 export interface Passes {
-  /** Keeps node-exporter and Prometheus as they should be. */
+  /** Applies or removes the objects of node-exporter and Prometheus. */
   components(): Promise<ReconcileResult>;
-  /** Keeps Prometheus' targets as the nodes are. */
+  /** Writes the scrape targets of Prometheus. */
   targets(): Promise<ReconcileResult>;
 }
 
-/** Where problems are known from, each with a pace of its own. */
+/** The sources of problems. Each is updated separately. */
 const SOURCE = {
-  /** What the API server does not let us watch. */
+  /** Objects that may not be listed or watched. */
   caches: 'caches',
-  /** What is in the way of a component, or could not be written. */
+  /** Components that are blocked, or whose write failed. */
   components: 'components',
-  /** What the DaemonSet's pods do, and that we may not know it. */
+  /** Pods of the DaemonSet that are missing or not ready, and that the pods may not be listed. */
   exporters: 'exporters',
   exporterPods: 'exporterPods',
-  /** What is in the way of targets, and that they may not be written. */
+  /** Targets that do not fit or belong to somebody else, and that they may not be written. */
   targets: 'targets',
   targetsWrite: 'targetsWrite',
 } as const;
 
-/** Should an event ever be lost, it is put right by then. */
+/** Interval of reconciles without an event, in case an event is lost: ms. */
 const RESYNC_MS = 60_000;
-/** What is being deleted is usually gone by then; its deletion is an event too. */
+/** Requeue delay while an object is being deleted: ms. The deletion also causes an event. */
 const LEAVING_MS = 2_000;
+/** Requeue delay until the caches are synced: ms. */
 const SYNC_MS = 200;
 
-/** Makes the passes. Where a right to watch is missing, what depends on it stays as it is, and the rest goes on. */
+/** Creates the two reconciles. If a right to watch is missing, objects that depend on it stay as they are. */
 export function createPasses(o: PassesOptions): Passes {
   const { client, options, logger, metrics, clock, caches, report } = o;
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
@@ -82,7 +83,7 @@ export function createPasses(o: PassesOptions): Passes {
     },
   });
   const begin = async (): Promise<V1OwnerReference | undefined> => {
-    if (!caches.settled) throw new WaitingError('CachesNotSynced', 'caches are not filled yet', SYNC_MS);
+    if (!caches.settled) throw new WaitingError('CachesNotSynced', 'caches are not synced yet', SYNC_MS);
     report.about = await findOwner();
     report.update(SOURCE.caches, caches.refusals());
     return report.about;
@@ -115,7 +116,10 @@ export function createPasses(o: PassesOptions): Passes {
   };
 }
 
-/** Remembers since when nodes lack a pod, which no object tells; a new process waits once more before it tells it. */
+/**
+ * Creates the check for missing exporters. It remembers since when nodes lack a pod, because no object records that. A
+ * new process therefore waits again before it reports them.
+ */
 function exporterLookout({
   client,
   options,
@@ -145,7 +149,9 @@ function exporterLookout({
   };
 }
 
-/** A no of the API server to what is done becomes the one problem of its source, which is over once it is done. */
+/**
+ * Runs `work`. If it is forbidden, reports that as the only problem of `source`; if it succeeds, clears the problem.
+ */
 async function reportingRefusal<T>(
   report: ProblemReport,
   source: string,
@@ -164,7 +170,7 @@ async function reportingRefusal<T>(
   }
 }
 
-/** Remembers the first answer; what throws is asked again. */
+/** Caches the first result of `ask`. If `ask` throws, the next call repeats it. */
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: { value: T } | undefined;
   return async () => (answer ??= { value: await ask() }).value;

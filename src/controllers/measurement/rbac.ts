@@ -10,13 +10,13 @@ import {
 } from './names.ts';
 
 /**
- * A `create` by name holds for server-side apply alone, whose request has the name in its path; `list` and `watch` by
- * name hold where the name is the field selector.
+ * `create` by resource name works only with server-side apply, whose request has the name in its path. `list` and
+ * `watch` by resource name work if the request has metadata.name as its field selector.
  */
 const KEEP = ['list', 'watch', 'create', 'patch', 'delete'];
 const REMOVE = ['get', 'delete'];
 
-/** The rights that the controller uses, all of them and no others. */
+/** Exactly the rights that the controller uses. */
 export function controllerRules(namespace: string): Rights {
   const { cluster, own } = byName(namespace, KEEP);
   return {
@@ -25,14 +25,14 @@ export function controllerRules(namespace: string): Rights {
       ...own,
       {
         ...rule('', ['pods'], ['get', 'list', 'watch', 'patch']),
-        why: "Prometheus' pod is annotated when its targets change; the operator's own pod leads to its Deployment, which owns what is made here.",
+        why: "To annotate Prometheus' pod when its targets change, and to find the operator's Deployment, the owner of these objects.",
       },
       rule('apps', ['replicasets'], ['get']),
     ],
   };
 }
 
-/** The rights that removeMeasurement uses, all of them and no others. */
+/** Exactly the rights that removeMeasurement uses. */
 export function removalRules(namespace: string): Rights {
   const { cluster, own } = byName(namespace, REMOVE);
   return { cluster: [...cluster, LIST_PODS], own };
@@ -40,17 +40,17 @@ export function removalRules(namespace: string): Rights {
 
 const LIST_PODS: Rule = {
   ...rule('', ['pods'], ['list']),
-  why: "The exporter's namespace is not deleted while somebody else's pods are in it.",
+  why: "To keep the exporter's namespace if it has pods that are not ours.",
 };
 
-/** What is made has a name that is known beforehand. */
+/** The rights on the objects that the controller creates, limited to their names. */
 function byName(namespace: string, verbs: string[]): Rights {
   const configMaps = [CONFIG_NAME, ...Array.from({ length: TARGET_SHARDS }, (_, index) => targetsName(index))];
   return {
     cluster: [
       {
         ...rule('', ['namespaces'], verbs, [exporterNamespace(namespace)]),
-        why: 'node-exporter lives in a namespace that the operator makes: no Role can wait there, so these rights go by name.',
+        why: 'The operator creates the namespace of node-exporter, so no Role can exist there before. Resource names limit these rights.',
       },
       rule('', ['services', 'serviceaccounts'], verbs, [EXPORTER_NAME]),
       rule('apps', ['daemonsets'], verbs, [EXPORTER_NAME]),

@@ -18,20 +18,20 @@ function pod(name: string, labels: Record<string, string>): KubeObject {
 const OUR_POD = pod('node-exporter-x', { 'app.kubernetes.io/managed-by': 'traffic-operator' });
 
 describe('removeMeasurement', () => {
-  it('takes away all that was made, the namespace after what is in it', async () => {
+  it('removes all objects, the namespace after its objects', async () => {
     const client = new FakeApi(...ALL, OUR_POD);
     expect(await removeMeasurement(client, SETTINGS)).toEqual([]);
     expect([...client.objects.values()]).toEqual([OUR_POD]);
     expect(client.writes.at(-1)).toBe('delete Namespace op-node-exporter');
   });
 
-  it('does nothing, and succeeds, where there is nothing', async () => {
+  it('succeeds if there is nothing to remove', async () => {
     const client = new FakeApi();
     expect(await removeMeasurement(client, SETTINGS)).toEqual([]);
     expect(client.writes).toEqual([]);
   });
 
-  it('keeps a namespace with a pod of somebody else, and says so', async () => {
+  it('keeps a namespace with a foreign pod, and reports it', async () => {
     const client = new FakeApi(...ALL, OUR_POD, pod('debug', {}));
     const left = await removeMeasurement(client, SETTINGS);
     expect(left.map(({ reason, object }) => `${reason} ${object}`)).toEqual([

@@ -11,13 +11,11 @@ import { listStrangers } from './observe/observe.ts';
 import { defaultMeasurementOptions } from './options.ts';
 
 /**
- * Takes away what the operator measured with: all that is ours, the exporter's namespace last, and nothing else. For
- * when the operator itself goes. An operator that still runs would make it all again: end it first.
+ * Removes all objects of this controller, the namespace of node-exporter last, before the operator itself is removed.
+ * Stop the operator first: a running operator would create the objects again. Does not wait for the deletions to end.
  *
- * Deletions are asked for, not waited for.
- *
- * @param namespace the operator's own
- * @returns what was left, and why
+ * @param namespace the namespace of the operator
+ * @returns the objects that were kept, and why
  * @throws ApiError, TransportError
  */
 export async function removeMeasurement(
@@ -26,7 +24,7 @@ export async function removeMeasurement(
 ): Promise<readonly Problem[]> {
   const options = defaultMeasurementOptions(namespace);
   options.prometheus.enabled = false;
-  // Whatever its size: it is known by its name, and there may be one.
+  // The claim is found by its name, so its size does not matter.
   options.prometheus.volume = { kind: 'claim', size: '1Gi' };
   const observation = await observeSet(measurementSet(options), 'all', {
     live: (member) => readLive(client, member),

@@ -25,7 +25,7 @@ function slice(): V1EndpointSlice {
   return { addressType: 'IPv4', ports: [{ name: 'metrics', port: 9100 }], endpoints };
 }
 
-/** Writes so far, without what the patches say. */
+/** The writes so far, without the bodies of the patches. */
 function writes(): string[] {
   return client.writes.splice(0).map((write) => write.replace(/ \{.*/, ''));
 }
@@ -55,7 +55,7 @@ beforeEach(() => {
 });
 
 describe('TargetsPass', () => {
-  it('writes the first node at once although it has just written that there is none', async () => {
+  it('writes the first node at once, even right after a write without nodes', async () => {
     await pass.run(undefined);
     nodes = ['a'];
     await pass.run(undefined);
@@ -63,7 +63,7 @@ describe('TargetsPass', () => {
     expect(seen).toEqual({ count: 1, problems: [] });
   });
 
-  it('gathers what comes right after, and asks to be called when the time is over', async () => {
+  it('collects changes right after a write, and is requeued at the end of the interval', async () => {
     nodes = ['a'];
     await pass.run(undefined);
     writes();
@@ -85,7 +85,7 @@ describe('TargetsPass', () => {
     expect(writes()).toEqual([]);
   });
 
-  it('changes the pods after the targets, each once, and none that is going', async () => {
+  it('annotates each pod once after the targets, and no pod that is being deleted', async () => {
     pods = [pod('p'), pod('going', { deletionTimestamp: new Date(0) })];
     nodes = ['a'];
     await pass.run(undefined);
@@ -97,7 +97,7 @@ describe('TargetsPass', () => {
     expect(writes()).toEqual([]);
   });
 
-  it('does not change the pods while the targets wait, or the kubelet would look too early', async () => {
+  it('does not annotate the pods while the targets wait, or the kubelet would sync too early', async () => {
     nodes = ['a'];
     await pass.run(undefined);
     writes();
@@ -107,7 +107,7 @@ describe('TargetsPass', () => {
     expect(writes()).toEqual([]);
   });
 
-  it('takes away the second ConfigMap when one is enough again', async () => {
+  it('removes the second ConfigMap when one is enough again', async () => {
     nodes = Array.from({ length: 12_000 }, (_, index) => `node-${index}.some-region.compute.internal.example`);
     await pass.run(undefined);
     expect(writes()).toEqual([WRITE, `${WRITE}-2`]);
@@ -117,7 +117,7 @@ describe('TargetsPass', () => {
     expect(writes()).toEqual([WRITE, 'delete ConfigMap op/prometheus-targets-2']);
   });
 
-  it("has the operator's own pods in the same ConfigMap", async () => {
+  it("writes the operator's own pods to the same ConfigMap", async () => {
     operatorSlices = [
       {
         metadata: { labels: { 'kubernetes.io/service-name': 'metrics' } },
@@ -134,7 +134,7 @@ describe('TargetsPass', () => {
     expect(data!['targets.json']).toBe('[]\n');
   });
 
-  it('names what does not fit, and what is not ours', async () => {
+  it('reports nodes that do not fit, and ConfigMaps that are not ours', async () => {
     nodes = Array.from({ length: 12_000 }, (_, index) => `node-${index}.${'x'.repeat(120)}`);
     client.objects.set('ConfigMap op/prometheus-targets', {
       metadata: { namespace: 'op', name: 'prometheus-targets' },

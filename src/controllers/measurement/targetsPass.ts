@@ -23,17 +23,17 @@ import type { MeasurementOptions } from './options.ts';
 
 export interface TargetsPassOptions {
   options: MeasurementOptions;
-  /** The pod that this process runs in. */
+  /** Name of the pod that this process runs in. */
   podName?: string | undefined;
   caches: Pick<Caches, 'liveTargets' | 'slices' | 'operatorSlices' | 'prometheusPods'>;
   client: Client;
   applier: Applier;
   clock: Clock;
-  /** Called once a pass. */
+  /** Called once in each run, with the number of targets and the problems. */
   onPass: (count: number, problems: readonly Problem[]) => void;
 }
 
-/** Keeps Prometheus' target files as the exporter's EndpointSlices are. */
+/** Writes Prometheus' target files from the EndpointSlices of node-exporter. */
 export class TargetsPass {
   readonly #o: TargetsPassOptions;
   #lastWrite: TargetsWrite | undefined;
@@ -42,7 +42,11 @@ export class TargetsPass {
     this.#o = options;
   }
 
-  /** @throws ApiError, TransportError, NotLeaderError */
+  /**
+   * Writes the targets, and then annotates Prometheus' pods.
+   * @returns when to run again, if a write has to wait; undefined otherwise
+   * @throws ApiError, TransportError, NotLeaderError
+   */
   async run(owner: V1OwnerReference | undefined): Promise<ReconcileResult | undefined> {
     const { caches, clock, onPass } = this.#o;
     const wanted = renderTargetFiles(targetsOf(caches.slices(), METRICS_PORT), TARGET_SHARDS);
@@ -53,13 +57,13 @@ export class TargetsPass {
     onPass(wanted.count, this.#problemsOf(plan, wanted));
     if (plan.waitMs > 0) return { requeueAfterMs: plan.waitMs };
     const written = await this.#write(plan, data, live, owner);
-    // That there is nothing to scrape is no reason to let the first node wait.
+    // A write without targets must not delay the first node.
     if (written && wanted.count > 0) this.#lastWrite = { data, at: clock.monotonic() };
     await this.#tellPods(hashOf(data));
     return undefined;
   }
 
-  /** What each ConfigMap shall hold: the operator's own pods are few, and have room in the first one. */
+  /** The desired data of each ConfigMap. The operator's own pods are few and fit into the first ConfigMap. */
   #dataOf({ files }: TargetFiles): TargetsData[] {
     const { options, caches, podName } = this.#o;
     const data: Record<string, string>[] = files.map((file, index) => ({ [targetsFile(index)]: file }));
@@ -90,8 +94,8 @@ export class TargetsPass {
   }
 
   /**
-   * A kubelet looks at the volumes of a pod when the pod changes, and else about once a minute. So the pod is changed,
-   * right after what is in its volume.
+   * Annotates Prometheus' pods right after their volume changed. A kubelet syncs the volumes of a pod when the pod
+   * changes, and otherwise only about once a minute.
    */
   async #tellPods(hash: string): Promise<void> {
     for (const pod of this.#o.caches.prometheusPods()) {

@@ -4,7 +4,7 @@ import { CLAIM_NAME } from '../names.ts';
 import type { PrometheusOptions, PrometheusVolume } from '../options.ts';
 import type { Component, Meta } from './component.ts';
 
-/** The claim for Prometheus' samples where one is asked for; somebody else's is not the operator's to make. */
+/** The claim for Prometheus' samples. None for an emptyDir or an existing claim. */
 export function claimComponents(volume: PrometheusVolume | undefined, metadata: Meta): Component[] {
   if (volume?.kind !== 'claim') return [];
   const { size, storageClassName } = volume;
@@ -13,7 +13,7 @@ export function claimComponents(volume: PrometheusVolume | undefined, metadata: 
     kind: 'PersistentVolumeClaim',
     metadata,
     spec: {
-      // One pod at a time has it: the Deployment is recreated, never rolled.
+      // Only one pod uses the claim at a time: the strategy of the Deployment is Recreate.
       accessModes: ['ReadWriteOnce'],
       resources: { requests: { storage: size } },
       ...(storageClassName === undefined ? {} : { storageClassName }),
@@ -22,7 +22,7 @@ export function claimComponents(volume: PrometheusVolume | undefined, metadata: 
   return [{ group: 'prometheus', resource: PERSISTENT_VOLUME_CLAIMS, object }];
 }
 
-/** Where samples are kept: an emptyDir, which goes with the pod, unless there is a volume. */
+/** The volume for samples: a claim, or an emptyDir, which is deleted with the pod. */
 export function renderStorage({ volume, storageSize }: PrometheusOptions): Omit<V1Volume, 'name'> {
   if (volume === undefined) return { emptyDir: { sizeLimit: storageSize } };
   return { persistentVolumeClaim: { claimName: volume.kind === 'claim' ? CLAIM_NAME : volume.claimName } };

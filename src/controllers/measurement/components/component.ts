@@ -7,27 +7,27 @@ import type {
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import type { Member } from '../../../runtime/objectSet/member.ts';
 
-/** One object that the operator measures with. */
+/** One object of node-exporter or Prometheus. */
 export interface Component<T extends KubeObject = KubeObject> extends Member<ComponentGroup, T> {
   readonly group: ComponentGroup;
 }
 
-/** What is switched on and off as a whole. */
+/** A group of objects that is enabled or disabled as a whole. */
 export type ComponentGroup = 'exporter' | 'prometheus';
 
-/** Name, namespace and labels; every object has them. */
+/** The metadata that every object has. */
 export interface Meta extends V1ObjectMeta {
   name: string;
   labels: Record<string, string>;
 }
 
 /**
- * The default of an image with a tag, said all the same: the API server writes Always down where an image without a tag
- * was put in by somebody, and a field that we do not name would stay so when the image is put right.
+ * The default for an image with a tag, but set explicitly. If somebody sets an image without a tag, the API server
+ * defaults the policy to Always, and a field that we do not set would stay Always after we restore the image.
  */
 export const IMAGE_PULL_POLICY = 'IfNotPresent';
 
-/** The part of a pod's spec that says what its images are pulled with; nothing where no Secret is named. */
+/** The field imagePullSecrets of a pod spec; no field without secrets. */
 export function pullSecrets(names: readonly string[]): { imagePullSecrets?: V1LocalObjectReference[] } {
   return names.length === 0 ? {} : { imagePullSecrets: names.map((name) => ({ name })) };
 }

@@ -14,7 +14,7 @@ import { KEPT_METRICS, renderPrometheusConfig } from './prometheusConfig.ts';
 const DEFAULTS = defaultMeasurementOptions('traffic-operator-system');
 const OWNER = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'traffic-operator', uid: 'u1' };
 
-/** Every option that changes an object, set to something else. */
+/** Options that all differ from the defaults. */
 const CHANGED: MeasurementOptions = {
   namespace: 'measuring',
   operatorMetrics: false,
@@ -42,15 +42,15 @@ const CHANGED: MeasurementOptions = {
 };
 
 describe('rendered objects', () => {
-  it('are as in testdata, by default', async () => {
+  it('equal testdata with default options', async () => {
     await expect(documents(allComponents(DEFAULTS, OWNER))).toMatchFileSnapshot('../testdata/defaults.yaml');
   });
 
-  it('are as in testdata, with every option changed', async () => {
+  it('equal testdata with every option changed', async () => {
     await expect(documents(allComponents(CHANGED))).toMatchFileSnapshot('../testdata/changed.yaml');
   });
 
-  it('have a claim and pull Secrets as in testdata where these are asked for', async () => {
+  it('equal testdata with a claim and pull secrets', async () => {
     const volume = { kind: 'claim', size: '10Gi', storageClassName: 'fast' } as const;
     const prometheus = { ...DEFAULTS.prometheus, retentionSize: '5120MB', volume };
     const options = { ...DEFAULTS, imagePullSecrets: ['pull'], prometheus };
@@ -59,7 +59,7 @@ describe('rendered objects', () => {
     await expect(documents(components)).toMatchFileSnapshot('../testdata/volume.yaml');
   });
 
-  it('leave the StorageClass to the cluster, and make no claim where there is one', () => {
+  it('use the default StorageClass, and include no claim if an existing one is set', () => {
     const withVolume = (volume: PrometheusVolume): MeasurementOptions => ({
       ...DEFAULTS,
       prometheus: { ...DEFAULTS.prometheus, volume },
@@ -74,20 +74,20 @@ describe('rendered objects', () => {
     });
   });
 
-  it('take nothing of the host but its network', () => {
+  it('use nothing of the host except its network', () => {
     const pod = daemonSet().spec!.template.spec!;
     expect(pod.hostNetwork).toBe(true);
     expect([pod.hostPID, pod.hostIPC, pod.volumes, pod.containers[0]!.volumeMounts]).toEqual(Array(4).fill(undefined));
     expect(pod.containers[0]!.securityContext?.capabilities).toEqual({ drop: ['ALL'] });
   });
 
-  it('mount the target directory whole, since a kubelet never updates a subPath', () => {
+  it('mount the whole target directory, because a kubelet never updates a subPath', () => {
     const { volumeMounts, args } = deployment(DEFAULTS).spec!.template.spec!.containers[0]!;
     expect(volumeMounts!.filter(({ subPath }) => subPath !== undefined)).toEqual([]);
     expect(args).toContain('--config.file=/etc/prometheus/config/prometheus.yml');
   });
 
-  it('roll Prometheus when its configuration changes, and not otherwise', () => {
+  it('recreate Prometheus only when its configuration changes', () => {
     const annotations = (options: MeasurementOptions): unknown =>
       deployment(options).spec!.template.metadata!.annotations;
     const slower = { ...DEFAULTS, prometheus: { ...DEFAULTS.prometheus, scrapeIntervalSeconds: 10 } };
@@ -96,13 +96,13 @@ describe('rendered objects', () => {
     expect(annotations(larger)).toEqual(annotations(DEFAULTS));
   });
 
-  it('are owned by the operator where they share its namespace, as only there an owner counts', () => {
+  it('are owned by the operator only in its namespace, because owners must be in the same namespace', () => {
     const owned = allComponents(DEFAULTS, OWNER).filter(({ object }) => object.metadata?.ownerReferences !== undefined);
     expect(new Set(owned.map(({ object }) => object.metadata?.namespace))).toEqual(new Set([DEFAULTS.namespace]));
     expect(owned.map(({ group }) => group)).toEqual(Array(4).fill('prometheus'));
   });
 
-  it('have names of their own, target ConfigMaps included', () => {
+  it('have unique names, including the target ConfigMaps', () => {
     const names = [...allComponents(DEFAULTS), ...allTargetComponents(DEFAULTS)].map(
       ({ resource, object }) => `${resource.kind} ${object.metadata?.namespace}/${object.metadata?.name}`,
     );
@@ -111,18 +111,18 @@ describe('rendered objects', () => {
 });
 
 describe('prometheus.yml', () => {
-  it.each(configFiles(DEFAULTS))('and its rules stand in prometheus/ as by default (make generate): $path', (file) => {
+  it.each(configFiles(DEFAULTS))('equals the generated file in prometheus/ with default options: $path', (file) => {
     const written = readFileSync(new URL(`../../../../prometheus/${file.path}`, import.meta.url), 'utf8');
     expect(written).toBe(file.content);
   });
 
-  it('leaves the operator out where its metrics ask for a token, and its alerts with it', () => {
+  it('excludes the operator and its alerts if its metrics require a token', () => {
     const text = JSON.stringify(configFiles({ ...DEFAULTS, operatorMetrics: false }));
     expect(text).not.toMatch(/job_name: traffic-operator|TrafficOperatorAbsent/);
     expect(JSON.stringify(configFiles(DEFAULTS))).toMatch(/job_name: traffic-operator.*TrafficOperatorAbsent/);
   });
 
-  it('keeps the metrics that are used and no other', () => {
+  it('keeps exactly the metrics that are used', () => {
     const config = parse(renderPrometheusConfig(DEFAULTS)) as {
       scrape_configs: { metric_relabel_configs: { regex: string; action: string }[] }[];
     };

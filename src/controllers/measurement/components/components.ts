@@ -7,18 +7,18 @@ import { exporterComponents } from './exporter.ts';
 import { prometheusComponents } from './prometheus.ts';
 import { targetsComponent } from './targets.ts';
 
-/** The objects that the operator measures with, switched on or not. */
+/** All objects of node-exporter and Prometheus except the targets, whether enabled or not. */
 export function allComponents(options: MeasurementOptions, owner?: V1OwnerReference): Component[] {
   return [...exporterComponents(options), ...prometheusComponents(options, owner)];
 }
 
-/** The ConfigMaps that targets may be in. Their contents are left empty: this is to know them by name. */
+/** The ConfigMaps that may hold targets, without data: only their names matter. */
 export function allTargetComponents(options: MeasurementOptions): Component[] {
   return Array.from({ length: TARGET_SHARDS }, (_, index) => targetsComponent(options, index, {}));
 }
 
 /**
- * The set of what the operator measures with. The ConfigMaps of the targets are in it only where they have to go.
+ * The object set of node-exporter and Prometheus. Contains the ConfigMaps of the targets only if they must be removed.
  *
  * @param owner as for `allComponents`
  */
@@ -27,7 +27,7 @@ export function measurementSet(options: MeasurementOptions, owner?: V1OwnerRefer
   return createObjectSet(OWNER, [...allComponents(options, owner), ...targets]);
 }
 
-/** The groups that the options switch off. */
+/** The groups that the options disable. */
 export function switchedOff({ exporter, prometheus }: MeasurementOptions): ReadonlySet<ComponentGroup> {
   const off = new Set<ComponentGroup>();
   if (!exporter.enabled) off.add('exporter');

@@ -20,7 +20,7 @@ export function exporterComponents(options: MeasurementOptions): Component[] {
   ];
 }
 
-/** What selects the exporter's pods. */
+/** The labels that select the pods of node-exporter. */
 export function exporterSelector(namespace: string): Record<string, string> {
   return selectorLabels(EXPORTER_NAME, 'exporter', namespace);
 }
@@ -51,7 +51,7 @@ function renderServiceAccount(options: MeasurementOptions): V1ServiceAccount {
   };
 }
 
-/** Headless: it is never called, it only has the EndpointSlices made that the targets are read from. */
+/** A headless Service. Nobody calls it; it exists for its EndpointSlices, from which the targets are read. */
 function renderService(options: MeasurementOptions): V1Service {
   return {
     apiVersion: 'v1',
@@ -84,7 +84,7 @@ function renderDaemonSet(options: MeasurementOptions): V1DaemonSet {
           serviceAccountName: EXPORTER_NAME,
           automountServiceAccountToken: false,
           enableServiceLinks: false,
-          // The node's devices are those of its network namespace; nothing else of the node is needed.
+          // The devices of the node are only visible in its network namespace. Nothing else of the host is needed.
           hostNetwork: true,
           nodeSelector: { 'kubernetes.io/os': 'linux' },
           tolerations: [{ operator: 'Exists' }],
@@ -115,12 +115,12 @@ function renderContainer(exporter: ExporterOptions): V1Container {
 }
 
 /**
- * Arguments of node_exporter. The collectors are netdev (bytes), netclass (speed, flags, what a VLAN sits on), and
- * ethtool for the driver and bus of a device, without its statistics. Not bonding: a bond and its slaves are known by
- * their flags, and where there is no bond that collector reports itself as failed.
+ * Arguments of node_exporter. The collectors are netdev (bytes), netclass (speed, flags, the parent of a VLAN), and
+ * ethtool (driver and bus of a device, without its statistics). The collector bonding is off: bonds and slaves are
+ * recognized by their flags, and on a node without a bond that collector reports an error.
  *
- * The address is the one that the EndpointSlice has, which is the node's: node counters are then not to be had through
- * its other, perhaps public, addresses. An IPv4 address may stand in brackets too.
+ * It listens only on the node address in the EndpointSlice, so that the counters cannot be read through other, perhaps
+ * public, addresses. Brackets are also valid around an IPv4 address.
  */
 export function exporterArgs(exporter: ExporterOptions): string[] {
   const { port, ignoredDevices } = exporter;

@@ -37,7 +37,7 @@ const controlled: Live = ({ object }) => ({
   }),
 });
 
-/** Everything is there and ours, but for what `exceptions` says. */
+/** All objects exist and are ours, with these exceptions. */
 function cluster(exceptions: Record<string, Live> = {}, usual: Live = ours): Components {
   return COMPONENTS.map((member) => ({
     member,
@@ -63,78 +63,78 @@ interface Row {
 
 const rows: Row[] = [
   {
-    why: 'nothing is there: all is made, the namespace first',
+    why: 'an empty cluster: everything is created, the namespace first',
     components: cluster({}, NOTHING),
     apply: [...EXPORTER, ...PROMETHEUS],
   },
-  { why: 'what is ours is compared again and again', apply: [...EXPORTER, ...PROMETHEUS] },
+  { why: 'existing objects of ours are applied again, which only compares', apply: [...EXPORTER, ...PROMETHEUS] },
   {
-    why: 'what somebody else made is left alone, and the rest goes on',
+    why: 'a foreign object is not touched, and the rest is applied',
     components: cluster({ [PROMETHEUS_SERVICE]: foreign }),
     apply: [...EXPORTER, PROMETHEUS_ACCOUNT, CONFIG, DEPLOYMENT],
     problems: [`ForeignObject ${PROMETHEUS_SERVICE}`],
   },
   {
-    why: 'an object whose labels somebody took off is still ours',
+    why: 'an object whose labels somebody removed is still ours',
     components: cluster({ [DAEMON_SET]: unlabelled }),
     apply: [...EXPORTER, ...PROMETHEUS],
   },
   {
-    why: "an object with an owner that controls it is that owner's, whatever it looks like",
+    why: 'an object with a controller belongs to that controller, whatever its labels',
     components: cluster({ [DEPLOYMENT]: controlled }),
     apply: [...EXPORTER, PROMETHEUS_ACCOUNT, CONFIG, PROMETHEUS_SERVICE],
     problems: [`ForeignObject ${DEPLOYMENT}`],
   },
   {
-    why: 'nothing can be made in a namespace that is going; Prometheus has nothing to do with it',
+    why: 'nothing can be created in a namespace that is being deleted; Prometheus does not depend on it',
     components: cluster({ [NAMESPACE]: leaving }),
     apply: PROMETHEUS,
     waiting: true,
   },
   {
-    why: 'what is being deleted is made again when it is gone',
+    why: 'an object that is being deleted is created again afterwards',
     components: cluster({ [DEPLOYMENT]: leaving }),
     apply: [...EXPORTER, PROMETHEUS_ACCOUNT, CONFIG, PROMETHEUS_SERVICE],
     waiting: true,
   },
   {
-    why: 'a namespace that an administrator made beforehand is used and left as it is',
+    why: 'a namespace that an administrator created before is used and not changed',
     components: cluster({ [NAMESPACE]: foreign }),
     apply: [EXPORTER_ACCOUNT, EXPORTER_SERVICE, DAEMON_SET, ...PROMETHEUS],
     problems: [`ForeignObject ${NAMESPACE}`],
   },
   {
-    why: 'switched off, all that is ours goes, the namespace after what is in it',
+    why: 'disabled: all objects of ours are removed, the namespace after its objects',
     enabled: NEITHER,
     apply: [],
     remove: [...EXPORTER, ...PROMETHEUS].reverse(),
   },
   {
-    why: 'switched off, there is nothing to do where nothing is',
+    why: 'disabled: nothing to do in an empty cluster',
     enabled: NEITHER,
     components: cluster({}, NOTHING),
     apply: [],
   },
   {
-    why: 'switched off, what is going already is not deleted again',
+    why: 'disabled: an object that is being deleted is not deleted again',
     enabled: NEITHER,
     components: cluster({}, leaving),
     apply: [],
   },
   {
-    why: 'switched off, what somebody else made stays',
+    why: 'disabled: foreign objects stay',
     enabled: NEITHER,
     components: cluster({}, foreign),
     apply: [],
   },
   {
-    why: 'an exporter may be kept for a Prometheus that exists',
+    why: 'node-exporter can stay enabled for an existing Prometheus',
     enabled: { exporter: true, prometheus: false },
     apply: EXPORTER,
     remove: [...PROMETHEUS].reverse(),
   },
   {
-    why: 'a namespace goes with all that is in it, so it stays while a pod in it is not ours',
+    why: 'a namespace with a foreign pod stays, because its deletion would delete the pod',
     enabled: { exporter: false, prometheus: true },
     strangers: ['op-node-exporter/debug'],
     apply: PROMETHEUS,
@@ -142,7 +142,7 @@ const rows: Row[] = [
     problems: [`NamespaceKept ${NAMESPACE}`],
   },
   {
-    why: 'nor does it go while one of our names in it is not ours',
+    why: 'a namespace with a foreign object under one of our names stays',
     enabled: { exporter: false, prometheus: true },
     components: cluster({ [EXPORTER_SERVICE]: foreign }),
     apply: PROMETHEUS,
@@ -150,19 +150,19 @@ const rows: Row[] = [
     problems: [`NamespaceKept ${NAMESPACE}`],
   },
   {
-    why: 'a part of which not everything is known is not applied: what it has may be newer than what is known',
+    why: 'a group that is not fully known is not applied: the cluster may have newer objects',
     unknown: ['exporter'],
     apply: PROMETHEUS,
   },
   {
-    why: 'nor is it removed',
+    why: 'a group that is not fully known is not removed',
     enabled: { exporter: false, prometheus: true },
     unknown: ['exporter'],
     apply: PROMETHEUS,
   },
 ];
 
-describe('the plan of what the operator measures with', () => {
+describe('the plan for the measurement set', () => {
   it.each(rows)('$why', ({ components = cluster(), enabled = BOTH, unknown = [], strangers = [], ...expected }) => {
     const options = {
       ...OPTIONS,

@@ -38,17 +38,17 @@ const CONFIG_FILE = 'prometheus.yml';
 const WEB_PORT = 'web';
 
 /**
- * ServiceAccount, configuration, Service, Deployment and claim of Prometheus. The ConfigMaps of the targets are not among
- * them: they follow the nodes, at a pace of their own.
+ * ServiceAccount, configuration, Service, Deployment and claim of Prometheus. The ConfigMaps of the targets are written
+ * separately, when nodes change.
  *
- * @param owner goes, and takes the objects along: the operator's own Deployment
+ * @param owner the operator's own Deployment, so that the objects are deleted with it
  */
 export function prometheusComponents(options: MeasurementOptions, owner?: V1OwnerReference): Component[] {
   const group = 'prometheus';
   const account: Component = { group, resource: SERVICE_ACCOUNTS, object: renderServiceAccount(options, owner) };
   const config: Component = { group, resource: CONFIG_MAPS, object: renderConfigMap(options, owner) };
-  // The Deployment does not depend on the claim, though its pod waits for it: a claim that the API server does not change
-  // as asked must not keep the Deployment as it is.
+  // The Deployment does not depend on the claim, although its pod waits for it: a rejected change of the claim must not
+  // block changes of the Deployment.
   const dependsOn = [account, config].map(idOf);
   return [
     account,
@@ -59,12 +59,12 @@ export function prometheusComponents(options: MeasurementOptions, owner?: V1Owne
   ];
 }
 
-/** What selects Prometheus' pods. */
+/** The labels that select Prometheus' pods. */
 export function prometheusSelector(namespace: string): Record<string, string> {
   return selectorLabels(PROMETHEUS_NAME, 'prometheus', namespace);
 }
 
-/** Name, namespace, labels and owner of one of Prometheus' objects. */
+/** The metadata of one of Prometheus' objects. */
 export function prometheusMeta(name: string, options: MeasurementOptions, owner?: V1OwnerReference): Meta {
   return {
     name,
@@ -92,7 +92,7 @@ function renderConfigMap(options: MeasurementOptions, owner?: V1OwnerReference):
   };
 }
 
-/** All that Prometheus is configured by, by its path from where prometheus.yml is. */
+/** The configuration files of Prometheus. Paths are relative to the directory of prometheus.yml. */
 export function configFiles(options: MeasurementOptions): { path: string; content: string }[] {
   return [
     { path: CONFIG_FILE, content: renderPrometheusConfig(options) },
@@ -101,7 +101,7 @@ export function configFiles(options: MeasurementOptions): { path: string; conten
   ];
 }
 
-/** A key of a ConfigMap has no slashes; the volume puts the file where it belongs. */
+/** The ConfigMap key of a file. Keys have no slashes; the items of the volume restore the path. */
 function keyOfPath(path: string): string {
   return path.replaceAll('/', '.');
 }
@@ -119,7 +119,7 @@ function renderService(options: MeasurementOptions, owner?: V1OwnerReference): V
   };
 }
 
-/** One replica, and never two: each would scrape every node, and they would answer differently. */
+/** Exactly one replica: two would each scrape every node, and give different results. */
 function renderDeployment(options: MeasurementOptions, owner?: V1OwnerReference): V1Deployment {
   const meta = prometheusMeta(PROMETHEUS_NAME, options, owner);
   return {
@@ -155,7 +155,7 @@ function renderPodSpec(options: MeasurementOptions): V1PodSpec {
     ...(tolerations.length === 0 ? {} : { tolerations }),
     ...(priorityClassName === '' ? {} : { priorityClassName }),
     ...pullSecrets(options.imagePullSecrets),
-    // The group is what lets nobody write to the volume.
+    // fsGroup makes the volume writable for the user nobody.
     securityContext: { ...RESTRICTED_POD, fsGroup: RESTRICTED_POD.runAsGroup },
     containers: [renderContainer(options)],
     volumes: renderVolumes(options),
@@ -174,7 +174,7 @@ function renderContainer(options: MeasurementOptions): V1Container {
       '--log.format=json',
     ],
     ports: [{ name: WEB_PORT, containerPort: PROMETHEUS_PORT, protocol: 'TCP' }],
-    // Reading back its log after a crash can take minutes in a large cluster: ten are given.
+    // WAL replay after a crash can take minutes in a large cluster. Allow ten.
     startupProbe: probe('/-/ready', 2, 300),
     readinessProbe: probe('/-/ready', 5, 3),
     livenessProbe: probe('/-/healthy', 10, 6),
@@ -182,14 +182,14 @@ function renderContainer(options: MeasurementOptions): V1Container {
     securityContext: RESTRICTED_CONTAINER,
     volumeMounts: [
       { name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true },
-      // The directory, not a file in it by subPath: that would never change in a running container.
+      // Mount the directory, not single files by subPath: the kubelet never updates a subPath in a running container.
       { name: 'targets', mountPath: TARGETS_DIRECTORY, readOnly: true },
       { name: 'storage', mountPath: STORAGE_DIRECTORY },
     ],
   };
 }
 
-/** Targets may not be there yet, or need one ConfigMap only: then there are fewer files, and that is no fault. */
+/** The ConfigMaps of targets are optional: they may not exist yet, or one may be enough. */
 function renderVolumes(options: MeasurementOptions): V1Volume[] {
   const shards = Array.from({ length: TARGET_SHARDS }, (_, index) => targetsName(index));
   return [
@@ -207,7 +207,7 @@ function probe(path: string, periodSeconds: number, failureThreshold: number): V
   return { httpGet: { path, port: WEB_PORT }, periodSeconds, failureThreshold, timeoutSeconds: 3 };
 }
 
-/** Enough of a SHA-256 to tell two contents apart. */
+/** The first 16 digits of the SHA-256. */
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }

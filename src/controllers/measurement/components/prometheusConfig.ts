@@ -3,16 +3,16 @@ import { OPERATOR_FILE, OPERATOR_JOB, TARGET_FILES } from '../names.ts';
 import { PROMETHEUS_PORT } from '../options.ts';
 import type { MeasurementOptions, PrometheusOptions } from '../options.ts';
 
-/** Where the target files are in Prometheus' container. */
+/** The directory of the target files in Prometheus' container. */
 export const TARGETS_DIRECTORY = '/etc/prometheus/targets';
 
-/** The metrics that the bandwidth of a node is worked out from; all others are dropped as they are scraped. */
+/** The metrics for the bandwidth use of a node. All others are dropped at scrape time. */
 export const KEPT_METRICS = FACT_METRICS;
 
-/** Of the operator's own metrics, those that dashboards and alerts are made of. */
+/** The metrics of the operator that dashboards and alerts use. */
 const KEPT_OPERATOR_METRICS = ['traffic_operator_.*', 'process_.*', 'nodejs_eventloop_lag.*'];
 
-/** Of Prometheus' own: whether it keeps up, and how large it is. */
+/** The metrics of Prometheus itself that show its load and its size. */
 const KEPT_PROMETHEUS_METRICS = [
   'prometheus_build_info',
   'prometheus_rule_evaluation_failures_total',
@@ -25,24 +25,24 @@ const KEPT_PROMETHEUS_METRICS = [
   'process_resident_memory_bytes',
 ];
 
-/** The rule files, from where prometheus.yml is: in prometheus/ as in the container. */
+/** The rule files, relative to the directory of prometheus.yml: both in prometheus/ and in the container. */
 export const RULE_FILES = { recording: 'rules/recording.yml', alerts: 'rules/alerts.yml' } as const;
 
 /**
- * Percent of what is in use by which the heap may grow before Go collects. Nearly all of this Prometheus' memory is its
- * series, which stay: its default of 75 reserves three quarters of that again for little garbage. Both are measured in
- * docs/performance.md.
+ * Go's GOGC: how much the heap may grow before a garbage collection, in percent of the live heap. Nearly all memory of
+ * this Prometheus is live series, so Prometheus' default of 75 reserves much memory for little garbage. Measurements of
+ * both are in docs/performance.md.
  */
 const GOGC = 25;
 
-/** What does not decide anything is scraped and evaluated no more often than this. */
+/** Minimum interval of rules and of scrapes that no verdict depends on: seconds. */
 const UNHURRIED_SECONDS = 15;
 
 /**
- * prometheus.yml of the operator's own Prometheus. prometheus/prometheus.yml is what it is by default.
+ * prometheus.yml of the deployed Prometheus. prometheus/prometheus.yml is its content with default options.
  *
- * The refresh interval is no shorter because Prometheus learns of a changed file from the file system, and answers a
- * source that keeps sending by looking at all of them only every 5 s.
+ * The refresh interval need not be shorter: the file system notifies Prometheus of changed files, and Prometheus
+ * applies updates of its targets at most every 5 s.
  */
 export function renderPrometheusConfig(
   options: Pick<MeasurementOptions, 'operatorMetrics'> & { prometheus: PrometheusOptions },

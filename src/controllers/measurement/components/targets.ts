@@ -6,9 +6,9 @@ import type { Component } from './component.ts';
 import { prometheusMeta } from './prometheus.ts';
 
 /**
- * The ConfigMap with part `index` of the targets, from 0.
+ * The ConfigMap for part `index` of the targets, from 0.
  *
- * @param data what file_sd reads, by file; {} where only the name is of interest
+ * @param data file name -> content for file_sd; {} if only the name matters
  */
 export function targetsComponent(
   options: MeasurementOptions,

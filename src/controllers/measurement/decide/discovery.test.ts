@@ -22,7 +22,7 @@ describe('targetsOf', () => {
   const rows: [why: string, slices: V1EndpointSlice[], targets: Target[]][] = [
     ['no slice yet: nothing to scrape', [], []],
     [
-      'a slice the controller has just made may have null lists',
+      'a slice that was just created may have null lists',
       [{ addressType: 'IPv4', endpoints: null as unknown as [] }],
       [],
     ],
@@ -44,15 +44,19 @@ describe('targetsOf', () => {
       [slice([endpoint('a', '10.0.0.1', { ready: false, serving: false })])],
       [{ node: 'a', address: '10.0.0.1:9100' }],
     ],
-    ['without a node name it is not known what the numbers are of', [slice([endpoint(undefined, '10.0.0.1')])], []],
-    ['a host name is no address', [slice([endpoint('a', 'a.example')], { addressType: 'FQDN' })], []],
+    ['an endpoint without a node name is ignored', [slice([endpoint(undefined, '10.0.0.1')])], []],
     [
-      'a port of another name is not the exporter',
+      'a slice with host names instead of addresses is ignored',
+      [slice([endpoint('a', 'a.example')], { addressType: 'FQDN' })],
+      [],
+    ],
+    [
+      'a port of another name is ignored',
       [slice([endpoint('a', '10.0.0.1')], { ports: [{ name: 'web', port: 80 }] })],
       [],
     ],
     [
-      'while an update moves a node to another port, the ready one is scraped, and only it',
+      'during an update to another port, only the ready endpoint is scraped',
       [
         slice([endpoint('a', '10.0.0.1', { ready: true, terminating: true })]),
         slice([endpoint('a', '10.0.0.1', { ready: true })], { ports: [{ name: PORT, port: 9200 }] }),
@@ -60,12 +64,12 @@ describe('targetsOf', () => {
       [{ node: 'a', address: '10.0.0.1:9200' }],
     ],
     [
-      'one on its way out is better than none',
+      'a terminating endpoint is better than none',
       [slice([endpoint('a', '10.0.0.1', { ready: false, terminating: true })])],
       [{ node: 'a', address: '10.0.0.1:9100' }],
     ],
     [
-      'of a node with two address families one is a target, or its bytes would be there twice',
+      'a node with two address families is one target, or its bytes would count twice',
       [slice([endpoint('a', 'fd00::1')], { addressType: 'IPv6' }), slice([endpoint('a', '10.0.0.1')])],
       [{ node: 'a', address: '10.0.0.1:9100' }],
     ],
@@ -101,7 +105,7 @@ describe('targetsOf', () => {
 describe('renderTargetFiles', () => {
   const parse = (file: string): unknown => JSON.parse(file);
 
-  it('writes an empty list when there is nothing to scrape', () => {
+  it('writes an empty list if there is nothing to scrape', () => {
     expect(renderTargetFiles([], 1)).toEqual({ files: ['[]\n'], count: 0, omitted: [] });
   });
 
@@ -110,7 +114,7 @@ describe('renderTargetFiles', () => {
     expect(parse(files[0]!)).toEqual([{ targets: ['[fd00::1]:9100'], labels: { node: 'a' } }]);
   });
 
-  it('starts another file where one is full, and leaves nothing out', () => {
+  it('starts another file when one is full, and omits nothing', () => {
     const targets = many(10_000);
     const { files, omitted, count } = renderTargetFiles(targets, 2);
     expect(files).toHaveLength(2);
@@ -119,8 +123,8 @@ describe('renderTargetFiles', () => {
     expect({ omitted, count }).toEqual({ omitted: [], count: 10_000 });
   });
 
-  it('names the nodes for which there is no room, the last ones by name', () => {
-    // The last one would fit, but then it would depend on the others' names which nodes are measured.
+  it('names the nodes that do not fit, the last ones by name', () => {
+    // The last node would fit, but then the choice of nodes would depend on the length of their names.
     const targets = [...many(3), { node: 'z', address: '10.0.0.9:9100' }];
     const { files, omitted, count } = renderTargetFiles(targets, 1, 180);
     expect(omitted).toEqual([...['node-00001', 'node-00002'].map(longName), 'z']);

@@ -8,29 +8,29 @@ export interface Target {
   address: string;
 }
 
-/** What Prometheus' target files shall say. */
+/** The desired target files of Prometheus. */
 export interface TargetFiles {
-  /** Contents in file_sd's JSON, at least one. Each fits in a ConfigMap. */
+  /** The contents of the files as JSON for file_sd, at least one. Each fits into a ConfigMap. */
   files: string[];
-  /** How many targets they have together. */
+  /** The number of targets in all files. */
   count: number;
-  /** Nodes for which no file had room: they are not scraped. */
+  /** Nodes that did not fit into any file. They are not scraped. */
   omitted: string[];
 }
 
-/** As large as a file may get: the API server takes 1 MiB of data in a ConfigMap, and its other fields need room too. */
+/** Maximum size of a file: bytes. A ConfigMap may have 1 MiB of data, and its other fields need space too. */
 export const MAX_FILE_BYTES = 900_000;
 
 /**
  * One target for each node that has an exporter with an address, sorted by node.
  *
- * An endpoint that is not ready is a target as well: Prometheus then says `up` 0 of it, where otherwise there would be
- * silence. Of several endpoints of one node (an update moves it to another port, or the Service has two address
- * families) only the best is a target, since the node's counters would be there twice: a ready one, then one that is
- * not on its way out, then the smallest address, so that it is the same one whatever the order they come in.
+ * An endpoint that is not ready is a target too, so that Prometheus reports `up` 0 instead of nothing. A node may have
+ * several endpoints, during an update to another port or with two address families. Only one of them is a target,
+ * because the node's counters would exist twice. The order of preference: ready, not ready, terminating, then the
+ * smallest address, so that the choice does not depend on the order of endpoints.
  *
  * @param slices all EndpointSlices of the exporter's Service
- * @param portName of the port to scrape
+ * @param portName name of the port to scrape
  */
 export function targetsOf(slices: readonly V1EndpointSlice[], portName: string): Target[] {
   const best = new Map<string, Candidate>();
@@ -42,11 +42,11 @@ export function targetsOf(slices: readonly V1EndpointSlice[], portName: string):
 }
 
 /**
- * Writes targets as file_sd reads them, a line each, each with a `node` label. A file that is full is followed by
- * another one.
+ * Renders targets for file_sd, one line for each target, with the label `node`. Starts another file when one is full.
  *
- * @param targets sorted
- * @param maxFiles how many files there may be
+ * @param targets sorted by node
+ * @param maxFiles maximum number of files
+ * @param maxBytes maximum size of a file
  */
 export function renderTargetFiles(
   targets: readonly Target[],
@@ -63,7 +63,7 @@ export function renderTargetFiles(
       parts.push([]);
       room = maxBytes - FRAME_BYTES;
     }
-    // The rest of the line is given up too, so that it is the last nodes by name that are left out, always the same.
+    // After the first omitted target, omit all others too, so that always the last nodes by name are missing.
     if (size > room || omitted.length > 0) {
       omitted.push(target.node);
       continue;
@@ -75,7 +75,7 @@ export function renderTargetFiles(
 }
 
 interface Candidate extends Target {
-  /** Smaller is better. */
+  /** Smaller is preferred. */
   rank: number;
 }
 
@@ -95,7 +95,7 @@ function candidatesOf(slice: V1EndpointSlice, portName: string): Candidate[] {
   const port = portOf(slice.ports ?? [], portName);
   if (port === undefined || slice.addressType === 'FQDN') return [];
   return (slice.endpoints ?? []).flatMap((endpoint) => {
-    // Consumers use the first address; the API leaves open what more of them would mean.
+    // Consumers use the first address. The API does not define further addresses.
     const host = endpoint.addresses[0];
     if (host === undefined || !endpoint.nodeName) return [];
     const address = slice.addressType === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`;
@@ -107,7 +107,7 @@ function portOf(ports: readonly DiscoveryV1EndpointPort[], name: string): number
   return ports.find((port) => port.name === name)?.port;
 }
 
-/** An unknown readiness is to be read as ready, says the API. */
+/** Ready, not ready, terminating. The API says that an unknown readiness means ready. */
 function rankOf(endpoint: V1Endpoint): number {
   if (endpoint.conditions?.terminating === true) return 2;
   return endpoint.conditions?.ready === false ? 1 : 0;

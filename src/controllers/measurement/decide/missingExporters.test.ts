@@ -7,7 +7,7 @@ const LONG_AGO = new Date(NOW - STARTING_MS);
 const JUST_NOW = new Date(NOW - STARTING_MS + 1_000);
 const NO_PORTS = "0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.";
 const HINT =
-  '; where something else on the node has TCP port 9100, choose one that is free on all nodes: --node-exporter-port, nodeExporter.port in the chart';
+  '; if another program on the node uses TCP port 9100, choose a port that is free on all nodes: --node-exporter-port, nodeExporter.port in the chart';
 
 function daemonSet(desired: number, ready: number): V1DaemonSet {
   return {
@@ -66,36 +66,36 @@ interface Row {
 
 const rows: Row[] = [
   { why: 'there is no DaemonSet yet', daemonSet: undefined, pods: [pod('a')] },
-  { why: 'all that should be ready are', daemonSet: daemonSet(1, 1), pods: [pod('a', { ready: true })] },
-  { why: 'a node that joined is given a minute', pods: [pod('a', { since: JUST_NOW })] },
-  { why: 'a pod that goes makes room for the next one', pods: [leaving(pod('a'))] },
+  { why: 'all exporters are ready', daemonSet: daemonSet(1, 1), pods: [pod('a', { ready: true })] },
+  { why: 'a new node has a minute to start its exporter', pods: [pod('a', { since: JUST_NOW })] },
+  { why: 'a pod is being deleted, and the next one follows', pods: [leaving(pod('a'))] },
   {
-    why: 'another pod has the port: the scheduler says so of a pod that has no node yet',
+    why: 'another pod uses the port: the scheduler says so for a pod without a node',
     pods: [pending('a', NO_PORTS)],
     message: `a (its port is not free there): not measured${HINT}`,
   },
   {
-    why: 'a program outside of Kubernetes has the port: the exporter ends at once, again and again',
+    why: 'a program outside of Kubernetes uses the port: the exporter keeps terminating at once',
     pods: [pod('a', { container: CRASHES }), pod('b', { ready: true })],
     message: `a (its container ends with code 1): not measured${HINT}`,
   },
   {
-    why: 'it has just ended once more and waits for nothing yet',
+    why: 'the exporter has just terminated again and is not in backoff yet',
     pods: [pod('a', { container: { restartCount: 1, state: { terminated: { exitCode: 2 } } } })],
     message: `a (its container ends with code 2): not measured${HINT}`,
   },
   {
-    why: 'an image that is not to be had is nothing that another port would help against',
+    why: 'a failed image pull does not suggest another port',
     pods: [pod('a', { container: { state: { waiting: { reason: 'ImagePullBackOff' } } } })],
     message: 'a (ImagePullBackOff): not measured',
   },
   {
-    why: 'nor are full nodes',
+    why: 'a full node does not suggest another port',
     pods: [pending('a', '0/3 nodes are available: 1 Insufficient memory.')],
     message: 'a (Unschedulable): not measured',
   },
   {
-    why: 'many nodes are counted, and named in their order',
+    why: 'of many nodes, the first by name are named and the others counted',
     pods: ['f', 'b', 'd', 'a', 'e', 'c', 'g'].map((node) => pod(node)),
     message: 'a (not ready), b (not ready), c (not ready), d (not ready), e (not ready) and 2 more: not measured',
   },
@@ -113,7 +113,7 @@ describe('missingExporters', () => {
     expect(problems).toEqual(row.message === undefined ? [] : [expected]);
   });
 
-  it('has nothing to say of nodes that cannot be measured, such as one that is switched off', () => {
+  it('does not report nodes that cannot be measured, such as a node that is powered off', () => {
     const pods = [pod('a'), pod('off')];
     const of = (...names: string[]): string[] => {
       const notMeasurable = new Map(names.map((name) => [name, {}]));
@@ -123,7 +123,7 @@ describe('missingExporters', () => {
     expect(of('a', 'off')).toEqual([]);
   });
 
-  it('counts the nodes for which no pod is made, once that has lasted for a minute', () => {
+  it('counts the nodes without a pod after a minute', () => {
     const since = (withoutPodSince: number): unknown => missingExporters({ ...NOTHING, withoutPodSince });
     expect(since(JUST_NOW.getTime())).toEqual([]);
     expect(since(LONG_AGO.getTime())).toEqual([
@@ -131,7 +131,7 @@ describe('missingExporters', () => {
         reason: 'ExporterNotCreated',
         object: 'DaemonSet op-node-exporter/node-exporter',
         message:
-          'no pod of node-exporter is made for 3 nodes: not measured; kubectl -n op-node-exporter describe daemonset node-exporter says why, such as a quota or an admission policy',
+          'no pod of node-exporter is created for 3 nodes: not measured; kubectl -n op-node-exporter describe daemonset node-exporter shows why, such as a quota or an admission policy',
       },
     ]);
   });

@@ -1,48 +1,48 @@
 import type { V1ContainerStatus, V1DaemonSet, V1Pod } from '@kubernetes/client-node';
 import type { Problem } from '../../../runtime/process/problem.ts';
 
-/** How long an exporter may take to start, its image pulled and its first probe answered, before that is a problem. */
+/** How long an exporter may take to start, including image pull and first probe, before that is a problem: ms. */
 export const STARTING_MS = 60_000;
-/** How many nodes a message names; beyond, it only counts. */
+/** Maximum number of nodes that a message names. It only counts the others. */
 const NAMED_AT_MOST = 5;
 
-/** Everything that a decision about exporters that do not run may look at. */
+/** The input for the decision about missing exporters. */
 export interface ExportersObservation {
   readonly daemonSet: V1DaemonSet | undefined;
-  /** The pods of the exporter's namespace that are ours; only of interest while the DaemonSet says that some lack. */
+  /** Our pods in the exporter's namespace. Only needed while the DaemonSet lacks some. */
   readonly pods: readonly V1Pod[];
-  /** Since when nodes lack a pod of the DaemonSet, ms since the epoch; undefined while none does. */
+  /** Since when nodes lack a pod of the DaemonSet, ms since the epoch; undefined if none does. */
   readonly withoutPodSince: number | undefined;
-  /** Nodes that cannot be measured, by name, such as one that is switched off. */
+  /** Nodes that cannot be measured, by name, such as a node that is powered off. */
   readonly notMeasurable: ReadonlyMap<string, unknown>;
   readonly port: number;
   /** ms since the epoch. */
   readonly now: number;
 }
 
-/** True while nodes that should run an exporter run none that is ready. */
+/** True if fewer exporters are ready than nodes should run one. */
 export function lacksExporters({ status }: V1DaemonSet): boolean {
   return status !== undefined && status.numberReady < status.desiredNumberScheduled;
 }
 
-/** How many nodes should run an exporter, and have no pod for it. */
+/** The number of nodes that should run an exporter but have no pod for it. */
 export function nodesWithoutPod({ status }: V1DaemonSet): number {
   return status === undefined ? 0 : Math.max(0, status.desiredNumberScheduled - status.currentNumberScheduled);
 }
 
 /**
- * Names the nodes whose exporter has not been ready for a minute, each with why:
+ * The problems of nodes whose exporter has not been ready for STARTING_MS:
  *
- * | pod                                           | why                                                      |
- * |-----------------------------------------------|----------------------------------------------------------|
- * | not scheduled, for lack of a free port        | another pod with hostNetwork or hostPort has it          |
- * | scheduled, its container ends again and again | perhaps a program outside of Kubernetes has it           |
- * | anything else                                 | the reason that Kubernetes gives, such as ErrImagePull   |
+ * | pod of the node                            | message                                                       |
+ * |--------------------------------------------|---------------------------------------------------------------|
+ * | not scheduled, for lack of a free port     | the port is not free: another pod with hostNetwork or hostPort uses it |
+ * | scheduled, its container keeps terminating | the exit code; perhaps a program outside of Kubernetes uses the port |
+ * | not ready for another reason               | the reason that Kubernetes gives, such as ErrImagePull        |
+ * | no pod                                     | only the number of nodes; events of the DaemonSet say why     |
  *
- * | none at all, since a minute                  | only counted; events of the DaemonSet say why            |
- *
- * What becomes of the pod on a node that cannot be measured is no problem. Only the first two are told of the port and how to choose another one. A DaemonSet that is being rolled out lacks
- * some for less than a minute each.
+ * Only the first two messages say how to choose another port. Nodes that cannot be measured are no problem, except that
+ * they are counted if they have no pod. During a rollout of the DaemonSet, each node lacks a ready pod for less than
+ * STARTING_MS.
  */
 export function missingExporters(observation: ExportersObservation): Problem[] {
   const { daemonSet } = observation;
@@ -50,11 +50,11 @@ export function missingExporters(observation: ExportersObservation): Problem[] {
   return [...notCreated(daemonSet, observation), ...notReady(daemonSet, observation)];
 }
 
-/** A quota, a Pod Security level or an admission policy that takes no such pod is told in events of the DaemonSet alone. */
+/** If a quota, a Pod Security level or an admission policy rejects the pods, only events of the DaemonSet say so. */
 function notCreated(daemonSet: V1DaemonSet, { withoutPodSince, now }: ExportersObservation): Problem[] {
   if (withoutPodSince === undefined || now - withoutPodSince < STARTING_MS) return [];
   const { name = '', namespace = '' } = daemonSet.metadata ?? {};
-  const message = `no pod of node-exporter is made for ${nodesWithoutPod(daemonSet)} nodes: not measured; kubectl -n ${namespace} describe daemonset ${name} says why, such as a quota or an admission policy`;
+  const message = `no pod of node-exporter is created for ${nodesWithoutPod(daemonSet)} nodes: not measured; kubectl -n ${namespace} describe daemonset ${name} shows why, such as a quota or an admission policy`;
   return [{ reason: 'ExporterNotCreated', object: `DaemonSet ${namespace}/${name}`, message }];
 }
 
@@ -76,17 +76,17 @@ function notReady(daemonSet: V1DaemonSet, observation: ExportersObservation): Pr
 }
 
 function portHint(port: number): string {
-  return `; where something else on the node has TCP port ${port}, choose one that is free on all nodes: --node-exporter-port, nodeExporter.port in the chart`;
+  return `; if another program on the node uses TCP port ${port}, choose a port that is free on all nodes: --node-exporter-port, nodeExporter.port in the chart`;
 }
 
-/** ms since the epoch; Infinity for a pod that is ready, or is about to go. */
+/** Since when the pod is not ready, ms since the epoch. Infinity for a pod that is ready or being deleted. */
 function notReadySince({ metadata, status }: V1Pod): number {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   if (ready?.status === 'True' || metadata?.deletionTimestamp !== undefined) return Infinity;
   return Math.max(timeOf(metadata?.creationTimestamp), timeOf(ready?.lastTransitionTime));
 }
 
-/** One that is not scheduled is bound to its node by the affinity that the DaemonSet controller gave it. */
+/** The node of a pod. A pod that is not scheduled has its node in the affinity that the DaemonSet controller set. */
 function nodeOf({ metadata, spec }: V1Pod): string {
   const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const fields = required?.nodeSelectorTerms.flatMap(({ matchFields = [] }) => matchFields) ?? [];

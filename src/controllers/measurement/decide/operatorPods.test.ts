@@ -25,32 +25,32 @@ interface Row {
 
 const rows: Row[] = [
   {
-    why: 'all pods of the Service that leads to this one, ready or not, in the order of their names',
+    why: 'all pods of the Service that selects this pod, ready or not, sorted by name',
     slices: [slice('any-name', { b: '10.0.0.2' }), slice('any-name', { a: '10.0.0.1' })],
     targets: ['a 10.0.0.1:8080', 'b 10.0.0.2:8080'],
   },
   {
-    why: 'another Service of the namespace has a port of that name, too: not ours',
+    why: 'another Service of the namespace with a port of that name is not ours',
     slices: [slice('ours', { a: '10.0.0.1' }), slice('theirs', { x: '10.0.0.9' })],
     targets: ['a 10.0.0.1:8080'],
   },
   {
-    why: 'a Service that leads to this pod at another port says nothing of metrics',
+    why: 'a Service that selects this pod with another port is ignored',
     slices: [slice('ours', { a: '10.0.0.1' }, { ports: [{ name: 'web', port: 80 }] })],
     targets: [],
   },
   {
-    why: 'two address families are one pod',
+    why: 'a pod with two address families is one target',
     slices: [slice('ours', { a: 'fd00::1' }, { addressType: 'IPv6' }), slice('ours', { a: '10.0.0.1' })],
     targets: ['a 10.0.0.1:8080'],
   },
   {
-    why: 'an IPv6 address stands in brackets',
+    why: 'an IPv6 address is written in brackets',
     slices: [slice('ours', { a: 'fd00::1' }, { addressType: 'IPv6' })],
     targets: ['a [fd00::1]:8080'],
   },
   {
-    why: 'an endpoint that is no pod is left out',
+    why: 'an endpoint that is not a pod is ignored',
     slices: [slice('ours', { a: '10.0.0.1' }), slice('ours', {}, { endpoints: [{ addresses: ['10.0.0.7'] }] })],
     targets: ['a 10.0.0.1:8080'],
   },
@@ -70,7 +70,7 @@ describe('operatorTargets', () => {
 });
 
 describe('renderOperatorTargets', () => {
-  it('is what file_sd reads', () => {
+  it('renders JSON for file_sd', () => {
     expect(JSON.parse(renderOperatorTargets([{ pod: 'a', address: '10.0.0.1:8080' }]))).toEqual([
       { targets: ['10.0.0.1:8080'], labels: { pod: 'a' } },
     ]);

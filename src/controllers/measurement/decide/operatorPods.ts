@@ -11,9 +11,9 @@ export interface OperatorTarget {
 }
 
 /**
- * The operator's pods, sorted: all endpoints of the Services by which the pod that asks can itself be reached at a port
- * named `metrics`. That needs no name of a Service, which depends on the release, and takes in no other Service of the
- * namespace. A pod that is not ready is a target, too.
+ * The operator's pods, sorted by name: all endpoints of the Services that select this process's own pod and have a port
+ * named `metrics`. This works without the name of the Service, which depends on the release, and excludes other
+ * Services of the namespace. A pod that is not ready is a target too.
  *
  * @param slices EndpointSlices of the operator's namespace
  * @param ownPod name of the pod that this process runs in; undefined outside of a cluster, where there is no target
@@ -24,13 +24,13 @@ export function operatorTargets(slices: readonly V1EndpointSlice[], ownPod: stri
   const targets = new Map<string, string>();
   for (const { pod, address } of withPort.filter((slice) => services.has(serviceOf(slice))).flatMap(targetsIn)) {
     const other = targets.get(pod);
-    // A pod with two address families is one target, and always the same one.
+    // A pod with two address families is one target, always with the smaller address.
     if (other === undefined || address < other) targets.set(pod, address);
   }
   return [...targets].map(([pod, address]) => ({ pod, address })).sort((a, b) => (a.pod < b.pod ? -1 : 1));
 }
 
-/** Writes them as file_sd reads them, each with a `pod` label. */
+/** Renders the targets for file_sd, with the label `pod`. */
 export function renderOperatorTargets(targets: readonly OperatorTarget[]): string {
   const groups = targets.map(({ pod, address }) => ({ targets: [address], labels: { pod } }));
   return `${JSON.stringify(groups, undefined, 1)}\n`;

@@ -10,7 +10,7 @@ const OPTIONS = defaultMeasurementOptions('op');
 const NOW = 1_000_000;
 const FOREIGN: V1ConfigMap = { metadata: { name: 'prometheus-targets' }, data: { other: '' } };
 
-/** The ConfigMap as it is after `content` was applied. */
+/** The ConfigMap after `content` was applied. */
 function applied(index: number, content: string): V1ConfigMap {
   return targetsComponent(OPTIONS, index, files(content, index)).object;
 }
@@ -29,12 +29,12 @@ interface Row {
 const rows: Row[] = [
   { why: 'the first targets are written at once', observed: { live: [undefined, undefined] }, plan: { apply: [0] } },
   {
-    why: 'another process wrote the same before: it is compared, and nothing is in the way',
+    why: 'another process wrote the same before: apply at once, which only compares',
     observed: { live: [applied(0, 'a'), undefined] },
     plan: { apply: [0] },
   },
   {
-    why: 'a change after a quiet time is written at once',
+    why: 'a change long after the last write is written at once',
     observed: {
       live: [applied(0, 'old'), undefined],
       lastWrite: { data: [files('old')], at: NOW - CHANGE_INTERVAL_MS },
@@ -42,27 +42,27 @@ const rows: Row[] = [
     plan: { apply: [0] },
   },
   {
-    why: 'a change right after another waits for what else comes',
+    why: 'a change right after another waits',
     observed: { live: [applied(0, 'old'), undefined], lastWrite: { data: [files('old')], at: NOW - 3_000 } },
     plan: { apply: [], waitMs: CHANGE_INTERVAL_MS - 3_000 },
   },
   {
-    why: 'a ConfigMap that was deleted is no change, and is not waited with',
+    why: 'a deleted ConfigMap is repaired without the wait of a change',
     observed: { live: [undefined, undefined], lastWrite: { data: [files('a')], at: NOW - REPAIR_INTERVAL_MS } },
     plan: { apply: [0] },
   },
   {
-    why: 'a ConfigMap that somebody keeps changing is put right once a second, no more',
+    why: 'a ConfigMap that somebody keeps changing is repaired at most once a second',
     observed: { live: [applied(0, 'x'), undefined], lastWrite: { data: [files('a')], at: NOW - 400 } },
     plan: { apply: [], waitMs: REPAIR_INTERVAL_MS - 400 },
   },
   {
-    why: 'what is as it should be is compared at any time, since its labels may not be',
+    why: 'unchanged data is applied at any time, because labels may differ',
     observed: { live: [applied(0, 'a'), undefined], lastWrite: { data: [files('a')], at: NOW } },
     plan: { apply: [0] },
   },
   {
-    why: 'a change of a file beside the targets is a change',
+    why: 'a change of another file in the ConfigMap is a change',
     observed: {
       data: [{ ...files('a'), other: 'new' }],
       live: [applied(0, 'a'), undefined],
@@ -71,17 +71,17 @@ const rows: Row[] = [
     plan: { apply: [], waitMs: CHANGE_INTERVAL_MS - 3_000 },
   },
   {
-    why: 'more nodes than one ConfigMap holds take another one',
+    why: 'more nodes than one ConfigMap holds need another one',
     observed: { data: [files('a'), files('b', 1)], live: [applied(0, 'a'), undefined] },
     plan: { apply: [0, 1] },
   },
   {
-    why: 'a ConfigMap that is no longer needed goes, or its nodes would be scraped twice',
+    why: 'a ConfigMap that is no longer needed is removed, or its nodes would be scraped twice',
     observed: { live: [applied(0, 'a'), applied(1, 'b')] },
     plan: { apply: [0], remove: [1] },
   },
   {
-    why: 'a ConfigMap of somebody else is left alone, and never waited for',
+    why: 'a ConfigMap of somebody else is not touched, and causes no wait',
     observed: { live: [FOREIGN, undefined], lastWrite: { data: [files('old')], at: NOW } },
     plan: { apply: [], foreign: [0] },
   },

@@ -1,51 +1,54 @@
 import type { V1ConfigMap } from '@kubernetes/client-node';
 import { isOurs } from '../names.ts';
 
-/** What one ConfigMap of targets holds: contents by file name. */
+/** The data of one ConfigMap of targets: file name -> content. */
 export type TargetsData = Readonly<Record<string, string>>;
 
-/** What was last written, kept in memory only: a new process writes at once what it finds to be different. */
+/** The last write. Kept only in memory: a new process writes differences at once. */
 export interface TargetsWrite {
   readonly data: readonly TargetsData[];
   /** Monotonic milliseconds. */
   readonly at: number;
 }
 
-/** Everything that a decision about the target ConfigMaps may look at. */
+/** The input for the decision about the ConfigMaps of targets. */
 export interface TargetsObservation {
-  /** What the ConfigMaps shall say, by index. */
+  /** The desired data of the ConfigMaps, by index. */
   readonly data: readonly TargetsData[];
-  /** The ConfigMaps there are, by index; as many as there may be. */
+  /** The ConfigMaps in the cluster, by index: TARGET_SHARDS entries. */
   readonly live: readonly (V1ConfigMap | undefined)[];
   readonly lastWrite: TargetsWrite | undefined;
   /** Monotonic milliseconds. */
   readonly now: number;
 }
 
-/** What is to be done about them. Everything empty: they are to be left as they are until `waitMs` is over. */
+/** What to do with the ConfigMaps of targets. `apply` and `remove` are empty while a write has to wait. */
 export interface TargetsPlan {
-  /** Indexes of ConfigMaps to apply. Most are as they should be: whoever applies them compares first. */
+  /** Indexes of ConfigMaps to apply. Includes unchanged ones: Applier compares before it writes. */
   readonly apply: readonly number[];
   /** Indexes of ConfigMaps that are no longer needed. */
   readonly remove: readonly number[];
-  /** Indexes of ConfigMaps that somebody else made: left alone, and to be named. */
+  /** Indexes of ConfigMaps that somebody else created. They are not touched, but reported as a problem. */
   readonly foreign: readonly number[];
-  /** Milliseconds until it may be written; 0: now. */
+  /** Milliseconds until the next write; 0: write now. */
   readonly waitMs: number;
 }
 
 /**
- * The least time between two writes of different targets. Each costs a write of up to 0.9 MB to etcd and a new set of
- * targets in Prometheus, and a hundred nodes that join within a minute would cause a hundred of them.
+ * Minimum time between two writes of different targets: ms. Each write sends up to 0.9 MB to etcd and makes Prometheus
+ * reload its targets. Without a limit, a hundred nodes that join within a minute would cause a hundred writes.
  */
 export const CHANGE_INTERVAL_MS = 10_000;
 
-/** The least time between two writes of the same targets, so that a quarrel about a ConfigMap is no busy loop. */
+/**
+ * Minimum time between two writes of the same targets: ms. Prevents a busy loop if another client changes them back.
+ */
 export const REPAIR_INTERVAL_MS = 1_000;
 
 /**
- * Decides what to write, and when: the first change at once, later ones CHANGE_INTERVAL_MS after the write before,
- * whatever came together by then. Targets that were written and are no longer there are no change, but a repair.
+ * Decides what to write, and when. The first change is written at once. Later changes are collected until
+ * CHANGE_INTERVAL_MS after the last write. If the desired data is unchanged since the last write, but the ConfigMaps
+ * differ, this is a repair and waits only REPAIR_INTERVAL_MS.
  */
 export function planTargets(observation: TargetsObservation): TargetsPlan {
   const { data, live } = observation;
@@ -65,7 +68,7 @@ function waitingTime({ data, lastWrite, now }: TargetsObservation): number {
   return Math.max(0, lastWrite.at + interval - now);
 }
 
-/** True when every file of `wanted` is there as it should be; others are another one's, or about to go. */
+/** True if `data` has every file of `wanted` with its content. Other files do not count. */
 function isSame(data: TargetsData | undefined, wanted: TargetsData = {}): boolean {
   return Object.entries(wanted).every(([file, content]) => data?.[file] === content);
 }

@@ -15,28 +15,28 @@ import { prometheusSelector } from '../components/prometheus.ts';
 import { EXPORTER_NAME, exporterNamespace, PART_OF, selectorText } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 
-/** What the controller knows of the cluster. */
+/** The caches of the controller. */
 export interface Caches {
   readonly informers: readonly Informer<KubeObject>[];
-  /** False while one of them is neither filled nor refused. */
+  /** True when every informer is synced or refused. */
   readonly settled: boolean;
-  /** What the API server does not let us watch, in its own words. */
+  /** The objects that may not be listed or watched, with the messages of the API server. */
   refusals(): Problem[];
-  /** Parts of which not everything is known that would be looked at to change them. */
+  /** Groups with objects that cannot be watched. They must not be changed. */
   unknownGroups(): ReadonlySet<ComponentGroup | undefined>;
-  /** Whether all is known that the targets depend on. */
+  /** Whether everything that the targets depend on is known. */
   readonly knowsTargets: boolean;
-  /** What the cluster has under a component's name, whoever made it. */
+  /** The object in the cluster with the name of the component, whoever created it. */
   live(component: Member): KubeObject | undefined;
   /** The ConfigMaps of the targets, by index. */
   liveTargets(): (V1ConfigMap | undefined)[];
-  /** The exporter's. */
+  /** The EndpointSlices of node-exporter. */
   slices(): readonly V1EndpointSlice[];
-  /** Those that may be of the operator's own Services; none where Prometheus does not scrape the operator. */
+  /** EndpointSlices that may belong to the operator's Services. Empty if Prometheus does not scrape the operator. */
   operatorSlices(): readonly V1EndpointSlice[];
-  /** Prometheus' pods, metadata only. */
+  /** Prometheus' pods, only their metadata. */
   prometheusPods(): readonly V1Pod[];
-  /** Calls one of the two, or both, whenever there may be something to do, first for all that is there. */
+  /** Calls a function on every event that concerns it, first for all present objects. */
   subscribe(onComponents: () => void, onTargets: () => void): void;
 }
 
@@ -49,8 +49,8 @@ export interface CachesOptions {
 }
 
 /**
- * An informer for each object by its name; one for the exporter's EndpointSlices, one for the operator's own, and one
- * for Prometheus' pods.
+ * Creates an informer for each object by its name, for the EndpointSlices of node-exporter and of the operator, and for
+ * Prometheus' pods.
  */
 export function createCaches({ options, ...given }: CachesOptions): Caches {
   let onRefusal = (): void => undefined;
@@ -65,7 +65,7 @@ export function createCaches({ options, ...given }: CachesOptions): Caches {
   const deciding = [...targets.informers, slices, ...own];
   const followed = [...deciding, pods];
   const informers = [...components.informers, ...followed];
-  // Where the targets have to go, they are components like the others.
+  // If the targets must be removed, they are components like the others.
   const parts = options.prometheus.enabled ? [components] : [components, targets];
 
   return {
@@ -110,7 +110,7 @@ function sliceSelection({ namespace }: MeasurementOptions): Selection<V1Endpoint
   };
 }
 
-/** EndpointSlices have the labels of their Service. */
+/** Selects the operator's EndpointSlices by the labels of their Service, which they inherit. */
 function ownSliceSelection({ namespace }: MeasurementOptions): Selection<V1EndpointSlice> {
   return {
     resource: ENDPOINT_SLICES,

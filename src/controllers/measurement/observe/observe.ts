@@ -20,8 +20,8 @@ export async function listStrangers(client: Client, namespace: string): Promise<
 }
 
 /**
- * Reads what a decision about exporters that are not ready needs. The pods are asked for only while the DaemonSet says
- * that some lack: the right to list them is there for the clean-up, and a watch of all would be for this alone.
+ * Reads the input for the decision about missing exporters. Lists the pods only while the DaemonSet lacks some, because
+ * a watch of all pods would serve nothing else. The right to list pods exists for the clean-up anyway.
  *
  * @throws ApiError, TransportError
  */
@@ -38,7 +38,7 @@ export async function observeExporters(
   return { daemonSet, pods: pods.filter(isOurPod) };
 }
 
-/** Pods have an owner that controls them; ours are told by the labels of our own template. */
+/** Recognizes our pods by the labels of our template. Their controller is the DaemonSet, so only labels are checked. */
 function isOurPod({ metadata }: V1Pod): boolean {
   return isOurs({ metadata: { labels: metadata?.labels ?? {} } });
 }

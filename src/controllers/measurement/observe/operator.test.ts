@@ -18,21 +18,21 @@ const POD = object('Pod', 'operator-5d-x', controlledBy('ReplicaSet', 'operator-
 const REPLICA_SET = object('ReplicaSet', 'operator-5d', controlledBy('Deployment', 'operator'));
 
 describe('findOperatorDeployment', () => {
-  it('finds the Deployment by way of the ReplicaSet, as an owner that controls nothing', async () => {
+  it('finds the Deployment through the ReplicaSet, as an owner but not as a controller', async () => {
     const owner = await findOperatorDeployment(new FakeApi(POD, REPLICA_SET), POD_REF);
     expect(owner).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: 'operator', uid: 'uid of operator' });
   });
 
   it.each([
     ['outside of a cluster', new FakeApi(), undefined],
-    ['when the pod is gone', new FakeApi(), POD_REF],
-    ['when the pod stands alone', new FakeApi(object('Pod', 'operator-5d-x')), POD_REF],
-    ['when the ReplicaSet stands alone', new FakeApi(POD, object('ReplicaSet', 'operator-5d')), POD_REF],
+    ['if the pod is deleted', new FakeApi(), POD_REF],
+    ['if the pod has no ReplicaSet', new FakeApi(object('Pod', 'operator-5d-x')), POD_REF],
+    ['if the ReplicaSet has no Deployment', new FakeApi(POD, object('ReplicaSet', 'operator-5d')), POD_REF],
   ])('finds none %s', async (_, client, ref) => {
     expect(await findOperatorDeployment(client, ref)).toBeUndefined();
   });
 
-  it('finds none where it may not look, so that measuring does not hang on it', async () => {
+  it('finds none without the right to read it, so that measuring does not depend on that right', async () => {
     const client = new FakeApi(POD, REPLICA_SET);
     client.intercept = (call) => Promise.reject(refusal(call, 403, 'Forbidden'));
     expect(await findOperatorDeployment(client, POD_REF)).toBeUndefined();

@@ -13,11 +13,11 @@ const REPLICA_SETS: Resource<V1ReplicaSet> = {
 };
 
 /**
- * The operator's own Deployment, as an owner of other objects in its namespace: the owner of the ReplicaSet of the pod
- * that this process runs in.
+ * An owner reference to the operator's own Deployment, for objects in its namespace. Finds the Deployment as the owner
+ * of the ReplicaSet of this process's pod.
  *
- * @param pod this process's pod, from the downward API; undefined where it runs outside a cluster
- * @returns undefined where there is no such Deployment
+ * @param pod this process's pod, from the downward API; undefined outside of a cluster
+ * @returns undefined if there is no such Deployment, or it may not be read
  * @throws ApiError, TransportError
  */
 export async function findOperatorDeployment(
@@ -46,7 +46,7 @@ async function getOrNothing<T extends KubeObject>(
   try {
     return await client.get(resource, ref);
   } catch (error) {
-    // Who may not read it has no owner for its objects: they then stay until somebody takes them away.
+    // Without the right to read, the objects get no owner and stay until somebody deletes them.
     if (isNotFound(error) || isForbidden(error)) return undefined;
     throw error;
   }

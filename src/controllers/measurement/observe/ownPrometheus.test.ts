@@ -10,7 +10,7 @@ import { askingOnlyOurs } from './ownPrometheus.ts';
 
 const THEIRS: KubeObject = { metadata: { name: 'prometheus', labels: { app: 'theirs' } } };
 
-/** All components, as ours but for those of a kind and part that are somebody else's. */
+/** All components as ours, except that objects of this group and kind are somebody else's. */
 function observed(part?: string, kind?: string): Observed<Component>[] {
   return allComponents(defaultMeasurementOptions('ops')).map((component) => {
     const isTheirs = component.group === part && component.resource.kind === kind;
@@ -19,28 +19,28 @@ function observed(part?: string, kind?: string): Observed<Component>[] {
 }
 
 describe('foreignServer', () => {
-  it.each(['Service', 'Deployment'])('names a %s that has the name of ours, and the ways out', (kind) => {
+  it.each(['Service', 'Deployment'])('names a foreign %s with the name of ours, and what to do', (kind) => {
     const problem = foreignServer(observed('prometheus', kind));
     expect(problem).toContain(`${kind} ops/prometheus was not made by this operator`);
     expect(problem).toContain('--prometheus-url');
   });
 
   it.each([
-    { group: undefined, kind: undefined, why: 'all is ours' },
-    { group: 'prometheus', kind: 'ServiceAccount', why: 'nothing is asked through it' },
-    { group: 'exporter', kind: 'Service', why: 'the exporter is not what is asked' },
+    { group: undefined, kind: undefined, why: 'all objects are ours' },
+    { group: 'prometheus', kind: 'ServiceAccount', why: 'no query depends on a ServiceAccount' },
+    { group: 'exporter', kind: 'Service', why: 'the exporter is not queried' },
   ])('has nothing to say of $group $kind: $why', ({ group, kind }) => {
     expect(foreignServer(observed(group, kind))).toBeUndefined();
   });
 
-  it('has nothing to say before there is anything', () => {
+  it('is undefined before any object exists', () => {
     const none = observed().map(({ member }) => ({ member, live: undefined }));
     expect(foreignServer(none)).toBeUndefined();
   });
 });
 
-describe('a client of the own Prometheus', () => {
-  it("asks nobody else's, and ours again once that is gone", async () => {
+describe('askingOnlyOurs', () => {
+  it('does not query a foreign Prometheus, and queries ours again when that is deleted', async () => {
     const asked: string[] = [];
     let closed = false;
     let foreign: string | undefined = 'Service ops/prometheus is not ours';

@@ -2,10 +2,10 @@ import type { PrometheusClient } from '../../../prometheus/prometheusClient.ts';
 import { PrometheusError } from '../../../prometheus/prometheusError.ts';
 
 /**
- * A client of the operator's own Prometheus that asks nobody else's. Its query throws PrometheusError BadConfiguration,
- * too, for as long as somebody else's object has the name of ours.
+ * Wraps a client of the deployed Prometheus, so that it never queries a Prometheus that somebody else created under the
+ * same name. `query` throws PrometheusError BadConfiguration while there is one.
  *
- * @param foreign what to say about that object; undefined while there is none
+ * @param foreign returns the message about the foreign object; undefined if there is none
  */
 export function askingOnlyOurs(client: PrometheusClient, foreign: () => string | undefined): PrometheusClient {
   return {

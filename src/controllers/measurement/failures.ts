@@ -5,7 +5,7 @@ import { idOf } from '../../runtime/objectSet/member.ts';
 import { writeProblem } from '../../runtime/objectSet/problem.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 
-/** The problem that a failed write is. */
+/** Converts a failed write into a problem. */
 export function problemOf({ member, error }: Failure): Problem {
   if (member.resource.kind === PERSISTENT_VOLUME_CLAIMS.kind && isInvalid(error)) {
     return { reason: 'VolumeNotChanged', object: idOf(member), message: volumeAdvice(error.detail) };
@@ -13,7 +13,7 @@ export function problemOf({ member, error }: Failure): Problem {
   return writeProblem(member, error);
 }
 
-/** Of a claim, the API server lets nothing be changed but its size, and that only up. */
+/** What to do if the API server rejects a changed claim. Only its size can change, and only grow. */
 function volumeAdvice(detail: string): string {
-  return `${detail}; a claim can only grow, where its StorageClass allows that, and keeps its StorageClass: set --prometheus-storage-size and --prometheus-storage-class as they were, or delete the claim, with all samples in it, and the operator makes it anew`;
+  return `${detail}; a claim can only grow, if its StorageClass allows that, and cannot change its StorageClass: restore --prometheus-storage-size and --prometheus-storage-class, or delete the claim with all its samples, and the operator creates it again`;
 }

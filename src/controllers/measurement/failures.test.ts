@@ -5,13 +5,13 @@ import { keyOf } from '../../runtime/client/resource.ts';
 import { carryOut, type Failure } from '../../runtime/objectSet/act.ts';
 import { idOf } from '../../runtime/objectSet/member.ts';
 import { planSet, type Plan } from '../../runtime/objectSet/plan.ts';
-import { problemOf } from './act.ts';
+import { problemOf } from './failures.ts';
 import { measurementSet, switchedOff } from './components/components.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';
 import { FakeApi, refusal } from '../../runtime/testing/fakeApi/fakeApi.ts';
 
-/** All components, of which nothing is there. */
+/** The plan for an empty cluster. */
 function plan(options = defaultMeasurementOptions('op')): Plan {
   const { owner, members } = measurementSet(options);
   const observed = members.map((member) => ({ member, live: undefined }));
@@ -26,7 +26,7 @@ function carry(client: FakeApi, what: Plan): Promise<Failure[]> {
 }
 
 describe('measuring', () => {
-  it('makes a namespace before what is in it, and configuration before what reads it', async () => {
+  it('creates a namespace before its objects, and configuration before its users', async () => {
     const client = new FakeApi();
     expect(await carry(client, plan())).toEqual([]);
     expect(client.writes).toEqual([
@@ -41,7 +41,7 @@ describe('measuring', () => {
     ]);
   });
 
-  it('goes on with Prometheus when the exporter cannot be made, and says what failed', async () => {
+  it('continues with Prometheus if the exporter cannot be created, and reports the failure', async () => {
     const client = new FakeApi();
     client.intercept = (call) => {
       if (call.what === 'Namespace') throw refusal(call, 403, 'Forbidden');
@@ -61,7 +61,7 @@ describe('measuring', () => {
     ['ServiceAccount op/prometheus', ['Deployment op/prometheus']],
     ['ConfigMap op/prometheus-config', ['Deployment op/prometheus']],
     ['Service op/prometheus', []],
-  ])('without %s leaves out %j, which needs it, and makes the rest', async (refused, without) => {
+  ])('without %s leaves out %j, which depend on it, and creates the rest', async (refused, without) => {
     const client = new FakeApi();
     client.intercept = (call) => {
       if (`${call.what} ${keyOf({ metadata: call })}` === refused) throw refusal(call, 403, 'Forbidden');
@@ -72,7 +72,7 @@ describe('measuring', () => {
     expect(all.filter((id) => !client.objects.has(id))).toEqual([refused, ...without]);
   });
 
-  it('says what to do about a claim that cannot be as asked, after all else of Prometheus', async () => {
+  it('says what to do about a claim that cannot be changed, and writes the rest of Prometheus first', async () => {
     const options = defaultMeasurementOptions('op');
     options.prometheus.volume = { kind: 'claim', size: '1Gi' };
     const client = new FakeApi();
