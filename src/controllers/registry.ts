@@ -3,7 +3,7 @@ import { measurement } from './measurement/module.ts';
 import { trafficWatch } from './trafficwatch/module.ts';
 
 /**
- * Every controller of the operator. They are made in this order and cleaned up in the opposite one: the figures outlast
- * what is decided by them.
+ * Every controller of the operator. They are created in this order and cleaned up in reverse order, so that the
+ * measurement is removed after the decisions that depend on it.
  */
 export const CONTROLLERS: readonly ControllerModule[] = [measurement, trafficWatch];

@@ -151,7 +151,7 @@ describe('a wrong flag', () => {
     ],
     [
       ['--prometheus-matcher=a=b'],
-      '--prometheus-matcher=a=b: needs --prometheus-url: the Prometheus that is deployed asks for nothing',
+      '--prometheus-matcher=a=b: needs --prometheus-url: it does not apply to the deployed Prometheus',
     ],
     [[url, '--prometheus-username=u'], '--prometheus-username=u: needs --prometheus-password-file'],
     [[url, '--prometheus-password-file=f'], '--prometheus-password-file=f: needs --prometheus-username'],

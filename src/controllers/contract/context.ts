@@ -10,20 +10,20 @@ import type { Logger } from '../../runtime/process/logger.ts';
 import type { UsageFeed } from '../../usage/pass/feed.ts';
 import type { MeasuringState } from './measuring.ts';
 
-/** What the controllers of one process share. */
+/** The dependencies that all controllers of a process share. */
 export interface ControllerContext {
-  /** Refuses to write while this process does not lead. */
+  /** Refuses writes in a standby. */
   readonly client: Client;
-  /** For informers and what the client has no word for. */
+  /** For informers, and for requests that `client` does not support. */
   readonly transport: Transport;
   readonly events: EventRecorder;
   /** A standby observes and decides like the leader, but does not write. */
   readonly isLeader: () => boolean;
-  /** The one informer of Nodes. */
+  /** The shared informer of Nodes. */
   readonly nodes: Informer<CachedNode>;
-  /** Why nodes have no figures. */
+  /** Nodes that cannot be measured, and why. */
   readonly unmeasured: UnmeasuredNodes;
-  /** How full the nodes' networks are. */
+  /** The bandwidth use of the nodes, from each pass over Prometheus. */
   readonly feed: UsageFeed;
   readonly measuring: MeasuringState;
   /** The pod that this process runs in; undefined outside of a cluster. */
@@ -33,10 +33,10 @@ export interface ControllerContext {
   readonly logger: Logger;
 }
 
-/** What a clean-up works with: nothing else writes meanwhile. */
+/** The dependencies of a clean-up. No other process of the operator writes meanwhile. */
 export interface CleanupContext {
   readonly client: Client;
-  /** The operator's own. */
+  /** The namespace of the operator. */
   readonly namespace: string;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -25,8 +25,8 @@ import {
 } from '../../options/values.ts';
 
 /**
- * The manager's flags that belong to no controller: how it runs, which Prometheus it asks, and what it asks of it. Every
- * controller may go by them.
+ * The flags of the manager that belong to no single controller: how it runs, which Prometheus it queries, and how.
+ * Every controller can read them.
  */
 export const SHARED_FLAGS = {
   ...COMMON_FLAGS,
@@ -78,8 +78,8 @@ export const SHARED_FLAGS = {
 export type SharedFlags = FlagValues<typeof SHARED_FLAGS>;
 
 /**
- * Scrapes are at most this far apart, ms. Prometheus drops a series 5 min after its last sample
- * (query.lookback-delta): one lost scrape must not end it.
+ * Maximum scrape interval: ms. Prometheus drops a series 5 min after its last sample (query.lookback-delta), and one
+ * lost scrape must not end a series.
  */
 const LONGEST_SCRAPE_INTERVAL = 120_000;
 
@@ -92,7 +92,7 @@ const ONLY_WITH_URL = [
   'prometheusMatcher',
 ] as const satisfies readonly (keyof SharedFlags)[];
 
-/** The first combination of these flags that cannot be meant, or undefined. */
+/** The first invalid combination of these flags, or undefined. */
 export function sharedFlagProblem(flags: SharedFlags): FlagProblem<keyof SharedFlags> | undefined {
   return firstProblem(CHECKS, flags);
 }
@@ -101,7 +101,7 @@ const CHECKS: readonly FlagCheck<SharedFlags>[] = [
   (flags) => {
     const key = ONLY_WITH_URL.find((one) => isGiven(flags[one]));
     return flags.prometheusUrl === undefined && key !== undefined
-      ? { key, message: 'needs --prometheus-url: the Prometheus that is deployed asks for nothing' }
+      ? { key, message: 'needs --prometheus-url: it does not apply to the deployed Prometheus' }
       : undefined;
   },
   ({ prometheusUsername, prometheusPasswordFile }) =>

@@ -1,21 +1,21 @@
 import type { Problem } from '../../runtime/process/problem.ts';
 
-/** Who knows how the measuring goes. */
+/** Reports the state of the measurement. */
 export interface MeasuringSource {
-  /** What is wrong now; empty when everything is as it should be. */
+  /** The present problems; empty if everything is in the desired state. */
   problems(): readonly Problem[];
-  /** Why the Prometheus under the own one's name is not to be asked: it is somebody else's. Undefined when it is not. */
+  /** Why the Prometheus of our name must not be queried: somebody else created it. Undefined if it is ours. */
   foreignServer(): string | undefined;
 }
 
 /**
- * How the measuring goes: told by the controller that deploys what the operator measures with, asked by the feed and by
- * the controllers that decide. It stands between them, so that none of them has to exist before the others.
+ * The state of the measurement. The measurement controller provides it; the feed and the other controllers read it.
+ * This object connects them, so that they can be created in any order.
  */
 export class MeasuringState implements MeasuringSource {
   #source: MeasuringSource | undefined;
 
-  /** To be called once. */
+  /** Sets the source. Call once. Before that, there are no problems. */
   tellBy(source: MeasuringSource): void {
     this.#source = source;
   }

@@ -6,48 +6,48 @@ import type { CleanupContext, ControllerContext } from './context.ts';
 import type { SharedFlags } from './flags.ts';
 import type { ControllerRights } from './rights.ts';
 
-/** A controller that was made and is ready to run. */
+/** A controller that was created and is ready to run. */
 export interface RunningController {
-  /** What has to run: caches, controllers and what else it needs. */
+  /** The parts that must run, such as caches and controllers. */
   readonly parts: readonly Part[];
-  /** Looks at everything again: called when this process begins to lead. */
+  /** Enqueues all objects. Called at the start of leadership. */
   enqueueAll(): void;
 }
 
 /**
- * All that the rest of the program has to know of a controller. The manager, the clean-up, the CRDs, the rights in the
- * chart, docs/flags.md and docs/metrics.md are made from the list of these (registry.ts), so that a new controller is its
- * own folder and one line there.
+ * Everything that the rest of the program needs of a controller. The manager, the clean-up, the CRDs, the rights in the
+ * chart, docs/flags.md and docs/metrics.md are made from the list of controllers in registry.ts. A new controller
+ * therefore needs only its own folder and one line in that list.
  */
 export interface ControllerDefinition<F extends FlagTable> {
   /** Lower case, unique: 'trafficwatch'. */
   readonly name: string;
-  /** The kinds that it brings; their CRDs are generated. */
+  /** The custom resources of the controller. Their CRDs are generated. */
   readonly kinds: readonly CustomResource[];
-  /** Its own flags of the manager. */
+  /** The flags of the manager that only this controller uses. */
   readonly flags: F;
-  /** What is wrong with flags that are right each by itself. */
+  /** The first invalid combination of flags that are valid individually, or undefined. */
   readonly flagProblem?: (flags: SharedFlags & FlagValues<F>) => FlagProblem | undefined;
-  /** @param namespace the operator's own */
+  /** @param namespace the namespace of the operator */
   rights(namespace: string): ControllerRights;
-  /** Registers its metrics, as `create` does; docs/metrics.md is made from what is then registered. */
+  /** Registers the same metrics as `create`, for docs/metrics.md. */
   registerMetrics(registry: Registry): void;
   readonly create: (context: ControllerContext, flags: SharedFlags & FlagValues<F>) => RunningController;
   /**
-   * Takes off everything that the controller has put on objects in the cluster. Runs after all replicas have ended.
+   * Removes everything that the controller wrote to the cluster. Runs after all replicas have stopped.
    *
-   * @throws ApiError, TransportError, NotLeaderError when something could not be taken off
+   * @throws ApiError, TransportError, NotLeaderError if a removal failed
    */
   cleanUp(context: CleanupContext): Promise<void>;
 }
 
-/** A controller as the list of all has it: the values of all the manager's flags are there, its own among them. */
+/** A controller in the list of all controllers. `flags` has the values of all flags of the manager. */
 export interface ControllerModule extends Omit<ControllerDefinition<FlagTable>, 'flagProblem' | 'create'> {
   readonly flagProblem?: (flags: SharedFlags) => FlagProblem<keyof SharedFlags> | undefined;
   readonly create: (context: ControllerContext, flags: SharedFlags) => RunningController;
 }
 
-/** Takes a controller's definition into the list of all: which flags are its own is known here alone. */
+/** Converts the definition of a controller for the list of all controllers. The type of its own flags ends here. */
 export function defineController<F extends FlagTable>(definition: ControllerDefinition<F>): ControllerModule {
   const { flagProblem, create, ...rest } = definition;
   type Own = SharedFlags & FlagValues<F>;

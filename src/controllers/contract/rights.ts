@@ -1,11 +1,11 @@
 import type { V1PolicyRule } from '@kubernetes/client-node';
 
-/** A rule of RBAC, and why it is needed where that is not plain to see. */
+/** An RBAC rule, with a reason if the need is not obvious. */
 export interface Rule extends V1PolicyRule {
   readonly why?: string;
 }
 
-/** Rights in two places. */
+/** RBAC rules for the whole cluster and for the operator's namespace. */
 export interface Rights {
   /** For a ClusterRole. */
   readonly cluster: readonly Rule[];
@@ -13,7 +13,7 @@ export interface Rights {
   readonly own: readonly Rule[];
 }
 
-/** The rights of a controller while it runs, and those of its clean-up: all that are used, and no others. */
+/** Exactly the rights that a controller uses while it runs, and those of its clean-up. */
 export interface ControllerRights {
   readonly controller: Rights;
   readonly cleanup: Rights;
@@ -21,7 +21,7 @@ export interface ControllerRights {
 
 export const NO_RIGHTS: Rights = { cluster: [], own: [] };
 
-/** One rule: verbs on resources of one API group; `names` limits it to objects of these names. */
+/** Creates a rule for resources of one API group. `names` limits it to objects of these names. */
 export function rule(
   group: string,
   resources: readonly string[],
