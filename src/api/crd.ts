@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Resource } from '../runtime/client/resource.ts';
 
-/** A column of `kubectl get`; a priority above 0 shows it with `-o wide` only. */
+/** A column of `kubectl get`. A column with a priority above 0 appears only with `-o wide`. */
 export interface PrinterColumn {
   name: string;
   type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -9,7 +9,7 @@ export interface PrinterColumn {
   priority?: number;
 }
 
-/** One kind of ours: what its CRD is generated from. */
+/** A custom resource of the operator, from which its CRD is generated. */
 export interface CustomResource {
   resource: Resource;
   /** The whole object: apiVersion, kind, metadata, spec, status. */
@@ -21,8 +21,8 @@ export interface CustomResource {
 }
 
 /**
- * The CRD of a kind, a V1CustomResourceDefinition. `x-deployment-spec: true` in the zod schema's meta is replaced by `deploymentSpec`, a structural
- * schema, which keeps the description given beside it.
+ * The CRD of a kind, a V1CustomResourceDefinition. A schema with `x-deployment-spec: true` in its zod meta is replaced
+ * by `deploymentSpec`, a structural schema, but keeps its description.
  */
 export function customResourceDefinition(kind: CustomResource, deploymentSpec: object): object {
   const { resource, singular, shortNames, categories } = kind;
@@ -57,13 +57,13 @@ function version(kind: CustomResource, deploymentSpec: object) {
   };
 }
 
-/** The schema of a kind as its CRD has it. */
+/** The OpenAPI schema of a kind, as in its CRD. */
 export function openApiSchema(schema: z.ZodType, deploymentSpec: object): object {
   return z.toJSONSchema(schema, {
     target: 'openapi-3.0',
     io: 'input',
     reused: 'inline',
-    // z.custom has no JSON schema of its own: its meta is all there is.
+    // z.custom has no JSON schema. Only its meta is used.
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
       if (!('x-deployment-spec' in jsonSchema)) return;

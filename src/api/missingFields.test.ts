@@ -9,7 +9,7 @@ interface Node {
   [field: string]: Node | undefined;
 }
 
-/** The schema of this version's CRD, but for what is done to it. */
+/** The schema of this version's CRD with a change. */
 function schema(change: (properties: { spec: Node; status: Node }) => void): JsonSchema {
   const whole = structuredClone(openApiSchema(trafficWatchSchema, deploymentSpec.schema)) as { properties: never };
   change(whole.properties);
@@ -19,11 +19,11 @@ function schema(change: (properties: { spec: Node; status: Node }) => void): Jso
 const ANYTHING = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as unknown as Node;
 
 describe('missingFields', () => {
-  it('are none in the CRD of this version', () => {
+  it('returns nothing for the CRD of this version', () => {
     expect(missingFields(schema(() => undefined))).toEqual([]);
   });
 
-  it('are named where they are, whatever else there is', () => {
+  it('names each missing field, also with other fields present', () => {
     const published = schema(({ spec, status }) => {
       delete spec.properties!.label;
       delete spec.properties!.placement;
@@ -44,7 +44,7 @@ describe('missingFields', () => {
     ]);
   });
 
-  it('are named as a whole where the field around them is missing', () => {
+  it('names only the parent if a whole object is missing', () => {
     expect(missingFields({ properties: { spec: ANYTHING } })).toEqual(['status']);
     expect(missingFields({})).toEqual(['spec', 'status']);
     const noEntries = schema(({ status }) => {
@@ -53,7 +53,7 @@ describe('missingFields', () => {
     expect(missingFields(noEntries)).toEqual(['status.nodes.*']);
   });
 
-  it('are none where everything is kept', () => {
+  it('returns nothing if the schema preserves unknown fields', () => {
     expect(missingFields(ANYTHING)).toEqual([]);
     const loose = schema(({ spec, status }) => {
       spec.properties!.deployment = ANYTHING;

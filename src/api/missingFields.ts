@@ -3,12 +3,15 @@ import type { JsonSchema } from '../runtime/client/openApi.ts';
 import { openApiSchema } from './crd.ts';
 import { trafficWatchSchema } from './trafficwatch/schema.ts';
 
-/** The part of a pod template that a schema may lack though it has the template: https://book.kubebuilder.io/reference/generating-crd */
+/**
+ * The parts of a pod template that a CRD may lack even though it has the template. For example, kubebuilder generates
+ * no fields for embedded metadata: https://book.kubebuilder.io/reference/generating-crd
+ */
 const TEMPLATE: JsonSchema = {
   properties: { metadata: { properties: { labels: {}, annotations: {} } }, spec: { properties: { affinity: {} } } },
 };
 
-/** Every field of the workload's spec; what is in the template beyond is the business of Kubernetes' own versions. */
+/** Every field of a DeploymentSpec. The other fields of the pod template depend on the version of Kubernetes. */
 const DEPLOYMENT: Readonly<Record<keyof V1DeploymentSpec, JsonSchema>> = {
   minReadySeconds: {},
   paused: {},
@@ -20,13 +23,15 @@ const DEPLOYMENT: Readonly<Record<keyof V1DeploymentSpec, JsonSchema>> = {
   template: TEMPLATE,
 };
 
-/** Fields that the API server keeps whatever the schema says. */
+/** Fields that the API server keeps whatever the schema is. */
 const ALWAYS_KEPT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /**
- * The fields of a TrafficWatch that the API server drops, since the CRD that is installed does not have them: it is
- * older than this operator. Paths such as `spec.label` and `status.nodes.*.verdict`; of a field that is missing as a
- * whole, only itself.
+ * The fields of a TrafficWatch that the API server drops, because the installed CRD is older than the operator and
+ * lacks them. Returns paths such as `spec.label` and `status.nodes.*.verdict`. If a whole object is missing, only its
+ * own path is returned, not those of its fields.
+ *
+ * @param published the schema that the API server publishes
  */
 export function missingFields(published: JsonSchema): string[] {
   const needed = openApiSchema(trafficWatchSchema, { properties: DEPLOYMENT }) as JsonSchema;
@@ -35,7 +40,7 @@ export function missingFields(published: JsonSchema): string[] {
     .flatMap(([name, schema]) => lacking(schema, published, name, name));
 }
 
-/** What of the field `name` is not kept in an object of the schema `published`. */
+/** The paths at or below the field `name` that an object of the schema `published` does not keep. */
 function lacking(needed: JsonSchema, published: JsonSchema, name: string, path: string): string[] {
   const field = Object.entries(published.properties ?? {}).find(([key]) => key === name)?.[1] ?? extraOf(published);
   return field === undefined ? [path] : within(needed, field, path);
@@ -54,7 +59,7 @@ function within(needed: JsonSchema, published: JsonSchema, path: string): string
 
 const KEEPS_ALL: JsonSchema = { 'x-kubernetes-preserve-unknown-fields': true };
 
-/** The schema of the fields that are not named one by one; undefined where those are dropped. */
+/** The schema of fields that `properties` does not name; undefined if such fields are dropped. */
 function extraOf(published: JsonSchema): JsonSchema | undefined {
   if (published['x-kubernetes-preserve-unknown-fields'] === true) return KEEPS_ALL;
   const { additionalProperties } = published;

@@ -1,13 +1,13 @@
-/** What is wrong with a value inside an object, and what is allowed there; without a path, a whole sentence. */
+/** A problem of one field. `message` says what is allowed, or, with an empty path, is a whole sentence. */
 export interface Issue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
-/** A list of hundreds of odd terms has as many problems; a person mends one after the other. */
+/** Maximum number of problems in a text. A list of hundreds of invalid terms has as many problems. */
 const MOST_PROBLEMS = 5;
 
-/** A sentence for each of the first five issues, with field, value and what is allowed; the rest are counted. */
+/** One sentence for each of the first five issues: field, value, what is allowed. Counts the others. */
 export function problemTexts(object: unknown, issues: readonly Issue[]): string[] {
   const texts = issues.slice(0, MOST_PROBLEMS).map((issue) => problemText(object, issue));
   const more = issues.length - texts.length;
@@ -27,7 +27,7 @@ function ownValue(value: unknown, key: PropertyKey): unknown {
     : undefined;
 }
 
-/** As JSON, as far as a person wants to read it; whole characters, since half of one is not kept by the API server. */
+/** The value as JSON, at most 80 characters. Never half a surrogate pair, which the API server does not keep. */
 function abbreviate(value: unknown): string {
   const text = jsonOf(value);
   return text.length <= 80 ? text : `${text.slice(0, 77).toWellFormed()}...`;
@@ -37,7 +37,7 @@ function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // Deeper than the stack: JSON.parse reads what JSON.stringify cannot write.
+    // Nested too deeply for the stack: JSON.parse accepts values that JSON.stringify cannot write.
     return Array.isArray(value) ? '[...]' : '{...}';
   }
 }

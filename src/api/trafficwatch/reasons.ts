@@ -45,7 +45,9 @@ export const Reason = {
   // Stalled
   /** Stalled is False. */
   NotStalled: 'NotStalled',
-  /** The API server drops fields, since the CRD is older than the operator: nothing is written until it is updated. */
+  /**
+   * The API server drops fields, because the CRD is older than the operator. Nothing is written until it is updated.
+   */
   CrdOutdated: 'CrdOutdated',
   InvalidSpec: 'InvalidSpec',
   /** An older TrafficWatch owns the same label key. */

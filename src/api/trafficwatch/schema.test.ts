@@ -39,30 +39,30 @@ describe('parseTrafficWatchSpec', () => {
     },
   );
 
-  it.each([undefined, '', 'web', 'web.example', '0', 'a-b', 'a'.repeat(233)])('takes the label %j', (label) => {
+  it.each([undefined, '', 'web', 'web.example', '0', 'a-b', 'a'.repeat(233)])('accepts the label %j', (label) => {
     expect(problems(watch({ label }))).toEqual([]);
   });
 
-  it.each(['Web', 'a_b', '-a', 'a-', 'a..b', '.a', 'a/b', 'a b', 'a'.repeat(234)])('refuses the label %j', (label) => {
+  it.each(['Web', 'a_b', '-a', 'a-', 'a..b', '.a', 'a/b', 'a b', 'a'.repeat(234)])('rejects the label %j', (label) => {
     expect(problems(watch({ label })).join()).toMatch(/^spec\.label is .*: must be empty or the start of a DNS name/);
   });
 
-  it.each([undefined, 'Required', 'Preferred'])('takes the placement %j', (placement) => {
+  it.each([undefined, 'Required', 'Preferred'])('accepts the placement %j', (placement) => {
     expect(problems(watch({ placement }))).toEqual([]);
   });
 
-  it('refuses any other placement and names the two', () => {
+  it('rejects any other placement and names the allowed ones', () => {
     expect(problems(watch({ placement: 'preferred' })).join()).toMatch(
       /^spec\.placement is "preferred": .*Required.*Preferred/,
     );
   });
 
-  it('has the placement Required where none is set', () => {
+  it('has the placement Required by default', () => {
     expect(placementOf(watch({}).spec)).toBe('Required');
     expect(placementOf(watch({ placement: 'Preferred' }).spec)).toBe('Preferred');
   });
 
-  it('refuses a name that is too long for a label key, unless a label stands in', () => {
+  it('rejects a name that is too long for a label key, unless spec.label is set', () => {
     const name = 'n'.repeat(234);
     expect(problems(watch({}, name)).join()).toContain('metadata.name has more than 233 characters');
     expect(problems(watch({ label: '' }, name))).toHaveLength(1);
@@ -101,22 +101,22 @@ describe('parseTrafficWatchSpec', () => {
     expect(problems(watch({ deployment: bad }))).toContain(`spec.deployment.${message}`);
   });
 
-  it.each([[[]], [undefined], [null], ['x']])('refuses %j for a deployment', (bad) => {
+  it.each([[[]], [undefined], [null], ['x']])('rejects %j as a deployment', (bad) => {
     expect(problems(watch({ deployment: bad })).join()).toMatch(/^spec\.deployment is .*: must be a DeploymentSpec/);
   });
 
-  it.each([null, undefined, {}, { nodeAffinity: null }])('takes the affinity %j', (affinity) => {
+  it.each([null, undefined, {}, { nodeAffinity: null }])('accepts the affinity %j', (affinity) => {
     expect(problems(watch({ deployment: withPod({ ...pod, affinity }) }))).toEqual([]);
   });
 
-  it('quotes whole characters only, as the API server keeps no halves', () => {
+  it('never cuts a surrogate pair in a quoted value', () => {
     for (const shift of [0, 1]) {
       const [message = ''] = problems(watch({ label: 'x'.repeat(shift) + '👩'.repeat(200) }));
       expect(message.isWellFormed()).toBe(true);
     }
   });
 
-  it('quotes what is too deep for JSON.stringify, and of many problems the first', () => {
+  it('abbreviates values that are too deep for JSON.stringify, and names only the first of many problems', () => {
     const deep: unknown = JSON.parse('{"a":'.repeat(50_000) + '1' + '}'.repeat(50_000));
     expect(problems(watch({ maxBandwidthPercent: deep })).join()).toContain('spec.maxBandwidthPercent is {...}: ');
     expect(problems(watch({ deployment: withTerms(Array(800).fill(1)) }))).toHaveLength(6);
@@ -132,18 +132,18 @@ describe('parseTrafficWatchSpec', () => {
     expect(problems({ metadata: { name: 'sample' } })).toEqual([expect.stringContaining('spec is missing: ')]);
   });
 
-  it('passes the deployment on as it is, unknown fields included', () => {
+  it('keeps the deployment unchanged, including unknown fields', () => {
     const future = { ...deployment, aFieldOfTomorrow: { x: 1 } };
     expect(parseTrafficWatchSpec(watch({ deployment: future }))).toHaveProperty('spec.deployment', future);
   });
 
-  it('does not mind what stands in the status', () => {
+  it('ignores the status', () => {
     expect(problems({ ...watch({}), status: { nodes: 'garbage' } })).toEqual([]);
   });
 });
 
 describe('labelKeyOf', () => {
-  it('is built from the label, and from the name where there is none', () => {
+  it('is built from the label, or from the name without a label', () => {
     expect(labelKeyOf(watch({ label: 'web' }))).toBe('web.traffic.example.com/unfit');
     expect(labelKeyOf(watch({ label: '' }))).toBe('sample.traffic.example.com/unfit');
     expect(labelKeyOf(watch({}))).toBe('sample.traffic.example.com/unfit');

@@ -20,19 +20,19 @@ const sound = {
 };
 
 describe('readStatus', () => {
-  it('passes on what the operator wrote', () => {
+  it('keeps a status that the operator wrote', () => {
     expect(readStatus(sound)).toEqual(sound);
     expect(readStatus({})).toEqual({});
   });
 
-  it.each([undefined, null, 'x', [], 1])('takes %j for no status', (status) => {
+  it.each([undefined, null, 'x', [], 1])('treats %j as no status', (status) => {
     expect(readStatus(status)).toBeUndefined();
   });
 
   it.each<[string, object]>([
     ['ready', { ready: 'yes' }],
     ['labelKey', { labelKey: 5 }],
-    // Anything else would be written on every node in the course of a rename.
+    // Another key would be written to every node during a rename.
     ['labelKey', { labelKey: 'kubernetes.io/hostname' }],
     ['labelKey', { labelKey: 'A b.traffic.example.com/unfit' }],
     ['fitNodes', { fitNodes: '1' }],
@@ -51,7 +51,7 @@ describe('readStatus', () => {
     expect(read).toEqual(Object.fromEntries(Object.entries(sound).filter(([key]) => key !== field)));
   });
 
-  it('drops what it does not know', () => {
+  it('drops unknown fields', () => {
     expect(readStatus(JSON.parse('{"ready":true,"__proto__":{"labelKey":"x"},"extra":1}'))).toEqual({ ready: true });
   });
 });
