@@ -24,7 +24,7 @@ const full = {
 };
 
 describe('trimNode', () => {
-  it('keeps only what is read', () => {
+  it('keeps only fields that the operator reads', () => {
     expect(trimNode('mine')(full)).toEqual({
       metadata: { name: 'n1', uid: 'u', resourceVersion: '7' },
       name: 'n1',
@@ -36,7 +36,7 @@ describe('trimNode', () => {
     });
   });
 
-  it('keeps labels that several nodes have once, and no others', () => {
+  it('shares one object among nodes with equal labels and owners, and no others', () => {
     const trim = trimNode('mine');
     const [one, unfit, other, foreign] = ['false', 'true', 'false', 'true'].map((value, n) => {
       const managedFields = n < 3 ? full.metadata.managedFields : [];
@@ -51,14 +51,14 @@ describe('trimNode', () => {
     ]);
   });
 
-  it('names who owns a label of the operator that it does not own', () => {
+  it('names the other owner of a label with the suffix of the operator', () => {
     const own = 'own.traffic.example.com/unfit';
     const labels = { ...full.metadata.labels, [own]: 'true' };
     const node = trimNode('mine')({ ...full, metadata: { ...full.metadata, labels } });
     expect(node.otherOwners).toEqual({ [own]: 'person' });
   });
 
-  it('knows by labels which nodes cannot be measured, and keeps one reason for all of them', () => {
+  it('recognizes nodes that cannot be measured by their labels, and shares the reason', () => {
     const trim = trimNode('mine');
     const [one, other] = ['w1', 'w2'].map((name) =>
       trim({ metadata: { name, labels: { 'kubernetes.io/os': 'windows' } } }),
@@ -67,7 +67,7 @@ describe('trimNode', () => {
     expect(other?.neverMeasured).toBe(one?.neverMeasured);
   });
 
-  it('takes a Node of which only metadata was asked for', () => {
+  it('accepts a Node with only metadata', () => {
     expect(trimNode('mine')({ metadata: { name: 'n1' } })).toMatchObject({
       labels: {},
       ownedKeys: [],
@@ -77,7 +77,7 @@ describe('trimNode', () => {
 });
 
 describe('nodeChanged', () => {
-  it('does not see a heartbeat, but sees a label', () => {
+  it('ignores a heartbeat, but detects a changed label', () => {
     const node = trimNode('mine')(full);
     expect(nodeChanged(node, { ...node, metadata: { ...node.metadata, resourceVersion: '8' } })).toBe(false);
     expect(nodeChanged(node, { ...node, labels: { [KEY]: 'false' } })).toBe(true);

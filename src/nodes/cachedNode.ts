@@ -5,33 +5,33 @@ import { whyNeverMeasured, type NotMeasurable } from './notMeasurable.ts';
 
 /** Suffix of the label keys that the operator writes on nodes: `<prefix>.traffic.example.com/unfit`. */
 const UNFIT_SUFFIX = '.traffic.example.com/unfit';
-/** Node annotation that stands in for the capacity of the node's network, such as "25Gbit". */
+/** Node annotation that overrides the capacity of the node's network, such as "25Gbit". */
 const CAPACITY_ANNOTATION = 'traffic.example.com/capacity';
 const HOSTNAME_LABEL = 'kubernetes.io/hostname';
 
-/** All that is kept of a Node in memory: a few hundred bytes of the dozen KiB that it has. */
+/** The parts of a Node that the cache keeps: a few hundred bytes of about a dozen KiB. */
 export interface CachedNode extends KubeObject {
   name: string;
-  /** When it joined, ms since the epoch by the API server's clock. */
+  /** The creation time of the Node, ms since the epoch by the API server's clock. */
   createdAt: number;
   /** Labels that end in UNFIT_SUFFIX, whoever wrote them. */
   labels: Readonly<Record<string, string>>;
-  /** Of those, the keys that the given field manager owns. */
+  /** The keys in `labels` that the given field manager owns. */
   ownedKeys: readonly string[];
-  /** Of those that it does not own, key to the field manager that does; absent where there is none. */
+  /** For the other keys in `labels`: key -> the field manager that owns it. Absent if there are no other keys. */
   otherOwners?: Readonly<Record<string, string>>;
-  /** Value of CAPACITY_ANNOTATION as it was written. */
+  /** The unparsed value of CAPACITY_ANNOTATION. */
   capacity?: string;
-  /** Names and IPs by which series may call the node: hostname label, status.addresses. */
+  /** Names and IPs that series may use for the node: the hostname label and status.addresses. */
   addresses: readonly string[];
-  /** Why its labels say that it cannot be measured; absent on most. One object for all nodes of a kind. */
+  /** Why the node cannot be measured according to its labels. Absent on most nodes. Nodes share the objects. */
   neverMeasured?: NotMeasurable;
 }
 
-/** Most nodes have none of these when a cluster is first seen: then they share this. */
+/** Shared by nodes without such labels, which are most nodes of a cluster at first. */
 const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
 const NO_KEYS: readonly string[] = Object.freeze([]);
-/** Most nodes have the labels of one of a few others, and two values in them: more than these are not looked for. */
+/** How many sets of labels, and how many values, are kept for sharing: most nodes have one of a few sets. */
 const MOST_SHARED = 16;
 
 type Labelled = Pick<CachedNode, 'labels' | 'ownedKeys' | 'otherOwners'>;
@@ -57,8 +57,8 @@ function owns(entry: V1ManagedFieldsEntry, key: string): boolean {
 }
 
 /**
- * Sorts label keys by whether the field manager owns them. A key that it owns may be gone from the labels: who takes a
- * label off owns nothing. So only those that are there are looked at.
+ * Finds the owners of these label keys in managedFields. Checks only keys of present labels: managedFields may
+ * still name the key of a label that was removed, since removing a label gives no ownership.
  */
 function ownersOf(
   node: KubeObject,
@@ -85,8 +85,8 @@ function addressesOf(node: V1Node): readonly string[] {
 }
 
 /**
- * Makes the transform of the Node informer: what nobody reads is dropped before it is kept.
- * @param fieldManager whose label keys count as owned.
+ * Creates the transform of the Node informer, which drops everything that the operator does not read.
+ * @param fieldManager the field manager for `ownedKeys`
  */
 export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode {
   const labelled = new Interner<Labelled>({ most: MOST_SHARED });
@@ -108,7 +108,7 @@ export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode
   };
 }
 
-/** True when two states of a Node differ in something that the operator reads; a heartbeat does not. */
+/** True if two states of a Node differ in a field that the operator reads. A heartbeat makes no difference. */
 export function nodeChanged(a: CachedNode, b: CachedNode): boolean {
   const relevant = (n: CachedNode): string => JSON.stringify([n.labels, n.ownedKeys, n.capacity, n.addresses]);
   return relevant(a) !== relevant(b);

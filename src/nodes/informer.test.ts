@@ -22,7 +22,7 @@ function node(name: string, { capacity, address = '198.18.0.1', version = '1' }:
   return trimNode('mine')(full);
 }
 
-describe('the nodes whose usage is asked for', () => {
+describe('knownNodes', () => {
   const held = new Map<string, CachedNode>();
   let tell: (event: InformerEvent<CachedNode>) => void;
   let known: ReturnType<typeof knownNodes>;
@@ -46,14 +46,14 @@ describe('the nodes whose usage is asked for', () => {
     tell(old === undefined ? { type: 'add', object } : { type: 'update', object, old });
   }
 
-  it('are known by their addresses and by what a person says of their capacity', () => {
+  it('returns the addresses and the capacity annotations', () => {
     expect(Object.fromEntries(known())).toEqual({
       a: { addresses: ['198.18.0.1'] },
       b: { addresses: ['198.18.0.1'], capacity: '25Gbit' },
     });
   });
 
-  it('are the same map as long as nothing of this changes', () => {
+  it('returns the same map until addresses or a capacity change', () => {
     const before = known();
     put(node('a', { version: '2' }));
     expect(known()).toBe(before);
@@ -70,7 +70,7 @@ describe('the nodes whose usage is asked for', () => {
     expect(Object.fromEntries(known())).toMatchObject(expected);
   });
 
-  it('are another map when a node goes', () => {
+  it('returns another map after a node is deleted', () => {
     known();
     held.delete('a');
     tell({ type: 'delete', object: node('a') });

@@ -6,15 +6,15 @@ import { keyOf, type Resource } from '../runtime/client/resource.ts';
 import type { KnownNode } from './nodeNames.ts';
 import { trimNode, type CachedNode } from './cachedNode.ts';
 
-/** What the Node informer needs of the process. */
+/** The options of the Node informer. */
 export type NodeInformerOptions = Pick<InformerOptions<CachedNode>, 'transport' | 'logger' | 'metrics' | 'clock'> & {
-  /** Whose label keys count as owned. */
+  /** The field manager for CachedNode.ownedKeys. */
   fieldManager: string;
-  /** Where series carry `instance`, addresses are needed, and with them whole Nodes; metadata is enough otherwise. */
+  /** True if series may have only `instance`: addresses are needed then, and so whole Nodes instead of metadata. */
   withAddresses: boolean;
 };
 
-/** The one informer of Nodes, which everything shares. */
+/** Creates the shared informer of Nodes. */
 export function createNodeInformer({
   fieldManager,
   withAddresses,
@@ -29,8 +29,8 @@ export function createNodeInformer({
 }
 
 /**
- * The nodes as the usage of each is asked for. The same map until one of them comes, goes or changes in what matters
- * here: every pass asks, and finds by it whether what it knows of the last one still holds.
+ * Returns a function that returns the nodes for the resolution of series. It returns the same map until a node is added
+ * or deleted, or its capacity or addresses change. Each pass compares the maps to know whether its caches are valid.
  */
 export function knownNodes(informer: Pick<Informer<CachedNode>, 'subscribe' | 'lister'>): () => KnownNodes {
   let known: KnownNodes | undefined;
@@ -42,10 +42,10 @@ export function knownNodes(informer: Pick<Informer<CachedNode>, 'subscribe' | 'l
 
 type KnownNodes = ReadonlyMap<string, KnownNode>;
 
-/** Most nodes are this, where addresses are not needed. */
+/** Shared by nodes without a capacity annotation and addresses: most nodes, if addresses are not needed. */
 const ONLY_A_NAME: KnownNode = Object.freeze({});
 
-/** Not the Node itself, which heartbeats replace. */
+/** A new object with only these fields. The Node itself is replaced with each heartbeat. */
 function knownOf({ capacity, addresses }: CachedNode): KnownNode {
   if (capacity === undefined && addresses.length === 0) return ONLY_A_NAME;
   return capacity === undefined ? { addresses } : { capacity, addresses };

@@ -13,9 +13,9 @@ const resolver = createNodeResolver(NODES);
 describe('a series with a node label', () => {
   it.each<[node: string, instance: string | undefined, expected: Resolution, why: string]>([
     ['node-a', undefined, 'node-a', 'the label is the name'],
-    ['node-a', '10.0.0.2:9100', 'node-a', 'the label is stronger than the address'],
+    ['node-a', '10.0.0.2:9100', 'node-a', 'the label takes precedence over the address'],
     ['stranger', '10.0.0.1:9100', undefined, "another cluster's node may have the same address"],
-    ['', '10.0.0.1:9100', 'node-a', 'an empty label is none'],
+    ['', '10.0.0.1:9100', 'node-a', 'an empty label counts as absent'],
   ])('%j at %j is %j: %s', (node, instance, expected) => {
     expect(resolver.resolve(node, instance)).toBe(expected);
   });
@@ -32,11 +32,11 @@ describe('a series without a node label', () => {
     ['[fd00::1]:9100', 'node-a', 'IPv6 with a port'],
     ['[fd00::1]', 'node-a', 'IPv6 in brackets'],
     ['fd00::1', 'node-a', 'IPv6 alone'],
-    ['[FD00:0:0:0:0:0:0:1]:9100', 'node-a', 'the same address, written out'],
-    ['10.9.9.9:9100', '10.9.9.9', 'a node that is named by its address'],
+    ['[FD00:0:0:0:0:0:0:1]:9100', 'node-a', 'the same address in its long form'],
+    ['10.9.9.9:9100', '10.9.9.9', 'a node whose name is its address'],
     ['192.168.0.9:9100', AMBIGUOUS, 'two nodes have that address'],
-    ['node-b:9100', 'node-b', "a name is its node's, whoever lists it as an address"],
-    ['10.0.0.3:9100', undefined, 'nobody'],
+    ['node-b:9100', 'node-b', 'a name takes precedence over the address of another node'],
+    ['10.0.0.3:9100', undefined, 'an unknown address'],
     ['', undefined, 'nothing'],
     [undefined, undefined, 'nothing'],
     ['[', undefined, 'garbage'],
@@ -49,7 +49,7 @@ describe('a series without a node label', () => {
 });
 
 describe('hostOf', () => {
-  it('leaves a bare IPv6 address whole', () => {
+  it('returns a bare IPv6 address unchanged', () => {
     expect(hostOf('fe80::1')).toBe('fe80::1');
   });
 });

@@ -1,34 +1,34 @@
 import { isIPv6 } from 'node:net';
 
-/** What is known of a node apart from its series. */
+/** The properties of a node that do not come from series. */
 export interface KnownNode {
-  /** The annotation that stands in for the capacity of its network, as it was written. */
+  /** The unparsed annotation that overrides the capacity of its network. */
   capacity?: string;
-  /** Hostname and addresses by which series may call it. */
+  /** The hostname and the addresses that series may use for the node. */
   addresses?: readonly string[];
 }
 
-/** Several nodes claim the name. */
+/** The result if several nodes have the address. */
 export const AMBIGUOUS = Symbol('ambiguous');
 export type Resolution = string | typeof AMBIGUOUS | undefined;
 
-/** Which node a series speaks of. */
+/** Resolves series to nodes. */
 export interface NodeResolver {
   /**
    * @param node label `node` of a series
    * @param instance label `instance` of a series
-   * @returns the node's name, AMBIGUOUS, or undefined where no node is meant
+   * @returns the node's name, AMBIGUOUS, or undefined if the series belongs to no node
    */
   resolve(node: string | undefined, instance: string | undefined): Resolution;
 }
 
 /**
- * Resolves series among the given nodes. A `node` label decides alone: another cluster's node keeps its name even
- * where the two clusters' addresses overlap. Without one, the host in `instance` is looked up among the nodes' names,
- * hostnames and addresses. The nodes are read while the resolver is in use and must not change.
+ * Creates a resolver for the given nodes. If a series has the label `node`, only that label counts, because addresses
+ * of different clusters may overlap. Otherwise, the host in `instance` is looked up among the names, hostnames and
+ * addresses of the nodes. The map must not change while the resolver is in use.
  */
 export function createNodeResolver(nodes: ReadonlyMap<string, KnownNode>): NodeResolver {
-  // Neither is needed where all series carry `node`, as those of our own Prometheus do.
+  // Filled on demand: series with the label `node`, such as those of the deployed Prometheus, need neither map.
   let hosts: ReadonlyMap<string, string | typeof AMBIGUOUS> | undefined;
   const byInstance = new Map<string, Resolution>();
   const lookUp = (instance: string): Resolution => {
@@ -55,7 +55,7 @@ function indexHosts(nodes: ReadonlyMap<string, KnownNode>): Map<string, string |
       index.set(host, other === undefined || other === name ? name : AMBIGUOUS);
     }
   }
-  // A node's own name is stronger than an address that another node claims.
+  // The name of a node takes precedence over the address of another node.
   for (const name of nodes.keys()) index.set(canonicalHost(name), name);
   return index;
 }
@@ -67,7 +67,7 @@ export function hostOf(instance: string): string {
   return colon >= 0 && colon === instance.lastIndexOf(':') ? instance.slice(0, colon) : instance;
 }
 
-/** Lower case; an IPv6 address in its shortest form (RFC 5952), since it can be written in many. */
+/** The host in lower case, and an IPv6 address in its canonical form (RFC 5952). */
 function canonicalHost(host: string): string {
   const lower = host.toLowerCase();
   if (!lower.includes(':') || !isIPv6(lower)) return lower;

@@ -1,12 +1,12 @@
 import type { V1Node } from '@kubernetes/client-node';
 
-/** Why there can be no figures of a node; no fault of what measures. */
+/** Why a node cannot be measured. This is a property of the node, not a problem of the measurement. */
 export interface NotMeasurable {
   readonly reason: 'NotMeasurable' | 'NodeNotReady';
   readonly message: string;
 }
 
-/** True for the reason of a verdict on such a node. */
+/** True if the reason of a verdict means that the node cannot be measured. */
 export function isNotMeasurable(reason: string): boolean {
   return reason === 'NotMeasurable' || reason === 'NodeNotReady';
 }
@@ -22,32 +22,32 @@ const VIRTUAL_KUBELET = reasonOf(
   'NotMeasurable',
   'a virtual kubelet: there is no host whose network could be measured',
 );
-const NOT_READY = reasonOf('NodeNotReady', 'the Node is not Ready: it may be switched off; its label stays as it is');
+const NOT_READY = reasonOf('NodeNotReady', 'the Node is not Ready: it may be powered off; its label stays as it is');
 
 /** The key of the taint that virtual kubelets put on their Node: https://virtual-kubelet.io/docs/setup/ */
 const VIRTUAL_KUBELET_TAINT = 'virtual-kubelet.io/provider';
 
 /**
- * How long a Node has to be not Ready before that explains why it has no figures: ms. Less than the minute after which
- * its exporter's pod would be told of as a problem; the node controller takes 40 to 50 s more to notice.
+ * How long a Node must be not Ready before this explains its missing figures: ms. Less than the minute after which its
+ * missing exporter is reported as a problem. The node controller takes 40 to 50 s before it sets a dead Node not Ready.
  */
 const NOT_READY_MS = 45_000;
 
-/** By the labels of a Node; undefined for one that can be measured as far as they tell. */
+/** Why a Node cannot be measured according to its labels; undefined if they do not say so. */
 export function whyNeverMeasured(labels: Readonly<Record<string, string>> = {}): NotMeasurable | undefined {
   const system = labels['kubernetes.io/os'];
   if (labels.type === 'virtual-kubelet') return VIRTUAL_KUBELET;
   return system === undefined || system === 'linux' ? undefined : OTHER_SYSTEM;
 }
 
-/** What a look at a whole Node told. */
+/** The parts of a whole Node that say whether it can be measured. */
 export interface NodeState {
   readonly neverMeasured?: NotMeasurable | undefined;
-  /** When it ceased to be Ready, ms since the epoch; undefined while it is Ready, or says nothing of it. */
+  /** Since when the Node is not Ready, ms since the epoch; undefined if it is Ready or has no such condition. */
   readonly notReadySince?: number | undefined;
 }
 
-/** Reads what matters here from a whole Node. */
+/** Reads the NodeState of a whole Node. */
 export function stateOf({ metadata, spec, status }: V1Node): NodeState {
   const isVirtual = (spec?.taints ?? []).some(({ key }) => key === VIRTUAL_KUBELET_TAINT);
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
@@ -59,7 +59,7 @@ export function stateOf({ metadata, spec, status }: V1Node): NodeState {
 }
 
 /**
- * Why a node in this state has no figures; undefined where it should have some.
+ * Why a node in this state cannot be measured; undefined if it should have figures.
  * @param now ms since the epoch
  */
 export function whyNotMeasurable({ neverMeasured, notReadySince }: NodeState, now: number): NotMeasurable | undefined {

@@ -31,7 +31,7 @@ const passOver = (measured: readonly string[], ok = true): Measured => ({
   nodes: new Map(measured.map((name) => [name, { percent: 1 }])),
 });
 
-describe('the nodes without figures', () => {
+describe('UnmeasuredNodes', () => {
   let clock: FakeClock;
   let api: FakeApi;
   let unmeasured: UnmeasuredNodes;
@@ -60,40 +60,45 @@ describe('the nodes without figures', () => {
   }
 
   it.each<{ why: string; one: V1Node; reason: string | undefined; looks: number }>([
-    { why: 'a Linux node that is Ready should have some', one: node('a'), reason: undefined, looks: 1 },
-    { why: 'a node that says nothing of its system, too', one: node('a', { labels: {} }), reason: undefined, looks: 1 },
+    { why: 'a Ready Linux node can be measured', one: node('a'), reason: undefined, looks: 1 },
     {
-      why: 'Windows is known by its label, without a look',
+      why: 'a node without the label kubernetes.io/os can be measured',
+      one: node('a', { labels: {} }),
+      reason: undefined,
+      looks: 1,
+    },
+    {
+      why: 'a Windows node is recognized by its label, without a request',
       one: node('a', { labels: { 'kubernetes.io/os': 'windows' } }),
       reason: 'NotMeasurable',
       looks: 0,
     },
     {
-      why: 'a virtual kubelet by its label',
+      why: 'a virtual kubelet is recognized by its label',
       one: node('a', { labels: { ...LINUX, type: 'virtual-kubelet' } }),
       reason: 'NotMeasurable',
       looks: 0,
     },
     {
-      why: 'or by its taint',
+      why: 'a virtual kubelet is recognized by its taint',
       one: node('a', { taint: 'virtual-kubelet.io/provider' }),
       reason: 'NotMeasurable',
       looks: 1,
     },
     {
-      why: 'one that is switched off is not Ready',
+      why: 'a node that is powered off is not Ready',
       one: node('a', { notReadyForMs: 60_000 }),
       reason: 'NodeNotReady',
       looks: 1,
     },
     {
-      why: 'a kubelet that restarts is not Ready for a moment',
+      why: 'a restarting kubelet is not Ready only for a moment',
       one: node('a', { notReadyForMs: 5_000 }),
       reason: undefined,
       looks: 1,
     },
     {
-      why: 'nobody asks yet for one that joins',
+      why: 'a new node is not read yet',
       one: node('a', { ageMs: 5_000, notReadyForMs: 600_000 }),
       reason: undefined,
       looks: 0,
@@ -104,7 +109,7 @@ describe('the nodes without figures', () => {
     expect(asked()).toHaveLength(looks);
   });
 
-  it('are the only ones that are looked at, and not at each pass', async () => {
+  it('reads only nodes without figures, and not after each pass', async () => {
     putNodes(node('a', { notReadyForMs: 60_000 }), node('b'));
     expect(await found(['b'])).toEqual({ a: 'NodeNotReady' });
     const before = unmeasured.notMeasurable;
@@ -117,7 +122,7 @@ describe('the nodes without figures', () => {
     expect(await found(['a', 'b'])).toEqual({});
   });
 
-  it('are what they were while a pass fails, or the API server does not answer', async () => {
+  it('keeps the last result if a pass fails or the API server does not answer', async () => {
     putNodes(node('a', { notReadyForMs: 60_000 }));
     await found();
     await unmeasured.lookedAt(passOver([], false));
@@ -127,7 +132,7 @@ describe('the nodes without figures', () => {
     expect(await found()).toEqual({ a: 'NodeNotReady' });
   });
 
-  it('keep nobody waiting for longer than two seconds', async () => {
+  it('resolves after at most two seconds', async () => {
     putNodes(node('a', { notReadyForMs: 60_000 }));
     const late = Promise.withResolvers<undefined>();
     api.intercept = () => late.promise;
@@ -139,7 +144,7 @@ describe('the nodes without figures', () => {
     expect(await found()).toEqual({ a: 'NodeNotReady' });
   });
 
-  it('are at most a hundred at a time, those first that were looked at longest ago', async () => {
+  it('reads at most a hundred nodes at a time, those first that were read longest ago', async () => {
     putNodes(...Array.from({ length: 150 }, (_, n) => node(`n${n}`)));
     await found();
     expect(new Set(asked()).size).toBe(100);

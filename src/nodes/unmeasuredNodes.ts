@@ -5,27 +5,27 @@ import { NODES } from '../runtime/client/resources.ts';
 import type { CachedNode } from './cachedNode.ts';
 import { stateOf, whyNotMeasurable, type NodeState, type NotMeasurable } from './notMeasurable.ts';
 
-/** How soon a node that still has no figures is looked at again: ms. */
+/** How soon a node that still has no figures is read again: ms. */
 const LOOK_AGAIN_MS = 20_000;
-/** A node that joins is without figures for a while. Nobody asks why before that: ms. */
+/** A new node has no figures at first. It is not read before this age: ms. */
 const JOINING_MS = 60_000;
-/** Looks after one pass; where thousands of nodes lack figures, it is not the nodes. */
+/** Maximum number of nodes that are read after one pass. If thousands lack figures, the cause is not the nodes. */
 const LOOKS_AT_MOST = 100;
-/** Looks under way at once: of the 16 calls that there may be. */
+/** Maximum number of parallel requests, of the 16 that the transport allows. */
 const AT_ONCE = 4;
-/** Decisions wait no longer for looks: ms. What is found later counts in the next pass. */
+/** Maximum time that decisions wait for the requests: ms. Later results count in the next pass. */
 const LONGEST_WAIT_MS = 2_000;
 
 const NONE: ReadonlyMap<string, NotMeasurable> = new Map();
 
-/** What has to be known of a pass: whether it has figures at all, and of which nodes. */
+/** The parts of a pass that are needed here: whether it succeeded, and the figures of nodes. */
 export interface Measured {
   readonly ok: boolean;
   readonly nodes: ReadonlyMap<string, { readonly percent?: number | undefined }>;
 }
 
 interface Look {
-  /** By the monotonic clock. */
+  /** ms of the monotonic clock. */
   readonly at: number;
   readonly state: NodeState;
 }
@@ -37,8 +37,8 @@ export interface UnmeasuredNodesOptions {
 }
 
 /**
- * Finds out why nodes have no figures. Only these are looked at: the cache holds metadata alone where whole Nodes are
- * not needed, and what a Node says of itself would be kept in memory for each of 50,000.
+ * Finds out why nodes have no figures. It reads only these nodes from the API server. The informer may cache only
+ * metadata, and caching the conditions of up to 50,000 Nodes would cost memory.
  */
 export class UnmeasuredNodes {
   readonly #options: UnmeasuredNodesOptions;
@@ -50,14 +50,17 @@ export class UnmeasuredNodes {
     this.#options = options;
   }
 
-  /** By name, the nodes without figures that can have none. The same map until something changes. */
+  /** The nodes that cannot be measured, by name. The same map until something changes. */
   get notMeasurable(): ReadonlyMap<string, NotMeasurable> {
     return this.#found;
   }
 
-  /** Resolves when the nodes that the pass has no figures of were looked at, or after two seconds; once for each pass. */
+  /**
+   * Reads the nodes without figures in the pass, once for each pass. Resolves at the end, or after LONGEST_WAIT_MS.
+   * Never rejects.
+   */
   lookedAt(pass: Measured | undefined): Promise<void> {
-    // A pass that failed has no figures of any node, which is no news of them.
+    // A failed pass has no figures of any node, which says nothing about the nodes.
     if (!pass?.ok) return Promise.resolve();
     if (this.#latest?.pass !== pass) this.#latest = { pass, looked: this.#look(pass) };
     return this.#latest.looked;
@@ -71,7 +74,7 @@ export class UnmeasuredNodes {
     this.#find(unmeasured);
   }
 
-  /** The ones that were looked at longest ago first. */
+  /** The names of the nodes to read now, those that were read longest ago first. */
   #dueOf(unmeasured: readonly CachedNode[]): string[] {
     const { clock } = this.#options;
     const lastAt = (name: string): number => this.#looks.get(name)?.at ?? -Infinity;
@@ -91,7 +94,7 @@ export class UnmeasuredNodes {
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
   }
 
-  /** A list of one: the right to list nodes is there anyway, that to get them is not. */
+  /** Reads one Node with a LIST, because the operator has the right to list nodes but not to get them. */
   async #lookAt(name: string): Promise<void> {
     const at = this.#options.clock.monotonic();
     const before = this.#looks.get(name)?.state ?? {};
@@ -100,7 +103,7 @@ export class UnmeasuredNodes {
       const [node] = await this.#options.client.list(NODES, { fieldSelector });
       this.#looks.set(name, { at, state: node === undefined ? {} : stateOf(node) });
     } catch {
-      // Without an answer, what was known still stands; the next look comes as soon as after any other.
+      // After an error, keep the last known state. The next read follows after the usual delay.
       this.#looks.set(name, { at, state: before });
     }
   }
