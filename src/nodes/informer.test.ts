@@ -60,10 +60,10 @@ describe('knownNodes', () => {
   });
 
   it.each<[string, () => void, object]>([
-    ['comes', () => put(node('c')), { c: { addresses: ['198.18.0.1'] } }],
+    ['is added', () => put(node('c')), { c: { addresses: ['198.18.0.1'] } }],
     ['has another capacity', () => put(node('b', { capacity: '1Gbit' })), { b: { capacity: '1Gbit' } }],
     ['has another address', () => put(node('a', { address: '198.18.0.9' })), { a: { addresses: ['198.18.0.9'] } }],
-  ])('are another map when a node %s', (_what, happen, expected) => {
+  ])('returns another map when a node %s', (_what, happen, expected) => {
     const before = known();
     happen();
     expect(known()).not.toBe(before);

@@ -21,7 +21,7 @@ function problems(object: unknown): string[] {
 
 describe('parseTrafficWatchSpec', () => {
   it.each(['0', '60', '12.5', '1.5e-03', '1E2', '.5', '5.', '+7', '1e99', '1e+006', '9'.repeat(28) + 'e99'])(
-    'takes the threshold %j, and it is finite',
+    'accepts the threshold %j as a finite number',
     (maxBandwidthPercent) => {
       const parsed = parseTrafficWatchSpec(watch({ maxBandwidthPercent }));
       expect(parsed).toHaveProperty('spec.maxBandwidthPercent', maxBandwidthPercent);
@@ -30,7 +30,7 @@ describe('parseTrafficWatchSpec', () => {
   );
 
   it.each(['', ' ', '-1', '-0', 'NaN', 'Inf', '+Inf', '1e999', '1e100', 'abc', '1 ', '1,5', '0x10', '1e', '.', '1\n'])(
-    'refuses the threshold %j and says what is allowed',
+    'rejects the threshold %j and says what is allowed',
     (maxBandwidthPercent) => {
       expect(problems(watch({ maxBandwidthPercent }))).toEqual([
         `spec.maxBandwidthPercent is ${JSON.stringify(maxBandwidthPercent)}: must be a finite number of at least 0, ` +

@@ -45,7 +45,7 @@ describe('readStatus', () => {
     ['conditions', { conditions: [{ type: 'Ready' }] }],
     ['conditions', { conditions: [{ ...condition, lastTransitionTime: 'x' }] }],
     ['conditions', { conditions: [{ ...condition, message: { a: 1 } }] }],
-  ])('leaves out an odd %s: %j', (field, odd) => {
+  ])('drops an invalid %s: %j', (field, odd) => {
     const status = { ...sound, ...odd };
     const read = readStatus(status);
     expect(read).toEqual(Object.fromEntries(Object.entries(sound).filter(([key]) => key !== field)));

@@ -153,9 +153,9 @@ describe('reconcile', () => {
   });
 
   it.each([
-    ['for a Deployment that the cache does not have', false],
-    ['for the owners of a Deployment that it takes over', true],
-  ])('that is aborted ends its question %s', async (_which, isCached) => {
+    ['of a Deployment that the cache does not have', false],
+    ['of the managedFields of a Deployment that it takes over', true],
+  ])('cancels its GET %s when it is aborted', async (_which, isCached) => {
     const scene = aScene();
     const end = new AbortController();
     if (isCached) scene.sources.deployments.wrote(aDeployment(aWatch()));

@@ -88,9 +88,9 @@ describe('a status of which the API server drops fields', () => {
 describe('a status with invalid fields, which another CRD allowed', () => {
   it.each<[string, unknown]>([
     ['text', 'x'],
-    ['conditions that are none', { conditions: [null, { type: 'Ready' }], nodes: { n1: null } }],
-    ['a label key of others', { labelKey: 'kubernetes.io/hostname', ready: 'yes' }],
-  ])('%s: is written anew, and leads to no label but ours', async (_, status) => {
+    ['invalid conditions', { conditions: [null, { type: 'Ready' }], nodes: { n1: null } }],
+    ['a foreign label key', { labelKey: 'kubernetes.io/hostname', ready: 'yes' }],
+  ])('%s: is written again, and causes no write of another label', async (_, status) => {
     const scene = aScene();
     scene.watches.set({ ...aWatch(), status } as TrafficWatch);
     // This Deployment does not schedule by our key yet: a previous key would have to follow the verdict too.

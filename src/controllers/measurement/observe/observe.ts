@@ -38,7 +38,10 @@ export async function observeExporters(
   return { daemonSet, pods: pods.filter(isOurPod) };
 }
 
-/** Recognizes our pods by the labels of our template. Their controller is the DaemonSet, so only labels are checked. */
+/**
+ * Recognizes our pods by the labels of our template. Passes only labels to isOurs, which rejects objects with a
+ * controller.
+ */
 function isOurPod({ metadata }: V1Pod): boolean {
   return isOurs({ metadata: { labels: metadata?.labels ?? {} } });
 }

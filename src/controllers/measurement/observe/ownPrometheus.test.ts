@@ -29,7 +29,7 @@ describe('foreignServer', () => {
     { group: undefined, kind: undefined, why: 'all objects are ours' },
     { group: 'prometheus', kind: 'ServiceAccount', why: 'no query depends on a ServiceAccount' },
     { group: 'exporter', kind: 'Service', why: 'the exporter is not queried' },
-  ])('has nothing to say of $group $kind: $why', ({ group, kind }) => {
+  ])('ignores a foreign $group $kind: $why', ({ group, kind }) => {
     expect(foreignServer(observed(group, kind))).toBeUndefined();
   });
 

@@ -77,10 +77,14 @@ describe('prepareOwnership', () => {
   });
 
   it.each([
-    ['drift is put right', desired(), live([old], appliedHash(desired()))],
-    ['an edit leaves replicas named', desired({ replicas: 2 }), live([old], 'another')],
-    ['Recreate is there already', desired({ strategy: { type: 'Recreate' }, replicas: 2 }), live([old], 'another')],
-  ])('asks for nothing when %s', async (_why, wanted, found) => {
+    ['drift is corrected', desired(), live([old], appliedHash(desired()))],
+    ['the edited spec still has replicas', desired({ replicas: 2 }), live([old], 'another')],
+    [
+      'the strategy is already Recreate',
+      desired({ strategy: { type: 'Recreate' }, replicas: 2 }),
+      live([old], 'another'),
+    ],
+  ])('sends no request if %s', async (_why, wanted, found) => {
     await prepare(wanted, found);
     expect(api.calls).toEqual([]);
   });

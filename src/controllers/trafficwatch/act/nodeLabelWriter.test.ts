@@ -188,10 +188,10 @@ describe('NodeLabelWriter', () => {
     });
 
     it.each([
-      ['no answer', new TransportError('x', { failure: 'deadline' })],
-      ['an error of its own', status(503)],
-      ['that it is too much', status(429)],
-    ])('gives up those that wait when the API server gives %s', async (_, error) => {
+      ['does not answer', new TransportError('x', { failure: 'deadline' })],
+      ['answers 503', status(503)],
+      ['answers 429', status(429)],
+    ])('fails all waiting nodes if the API server %s', async (_, error) => {
       const { patches, labels } = writer(() => Promise.reject(error));
       const failures = await labels.write(all());
       expect(failures.size).toBe(NODE_NAMES.length);

@@ -33,9 +33,9 @@ describe('trimFailedPod', () => {
 
   it.each([
     ['failed for another reason', { reason: 'Evicted' }],
-    ['is of a ReplicaSet that no Deployment made', { replicaSet: 'web' }],
-    ['has no hash', { hash: '' }],
-  ])('keeps the name alone of a pod that %s', (_, changes) => {
+    ['belongs to a ReplicaSet without a Deployment', { replicaSet: 'web' }],
+    ['has no label pod-template-hash', { hash: '' }],
+  ])('keeps only the metadata of a pod that %s', (_, changes) => {
     expect(Object.keys(trimFailedPod(rejected('web-1', changes)))).toEqual(['metadata']);
   });
 });

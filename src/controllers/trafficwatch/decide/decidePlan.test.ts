@@ -126,12 +126,12 @@ describe('a TrafficWatch that writes nothing', () => {
   const status = { ready: true, labelKey: OLD };
   const foreign = aDeployment(aWatch({ metadata: { uid: 'uid-before', name: 'web' } }));
   const edited = {
-    'to the key of an older one': anObservation({
+    'to the key of an older TrafficWatch': anObservation({
       watch: aWatch({ status }),
       claims: new Map([[KEY, [aClaim()]]]),
     }),
     'to an invalid spec': anObservation({ watch: aWatch({ status, label: 'Not_A_Label' }) }),
-    'whose Deployment is another’s now': anObservation({ watch: aWatch({ status }), deployment: foreign }),
+    'and its Deployment now has another owner': anObservation({ watch: aWatch({ status }), deployment: foreign }),
   };
 
   it.each(Object.entries(edited))('says that the labels in use stay as they are: edited %s', (_how, o) => {

@@ -153,12 +153,12 @@ function keyInUse(o: Observation, labelKey: string, previousKey: string | undefi
  *
  * Labels are written under the label key of the spec. In a rename:
  *
- * | Deployment              | previous key                                      | label under the previous key   |
- * |-------------------------|---------------------------------------------------|--------------------------------|
- * | not on the new key, or unreadable | belongs to this TrafficWatch            | follows the verdict too        |
- * | not on the new key, or unreadable | belongs to an older TrafficWatch        | untouched                      |
- * | on the new key, or none | is in the spec of no other TrafficWatch           | removed once the node has the new label |
- * | on the new key, or none | is in the spec of another TrafficWatch            | left to that TrafficWatch      |
+ * | Deployment                        | previous key                            | label under the previous key            |
+ * |-----------------------------------|-----------------------------------------|-----------------------------------------|
+ * | not on the new key, or unreadable | belongs to this TrafficWatch            | follows the verdict too                 |
+ * | not on the new key, or unreadable | belongs to an older TrafficWatch        | untouched                               |
+ * | on the new key, or none           | is in the spec of no other TrafficWatch | removed once the node has the new label |
+ * | on the new key, or none           | is in the spec of another TrafficWatch  | left to that TrafficWatch               |
  */
 export function decidePlan(o: Observation): Plan {
   if (o.watch.metadata?.deletionTimestamp) return planDeletion(o);

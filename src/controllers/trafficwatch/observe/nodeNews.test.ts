@@ -93,9 +93,9 @@ describe('carriesOrphan', () => {
   const isClaimed = (key: string): boolean => key === KEY;
 
   it.each([
-    ['a label of ours that is claimed', aNode('n1', { [KEY]: 'true' }, [KEY]), false],
-    ['a label of ours that nobody claims', aNode('n1', { 'old/unfit': 'true' }, ['old/unfit']), true],
+    ['a claimed label of ours', aNode('n1', { [KEY]: 'true' }, [KEY]), false],
+    ['an unclaimed label of ours', aNode('n1', { 'old/unfit': 'true' }, ['old/unfit']), true],
     ['a label of a person', aNode('n1', { 'old/unfit': 'true' }), false],
-    ['a key of ours whose label is gone', aNode('n1', {}, ['old/unfit']), false],
-  ])('of %s', (_what, node, orphan) => expect(carriesOrphan(node, isClaimed)).toBe(orphan));
+    ['a key of ours whose label was removed', aNode('n1', {}, ['old/unfit']), false],
+  ])('for %s', (_what, node, orphan) => expect(carriesOrphan(node, isClaimed)).toBe(orphan));
 });

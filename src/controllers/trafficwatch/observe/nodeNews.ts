@@ -6,7 +6,8 @@ import { orphanedKeys } from '../decide/labels/orphans.ts';
 /**
  * Whether an event of a Node contains a change that this process does not know yet. Heartbeats, this process's own
  * writes and states from before these writes are no news. Otherwise labelling ten thousand nodes would enqueue the
- * TrafficWatches ten thousand times. Also true for the event of an own write that arrives before the response.
+ * TrafficWatches ten thousand times. Exception: the event of an own write counts as news if it arrives before the
+ * response to that write.
  */
 function isNews(event: InformerEvent<CachedNode>, nodes: Known['nodes']): boolean {
   if (event.type !== 'update' || event.old === undefined) return true;

@@ -22,12 +22,15 @@ export interface ContentionDecision {
   readonly over: readonly LabelRef[];
 }
 
-/** Fewer rewrites may be manual edits. A person does not edit the same label three times within a few passes. */
+/**
+ * From this many rewrites on, a label is contended. Fewer may be manual edits: a person does not edit the same label
+ * three times within a few passes.
+ */
 const CONTENDED_AFTER_REWRITES = 3;
 
 /**
- * Maximum number of passes between two rewrites: five minutes, as a pass takes 10 s by default (--interval). The same
- * backoff as the kubelet's between restarts of a crashing container: 10 s, doubled each time, up to five minutes.
+ * Maximum number of passes between two rewrites: five minutes with the default --interval of 10 s. The same backoff as
+ * the kubelet's between restarts of a crashing container: 10 s, doubled each time, up to five minutes.
  * https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy
  */
 const LONGEST_WAIT_PASSES = 30;

@@ -25,7 +25,7 @@ function messageOf(newest: Snapshot, measurementProblems: Observation['measureme
 
 describe('Ready', () => {
   it.each(['InvalidSpec', 'LabelKeyTaken', 'DeploymentNotOwned', 'SelectorChanged', 'DeploymentInvalid'] as const)(
-    'is false while %s is in the way, also of a TrafficWatch that was ready, and true again after it',
+    'is False during a stall with %s, also if it was True before, and True again afterwards',
     (reason) => {
       const o = settled(anObservation());
       expect(o.watch.status?.ready).toBe(true);
@@ -70,7 +70,7 @@ describe('PrometheusReachable', () => {
     [59, 'the last pass had an answer'],
     [300.4, "the last pass had an answer; its clock is about 5 min ahead of the operator's; verdicts ignore this"],
     [-3600, "the last pass had an answer; its clock is about 60 min behind the operator's; verdicts ignore this"],
-  ])('says of a clock that is %d s ahead: %s', (seconds, message) => {
+  ])('describes a clock that is %d s ahead: %s', (seconds, message) => {
     const reachable = conditionOf('PrometheusReachable', { timeSeconds: NOW / 1000 + seconds });
     expect(reachable).toMatchObject({ status: 'True', reason: 'PrometheusAnswers', message });
   });
@@ -175,7 +175,7 @@ describe('MetricsAvailable with nodes that cannot be measured', () => {
       reason: 'NoData',
       message: 'no node can be measured; nodes that cannot be measured: off (NodeNotReady), win (NotMeasurable)',
     },
-  ])('where $why', ({ percents, found, status, reason, message }) => {
+  ])('if $why', ({ percents, found, status, reason, message }) => {
     const expected = { status, reason, message };
     expect(available(percents, new Map(Object.entries(found)))).toMatchObject(expected);
   });
@@ -211,7 +211,7 @@ describe('MetricsAvailable with series that have no node of their own', () => {
       reason: 'PartialData',
       before: 'Prometheus warns: store-2 did not answer',
     },
-  ])('counts and names them where $why', ({ newest, reason, before }) => {
+  ])('counts and names them if $why', ({ newest, reason, before }) => {
     const status = statusOf(changed(settled(anObservation()), { newest, now: NOW + 300_000 }));
     const available = status.conditions?.find((c) => c.type === 'MetricsAvailable');
     expect(available).toMatchObject({ status: 'False', reason, message: `${before}; ${told}` });
@@ -230,7 +230,7 @@ describe('MetricsAvailable with a problem of the measurement', () => {
       newest: failedPass(3),
       before: 'the last pass over Prometheus failed; labels stay as they are',
     },
-  ])('says so where $why', ({ newest, before }) => {
+  ])('names the problem if $why', ({ newest, before }) => {
     expect(messageOf(newest, [PROBLEM])).toBe(`${before}; ${PROBLEM.message}`);
   });
 
