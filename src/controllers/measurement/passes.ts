@@ -69,7 +69,7 @@ export function createPasses(o: PassesOptions): Passes {
   const { client, options, logger, metrics, clock, caches, report } = o;
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
   const findOwner = once(() => findOperatorDeployment(client, o.pod));
-  const lookForExporters = exporterLookout(o);
+  const checkExporters = createExporterCheck(o);
   const targets = new TargetsPass({
     options,
     podName: o.pod?.name,
@@ -102,7 +102,7 @@ export function createPasses(o: PassesOptions): Passes {
       const failures = await carryOut(plan, { applier, client });
       report.update(SOURCE.components, [...plan.problems, ...failures.map(problemOf)]);
       if (failures[0] !== undefined) throw failures[0].error;
-      if (!unknown.has('exporter')) await lookForExporters();
+      if (!unknown.has('exporter')) await checkExporters();
       return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };
     },
     async targets() {
@@ -120,7 +120,7 @@ export function createPasses(o: PassesOptions): Passes {
  * Creates the check for missing exporters. It remembers since when nodes lack a pod, because no object records that. A
  * new process therefore waits again before it reports them.
  */
-function exporterLookout({
+function createExporterCheck({
   client,
   options,
   caches,

@@ -21,7 +21,7 @@ async function listWatches(client: Client): Promise<TrafficWatch[]> {
   }
 }
 
-async function takeLabelsOff(
+async function removeLabels(
   o: Pick<CleanupContext, 'client' | 'logger'>,
   watches: readonly TrafficWatch[],
 ): Promise<number> {
@@ -50,7 +50,7 @@ export async function cleanUp(
   o: Pick<CleanupContext, 'client' | 'logger'>,
 ): Promise<{ nodes: number; watches: number }> {
   const watches = await listWatches(o.client);
-  const nodes = await takeLabelsOff(o, watches);
+  const nodes = await removeLabels(o, watches);
   const finalized = watches.filter((watch) => hasFinalizer(watch, FINALIZER));
   for (const watch of finalized) await removeFinalizer(o.client, TRAFFIC_WATCHES, watch, FINALIZER, FIELD_MANAGER);
   o.logger.info({ nodes, watches: finalized.length }, 'labels and finalizers are off');

@@ -108,13 +108,13 @@ function reasonOf({ spec, status }: V1Pod): Why {
       : { why: scheduled?.reason ?? 'not scheduled', isAboutPort: false };
   }
   const container = status?.containerStatuses?.[0];
-  if (container !== undefined && endsAgainAndAgain(container)) {
+  if (container !== undefined && keepsTerminating(container)) {
     return { why: `its container ends with code ${exitCodeOf(container)}`, isAboutPort: true };
   }
   return { why: container?.state?.waiting?.reason ?? status?.reason ?? 'not ready', isAboutPort: false };
 }
 
-function endsAgainAndAgain({ state, restartCount }: V1ContainerStatus): boolean {
+function keepsTerminating({ state, restartCount }: V1ContainerStatus): boolean {
   return state?.waiting?.reason === 'CrashLoopBackOff' || (restartCount > 0 && state?.running === undefined);
 }
 

@@ -23,7 +23,7 @@ function isStuckOnRollingUpdate(desired: V1Deployment, live: V1Deployment): bool
 }
 
 /** True if the spec has no replicas (any more) and has changed: the owner of the replicas must be checked once. */
-function mayLetGoOfReplicas(desired: V1Deployment, live: V1Deployment): boolean {
+function mayReleaseReplicas(desired: V1Deployment, live: V1Deployment): boolean {
   const applied = live.metadata?.annotations?.[APPLIED_HASH_ANNOTATION];
   return (desired.spec?.replicas ?? undefined) === undefined && applied !== appliedHash(desired);
 }
@@ -74,12 +74,12 @@ export async function prepareOwnership(
   known: V1Deployment,
   options?: CallOptions,
 ): Promise<void> {
-  const isNeeded = isTakeover(known) || isStuckOnRollingUpdate(desired, known) || mayLetGoOfReplicas(desired, known);
+  const isNeeded = isTakeover(known) || isStuckOnRollingUpdate(desired, known) || mayReleaseReplicas(desired, known);
   if (!isNeeded) return;
   for (let left = ATTEMPTS; left > 0; left--) {
     try {
-      const isTold = left === ATTEMPTS && tellsOwners(known);
-      const found = isTold ? known : await findAgain(client, desired, known, options);
+      const isComplete = left === ATTEMPTS && hasAllManagedFields(known);
+      const found = isComplete ? known : await getAgain(client, desired, known, options);
       await writeOwners(client, manager, desired, found, options);
       return;
     } catch (error) {
@@ -89,11 +89,11 @@ export async function prepareOwnership(
 }
 
 /** True if the object has full managedFields. Objects of the cache have only those of scalers. */
-function tellsOwners({ metadata }: V1Deployment): boolean {
+function hasAllManagedFields({ metadata }: V1Deployment): boolean {
   return (metadata?.managedFields ?? []).some(({ subresource }) => subresource !== 'scale');
 }
 
-function isOwnerless({ metadata }: V1Deployment): boolean {
+function hasNoManagedFields({ metadata }: V1Deployment): boolean {
   return (metadata?.managedFields ?? []).length === 0;
 }
 
@@ -116,7 +116,7 @@ function makeOwned(
 }
 
 /** GETs the Deployment. Throws WaitingError if it was replaced by another one. */
-async function findAgain(
+async function getAgain(
   client: Client,
   desired: V1Deployment,
   known: V1Deployment,
@@ -134,7 +134,7 @@ async function writeOwners(
   found: V1Deployment,
   options?: CallOptions,
 ): Promise<void> {
-  const isLost = isTakeover(found) && isOwnerless(found);
+  const isLost = isTakeover(found) && hasNoManagedFields(found);
   const live = isLost ? await makeOwned(client, manager, desired, found, options) : found;
   const { resourceVersion, managedFields = [] } = live.metadata ?? {};
   const owners = ownersBefore(desired, live, manager);

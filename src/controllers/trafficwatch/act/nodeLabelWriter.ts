@@ -16,43 +16,43 @@ import type { LabelWrites } from './labelWrites.ts';
 const PATCHES_AT_ONCE = 12;
 
 /** The state of one call of `write`. */
-class Asker {
+class WriteCall {
   /** Undefined if the caller never cancels. */
   readonly signal: AbortSignal | undefined;
   readonly #failures = new Map<string, unknown>();
-  readonly #told = Promise.withResolvers<ReadonlyMap<string, unknown>>();
-  readonly #of: number;
-  #untold: number;
+  readonly #result = Promise.withResolvers<ReadonlyMap<string, unknown>>();
+  readonly #total: number;
+  #remaining: number;
 
   /** @param nodes the number of nodes in the call */
   constructor(nodes: number, signal: AbortSignal | undefined) {
-    this.#of = nodes;
-    this.#untold = nodes;
+    this.#total = nodes;
+    this.#remaining = nodes;
     this.signal = signal;
-    this.#settleWhenTold();
+    this.#resolveWhenDone();
   }
 
   /** Resolves with the errors by node name when all nodes were tried. */
   get failures(): Promise<ReadonlyMap<string, unknown>> {
-    return this.#told.promise;
+    return this.#result.promise;
   }
 
   get progress(): Progress {
-    return { done: this.#of - this.#untold, of: this.#of };
+    return { done: this.#total - this.#remaining, of: this.#total };
   }
 
-  tellWritten(): void {
-    this.#untold -= 1;
-    this.#settleWhenTold();
+  nodeDone(): void {
+    this.#remaining -= 1;
+    this.#resolveWhenDone();
   }
 
-  tellFailed(node: string, error: unknown): void {
+  nodeFailed(node: string, error: unknown): void {
     this.#failures.set(node, error);
-    this.tellWritten();
+    this.nodeDone();
   }
 
-  #settleWhenTold(): void {
-    if (this.#untold === 0) this.#told.resolve(this.#failures);
+  #resolveWhenDone(): void {
+    if (this.#remaining === 0) this.#result.resolve(this.#failures);
   }
 }
 
@@ -60,7 +60,7 @@ class Asker {
 interface Pending {
   readonly node: string;
   change: LabelChange;
-  readonly askers: Asker[];
+  readonly calls: WriteCall[];
 }
 
 /** Creates a function that merges two changes. Memoized, because most nodes have the same changes. */
@@ -77,14 +77,14 @@ function createMerge(): (one: LabelChange, other: LabelChange) => LabelChange {
 
 /** A running patch. */
 interface Writing {
-  readonly askers: readonly Asker[];
-  readonly calledOff: AbortController;
+  readonly calls: readonly WriteCall[];
+  readonly canceller: AbortController;
   readonly ended: PromiseWithResolvers<undefined>;
 }
 
 /** Cancels a patch if all its callers have cancelled. */
-function callOffUnwanted({ askers, calledOff }: Writing): void {
-  if (askers.every(({ signal }) => signal?.aborted)) calledOff.abort(askers[0]?.signal?.reason);
+function cancelUnwanted({ calls, canceller }: Writing): void {
+  if (calls.every(({ signal }) => signal?.aborted)) canceller.abort(calls[0]?.signal?.reason);
 }
 
 /** True if the API server is the cause of the error, not the Node: the next patches would fail the same way. */
@@ -107,11 +107,11 @@ export class NodeLabelWriter {
   readonly #nodes: Pick<Overlay<CachedNode>, 'wrote'> | undefined;
   readonly #labels: LabelWrites | undefined;
   readonly #merge = createMerge();
-  readonly #askers = new WeakMap<LabelChanges, Asker>();
+  readonly #calls = new WeakMap<LabelChanges, WriteCall>();
   /** Changes that wait for their patch, by node. */
   readonly #pending = new Map<string, Pending>();
   /** The queue: waiting changes of nodes without a running patch. Entries before `#next` are done. */
-  #line: Pending[] = [];
+  #queue: Pending[] = [];
   /** An index instead of Array.shift(), which would move up to 50,000 entries each time. */
   #next = 0;
   /** Running patches, by node. */
@@ -141,20 +141,20 @@ export class NodeLabelWriter {
    * @param signal cancels the patches that no other caller waits for
    */
   write(changes: LabelChanges, signal?: AbortSignal): Promise<ReadonlyMap<string, unknown>> {
-    const asker = new Asker(changes.size, signal);
-    this.#askers.set(changes, asker);
-    for (const [node, change] of changes) this.#enqueue(node, change, asker);
+    const call = new WriteCall(changes.size, signal);
+    this.#calls.set(changes, call);
+    for (const [node, change] of changes) this.#enqueue(node, change, call);
     // Deferred, so that other TrafficWatches can add their changes in this turn of the event loop.
-    setImmediate(() => this.#fillPlaces());
+    setImmediate(() => this.#startPatches());
     // One listener for all nodes: addEventListener compares each new listener with all present ones.
-    const callOff = (): void => this.#callOffUnwanted();
-    signal?.addEventListener('abort', callOff);
-    return asker.failures.finally(() => signal?.removeEventListener('abort', callOff));
+    const cancel = (): void => this.#cancelUnwanted();
+    signal?.addEventListener('abort', cancel);
+    return call.failures.finally(() => signal?.removeEventListener('abort', cancel));
   }
 
   /** The progress of the call of `write` with these changes; undefined before that call. */
   progressOf(changes: LabelChanges): Progress | undefined {
-    return this.#askers.get(changes)?.progress;
+    return this.#calls.get(changes)?.progress;
   }
 
   /** Resolves when the response to the running patch of a Node is stored; undefined if no patch is running. */
@@ -167,63 +167,63 @@ export class NodeLabelWriter {
     this.#labels?.forget(refs);
   }
 
-  #enqueue(node: string, change: LabelChange, asker: Asker): void {
+  #enqueue(node: string, change: LabelChange, call: WriteCall): void {
     const pending = this.#pending.get(node);
     if (pending) {
       pending.change = this.#merge(pending.change, change);
-      pending.askers.push(asker);
+      pending.calls.push(call);
       return;
     }
-    const added = { node, change, askers: [asker] };
+    const added = { node, change, calls: [call] };
     this.#pending.set(node, added);
-    if (!this.#writing.has(node)) this.#line.push(added);
+    if (!this.#writing.has(node)) this.#queue.push(added);
   }
 
-  #fillPlaces(): void {
+  #startPatches(): void {
     while (this.#writing.size < PATCHES_AT_ONCE) {
-      const next = this.#line[this.#next++];
+      const next = this.#queue[this.#next++];
       if (next === undefined) {
-        this.#endLine();
+        this.#clearQueue();
         return;
       }
       void this.#writePending(next);
     }
   }
 
-  #endLine(): void {
-    this.#line = [];
+  #clearQueue(): void {
+    this.#queue = [];
     this.#next = 0;
   }
 
-  #callOffUnwanted(): void {
-    for (const writing of this.#writing.values()) callOffUnwanted(writing);
+  #cancelUnwanted(): void {
+    for (const writing of this.#writing.values()) cancelUnwanted(writing);
   }
 
-  async #writePending({ node, change, askers }: Pending): Promise<void> {
-    const writing = { askers, calledOff: new AbortController(), ended: Promise.withResolvers<undefined>() };
+  async #writePending({ node, change, calls }: Pending): Promise<void> {
+    const writing = { calls, canceller: new AbortController(), ended: Promise.withResolvers<undefined>() };
     this.#pending.delete(node);
     this.#writing.set(node, writing);
-    callOffUnwanted(writing);
+    cancelUnwanted(writing);
     try {
-      await this.#patch(node, change, writing.calledOff.signal);
-      for (const asker of askers) asker.tellWritten();
+      await this.#patch(node, change, writing.canceller.signal);
+      for (const call of calls) call.nodeDone();
     } catch (error) {
-      for (const asker of askers) asker.tellFailed(node, error);
-      if (isOutage(error)) this.#giveUp(error);
+      for (const call of calls) call.nodeFailed(node, error);
+      if (isOutage(error)) this.#failPending(error);
     }
     this.#writing.delete(node);
     writing.ended.resolve(undefined);
     const meanwhile = this.#pending.get(node);
-    if (meanwhile !== undefined) this.#line.push(meanwhile);
-    this.#fillPlaces();
+    if (meanwhile !== undefined) this.#queue.push(meanwhile);
+    this.#startPatches();
   }
 
-  #giveUp(error: unknown): void {
-    for (const { node, askers } of this.#pending.values()) {
-      for (const asker of askers) asker.tellFailed(node, error);
+  #failPending(error: unknown): void {
+    for (const { node, calls } of this.#pending.values()) {
+      for (const call of calls) call.nodeFailed(node, error);
     }
     this.#pending.clear();
-    this.#endLine();
+    this.#clearQueue();
   }
 
   async #patch(node: string, labels: LabelChange, signal: AbortSignal): Promise<void> {

@@ -29,20 +29,20 @@ export async function tellingProgress<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const ended = new AbortController();
-  const telling = tellUntil(ended.signal, tools, o, plan);
+  const reporting = reportUntil(ended.signal, tools, o, plan);
   try {
     return await work();
   } finally {
     ended.abort();
     // Wait, so that a late progress write cannot overwrite the status at the end.
-    await telling;
+    await reporting;
   }
 }
 
-async function tellUntil(ended: AbortSignal, tools: ProgressTools, o: Observation, plan: Plan): Promise<void> {
+async function reportUntil(ended: AbortSignal, tools: ProgressTools, o: Observation, plan: Plan): Promise<void> {
   const { clock } = tools.sources;
   if (plan.labels.size === 0 || plan.finalizer !== 'Add') return;
-  while (await hasPassed(clock, PROGRESS_EVERY_MS, ended)) await tell(tools, o, plan).catch(() => undefined);
+  while (await hasPassed(clock, PROGRESS_EVERY_MS, ended)) await reportProgress(tools, o, plan).catch(() => undefined);
 }
 
 async function hasPassed(clock: Clock, ms: number, ended: AbortSignal): Promise<boolean> {
@@ -50,7 +50,7 @@ async function hasPassed(clock: Clock, ms: number, ended: AbortSignal): Promise<
   return !ended.aborted;
 }
 
-async function tell({ sources, writers }: ProgressTools, o: Observation, plan: Plan): Promise<void> {
+async function reportProgress({ sources, writers }: ProgressTools, o: Observation, plan: Plan): Promise<void> {
   const progress = writers.nodeLabels.progressOf(plan.labels);
   if (progress === undefined) return;
   const watch = writers.statuses.newest(keyOf(o.watch)) ?? o.watch;

@@ -36,7 +36,7 @@ export class CrdCheck {
   #first: Promise<void> | undefined;
   #hasLooked = false;
   #looking: Promise<void> | undefined;
-  #told = '';
+  #lastFailure = '';
   /** When a field was first seen missing from an object, by the object's key. */
   readonly #goneSince = new Map<string, number>();
 
@@ -110,12 +110,12 @@ export class CrdCheck {
       await this.#look();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.#tellFailure(error);
+      this.#logFailure(error);
     }
   }
 
   async #tryLook(): Promise<void> {
-    await this.#look().catch((error: unknown) => this.#tellFailure(error));
+    await this.#look().catch((error: unknown) => this.#logFailure(error));
   }
 
   /** Concurrent calls share one check. */
@@ -139,10 +139,10 @@ export class CrdCheck {
     else logger.warn({ fields: missing }, this.problem);
   }
 
-  #tellFailure(error: unknown): void {
+  #logFailure(error: unknown): void {
     const message = error instanceof Error ? error.message : 'unknown error';
-    if (message === this.#told) return;
-    this.#told = message;
+    if (message === this.#lastFailure) return;
+    this.#lastFailure = message;
     this.#options.logger.info(
       { err: error },
       'cannot check whether the CRD is of this version: its schema cannot be read',

@@ -54,7 +54,7 @@ function undecided(o: Observation, plan: Plan): Draft {
   return draft('False', Reason.DecidedWithoutData, `${waited}; until they do, ${meanwhile}`);
 }
 
-function fightsMessage(contended: readonly ContendedLabel[]): string {
+function contentionMessage(contended: readonly ContendedLabel[]): string {
   const labels = contended.map(({ node, key, rival }) => {
     const by = rival === undefined ? '' : ` (by field manager "${rival}")`;
     return `label ${key} of node ${node}${by}`;
@@ -75,16 +75,16 @@ function reconciling({ watch }: Observation, plan: Plan, failures: readonly Fail
     const more = failures.length > 1 ? ` (and ${failures.length - 1} more)` : '';
     return draft('True', failure.reason, `${failure.message}${more}`);
   }
-  if (plan.contended.length > 0) return draft('True', Reason.LabelContested, fightsMessage(plan.contended));
+  if (plan.contended.length > 0) return draft('True', Reason.LabelContested, contentionMessage(plan.contended));
   const contested = plan.deployment?.kind === 'Apply' ? plan.deployment.contested : undefined;
   if (contested) return draft('True', Reason.ReplicasContested, contestedMessage(watch, contested));
   if (plan.renaming) return draft('True', Reason.LabelRenaming, 'moving nodes and Deployment to the new label key');
   if (!plan.decided && !plan.stall) return draft('True', Reason.Deciding, 'nodes are not decided yet');
-  return draft('False', Reason.UpToDate, plan.stall ? whatGoesOn(plan) : 'everything that was decided is written');
+  return draft('False', Reason.UpToDate, plan.stall ? stillWritten(plan) : 'everything that was decided is written');
 }
 
 /** Says what a stalled TrafficWatch still writes. Some stalls stop the labels as well as the Deployment. */
-function whatGoesOn({ verdicts }: Plan): string {
+function stillWritten({ verdicts }: Plan): string {
   const labels = verdicts.length > 0 ? 'the labels are written, the Deployment is not' : 'nothing is written';
   return `${labels}, until Stalled is False`;
 }
@@ -209,7 +209,7 @@ function notYetAvailable({ reason }: Condition): Draft {
   return draft('False', reason, 'every node has figures again; two passes in a row make it true');
 }
 
-function steadily(o: Observation, before: Condition | undefined, available: Draft): Draft {
+function confirmedAvailable(o: Observation, before: Condition | undefined, available: Draft): Draft {
   if (before === undefined || available.status !== 'True' || isBackForGood(o, before)) return available;
   return notYetAvailable(before);
 }
@@ -233,7 +233,7 @@ export function decideConditions(o: Observation, plan: Plan, failures: readonly 
     [ConditionType.Reconciling, reconciling(o, plan, failures)],
     [ConditionType.Stalled, stalled(plan)],
     [ConditionType.PrometheusReachable, prometheusReachable(o.view.passes[0])],
-    [ConditionType.MetricsAvailable, steadily(o, wasAvailable, metricsAvailable(o))],
+    [ConditionType.MetricsAvailable, confirmedAvailable(o, wasAvailable, metricsAvailable(o))],
   ];
   // After a start of the operator, keep the conditions about passes until the first pass ends.
   const due = drafts.filter(
