@@ -9,6 +9,8 @@ export default defineConfig({
   cacheDir: '.cache/vite',
   test: {
     sequence: { sequencer: LongestFirst },
+    // Taking down the lab of e2e takes 2 s, and longer on a busy machine.
+    teardownTimeout: 120_000,
     projects: [
       {
         test: {
@@ -65,6 +67,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          globalSetup: ['test/e2e/storyLab/globalSetup.ts'],
           testTimeout: 300_000,
           hookTimeout: 600_000,
           fileParallelism: false,

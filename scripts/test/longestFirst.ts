@@ -14,6 +14,11 @@ export const LONGEST: readonly string[] = [
   'test/integration/notMeasurable.test.ts',
   'test/chart/install.test.ts',
   'test/chart/render.test.ts',
+  // The stories that share one lab; the last one kills a node of it.
+  'test/e2e/story.test.ts',
+  'test/e2e/options.test.ts',
+  'test/e2e/kubeletRestart.test.ts',
+  'test/e2e/deadNode.test.ts',
 ];
 
 /** Moves the files of LONGEST to the front, in its order; the others keep theirs. */

@@ -2,12 +2,13 @@ import type { V1Node, V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, it, onTestFailed, vi } from 'vitest';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { measured, seconds } from '../harness/measured.ts';
-import { labDown, labUp, stopNode } from '../lab/lab.ts';
-import { helmInstall, helmUninstall, NAMESPACE, operatorLogs, provideImage } from '../scenario/install.ts';
+import { labDown, stopNode } from '../lab/lab.ts';
+import { helmInstall, helmUninstall, NAMESPACE, operatorLogs } from '../scenario/install.ts';
 import { getObject, kubectl } from '../scenario/kubectl.ts';
 import { labels, ownLabels } from '../scenario/nodeLabels.ts';
 import { leaderPod } from '../scenario/operatorPods.ts';
 import { applyWatch } from '../scenario/watch.ts';
+import { enterLab } from './storyLab/storyLab.ts';
 
 /** helm uninstall while a node with the operator's leader on it is switched off, and nobody has deleted the node. */
 const OPERATOR_PODS = ['pods', '-n', NAMESPACE, '-l', 'app.kubernetes.io/component=manager'];
@@ -25,12 +26,12 @@ async function ready(node: string): Promise<string | undefined> {
 }
 
 beforeAll(async () => {
-  await labUp({ nodes: 3 });
-  await provideImage();
+  await enterLab();
   await helmInstall({ interval: '5s' });
   await applyWatch('web', '90', 1);
   await vi.waitFor(async () => expect(Object.values(await labels('web'))).toEqual(Array(3).fill('false')), within(120));
 }, 900_000);
+// A lab with a dead node serves no other story.
 afterAll(() => labDown());
 
 it('helm uninstall ends while a node with the leader is switched off, and leaves nothing on any node', async () => {

@@ -2,11 +2,12 @@ import type { EventsV1Event, V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { measured, seconds } from '../harness/measured.ts';
-import { labDown, labUp, restartKubelet } from '../lab/lab.ts';
-import { helmInstall, operatorLogs, provideImage } from '../scenario/install.ts';
+import { restartKubelet } from '../lab/lab.ts';
+import { helmInstall, operatorLogs } from '../scenario/install.ts';
 import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
 import { labels } from '../scenario/nodeLabels.ts';
 import { sampleWatch } from '../scenario/watch.ts';
+import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
 
 /** Kubelets that restart on an unfit node, and what becomes of the pods there by the placement. */
 const RESTARTS = 10;
@@ -15,7 +16,7 @@ const within = (limit: number) => ({ timeout: limit * 1000, interval: 300 });
 const failureReport = (): void => onTestFailed(async () => console.error(await operatorLogs().catch(String)));
 
 async function applyPlacement(name: string, placement: 'Required' | 'Preferred'): Promise<void> {
-  const watch = sampleWatch(name, '90', 2);
+  const watch = sampleWatch(name, '90', NODES.length);
   await applyObjects([{ ...watch, spec: { ...watch.spec, placement } }]);
 }
 
@@ -72,20 +73,19 @@ async function rejections(watch: string): Promise<EventsV1Event[]> {
 
 /** What a node sends of its own is far more than 1 kbit/s, and far less than 100 Gbit/s. */
 beforeAll(async () => {
-  await labUp({ nodes: 2 });
-  await provideImage();
+  await enterLab();
   await helmInstall({ replicas: '1', interval: '5s' });
   await applyPlacement('preferred', 'Preferred');
   await applyPlacement('required', 'Required');
   await setCapacity('100Gbit', 'false');
-  // Each has one pod on either node, by the scheduler's spreading.
+  // Each has one pod on each node, by the scheduler's spreading.
   for (const watch of ['preferred', 'required']) {
     await kubectl('rollout', 'status', `deployment/${watch}`, '--timeout=60s');
     expect(await podsOnUnfit(watch)).toHaveLength(1);
   }
   await setCapacity('1kbit', 'true');
 }, 900_000);
-afterAll(() => labDown());
+afterAll(leaveLab);
 
 async function restartRepeatedly(pod: string): Promise<void> {
   const begin = Date.now();

@@ -4,9 +4,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vit
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { panelQueries, type PanelQuery } from '../../dashboards/queries.ts';
 import { measured, seconds } from '../harness/measured.ts';
-import { labDown, labUp } from '../lab/lab.ts';
 import { writesSince } from '../scenario/audit.ts';
-import { helmInstall, helmRollback, helmUninstall, helmUpgrade, provideImage } from '../scenario/install.ts';
+import { helmInstall, helmRollback, helmUninstall, helmUpgrade } from '../scenario/install.ts';
 import { NAMESPACE, operatorLogs } from '../scenario/install.ts';
 import { getObject, kubectl } from '../scenario/kubectl.ts';
 import { installOtherMonitoring, OTHER_PROMETHEUS, otherMonitoringReady } from '../scenario/monitoring.ts';
@@ -15,10 +14,11 @@ import { ask, askOverTime } from '../scenario/prometheus.ts';
 import { operatorRights, rightsUsed, unusedRights } from '../scenario/rights.ts';
 import { createMetricsCertificate, createScrapers, scrape } from '../scenario/secureMetrics.ts';
 import { applyWatch, podUids } from '../scenario/watch.ts';
+import { enterLab, leaveLab } from './storyLab/storyLab.ts';
 
 /** What a careful admin does with the chart, on real pods: every option on, back again, and the dashboards looked at. */
 const LABEL = 'web.traffic.example.com/unfit';
-const LABELS = ['false', 'true'];
+const LABELS = ['false', 'true', 'false'];
 const MONITORING_CRDS = ['servicemonitors', 'prometheusrules'].map((plural) =>
   fileURLToPath(new URL(`../chart/testdata/monitoring.coreos.com_${plural}.yaml`, import.meta.url)),
 );
@@ -61,17 +61,18 @@ async function nodeAddresses(): Promise<string[]> {
   return items.map(({ status }) => status!.addresses!.find(({ type }) => type === 'InternalIP')!.address);
 }
 
+let began: Date;
+
 beforeAll(async () => {
-  await labUp({ nodes: 2 });
+  began = await enterLab();
   // What a node sends of its own is far more: it is unfit, so that the panels of unfit nodes have something to show.
   await kubectl('annotate', 'node', 'node2', 'traffic.example.com/capacity=1kbit');
-  await provideImage();
   await helmInstall();
   await installOtherMonitoring(await nodeAddresses());
   await applyWatch('web', '90', 2);
   await vi.waitFor(async () => expect(await labels()).toEqual(LABELS), within(120));
 }, 900_000);
-afterAll(() => labDown());
+afterAll(leaveLab);
 
 describe('the dashboards', () => {
   const hasData = async ({ expr, instant }: PanelQuery): Promise<boolean> =>
@@ -136,14 +137,14 @@ describe('an upgrade', () => {
   it('makes no node fit where all are over the threshold, tells of it, and lets running pods stay', async () => {
     failureReport();
     const pods = await podUids('web');
-    await kubectl('annotate', 'node', 'node1', 'traffic.example.com/capacity=1kbit');
-    await vi.waitFor(async () => expect(await labels()).toEqual(['true', 'true']), within(60));
+    await kubectl('annotate', 'nodes', 'node1', 'node3', 'traffic.example.com/capacity=1kbit');
+    await vi.waitFor(async () => expect(await labels()).toEqual(['true', 'true', 'true']), within(60));
     await vi.waitFor(
       async () => expect(await kubectl('events', '--for', 'trafficwatch/web')).toMatch(/Warning +AllNodesUnfit/),
       within(20),
     );
     expect(await podUids('web')).toEqual(pods);
-    await kubectl('annotate', 'node', 'node1', 'traffic.example.com/capacity-');
+    await kubectl('annotate', 'nodes', 'node1', 'node3', 'traffic.example.com/capacity-');
     await vi.waitFor(async () => expect(await labels()).toEqual(LABELS), within(60));
     expect(await podUids('web')).toEqual(pods);
     begin = new Date();
@@ -175,7 +176,7 @@ describe('an upgrade', () => {
   });
 
   it('used every right that it was given for it, and was refused nothing', () => {
-    const { used, refused } = rightsUsed('traffic-operator');
+    const { used, refused } = rightsUsed('traffic-operator', began);
     expect([...refused]).toEqual([]);
     expect(unusedRights(granted, used.add(BY_CHANCE))).toEqual([UNUSED]);
   });
@@ -190,7 +191,7 @@ async function expectAtWork(threshold: string): Promise<void> {
     const { metadata, status } = await getObject<TrafficWatch>('trafficwatch', 'web');
     const ready = { type: 'Ready', status: 'True', observedGeneration: metadata?.generation };
     expect(status?.conditions).toContainEqual(expect.objectContaining(ready));
-    expect(status).toMatchObject({ fitNodes: 1, unfitNodes: 1, unknownNodes: 0 });
+    expect(status).toMatchObject({ fitNodes: 2, unfitNodes: 1, unknownNodes: 0 });
   }, within(60));
 }
 
@@ -198,6 +199,6 @@ describe('removal', () => {
   it('works after all of that', async () => {
     await helmUninstall();
     expect(await ownLabels()).toEqual([]);
-    expect([...rightsUsed('traffic-operator-cleanup').refused]).toEqual([]);
+    expect([...rightsUsed('traffic-operator-cleanup', began).refused]).toEqual([]);
   });
 });

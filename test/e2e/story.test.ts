@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vit
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { measured } from '../harness/measured.ts';
-import { addNode, labDown, labUp, removeNode, shape } from '../lab/lab.ts';
-import { helmInstall, helmUninstall, NAMESPACE, operatorLogs, provideImage } from '../scenario/install.ts';
+import { addNode, removeNode, shape } from '../lab/lab.ts';
+import { helmInstall, helmUninstall, NAMESPACE, operatorLogs } from '../scenario/install.ts';
 import { getObject, kubectl } from '../scenario/kubectl.ts';
 import { exhaustMemory } from '../scenario/kill.ts';
 import { labelKey, labels, ownLabels } from '../scenario/nodeLabels.ts';
@@ -13,9 +13,9 @@ import { applyWatch, nodeRows, podUids } from '../scenario/watch.ts';
 import { writesSince } from '../scenario/audit.ts';
 import { ask } from '../scenario/prometheus.ts';
 import { cleanupRights, operatorRights, rightsUsed, unusedRights } from '../scenario/rights.ts';
+import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
 
 /** The whole story on real pods: helm install, traffic, labels, pods, failover, uninstall. One test goes on from the other. */
-const NODES = ['node1', 'node2', 'node3'];
 const EXPORTER_NAMESPACE = `${NAMESPACE}-node-exporter`;
 const within = (seconds: number) => ({ timeout: seconds * 1000, interval: 500 });
 
@@ -30,18 +30,17 @@ const failureReport = (): void => onTestFailed(async () => console.error(await o
 /** The leader that hangs, until the kubelet restarts it more than a minute later: the story goes on meanwhile. */
 let hung: Awaited<ReturnType<typeof freezeLeader>>;
 
+let began: Date;
+
 beforeAll(async () => {
-  await labUp({ nodes: NODES.length });
+  began = await enterLab();
   for (const node of NODES) {
     await shape(node, '100mbit');
     await kubectl('annotate', 'node', node, 'traffic.example.com/capacity=100Mbit');
   }
-  await provideImage();
   await helmInstall();
 }, 900_000);
-afterAll(async () => {
-  await labDown();
-});
+afterAll(leaveLab);
 
 describe('an installed operator', () => {
   it('measures every node and runs the Deployment of a TrafficWatch', async () => {
@@ -190,7 +189,7 @@ const UNUSED_RIGHTS = [
 
 describe('the rights of the operator', () => {
   it('are those that it used in all of the above, and none more', async () => {
-    const { used, refused } = rightsUsed('traffic-operator');
+    const { used, refused } = rightsUsed('traffic-operator', began);
     expect([...refused]).toEqual([]);
     expect(unusedRights(await operatorRights(), used.add(BY_CHANCE))).toEqual(UNUSED_RIGHTS);
   });
@@ -219,7 +218,7 @@ describe('removal', () => {
       expect(left.split('\n').filter((name) => name !== '' && !name.includes('kube-root-ca'))).toEqual([]);
       await expect(kubectl('get', 'namespace', EXPORTER_NAMESPACE)).rejects.toThrow(/not found/i);
     }, within(60));
-    const { used, refused } = rightsUsed('traffic-operator-cleanup');
+    const { used, refused } = rightsUsed('traffic-operator-cleanup', began);
     expect([...refused]).toEqual([]);
     // For an operator that never led.
     expect(unusedRights(granted, used)).toEqual(['create leases.coordination.k8s.io']);

@@ -23,17 +23,18 @@ export interface AuditEvent {
 const WRITING = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 const POD_NAME = 'authentication.kubernetes.io/pod-name';
 
-/** All requests since the lab came up. */
-export function readAudit(): AuditEvent[] {
+/** All requests since a time, which is at the earliest when the lab came up. */
+export function readAudit(since: Date): AuditEvent[] {
   const lines = readFileSync(auditLogPath(), 'utf8').split('\n');
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as AuditEvent);
+  const events = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as AuditEvent);
+  return events.filter(({ stageTimestamp }) => Date.parse(stageTimestamp) >= since.getTime());
 }
 
 /** Successful writes by pods to a resource (not its status) since a time. */
 export function writesSince(since: Date, resource: string): Promise<Write[]> {
-  const writes = readAudit()
+  const writes = readAudit(since)
     .filter((e) => WRITING.has(e.verb) && e.objectRef?.resource === resource && e.objectRef.subresource === undefined)
-    .filter((e) => Date.parse(e.stageTimestamp) >= since.getTime() && (e.responseStatus?.code ?? 500) < 300)
+    .filter((e) => (e.responseStatus?.code ?? 500) < 300)
     .map((e) => ({
       verb: e.verb,
       resource,

@@ -49,14 +49,14 @@ export interface RightsUsed {
 }
 
 /**
- * The rights that the requests of a ServiceAccount of the release needed; a server-side apply that made its object
- * needed `create`, too.
+ * The rights that the requests of a ServiceAccount of the release needed since a time; a server-side apply that made
+ * its object needed `create`, too.
  */
-export function rightsUsed(serviceAccount: string): RightsUsed {
+export function rightsUsed(serviceAccount: string, since: Date): RightsUsed {
   const user = `system:serviceaccount:${NAMESPACE}:${serviceAccount}`;
   const used = new Set<string>();
   const refused = new Set<string>();
-  for (const { user: by, verb, objectRef, responseStatus } of readAudit()) {
+  for (const { user: by, verb, objectRef, responseStatus } of readAudit(since)) {
     if (by.username !== user || objectRef?.resource === undefined) continue;
     const { apiGroup = '', resource, subresource } = objectRef;
     const name = fullName(apiGroup, subresource === undefined ? resource : `${resource}/${subresource}`);

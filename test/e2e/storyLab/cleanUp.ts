@@ -1,0 +1,91 @@
+import type { KubernetesObject, V1Node } from '@kubernetes/client-node';
+import { removeNode, shape } from '../../lab/lab.ts';
+import { inCluster, kubectl } from '../../scenario/kubectl.ts';
+import { allNodes, allObjects, keyOf, type Baseline } from './inventory.ts';
+
+/**
+ * The clean-up after a story is level-based: each step compares the cluster with the baseline and removes the
+ * difference. It relies neither on helm nor on the operator, which may hang or be half installed.
+ */
+const DOMAIN = 'traffic.example.com';
+/** Seconds that a pod has to end; a container that hangs is killed after that. */
+const GRACE = '--grace-period=1';
+
+export async function unshapeNodes({ nodes }: Baseline): Promise<void> {
+  for (const node of nodes) await shape(node, 'off');
+}
+
+/** Events outlive their objects, and the next story may have an object of the same name. */
+export async function forgetEvents(): Promise<void> {
+  await kubectl('delete', 'events', '--all', '--namespace=default');
+}
+
+/**
+ * Removes what the baseline does not have.
+ *
+ * @returns true if there was nothing to remove
+ * @throws with what was there, so that a clean-up that does not end says why
+ */
+export async function stepToBaseline(baseline: Baseline): Promise<true> {
+  const known = new Set(baseline.objects);
+  const added = (await allObjects()).filter((object) => !known.has(keyOf(object)));
+  try {
+    await remove(added);
+  } finally {
+    // Each may need the other: a webhook may refuse to delete a node, and pods of a dead node do not end.
+    await removeAddedNodes(baseline);
+  }
+  if (added.length > 0) throw new Error(`not in a clean cluster: ${added.map(keyOf).join(', ')}`);
+  // Only now: an operator that still ran would write its labels again.
+  const nodes = await allNodes();
+  const changed = nodes.filter((node) => ownKeys(node.metadata?.labels, node.metadata?.annotations).length > 0);
+  for (const node of changed) await resetNode(node);
+  if (changed.length > 0) throw new Error(`labels or annotations on ${names(changed)}`);
+  const usable = nodes.filter(isUsable);
+  if (names(usable) !== baseline.nodes.join()) throw new Error(`only ${names(usable)} are Ready and without taints`);
+  return true;
+}
+
+const names = (nodes: readonly V1Node[]): string => nodes.map(({ metadata }) => metadata!.name).join();
+
+const isUsable = ({ spec, status }: V1Node): boolean =>
+  (spec?.taints ?? []).length === 0 &&
+  (status?.conditions ?? []).some((condition) => condition.type === 'Ready' && condition.status === 'True');
+
+async function removeAddedNodes({ nodes }: Baseline): Promise<void> {
+  for (const { metadata } of await allNodes()) {
+    const name = metadata!.name!;
+    if (nodes.includes(name)) continue;
+    // A removal that was cut off has left the object alone.
+    await removeNode(name).catch(() => kubectl('delete', 'node', name, '--ignore-not-found'));
+    // Nothing on that node confirms the end of its pods.
+    await kubectl('delete', 'pods', '-A', `--field-selector=spec.nodeName=${name}`, '--force', '--grace-period=0');
+  }
+}
+
+/** Namespaces last, when their pods are gone: a namespace that has pods is looked at again only after 16 s. */
+async function remove(added: readonly KubernetesObject[]): Promise<void> {
+  const hasPods = new Set(added.filter(({ kind }) => kind === 'Pod').map(({ metadata }) => metadata?.namespace));
+  const removable = added.filter(({ kind, metadata }) => kind !== 'Namespace' || !hasPods.has(metadata?.name));
+  if (removable.length === 0) return;
+  const items = removable.map(({ apiVersion, kind, metadata }) => {
+    return { apiVersion, kind, metadata: { name: metadata?.name, namespace: metadata?.namespace } };
+  });
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+  await inCluster('kubectl', ['delete', '-f', '-', '--ignore-not-found', '--wait=false', GRACE], list);
+  for (const { apiVersion, kind, metadata } of added) {
+    if (!apiVersion?.startsWith(`${DOMAIN}/`) || (metadata?.finalizers ?? []).length === 0) continue;
+    const object = [`${kind}.${apiVersion.split('/')[1]}.${DOMAIN}`, metadata!.name!, '-n', metadata!.namespace!];
+    await kubectl('patch', ...object, '--type=merge', '--patch={"metadata":{"finalizers":null}}');
+  }
+}
+
+const ownKeys = (...maps: (Record<string, string> | undefined)[]): string[] =>
+  maps.flatMap((map) => Object.keys(map ?? {})).filter((key) => key.split('/')[0]!.endsWith(DOMAIN));
+
+async function resetNode({ metadata }: V1Node): Promise<void> {
+  const [labels, annotations] = [ownKeys(metadata?.labels), ownKeys(metadata?.annotations)];
+  const removal = (key: string): string => `${key}-`;
+  if (labels.length > 0) await kubectl('label', 'node', metadata!.name!, ...labels.map(removal));
+  if (annotations.length > 0) await kubectl('annotate', 'node', metadata!.name!, ...annotations.map(removal));
+}

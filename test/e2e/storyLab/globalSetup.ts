@@ -1,0 +1,16 @@
+import { deepEqual } from 'node:assert/strict';
+import { labDown } from '../../lab/lab.ts';
+import { hostState } from '../hostState.ts';
+
+/**
+ * Begins the level without a lab, so that no story takes over the lab of an earlier run. After the last file, takes the
+ * lab of the stories down and checks that nothing is left of it: vitest fails if this throws.
+ */
+export default async function setup(): Promise<() => Promise<void>> {
+  await labDown();
+  const before = hostState();
+  return async () => {
+    await labDown();
+    deepEqual(hostState(), before);
+  };
+}

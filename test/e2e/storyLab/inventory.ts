@@ -1,0 +1,48 @@
+import type { KubernetesObject, V1Node } from '@kubernetes/client-node';
+import { getObject, kubectl } from '../../scenario/kubectl.ts';
+
+/** What is in a clean cluster. */
+export interface Baseline {
+  readonly nodes: readonly string[];
+  /** Keys of objects, see keyOf. */
+  readonly objects: readonly string[];
+}
+
+/** What the control plane makes and removes by itself; nodes are no object to delete, see cleanUp.ts. */
+const NOT_COMPARED = new Set([
+  'nodes',
+  'csinodes.storage.k8s.io',
+  'events',
+  'events.events.k8s.io',
+  'endpoints',
+  'endpointslices.discovery.k8s.io',
+  'ipaddresses.networking.k8s.io',
+  'leases.coordination.k8s.io',
+  'apiservices.apiregistration.k8s.io',
+  'certificatesigningrequests.certificates.k8s.io',
+]);
+
+export const keyOf = ({ apiVersion, kind, metadata }: KubernetesObject): string =>
+  [apiVersion, kind, metadata?.namespace ?? '', metadata?.name].join(' ');
+
+/** Objects of kube-system that have an owner, such as pods, are replaced under other names. */
+const isReplaceable = ({ metadata }: KubernetesObject): boolean =>
+  metadata?.namespace === 'kube-system' && (metadata.ownerReferences ?? []).length > 0;
+
+/** Every object that can be deleted, of whatever kind and namespace. */
+export async function allObjects(): Promise<KubernetesObject[]> {
+  const printed = await kubectl('api-resources', '--verbs=list,delete', '--output=name');
+  const kinds = printed.split('\n').filter((kind) => kind !== '' && !NOT_COMPARED.has(kind));
+  const { items } = await getObject<{ items: KubernetesObject[] }>(kinds.join(','), '--all-namespaces');
+  return items.filter((object) => !isReplaceable(object));
+}
+
+export async function allNodes(): Promise<V1Node[]> {
+  return (await getObject<{ items: V1Node[] }>('nodes')).items;
+}
+
+/** Reads a clean cluster. */
+export async function readBaseline(): Promise<Baseline> {
+  const nodes = (await allNodes()).map(({ metadata }) => metadata!.name!);
+  return { nodes, objects: (await allObjects()).map(keyOf) };
+}
