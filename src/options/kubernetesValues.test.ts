@@ -14,7 +14,7 @@ describe('values in Kubernetes notation', () => {
   );
 
   it.each(['', 'x', '[]', '{"limit":{}}', '{"limits":{"cpu":"many"}}', '{"limits":{"cpu":"-1"}}', '{"limits":"1Gi"}'])(
-    'refuses the resources %s, and says what is allowed',
+    'rejects the resources %s, and reports what is allowed',
     (text) => {
       const [issue] = kubernetes.resources.schema.safeParse(text).error?.issues ?? [];
       expect(issue?.message).toMatch(/^must be JSON of requests and limits .* such as \{"requests"/);
@@ -22,12 +22,12 @@ describe('values in Kubernetes notation', () => {
   );
 
   it.each(['[]', '[{"operator":"Exists"}]', '[{"key":"a","value":"b","effect":"NoExecute","tolerationSeconds":60}]'])(
-    'takes the tolerations %s',
+    'accepts the tolerations %s',
     (text) => expect(read(kubernetes.tolerations, text)).toEqual(JSON.parse(text)),
   );
 
   it.each(['{}', '[{"operator":"exists"}]', '[{"effects":"NoExecute"}]', '[{"tolerationSeconds":"60"}]', '[null]'])(
-    'refuses the tolerations %s',
+    'rejects the tolerations %s',
     (text) => expect(read(kubernetes.tolerations, text)).toBeUndefined(),
   );
 

@@ -52,7 +52,7 @@ describe('a header', () => {
 
 describe('a regular expression', () => {
   it.each(['[a-z0-9.-]+:9100', '(?i)a|B', '[[:alpha:]]+', String.raw`\pL.*`, '(?P<a>x)', ''])(
-    'in a matcher is not looked at: %s',
+    'in a matcher is not validated: %s',
     (value) => expect(read(matcher, `a=~${value}`)).toEqual({ name: 'a', op: '=~', value }),
   );
 

@@ -8,7 +8,7 @@ export interface SeriesVisitor {
   /** @param series a parsed element of `data.result` */
   visit(series: unknown): void;
   /**
-   * Receives the unparsed series of a large answer. If it is undefined, `visit` receives them parsed.
+   * Receives the unparsed series of a large answer. Without this method, `visit` receives them parsed.
    *
    * @param bytes contain the element from `from` to `to`. Copy what you keep: the buffer is reused
    */

@@ -170,10 +170,10 @@ describe('managerOptions', () => {
   });
 
   it.each([
-    { why: 'anybody may read them', args: ['--metrics-bind-address=:8080'], scraped: true },
-    { why: 'there are none', args: [], scraped: false },
+    { why: 'without authorization', args: ['--metrics-bind-address=:8080'], scraped: true },
+    { why: 'metrics are off', args: [], scraped: false },
     {
-      why: 'they ask for a token, which Prometheus has not',
+      why: 'with a token, which Prometheus does not have',
       args: ['--metrics-bind-address=:8443', '--metrics-secure', '--metrics-cert-path=/tls'],
       scraped: false,
     },

@@ -73,13 +73,14 @@ export function wholeName(pattern: string): RegExp {
  * Rank `uplink` comes last. Its devices are pod interfaces and other devices on top of a NIC. On a node that is a
  * container, one of them is the uplink. Among several devices of this rank:
  *
- * 1. The devices with the usual name of an uplink (eth0) count.
+ * 1. The devices with the usual name of an uplink (eth0) count, except a macvlan on top of another of them.
  * 2. Otherwise the macvlan counts if it is the only one.
  * 3. Otherwise, if there is no macvlan, the device counts if it is the only one.
  * 4. Otherwise they are ambiguous, and no device counts.
  *
- * If no device has any rank, the same rules apply to the devices with the usual name of a macvlan, or without one to
- * those with the usual name of a veth, even if `exclude` matches them (*).
+ * If all devices have rank `never`, the same rules apply to the devices with the usual name of a macvlan. If there is
+ * no macvlan, they apply to those with the usual name of a veth. Here it does not matter that `exclude` matches them
+ * (*).
  */
 export function chooseDevices(devices: ReadonlyMap<string, DeviceFacts>, exclude: RegExp): DeviceChoice {
   const excluded = new Map<string, Exclusion>();

@@ -81,7 +81,7 @@ export function nodeUsage(input: NodeInput): NodeUsage {
 function gone(rates: NodeSamples | undefined): Problem {
   const [invalid] = [...(rates?.invalid.values() ?? [])].sort();
   if (invalid !== undefined) return { reason: 'InvalidSample', message: invalid };
-  const message = 'the last scrape failed, or there was only one scrape: there is a rate, but no counter and no speed';
+  const message = 'there is a rate, but no counter and no speed: the last scrape failed, or the node is new';
   return { reason: 'StaleSamples', message };
 }
 

@@ -27,7 +27,7 @@ const NO_PASS = { pass: 0 } as Snapshot;
 export interface UsageFeed {
   /** The last passes, newest first. Empty before the first pass ends. The same array until the next pass ends. */
   readonly passes: readonly Snapshot[];
-  /** Time of the call of `run`, before it the creation of the feed. Operator's clock, milliseconds since 1970. */
+  /** Start of `run`, or creation of the feed if it does not run yet. Operator's clock, milliseconds since 1970. */
   readonly startedAt: number;
   /** Emits each pass when it ends, after adding it to `passes`. Never errors. Completes when the feed is stopped. */
   readonly snapshots: Observable<Snapshot>;

@@ -31,7 +31,7 @@ const MOST_FACTS_IN_PASS = 20_000;
 const MOST_NODES_AT_ONCE = 1_000;
 /** Interval of the background query for facts, if a pass reuses them. */
 const FACTS_EVERY_MS = 60_000;
-/** Prometheus uses the last sample of a series for the same time by default (query.lookback-delta). */
+/** Maximum age of reused facts. By default, Prometheus also uses a sample for this time (query.lookback-delta). */
 const OLDEST_FACTS_MS = 300_000;
 const SAMPLES_PER_WINDOW_EVERY_MS = 60_000;
 /**

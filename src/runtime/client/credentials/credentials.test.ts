@@ -180,7 +180,7 @@ describe('a token in a file', () => {
     expect(lines.join('')).not.toContain('second');
   });
 
-  it('that cannot be read at first is read again by the next call, and named in the error', async () => {
+  it('that cannot be read at first is read again, and the call succeeds', async () => {
     const server = await serve(ok);
     const transport = transportWith(kubeConfigFor({ server: server.url, tokenFile: join(directory, 'token') }));
     const answer = transport.request(NODES);
@@ -276,7 +276,7 @@ it('a plugin whose tokens are all rejected runs at most once a second', async ()
   expect(readFileSync(count, 'utf8')).toBe('\n\n');
 });
 
-it('a plugin runs once for a changed file, shared by all calls, and not for a file that cannot be used', async () => {
+it('a plugin runs once for each changed file, shared by all calls, even if the file cannot be used', async () => {
   const count = join(directory, 'count');
   const [ca, more] = [createAuthority('ca'), createAuthority('more')];
   const caFile = file('ca.crt', ca.cert);
