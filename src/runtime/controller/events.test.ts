@@ -140,7 +140,7 @@ describe('EventRecorder', () => {
   it.each([
     ['failed', new Error('no')],
     ['standby', new NotLeaderError()],
-  ])('counts what could not be written as %s, and goes on', async (cause, error) => {
+  ])('counts an event that could not be written as %s, and continues', async (cause, error) => {
     const errors = [error];
     refuseOn(api, () => errors.shift());
     recorder.event(about, 'Normal', 'Fit', 'n');
