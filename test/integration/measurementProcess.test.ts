@@ -34,7 +34,7 @@ it("does not ask somebody else's Service, and says so in the TrafficWatch until 
     });
   }, WAIT);
   expect((await conditionOf('PrometheusReachable'))?.message).toMatch(
-    /^Service default\/prometheus was not made by this operator, so it is not asked: .*--prometheus-url/,
+    /^Service default\/prometheus was not made by this operator, so it is not queried: .*--prometheus-url/,
   );
   expect(f.operator().log()).not.toContain('"reason":"Unreachable"');
   // Once it is gone, ours is made and asked: that nobody here knows its name shows that it was.

@@ -30,8 +30,8 @@ export const RULE_FILES = { recording: 'rules/recording.yml', alerts: 'rules/ale
 
 /**
  * Go's GOGC: how much the heap may grow before a garbage collection, in percent of the live heap. Nearly all memory of
- * this Prometheus is live series, so Prometheus' default of 75 reserves much memory for little garbage. Measurements of
- * both are in docs/performance.md.
+ * this Prometheus is live series, so Prometheus' default of 75 reserves three quarters of it again for little garbage.
+ * Measurements of both are in docs/performance.md.
  */
 const GOGC = 25;
 

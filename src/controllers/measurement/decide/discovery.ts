@@ -26,8 +26,8 @@ export const MAX_FILE_BYTES = 900_000;
  *
  * An endpoint that is not ready is a target too, so that Prometheus reports `up` 0 instead of nothing. A node may have
  * several endpoints, during an update to another port or with two address families. Only one of them is a target,
- * because the node's counters would exist twice. The order of preference: ready, not ready, terminating, then the
- * smallest address, so that the choice does not depend on the order of endpoints.
+ * because the node's counters would exist twice: a ready endpoint, or else one that is not ready, or else a terminating
+ * one. Among equal ones, the smallest address is chosen, so that the order of endpoints does not matter.
  *
  * @param slices all EndpointSlices of the exporter's Service
  * @param portName name of the port to scrape

@@ -17,5 +17,5 @@ export function foreignServer(components: readonly Observed<Component>[]): strin
   const foreign = servers.find((each) => isForeign(OWNER, each));
   if (foreign === undefined) return undefined;
   const object = idOf(foreign.member);
-  return `${object} was not made by this operator, so it is not asked: delete it, and the operator creates its own; or set the Prometheus to query with --prometheus-url, prometheus.url in the chart`;
+  return `${object} was not made by this operator, so it is not queried: delete it, and the operator creates its own; or set the Prometheus to query with --prometheus-url, prometheus.url in the chart`;
 }

@@ -10,7 +10,7 @@ const REPLICAS = ['f:spec', 'f:replicas'];
 const ROLLING_UPDATE = ['f:spec', 'f:strategy', 'f:rollingUpdate'];
 /** Requeue delay if the Deployment was replaced by another one meanwhile: ms. */
 const LOOK_AGAIN_MS = 1_000;
-/** Attempts to write the field owners. During a rollout the status changes often, and each change causes a conflict. */
+/** Attempts to write managedFields. During a rollout the status changes often, and a change meanwhile causes a 409. */
 const ATTEMPTS = 3;
 
 /** True for a Deployment that we own but never applied: another controller created it. */
@@ -37,7 +37,7 @@ function mayReleaseReplicas(desired: V1Deployment, live: V1Deployment): boolean 
  * | another controller, PKopel/traffic-operator, created it | we take over the fields of the manager that wrote our owner reference, so that the apply removes fields that the spec lacks. Other managers, such as kubectl, keep their fields |
  * | the same, but without managedFields, as in a restored backup | on our first apply, the API server makes one entry for all present fields; we take it over |
  * | Recreate is wanted, rollingUpdate is present | we become the only owner of rollingUpdate: the apply then removes it and sets the new type in one write. The API server rejects both together, and defaulted fields have no owner |
- * | replicas are no longer in the spec | we release them without an owner, and they keep their value. If the apply removed them, they would default to 1 |
+ * | replicas are no longer in the spec | they get no owner and keep their value. If the apply removed them, they would default to 1 |
  */
 export function ownersBefore(desired: V1Deployment, live: V1Deployment, manager: string): managed.ManagedFields {
   const owner = { manager, apiVersion: apiVersionOf(DEPLOYMENTS) };
