@@ -47,7 +47,7 @@ describe('UnmeasuredNodes', () => {
   const putNodes = (...nodes: V1Node[]): void => {
     for (const each of nodes) api.objects.set(`Node ${each.metadata?.name ?? ''}`, each);
   };
-  /** The names of the nodes that were looked at. */
+  /** The names of the nodes that were read from the API server. */
   const asked = (): string[] =>
     api.calls.map(({ verb, what, options }) => {
       expect([verb, what]).toEqual(['list', 'Node']);

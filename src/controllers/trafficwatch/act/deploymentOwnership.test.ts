@@ -37,7 +37,7 @@ const withVersion = (deployment: V1Deployment, resourceVersion: string): V1Deplo
   metadata: { ...deployment.metadata, resourceVersion },
 });
 
-/** Caches don't keep owners. */
+/** The Deployment in the cache, which drops managedFields. */
 const cached = ({ metadata, spec }: V1Deployment): V1Deployment => ({
   metadata: { ...metadata, managedFields: undefined },
   spec,
