@@ -9,7 +9,7 @@ import { conditionEvents, STANDARD_TYPES } from './conditionEvents.ts';
 import { report } from './report.ts';
 import { StatusWriter } from './statusWriter.ts';
 import { refuseOn } from '../testing/fakeApi/overrides.ts';
-import { aGadget, GADGETS, gadgetWorld, type Gadget, type GadgetWorld } from '../testing/gadgets.ts';
+import { aGadget, GADGETS, gadgetWorld, type Gadget, type GadgetWorld } from '../testing/fakeApi/gadgets.ts';
 import { createFailureOf } from './writeFailures.ts';
 
 const failureOf = createFailureOf(GADGETS, {

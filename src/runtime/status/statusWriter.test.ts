@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiError, WaitingError } from '../client/errors.ts';
 import { StatusWriter } from './statusWriter.ts';
 import { refuseOn } from '../testing/fakeApi/overrides.ts';
-import { aGadget, GADGETS, gadgetWorld, type Gadget, type GadgetWorld } from '../testing/gadgets.ts';
+import { aGadget, GADGETS, gadgetWorld, type Gadget, type GadgetWorld } from '../testing/fakeApi/gadgets.ts';
 
 function writerIn(world: GadgetWorld): StatusWriter<Gadget> {
   const { api: client, objects } = world;

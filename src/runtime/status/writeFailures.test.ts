@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, NotLeaderError, TransportError, WaitingError } from '../client/errors.ts';
-import { GADGETS } from '../testing/gadgets.ts';
+import { GADGETS } from '../testing/fakeApi/gadgets.ts';
 import { createFailureOf, rethrowOvertaken } from './writeFailures.ts';
 
 const failureOf = createFailureOf(GADGETS, {

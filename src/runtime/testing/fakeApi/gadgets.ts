@@ -1,9 +1,9 @@
 import type { EventsV1Event } from '@kubernetes/client-node';
-import { createOverlay, type Overlay } from '../cache/overlay.ts';
-import { Store } from '../cache/store.ts';
-import type { KubeObject, Resource } from '../client/resource.ts';
-import type { Condition } from '../controller/conditions.ts';
-import { FakeApi } from './fakeApi/fakeApi.ts';
+import { createOverlay, type Overlay } from '../../cache/overlay.ts';
+import { Store } from '../../cache/store.ts';
+import type { KubeObject, Resource } from '../../client/resource.ts';
+import type { Condition } from '../../controller/conditions.ts';
+import { FakeApi } from './fakeApi.ts';
 
 /** A made-up kind with a status. */
 export interface Gadget extends KubeObject {
