@@ -117,6 +117,21 @@ const VERDICTS: Row = {
   ],
 };
 
+const SETTINGS: Row = {
+  title: 'Settings',
+  panels: [
+    tablePanel({
+      title: 'What the spec asks for',
+      description: 'With mode Observe no node and no Deployment is written.',
+      queries: [{ expr: `max by (mode) (${own('traffic_operator_trafficwatch_info', ...CHOSEN)})` }],
+      by: 'mode',
+      columns: { mode: 'Mode' },
+      width: 24,
+      height: 4,
+    }),
+  ],
+};
+
 const BEHIND: Row = {
   title: 'Passes and errors',
   panels: [passesByResult(), errorsByReason()],
@@ -133,6 +148,6 @@ export function trafficwatch(): Dashboard {
       labelVariable('namespace', 'Namespace', own(ready), 'Namespace of the TrafficWatch.'),
       labelVariable('trafficwatch', 'TrafficWatch', own(ready, IN_NAMESPACE), 'Its name.'),
     ],
-    rows: [NOW, VERDICTS, BEHIND],
+    rows: [NOW, VERDICTS, SETTINGS, BEHIND],
   });
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
-import { audited } from './audit.ts';
+import { audited } from '../harness/audit.ts';
 import { createCredentialFiles, isServedBy, replaceServerCertificate, type CredentialFiles } from './authorities.ts';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';

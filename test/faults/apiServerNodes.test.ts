@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
-import { audited } from './audit.ts';
+import { audited } from '../harness/audit.ts';
 import { measured, seconds, until } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 

@@ -5,7 +5,7 @@ import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/apply.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { CRDS } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
-import { writesOf, type AuditedRequest } from './audit.ts';
+import { writesOf, type AuditedRequest } from '../harness/audit.ts';
 import { bystanders, create, fates, unfitKeys, type Answer, type Bystanders } from './hostileScene.ts';
 import { hostileWatches, type Hostile } from './hostileWatches.ts';
 import { measured } from '../harness/measured.ts';

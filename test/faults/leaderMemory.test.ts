@@ -3,7 +3,7 @@ import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/s
 import { NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import type { Operator } from '../harness/operator.ts';
-import { audited } from './audit.ts';
+import { audited } from '../harness/audit.ts';
 import { measured, sleep, until } from '../harness/measured.ts';
 import { withNodeOptions } from '../harness/nodeOptions.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LEASES, NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import type { Operator } from '../harness/operator.ts';
-import { writesOf, type AuditedRequest } from './audit.ts';
+import { writesOf, type AuditedRequest } from '../harness/audit.ts';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { grantLeases, grantOperator, revokeLeases } from './rbac.ts';
 

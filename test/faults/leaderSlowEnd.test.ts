@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import type { Operator } from '../harness/operator.ts';
-import { writesOf } from './audit.ts';
+import { writesOf } from '../harness/audit.ts';
 import { measured, seconds, until } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 import { startApiProxy, type ApiProxy } from '../harness/proxy.ts';

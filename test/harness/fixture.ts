@@ -38,7 +38,8 @@ export interface Fixture {
   labels(key: string): Promise<Record<string, string>>;
   /** resourceVersion by node name. */
   nodeVersions(): Promise<Record<string, string | undefined>>;
-  createWatch(name: string, spec: { maxBandwidthPercent: string; label?: string }): Promise<void>;
+  createWatch(name: string, spec: Omit<TrafficWatch['spec'], 'deployment'>): Promise<void>;
+  deleteWatch(name: string): Promise<unknown>;
   patchWatch(name: string, patch: unknown): Promise<unknown>;
   watch(name: string): Promise<TrafficWatch>;
   events(name: string): Promise<EventsV1Event[]>;
@@ -118,6 +119,7 @@ export async function startFixture(options: {
       const deployment = deploymentSpec(name) as TrafficWatch['spec']['deployment'];
       await client.create(TRAFFIC_WATCHES, { metadata: default_(name), spec: { ...spec, deployment } });
     },
+    deleteWatch: (name) => client.delete(TRAFFIC_WATCHES, default_(name)),
     patchWatch: (name, patch) => client.mergePatch(TRAFFIC_WATCHES, default_(name), patch, PERSON),
     watch: (name) => client.get(TRAFFIC_WATCHES, default_(name)),
     events: async (name) =>

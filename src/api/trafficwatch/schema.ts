@@ -5,7 +5,9 @@ import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import { conditionsSchema } from '../conditionsSchema.ts';
 import type { CustomResource } from '../crd.ts';
 import { deploymentFrameProblems } from './deploymentFrame.ts';
+import { modeSchema, type Mode } from './mode.ts';
 import { placementSchema } from './placement.ts';
+import { plannedSchema, type Planned } from './planned.ts';
 import { problemTexts } from '../problems.ts';
 
 export const GROUP = 'traffic.example.com';
@@ -73,7 +75,9 @@ const nodeStatus = z
     }),
     currentTransmitTotal: int64('Bytes sent over the measured devices since their counters started.'),
     time: int64('Time of the measurement in seconds since 1970-01-01 UTC.'),
-    unfit: z.boolean().optional().meta({ description: 'Value of the node label.' }),
+    unfit: z.boolean().optional().meta({
+      description: 'Value of the node label; with mode Observe, the value that it would have.',
+    }),
     verdict: z.enum(['Fit', 'Unfit', 'Unknown']).optional().meta({
       description: 'Verdict of the last passes; Unknown if there are no figures.',
     }),
@@ -98,6 +102,8 @@ const statusSchema = z
       description: 'True once two passes in a row had data. It stays true during outages, restarts and stalls.',
     }),
     observedGeneration: int64('The generation of the spec that this status reflects.'),
+    mode: modeSchema.meta({ description: 'The mode that this status reflects.' }),
+    plan: plannedSchema,
     labelKey: z.string().optional().meta({ description: 'The label key that is in force on the nodes.' }),
     fitNodes: int32('Number of nodes whose verdict is Fit.'),
     unfitNodes: int32('Number of nodes whose verdict is Unfit.'),
@@ -112,7 +118,7 @@ const statusSchema = z
   .meta({ description: 'The last observation and decision of the operator.' });
 
 const specSchema = z
-  .object({ maxBandwidthPercent, label, placement: placementSchema, deployment })
+  .object({ maxBandwidthPercent, mode: modeSchema, label, placement: placementSchema, deployment })
   .meta({ description: 'The threshold, and the Deployment to keep off nodes above it.' });
 
 /** The whole object. The CRD's schema is generated from it (see crd.ts), and it parses objects. */
@@ -136,7 +142,7 @@ export const trafficWatchSchema = z
     ],
   });
 
-/** Threshold in percent (as text), label prefix, placement and Deployment spec. */
+/** Threshold in percent (as text), mode, label prefix, placement and Deployment spec. */
 export type TrafficWatchSpec = z.infer<typeof specSchema>;
 
 /** Figures and verdict of one node. A status of PKopel/traffic-operator lacks `verdict`, `reason` and `since`. */
@@ -164,6 +170,9 @@ export interface TrafficWatchStatus {
   unfitNodes?: number;
   unknownNodes?: number;
   labelKey?: string;
+  mode?: Mode;
+  /** Only with mode Observe. */
+  plan?: Planned;
 }
 
 export interface TrafficWatch extends KubeObject {
@@ -188,6 +197,7 @@ export const trafficWatchResource: CustomResource = {
   categories: ['traffic'],
   columns: [
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'Mode', type: 'string', jsonPath: '.status.mode' },
     { name: 'Max %', type: 'string', jsonPath: '.spec.maxBandwidthPercent' },
     { name: 'Fit', type: 'integer', jsonPath: '.status.fitNodes' },
     { name: 'Unfit', type: 'integer', jsonPath: '.status.unfitNodes' },

@@ -33,6 +33,8 @@ const STATUS: Readonly<Record<keyof TrafficWatchStatus, Check>> = {
   decided: truth,
   observedGeneration: number,
   labelKey: isLabelKey,
+  mode: text,
+  plan: isObject,
   fitNodes: number,
   unfitNodes: number,
   unknownNodes: number,

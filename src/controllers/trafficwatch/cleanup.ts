@@ -4,7 +4,7 @@ import { releaseLabels } from './decide/labels/nodeLabels.ts';
 import type { CleanupContext } from '../contract/context.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
-import { claimedKeys } from './observe/observe.ts';
+import { claimedKeys } from './observe/labelKeys.ts';
 import { trimNode } from '../../nodes/cachedNode.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { isNotFound } from '../../runtime/client/errors.ts';

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
+import type { Mode } from '../../api/trafficwatch/mode.ts';
 import type { Verdict } from '../../api/trafficwatch/schema.ts';
 import { countVerdicts, type VerdictCounts } from './decide/verdict/counts.ts';
 import type { NodeVerdict } from './decide/verdict/nodeVerdict.ts';
@@ -20,6 +22,11 @@ export interface DecidedNodes {
   readonly counts: VerdictCounts;
 }
 
+/** Fields of a spec that dashboards show. */
+export interface WatchInfo {
+  readonly mode: Mode;
+}
+
 /** The metrics of TrafficWatches. */
 export interface TrafficWatchMetrics {
   /**
@@ -28,6 +35,8 @@ export interface TrafficWatchMetrics {
    * @param decided the verdicts in the order of `nodes`
    */
   record(key: string, nodes: readonly Pick<NodeView, 'name'>[], decided: DecidedNodes): void;
+  /** Records what the spec of the TrafficWatch `key` asks for. */
+  info(key: string, info: WatchInfo): void;
   /** Records `status.ready` of the TrafficWatch `key` (namespace/name). Only the leader calls it. */
   ready(key: string, ready: boolean): void;
   /** Records the nodes that cannot be measured, by name. */
@@ -145,6 +154,31 @@ function createNotMeasurableGauge(registry: Registry): Pick<TrafficWatchMetrics,
   };
 }
 
+/** traffic_operator_trafficwatch_info{trafficwatch,namespace,mode}: always 1; the labels say what the spec asks for. */
+function createInfoGauge(registry: Registry): Pick<TrafficWatchMetrics, 'info' | 'forget'> {
+  const gauge = new Gauge({
+    name: 'traffic_operator_trafficwatch_info',
+    help: 'Always 1. The labels hold what the spec of a TrafficWatch asks for.',
+    labelNames: ['trafficwatch', 'namespace', 'mode'],
+    registers: [registry],
+  });
+  const shown = new Map<string, WatchInfo>();
+  const forget = (key: string): void => {
+    const before = shown.get(key);
+    if (before !== undefined) gauge.remove({ ...watchLabels(key), ...before });
+    shown.delete(key);
+  };
+  return {
+    info: (key, info) => {
+      if (isDeepStrictEqual(shown.get(key), info)) return;
+      forget(key);
+      gauge.set({ ...watchLabels(key), ...info }, 1);
+      shown.set(key, info);
+    },
+    forget,
+  };
+}
+
 /**
  * Creates the metrics of the verdicts, and also:
  *
@@ -154,6 +188,7 @@ function createNotMeasurableGauge(registry: Registry): Pick<TrafficWatchMetrics,
  */
 export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetrics {
   const { record } = createVerdictGauges(registry);
+  const { info, forget: forgetInfo } = createInfoGauge(registry);
   const readiness = new Gauge({
     name: 'traffic_operator_trafficwatch_ready',
     help: '1 if a TrafficWatch is ready, 0 if not. Only the leader reports it.',
@@ -169,9 +204,11 @@ export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetri
   const forget = (key: string): void => {
     record(key, [], { verdicts: [], counts: countVerdicts([]) });
     readiness.remove(watchLabels(key));
+    forgetInfo(key);
   };
   return {
     record,
+    info,
     ...createNotMeasurableGauge(registry),
     forget,
     ready: (key, ready) => readiness.set(watchLabels(key), ready ? 1 : 0),

@@ -1,3 +1,4 @@
+import { modeOf } from '../../api/trafficwatch/mode.ts';
 import { Reason } from '../../api/trafficwatch/reasons.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
@@ -94,12 +95,13 @@ export async function reconcile(
   }
   const plan = decidePlan(observation);
   d.metrics.record(key, observation.view.nodes, plan);
+  d.metrics.info(key, { mode: modeOf(observation.watch.spec) });
   if (!d.isLeader()) return undefined;
   d.podRejections.tell(observation);
   const outcome = await tellingProgress(d, observation, plan, () => act(observation, plan, d.writers));
   // An aborted write is not a failure: the next reconcile repeats it.
   signal?.throwIfAborted();
-  if (plan.finalizer !== 'Remove') {
+  if (!observation.watch.metadata?.deletionTimestamp) {
     await reportOutcome(d, observation, outcome.stall ? { ...plan, stall: outcome.stall } : plan, outcome);
   }
   if (outcome.failures.length > 0) throw new IncompleteError(outcome.failures);

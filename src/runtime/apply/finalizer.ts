@@ -31,6 +31,7 @@ export async function addFinalizer<T extends KubeObject>(
  * Removes a finalizer from an object and keeps the others. Writes nothing if the object does not have it. Succeeds if
  * the object does not exist.
  *
+ * @returns the object after the write; undefined if it does not exist
  * @throws ApiError 409 if the object changed since it was read
  */
 export async function removeFinalizer<T extends KubeObject>(
@@ -39,17 +40,18 @@ export async function removeFinalizer<T extends KubeObject>(
   object: T,
   finalizer: string,
   fieldManager: string,
-): Promise<void> {
+): Promise<T | undefined> {
   if (!hasFinalizer(object, finalizer)) {
-    return;
+    return object;
   }
   const rest = object.metadata?.finalizers?.filter((other) => other !== finalizer) ?? [];
   try {
-    await client.mergePatch(resource, refOfKey(keyOf(object)), finalizersPatch(object, rest), { fieldManager });
+    return await client.mergePatch(resource, refOfKey(keyOf(object)), finalizersPatch(object, rest), { fieldManager });
   } catch (error) {
     if (!isNotFound(error)) {
       throw error;
     }
+    return undefined;
   }
 }
 

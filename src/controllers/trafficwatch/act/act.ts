@@ -92,11 +92,15 @@ async function writeDeployment(o: Observation, plan: Plan, writers: Writers): Pr
   }
 }
 
-async function actOnDeletion(o: Observation, plan: Plan, writers: Writers): Promise<Outcome> {
+/** Takes the labels off, and then the finalizer: at deletion, and when the mode becomes Observe. */
+async function release(o: Observation, plan: Plan, writers: Writers): Promise<Outcome> {
   const failures = await writeLabels(plan, writers);
   if (failures.length > 0 || !hasFinalizer(o.watch, FINALIZER)) return { failures };
   try {
-    await removeFinalizer(writers.client, TRAFFIC_WATCHES, o.watch, FINALIZER, writers.fieldManager);
+    const { client, fieldManager } = writers;
+    const left = await removeFinalizer(client, TRAFFIC_WATCHES, o.watch, FINALIZER, fieldManager);
+    // One that is being deleted is gone with its last finalizer.
+    if (left && !o.watch.metadata?.deletionTimestamp) writers.watches.wrote(left);
     return { failures: [] };
   } catch (error) {
     return { failures: [failureOf('removing the finalizer', error)] };
@@ -110,7 +114,7 @@ async function actOnDeletion(o: Observation, plan: Plan, writers: Writers): Prom
  * @throws WaitingError if another client created a Deployment or wrote the TrafficWatch meanwhile
  */
 export async function act(o: Observation, plan: Plan, writers: Writers): Promise<Outcome> {
-  if (plan.finalizer === 'Remove') return actOnDeletion(o, plan, writers);
+  if (plan.finalizer === 'Remove') return release(o, plan, writers);
   if (plan.finalizer === 'Keep') return { failures: [] };
   const failure = await writeFinalizer(o, writers);
   if (failure) return { failures: [failure] };

@@ -1,40 +1,26 @@
 import type { V1Deployment } from '@kubernetes/client-node';
+import { modeOf } from '../../../api/trafficwatch/mode.ts';
 import { placementOf } from '../../../api/trafficwatch/placement.ts';
 import { parseTrafficWatchSpec, thresholdOf } from '../../../api/trafficwatch/schema.ts';
-import type { Claim, Observation } from '../observe/observation.ts';
-import { FINALIZER } from '../names.ts';
+import type { Observation } from '../observe/observation.ts';
 import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
 import { decideContention } from './labels/labelContention.ts';
 import { sideOfLabel } from './labels/labelValue.ts';
-import { decideNodeLabels, releaseLabels } from './labels/nodeLabels.ts';
-import { ownerBefore } from './labels/ownership.ts';
+import { decideNodeLabels } from './labels/nodeLabels.ts';
+import { claimedBySpec, ownedByAnother, releaseOwnLabels } from './labels/ownership.ts';
+import { observeOnly } from './observeOnly.ts';
 import { NOTHING, wasDecided, type Plan, type Stall } from './plan.ts';
 import { passFailureOf } from './report/passFailure.ts';
 import { countVerdicts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
+import type { Side } from './verdict/side.ts';
 import { PASSES_TO_AGREE } from './verdict/policies/passesAgree.ts';
 import { decideVerdict } from './verdict/verdict.ts';
 
-function claimedBySpec(o: Observation, key: string): boolean {
-  return (o.claims.get(key) ?? []).some((claim) => claim.bySpec);
-}
-
-/**
- * Removes the labels of a TrafficWatch that is being deleted, except for a label key that another TrafficWatch names
- * in its spec or owns. A TrafficWatch without the operator's finalizer has never written a label: labels under its key
- * belong to somebody else and stay.
- */
+/** Removes the labels of a TrafficWatch that is being deleted. */
 function planDeletion(o: Observation): Plan {
-  if (!o.watch.metadata?.finalizers?.includes(FINALIZER)) return { ...NOTHING, finalizer: 'Remove' };
-  const mine = o.keys.claimed.filter((key) => !claimedBySpec(o, key) && !ownedByAnother(o, key));
-  return { ...NOTHING, finalizer: 'Remove', labels: releaseLabels(o.view.nodes, mine) };
-}
-
-function ownedByAnother(o: Observation, key: string): Claim | undefined {
-  const { uid = '', creationTimestamp } = o.watch.metadata ?? {};
-  const created = new Date(creationTimestamp ?? o.now).toISOString();
-  return ownerBefore({ uid, creationTimestamp: created }, o.claims.get(key) ?? []);
+  return { ...NOTHING, finalizer: 'Remove', labels: releaseOwnLabels(o) };
 }
 
 function planStall(o: Observation, { reason, message }: Stall): Plan {
@@ -57,6 +43,13 @@ function isDecided(o: Observation): boolean {
   return wasDecided(o.watch.status) || o.view.figures.passesWithData >= PASSES_TO_AGREE;
 }
 
+/** With mode Observe no label holds the verdict before this one: the status does, of the nodes that it lists. */
+function lastSideOf({ watch }: Observation, node: string): Side | undefined {
+  if (modeOf(watch.spec) === 'Enforce') return undefined;
+  const last = watch.status?.nodes?.[node];
+  return last === undefined || last.verdict === 'Unknown' ? undefined : sideOfLabel(String(last.unfit));
+}
+
 function decideVerdicts(o: Observation, labelKey: string, previousKey: string | undefined): NodeVerdict[] {
   const maxPercent = thresholdOf(o.watch.spec);
   const passError = passFailureOf(o.view.passes[0]);
@@ -64,8 +57,9 @@ function decideVerdicts(o: Observation, labelKey: string, previousKey: string | 
   const someNotMeasurable = o.notMeasurable.size > 0;
   return o.view.figures.measured.map(({ node: { name, labels }, passes }) => {
     const label = labels[labelKey] ?? (previousKey === undefined ? undefined : labels[previousKey]);
+    const labelled = sideOfLabel(label) ?? lastSideOf(o, name);
     const notMeasurable = someNotMeasurable ? o.notMeasurable.get(name) : undefined;
-    return decideVerdict({ maxPercent, passError, labelled: sideOfLabel(label), passes, notMeasurable });
+    return decideVerdict({ maxPercent, passError, labelled, passes, notMeasurable });
   });
 }
 
@@ -124,6 +118,7 @@ function planLive(o: Observation, labelKey: string): Plan {
     decided,
     labelKey: keyInUse(o, labelKey, previousKey, inDeployment),
     renaming: previousKey !== undefined,
+    planned: undefined,
     requeueAfterMs: deployment?.kind === 'Wait' ? Math.max(deployment.untilMs - o.now, 1) : undefined,
   };
 }
@@ -172,5 +167,6 @@ export function decidePlan(o: Observation): Plan {
     const message = `label key ${labelKey} belongs to TrafficWatch ${owner.key}, which is older; nothing is written until that TrafficWatch is deleted or spec.label changes`;
     return planStall(o, { reason: 'LabelKeyTaken', message });
   }
-  return planLive(o, labelKey);
+  const plan = planLive(o, labelKey);
+  return modeOf(o.watch.spec) === 'Observe' ? observeOnly(o, plan) : plan;
 }

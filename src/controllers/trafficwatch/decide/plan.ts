@@ -1,3 +1,4 @@
+import type { Planned } from '../../../api/trafficwatch/planned.ts';
 import type { TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import type { DeploymentDecision } from './deployment/deployment.ts';
 import type { ContendedLabel, LabelRef } from './labels/labelContention.ts';
@@ -34,6 +35,8 @@ export interface Plan {
   /** The label key in use after this plan is applied. Undefined if no key is in use. */
   readonly labelKey: string | undefined;
   readonly renaming: boolean;
+  /** With mode Observe: what Enforce would write. Undefined with Enforce. */
+  readonly planned: Planned | undefined;
   /** When to requeue without a new event: ms from now. */
   readonly requeueAfterMs: number | undefined;
 }
@@ -51,6 +54,7 @@ export const NOTHING: Plan = {
   decided: false,
   labelKey: undefined,
   renaming: false,
+  planned: undefined,
   requeueAfterMs: undefined,
 };
 

@@ -15,7 +15,7 @@ const KIND = { group: 'traffic.example.com', version: 'v1alpha1', kind: 'Traffic
 const ANYTHING = { 'x-kubernetes-preserve-unknown-fields': true };
 const WITHOUT_LABEL = {
   properties: {
-    spec: { properties: { maxBandwidthPercent: {}, placement: {}, deployment: ANYTHING } },
+    spec: { properties: { maxBandwidthPercent: {}, mode: {}, placement: {}, deployment: ANYTHING } },
     status: ANYTHING,
   },
 };

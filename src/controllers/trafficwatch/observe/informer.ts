@@ -4,7 +4,8 @@ import type { Informer, InformerOptions } from '../../../runtime/cache/informer.
 import { isNotFound } from '../../../runtime/client/errors.ts';
 import { resourceName } from '../../../runtime/client/resource.ts';
 import { APPLY_CRD } from './crdCheck.ts';
-import { BY_LABEL_KEY, claimedKeys } from './observe.ts';
+import { claimedKeys } from './labelKeys.ts';
+import { BY_LABEL_KEY } from './observe.ts';
 
 /**
  * The informer of TrafficWatches in all namespaces, with an index by claimed label key. If the CRD is missing, it logs

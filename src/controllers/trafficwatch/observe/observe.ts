@@ -51,11 +51,6 @@ export interface Sources {
   readonly crd: Pick<CrdCheck, 'drops' | 'forget' | 'looked' | 'problem'>;
 }
 
-/** The label keys that a TrafficWatch claims: the key in its spec and, in a rename, the previous key. */
-export function claimedKeys(watch: TrafficWatch): string[] {
-  return [...labelKeysOf(watch).claimed];
-}
-
 function claimOf(watch: TrafficWatch, labelKey: string): Claim {
   const { uid = '', creationTimestamp } = watch.metadata ?? {};
   return {

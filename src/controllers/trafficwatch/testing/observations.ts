@@ -1,4 +1,5 @@
 import type { V1Deployment } from '@kubernetes/client-node';
+import type { Mode } from '../../../api/trafficwatch/mode.ts';
 import type { Placement } from '../../../api/trafficwatch/placement.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
@@ -16,6 +17,7 @@ export const KEY = 'web.traffic.example.com/unfit';
 export interface WatchChanges {
   maxBandwidthPercent?: string;
   label?: string;
+  mode?: Mode;
   placement?: Placement;
   deployment?: Record<string, unknown>;
   metadata?: TrafficWatch['metadata'];
@@ -40,6 +42,7 @@ export function aWatch(changes: WatchChanges = {}): TrafficWatch {
     spec: {
       maxBandwidthPercent: changes.maxBandwidthPercent ?? '10',
       ...(changes.label === undefined ? {} : { label: changes.label }),
+      ...(changes.mode === undefined ? {} : { mode: changes.mode }),
       ...(changes.placement === undefined ? {} : { placement: changes.placement }),
       deployment: { selector: { matchLabels: { app: 'web' } }, template, ...changes.deployment },
     },

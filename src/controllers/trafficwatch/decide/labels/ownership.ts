@@ -1,4 +1,6 @@
-import type { Claim } from '../../observe/observation.ts';
+import type { Claim, Observation } from '../../observe/observation.ts';
+import { FINALIZER } from '../../names.ts';
+import { releaseLabels, type LabelChanges } from './nodeLabels.ts';
 
 /** The fields of a claim that decide which claim wins. */
 export type Rank = Pick<Claim, 'uid' | 'creationTimestamp'>;
@@ -12,4 +14,27 @@ export function precedes(a: Rank, b: Rank): boolean {
 /** The claim that owns the key instead of `mine`; undefined if `mine` owns it. */
 export function ownerBefore(mine: Rank, others: readonly Claim[]): Claim | undefined {
   return others.filter((other) => precedes(other, mine)).sort((a, b) => (precedes(a, b) ? -1 : 1))[0];
+}
+
+/** The claim of the TrafficWatch that owns the key before this one; undefined when the key is this one's. */
+export function ownedByAnother(o: Observation, key: string): Claim | undefined {
+  const { uid = '', creationTimestamp } = o.watch.metadata ?? {};
+  const created = new Date(creationTimestamp ?? o.now).toISOString();
+  return ownerBefore({ uid, creationTimestamp: created }, o.claims.get(key) ?? []);
+}
+
+/** Whether the spec of another TrafficWatch names the key. */
+export function claimedBySpec(o: Observation, key: string): boolean {
+  return (o.claims.get(key) ?? []).some((claim) => claim.bySpec);
+}
+
+/**
+ * The changes that take off the labels of a TrafficWatch that no longer labels nodes. A key that another TrafficWatch
+ * inherits keeps its labels. A TrafficWatch without our finalizer has never written a label: what the nodes carry under
+ * its key belongs to somebody else.
+ */
+export function releaseOwnLabels(o: Observation): LabelChanges {
+  if (!o.watch.metadata?.finalizers?.includes(FINALIZER)) return new Map();
+  const own = o.keys.claimed.filter((key) => !claimedBySpec(o, key) && !ownedByAnother(o, key));
+  return releaseLabels(o.view.nodes, own);
 }

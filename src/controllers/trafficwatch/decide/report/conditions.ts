@@ -36,9 +36,15 @@ const draft = (status: Condition['status'], reason: string, message: string): Dr
 
 function ready(o: Observation, plan: Plan): Draft {
   if (plan.stall) return draft('False', plan.stall.reason, plan.stall.message);
-  if (plan.decided) return draft('True', Reason.Decided, 'nodes are decided; their labels say the verdicts');
+  if (plan.decided) return draft('True', Reason.Decided, `nodes are decided; ${whereVerdictsAre(plan)}`);
   if (o.view.passes.length === 0) return draft('Unknown', Reason.Initializing, 'no pass over Prometheus has ended yet');
   return undecided(o, plan);
+}
+
+function whereVerdictsAre({ planned }: Plan): string {
+  return planned === undefined
+    ? 'their labels say the verdicts'
+    : 'with mode Observe only the status says the verdicts';
 }
 
 /** The Deployment may exist before verdicts do: it was taken over, or the wait for data has ended. */
@@ -80,7 +86,13 @@ function reconciling({ watch }: Observation, plan: Plan, failures: readonly Fail
   if (contested) return draft('True', Reason.ReplicasContested, contestedMessage(watch, contested));
   if (plan.renaming) return draft('True', Reason.LabelRenaming, 'moving nodes and Deployment to the new label key');
   if (!plan.decided && !plan.stall) return draft('True', Reason.Deciding, 'nodes are not decided yet');
-  return draft('False', Reason.UpToDate, plan.stall ? stillWritten(plan) : 'everything that was decided is written');
+  return draft('False', Reason.UpToDate, upToDateMessage(plan));
+}
+
+function upToDateMessage(plan: Plan): string {
+  if (plan.planned)
+    return 'with mode Observe no node and no Deployment is written; status.plan says what Enforce would write';
+  return plan.stall ? stillWritten(plan) : 'everything that was decided is written';
 }
 
 /** Says what a stalled TrafficWatch still writes. Some stalls stop the labels as well as the Deployment. */

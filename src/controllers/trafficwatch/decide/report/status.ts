@@ -1,3 +1,4 @@
+import { modeOf } from '../../../../api/trafficwatch/mode.ts';
 import { ConditionType } from '../../../../api/trafficwatch/reasons.ts';
 import type { NodeStatus, TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
 import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percent.ts';
@@ -122,7 +123,9 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
   const conditions = decideConditions(o, plan, failures, toTimestamp(o.now));
   const ready = conditions.find((c) => c.type === ConditionType.Ready)?.status === 'True';
   const decided = plan.decided || wasDecided(o.watch.status);
-  const status = { ready, ...(decided && { decided }), conditions, observedGeneration: o.watch.metadata?.generation };
+  const observedGeneration = o.watch.metadata?.generation;
+  const mode = modeOf(o.watch.spec);
+  const status = { ready, ...(decided && { decided }), conditions, observedGeneration, mode, plan: plan.planned };
   const touchesNothing = plan.verdicts.length === 0 && plan.stall !== undefined;
   const knowsNothingYet = o.view.passes.length === 0 && o.watch.status?.nodes !== undefined;
   if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...status };

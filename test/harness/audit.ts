@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ControlPlane } from '../harness/controlPlane.ts';
+import type { ControlPlane } from './controlPlane.ts';
 
 /** One answered request, as the API server's audit log has it. */
 export interface AuditedRequest {

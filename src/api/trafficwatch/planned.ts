@@ -1,0 +1,33 @@
+import * as z from 'zod';
+
+const DEPLOYMENT_STEPS = ['Create', 'Apply', 'Wait', 'None'] as const;
+
+/** What Enforce would do to the Deployment. */
+export type DeploymentStep = (typeof DEPLOYMENT_STEPS)[number];
+
+/** What Enforce would write. */
+export interface Planned {
+  /** How many nodes would get another label value. */
+  nodesToLabel: number;
+  deployment: DeploymentStep;
+}
+
+/** Schema of `status.plan`. */
+export const plannedSchema = z
+  .object({
+    nodesToLabel: z.number().optional().meta({
+      type: 'integer',
+      format: 'int32',
+      description: 'Number of nodes whose label would be written. A node without the label counts.',
+    }),
+    deployment: z
+      .enum(DEPLOYMENT_STEPS)
+      .optional()
+      .meta({
+        description:
+          'Create: the Deployment is missing and would be created. Apply: it exists and would be changed where it ' +
+          'differs from the spec. Wait: its creation would wait for data. None: it would not be written.',
+      }),
+  })
+  .optional()
+  .meta({ description: 'With mode Observe: what Enforce would write now.' });

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { FINALIZER } from '../names.ts';
+import {
+  aClaim,
+  aDeployment,
+  anObservation,
+  aWatch,
+  changed,
+  KEY,
+  pass,
+  type WatchChanges,
+} from '../testing/observations.ts';
+import { eventsOf, statusOf } from '../testing/settled.ts';
+import { decidePlan } from './decidePlan.ts';
+
+const ENFORCED = { name: 'web', namespace: 'shop', uid: 'uid-web', finalizers: [FINALIZER] };
+const LABELLED = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } };
+const FULL = [pass(2, { n1: 50, n2: 2 }), pass(1, { n1: 60, n2: 2 })];
+const observing = (changes: WatchChanges = {}) => aWatch({ mode: 'Observe', ...changes });
+
+describe('a TrafficWatch with mode Observe', () => {
+  it('has the verdicts and counts of Enforce, and writes neither finalizer, label nor Deployment', () => {
+    const enforce = decidePlan(anObservation({ passes: FULL }));
+    const plan = decidePlan(anObservation({ watch: observing(), passes: FULL }));
+    expect([plan.verdicts, plan.counts, plan.decided]).toEqual([enforce.verdicts, enforce.counts, true]);
+    expect([plan.finalizer, plan.labels.size, plan.deployment]).toEqual(['Keep', 0, undefined]);
+  });
+
+  it('tells in its status what Enforce would write', () => {
+    const o = anObservation({ watch: observing(), passes: FULL });
+    expect(statusOf(o)).toMatchObject({ mode: 'Observe', plan: { nodesToLabel: 2, deployment: 'Create' } });
+    expect(statusOf(o)).not.toHaveProperty('labelKey');
+    const there = anObservation({
+      watch: observing(),
+      nodes: LABELLED,
+      passes: FULL,
+      deployment: aDeployment(aWatch()),
+    });
+    expect(statusOf(there).plan).toEqual({ nodesToLabel: 0, deployment: 'Apply' });
+  });
+
+  it('would wait for data before it creates the Deployment', () => {
+    const o = anObservation({ watch: observing(), passes: [], feedStartedAt: Date.parse('2026-01-01T00:10:00Z') });
+    expect(statusOf(o).plan).toEqual({ nodesToLabel: 0, deployment: 'Wait' });
+  });
+
+  it('is Stalled where Enforce would be, and would write no Deployment', () => {
+    const deployment = aDeployment(aWatch({ metadata: { uid: 'another' } }));
+    const plan = decidePlan(anObservation({ watch: observing(), deployment }));
+    expect([plan.stall?.reason, plan.planned?.deployment]).toEqual(['DeploymentNotOwned', 'None']);
+  });
+
+  it('keeps the verdict of its status while two passes differ, since there is no label to keep it', () => {
+    const first = anObservation({ watch: observing(), passes: FULL });
+    const watch = { ...first.watch, status: statusOf(first) };
+    const next = changed(first, { watch, passes: [pass(3, { n1: 5, n2: 50 }), ...FULL] });
+    expect(decidePlan(next).verdicts.map((v) => [v.verdict, v.reason])).toEqual([
+      ['Unfit', 'AwaitingSecondPass'],
+      ['Fit', 'AwaitingSecondPass'],
+    ]);
+  });
+
+  it('tells of nodes that turn, as Enforce does', () => {
+    const first = anObservation({ watch: observing() });
+    const watch = { ...first.watch, status: statusOf(first) };
+    const events = eventsOf(changed(first, { watch, passes: FULL }));
+    expect(events.map(({ reason }) => reason)).toContain('NodeUnfit');
+  });
+
+  it('says in its conditions where the verdicts are, and that nothing is written', () => {
+    const { conditions = [] } = statusOf(anObservation({ watch: observing(), passes: FULL }));
+    const messages = conditions.map(({ type, status, message }) => [type, status, message]);
+    expect(messages).toContainEqual([
+      'Ready',
+      'True',
+      'nodes are decided; with mode Observe only the status says the verdicts',
+    ]);
+    expect(messages).toContainEqual([
+      'Reconciling',
+      'False',
+      'with mode Observe no node and no Deployment is written; status.plan says what Enforce would write',
+    ]);
+  });
+});
+
+describe('a change from Enforce to Observe', () => {
+  it('takes the labels off, and the finalizer behind them', () => {
+    const plan = decidePlan(anObservation({ watch: observing({ metadata: ENFORCED }), nodes: LABELLED, passes: FULL }));
+    expect(plan.finalizer).toBe('Remove');
+    expect(Object.fromEntries(plan.labels)).toEqual({ n1: { [KEY]: null }, n2: { [KEY]: null } });
+  });
+
+  it('leaves labels that another TrafficWatch uses', () => {
+    const claims = new Map([[KEY, [aClaim({ creationTimestamp: '2026-02-01T00:00:00.000Z' })]]]);
+    const o = anObservation({ watch: observing({ metadata: ENFORCED }), nodes: LABELLED, claims });
+    expect(decidePlan(o).labels.size).toBe(0);
+  });
+
+  it('leaves labels that it never wrote: without our finalizer they are somebody else’s', () => {
+    expect(decidePlan(anObservation({ watch: observing(), nodes: LABELLED })).labels.size).toBe(0);
+  });
+
+  it('leaves the Deployment as it is', () => {
+    const deployment = aDeployment(aWatch());
+    const watch = observing({ metadata: ENFORCED, deployment: { replicas: 7 } });
+    expect(decidePlan(anObservation({ watch, deployment })).deployment).toBeUndefined();
+  });
+});
