@@ -126,8 +126,15 @@ const SETTINGS: Row = {
       queries: [{ expr: `max by (mode) (${own('traffic_operator_trafficwatch_info', ...CHOSEN)})` }],
       by: 'mode',
       columns: { mode: 'Mode' },
-      width: 24,
+      width: 12,
       height: 4,
+    }),
+    statPanel({
+      title: 'Held by the breaker',
+      description:
+        'Nodes above the threshold that are not unfit, since maxUnfit or minFit allows no more. Above 0 the breaker is open. 0 without a limit.',
+      queries: [{ expr: orZero(`max (${own('traffic_operator_trafficwatch_held_nodes', ...CHOSEN)})`) }],
+      steps: NONE_EXPECTED,
     }),
   ],
 };

@@ -64,8 +64,11 @@ const prometheusConfig = (target: string) => ({
 export async function startFixture(options: {
   nodes: readonly string[];
   crd?: V1CustomResourceDefinition | 'none';
+  /** Of kind Policy (audit.k8s.io/v1); see ControlPlaneOptions. */
+  auditPolicy?: object;
 }): Promise<Fixture> {
-  const controlPlane = await startControlPlane();
+  const { auditPolicy } = options;
+  const controlPlane = await startControlPlane(auditPolicy ? { auditPolicy } : {});
   const exporter = await startSyntheticExporter();
   const { client, transport } = connect(controlPlane);
   const startServer = (port?: number): Promise<RunningPrometheus> =>

@@ -15,6 +15,8 @@ export const ConditionType = {
   PrometheusReachable: 'PrometheusReachable',
   /** True when the last answer had figures for every node that can be measured. */
   MetricsAvailable: 'MetricsAvailable',
+  /** True while nodes above the threshold keep their label, since more would be unfit than the spec allows. */
+  BreakerOpen: 'BreakerOpen',
 } as const;
 export type ConditionType = (typeof ConditionType)[keyof typeof ConditionType];
 
@@ -90,6 +92,12 @@ export const Reason = {
   NoData: 'NoData',
   /** The rate window contains fewer than four scrapes. */
   WindowTooShort: 'WindowTooShort',
+
+  // BreakerOpen
+  /** More nodes are above the threshold than maxUnfit or minFit allows to be unfit. */
+  TooManyUnfit: 'TooManyUnfit',
+  /** No node is held back. */
+  WithinLimit: 'WithinLimit',
 
   // Nodes that cannot be measured. MetricsAvailable ignores them.
   /** The node does not run Linux, or has a virtual kubelet. */

@@ -6,6 +6,7 @@ import { conditionsSchema } from '../conditionsSchema.ts';
 import type { CustomResource } from '../crd.ts';
 import { deploymentFrameProblems } from './deploymentFrame.ts';
 import { modeSchema, type Mode } from './mode.ts';
+import { nodeCountSchema } from './nodeCount.ts';
 import { placementSchema } from './placement.ts';
 import { plannedSchema, type Planned } from './planned.ts';
 import { problemTexts } from '../problems.ts';
@@ -112,13 +113,24 @@ const statusSchema = z
       description:
         'Figures and verdict of each node, by name. In clusters of more than 100 nodes at most 60 are listed: the 20 with the highest figures, then Unfit and Unknown nodes. Their figures are then written once a minute, and whenever another field of a listed node changes. The counts fitNodes, unfitNodes and unknownNodes cover all nodes.',
     }),
-    conditions: conditionsSchema('Ready, Reconciling, Stalled, PrometheusReachable and MetricsAvailable.'),
+    conditions: conditionsSchema('Ready, Reconciling, Stalled, PrometheusReachable, MetricsAvailable, BreakerOpen.'),
   })
   .optional()
   .meta({ description: 'The last observation and decision of the operator.' });
 
+const maxUnfit = nodeCountSchema(
+  'Upper limit for the number of unfit nodes: a number, or a share of all nodes such as "30%", which is rounded down ' +
+    'to at least 1. When more nodes are above the threshold, the fullest are labelled unfit, the others keep their ' +
+    'label, and the condition BreakerOpen is True. Without it, every node can be unfit.',
+);
+
+const minFit = nodeCountSchema(
+  'Lower limit for the number of nodes that are not unfit: a number, or a share of all nodes, which is rounded up. ' +
+    'It limits unfit nodes as maxUnfit does; the lower of both limits applies.',
+);
+
 const specSchema = z
-  .object({ maxBandwidthPercent, mode: modeSchema, label, placement: placementSchema, deployment })
+  .object({ maxBandwidthPercent, mode: modeSchema, maxUnfit, minFit, label, placement: placementSchema, deployment })
   .meta({ description: 'The threshold, and the Deployment to keep off nodes above it.' });
 
 /** The whole object. The CRD's schema is generated from it (see crd.ts), and it parses objects. */
@@ -142,7 +154,7 @@ export const trafficWatchSchema = z
     ],
   });
 
-/** Threshold in percent (as text), mode, label prefix, placement and Deployment spec. */
+/** The fields of a TrafficWatch that users write. */
 export type TrafficWatchSpec = z.infer<typeof specSchema>;
 
 /** Figures and verdict of one node. A status of PKopel/traffic-operator lacks `verdict`, `reason` and `since`. */
@@ -202,6 +214,7 @@ export const trafficWatchResource: CustomResource = {
     { name: 'Fit', type: 'integer', jsonPath: '.status.fitNodes' },
     { name: 'Unfit', type: 'integer', jsonPath: '.status.unfitNodes' },
     { name: 'Unknown', type: 'integer', jsonPath: '.status.unknownNodes' },
+    { name: 'Breaker', type: 'string', jsonPath: '.status.conditions[?(@.type=="BreakerOpen")].status' },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
     { name: 'Label', type: 'string', jsonPath: '.status.labelKey', priority: 1 },
     { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },

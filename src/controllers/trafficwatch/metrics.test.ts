@@ -175,3 +175,15 @@ describe('traffic_operator_trafficwatch_info', () => {
     expect(await info()).toEqual([line]);
   });
 });
+
+describe('traffic_operator_trafficwatch_held_nodes', () => {
+  it('is there while the spec limits the unfit nodes', async () => {
+    const { shown, series } = metrics();
+    const [nodes, unlimited] = verdicts({ n1: 'Unfit' });
+    shown.record('shop/web', nodes, { ...unlimited, breaker: { held: 2 } });
+    const line = 'traffic_operator_trafficwatch_held_nodes{namespace="shop",trafficwatch="web"} 2';
+    expect(await series('trafficwatch_held_nodes')).toEqual([line]);
+    shown.record('shop/web', nodes, unlimited);
+    expect(await series('trafficwatch_held_nodes')).toEqual([]);
+  });
+});

@@ -3,6 +3,7 @@ import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
 import type { Mode } from '../../api/trafficwatch/mode.ts';
 import type { Verdict } from '../../api/trafficwatch/schema.ts';
+import type { Breaker } from './decide/verdict/breaker.ts';
 import { countVerdicts, type VerdictCounts } from './decide/verdict/counts.ts';
 import type { NodeVerdict } from './decide/verdict/nodeVerdict.ts';
 import type { NodeView } from './observe/observation.ts';
@@ -20,6 +21,8 @@ export const MAX_NODES_SHOWN = 500;
 export interface DecidedNodes {
   readonly verdicts: readonly NodeVerdict[];
   readonly counts: VerdictCounts;
+  /** Undefined without a limit for unfit nodes. */
+  readonly breaker?: Pick<Breaker, 'held'> | undefined;
 }
 
 /** Fields of a spec that dashboards show. */
@@ -107,6 +110,12 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
     labelNames: ['trafficwatch', 'namespace', 'node'],
     registers: [registry],
   });
+  const held = new Gauge({
+    name: 'traffic_operator_trafficwatch_held_nodes',
+    help: 'Nodes that maxUnfit or minFit keeps from being unfit. Above 0 the breaker is open. Absent without a limit.',
+    labelNames: ['trafficwatch', 'namespace'],
+    registers: [registry],
+  });
   const shownBefore = new Map<string, Shown>();
 
   const showNodes = (key: string, before: Shown, now: Shown): void => {
@@ -131,6 +140,8 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
       showCounts(key, shownCounts, verdicts.length > 0);
       const before = shownBefore.get(key) ?? NONE;
       showNodes(key, before, shownNodes(nodes, decided, before));
+      if (decided.breaker === undefined) held.remove(watchLabels(key));
+      else held.set(watchLabels(key), decided.breaker.held);
     },
   };
 }

@@ -2,7 +2,7 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import { modeOf } from '../../../api/trafficwatch/mode.ts';
 import { placementOf } from '../../../api/trafficwatch/placement.ts';
 import { parseTrafficWatchSpec, thresholdOf } from '../../../api/trafficwatch/schema.ts';
-import type { Observation } from '../observe/observation.ts';
+import type { NodeView, Observation } from '../observe/observation.ts';
 import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
 import { decideContention } from './labels/labelContention.ts';
@@ -12,6 +12,7 @@ import { claimedBySpec, ownedByAnother, releaseOwnLabels } from './labels/owners
 import { observeOnly } from './observeOnly.ts';
 import { NOTHING, wasDecided, type Plan, type Stall } from './plan.ts';
 import { passFailureOf } from './report/passFailure.ts';
+import { applyBreaker, limitOf, type Breaker } from './verdict/breaker.ts';
 import { countVerdicts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
 import type { Side } from './verdict/side.ts';
@@ -43,6 +44,12 @@ function isDecided(o: Observation): boolean {
   return wasDecided(o.watch.status) || o.view.figures.passesWithData >= PASSES_TO_AGREE;
 }
 
+/** The verdicts of the nodes, in their order. */
+interface Decided {
+  readonly verdicts: readonly NodeVerdict[];
+  readonly breaker: Breaker | undefined;
+}
+
 /** With mode Observe no label holds the verdict before this one: the status does, of the nodes that it lists. */
 function lastSideOf({ watch }: Observation, node: string): Side | undefined {
   if (modeOf(watch.spec) === 'Enforce') return undefined;
@@ -50,17 +57,27 @@ function lastSideOf({ watch }: Observation, node: string): Side | undefined {
   return last === undefined || last.verdict === 'Unknown' ? undefined : sideOfLabel(String(last.unfit));
 }
 
-function decideVerdicts(o: Observation, labelKey: string, previousKey: string | undefined): NodeVerdict[] {
+function decideVerdicts(o: Observation, labelKey: string, previousKey: string | undefined): Decided {
   const maxPercent = thresholdOf(o.watch.spec);
   const passError = passFailureOf(o.view.passes[0]);
   // The map is usually empty. Skip the look-up then: it would run for each node of each TrafficWatch.
   const someNotMeasurable = o.notMeasurable.size > 0;
-  return o.view.figures.measured.map(({ node: { name, labels }, passes }) => {
+  const { measured } = o.view.figures;
+  const labelledOf = ({ name, labels }: NodeView): Side | undefined => {
     const label = labels[labelKey] ?? (previousKey === undefined ? undefined : labels[previousKey]);
-    const labelled = sideOfLabel(label) ?? lastSideOf(o, name);
-    const notMeasurable = someNotMeasurable ? o.notMeasurable.get(name) : undefined;
-    return decideVerdict({ maxPercent, passError, labelled, passes, notMeasurable });
+    return sideOfLabel(label) ?? lastSideOf(o, name);
+  };
+  const verdicts = measured.map(({ node, passes }) => {
+    const notMeasurable = someNotMeasurable ? o.notMeasurable.get(node.name) : undefined;
+    return decideVerdict({ maxPercent, passError, labelled: labelledOf(node), passes, notMeasurable });
   });
+  const limit = limitOf(o.watch.spec, measured.length - o.notMeasurable.size);
+  if (limit === undefined) return { verdicts, breaker: undefined };
+  const candidates = verdicts.map((verdict, place) => {
+    const seen = measured[place];
+    return { verdict, labelled: seen && labelledOf(seen.node), percent: seen?.passes[0]?.percent };
+  });
+  return applyBreaker(candidates, limit);
 }
 
 function deploymentStall(decision: DeploymentDecision): Stall | undefined {
@@ -91,7 +108,7 @@ function planLive(o: Observation, labelKey: string): Plan {
   const inDeployment = !o.deploymentUnknown && (!o.deployment || isScheduledBy(o, o.deployment, labelKey));
   const mayRelease = previousKey !== undefined && inDeployment && !claimedBySpec(o, previousKey);
   const previousInForce = previousKey !== undefined && !inDeployment && !ownedByAnother(o, previousKey);
-  const verdicts = decideVerdicts(o, labelKey, previousKey);
+  const { verdicts, breaker } = decideVerdicts(o, labelKey, previousKey);
   const wanted = decideNodeLabels({
     nodes: o.view.nodes,
     verdicts,
@@ -113,6 +130,7 @@ function planLive(o: Observation, labelKey: string): Plan {
     labelsAtRest: over,
     deployment,
     verdicts,
+    breaker,
     counts: countVerdicts(verdicts),
     stall,
     decided,

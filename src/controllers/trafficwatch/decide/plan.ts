@@ -3,6 +3,7 @@ import type { TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import type { DeploymentDecision } from './deployment/deployment.ts';
 import type { ContendedLabel, LabelRef } from './labels/labelContention.ts';
 import type { LabelChanges } from './labels/nodeLabels.ts';
+import type { Breaker } from './verdict/breaker.ts';
 import { countVerdicts, type VerdictCounts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
 
@@ -28,6 +29,8 @@ export interface Plan {
    * maps by node name took a third of the CPU time of a pass with fifty TrafficWatches.
    */
   readonly verdicts: readonly NodeVerdict[];
+  /** Undefined where the spec has no limit for unfit nodes, or nothing is decided. */
+  readonly breaker: Breaker | undefined;
   readonly counts: VerdictCounts;
   readonly stall: Stall | undefined;
   /** True if there have been two passes in a row with data, now or earlier. */
@@ -49,6 +52,7 @@ export const NOTHING: Plan = {
   labelsAtRest: [],
   deployment: undefined,
   verdicts: [],
+  breaker: undefined,
   counts: countVerdicts([]),
   stall: undefined,
   decided: false,

@@ -4,7 +4,7 @@ import { FakeClock } from '../../../runtime/process/clock.ts';
 import { ApiError, TransportError } from '../../../runtime/client/errors.ts';
 import type { TransportRequest } from '../../../runtime/client/transport.ts';
 import { CrdCheck, LOOK_EVERY_MS, PUBLISHED_AFTER_MS } from './crdCheck.ts';
-import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import { trafficWatchSchema, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { FINALIZER } from '../names.ts';
 import { reconcile } from '../reconcile.ts';
 import { aWatch, NOW } from '../testing/observations.ts';
@@ -13,9 +13,10 @@ import { aScene, writesOf, type Scene } from '../testing/scene.ts';
 const GROUP_VERSION = 'apis/traffic.example.com/v1alpha1';
 const KIND = { group: 'traffic.example.com', version: 'v1alpha1', kind: 'TrafficWatch' };
 const ANYTHING = { 'x-kubernetes-preserve-unknown-fields': true };
+const FIELDS = Object.keys(trafficWatchSchema.shape.spec.shape).filter((field) => field !== 'label');
 const WITHOUT_LABEL = {
   properties: {
-    spec: { properties: { maxBandwidthPercent: {}, mode: {}, placement: {}, deployment: ANYTHING } },
+    spec: { properties: Object.fromEntries(FIELDS.map((field) => [field, ANYTHING])) },
     status: ANYTHING,
   },
 };

@@ -15,6 +15,7 @@ import type { Failure } from '../../../../runtime/status/failure.ts';
 import type { ContendedLabel } from '../labels/labelContention.ts';
 import { passFailureReason } from './passFailure.ts';
 import type { Plan } from '../plan.ts';
+import type { Breaker } from '../verdict/breaker.ts';
 import { isBackForGood } from './recovery.ts';
 import type { ContestedReplicas } from '../deployment/replicas.ts';
 
@@ -226,6 +227,19 @@ function confirmedAvailable(o: Observation, before: Condition | undefined, avail
   return notYetAvailable(before);
 }
 
+function breakerOpen({ above, limit, held }: Breaker): Draft {
+  if (held === 0)
+    return draft('False', Reason.WithinLimit, `no node is held back; at most ${limit} nodes can be unfit`);
+  const message = `${above} nodes are above the threshold and at most ${limit} can be unfit (maxUnfit, minFit): the fullest are unfit, ${held} keep their label`;
+  return draft('True', Reason.TooManyUnfit, message);
+}
+
+/** Without a limit in the spec there is no such condition; while nothing is decided it stays as it is. */
+function isDropped({ watch }: Observation, { type }: Pick<Condition, 'type'>): boolean {
+  const hasLimit = watch.spec.maxUnfit !== undefined || watch.spec.minFit !== undefined;
+  return type === ConditionType.BreakerOpen && !hasLimit;
+}
+
 /** The conditions that describe the newest pass over Prometheus. */
 const ABOUT_PASSES: ReadonlySet<string> = new Set([ConditionType.PrometheusReachable, ConditionType.MetricsAvailable]);
 
@@ -238,7 +252,7 @@ const ABOUT_PASSES: ReadonlySet<string> = new Set([ConditionType.PrometheusReach
  * @param now RFC 3339; becomes the lastTransitionTime of conditions whose status changes
  */
 export function decideConditions(o: Observation, plan: Plan, failures: readonly Failure[], now: string): Condition[] {
-  const before = o.watch.status?.conditions ?? [];
+  const before = (o.watch.status?.conditions ?? []).filter((condition) => !isDropped(o, condition));
   const wasAvailable = before.find(({ type }) => type === ConditionType.MetricsAvailable);
   const drafts: [string, Draft][] = [
     [ConditionType.Ready, ready(o, plan)],
@@ -246,6 +260,7 @@ export function decideConditions(o: Observation, plan: Plan, failures: readonly 
     [ConditionType.Stalled, stalled(plan)],
     [ConditionType.PrometheusReachable, prometheusReachable(o.view.passes[0])],
     [ConditionType.MetricsAvailable, confirmedAvailable(o, wasAvailable, metricsAvailable(o))],
+    ...(plan.breaker ? [[ConditionType.BreakerOpen, breakerOpen(plan.breaker)] as [string, Draft]] : []),
   ];
   // After a start of the operator, keep the conditions about passes until the first pass ends.
   const due = drafts.filter(

@@ -23,6 +23,7 @@ const CONDITION_RULES: ConditionRules = {
     // event; the condition shows the newest reason.
     [ConditionType.PrometheusReachable]: { healthy: 'True', whileUnhealthy: 'nothing' },
     [ConditionType.MetricsAvailable]: { healthy: 'True' },
+    [ConditionType.BreakerOpen]: { healthy: 'False' },
   },
   silent: new Set([Reason.Deciding]),
 };

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import type { V1Node } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+
+/** spec.maxUnfit on a real API server and Prometheus: how many nodes were labelled unfit at any time, by the audit log. */
+const WAIT = { timeout: 90_000, interval: 200 };
+const KEY = 'web.traffic.example.com/unfit';
+const NODES = Array.from({ length: 10 }, (_, n) => `n${n}`);
+const LIMIT = 5;
+/** Requests and answers of Node writes. */
+const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived', 'ResponseStarted'],
+  rules: [
+    {
+      level: 'RequestResponse',
+      resources: [{ group: '', resources: ['nodes'] }],
+      verbs: ['create', 'patch', 'delete'],
+    },
+    { level: 'None' },
+  ],
+};
+
+let f: Fixture;
+beforeAll(async () => {
+  f = await startFixture({ nodes: NODES, auditPolicy: AUDIT_POLICY });
+  NODES.forEach((node, n) => f.exporter.setPercent(node, 50 + n));
+  await f.startOperator();
+  await f.createWatch('web', { maxBandwidthPercent: '20', maxUnfit: '50%' });
+});
+afterAll(() => f.stop());
+
+interface NodeWrite {
+  stageTimestamp: string;
+  verb: string;
+  objectRef: { name: string };
+  responseStatus: { code: number };
+  responseObject?: V1Node;
+}
+
+/** The most nodes that were labelled unfit after any of the writes, in the order of their resource versions. */
+function mostUnfitAtOnce(): number {
+  const lines = readFileSync(f.controlPlane.auditLog, 'utf8').split('\n').slice(0, -1);
+  const writes = lines
+    .map((line) => JSON.parse(line) as NodeWrite)
+    .filter(({ responseStatus }) => responseStatus.code < 300);
+  const unfit = new Set<string>();
+  let most = 0;
+  for (const { verb, objectRef, responseObject } of writes.sort((a, b) => versionOf(a) - versionOf(b))) {
+    const isUnfit = verb !== 'delete' && responseObject?.metadata?.labels?.[KEY] === 'true';
+    if (isUnfit) unfit.add(objectRef.name);
+    else unfit.delete(objectRef.name);
+    most = Math.max(most, unfit.size);
+  }
+  return most;
+}
+
+/** A deletion is answered with a Status, or with the Node as it last was: its time places it. */
+function versionOf({ responseObject, stageTimestamp }: NodeWrite): number {
+  return Number(responseObject?.metadata?.resourceVersion ?? Date.parse(stageTimestamp));
+}
+
+async function expectUnfit(count: number): Promise<string[]> {
+  return vi.waitFor(async () => {
+    const unfit = Object.entries(await f.labels(KEY)).filter(([, value]) => value === 'true');
+    expect(unfit).toHaveLength(count);
+    return unfit.map(([node]) => node).sort();
+  }, WAIT);
+}
+
+async function expectBreaker(status: 'True' | 'False', message: string): Promise<void> {
+  await vi.waitFor(async () => {
+    const conditions = (await f.watch('web')).status?.conditions ?? [];
+    expect(conditions.find(({ type }) => type === 'BreakerOpen')).toMatchObject({ status, message });
+  }, WAIT);
+}
+
+describe('ten nodes above the threshold, of which half may be unfit', () => {
+  it('has the five fullest labelled, and says how many are held back in a condition and an event', async () => {
+    expect(await expectUnfit(LIMIT)).toEqual(['n5', 'n6', 'n7', 'n8', 'n9']);
+    await expectBreaker(
+      'True',
+      '10 nodes are above the threshold and at most 5 can be unfit (maxUnfit, minFit): the fullest are unfit, 5 keep their label',
+    );
+    const events = (await f.events('web')).filter(({ reason }) => reason === 'TooManyUnfit');
+    // In the first pass that decides, some rates may still be rising.
+    const note = expect.stringMatching(
+      /BreakerOpen: \d+ nodes are above the threshold and at most 5 can be unfit/,
+    ) as string;
+    expect(events).toEqual([expect.objectContaining({ type: 'Warning', note })]);
+  });
+
+  it('lets another take the place of one that is fit again', async () => {
+    f.exporter.setPercent('n9', 1);
+    await vi.waitFor(async () => expect((await f.labels(KEY)).n9).toBe('false'), WAIT);
+    expect(await expectUnfit(LIMIT)).toEqual(['n4', 'n5', 'n6', 'n7', 'n8']);
+  });
+
+  it('follows nodes that leave and join: half of those that are there', async () => {
+    for (const node of ['n8', 'n9']) await f.removeNode(node);
+    expect(await expectUnfit(4)).toEqual(['n4', 'n5', 'n6', 'n7']);
+    for (const node of ['n8', 'n9']) {
+      f.exporter.setPercent(node, 99);
+      await f.addNode(node);
+    }
+    await vi.waitFor(async () => {
+      const nodes = Object.values((await f.watch('web')).status?.nodes ?? {});
+      expect(nodes.filter(({ reason }) => reason === 'HeldByBreaker')).toHaveLength(NODES.length - LIMIT);
+    }, WAIT);
+    await expectUnfit(LIMIT);
+    expect(mostUnfitAtOnce()).toBe(LIMIT);
+  });
+
+  it('is over when fewer are above', async () => {
+    for (const node of NODES.slice(0, 6)) f.exporter.setPercent(node, 1);
+    await expectBreaker('False', 'no node is held back; at most 5 nodes can be unfit');
+    await expectUnfit(4);
+  });
+
+  it('has no such condition without a limit', async () => {
+    await f.patchWatch('web', { spec: { maxUnfit: null } });
+    await vi.waitFor(async () => {
+      const { metadata, status } = await f.watch('web');
+      expect(status?.observedGeneration).toBe(metadata?.generation);
+      expect(status?.conditions?.map(({ type }) => type)).not.toContain('BreakerOpen');
+    }, WAIT);
+    expect(mostUnfitAtOnce()).toBe(LIMIT);
+  });
+
+  it.each([0, '0%', '101%', 'half'])('refuses maxUnfit %j, and says what is allowed', async (maxUnfit) => {
+    await expect(f.patchWatch('web', { spec: { maxUnfit } })).rejects.toMatchObject({
+      message: expect.stringMatching(/spec\.maxUnfit.*must be a number of nodes of at least 1/) as string,
+    });
+  });
+});
