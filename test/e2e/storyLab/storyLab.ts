@@ -23,7 +23,7 @@ export const NODES = ['node1', 'node2', 'node3'];
 const labDirectory = dirname(kubeconfigPath());
 const CLEAN = join(labDirectory, 'clean.json');
 const TAKEN = join(labDirectory, 'taken.json');
-/** Removing the operator takes about 15 s; the rest is slack for a busy machine: ms. */
+/** A clean-up takes 10 to 30 s; the rest is slack for a busy machine: ms. */
 const LONGEST_CLEAN_UP = 240_000;
 
 /**
