@@ -41,7 +41,7 @@ describe.each(HELMS)('a release of %s', (program) => {
 
   describe('with a node that is labelled and a TrafficWatch that is held', () => {
     beforeEach(async () => {
-      expect(await install()).toEqual({ ok: true, text: expect.stringContaining('See it work:') as string });
+      expect(await install()).toEqual({ ok: true, text: expect.stringContaining('Check the installation:') as string });
       await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=60s', CRD]);
       const sample = await cluster.kubectl(['apply', '--validate=strict', '-f', join(DEPLOY, 'samples')]);
       expect(sample).toEqual(DONE);

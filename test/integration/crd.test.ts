@@ -86,10 +86,12 @@ describe('objects in the field', () => {
     expect(text.split('\n')[0]?.trim().split(/ {2,}/)).toEqual([
       'NAME',
       'READY',
+      'MODE',
       'MAX %',
       'FIT',
       'UNFIT',
       'UNKNOWN',
+      'BREAKER',
       'AGE',
     ]);
     expect(text).toMatch(/^existing +60 +\d+s$/m);

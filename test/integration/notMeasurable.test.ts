@@ -52,7 +52,7 @@ describe('nodes that cannot be measured', () => {
       expect(status?.nodes?.virtual).toMatchObject({ verdict: 'Unknown', reason: 'NotMeasurable' });
       expect(status?.nodes?.tainted).toMatchObject({ verdict: 'Unknown', reason: 'NotMeasurable' });
       expect(await available()).toMatchObject({ status: 'True', reason: 'AllMeasured' });
-      expect((await available())?.message).toContain('not measured');
+      expect((await available())?.message).toContain('nodes that cannot be measured');
     }, WAIT);
     expect((await available())?.message).toContain(
       'tainted (NotMeasurable), virtual (NotMeasurable), win (NotMeasurable)',

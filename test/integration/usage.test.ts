@@ -62,7 +62,7 @@ describe('series that are not one for each device', () => {
 
   it('are invalid as native histograms', async () => {
     await snapshotWhen({ url: world.url, job: 'histogram', nodes: a }, ({ nodes }) =>
-      expect(nodes.get('a')).toMatchObject({ reason: 'InvalidSample', message: 'rate of eth0 is no float sample' }),
+      expect(nodes.get('a')).toMatchObject({ reason: 'InvalidSample', message: 'rate of eth0 is not a float sample' }),
     );
   });
 });

@@ -100,7 +100,7 @@ describe('a Prometheus behind TLS, a path prefix and authentication', () => {
 
   it('is not trusted without the CA file, and the message says what helps', async () => {
     const { error } = await snapshotWhen({ url, nodes: {} }, fails('Unreachable'));
-    expect(error?.message).toContain('a CA file can name who signed it');
+    expect(error?.message).toContain('set a CA file with the CA that signed it');
   });
 
   it('is asked again when it was slower than the deadline', async () => {
