@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { placementOf } from './placement.ts';
-import { labelKeyOf, parseTrafficWatchSpec, thresholdOf, type TrafficWatch } from './schema.ts';
+import { labelKeyOf, parseTrafficWatchSpec, type TrafficWatch } from './schema.ts';
+import { thresholdOf } from './thresholds.ts';
 
 const deployment = {
   selector: { matchLabels: { app: 'web' } },

@@ -7,7 +7,9 @@ import type { CustomResource } from '../crd.ts';
 import { deploymentFrameProblems } from './deploymentFrame.ts';
 import { modeSchema, type Mode } from './mode.ts';
 import { nodeCountSchema } from './nodeCount.ts';
+import { passesSchema } from './passes.ts';
 import { placementSchema } from './placement.ts';
+import { checkThresholds, maxBandwidthPercent, recoverBandwidthPercent, THRESHOLD_VALIDATIONS } from './thresholds.ts';
 import { plannedSchema, type Planned } from './planned.ts';
 import { problemTexts } from '../problems.ts';
 
@@ -18,17 +20,9 @@ export const VERSION = 'v1alpha1';
 const LABEL_KEY_SUFFIX = `.${GROUP}/unfit`;
 /** A label key's prefix has at most 253 characters (DNS subdomain); `.traffic.example.com` takes 20 of them. */
 const MAX_PREFIX_LENGTH = 253 - `.${GROUP}`.length;
-const MAX_THRESHOLD_LENGTH = 32;
-/**
- * A decimal number, with or without exponent, as Go's ParseFloat accepts it, except hexadecimal numbers and words. Two
- * significant exponent digits and 32 characters keep every value finite (below 1e131).
- */
-const THRESHOLD_PATTERN = String.raw`^[+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?0*[0-9]{1,2})?$`;
 /** DNS-1123 subdomain, as apimachinery's validation.IsDNS1123Subdomain, which does not limit single labels. */
 const LABEL_PATTERN = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$';
 
-const THRESHOLD_MESSAGE =
-  'must be a finite number of at least 0, decimal or with an exponent of at most two digits, such as "12.5" or "1.5e-03"';
 const LABEL_MESSAGE =
   'must be empty or the start of a DNS name: lower case letters, digits, "-" and ".", ' +
   `each part beginning and ending with a letter or digit, at most ${MAX_PREFIX_LENGTH} characters, ` +
@@ -40,16 +34,6 @@ const DEPLOYMENT_MESSAGE = 'must be a DeploymentSpec of apps/v1 with a selector 
 
 /** The verdict on a node. Unknown means that there are no figures; it does not mean fit. */
 export type Verdict = 'Fit' | 'Unfit' | 'Unknown';
-
-const maxBandwidthPercent = z
-  .string()
-  .max(MAX_THRESHOLD_LENGTH, `must be at most ${MAX_THRESHOLD_LENGTH} characters long`)
-  .refine((value) => new RegExp(THRESHOLD_PATTERN).test(value), THRESHOLD_MESSAGE)
-  .meta({
-    description:
-      'Threshold in percent of a node\'s bandwidth. A node that sends more is unfit. A decimal number, with or without exponent, such as "60" or "1.5e-03".',
-    'x-kubernetes-validations': [{ rule: `self.matches('${THRESHOLD_PATTERN}')`, message: THRESHOLD_MESSAGE }],
-  });
 
 const label = z
   .string()
@@ -130,8 +114,22 @@ const minFit = nodeCountSchema(
 );
 
 const specSchema = z
-  .object({ maxBandwidthPercent, mode: modeSchema, maxUnfit, minFit, label, placement: placementSchema, deployment })
-  .meta({ description: 'The threshold, and the Deployment to keep off nodes above it.' });
+  .object({
+    maxBandwidthPercent,
+    recoverBandwidthPercent,
+    passes: passesSchema,
+    mode: modeSchema,
+    maxUnfit,
+    minFit,
+    label,
+    placement: placementSchema,
+    deployment,
+  })
+  .superRefine(checkThresholds)
+  .meta({
+    description: 'The threshold, and the Deployment to keep off nodes above it.',
+    'x-kubernetes-validations': THRESHOLD_VALIDATIONS,
+  });
 
 /** The whole object. The CRD's schema is generated from it (see crd.ts), and it parses objects. */
 export const trafficWatchSchema = z
@@ -229,11 +227,6 @@ export function parseTrafficWatchSpec(object: unknown): { spec: TrafficWatchSpec
   const parsed = trafficWatchSchema.safeParse(withoutStatus(object));
   if (parsed.success) return { spec: parsed.data.spec };
   return { problems: problemTexts(object, parsed.error.issues) };
-}
-
-/** The threshold in percent, of a spec that `parseTrafficWatchSpec` accepted. */
-export function thresholdOf(spec: TrafficWatchSpec): number {
-  return Number(spec.maxBandwidthPercent);
 }
 
 /** The node label key of a watch: `<spec.label or metadata.name>.traffic.example.com/unfit`. */

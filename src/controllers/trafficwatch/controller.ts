@@ -1,5 +1,6 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { Registry } from 'prom-client';
+import { MOST_PASSES, passesOf } from '../../api/trafficwatch/passes.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
@@ -133,6 +134,15 @@ function watchChanged(a: TrafficWatch, b: TrafficWatch): boolean {
   return relevant(a) !== relevant(b);
 }
 
+/** The most passes that the verdict of any TrafficWatch compares. Ignores specs that an older CRD let through. */
+function passesNeeded(watches: readonly TrafficWatch[]): number {
+  const counts = watches.flatMap(({ spec }) => {
+    const { unfit, fit } = passesOf(spec);
+    return [unfit, fit].filter((count) => Number.isInteger(count) && count <= MOST_PASSES);
+  });
+  return Math.max(0, ...counts);
+}
+
 interface Followers {
   readonly sweep: () => void;
   readonly passWork: PassWork;
@@ -165,6 +175,7 @@ function subscribe(
     sweep();
   };
   o.watches.subscribe((event) => {
+    o.feed.keep(passesNeeded(o.watches.lister.list()));
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
     queue.add(keyOf(event.object));
     enqueueRivals(event.object);

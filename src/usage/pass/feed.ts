@@ -17,7 +17,7 @@ import type { Snapshot } from '../evaluate/snapshot.ts';
 import { describeUnattributed, hasNewlyUnattributed } from '../evaluate/unattributedSeries.ts';
 import { ticks } from './ticks.ts';
 
-/** Number of passes that the feed keeps: a verdict compares two. */
+/** Number of passes that the feed keeps at least: a verdict compares two. */
 const PASSES_KEPT = 2;
 
 /** Before the first pass. */
@@ -31,6 +31,11 @@ export interface UsageFeed {
   readonly startedAt: number;
   /** Emits each pass when it ends, after adding it to `passes`. Never errors. Completes when the feed is stopped. */
   readonly snapshots: Observable<Snapshot>;
+  /**
+   * Keeps at least so many passes, more than two if a verdict compares more. Earlier ones that were not run, since the
+   * operator was not running or kept fewer, are read from Prometheus with the next pass.
+   */
+  keep(passes: number): void;
   /** Runs passes until the signal is aborted. Never rejects. Call it once. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -83,6 +88,11 @@ class Feed implements UsageFeed {
   readonly #options: UsageFeedOptions;
   readonly #client: PrometheusClient;
   readonly #deadlineMs: number;
+  #kept = PASSES_KEPT;
+  /** How many passes were kept or looked up at the last look into the past: it is taken once for each depth. */
+  #filledTo = PASSES_KEPT;
+  /** Passes read from the past, newest first; they are added behind those of `passes` when the current pass ends. */
+  #past: readonly Snapshot[] = [];
   /** Monotonic start of the current pass, milliseconds. One value is enough, because passes never overlap. */
   #passStart = 0;
   readonly #snapshots = new Subject<Snapshot>();
@@ -94,6 +104,10 @@ class Feed implements UsageFeed {
     this.#client = options.client ?? createPrometheusClient(options.endpoint);
     this.#deadlineMs = options.deadlineMs ?? options.intervalMs * DEADLINE_PER_INTERVAL;
     this.startedAt = options.clock.now();
+  }
+
+  keep(passes: number): void {
+    this.#kept = Math.max(passes, PASSES_KEPT);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -128,9 +142,37 @@ class Feed implements UsageFeed {
     this.#passStart = clock.monotonic();
     try {
       const limits = { clock, stopped, timeoutMs: this.#deadlineMs };
-      return { startedAt, ...(await within(limits, (deadline) => collector.next(nodes(), startedAt, deadline))) };
+      const known = nodes();
+      const finding = await within(limits, (deadline) => collector.next(known, startedAt, deadline));
+      await this.#fillHistory(collector, known, stopped);
+      return { startedAt, ...finding };
     } catch (error) {
       return stopped.aborted ? undefined : { ...FAILED, startedAt, error: this.#explain(error) };
+    }
+  }
+
+  /**
+   * Reads the passes that are missing for the depth that is asked for, one query each, as they would have been. The
+   * figures use the present capacities. A query that fails ends the look: verdicts that need more passes wait for them.
+   */
+  async #fillHistory(
+    collector: UsageCollector,
+    nodes: ReadonlyMap<string, KnownNode>,
+    stopped: AbortSignal,
+  ): Promise<void> {
+    if (this.#kept <= this.#filledTo) return;
+    this.#filledTo = this.#kept;
+    const { clock, intervalMs, logger } = this.#options;
+    try {
+      for (let ago = this.passes.length + 1; ago < this.#kept; ago++) {
+        const limits = { clock, stopped, timeoutMs: this.#deadlineMs };
+        const startedAt = clock.now() - ago * intervalMs;
+        const seconds = (ago * intervalMs) / 1000;
+        const finding = await within(limits, (deadline) => collector.past(nodes, startedAt, seconds, deadline));
+        this.#past = [...this.#past, { ...finding, startedAt, pass: (this.passes[0]?.pass ?? 0) + 1 - ago }];
+      }
+    } catch (error) {
+      if (!stopped.aborted) logger.warn({ err: error }, 'earlier passes cannot be read');
     }
   }
 
@@ -151,7 +193,8 @@ class Feed implements UsageFeed {
 
   #publish(snapshot: Snapshot): void {
     this.#logTransition(snapshot);
-    this.passes = [snapshot, ...this.passes].slice(0, PASSES_KEPT);
+    this.passes = [snapshot, ...this.passes, ...this.#past].slice(0, this.#kept);
+    this.#past = [];
     this.#snapshots.next(snapshot);
     this.#options.metrics?.passEnded(snapshot, (this.#options.clock.monotonic() - this.#passStart) / 1000);
   }

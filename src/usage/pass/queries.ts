@@ -50,9 +50,12 @@ export const FACT_METRICS: readonly string[] = [
 /**
  * Bytes per second of each device. Does not aggregate: aggregation would merge two nodes of the same name in different
  * clusters without notice.
+ *
+ * @param offsetSeconds how long ago, by the server's clock
  */
-export function ratesQuery(query: UsageQuery, scope: Scope = COUNTED): string {
-  return inScope(query, scope, (matchers) => `rate(${TRANSMITTED}${matchers}[${query.windowSeconds}s])`);
+export function ratesQuery(query: UsageQuery, scope: Scope = COUNTED, offsetSeconds = 0): string {
+  const offset = offsetSeconds === 0 ? '' : ` offset ${Math.round(offsetSeconds * 1000)}ms`;
+  return inScope(query, scope, (matchers) => `rate(${TRANSMITTED}${matchers}[${query.windowSeconds}s]${offset})`);
 }
 
 /**

@@ -54,6 +54,13 @@ export interface Answered {
   infos: readonly string[];
 }
 
+interface RatesOptions {
+  readonly scope?: Scope;
+  readonly table?: RateTable;
+  readonly cache?: SeriesCache;
+  readonly offsetSeconds?: number;
+}
+
 /** Sends the queries of a pass to one Prometheus. Each method throws what PrometheusClient.query throws. */
 export class QueryRunner {
   readonly #client: PrometheusClient;
@@ -73,15 +80,16 @@ export class QueryRunner {
    *
    * @param table stores the rates, in place of those of the previous answer
    * @param cache the labels of the series of the previous answer
+   * @param offsetSeconds how long ago; 0 by default
    */
   async rates(
     resolver: NodeResolver,
     deadline: Deadline,
-    { scope, table, cache }: { scope?: Scope; table?: RateTable; cache?: SeriesCache } = {},
+    { scope, table, cache, offsetSeconds }: RatesOptions = {},
   ): Promise<Answered> {
     const decoder = new SeriesDecoder(resolver, table ?? 'rate');
     const visitor = cache === undefined ? decoder : createRatesVisitor(decoder, cache);
-    const answer = await this.#ask('rates', ratesQuery(this.#query, scope), visitor, deadline);
+    const answer = await this.#ask('rates', ratesQuery(this.#query, scope, offsetSeconds), visitor, deadline);
     decoder.end();
     return { decoded: decoder, ...answer };
   }

@@ -125,6 +125,27 @@ export class UsageCollector {
     };
   }
 
+  /**
+   * What a pass would have found some time ago: the rates of then, with the facts and capacities that were read last.
+   * Call it after a successful `next`. Throws what `next` throws.
+   *
+   * @param now milliseconds since 1970; used if no sample has the time of the server
+   */
+  async past(
+    nodes: ReadonlyMap<string, KnownNode>,
+    now: number,
+    offsetSeconds: number,
+    deadline: Deadline,
+  ): Promise<Finding> {
+    const rates = await this.#queries.rates(createNodeResolver(nodes), deadline, { offsetSeconds });
+    const at = rates.decoded.timeSeconds === undefined ? now / 1000 : rates.decoded.timeSeconds - offsetSeconds;
+    const usages = await this.#evaluate(nodes, this.#facts.value?.nodes ?? new Map(), rates.decoded.nodes, at);
+    deadline.signal.throwIfAborted();
+    const { unmatched, ambiguous } = rates.decoded;
+    const found = unattributed({ unmatched, ambiguous }, { unmatched, ambiguous });
+    return { ok: true, timeSeconds: at, nodes: usages, ...found, warnings: rates.warnings, infos: rates.infos };
+  }
+
   /** Resolves when no background query is running. */
   async settled(): Promise<void> {
     await Promise.all([this.#facts.settled(), this.#counts.settled(), this.#fallenSpeeds.settled()]);

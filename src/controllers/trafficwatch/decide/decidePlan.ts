@@ -1,7 +1,9 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { modeOf } from '../../../api/trafficwatch/mode.ts';
 import { placementOf } from '../../../api/trafficwatch/placement.ts';
-import { parseTrafficWatchSpec, thresholdOf } from '../../../api/trafficwatch/schema.ts';
+import { passesOf } from '../../../api/trafficwatch/passes.ts';
+import { parseTrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
+import { recoveryOf, thresholdOf } from '../../../api/trafficwatch/thresholds.ts';
 import type { NodeView, Observation } from '../observe/observation.ts';
 import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
@@ -16,7 +18,6 @@ import { applyBreaker, limitOf, type Breaker } from './verdict/breaker.ts';
 import { countVerdicts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
 import type { Side } from './verdict/side.ts';
-import { PASSES_TO_AGREE } from './verdict/policies/passesAgree.ts';
 import { decideVerdict } from './verdict/verdict.ts';
 
 /** Removes the labels of a TrafficWatch that is being deleted. */
@@ -41,7 +42,8 @@ function frozenLabels(o: Observation): string {
 
 /** True after two passes in a row with data. Stays true, because labels survive restarts and outages. */
 function isDecided(o: Observation): boolean {
-  return wasDecided(o.watch.status) || o.view.figures.passesWithData >= PASSES_TO_AGREE;
+  const { unfit, fit } = passesOf(o.watch.spec);
+  return wasDecided(o.watch.status) || o.view.figures.passesWithData >= Math.max(unfit, fit);
 }
 
 /** The verdicts of the nodes, in their order. */
@@ -59,6 +61,8 @@ function lastSideOf({ watch }: Observation, node: string): Side | undefined {
 
 function decideVerdicts(o: Observation, labelKey: string, previousKey: string | undefined): Decided {
   const maxPercent = thresholdOf(o.watch.spec);
+  const recoverPercent = recoveryOf(o.watch.spec);
+  const passesToAgree = passesOf(o.watch.spec);
   const passError = passFailureOf(o.view.passes[0]);
   // The map is usually empty. Skip the look-up then: it would run for each node of each TrafficWatch.
   const someNotMeasurable = o.notMeasurable.size > 0;
@@ -69,7 +73,8 @@ function decideVerdicts(o: Observation, labelKey: string, previousKey: string | 
   };
   const verdicts = measured.map(({ node, passes }) => {
     const notMeasurable = someNotMeasurable ? o.notMeasurable.get(node.name) : undefined;
-    return decideVerdict({ maxPercent, passError, labelled: labelledOf(node), passes, notMeasurable });
+    const labelled = labelledOf(node);
+    return decideVerdict({ maxPercent, recoverPercent, passesToAgree, passError, labelled, passes, notMeasurable });
   });
   const limit = limitOf(o.watch.spec, measured.length - o.notMeasurable.size);
   if (limit === undefined) return { verdicts, breaker: undefined };

@@ -14,8 +14,13 @@ import type { Claim, NodeView, Observation, PassView } from '../observe/observat
 export const NOW = Date.parse('2026-01-01T00:10:00Z');
 export const KEY = 'web.traffic.example.com/unfit';
 
+/** What a spec without `passes` asks for. */
+export const TWO_PASSES = { unfit: 2, fit: 2 };
+
 export interface WatchChanges {
   maxBandwidthPercent?: string;
+  recoverBandwidthPercent?: string;
+  passes?: { unfit?: number; fit?: number };
   label?: string;
   mode?: Mode;
   placement?: Placement;
@@ -43,6 +48,10 @@ export function aWatch(changes: WatchChanges = {}): TrafficWatch {
       maxBandwidthPercent: changes.maxBandwidthPercent ?? '10',
       ...(changes.label === undefined ? {} : { label: changes.label }),
       ...(changes.mode === undefined ? {} : { mode: changes.mode }),
+      ...(changes.passes === undefined ? {} : { passes: changes.passes }),
+      ...(changes.recoverBandwidthPercent === undefined
+        ? {}
+        : { recoverBandwidthPercent: changes.recoverBandwidthPercent }),
       ...(changes.placement === undefined ? {} : { placement: changes.placement }),
       deployment: { selector: { matchLabels: { app: 'web' } }, template, ...changes.deployment },
     },

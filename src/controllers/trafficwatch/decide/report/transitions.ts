@@ -1,5 +1,6 @@
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
-import { thresholdOf, type TrafficWatch, type TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
+import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
+import { thresholdOf } from '../../../../api/trafficwatch/thresholds.ts';
 import {
   conditionEvents,
   STANDARD_TYPES,
@@ -72,7 +73,8 @@ function nodeEvents(reported: Reported, to: Side): PlannedEvent[] {
   const nodes = turned(reported, to);
   const reason = to === 'Unfit' ? Reason.NodeUnfit : Reason.NodeFit;
   const type = to === 'Unfit' ? 'Warning' : 'Normal';
-  const limit = reported.o.watch.spec.maxBandwidthPercent;
+  const { maxBandwidthPercent: max, recoverBandwidthPercent: recover = max } = reported.o.watch.spec;
+  const limit = to === 'Unfit' ? max : recover;
   const side = to === 'Unfit' ? 'above' : 'not above';
   if (nodes.length > NODE_EVENTS_AT_MOST) {
     return [{ type, reason, note: `${nodes.length} nodes turned ${to.toLowerCase()}: ${side} ${limit} %` }];

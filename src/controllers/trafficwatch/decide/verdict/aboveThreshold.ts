@@ -2,15 +2,27 @@ import { describeDrop, isAboveForDrop } from '../../../../usage/evaluate/capacit
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import { settled, type NodeVerdict } from './nodeVerdict.ts';
 
+const NOT_RECOVERED = settled(
+  'above',
+  'NotRecovered',
+  'not above maxBandwidthPercent, but above recoverBandwidthPercent; it stays unfit',
+);
+
 /**
- * The verdict of a node above the threshold. The reason is CapacityFell if the node is above the threshold only because
- * its capacity fell: the network needs repair, and the traffic has not grown.
+ * The verdict of an unfit node.
+ *
+ * | newest pass                                         | reason         |
+ * |-----------------------------------------------------|----------------|
+ * | at or below maxPercent                              | NotRecovered   |
+ * | above, and only because the capacity of the node fell | CapacityFell: the network needs repair |
+ * | above                                               | AboveThreshold |
  *
  * @param message why the node counts as above
  * @param usage the usage in the newest pass
  * @param maxPercent percent of the capacity
  */
 export function aboveThreshold(message: string, usage: NodeUsage | undefined, maxPercent: number): NodeVerdict {
+  if (usage?.percent !== undefined && usage.percent <= maxPercent) return NOT_RECOVERED;
   if (!usage || !isAboveForDrop(usage, maxPercent)) return settled('above', 'AboveThreshold', message);
   return settled('above', 'CapacityFell', `${message}; ${describeDrop(usage) ?? ''}`);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { usage } from '../../testing/observations.ts';
+import { TWO_PASSES, usage } from '../../testing/observations.ts';
 import type { NodeVerdict } from './nodeVerdict.ts';
 import { labelStands } from './policies/labelStands.ts';
 import { noFigure } from './policies/noFigure.ts';
@@ -17,6 +17,7 @@ const input = (changes: Partial<VerdictInput>): VerdictInput => ({
   passes: [],
   labelled: undefined,
   passError: undefined,
+  passesToAgree: TWO_PASSES,
   ...changes,
 });
 const PASS_ERROR = { reason: 'PrometheusDeadline', message: 'too slow' };
@@ -56,7 +57,7 @@ describe('POLICIES', () => {
     ]);
   });
 
-  it('ignores passes older than PASSES_TO_AGREE', () => {
+  it('ignores passes older than those that must agree', () => {
     expect(passesAgree(input(measured(20, 20, 1, 1)))).toMatchObject({ verdict: 'Unfit' });
   });
 });

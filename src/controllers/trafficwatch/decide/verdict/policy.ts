@@ -7,6 +7,10 @@ import type { Side } from './side.ts';
 export interface VerdictInput {
   /** Percent of the capacity above which a node is unfit. */
   readonly maxPercent: number;
+  /** Percent of the capacity at or below which an unfit node is fit again; undefined if that is maxPercent, too. */
+  readonly recoverPercent?: number | undefined;
+  /** How many passes in a row must agree. */
+  readonly passesToAgree: PassesToAgree;
   /** Usage in the last passes, newest first; undefined if the pass failed or has no series of the node. */
   readonly passes: readonly (NodeUsage | undefined)[];
   /** The side that the label of the node stands for: the previous verdict. Undefined without a label. */
@@ -15,6 +19,12 @@ export interface VerdictInput {
   readonly notMeasurable?: NotMeasurable | undefined;
   /** Why the newest pass failed; undefined if it succeeded. */
   readonly passError: { readonly reason: string; readonly message: string } | undefined;
+}
+
+/** How many passes in a row it takes for each verdict; at least 1. */
+export interface PassesToAgree {
+  readonly unfit: number;
+  readonly fit: number;
 }
 
 /** One rule of the verdict. Pure. Returns undefined if the rule does not apply; the next policy is called then. */

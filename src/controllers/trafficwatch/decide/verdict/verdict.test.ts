@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { usage } from '../../testing/observations.ts';
+import { TWO_PASSES, usage } from '../../testing/observations.ts';
 import type { Side } from './side.ts';
 import type { VerdictInput } from './policy.ts';
 import { decideVerdict } from './verdict.ts';
@@ -99,14 +99,26 @@ const ROWS: Row[] = [
 
 describe('decideVerdict', () => {
   test.each(ROWS)('$why', ({ now, before, labelled, verdict, reason, writes }) => {
-    const input = { maxPercent: 10, passes: [node(now), node(before)], labelled, passError: undefined };
+    const input = {
+      maxPercent: 10,
+      passes: [node(now), node(before)],
+      labelled,
+      passError: undefined,
+      passesToAgree: TWO_PASSES,
+    };
     expect(decideVerdict(input)).toMatchObject({ verdict, reason });
     expect(decideVerdict(input).side).toBe(writes);
   });
 
   it('says why the node cannot be measured, and keeps the label', () => {
     const notMeasurable = { reason: 'NodeNotReady', message: 'switched off' } as const;
-    const input = { maxPercent: 10, labelled: 'above', passError: undefined, notMeasurable } as const;
+    const input = {
+      maxPercent: 10,
+      labelled: 'above',
+      passError: undefined,
+      passesToAgree: TWO_PASSES,
+      notMeasurable,
+    } as const;
     expect(decideVerdict({ ...input, passes: [node(undefined), node(20)] })).toEqual({
       verdict: 'Unknown',
       ...notMeasurable,
@@ -121,7 +133,13 @@ describe('decideVerdict', () => {
 
   it('reports why the pass failed rather than NoSeries', () => {
     const passError = { reason: 'PrometheusUnreachable', message: 'refused' };
-    const input = { maxPercent: 10, passes: [undefined, node(20)], labelled: 'above' as const, passError };
+    const input = {
+      maxPercent: 10,
+      passes: [undefined, node(20)],
+      labelled: 'above' as const,
+      passError,
+      passesToAgree: TWO_PASSES,
+    };
     expect(decideVerdict(input)).toMatchObject({
       verdict: 'Unknown',
       reason: 'PrometheusUnreachable',
@@ -138,6 +156,7 @@ describe('decideVerdict', () => {
       passes: [node(now), node(before)],
       labelled: l,
       passError: undefined,
+      passesToAgree: TWO_PASSES,
     }));
 
   it('changes a label, or writes a first one, only when two passes agree', () => {
@@ -178,7 +197,13 @@ describe('a node whose capacity fell', () => {
   const fell = { capacityBytesPerSecond: 1.25e9, drop: { fromBytesPerSecond: 2.5e9, devices: ['bond0'] } };
   const verdict = (percent: number, labelled?: Side) => {
     const found = usage('n1', percent, fell);
-    return decideVerdict({ maxPercent: 50, passes: [found, found], labelled, passError: undefined });
+    return decideVerdict({
+      maxPercent: 50,
+      passes: [found, found],
+      labelled,
+      passError: undefined,
+      passesToAgree: TWO_PASSES,
+    });
   };
 
   it('is unfit by its present capacity, with the reason CapacityFell if it would be fit by the earlier one', () => {
@@ -189,7 +214,9 @@ describe('a node whose capacity fell', () => {
       side: 'above',
     });
     const passes = [usage('n1', 80, fell), usage('n1', undefined)];
-    expect(decideVerdict({ maxPercent: 50, passes, labelled: 'above', passError: undefined })).toMatchObject({
+    expect(
+      decideVerdict({ maxPercent: 50, passes, labelled: 'above', passError: undefined, passesToAgree: TWO_PASSES }),
+    ).toMatchObject({
       reason: 'CapacityFell',
     });
   });

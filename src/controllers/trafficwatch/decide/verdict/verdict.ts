@@ -14,6 +14,9 @@ import type { VerdictInput } from './policy.ts';
  * | above/not above | other side or no figure | "true"/"false" | as the label | stays | labelStands |
  * | above/not above | other side or no figure | none | Unknown | stays (none) | undecided |
  *
+ * "pass before" stands for as many passes as passesToAgree asks for, two by default. The threshold is that of
+ * thresholdFor: lower for a node that is unfit, if the spec has recoverBandwidthPercent.
+ *
  * Exactly the threshold is fit: unfit is percent > maxBandwidthPercent, as in PKopel/traffic-operator.
  */
 export function decideVerdict(input: VerdictInput): NodeVerdict {

@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakePrometheus } from '../../prometheus/testing/fakePrometheus.ts';
+import { PrometheusError } from '../../prometheus/prometheusError.ts';
+import { FakeClock } from '../../runtime/process/clock.ts';
+import { createLogger } from '../../runtime/process/logger.ts';
+import { createUsageFeed, type UsageFeed } from './feed.ts';
+
+let clock: FakeClock;
+let prometheus: FakePrometheus;
+let feed: UsageFeed;
+let lines: string[];
+const stop = { signal: new AbortController() };
+
+beforeEach(() => {
+  clock = new FakeClock();
+  prometheus = new FakePrometheus();
+  prometheus.devices = [{ node: 'a', instance: 'a:9100', device: 'eth0', rate: '5', total: '70', speed: '100' }];
+  lines = [];
+  stop.signal = new AbortController();
+  feed = createUsageFeed({
+    endpoint: { url: 'http://prometheus:9090' },
+    query: { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [], direction: 'transmit' },
+    intervalMs: 10_000,
+    nodes: () => new Map([['a', {}]]),
+    clock,
+    logger: createLogger('info', { write: (line) => void lines.push(line) }),
+    client: prometheus,
+  });
+});
+afterEach(() => stop.signal.abort());
+
+const run = (): void => void feed.run(stop.signal.signal);
+const offsets = (): string[] => prometheus.asked.flatMap(({ expression }) => /offset \w+/.exec(expression)?.[0] ?? []);
+const percents = (): (number | undefined)[] => feed.passes.map(({ nodes }) => nodes.get('a')?.percent);
+
+describe('passes of the past', () => {
+  it('are not read unless a verdict compares more than two', async () => {
+    run();
+    await clock.advance(10_000);
+    expect([offsets(), feed.passes.length]).toEqual([[], 2]);
+  });
+
+  it('are read with the first pass, one query each, an interval apart, and come before it', async () => {
+    feed.keep(4);
+    prometheus.before = ({ expression }) => {
+      const [, ms = '0'] = /offset (\d+)ms/.exec(expression) ?? [];
+      prometheus.devices = prometheus.devices.map((device) => ({ ...device, rate: String(5 + Number(ms) / 10_000) }));
+    };
+    run();
+    await clock.advance(0);
+    expect(offsets()).toEqual(['offset 10000ms', 'offset 20000ms', 'offset 30000ms']);
+    expect(percents()).toEqual([5, 6, 7, 8]);
+    const [newest, ...past] = feed.passes;
+    expect([newest, ...past].map((each) => [each?.pass, (each?.startedAt ?? 0) - clock.now()])).toEqual([
+      [1, 0],
+      [0, -10_000],
+      [-1, -20_000],
+      [-2, -30_000],
+    ]);
+    expect(past[0]?.timeSeconds).toBe(prometheus.timeSeconds - 10);
+  });
+
+  it('are read once; later passes push them out', async () => {
+    feed.keep(3);
+    run();
+    await clock.advance(30_000);
+    expect(offsets()).toHaveLength(2);
+    expect(feed.passes.map(({ pass }) => pass)).toEqual([4, 3, 2]);
+  });
+
+  it('are read behind those that are kept when a verdict compares more than before', async () => {
+    run();
+    await clock.advance(10_000);
+    feed.keep(5);
+    await clock.advance(10_000);
+    expect(offsets()).toEqual(['offset 30000ms', 'offset 40000ms']);
+    expect(feed.passes.map(({ pass }) => pass)).toEqual([3, 2, 1, 0, -1]);
+  });
+
+  it('are fewer where Prometheus fails on them, and the pass itself succeeds', async () => {
+    feed.keep(4);
+    prometheus.before = ({ expression }) => {
+      if (expression.includes('offset 20000ms')) throw new PrometheusError('TooLarge', 'too many samples');
+    };
+    run();
+    await clock.advance(0);
+    expect(feed.passes.map(({ pass, ok }) => [pass, ok])).toEqual([
+      [1, true],
+      [0, true],
+    ]);
+    expect(lines.some((line) => line.includes('earlier passes cannot be read'))).toBe(true);
+  });
+
+  it('are no more than are asked for once it is fewer again', async () => {
+    feed.keep(4);
+    run();
+    await clock.advance(0);
+    feed.keep(0);
+    await clock.advance(10_000);
+    expect(feed.passes).toHaveLength(2);
+  });
+});
