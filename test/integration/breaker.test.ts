@@ -91,7 +91,7 @@ describe('ten nodes above the threshold, of which half may be unfit', () => {
     expect(await expectUnfit(LIMIT)).toEqual(['n5', 'n6', 'n7', 'n8', 'n9']);
     await expectBreaker(
       'True',
-      '10 nodes are above the threshold and at most 5 can be unfit (maxUnfit, minFit): the fullest are unfit, 5 keep their label',
+      '10 nodes are above the threshold and at most 5 can be unfit (maxUnfit, minFit): the fullest are unfit, 5 are held back',
     );
     const events = (await f.events('web')).filter(({ reason }) => reason === 'TooManyUnfit');
     // It came with mode Observe, while rates were rising.

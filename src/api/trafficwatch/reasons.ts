@@ -15,7 +15,7 @@ export const ConditionType = {
   PrometheusReachable: 'PrometheusReachable',
   /** True when the last answer had figures for every node that can be measured. */
   MetricsAvailable: 'MetricsAvailable',
-  /** True while nodes above the threshold keep their label, since more would be unfit than the spec allows. */
+  /** True while nodes above the threshold are not unfit, since the spec allows no more unfit nodes. */
   BreakerOpen: 'BreakerOpen',
 } as const;
 export type ConditionType = (typeof ConditionType)[keyof typeof ConditionType];

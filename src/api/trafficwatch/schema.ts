@@ -84,7 +84,8 @@ const statusSchema = z
           'Independent of the rollout of the Deployment and of the last pass.',
       }),
     decided: z.boolean().optional().meta({
-      description: 'True once two passes in a row had data. It stays true during outages, restarts and stalls.',
+      description:
+        'True once two passes in a row had data, or as many as spec.passes asks for. It stays true during outages, restarts and stalls.',
     }),
     observedGeneration: int64('The generation of the spec that this status reflects.'),
     mode: modeSchema.meta({ description: 'The mode that this status reflects.' }),
@@ -103,13 +104,13 @@ const statusSchema = z
   .meta({ description: 'The last observation and decision of the operator.' });
 
 const maxUnfit = nodeCountSchema(
-  'Upper limit for the number of unfit nodes: a number, or a share of all nodes such as "30%", which is rounded down ' +
-    'to at least 1. When more nodes are above the threshold, the fullest are labelled unfit, the others keep their ' +
-    'label, and the condition BreakerOpen is True. Without it, every node can be unfit.',
+  'Upper limit for the number of unfit nodes: a number, or a share of the nodes that can be measured, such as "30%", rounded down ' +
+    'to at least 1. When more nodes are above the threshold, the fullest are unfit, the others count as fit, and ' +
+    'the condition BreakerOpen is True. Without it, every node can be unfit.',
 );
 
 const minFit = nodeCountSchema(
-  'Lower limit for the number of nodes that are not unfit: a number, or a share of all nodes, which is rounded up. ' +
+  'Lower limit for the number of nodes that are not unfit: a number, or a share of the nodes that can be measured, rounded up. ' +
     'It limits unfit nodes as maxUnfit does; the lower of both limits applies.',
 );
 

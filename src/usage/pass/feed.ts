@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { PrometheusEndpoint } from '../../prometheus/endpoint.ts';
 import type { KnownNode } from '../../nodes/nodeNames.ts';
-import { within } from '../../prometheus/deadline.ts';
+import { within, type Deadline } from '../../prometheus/deadline.ts';
 import { UsageCollector } from './usageCollector.ts';
 import { createPrometheusClient } from '../../prometheus/prometheusClient.ts';
 import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
@@ -33,7 +33,8 @@ export interface UsageFeed {
   readonly snapshots: Observable<Snapshot>;
   /**
    * Keeps at least so many passes, more than two if a verdict compares more. Earlier ones that were not run, since the
-   * operator was not running or kept fewer, are read from Prometheus with the next pass.
+   * operator was not running or kept fewer, are read from Prometheus with the next pass. A node that is measured by a
+   * veth or macvlan uplink has no figure in these.
    */
   keep(passes: number): void;
   /** Runs passes until the signal is aborted. Never rejects. Call it once. */
@@ -60,6 +61,7 @@ export interface UsageFeedOptions {
 }
 
 const DEADLINE_PER_INTERVAL = 0.8;
+const FILL_AGAIN_AFTER_MS = 60_000;
 type Outcome = Omit<Snapshot, 'pass'>;
 const FAILED: Omit<Outcome, 'startedAt'> = {
   ok: false,
@@ -89,8 +91,8 @@ class Feed implements UsageFeed {
   readonly #client: PrometheusClient;
   readonly #deadlineMs: number;
   #kept = PASSES_KEPT;
-  /** How many passes were kept or looked up at the last look into the past: it is taken once for each depth. */
-  #filledTo = PASSES_KEPT;
+  /** When the past may be read again after a failure: monotonic milliseconds. */
+  #fillAgainAt = 0;
   /** Passes read from the past, newest first; they are added behind those of `passes` when the current pass ends. */
   #past: readonly Snapshot[] = [];
   /** Monotonic start of the current pass, milliseconds. One value is enough, because passes never overlap. */
@@ -144,7 +146,7 @@ class Feed implements UsageFeed {
       const limits = { clock, stopped, timeoutMs: this.#deadlineMs };
       const known = nodes();
       const finding = await within(limits, (deadline) => collector.next(known, startedAt, deadline));
-      await this.#fillHistory(collector, known, stopped);
+      await this.#fillHistory(collector, known, startedAt, stopped);
       return { startedAt, ...finding };
     } catch (error) {
       return stopped.aborted ? undefined : { ...FAILED, startedAt, error: this.#explain(error) };
@@ -153,25 +155,32 @@ class Feed implements UsageFeed {
 
   /**
    * Reads the passes that are missing for the depth that is asked for, one query each, as they would have been. The
-   * figures use the present capacities. A query that fails ends the look: verdicts that need more passes wait for them.
+   * figures use the present capacities. All queries together take at most as long as a pass. What is missing after a
+   * failure is read a minute later; until then, verdicts that need more passes wait.
    */
   async #fillHistory(
     collector: UsageCollector,
     nodes: ReadonlyMap<string, KnownNode>,
+    passStartedAt: number,
     stopped: AbortSignal,
   ): Promise<void> {
-    if (this.#kept <= this.#filledTo) return;
-    this.#filledTo = this.#kept;
     const { clock, intervalMs, logger } = this.#options;
-    try {
-      for (let ago = this.passes.length + 1; ago < this.#kept; ago++) {
-        const limits = { clock, stopped, timeoutMs: this.#deadlineMs };
-        const startedAt = clock.now() - ago * intervalMs;
-        const seconds = (ago * intervalMs) / 1000;
-        const finding = await within(limits, (deadline) => collector.past(nodes, startedAt, seconds, deadline));
-        this.#past = [...this.#past, { ...finding, startedAt, pass: (this.passes[0]?.pass ?? 0) + 1 - ago }];
+    const isMissing = this.#kept > PASSES_KEPT && this.passes.length + 1 < this.#kept;
+    if (!isMissing || clock.monotonic() < this.#fillAgainAt) return;
+    const oldest = this.passes.at(-1)?.startedAt ?? passStartedAt;
+    const limits = { clock, stopped, timeoutMs: this.#deadlineMs };
+    const fill = async (deadline: Deadline): Promise<void> => {
+      for (let before = 1; this.passes.length + before < this.#kept; before++) {
+        const startedAt = oldest - before * intervalMs;
+        const finding = await collector.past(nodes, startedAt, (clock.now() - startedAt) / 1000, deadline);
+        const pass = (this.passes[0]?.pass ?? 0) - this.passes.length + 1 - before;
+        this.#past = [...this.#past, { ...finding, startedAt, pass }];
       }
+    };
+    try {
+      await within(limits, fill);
     } catch (error) {
+      this.#fillAgainAt = clock.monotonic() + FILL_AGAIN_AFTER_MS;
       if (!stopped.aborted) logger.warn({ err: error }, 'earlier passes cannot be read');
     }
   }

@@ -91,6 +91,33 @@ describe('passes of the past', () => {
     expect(lines.some((line) => line.includes('earlier passes cannot be read'))).toBe(true);
   });
 
+  it('are read again a minute after a failure', async () => {
+    feed.keep(3);
+    let fails = true;
+    prometheus.before = ({ expression }) => {
+      if (fails && expression.includes('offset')) throw new PrometheusError('Unreachable', 'connection refused');
+    };
+    run();
+    await clock.advance(0);
+    feed.keep(20);
+    fails = false;
+    await clock.advance(50_000);
+    expect(offsets()).toHaveLength(1);
+    await clock.advance(10_000);
+    expect(feed.passes).toHaveLength(20);
+  });
+
+  it('are read again when more are asked for again', async () => {
+    feed.keep(4);
+    run();
+    await clock.advance(0);
+    feed.keep(0);
+    await clock.advance(20_000);
+    feed.keep(5);
+    await clock.advance(10_000);
+    expect(feed.passes.map(({ startedAt }) => (clock.now() - startedAt) / 1000)).toEqual([0, 10, 20, 30, 40]);
+  });
+
   it('are no more than are asked for once it is fewer again', async () => {
     feed.keep(4);
     run();

@@ -4,11 +4,11 @@ import { placementOf } from '../../../api/trafficwatch/placement.ts';
 import { passesOf } from '../../../api/trafficwatch/passes.ts';
 import { parseTrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
 import { recoveryOf, thresholdOf } from '../../../api/trafficwatch/thresholds.ts';
-import type { NodeView, Observation } from '../observe/observation.ts';
+import type { Observation } from '../observe/observation.ts';
 import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
 import { decideContention } from './labels/labelContention.ts';
-import { sideOfLabel } from './labels/labelValue.ts';
+import { createLastSide } from './labels/lastSide.ts';
 import { decideNodeLabels } from './labels/nodeLabels.ts';
 import { claimedBySpec, ownedByAnother, releaseOwnLabels } from './labels/ownership.ts';
 import { observeOnly } from './observeOnly.ts';
@@ -17,7 +17,6 @@ import { passFailureOf } from './report/passFailure.ts';
 import { applyBreaker, limitOf, type Breaker } from './verdict/breaker.ts';
 import { countVerdicts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
-import type { Side } from './verdict/side.ts';
 import { decideVerdict } from './verdict/verdict.ts';
 
 /** Removes the labels of a TrafficWatch that is being deleted. */
@@ -40,10 +39,10 @@ function frozenLabels(o: Observation): string {
   return `; until that is resolved, the labels ${key} stay as they are and no longer follow the traffic`;
 }
 
-/** True after two passes in a row with data. Stays true, because labels survive restarts and outages. */
+/** True after as many passes in a row with data as a verdict wants. Stays true, because labels survive restarts and outages. */
 function isDecided(o: Observation): boolean {
   const { unfit, fit } = passesOf(o.watch.spec);
-  return wasDecided(o.watch.status) || o.view.figures.passesWithData >= Math.max(unfit, fit);
+  return wasDecided(o.watch) || o.view.figures.passesWithData >= Math.max(unfit, fit);
 }
 
 /** The verdicts of the nodes, in their order. */
@@ -52,14 +51,7 @@ interface Decided {
   readonly breaker: Breaker | undefined;
 }
 
-/** With mode Observe no label holds the verdict before this one: the status does, of the nodes that it lists. */
-function lastSideOf({ watch }: Observation, node: string): Side | undefined {
-  if (modeOf(watch.spec) === 'Enforce') return undefined;
-  const last = watch.status?.nodes?.[node];
-  return last === undefined || last.verdict === 'Unknown' ? undefined : sideOfLabel(String(last.unfit));
-}
-
-function decideVerdicts(o: Observation, labelKey: string, previousKey: string | undefined): Decided {
+function decideVerdicts(o: Observation): Decided {
   const maxPercent = thresholdOf(o.watch.spec);
   const recoverPercent = recoveryOf(o.watch.spec);
   const passesToAgree = passesOf(o.watch.spec);
@@ -67,22 +59,25 @@ function decideVerdicts(o: Observation, labelKey: string, previousKey: string | 
   // The map is usually empty. Skip the look-up then: it would run for each node of each TrafficWatch.
   const someNotMeasurable = o.notMeasurable.size > 0;
   const { measured } = o.view.figures;
-  const labelledOf = ({ name, labels }: NodeView): Side | undefined => {
-    const label = labels[labelKey] ?? (previousKey === undefined ? undefined : labels[previousKey]);
-    return sideOfLabel(label) ?? lastSideOf(o, name);
-  };
+  const lastSide = createLastSide(o);
   const verdicts = measured.map(({ node, passes }) => {
     const notMeasurable = someNotMeasurable ? o.notMeasurable.get(node.name) : undefined;
-    const labelled = labelledOf(node);
+    const labelled = lastSide(node);
     return decideVerdict({ maxPercent, recoverPercent, passesToAgree, passError, labelled, passes, notMeasurable });
   });
-  const limit = limitOf(o.watch.spec, measured.length - o.notMeasurable.size);
+  const limit = limitOf(o.watch.spec, measurable(o));
   if (limit === undefined) return { verdicts, breaker: undefined };
   const candidates = verdicts.map((verdict, place) => {
     const seen = measured[place];
-    return { verdict, labelled: seen && labelledOf(seen.node), percent: seen?.passes[0]?.percent };
+    return { verdict, labelled: seen && lastSide(seen.node), percent: seen?.passes[0]?.percent };
   });
   return applyBreaker(candidates, limit);
+}
+
+/** How many of the nodes that are there can be measured. */
+function measurable({ view, notMeasurable }: Observation): number {
+  if (notMeasurable.size === 0) return view.nodes.length;
+  return view.nodes.filter(({ name }) => !notMeasurable.has(name)).length;
 }
 
 function deploymentStall(decision: DeploymentDecision): Stall | undefined {
@@ -108,12 +103,14 @@ function planLive(o: Observation, labelKey: string): Plan {
     ? undefined
     : decideDeployment({ ...o, labelKey, live: o.deployment, decided, waitingSince });
   const stall = deployment && deploymentStall(deployment);
-  if (stall?.reason === 'DeploymentNotOwned') return planStall(o, stall);
+  // A dry run has verdicts all the same: they say what the TrafficWatch would do to another Deployment.
+  const isDryRun = modeOf(o.watch.spec) === 'Observe';
+  if (stall?.reason === 'DeploymentNotOwned' && !isDryRun) return planStall(o, stall);
 
   const inDeployment = !o.deploymentUnknown && (!o.deployment || isScheduledBy(o, o.deployment, labelKey));
   const mayRelease = previousKey !== undefined && inDeployment && !claimedBySpec(o, previousKey);
   const previousInForce = previousKey !== undefined && !inDeployment && !ownedByAnother(o, previousKey);
-  const { verdicts, breaker } = decideVerdicts(o, labelKey, previousKey);
+  const { verdicts, breaker } = decideVerdicts(o);
   const wanted = decideNodeLabels({
     nodes: o.view.nodes,
     verdicts,

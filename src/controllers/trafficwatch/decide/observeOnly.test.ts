@@ -6,7 +6,9 @@ import {
   anObservation,
   aWatch,
   changed,
+  failedPass,
   KEY,
+  NOW,
   pass,
   type WatchChanges,
 } from '../testing/observations.ts';
@@ -60,6 +62,34 @@ describe('a TrafficWatch with mode Observe', () => {
     ]);
   });
 
+  it('keeps a node unfit over a failed pass, as a label would', () => {
+    const watch = observing({ recoverBandwidthPercent: '5' });
+    const first = anObservation({ watch, passes: FULL });
+    const unfit = { ...watch, status: statusOf(first) };
+    const failed = changed(first, { watch: unfit, passes: [failedPass(3), ...FULL] });
+    const after = statusOf(failed);
+    expect(after.nodes?.n1).toMatchObject({ verdict: 'Unknown', unfit: true });
+    const between = [pass(5, { n1: 7, n2: 2 }), pass(4, { n1: 7, n2: 2 })];
+    const later = changed(failed, { watch: { ...watch, status: after }, passes: between });
+    expect(decidePlan(later).verdicts[0]).toMatchObject({ verdict: 'Unfit', reason: 'NotRecovered' });
+  });
+
+  it('takes no labels of another TrafficWatch for its own verdicts', () => {
+    const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'true' } };
+    const o = anObservation({
+      watch: observing(),
+      nodes,
+      passes: [pass(2, { n1: 50, n2: 2 }), pass(1, { n1: 2, n2: 50 })],
+    });
+    expect(decidePlan(o).verdicts.map(({ reason }) => reason)).toEqual(['PassesDisagree', 'PassesDisagree']);
+  });
+
+  it('has verdicts though the Deployment of its name belongs to somebody else', () => {
+    const deployment = aDeployment(aWatch({ metadata: { uid: 'another' } }));
+    const { nodes, plan } = statusOf(anObservation({ watch: observing(), deployment, passes: FULL }));
+    expect([nodes?.n1?.verdict, plan]).toEqual(['Unfit', { nodesToLabel: 2, deployment: 'None' }]);
+  });
+
   it('tells of nodes that turn, as Enforce does', () => {
     const first = anObservation({ watch: observing() });
     const watch = { ...first.watch, status: statusOf(first) };
@@ -100,9 +130,36 @@ describe('a change from Enforce to Observe', () => {
     expect(decidePlan(anObservation({ watch: observing(), nodes: LABELLED })).labels.size).toBe(0);
   });
 
+  it('leaves no label key in the status, though a foreign Deployment stalls it', () => {
+    const deployment = aDeployment(aWatch({ metadata: { uid: 'another' } }));
+    const watch = observing({ metadata: ENFORCED, status: { labelKey: KEY } });
+    const o = anObservation({ watch, nodes: LABELLED, deployment });
+    expect(decidePlan(o).labels.size).toBe(2);
+    expect(statusOf(o)).not.toHaveProperty('labelKey');
+  });
+
   it('leaves the Deployment as it is', () => {
     const deployment = aDeployment(aWatch());
     const watch = observing({ metadata: ENFORCED, deployment: { replicas: 7 } });
     expect(decidePlan(anObservation({ watch, deployment })).deployment).toBeUndefined();
+  });
+});
+
+describe('a change from Observe to Enforce', () => {
+  const watch = observing({ recoverBandwidthPercent: '5' });
+  const status = statusOf(anObservation({ watch, passes: FULL }));
+  const enforced = aWatch({ recoverBandwidthPercent: '5', status });
+
+  it('enforces what was observed: an unfit node between the thresholds gets the label', () => {
+    const passes = [pass(4, { n1: 7, n2: 2 }), pass(3, { n1: 7, n2: 2 })];
+    expect(Object.fromEntries(decidePlan(anObservation({ watch: enforced, passes })).labels)).toEqual({
+      n1: { [KEY]: 'true' },
+      n2: { [KEY]: 'false' },
+    });
+  });
+
+  it('decides anew whether there is data: no label holds what was decided', () => {
+    const o = anObservation({ watch: enforced, newest: failedPass(3), feedStartedAt: NOW });
+    expect([decidePlan(o).decided, decidePlan(o).deployment?.kind]).toEqual([false, 'Wait']);
   });
 });

@@ -1,5 +1,6 @@
 import type { Planned } from '../../../api/trafficwatch/planned.ts';
-import type { TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
+import { modeOf } from '../../../api/trafficwatch/mode.ts';
+import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { DeploymentDecision } from './deployment/deployment.ts';
 import type { ContendedLabel, LabelRef } from './labels/labelContention.ts';
 import type { LabelChanges } from './labels/nodeLabels.ts';
@@ -63,9 +64,10 @@ export const NOTHING: Plan = {
 };
 
 /**
- * Whether the status records two passes in a row with data. A status that an older release or PKopel/traffic-operator
- * wrote lacks `decided`; `ready` counts instead.
+ * Whether the status records that nodes were decided. A status that an older release or PKopel/traffic-operator wrote
+ * lacks `decided`; `ready` counts instead. What was decided with mode Observe is in no label, so Enforce decides anew.
  */
-export function wasDecided(status: TrafficWatchStatus | undefined): boolean {
+export function wasDecided({ spec, status }: TrafficWatch): boolean {
+  if (status?.mode === 'Observe' && modeOf(spec) === 'Enforce') return false;
   return status?.decided ?? status?.ready === true;
 }

@@ -168,7 +168,7 @@ describe('CrdCheck', () => {
     expect(await looked(check)).toBe(true);
     await clock.advance(PUBLISHED_AFTER_MS);
     expect(await looked(check)).toBe(false);
-    check.forget('shop/web');
+    check.forget('spec.label', 'shop/web');
     expect(await looked(check)).toBe(true);
   });
 });
@@ -243,5 +243,26 @@ describe('a label that is missing from the spec', () => {
     const scene = inUse();
     await reconcile(scene, 'shop/web');
     expect(keysWritten(scene)).toContain('web.traffic.example.com/unfit');
+  });
+});
+
+describe('a mode that is missing from the spec', () => {
+  const observed = (): Scene => {
+    const scene = aScene();
+    scene.watches.set(aWatch({ status: { mode: 'Observe', ready: true } }));
+    return scene;
+  };
+
+  it('stays Observe if an older CRD lacks the field: a dry run does not become real', async () => {
+    const scene = observed();
+    scene.crd.drops = () => Promise.resolve(true);
+    await reconcile(scene, 'shop/web');
+    expect(writesOf(scene)).toEqual(['patch TrafficWatch/status']);
+  });
+
+  it('becomes Enforce if somebody removed it', async () => {
+    const scene = observed();
+    await reconcile(scene, 'shop/web');
+    expect(writesOf(scene)).toContain('patch Node');
   });
 });

@@ -37,7 +37,7 @@ export class CrdCheck {
   #hasLooked = false;
   #looking: Promise<void> | undefined;
   #lastFailure = '';
-  /** When a field was first seen missing from an object, by the object's key. */
+  /** When a field was first seen missing from an object, by field and key of the object. */
   readonly #goneSince = new Map<string, number>();
 
   constructor(options: CrdCheckOptions) {
@@ -92,16 +92,17 @@ export class CrdCheck {
    */
   async drops(field: string, object: string): Promise<boolean> {
     const now = this.#options.clock.monotonic();
-    const since = this.#goneSince.get(object) ?? now;
-    this.#goneSince.set(object, since);
+    const gone = `${field} ${object}`;
+    const since = this.#goneSince.get(gone) ?? now;
+    this.#goneSince.set(gone, since);
     if (now - since < PUBLISHED_AFTER_MS) return true;
     await this.#refresh();
     return this.#missing.includes(field);
   }
 
   /** Call when the object has the field, or is deleted. */
-  forget(object: string): void {
-    this.#goneSince.delete(object);
+  forget(field: string, object: string): void {
+    this.#goneSince.delete(`${field} ${object}`);
   }
 
   /** Checks before a decision. If the API server refuses, the last schema that was read counts. */

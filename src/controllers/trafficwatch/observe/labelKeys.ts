@@ -24,7 +24,6 @@ export function labelKeysOf(watch: TrafficWatch): LabelKeys {
  * mode Observe it claims none once its labels are gone: another TrafficWatch may use the key then.
  */
 export function claimedKeys(watch: TrafficWatch): string[] {
-  const spec = watch.spec as Partial<TrafficWatchSpec> | null | undefined;
-  const labelsNodes = modeOf(spec ?? {}) === 'Enforce' || hasFinalizer(watch, FINALIZER);
+  const labelsNodes = modeOf(watch.spec) === 'Enforce' || hasFinalizer(watch, FINALIZER);
   return labelsNodes ? [...labelKeysOf(watch).claimed] : [];
 }

@@ -27,6 +27,7 @@ import type { Claim, LabelKeys, Observation } from './observation.ts';
 export const BY_LABEL_KEY = 'labelKey';
 
 const LABEL = 'spec.label';
+const MODE = 'spec.mode';
 
 /** The sources of an observation: the caches, each overlaid with our own newest writes, and the feed of passes. */
 export interface Sources {
@@ -110,11 +111,24 @@ function complete(stored: TrafficWatch): TrafficWatch {
 async function withDroppedLabel(watch: TrafficWatch, { crd }: Sources): Promise<TrafficWatch> {
   const { previous } = labelKeysOf(watch);
   if (previous === undefined || watch.spec.label !== undefined) {
-    crd.forget(keyOf(watch));
+    crd.forget(LABEL, keyOf(watch));
     return watch;
   }
   const isDropped = await crd.drops(LABEL, keyOf(watch));
   return isDropped ? { ...watch, spec: { ...watch.spec, label: labelPrefixOf(previous) } } : watch;
+}
+
+/**
+ * The same for `spec.mode`, which the status remembers: a dry run must not become real because the CRD was replaced by
+ * an older one. A user who removes the field from the spec waits for the check, about ten seconds.
+ */
+async function withDroppedMode(watch: TrafficWatch, { crd }: Sources): Promise<TrafficWatch> {
+  if (watch.status?.mode !== 'Observe' || watch.spec.mode !== undefined) {
+    crd.forget(MODE, keyOf(watch));
+    return watch;
+  }
+  const isDropped = await crd.drops(MODE, keyOf(watch));
+  return isDropped ? { ...watch, spec: { ...watch.spec, mode: 'Observe' } } : watch;
 }
 
 /**
@@ -128,11 +142,11 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   const newest = sources.statuses.newest(key);
   if (!newest) {
     sources.statuses.forget(key);
-    sources.crd.forget(key);
+    for (const field of [LABEL, MODE]) sources.crd.forget(field, key);
     return undefined;
   }
   const stored = complete(newest);
-  const watch = await withDroppedLabel(stored, sources);
+  const watch = await withDroppedMode(await withDroppedLabel(stored, sources), sources);
   await sources.crd.looked();
   const keys = labelKeysOf(watch);
   const isGoing = watch.metadata?.deletionTimestamp !== undefined;

@@ -1,3 +1,4 @@
+import { passesOf } from '../../../../api/trafficwatch/passes.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
 import { setCondition, type Condition } from '../../../../runtime/controller/conditions.ts';
@@ -48,16 +49,26 @@ function whereVerdictsAre({ planned }: Plan): string {
     : 'with mode Observe only the status says the verdicts';
 }
 
+/** How many passes in a row a verdict wants. */
+function passesWanted({ watch }: Observation): string {
+  const { unfit, fit } = passesOf(watch.spec);
+  const most = Math.max(unfit, fit);
+  return most === 2 ? 'two' : String(most);
+}
+
 /** The Deployment may exist before verdicts do: it was taken over, or the wait for data has ended. */
 function undecided(o: Observation, plan: Plan): Draft {
   if (plan.deployment?.kind !== 'Apply') {
-    return draft('False', Reason.Deciding, 'waiting for two passes in a row with data');
+    return draft('False', Reason.Deciding, `waiting for ${passesWanted(o)} passes in a row with data`);
   }
   const meanwhile = 'the Deployment exists, and its pods run on any node that is not labelled unfit';
   if (o.now < waitingSinceOf(o.watch, o.feedStartedAt) + WAIT_FOR_DATA_MS) {
-    return draft('False', Reason.Deciding, `waiting for two passes in a row with data; ${meanwhile}`);
+    return draft('False', Reason.Deciding, `waiting for ${passesWanted(o)} passes in a row with data; ${meanwhile}`);
   }
-  const waited = `waited ${WAIT_FOR_DATA_MS / 1000} s for data, but the last two passes do not both have data`;
+  const wanted = passesWanted(o);
+  const lacking =
+    wanted === 'two' ? 'the last two passes do not both have data' : `fewer than ${wanted} passes in a row have data`;
+  const waited = `waited ${WAIT_FOR_DATA_MS / 1000} s for data, but ${lacking}`;
   return draft('False', Reason.DecidedWithoutData, `${waited}; until they do, ${meanwhile}`);
 }
 
@@ -230,7 +241,7 @@ function confirmedAvailable(o: Observation, before: Condition | undefined, avail
 function breakerOpen({ above, limit, held }: Breaker): Draft {
   if (held === 0)
     return draft('False', Reason.WithinLimit, `no node is held back; at most ${limit} nodes can be unfit`);
-  const message = `${above} nodes are above the threshold and at most ${limit} can be unfit (maxUnfit, minFit): the fullest are unfit, ${held} keep their label`;
+  const message = `${above} nodes are above the threshold and at most ${limit} can be unfit (maxUnfit, minFit): the fullest are unfit, ${held} are held back`;
   return draft('True', Reason.TooManyUnfit, message);
 }
 

@@ -6,6 +6,7 @@ import type { NodeView, Observation } from '../../observe/observation.ts';
 import { decideConditions } from './conditions.ts';
 import type { Failure } from '../../../../runtime/status/failure.ts';
 import { sideOfLabel } from '../labels/labelValue.ts';
+import { createLastSide } from '../labels/lastSide.ts';
 import { wasDecided, type Plan } from '../plan.ts';
 import { alwaysListed, MAX_NODES_IN_FULL, mostUrgent, selectNodes, type Listing } from './statusNodes.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
@@ -17,9 +18,14 @@ function toTimestamp(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** Whether the scheduler sees the node as unfit: by the label that is written now, or else by the present label. */
-function isUnfit({ keys }: Observation, node: NodeView, verdict: NodeVerdict): boolean {
-  return (verdict.side ?? sideOfLabel(node.labels[keys.spec ?? ''])) === 'above';
+/**
+ * Whether the scheduler sees the node as unfit: by the label that is written now, or else by the present label. With
+ * mode Observe: whether it would.
+ */
+function isUnfit(o: Observation, node: NodeView, verdict: NodeVerdict): boolean {
+  const isDryRun = modeOf(o.watch.spec) === 'Observe';
+  const last = isDryRun ? createLastSide(o)(node) : sideOfLabel(node.labels[o.keys.spec ?? '']);
+  return (verdict.side ?? last) === 'above';
 }
 
 /**
@@ -122,7 +128,7 @@ function listedNodes(o: Observation, { verdicts }: Plan): Record<string, NodeSta
 export function decideStatus(o: Observation, plan: Plan, failures: readonly Failure[]): TrafficWatchStatus {
   const conditions = decideConditions(o, plan, failures, toTimestamp(o.now));
   const ready = conditions.find((c) => c.type === ConditionType.Ready)?.status === 'True';
-  const decided = plan.decided || wasDecided(o.watch.status);
+  const decided = plan.decided || wasDecided(o.watch);
   const observedGeneration = o.watch.metadata?.generation;
   const mode = modeOf(o.watch.spec);
   const status = { ready, ...(decided && { decided }), conditions, observedGeneration, mode, plan: plan.planned };

@@ -11,6 +11,7 @@ import type { Observation } from '../../observe/observation.ts';
 import type { Failure } from '../../../../runtime/status/failure.ts';
 import { sideOfLabel } from '../labels/labelValue.ts';
 import type { Plan } from '../plan.ts';
+import { HELD_BY_BREAKER } from '../verdict/breaker.ts';
 import { MAX_NODES_IN_FULL } from './statusNodes.ts';
 
 /** If more nodes than this change their verdict in one pass, one event counts them instead of one event for each. */
@@ -42,7 +43,7 @@ function turnedByStatus(before: TrafficWatchStatus | undefined, after: TrafficWa
   return Object.entries(after.nodes ?? {}).flatMap(([name, node]) => {
     // Compare labels, not verdicts: a node that was Unknown in between did not turn. A first Fit is no event.
     const wasUnfit = before?.nodes?.[name]?.unfit ?? false;
-    return node.verdict === to && wasUnfit !== (to === 'Unfit')
+    return node.verdict === to && node.reason !== HELD_BY_BREAKER && wasUnfit !== (to === 'Unfit')
       ? [{ name, percent: node.currentBandwidthPercent }]
       : [];
   });
@@ -58,7 +59,9 @@ function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to
     const verdict = plan.verdicts[place];
     const labels = o.view.nodes[place]?.labels ?? {};
     const wasUnfit = o.keys.claimed.some((key) => sideOfLabel(labels[key]) === 'above');
-    if (verdict?.side === undefined || verdict.verdict !== to || wasUnfit === (to === 'Unfit')) return [];
+    // The condition BreakerOpen reports the nodes that are held back.
+    if (verdict?.side === undefined || verdict.reason === HELD_BY_BREAKER) return [];
+    if (verdict.verdict !== to || wasUnfit === (to === 'Unfit')) return [];
     return [{ name, percent: after.nodes?.[name]?.currentBandwidthPercent ?? '' }];
   });
 }

@@ -44,10 +44,10 @@ describe('applyBreaker', () => {
     expect(breaker).toEqual({ above: 2, limit: 2, held: 0 });
   });
 
-  it('lets the fullest be unfit, and holds the others on their label', () => {
+  it('lets the fullest be unfit; the others are fit', () => {
     const candidates = [above(60), above(90, 'notAbove'), above(70, 'notAbove'), above(80)];
     expect(told(candidates, 2)).toEqual([
-      'Unknown HeldByBreaker',
+      'Fit HeldByBreaker',
       'Unfit AboveThreshold',
       'Fit HeldByBreaker',
       'Unfit AboveThreshold',
@@ -65,15 +65,17 @@ describe('applyBreaker', () => {
   });
 
   it('counts a node without figures that is labelled unfit', () => {
-    expect(told([noFigure('above'), above(99)], 1)).toEqual(['Unknown NoSeries', 'Unknown HeldByBreaker']);
+    expect(told([noFigure('above'), above(99)], 1)).toEqual(['Unknown NoSeries', 'Fit HeldByBreaker']);
   });
 
   it('releases the least full when the limit has become lower', () => {
-    expect(told([above(70, 'above'), above(90, 'above'), noFigure('above')], 1)).toEqual([
-      'Fit HeldByBreaker',
-      'Unfit AboveThreshold',
-      'Fit HeldByBreaker',
-    ]);
+    expect(told([above(70, 'above'), above(90, 'above')], 1)).toEqual(['Fit HeldByBreaker', 'Unfit AboveThreshold']);
+  });
+
+  it('changes no node without a figure, whatever the limit: it takes a place', () => {
+    const candidates = [noFigure('above'), noFigure('above'), above(90, 'above')];
+    expect(told(candidates, 1)).toEqual(['Unknown NoSeries', 'Unknown NoSeries', 'Fit HeldByBreaker']);
+    expect(told(candidates, 3)).toEqual(['Unknown NoSeries', 'Unknown NoSeries', 'Unfit AboveThreshold']);
   });
 
   const side = fc.constantFrom<Side | undefined>('above', 'notAbove', undefined);
@@ -95,7 +97,11 @@ describe('applyBreaker', () => {
         ).length;
         expect(before + added).toBeLessThanOrEqual(Math.max(before, limit));
         const after = candidates.filter((c, place) => (verdicts[place]?.side ?? c.labelled) === 'above').length;
-        expect(after).toBeLessThanOrEqual(limit);
+        const undecided = candidates.filter((c) => c.labelled === 'above' && c.verdict.side === undefined).length;
+        expect(after).toBeLessThanOrEqual(Math.max(limit, undecided));
+        expect(candidates.some((c, place) => c.verdict.side === undefined && verdicts[place] !== c.verdict)).toBe(
+          false,
+        );
         expect(breaker.held).toBe(verdicts.filter(({ reason }) => reason === 'HeldByBreaker').length);
       }),
     );

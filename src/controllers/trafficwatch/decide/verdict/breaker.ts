@@ -1,6 +1,9 @@
 import { nodesOf, type NodeCount } from '../../../../api/trafficwatch/nodeCount.ts';
-import { settled, unknown, type NodeVerdict } from './nodeVerdict.ts';
+import { settled, type NodeVerdict } from './nodeVerdict.ts';
 import type { Side } from './side.ts';
+
+/** Reason of a node that is above the threshold and not unfit. */
+export const HELD_BY_BREAKER = 'HeldByBreaker';
 
 /** The fields of a spec that limit how many nodes can be unfit. */
 export interface BreakerSpec {
@@ -12,7 +15,7 @@ export interface BreakerSpec {
 export interface Breaker {
   readonly above: number;
   readonly limit: number;
-  /** How many nodes are not labelled unfit for the limit. The breaker is open while there are any. */
+  /** How many nodes above the threshold are not unfit. The breaker is open while there are any. */
   readonly held: number;
 }
 
@@ -53,33 +56,36 @@ export function limitOf({ maxUnfit, minFit }: BreakerSpec, total: number): numbe
 /**
  * Holds back verdicts so that no more than `limit` nodes carry the label of an unfit node at any time.
  *
- * | node                                   | then                                            |
- * |----------------------------------------|-------------------------------------------------|
- * | labelled unfit, stays unfit or unknown | stays, the fullest first, up to the limit       |
- * | labelled unfit, over the limit (fewer nodes, lower limit) | released: Fit, HeldByBreaker |
- * | labelled unfit, turns fit              | released; its place is free in the next decision |
- * | above, not labelled unfit, place free  | Unfit, the fullest first                        |
- * | above, not labelled unfit, no place    | keeps its label: HeldByBreaker                  |
- * | any other                              | as before                                       |
+ * | node                                   | then                                              |
+ * |----------------------------------------|---------------------------------------------------|
+ * | labelled unfit, not decided (no figure) | keeps its label, and takes a place               |
+ * | labelled unfit, above                  | stays unfit, the fullest first, up to the limit   |
+ * | labelled unfit, above, over the limit (fewer nodes, lower limit) | Fit: HeldByBreaker      |
+ * | labelled unfit, turns fit              | Fit; its place is free in the next decision       |
+ * | above, not labelled unfit, place free  | Unfit, the fullest first                          |
+ * | above, not labelled unfit, no place    | Fit: HeldByBreaker                                |
+ * | any other                              | as before                                         |
  *
  * Nodes that are labelled come before nodes that are fuller, so that figures that move do not swap labels. A place
- * counts as taken until its label is gone: writes of one pass have no order.
+ * counts as taken until its label is gone: writes of one pass have no order. A node without a figure is never changed.
  */
 export function applyBreaker(candidates: readonly Candidate[], limit: number): Limited {
-  const places = candidates.map((_, place) => place);
-  const labelled = places.filter((place) => candidates[place]?.labelled === 'above');
-  const staying = labelled.filter((place) => candidates[place]?.verdict.side !== 'notAbove');
-  const added = places.filter((place) => isAbove(candidates[place]) && candidates[place]?.labelled !== 'above');
-  const free = Math.max(limit - labelled.length, 0);
-  const over = new Set([...byFullness(candidates, staying).slice(limit), ...byFullness(candidates, added).slice(free)]);
+  const labelled = placesOf(candidates, ({ labelled: side }) => side === 'above');
+  const undecided = placesOf(candidates, ({ verdict, labelled: side }) => side === 'above' && !verdict.side);
+  const staying = placesOf(candidates, ({ verdict, labelled: side }) => side === 'above' && verdict.side === 'above');
+  const added = placesOf(candidates, ({ verdict, labelled: side }) => side !== 'above' && verdict.side === 'above');
+  const over = new Set([
+    ...byFullness(candidates, staying).slice(Math.max(limit - undecided.length, 0)),
+    ...byFullness(candidates, added).slice(Math.max(limit - labelled.length, 0)),
+  ]);
   return {
-    verdicts: candidates.map((candidate, place) => (over.has(place) ? held(candidate, limit) : candidate.verdict)),
-    breaker: { above: candidates.filter(isAbove).length, limit, held: over.size },
+    verdicts: candidates.map(({ verdict }, place) => (over.has(place) ? held(limit) : verdict)),
+    breaker: { above: staying.length + added.length, limit, held: over.size },
   };
 }
 
-function isAbove(candidate: Candidate | undefined): boolean {
-  return candidate?.verdict.side === 'above';
+function placesOf(candidates: readonly Candidate[], matches: (candidate: Candidate) => boolean): number[] {
+  return candidates.flatMap((candidate, place) => (matches(candidate) ? [place] : []));
 }
 
 function byFullness(candidates: readonly Candidate[], places: readonly number[]): number[] {
@@ -87,7 +93,7 @@ function byFullness(candidates: readonly Candidate[], places: readonly number[])
   return [...places].sort((a, b) => percentOf(b) - percentOf(a) || a - b);
 }
 
-function held({ labelled }: Candidate, limit: number): NodeVerdict {
-  const message = `held back: maxUnfit or minFit allows ${limit} unfit nodes, and fuller ones are labelled`;
-  return labelled === undefined ? unknown('HeldByBreaker', message) : settled('notAbove', 'HeldByBreaker', message);
+function held(limit: number): NodeVerdict {
+  const message = `above the threshold, but held back: maxUnfit or minFit allows ${limit} unfit nodes, and others come first`;
+  return settled('notAbove', HELD_BY_BREAKER, message);
 }
