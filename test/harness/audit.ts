@@ -28,7 +28,7 @@ interface AuditEvent {
   requestReceivedTimestamp: string;
 }
 
-const WRITES = new Set(['create', 'patch', 'update', 'delete']);
+const WRITES = new Set(['create', 'patch', 'update', 'delete', 'deletecollection']);
 
 /** Every request that was answered so far, by the order of the answers; a watch that still runs is left out. */
 export function audited(plane: ControlPlane): AuditedRequest[] {

@@ -2,6 +2,7 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Mode } from '../../src/api/trafficwatch/mode.ts';
 import type { TrafficWatchStatus } from '../../src/api/trafficwatch/schema.ts';
+import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/appliedHash.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { writesOf } from '../harness/audit.ts';
@@ -64,7 +65,12 @@ describe('a TrafficWatch with mode Observe', () => {
 
   it('removes its labels and its finalizer once the mode is Observe again, and leaves the Deployment', async () => {
     await vi.waitFor(async () => expect((await f.watch('web')).metadata?.finalizers).toHaveLength(1), WAIT);
-    const { metadata } = (await deployment())!;
+    // Made by a POST, and applied after it.
+    const { metadata } = await vi.waitFor(async () => {
+      const made = await deployment();
+      expect(made?.metadata?.annotations).toHaveProperty([APPLIED_HASH_ANNOTATION]);
+      return made!;
+    }, WAIT);
     await setMode('Observe');
     await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual({}), WAIT);
     await vi.waitFor(async () => expect((await f.watch('web')).metadata).not.toHaveProperty('finalizers'), WAIT);

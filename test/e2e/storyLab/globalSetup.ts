@@ -1,4 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import { until } from '../../harness/measured.ts';
 import { labDown } from '../../lab/lab.ts';
 import { hostState } from '../hostState.ts';
 
@@ -11,6 +13,9 @@ export default async function setup(): Promise<() => Promise<void>> {
   const before = hostState();
   return async () => {
     await labDown();
+    // Devices and cgroups go a moment after the processes that held them.
+    const isAsBefore = () => Promise.resolve(isDeepStrictEqual(hostState(), before));
+    await until('the machine is as before', isAsBefore, { timeout: 30_000 }).catch(() => undefined);
     deepEqual(hostState(), before);
   };
 }
