@@ -1,7 +1,6 @@
 import type { DeploymentStep } from '../../../api/trafficwatch/planned.ts';
-import { FINALIZER } from '../names.ts';
 import type { Observation } from '../observe/observation.ts';
-import { releaseOwnLabels } from './labels/ownership.ts';
+import { mayHaveLabels, releaseOwnLabels } from './labels/ownership.ts';
 import type { Plan } from './plan.ts';
 
 /**
@@ -16,10 +15,9 @@ import type { Plan } from './plan.ts';
  * the label.
  */
 export function observeOnly(o: Observation, plan: Plan): Plan {
-  const wasEnforced = o.watch.metadata?.finalizers?.includes(FINALIZER) ?? false;
   return {
     ...plan,
-    finalizer: wasEnforced ? 'Remove' : 'Keep',
+    finalizer: mayHaveLabels(o) ? 'Remove' : 'Keep',
     labels: releaseOwnLabels(o),
     contended: [],
     deployment: undefined,

@@ -1,8 +1,8 @@
 import { modeOf } from '../../../../api/trafficwatch/mode.ts';
-import { FINALIZER } from '../../names.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
 import type { Side } from '../verdict/side.ts';
 import { sideOfLabel } from './labelValue.ts';
+import { mayHaveLabels } from './ownership.ts';
 
 /** Finds the side that the last verdict of a node stands for; undefined when there is none. */
 export type LastSide = (node: Pick<NodeView, 'name' | 'labels'>) => Side | undefined;
@@ -20,7 +20,7 @@ export type LastSide = (node: Pick<NodeView, 'name' | 'labels'>) => Side | undef
  */
 export function createLastSide(o: Observation): LastSide {
   const observes = modeOf(o.watch.spec) === 'Observe';
-  const isOurs = !observes || (o.watch.metadata?.finalizers?.includes(FINALIZER) ?? false);
+  const isOurs = !observes || mayHaveLabels(o);
   const readsStatus = observes || o.watch.status?.mode === 'Observe';
   return (node) => (isOurs ? labelledSide(o, node) : undefined) ?? (readsStatus ? statusSide(o, node.name) : undefined);
 }

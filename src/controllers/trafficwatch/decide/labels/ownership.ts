@@ -28,13 +28,18 @@ export function claimedBySpec(o: Observation, key: string): boolean {
   return (o.claims.get(key) ?? []).some((claim) => claim.bySpec);
 }
 
+/** Whether the TrafficWatch may have labelled nodes: the finalizer is added before the first label is written. */
+export function mayHaveLabels({ watch }: Pick<Observation, 'watch'>): boolean {
+  return watch.metadata?.finalizers?.includes(FINALIZER) ?? false;
+}
+
 /**
  * The changes that take off the labels of a TrafficWatch that no longer labels nodes. A key that another TrafficWatch
  * inherits keeps its labels. A TrafficWatch without our finalizer has never written a label: what the nodes carry under
  * its key belongs to somebody else.
  */
 export function releaseOwnLabels(o: Observation): LabelChanges {
-  if (!o.watch.metadata?.finalizers?.includes(FINALIZER)) return new Map();
+  if (!mayHaveLabels(o)) return new Map();
   const own = o.keys.claimed.filter((key) => !claimedBySpec(o, key) && !ownedByAnother(o, key));
   return releaseLabels(o.view.nodes, own);
 }
