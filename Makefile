@@ -57,6 +57,11 @@ bench-quick: build ## Counts calls and connections for 1,000 nodes; fails if the
 	test/lab/build.sh k8s etcd prometheus
 	node test/bench/main.ts --quick
 
+.PHONY: bench-admission
+bench-admission: setup ## Measures what the placement policy costs the creation of a pod
+	test/lab/build.sh k8s etcd
+	node test/bench/admission.ts
+
 .PHONY: soak-memory
 soak-memory: build ## Checks whether memory grows while NODES (10000) nodes come and go, for MINUTES (120); writes docs/performance/soak.json
 	test/lab/build.sh k8s etcd prometheus

@@ -122,6 +122,19 @@ export const chartValues = z.strictObject({
     })
     .prefault({})
     .describe('ValidatingAdmissionPolicy for Nodes; RBAC cannot restrict access to single fields.'),
+  placementPolicy: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe(
+          'Install the policy if the cluster serves it (Kubernetes 1.36 and newer). TrafficWatches with targetRef or podSelector need it.',
+        ),
+    })
+    .prefault({})
+    .describe(
+      'MutatingAdmissionPolicy that adds the node affinity to pods of workloads that the operator does not own.',
+    ),
   flowSchema: z
     .strictObject({
       enabled: z

@@ -10,6 +10,14 @@ const OF_HELM = ['helm.sh/chart', 'app.kubernetes.io/managed-by'];
 
 const RESTRICTED = { 'pod-security.kubernetes.io/enforce': 'restricted' };
 
+/** The oldest release that serves MutatingAdmissionPolicy as v1. */
+const PLACEMENT_POLICY_SINCE = '1.36.0';
+
+/** Of a kind that older releases do not serve: it has its own kustomization, so that the rest can be applied there. */
+function isPlacementPolicy({ kind }: Manifest): boolean {
+  return kind.startsWith('MutatingAdmissionPolicy');
+}
+
 /**
  * deploy/ for `kubectl apply -k`: what the chart renders with its default values, without helm.
  *
@@ -18,8 +26,12 @@ const RESTRICTED = { 'pod-security.kubernetes.io/enforce': 'restricted' };
  */
 export function deploy(): GeneratedFile[] {
   // Dashboards are larger than everything else, and only for clusters whose Grafana looks for them.
-  const objects = helmTemplate('--set', 'crds.enabled=false,dashboards.enabled=false');
-  const operator = objects.filter((object) => !isHook(object));
+  const objects = helmTemplate(
+    ...['--kube-version', PLACEMENT_POLICY_SINCE],
+    ...['--set', 'crds.enabled=false,dashboards.enabled=false'],
+  );
+  const placement = objects.filter(isPlacementPolicy);
+  const operator = objects.filter((object) => !isHook(object) && !isPlacementPolicy(object));
   const cleanup = objects.filter(isHook);
   return [
     file('kustomization.yaml', [kustomization(['namespace.yaml', 'operator.yaml'])]),
@@ -29,6 +41,8 @@ export function deploy(): GeneratedFile[] {
       operator.map((object) => naming(withoutHelm(object), NAMESPACE)),
     ),
     file('crds/kustomization.yaml', [kustomization(crdFiles())]),
+    file('placement/kustomization.yaml', [kustomization(['policy.yaml'])]),
+    file('placement/policy.yaml', placement.map(withoutHelm)),
     file('cleanup/kustomization.yaml', [kustomization(['namespace.yaml', 'cleanup.yaml'])]),
     file('cleanup/namespace.yaml', [cleanupNamespace(RESTRICTED)]),
     file('cleanup/cleanup.yaml', standaloneCleanup(cleanup.map(withoutHelm))),

@@ -13,12 +13,15 @@ import { helmInstall, operatorLogs, provideImage } from '../scenario/install.ts'
 import { kubectl } from '../scenario/kubectl.ts';
 import { hasSentAbove } from '../scenario/prometheus.ts';
 import { startTraffic } from '../scenario/traffic.ts';
+import { applyStatefulSet, nodesOfPods, restartStatefulSet, watchStatefulSet } from '../scenario/statefulSet.ts';
 import { applyWatch, nodeRows, type NodeRow } from '../scenario/watch.ts';
 import { say, step, watchUntil } from './steps.ts';
 import { LiveTable } from './table.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const WATCH = 'web';
+/** The StatefulSet that exists, and its TrafficWatch. */
+const EXISTING = 'db';
 const THRESHOLD = process.env.DEMO_THRESHOLD ?? '20';
 const NODES = ['node1', 'node2', 'node3'] as const;
 /** The virtual links claim 10 Gbit/s; these are made narrow enough for two cores to fill. */
@@ -117,6 +120,32 @@ async function secondAct(): Promise<void> {
   say('all 4 new pods avoided node2');
 }
 
+async function thirdAct(): Promise<void> {
+  await step(`kubectl apply: a StatefulSet ${EXISTING} of 3 pods, which knows nothing of the operator`, () =>
+    applyStatefulSet(EXISTING, 3),
+  );
+  await step(`kubectl apply: TrafficWatch ${EXISTING} with targetRef`, () => watchStatefulSet(EXISTING, THRESHOLD));
+  await step('waiting until node2 is labelled for it', () =>
+    watchUntil(
+      'node2 is labelled',
+      () => nodeRows(EXISTING),
+      () => undefined,
+      settledOn('node2', 3),
+    ),
+  );
+  await step(`kubectl rollout restart: the admission policy adds the node affinity to the new pods`, () =>
+    restartStatefulSet(EXISTING),
+  );
+  const nodes = await nodesOfPods(EXISTING);
+  console.log(
+    Object.entries(nodes)
+      .map(([pod, node]) => `        ${pod} on ${node}`)
+      .join('\n'),
+  );
+  if (Object.values(nodes).includes('node2')) throw new Error('a pod of the StatefulSet landed on the full node');
+  say('all 3 pods of the StatefulSet avoided node2, and the StatefulSet was not written');
+}
+
 async function farewell(): Promise<void> {
   console.log(`\n${await kubectl('get', 'trafficwatch', WATCH)}`);
   console.log(`What was seen: the labels followed the traffic, and pods were scheduled by them.
@@ -127,7 +156,7 @@ Try next:
   kubectl describe trafficwatch ${WATCH}
   kubectl get nodes -L ${WATCH}.traffic.example.com/unfit
   kubectl delete -n traffic pod iperf3-client     # the traffic stops; the label goes back within a minute
-  kubectl delete trafficwatch ${WATCH}                 # takes its labels off
+  kubectl delete trafficwatch ${WATCH} ${EXISTING}              # takes their labels off
 
 Take it down:
   make lab-down`);
@@ -160,6 +189,7 @@ try {
   await prepare();
   await firstAct();
   await secondAct();
+  await thirdAct();
   await farewell();
   if (process.env.DEMO_DOWN) await step('taking the cluster down', labDown);
 } catch (error) {

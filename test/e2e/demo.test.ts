@@ -40,6 +40,7 @@ it('shows the labels and the new pods follow the traffic, in plain lines where t
   expect(await ended, printed()).toBe(0);
   expect(printed()).toContain('node1 is full: all 4 pods landed on the others');
   expect(printed()).toContain('all 4 new pods avoided node2');
+  expect(printed()).toContain('all 3 pods of the StatefulSet avoided node2');
   expect(printed()).toMatch(/node2 +\d+\.\d\d +Unfit +true/);
   expect(printed()).toContain('kubectl describe trafficwatch web');
   expect(printed()).toContain('make lab-down');

@@ -47,10 +47,11 @@ const isGone = (): boolean => {
 function large(name: string): TrafficWatch {
   const { spec, ...rest } = web;
   const text = Array.from({ length: LARGE_BYTES / 10 }, (_, n) => String(n).padStart(10)).join('');
-  const template = structuredClone(spec.deployment.template);
+  const deployment = spec.deployment!;
+  const template = structuredClone(deployment.template);
   template.metadata = { ...template.metadata, annotations: { 'example.com/large': text } };
   const metadata = { namespace: 'default', name };
-  return { ...rest, metadata, spec: { ...spec, label: 'web', deployment: { ...spec.deployment, template } } };
+  return { ...rest, metadata, spec: { ...spec, label: 'web', deployment: { ...deployment, template } } };
 }
 let web: TrafficWatch;
 

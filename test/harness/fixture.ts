@@ -38,7 +38,10 @@ export interface Fixture {
   labels(key: string): Promise<Record<string, string>>;
   /** resourceVersion by node name. */
   nodeVersions(): Promise<Record<string, string | undefined>>;
+  /** With a Deployment of its own, unless the spec names another workload. */
   createWatch(name: string, spec: Omit<TrafficWatch['spec'], 'deployment'>): Promise<void>;
+  /** With this very spec. */
+  createRawWatch(name: string, spec: object): Promise<void>;
   deleteWatch(name: string): Promise<unknown>;
   patchWatch(name: string, patch: unknown): Promise<unknown>;
   watch(name: string): Promise<TrafficWatch>;
@@ -119,8 +122,12 @@ export async function startFixture(options: {
     nodeVersions: async () =>
       Object.fromEntries((await client.list(NODES)).map((n) => [n.metadata?.name ?? '', n.metadata?.resourceVersion])),
     createWatch: async (name, spec) => {
+      const isForeign = spec.targetRef !== undefined || spec.podSelector !== undefined;
       const deployment = deploymentSpec(name) as TrafficWatch['spec']['deployment'];
-      await client.create(TRAFFIC_WATCHES, { metadata: default_(name), spec: { ...spec, deployment } });
+      await f.createRawWatch(name, isForeign ? spec : { ...spec, deployment });
+    },
+    createRawWatch: async (name, spec) => {
+      await client.create(TRAFFIC_WATCHES, { metadata: default_(name), spec: spec as TrafficWatch['spec'] });
     },
     deleteWatch: (name) => client.delete(TRAFFIC_WATCHES, default_(name)),
     patchWatch: (name, patch) => client.mergePatch(TRAFFIC_WATCHES, default_(name), patch, PERSON),

@@ -1,8 +1,11 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { FIELD_MANAGER } from '../../src/controllers/trafficwatch/names.ts';
-import { renderDeployment } from '../../src/controllers/trafficwatch/decide/deployment/deployment.ts';
+import {
+  renderDeployment,
+  type WithDeployment,
+} from '../../src/controllers/trafficwatch/decide/deployment/deployment.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { measured, seconds } from '../harness/measured.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
@@ -32,13 +35,13 @@ const deployment = (name: string): Promise<V1Deployment> => f.client.get(DEPLOYM
 const patchSpec = (name: string, spec: unknown): Promise<unknown> => f.patchWatch(name, { spec: { deployment: spec } });
 const podSpec = (containers: object[], more: object = {}) => ({ template: { spec: { containers, ...more } } });
 
-function createWatch(name: string, containers: object[], more: object = {}): Promise<TrafficWatch> {
+function createWatch(name: string, containers: object[], more: object = {}): Promise<WithDeployment> {
   const template = { metadata: { labels: { app: name } }, spec: { containers } };
   const spec = {
     maxBandwidthPercent: '10',
     deployment: { selector: { matchLabels: { app: name } }, template, ...more },
   };
-  return f.client.create(TRAFFIC_WATCHES, { metadata: ref(name), spec } as TrafficWatch);
+  return f.client.create(TRAFFIC_WATCHES, { metadata: ref(name), spec } as WithDeployment) as Promise<WithDeployment>;
 }
 
 /** Waits until the Deployment is as the check wants it. */

@@ -1,7 +1,10 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
-import { renderDeployment } from '../../src/controllers/trafficwatch/decide/deployment/deployment.ts';
+import {
+  renderDeployment,
+  type WithDeployment,
+} from '../../src/controllers/trafficwatch/decide/deployment/deployment.ts';
 import { reconcile } from '../../src/controllers/trafficwatch/reconcile.ts';
 import { aWatch, KEY } from '../../src/controllers/trafficwatch/testing/observations.ts';
 import { aScene, type Scene } from '../../src/controllers/trafficwatch/testing/scene.ts';
@@ -96,7 +99,7 @@ async function edited(): Promise<Scene> {
 }
 
 /** What the first write makes. */
-const made = (scene: Scene): V1Deployment => renderDeployment(scene.watches.get(key())!, KEY);
+const made = (scene: Scene): V1Deployment => renderDeployment(scene.watches.get(key()) as WithDeployment, KEY);
 const key = (): string => `${ref.namespace}/${ref.name}`;
 const owners = ({ metadata }: V1Deployment): string[] =>
   (metadata?.managedFields ?? []).map(({ manager, operation }) => `${manager} ${operation}`);

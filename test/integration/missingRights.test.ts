@@ -25,7 +25,7 @@ const MANIFESTS = readFileSync(new URL('../../deploy/operator.yaml', import.meta
 const LATER = new URL('../harness/shiftClock.ts?seconds=120', import.meta.url).href;
 
 /** Where a user is told: a condition of the TrafficWatch, the readiness probe, the log. */
-type Place = 'Reconciling' | 'MetricsAvailable' | '/readyz' | 'log';
+type Place = 'Reconciling' | 'MetricsAvailable' | 'TargetFound' | 'InjectionUnavailable' | '/readyz' | 'log';
 /** What still works: the node's label, the Deployment, the counts in the status, the Lease. */
 type Work = 'label' | 'Deployment' | 'status' | 'lease';
 
@@ -36,6 +36,8 @@ interface Row {
   told: Place[];
   works: Work[];
   ownPrometheus?: boolean;
+  /** The TrafficWatch names a StatefulSet instead of a Deployment of its own. */
+  foreign?: boolean;
 }
 
 const ALL: Work[] = ['label', 'Deployment', 'status', 'lease'];
@@ -70,6 +72,15 @@ const rows: Row[] = [
   { verb: 'create', resource: 'deployments', told: ['Reconciling'], works: ['label', 'status', 'lease'] },
   { verb: 'patch', resource: 'deployments', told: ['Reconciling'], works: ['label', 'status', 'lease'] },
   { verb: 'watch', resource: 'deployments', told: ['Reconciling', '/readyz', 'log'], works: ALL },
+  // What it reads for a workload that it does not own.
+  { verb: 'get', resource: 'statefulsets', told: ['TargetFound'], works: ['label', 'status', 'lease'], foreign: true },
+  {
+    verb: 'list',
+    resource: 'mutatingadmissionpolicies',
+    told: ['InjectionUnavailable'],
+    works: ['label', 'status', 'lease'],
+    foreign: true,
+  },
   // Without the finalizer nothing is written that would have to be taken away again.
   { verb: 'patch', resource: 'trafficwatches', told: ['Reconciling'], works: ['status', 'lease'] },
   { verb: 'patch', resource: 'trafficwatches/status', told: ['log'], works: ['label', 'Deployment', 'lease'] },
@@ -91,6 +102,7 @@ const EXCEPTIONS: readonly [RegExp, string][] = [
   [/ persistentvolumeclaims$/, 'asked for only where Prometheus has a volume of its own; told like configmaps'],
   [/^update trafficwatches\/finalizers$/, 'asked for by an admission plugin that is off by default'],
   [/^patch events$/, 'for an event that happens again within ten minutes; told like create'],
+  [/^get (daemonsets|jobs|cronjobs)$/, 'other kinds of targets; told like statefulsets'],
   [/^get (pods|replicasets)$/, 'whose pod the operator is, which it is not here; only its owner is then unknown'],
   [/^patch pods$/, 'the annotation that makes the kubelet look at once; there is no pod of Prometheus here'],
 ];
@@ -194,7 +206,8 @@ describe('an operator that lacks a right', () => {
   it.each(rows)('to $verb $resource', async (row) => {
     const name = `no-${row.verb}-${row.resource.replace('/', '-')}`;
     const kubeconfig = await userWithout(row, name);
-    await f.createWatch(name, { maxBandwidthPercent: '10' });
+    const targetRef = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
+    await f.createWatch(name, { maxBandwidthPercent: '10', ...(row.foreign === true ? { targetRef } : {}) });
     const args = [`--namespace=${NAMESPACE}`, '--leader-elect', '--node-exporter'];
     const over = row.ownPrometheus === true ? { prometheusUrl: undefined } : {};
     if (row.ownPrometheus === true) args.push('--scrape-interval=1s');

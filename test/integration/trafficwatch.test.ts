@@ -97,7 +97,7 @@ describe('a TrafficWatch', () => {
 
   it('loses what its spec no longer says', async () => {
     const watch = await f.watch('web');
-    const template = structuredClone(watch.spec.deployment.template);
+    const template = structuredClone(watch.spec.deployment!.template);
     delete template.metadata?.labels?.tier;
     await f.patchWatch('web', { spec: { deployment: { template: { metadata: { labels: { tier: null } } } } } });
     await vi.waitFor(async () => {

@@ -39,6 +39,17 @@
 - apiGroups: ['apps']
   resources: ['deployments']
   verbs: ['get', 'list', 'watch', 'create', 'patch']
+# The selectors of workloads that spec.targetRef names.
+- apiGroups: ['apps']
+  resources: ['deployments', 'statefulsets', 'replicasets', 'daemonsets']
+  verbs: ['get']
+- apiGroups: ['batch']
+  resources: ['jobs', 'cronjobs']
+  verbs: ['get']
+# Whether the policy that gives pods the node affinity is installed.
+- apiGroups: ['admissionregistration.k8s.io']
+  resources: ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings']
+  verbs: ['list']
 # Failed pods: a kubelet that restarts on an unfit node rejects pods.
 - apiGroups: ['']
   resources: ['pods']

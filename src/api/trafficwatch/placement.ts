@@ -12,14 +12,21 @@ export const placementSchema = z
   .meta({
     description:
       'How pods are kept off unfit nodes. Running pods stay where they are while the kubelet runs. Required (the ' +
-      'default) adds a required node affinity: the scheduler places no pod on an unfit node. A kubelet that restarts ' +
+      'default with deployment) adds a required node affinity: the scheduler places no pod on an unfit node. A kubelet that restarts ' +
       'on an unfit node rejects the pods that run there, and these pods fail. To avoid this, move pods before ' +
-      'maintenance (kubectl drain) or use Preferred. Preferred adds a preferred node affinity of weight 100: a ' +
+      'maintenance (kubectl drain) or use Preferred. Preferred (the default with targetRef and podSelector) adds a ' +
+      'preferred node affinity of weight 100: a ' +
       'restarted kubelet rejects no pod, but the scheduler may choose an unfit node, for example when no other node ' +
-      'has room. Changing this field rolls the Deployment once.',
+      'has room. Changing this field rolls the Deployment once; with targetRef and podSelector it applies to new pods.',
   });
 
-/** The placement of the spec; Required if the spec has none, as in PKopel/traffic-operator. */
-export function placementOf(spec: { readonly placement?: Placement | undefined }): Placement {
-  return spec.placement ?? 'Required';
+/**
+ * The placement of the spec. Without one: Required with `deployment`, as in PKopel/traffic-operator; Preferred for
+ * workloads of others, since a restarted kubelet rejects pods whose required affinity no longer holds.
+ */
+export function placementOf(spec: {
+  readonly placement?: Placement | undefined;
+  readonly deployment?: unknown;
+}): Placement {
+  return spec.placement ?? (spec.deployment === undefined ? 'Preferred' : 'Required');
 }

@@ -17,6 +17,10 @@ export const ConditionType = {
   MetricsAvailable: 'MetricsAvailable',
   /** True while nodes above the threshold are not unfit, since the spec allows no more unfit nodes. */
   BreakerOpen: 'BreakerOpen',
+  /** True when the workload of `spec.targetRef` is known. Absent without a targetRef. */
+  TargetFound: 'TargetFound',
+  /** True when no admission policy adds the node affinity to pods. Absent with `spec.deployment`. */
+  InjectionUnavailable: 'InjectionUnavailable',
 } as const;
 export type ConditionType = (typeof ConditionType)[keyof typeof ConditionType];
 
@@ -98,6 +102,27 @@ export const Reason = {
   TooManyUnfit: 'TooManyUnfit',
   /** No node is held back. */
   WithinLimit: 'WithinLimit',
+
+  // TargetFound
+  TargetResolved: 'TargetResolved',
+  /** There is no such object in the namespace of the TrafficWatch. */
+  TargetNotFound: 'TargetNotFound',
+  /** The API server serves no such kind, or the kind has neither a known selector nor a scale subresource. */
+  TargetKindUnknown: 'TargetKindUnknown',
+  /** The target selects no pods: it has no selector, or one that cannot be read. */
+  TargetWithoutPods: 'TargetWithoutPods',
+  /** The operator may not read the target, or the API server did not answer. */
+  TargetUnreadable: 'TargetUnreadable',
+
+  // InjectionUnavailable
+  /** The policy and its binding are installed. */
+  PolicyInstalled: 'PolicyInstalled',
+  /** The API server does not serve MutatingAdmissionPolicy (admissionregistration.k8s.io/v1): Kubernetes before 1.36. */
+  PolicyNotServed: 'PolicyNotServed',
+  /** No MutatingAdmissionPolicy of the operator, or no binding of it. */
+  PolicyMissing: 'PolicyMissing',
+  /** Whether the policy is installed cannot be read. */
+  PolicyUnreadable: 'PolicyUnreadable',
 
   // Nodes that cannot be measured. MetricsAvailable ignores them.
   /** The node does not run Linux, or has a virtual kubelet. */

@@ -12,6 +12,8 @@ import { placementSchema } from './placement.ts';
 import { checkThresholds, maxBandwidthPercent, recoverBandwidthPercent, THRESHOLD_VALIDATIONS } from './thresholds.ts';
 import { plannedSchema, type Planned } from './planned.ts';
 import { problemTexts } from '../problems.ts';
+import { labelSelectorSchema, type LabelSelector } from '../labelSelector.ts';
+import { checkWorkload, podSelectorSchema, targetRefSchema, WORKLOAD_VALIDATIONS } from './workload.ts';
 
 export const GROUP = 'traffic.example.com';
 export const VERSION = 'v1alpha1';
@@ -51,7 +53,11 @@ const deployment = z
   .superRefine((value, context) => {
     for (const found of deploymentFrameProblems(value)) context.addIssue({ code: 'custom', ...found });
   })
-  .meta({ 'x-deployment-spec': true, description: 'The spec of the Deployment whose pods are kept off unfit nodes.' });
+  .optional()
+  .meta({
+    'x-deployment-spec': true,
+    description: 'The spec of a Deployment that the operator creates, and whose pods are kept off unfit nodes.',
+  });
 
 const nodeStatus = z
   .object({
@@ -91,6 +97,9 @@ const statusSchema = z
     mode: modeSchema.meta({ description: 'The mode that this status reflects.' }),
     plan: plannedSchema,
     labelKey: z.string().optional().meta({ description: 'The label key that is in force on the nodes.' }),
+    podSelector: labelSelectorSchema(
+      'With targetRef and podSelector: the pods that get the node affinity when they are created. The admission policy reads it.',
+    ),
     fitNodes: int32('Number of nodes whose verdict is Fit.'),
     unfitNodes: int32('Number of nodes whose verdict is Unfit.'),
     unknownNodes: int32('Number of nodes whose verdict is Unknown.'),
@@ -98,7 +107,9 @@ const statusSchema = z
       description:
         'Figures and verdict of each node, by name. In clusters of more than 100 nodes at most 60 are listed: the 20 with the highest figures, then Unfit and Unknown nodes. Their figures are then written once a minute, and whenever another field of a listed node changes. The counts fitNodes, unfitNodes and unknownNodes cover all nodes.',
     }),
-    conditions: conditionsSchema('Ready, Reconciling, Stalled, PrometheusReachable, MetricsAvailable, BreakerOpen.'),
+    conditions: conditionsSchema(
+      'Ready, Reconciling, Stalled, PrometheusReachable, MetricsAvailable, BreakerOpen, TargetFound, InjectionUnavailable.',
+    ),
   })
   .optional()
   .meta({ description: 'The last observation and decision of the operator.' });
@@ -125,11 +136,14 @@ const specSchema = z
     label,
     placement: placementSchema,
     deployment,
+    targetRef: targetRefSchema,
+    podSelector: podSelectorSchema,
   })
   .superRefine(checkThresholds)
+  .superRefine(checkWorkload)
   .meta({
-    description: 'The threshold, and the Deployment to keep off nodes above it.',
-    'x-kubernetes-validations': THRESHOLD_VALIDATIONS,
+    description: 'The threshold, and the workload to keep off nodes above it.',
+    'x-kubernetes-validations': [...THRESHOLD_VALIDATIONS, ...WORKLOAD_VALIDATIONS],
   });
 
 /** The whole object. The CRD's schema is generated from it (see crd.ts), and it parses objects. */
@@ -144,7 +158,7 @@ export const trafficWatchSchema = z
   .refine((watch) => fitsLabelKey(watch.metadata?.name ?? '', watch.spec.label), NAME_MESSAGE)
   .meta({
     description:
-      'Measures the bandwidth use of all nodes and keeps the pods of a Deployment off nodes above a threshold.',
+      'Measures the bandwidth use of all nodes and keeps the pods of a workload off nodes above a threshold.',
     'x-kubernetes-validations': [
       {
         rule: `size(self.metadata.name) <= ${MAX_PREFIX_LENGTH} || (has(self.spec.label) && self.spec.label != '')`,
@@ -181,6 +195,8 @@ export interface TrafficWatchStatus {
   unfitNodes?: number;
   unknownNodes?: number;
   labelKey?: string;
+  /** Absent with `deployment`, and while the target is unknown. */
+  podSelector?: LabelSelector;
   mode?: Mode;
   /** Only with mode Observe. */
   plan?: Planned;

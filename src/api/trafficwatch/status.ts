@@ -33,6 +33,7 @@ const STATUS: Readonly<Record<keyof TrafficWatchStatus, Check>> = {
   decided: truth,
   observedGeneration: number,
   labelKey: isLabelKey,
+  podSelector: isObject,
   mode: text,
   plan: isObject,
   fitNodes: number,

@@ -25,6 +25,8 @@ import { carriesOrphan, lookIfNews } from './observe/nodeNews.ts';
 import { claimedKeys } from './observe/labelKeys.ts';
 import { BY_LABEL_KEY, type Sources } from './observe/observe.ts';
 import { PassViews } from './observe/passViews.ts';
+import { PolicyCheck } from './observe/workload/policyCheck.ts';
+import { Targets } from './observe/workload/targets.ts';
 import { isOwnedBy } from './decide/deployment/deployment.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
@@ -103,6 +105,8 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
     unmeasured: o.unmeasured,
     deployments: createOverlay(upToDate(o.deployments), { clock: o.clock, includeCreated: true }),
     deploymentsRefusal: () => o.deployments.refusal,
+    targets: new Targets(o),
+    policy: new PolicyCheck(o),
     crd,
     labelWrites: new LabelWrites(() => o.feed.passes[0]?.pass ?? 0),
     statuses: new StatusWriter({ client, resource: TRAFFIC_WATCHES, fieldManager: FIELD_MANAGER, objects: watches }),

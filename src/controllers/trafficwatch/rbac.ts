@@ -1,3 +1,4 @@
+import { readKinds } from './observe/workload/target.ts';
 import { NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
 
 const GROUP = 'traffic.example.com';
@@ -17,6 +18,19 @@ export function trafficWatchRights(): ControllerRights {
         {
           ...rule('apps', ['deployments'], ['get', 'list', 'watch', 'create', 'patch']),
           why: 'The Deployments of the TrafficWatches, in all namespaces.',
+        },
+        {
+          ...rule('apps', readKinds('apps'), ['get']),
+          why: 'The selectors of workloads that spec.targetRef names.',
+        },
+        rule('batch', readKinds('batch'), ['get']),
+        {
+          ...rule(
+            'admissionregistration.k8s.io',
+            ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'],
+            ['list'],
+          ),
+          why: 'Whether the policy that gives pods the node affinity is installed.',
         },
         {
           ...rule('', ['pods'], ['list', 'watch']),

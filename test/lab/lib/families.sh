@@ -12,8 +12,8 @@ EXTRA_FAMILIES=(toxiproxy helm3 kwok)
 # One binary a line: the file's name, then the Go package.
 family_binaries() {
   case $1 in
-    k8s) kubernetes_commands kube-apiserver kube-controller-manager kubectl ;;
-    k8s-node) kubernetes_commands kube-scheduler kubelet kube-proxy ;;
+    k8s) kubernetes_commands kube-apiserver kube-controller-manager kube-scheduler kubectl ;;
+    k8s-node) kubernetes_commands kubelet kube-proxy ;;
     etcd) echo 'etcd go.etcd.io/etcd/server/v3' ;;
     node_exporter) echo 'node_exporter github.com/prometheus/node_exporter' ;;
     prometheus)

@@ -12,6 +12,7 @@ import { createLastSide } from './labels/lastSide.ts';
 import { decideNodeLabels } from './labels/nodeLabels.ts';
 import { claimedBySpec, ownedByAnother, releaseOwnLabels } from './labels/ownership.ts';
 import { observeOnly } from './observeOnly.ts';
+import { podSelectorOf } from './workload/podSelector.ts';
 import { NOTHING, wasDecided, type Plan, type Stall } from './plan.ts';
 import { passFailureOf } from './report/passFailure.ts';
 import { applyBreaker, limitOf, type Breaker } from './verdict/breaker.ts';
@@ -131,6 +132,7 @@ function planLive(o: Observation, labelKey: string): Plan {
     contended,
     labelsAtRest: over,
     deployment,
+    podSelector: podSelectorOf(o),
     verdicts,
     breaker,
     counts: countVerdicts(verdicts),

@@ -1,3 +1,4 @@
+import type { LabelSelector } from '../../../api/labelSelector.ts';
 import type { Planned } from '../../../api/trafficwatch/planned.ts';
 import { modeOf } from '../../../api/trafficwatch/mode.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
@@ -25,6 +26,8 @@ export interface Plan {
   /** Written labels that nobody has changed for QUIET_PASSES passes. Their write records can be dropped. */
   readonly labelsAtRest: readonly LabelRef[];
   readonly deployment: DeploymentDecision | undefined;
+  /** The pods that the admission policy gives the node affinity; undefined with `spec.deployment`. */
+  readonly podSelector: LabelSelector | undefined;
   /**
    * One verdict for each node of the observation, in the same order. Empty if nothing is decided. An array, because
    * maps by node name took a third of the CPU time of a pass with fifty TrafficWatches.
@@ -52,6 +55,7 @@ export const NOTHING: Plan = {
   contended: [],
   labelsAtRest: [],
   deployment: undefined,
+  podSelector: undefined,
   verdicts: [],
   breaker: undefined,
   counts: countVerdicts([]),

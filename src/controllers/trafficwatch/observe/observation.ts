@@ -1,4 +1,5 @@
 import type { V1Deployment } from '@kubernetes/client-node';
+import type { LabelSelector } from '../../../api/labelSelector.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { NotMeasurable } from '../../../nodes/notMeasurable.ts';
 import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
@@ -87,6 +88,31 @@ export interface Claim {
   readonly bySpec: boolean;
 }
 
+/** The pods of the workload that `spec.targetRef` names, or why they are not known. */
+export type Target =
+  | { readonly selector: LabelSelector }
+  | {
+      readonly selector?: undefined;
+      readonly reason: 'TargetNotFound' | 'TargetKindUnknown' | 'TargetWithoutPods' | 'TargetUnreadable';
+      /** A sentence for users: what is wrong, and what to do. */
+      readonly message: string;
+    };
+
+/** Whether the admission policy that adds the node affinity to pods is installed, and if not, why. */
+export interface PolicyState {
+  readonly reason: 'PolicyInstalled' | 'PolicyNotServed' | 'PolicyMissing' | 'PolicyUnreadable';
+  /** What is wrong and what to do, for users; '' if the policy is installed. */
+  readonly message: string;
+}
+
+/** What is known about a workload that the operator does not own. */
+export interface ForeignWorkload {
+  /** Undefined with `spec.podSelector`. */
+  readonly target: Target | undefined;
+  /** The admission policy that adds the node affinity to its pods. */
+  readonly policy: PolicyState;
+}
+
 /**
  * Everything that the decision about one TrafficWatch uses, read once at the start of a reconcile. Equal observations
  * lead to equal plans. After a plan is applied, the next observation leads to a plan without writes.
@@ -104,6 +130,8 @@ export interface Observation {
   readonly deploymentUnknown?: boolean;
   /** Missing rights to read Deployments. The status reports them; they cause no retry. */
   readonly refusals?: readonly Failure[];
+  /** Undefined with `spec.deployment`. */
+  readonly workload?: ForeignWorkload | undefined;
   /** The nodes that cannot be measured, by name. */
   readonly notMeasurable: ReadonlyMap<string, NotMeasurable>;
   /** Problems of the measurement that the operator deploys. Empty if there are none. */

@@ -21,7 +21,9 @@ import { failureOf } from '../act/failures.ts';
 import type { LabelWrites } from '../act/labelWrites.ts';
 import { labelKeysOf } from './labelKeys.ts';
 import type { PassViews } from './passViews.ts';
-import type { Claim, LabelKeys, Observation } from './observation.ts';
+import type { Claim, ForeignWorkload, LabelKeys, Observation } from './observation.ts';
+import type { PolicyCheck } from './workload/policyCheck.ts';
+import type { Targets } from './workload/targets.ts';
 
 /** Name of the index of TrafficWatches by the label keys that they claim. */
 export const BY_LABEL_KEY = 'labelKey';
@@ -46,6 +48,10 @@ export interface Sources {
   readonly deployments: Overlay<V1Deployment>;
   /** The error of the API server while it refuses to list or watch Deployments. */
   readonly deploymentsRefusal: () => ApiError | undefined;
+  /** The workloads of `spec.targetRef`. */
+  readonly targets: Pick<Targets, 'targetOf' | 'forget'>;
+  /** The admission policy for pods of workloads that the operator does not own. */
+  readonly policy: Pick<PolicyCheck, 'state'>;
   readonly labelWrites: LabelWrites;
   readonly statuses: StatusWriter<TrafficWatch>;
   /** The fields that the API server drops because the CRD is older than the operator. */
@@ -90,6 +96,20 @@ async function deploymentOf(sources: Sources, key: string, signal?: AbortSignal)
     const failure = failureOf('looking for the Deployment', error);
     return { deployment: undefined, deploymentUnknown: true, refusals: [failure, ...refusals] };
   }
+}
+
+/** Reads what is known about a workload of others; undefined with `spec.deployment`, or without any. */
+async function workloadOf(
+  sources: Sources,
+  key: string,
+  { spec }: TrafficWatch,
+  signal?: AbortSignal,
+): Promise<ForeignWorkload | undefined> {
+  const { targetRef, podSelector } = spec;
+  if (targetRef === undefined) sources.targets.forget(key);
+  if (targetRef === undefined && podSelector === undefined) return undefined;
+  const target = targetRef === undefined ? undefined : await sources.targets.targetOf(key, targetRef, signal);
+  return { target, policy: await sources.policy.state() };
 }
 
 /**
@@ -142,6 +162,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   const newest = sources.statuses.newest(key);
   if (!newest) {
     sources.statuses.forget(key);
+    sources.targets.forget(key);
     for (const field of [LABEL, MODE]) sources.crd.forget(field, key);
     return undefined;
   }
@@ -150,7 +171,9 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   await sources.crd.looked();
   const keys = labelKeysOf(watch);
   const isGoing = watch.metadata?.deletionTimestamp !== undefined;
-  const deployment = isGoing ? { deployment: undefined } : await deploymentOf(sources, key, signal);
+  const hasDeployment = !isGoing && watch.spec.deployment !== undefined;
+  const deployment = hasDeployment ? await deploymentOf(sources, key, signal) : { deployment: undefined };
+  const workload = isGoing ? undefined : await workloadOf(sources, key, watch, signal);
   const { passes, startedAt } = sources.feed;
   await sources.unmeasured.lookedAt(passes[0]);
   return {
@@ -159,6 +182,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     claims: claimsOn(sources, watch, keys),
     view: sources.passViews.viewOf(sources.labelWrites.viewsOf(sources.nodes.list()), passes),
     ...deployment,
+    workload,
     notMeasurable: sources.unmeasured.notMeasurable,
     measurementProblems: sources.measurementProblems(),
     crdProblem: sources.crd.problem,

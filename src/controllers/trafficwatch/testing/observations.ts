@@ -1,10 +1,12 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { Mode } from '../../../api/trafficwatch/mode.ts';
 import type { Placement } from '../../../api/trafficwatch/placement.ts';
+import type { LabelSelector } from '../../../api/labelSelector.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
-import { ownerReferenceOf } from '../decide/deployment/deployment.ts';
+import type { TargetRef } from '../../../api/trafficwatch/workload.ts';
+import { ownerReferenceOf, type WithDeployment } from '../decide/deployment/deployment.ts';
 import { labelKeysOf } from '../observe/labelKeys.ts';
 import { PassViews } from '../observe/passViews.ts';
 import type { Claim, NodeView, Observation, PassView } from '../observe/observation.ts';
@@ -30,7 +32,7 @@ export interface WatchChanges {
 }
 
 /** A TrafficWatch shop/web with a threshold of 10 percent, made ten minutes ago. */
-export function aWatch(changes: WatchChanges = {}): TrafficWatch {
+export function aWatch(changes: WatchChanges = {}): WithDeployment {
   const template = {
     metadata: { labels: { app: 'web', tier: 'front' } },
     spec: { containers: [{ name: 'web', image: 'web:1' }] },
@@ -57,6 +59,15 @@ export function aWatch(changes: WatchChanges = {}): TrafficWatch {
     },
     ...(changes.status === undefined ? {} : { status: changes.status }),
   };
+}
+
+/** The same, for a workload of others. */
+export function aForeignWatch(
+  workload: { targetRef: TargetRef } | { podSelector: LabelSelector },
+  changes: WatchChanges = {},
+): TrafficWatch {
+  const watch = aWatch(changes);
+  return { ...watch, spec: { ...watch.spec, deployment: undefined, ...workload } };
 }
 
 /** A measured node. */
@@ -100,7 +111,7 @@ export function failedPass(n: number, reason = 'Unreachable'): Snapshot {
 }
 
 /** Its Deployment as it is in the cluster, scheduled by `labelKey`. */
-export function aDeployment(watch: TrafficWatch, labelKey = KEY): V1Deployment {
+export function aDeployment(watch: WithDeployment, labelKey = KEY): V1Deployment {
   const requirement = { key: labelKey, operator: 'NotIn', values: ['true'] };
   const terms = { nodeSelectorTerms: [{ matchExpressions: [requirement] }] };
   const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };

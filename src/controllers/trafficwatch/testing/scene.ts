@@ -95,6 +95,11 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | '
     unmeasured: new UnmeasuredNodes({ client, clock, nodes }),
     deployments: createOverlay(cacheOf(new Store<V1Deployment>()), { clock, includeCreated: true }),
     deploymentsRefusal: () => undefined,
+    targets: {
+      targetOf: () => Promise.reject(new Error('the scene has no workloads of others')),
+      forget: () => undefined,
+    },
+    policy: { state: () => Promise.resolve({ reason: 'PolicyInstalled', message: '' }) },
     labelWrites: new LabelWrites(() => feed.passes[0]?.pass ?? 0),
     statuses: new StatusWriter({ client, resource: TRAFFIC_WATCHES, fieldManager: MANAGER, objects: watches }),
     crd,

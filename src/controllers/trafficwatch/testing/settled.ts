@@ -1,5 +1,6 @@
 import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import { decidePlan } from '../decide/decidePlan.ts';
+import { hasDeployment } from '../decide/deployment/deployment.ts';
 import { decideStatus } from '../decide/report/status.ts';
 import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
 import { decideEvents } from '../decide/report/transitions.ts';
@@ -17,7 +18,7 @@ export function settled(o: Observation): Observation {
     ...n,
     labels: { ...n.labels, [KEY]: String(status.nodes?.[n.name]?.unfit ?? false) },
   }));
-  return changed(o, { watch, nodes, deployment: aDeployment(o.watch) });
+  return changed(o, { watch, nodes, ...(hasDeployment(o.watch) ? { deployment: aDeployment(o.watch) } : {}) });
 }
 
 /** The events of that status. */

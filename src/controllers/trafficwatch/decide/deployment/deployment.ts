@@ -1,4 +1,4 @@
-import type { V1Deployment, V1OwnerReference } from '@kubernetes/client-node';
+import type { V1Deployment, V1DeploymentSpec, V1OwnerReference } from '@kubernetes/client-node';
 import { placementOf } from '../../../../api/trafficwatch/placement.ts';
 import { GROUP, VERSION, type TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
 import { withFitNodes } from './affinity.ts';
@@ -19,6 +19,14 @@ export const WAIT_FOR_DATA_MS = 60_000;
  */
 export function waitingSinceOf(watch: TrafficWatch, feedStartedAt: number): number {
   return Math.max(new Date(watch.metadata?.creationTimestamp ?? 0).getTime(), feedStartedAt);
+}
+
+/** A TrafficWatch with a Deployment of its own. */
+export type WithDeployment = TrafficWatch & { readonly spec: { readonly deployment: V1DeploymentSpec } };
+
+/** Whether the operator creates a Deployment for the TrafficWatch. */
+export function hasDeployment(watch: TrafficWatch): watch is WithDeployment {
+  return watch.spec.deployment !== undefined;
 }
 
 /** What this reconcile does with the Deployment. */
@@ -58,7 +66,7 @@ export function isOwnedBy(deployment: V1Deployment, watch: TrafficWatch): boolea
  * The desired Deployment: the user's spec with the node affinity added. `replicas` is set only if the user set it,
  * because an autoscaler may own it otherwise.
  */
-export function renderDeployment(watch: TrafficWatch, labelKey: string): V1Deployment {
+export function renderDeployment(watch: WithDeployment, labelKey: string): V1Deployment {
   const { template, ...spec } = watch.spec.deployment;
   const affinity = withFitNodes(template.spec?.affinity, labelKey, placementOf(watch.spec));
   const podSpec = { ...template.spec, affinity };
@@ -108,6 +116,8 @@ function sameSelector(a: V1Deployment, b: V1Deployment): boolean {
  * | no               |             |          | no, 60 s have passed | Apply           |
  * | no               |             |          | no                   | Wait            |
  *
+ * Without `spec.deployment` there is nothing to decide: undefined.
+ *
  * @param input.decided whether there have been two passes in a row with data, now or earlier
  * @param input.waitingSince see waitingSinceOf
  */
@@ -118,8 +128,9 @@ export function decideDeployment(input: {
   decided: boolean;
   waitingSince: number;
   now: number;
-}): DeploymentDecision {
+}): DeploymentDecision | undefined {
   const { watch, live } = input;
+  if (!hasDeployment(watch)) return undefined;
   const desired = renderDeployment(watch, input.labelKey);
   const name = `${watch.metadata?.namespace ?? ''}/${watch.metadata?.name ?? ''}`;
   if (live) {

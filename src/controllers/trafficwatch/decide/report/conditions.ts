@@ -18,6 +18,7 @@ import { passFailureReason } from './passFailure.ts';
 import type { Plan } from '../plan.ts';
 import type { Breaker } from '../verdict/breaker.ts';
 import { isBackForGood } from './recovery.ts';
+import { injectionUnavailable, targetFound } from './workloadConditions.ts';
 import type { ContestedReplicas } from '../deployment/replicas.ts';
 
 type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
@@ -245,10 +246,28 @@ function breakerOpen({ above, limit, held }: Breaker): Draft {
   return draft('True', Reason.TooManyUnfit, message);
 }
 
-/** Without a limit in the spec there is no such condition; while nothing is decided it stays as it is. */
-function isDropped({ watch }: Observation, { type }: Pick<Condition, 'type'>): boolean {
-  const hasLimit = watch.spec.maxUnfit !== undefined || watch.spec.minFit !== undefined;
-  return type === ConditionType.BreakerOpen && !hasLimit;
+/**
+ * Whether the spec has nothing that this condition is about: a limit, a target, a workload of others. While nothing is
+ * decided the condition stays as it is.
+ */
+function isDropped({ watch: { spec } }: Observation, { type }: Pick<Condition, 'type'>): boolean {
+  if (type === ConditionType.BreakerOpen) return spec.maxUnfit === undefined && spec.minFit === undefined;
+  if (type === ConditionType.TargetFound) return spec.targetRef === undefined;
+  if (type === ConditionType.InjectionUnavailable) {
+    return spec.targetRef === undefined && spec.podSelector === undefined;
+  }
+  return false;
+}
+
+/** The conditions about a workload that the operator does not own. */
+function aboutWorkload(o: Observation, plan: Plan): [string, Draft][] {
+  const { targetRef } = o.watch.spec;
+  if (o.workload === undefined) return [];
+  const { target, policy } = o.workload;
+  return [
+    ...(target && targetRef ? [[ConditionType.TargetFound, targetFound(target, targetRef)] as [string, Draft]] : []),
+    [ConditionType.InjectionUnavailable, injectionUnavailable(policy, o, plan)],
+  ];
 }
 
 /** The conditions that describe the newest pass over Prometheus. */
@@ -272,6 +291,7 @@ export function decideConditions(o: Observation, plan: Plan, failures: readonly 
     [ConditionType.PrometheusReachable, prometheusReachable(o.view.passes[0])],
     [ConditionType.MetricsAvailable, confirmedAvailable(o, wasAvailable, metricsAvailable(o))],
     ...(plan.breaker ? [[ConditionType.BreakerOpen, breakerOpen(plan.breaker)] as [string, Draft]] : []),
+    ...aboutWorkload(o, plan),
   ];
   // After a start of the operator, keep the conditions about passes until the first pass ends.
   const due = drafts.filter(

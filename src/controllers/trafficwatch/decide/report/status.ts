@@ -138,6 +138,7 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
   return {
     ...status,
     ...(plan.labelKey === undefined ? {} : { labelKey: plan.labelKey }),
+    ...(plan.podSelector === undefined ? {} : { podSelector: plan.podSelector }),
     fitNodes: plan.counts.Fit,
     unfitNodes: plan.counts.Unfit,
     unknownNodes: plan.counts.Unknown,

@@ -26,6 +26,8 @@ const CONDITION_RULES: ConditionRules = {
     [ConditionType.PrometheusReachable]: { healthy: 'True', whileUnhealthy: 'nothing' },
     [ConditionType.MetricsAvailable]: { healthy: 'True' },
     [ConditionType.BreakerOpen]: { healthy: 'False' },
+    [ConditionType.TargetFound]: { healthy: 'True' },
+    [ConditionType.InjectionUnavailable]: { healthy: 'False' },
   },
   silent: new Set([Reason.Deciding]),
 };

@@ -1,0 +1,72 @@
+import type { V1DeploymentSpec } from '@kubernetes/client-node';
+import * as z from 'zod';
+import { labelSelectorSchema, type LabelSelector } from '../labelSelector.ts';
+import type { Placement } from './placement.ts';
+
+const ONE_MESSAGE = 'exactly one of deployment, targetRef and podSelector must be set';
+const KEPT_MESSAGE =
+  'deployment cannot be added or removed: delete the TrafficWatch (with --cascade=orphan to keep its Deployment) and create another';
+const DAEMONSET_MESSAGE =
+  'must be Preferred for a DaemonSet: with Required its pods on unfit nodes would stay Pending, since each belongs to one node';
+
+/** Reference to a workload in the namespace of the TrafficWatch, as in VerticalPodAutoscaler and Flagger. */
+export interface TargetRef {
+  apiVersion: string;
+  kind: string;
+  name: string;
+}
+
+const text = (description: string, message: string) =>
+  z.string().min(1, message).max(253, message).meta({ description });
+
+/** Schema of `spec.targetRef`. */
+export const targetRefSchema = z
+  .object({
+    apiVersion: text('API version of the workload, such as apps/v1.', 'must be an API version, such as apps/v1'),
+    kind: text('Kind of the workload, such as StatefulSet.', 'must be a kind, such as StatefulSet'),
+    name: text('Name of the workload.', 'must be the name of a workload'),
+  })
+  .optional()
+  .meta({
+    description:
+      'A workload in the same namespace whose pods are kept off unfit nodes: a Deployment, StatefulSet, ReplicaSet, ' +
+      'DaemonSet, Job, CronJob, or any kind with a scale subresource. It is not changed: an admission policy adds the ' +
+      'node affinity to its pods when they are created. Needs Kubernetes 1.36 or newer.',
+  });
+
+/** Schema of `spec.podSelector`. */
+export const podSelectorSchema = labelSelectorSchema(
+  'Selects the pods of the same namespace that are kept off unfit nodes. Neither pods nor their workloads are changed: ' +
+    'an admission policy adds the node affinity to pods when they are created. Needs Kubernetes 1.36 or newer.',
+);
+
+/** The fields of a spec that name the workload. Exactly one is set in a valid spec. */
+export interface WorkloadSpec {
+  readonly deployment?: V1DeploymentSpec | undefined;
+  readonly targetRef?: TargetRef | undefined;
+  readonly podSelector?: LabelSelector | undefined;
+  readonly placement?: Placement | undefined;
+}
+
+/** The rules of `checkWorkload` for the API server, and one for updates. */
+export const WORKLOAD_VALIDATIONS = [
+  {
+    rule: '[has(self.deployment), has(self.targetRef), has(self.podSelector)].filter(isSet, isSet).size() == 1',
+    message: ONE_MESSAGE,
+  },
+  { rule: 'has(self.deployment) == has(oldSelf.deployment)', message: KEPT_MESSAGE },
+  {
+    rule: "!has(self.targetRef) || self.targetRef.kind != 'DaemonSet' || !has(self.placement) || self.placement != 'Required'",
+    fieldPath: '.placement',
+    message: DAEMONSET_MESSAGE,
+  },
+];
+
+/** Reports a spec without a workload or with several, and a DaemonSet with Required. */
+export function checkWorkload(spec: WorkloadSpec, context: z.RefinementCtx): void {
+  const set = [spec.deployment, spec.targetRef, spec.podSelector].filter((field) => field !== undefined);
+  if (set.length !== 1) context.addIssue({ code: 'custom', path: [], message: ONE_MESSAGE });
+  if (spec.targetRef?.kind === 'DaemonSet' && spec.placement === 'Required') {
+    context.addIssue({ code: 'custom', path: ['placement'], message: DAEMONSET_MESSAGE });
+  }
+}

@@ -1,0 +1,46 @@
+import { placementOf } from '../../../../api/trafficwatch/placement.ts';
+import { Reason } from '../../../../api/trafficwatch/reasons.ts';
+import type { TargetRef } from '../../../../api/trafficwatch/workload.ts';
+import type { Condition } from '../../../../runtime/controller/conditions.ts';
+import type { Observation, PolicyState, Target } from '../../observe/observation.ts';
+import { fitRequirement } from '../deployment/affinity.ts';
+import type { Plan } from '../plan.ts';
+
+type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
+
+/** Whether the workload of `spec.targetRef` is known. */
+export function targetFound(target: Target, { kind, name }: TargetRef): Draft {
+  if (target.selector !== undefined) {
+    return { status: 'True', reason: Reason.TargetResolved, message: `the pods of ${kind} ${name} are known` };
+  }
+  const message = `${target.message}; its pods do not get the node affinity, unless an earlier selector is known`;
+  return { status: 'False', reason: target.reason, message };
+}
+
+/**
+ * Whether no admission policy gives pods the node affinity.
+ *
+ * | policy                                   | status  |
+ * |------------------------------------------|---------|
+ * | installed                                | False   |
+ * | the API server has no such kind, or it is missing | True: says how to add the term by hand |
+ * | cannot be read                           | Unknown |
+ */
+export function injectionUnavailable(policy: PolicyState, o: Observation, { labelKey }: Plan): Draft {
+  const { reason, message } = policy;
+  if (reason === Reason.PolicyInstalled) {
+    return { status: 'False', reason, message: 'an admission policy adds the node affinity to new pods' };
+  }
+  if (reason === Reason.PolicyUnreadable) return { status: 'Unknown', reason, message };
+  return { status: 'True', reason, message: `${message}; until then pods run on any node; ${byHand(o, labelKey)}` };
+}
+
+/** What users add to their pod template. */
+function byHand({ watch, keys }: Observation, labelKey = keys.spec ?? ''): string {
+  const requirement = JSON.stringify({ matchExpressions: [fitRequirement(labelKey)] });
+  const where =
+    placementOf(watch.spec) === 'Required'
+      ? `every entry of requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms must have ${requirement}`
+      : `preferredDuringSchedulingIgnoredDuringExecution must have {"weight":100,"preference":${requirement}}`;
+  return `or add it by hand to the pod template: in spec.affinity.nodeAffinity, ${where}`;
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
+import { findCondition } from '../../../../runtime/controller/conditions.ts';
+import type { ForeignWorkload, Observation, Target } from '../../observe/observation.ts';
+import { aForeignWatch, anObservation, KEY, type WatchChanges } from '../../testing/observations.ts';
+import { decidePlan } from '../decidePlan.ts';
+import { decideStatus } from '../report/status.ts';
+
+const targetRef = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
+const selector = { matchLabels: { app: 'db' } };
+const last = { matchLabels: { app: 'last' } };
+const INSTALLED: ForeignWorkload['policy'] = { reason: 'PolicyInstalled', message: '' };
+const MISSING: ForeignWorkload['policy'] = { reason: 'PolicyMissing', message: 'no policy' };
+const unknown = (
+  reason: 'TargetNotFound' | 'TargetUnreadable' | 'TargetWithoutPods' | 'TargetKindUnknown',
+): Target => ({
+  reason,
+  message: `StatefulSet shop/db: ${reason}`,
+});
+
+function observed(target: Target, changes: WatchChanges = {}, policy = INSTALLED): Observation {
+  return anObservation({ watch: aForeignWatch({ targetRef }, changes), workload: { target, policy } });
+}
+
+function statusOf(o: Observation): TrafficWatchStatus {
+  return decideStatus(o, decidePlan(o), []);
+}
+
+describe('a TrafficWatch with targetRef', () => {
+  it('labels nodes, writes no Deployment, and says which pods the policy selects', () => {
+    const o = observed({ selector });
+    const plan = decidePlan(o);
+    expect(plan.deployment).toBeUndefined();
+    expect([...plan.labels.keys()].sort()).toEqual(['n1', 'n2']);
+    expect(statusOf(o)).toMatchObject({ ready: true, labelKey: KEY, podSelector: selector });
+  });
+
+  it.each<[string, Target, number, object | undefined]>([
+    ['a target that is gone, spec unchanged', unknown('TargetNotFound'), 1, last],
+    ['a target that cannot be read, spec unchanged', unknown('TargetUnreadable'), 1, last],
+    ['a target that is gone, spec changed', unknown('TargetNotFound'), 2, undefined],
+    ['a target without pods', unknown('TargetWithoutPods'), 1, undefined],
+    ['an unknown kind', unknown('TargetKindUnknown'), 1, undefined],
+  ])('%s', (_what, target, generation, podSelector) => {
+    const status = { observedGeneration: 1, podSelector: last };
+    expect(statusOf(observed(target, { status, metadata: { generation } })).podSelector).toEqual(podSelector);
+  });
+
+  it('tells that the target is missing, and is Ready: nodes are labelled', () => {
+    const { conditions = [], ready } = statusOf(observed(unknown('TargetNotFound')));
+    expect(findCondition(conditions, 'TargetFound')).toMatchObject({ status: 'False', reason: 'TargetNotFound' });
+    expect(ready).toBe(true);
+  });
+
+  it('with mode Observe has no label key, so that the policy changes no pod', () => {
+    const status = statusOf(observed({ selector }, { mode: 'Observe' }));
+    expect(status).not.toHaveProperty('labelKey');
+    expect(status).toMatchObject({ podSelector: selector, plan: { nodesToLabel: 2, deployment: 'None' } });
+  });
+});
+
+describe('the condition InjectionUnavailable', () => {
+  const conditionOf = (o: Observation) => findCondition(statusOf(o).conditions ?? [], 'InjectionUnavailable');
+
+  it('is False with the policy', () => {
+    expect(conditionOf(observed({ selector }))).toMatchObject({ status: 'False', reason: 'PolicyInstalled' });
+  });
+
+  it.each<[WatchChanges, string]>([
+    [{}, '{"weight":100,"preference":{"matchExpressions":[{"key":"web.traffic.example.com/unfit"'],
+    [
+      { placement: 'Required' },
+      'every entry of requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms must have {"matchExpressions"',
+    ],
+  ])('says how to add the term by hand: %j', (changes, text) => {
+    const found = conditionOf(observed({ selector }, changes, MISSING));
+    expect(found).toMatchObject({ status: 'True', reason: 'PolicyMissing' });
+    expect(found?.message).toContain(text);
+  });
+
+  it('is Unknown if the policy cannot be read', () => {
+    const policy = { reason: 'PolicyUnreadable' as const, message: 'forbidden' };
+    expect(conditionOf(observed({ selector }, {}, policy))).toMatchObject({ status: 'Unknown' });
+  });
+
+  it('is absent with a Deployment; TargetFound goes with the targetRef', () => {
+    const conditions = statusOf(observed({ selector })).conditions ?? [];
+    expect(findCondition(statusOf(anObservation()).conditions ?? [], 'InjectionUnavailable')).toBeUndefined();
+    const watch = aForeignWatch({ podSelector: selector }, { status: { conditions } });
+    const byPods = anObservation({ watch, workload: { target: undefined, policy: INSTALLED } });
+    expect(findCondition(statusOf(byPods).conditions ?? [], 'TargetFound')).toBeUndefined();
+    expect(statusOf(byPods).podSelector).toEqual(selector);
+  });
+});

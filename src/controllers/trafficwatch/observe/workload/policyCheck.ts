@@ -1,0 +1,88 @@
+import { GROUP } from '../../../../api/trafficwatch/schema.ts';
+import { Reason } from '../../../../api/trafficwatch/reasons.ts';
+import type { Client } from '../../../../runtime/client/client.ts';
+import type { Clock } from '../../../../runtime/process/clock.ts';
+import { isNotFound } from '../../../../runtime/client/errors.ts';
+import type { PolicyState } from '../observation.ts';
+import type { KubeObject, Resource } from '../../../../runtime/client/resource.ts';
+
+/** How long an answer is used before the policies are read again: ms. */
+const FRESH_MS = 60_000;
+/** The same while the policy is missing. */
+const MISSING_FRESH_MS = 5_000;
+
+interface Policy extends KubeObject {
+  spec?: { paramKind?: { apiVersion?: string; kind?: string } };
+}
+interface Binding extends KubeObject {
+  spec?: { policyName?: string };
+}
+
+const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
+const POLICIES: Resource<Policy> = {
+  ...ADMISSION,
+  kind: 'MutatingAdmissionPolicy',
+  plural: 'mutatingadmissionpolicies',
+};
+const BINDINGS: Resource<Binding> = {
+  ...ADMISSION,
+  kind: 'MutatingAdmissionPolicyBinding',
+  plural: 'mutatingadmissionpolicybindings',
+};
+
+const INSTALLED: PolicyState = { reason: Reason.PolicyInstalled, message: '' };
+const NOT_SERVED: PolicyState = {
+  reason: Reason.PolicyNotServed,
+  message:
+    'the API server does not serve MutatingAdmissionPolicy (admissionregistration.k8s.io/v1), which needs Kubernetes 1.36',
+};
+const MISSING: PolicyState = {
+  reason: Reason.PolicyMissing,
+  message:
+    'no MutatingAdmissionPolicy with TrafficWatch as its parameter kind is installed and bound: install it with helm ' +
+    '(placementPolicy.enabled=true) or kubectl apply -k deploy/placement',
+};
+
+/**
+ * Finds out whether the admission policy is installed: any policy with our parameter kind that has a binding. Asks the
+ * API server at most once a minute, or every 5 s while the policy is missing, and only when it is asked.
+ */
+export class PolicyCheck {
+  readonly #client: Pick<Client, 'list'>;
+  readonly #clock: Clock;
+  #kept: { readonly state: PolicyState; readonly at: number } | undefined;
+  #asking: Promise<PolicyState> | undefined;
+
+  constructor(o: { client: Pick<Client, 'list'>; clock: Clock }) {
+    this.#client = o.client;
+    this.#clock = o.clock;
+  }
+
+  /** The state of the policy. Throws nothing: a failed request gives PolicyUnreadable. Concurrent calls share one look. */
+  async state(): Promise<PolicyState> {
+    const now = this.#clock.monotonic();
+    const kept = this.#kept;
+    if (kept && now - kept.at < (kept.state === INSTALLED ? FRESH_MS : MISSING_FRESH_MS)) return kept.state;
+    this.#asking ??= this.#look().finally(() => (this.#asking = undefined));
+    const state = await this.#asking;
+    this.#kept = { state, at: now };
+    return state;
+  }
+
+  async #look(): Promise<PolicyState> {
+    try {
+      const [policies, bindings] = await Promise.all([this.#client.list(POLICIES), this.#client.list(BINDINGS)]);
+      const names = policies.filter(isOurs).map(({ metadata }) => metadata?.name ?? '');
+      return bindings.some(({ spec }) => names.includes(spec?.policyName ?? '')) ? INSTALLED : MISSING;
+    } catch (error) {
+      if (isNotFound(error)) return NOT_SERVED;
+      const message = `whether the admission policy is installed cannot be read: ${error instanceof Error ? error.message : 'unknown error'}`;
+      return { reason: Reason.PolicyUnreadable, message };
+    }
+  }
+}
+
+function isOurs({ spec }: Policy): boolean {
+  const { apiVersion = '', kind } = spec?.paramKind ?? {};
+  return kind === 'TrafficWatch' && apiVersion.startsWith(`${GROUP}/`);
+}

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import type { TargetRef } from '../../../../api/trafficwatch/workload.ts';
+import { ApiError, TransportError } from '../../../../runtime/client/errors.ts';
+import type { TransportRequest } from '../../../../runtime/client/transport.ts';
+import { readTarget } from './target.ts';
+
+const selector = { matchLabels: { app: 'web' } };
+
+/** An API server with these answers by path; any other path is not found. */
+function answering(answers: Readonly<Record<string, object | Error>>) {
+  return {
+    request: async <R>({ method, path }: TransportRequest): Promise<R> => {
+      const answer = answers[path] ?? new ApiError({ status: 404, reason: 'NotFound', method, path });
+      if (answer instanceof Error) throw answer;
+      return Promise.resolve(answer as R);
+    },
+  };
+}
+
+const read = (answers: Readonly<Record<string, object | Error>>, ref: TargetRef) =>
+  readTarget(answering(answers), 'shop', ref);
+
+describe('readTarget', () => {
+  it.each<[string, string, string]>([
+    ['Deployment', 'apps', 'deployments'],
+    ['StatefulSet', 'apps', 'statefulsets'],
+    ['ReplicaSet', 'apps', 'replicasets'],
+    ['DaemonSet', 'apps', 'daemonsets'],
+    ['Job', 'batch', 'jobs'],
+  ])('reads the selector of a %s', async (kind, group, plural) => {
+    const answers = { [`/apis/${group}/v1/namespaces/shop/${plural}/web`]: { spec: { selector } } };
+    expect(await read(answers, { apiVersion: `${group}/v1`, kind, name: 'web' })).toEqual({ selector });
+  });
+
+  it('takes the labels of the pod template of a CronJob, whose Jobs have selectors of their own', async () => {
+    const template = { metadata: { labels: { app: 'web' } } };
+    const answers = {
+      '/apis/batch/v1/namespaces/shop/cronjobs/web': { spec: { jobTemplate: { spec: { template } } } },
+    };
+    expect(await read(answers, { apiVersion: 'batch/v1', kind: 'CronJob', name: 'web' })).toEqual({ selector });
+  });
+
+  const list = (...names: string[]) => ({
+    resources: names.map((name) => ({ name, kind: name.endsWith('/scale') ? 'Scale' : 'Blue', namespaced: true })),
+  });
+  const blue = { apiVersion: 'example.com/v1', kind: 'Blue', name: 'web' };
+
+  it('reads the scale of any other kind', async () => {
+    const answers = {
+      '/apis/example.com/v1': list('blues', 'blues/status', 'blues/scale'),
+      '/apis/example.com/v1/namespaces/shop/blues/web/scale': { status: { selector: 'app=web' } },
+    };
+    expect(await read(answers, blue)).toEqual({
+      selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['web'] }] },
+    });
+  });
+
+  it('does not take a kind of another group for a built-in one', async () => {
+    const answers = {
+      '/apis/example.com/v1': {
+        resources: [
+          { name: 'deployments', kind: 'Deployment', namespaced: true },
+          { name: 'deployments/scale', kind: 'Scale', namespaced: true },
+        ],
+      },
+      '/apis/example.com/v1/namespaces/shop/deployments/web/scale': { status: { selector: 'of=another' } },
+    };
+    expect(await read(answers, { ...blue, kind: 'Deployment' })).toMatchObject({
+      selector: { matchExpressions: [{ key: 'of' }] },
+    });
+  });
+
+  it.each<[string, Record<string, object | Error>, string]>([
+    ['an API group that is not served', {}, 'TargetKindUnknown'],
+    ['a kind without a scale subresource', { '/apis/example.com/v1': list('blues') }, 'TargetKindUnknown'],
+    ['an object that is missing', { '/apis/example.com/v1': list('blues', 'blues/scale') }, 'TargetNotFound'],
+    [
+      'a scale without a selector',
+      {
+        '/apis/example.com/v1': list('blues', 'blues/scale'),
+        '/apis/example.com/v1/namespaces/shop/blues/web/scale': { status: {} },
+      },
+      'TargetWithoutPods',
+    ],
+  ])('says why for %s', async (_what, answers, reason) => {
+    const target = await read(answers, blue);
+    expect(target).toMatchObject({ reason });
+    expect(target).not.toHaveProperty('selector');
+  });
+
+  it('does not take an empty selector for one of all pods', async () => {
+    const answers = { '/apis/apps/v1/namespaces/shop/deployments/web': { spec: { selector: {} } } };
+    const target = await read(answers, { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' });
+    expect(target).toMatchObject({ reason: 'TargetWithoutPods' });
+  });
+
+  const path = '/apis/apps/v1/namespaces/shop/deployments/web';
+  it.each<[string, Error, string]>([
+    [
+      'what right is missing',
+      new ApiError({ status: 403, reason: 'Forbidden', method: 'GET', path }),
+      "grant the operator's ServiceAccount the verb get",
+    ],
+    ['what failed', new TransportError('connection refused', { failure: 'connection' }), 'connection refused'],
+  ])('says %s', async (_what, error, message) => {
+    const target = await read({ [path]: error }, { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' });
+    expect(target).toMatchObject({
+      reason: 'TargetUnreadable',
+      message: expect.stringContaining(message) as string,
+    });
+  });
+});

@@ -1,0 +1,148 @@
+import type { LabelSelector } from '../../../../api/labelSelector.ts';
+import { Reason } from '../../../../api/trafficwatch/reasons.ts';
+import type { TargetRef } from '../../../../api/trafficwatch/workload.ts';
+import { isForbidden, isNotFound } from '../../../../runtime/client/errors.ts';
+import { resourcePath, type KubeObject, type Resource } from '../../../../runtime/client/resource.ts';
+import type { Transport } from '../../../../runtime/client/transport.ts';
+import type { Target } from '../observation.ts';
+import { parseSelectorText } from './selectorText.ts';
+
+interface Workload extends KubeObject {
+  spec?: { selector?: LabelSelector; jobTemplate?: { spec?: { template?: { metadata?: { labels?: Labels } } } } };
+}
+type Labels = Record<string, string>;
+
+interface Scale extends KubeObject {
+  status?: { selector?: string };
+}
+
+interface ResourceList {
+  resources?: { name: string; kind: string; namespaced?: boolean }[];
+}
+
+/** How to find the selector of a kind. */
+interface KnownKind {
+  readonly group: string;
+  readonly plural: string;
+  readonly selectorOf: (workload: Workload) => LabelSelector | undefined;
+}
+
+const bySelector = ({ spec }: Workload): LabelSelector | undefined => spec?.selector;
+
+/** The Jobs of a CronJob have selectors of their own; their pods have the labels of the template, as for the VPA. */
+const byTemplate = ({ spec }: Workload): LabelSelector | undefined => {
+  const labels = spec?.jobTemplate?.spec?.template?.metadata?.labels;
+  return labels === undefined ? undefined : { matchLabels: labels };
+};
+
+/** The built-in kinds whose object has the selector. Every other kind must have a scale subresource. */
+const KNOWN: Readonly<Record<string, KnownKind>> = {
+  Deployment: { group: 'apps', plural: 'deployments', selectorOf: bySelector },
+  StatefulSet: { group: 'apps', plural: 'statefulsets', selectorOf: bySelector },
+  ReplicaSet: { group: 'apps', plural: 'replicasets', selectorOf: bySelector },
+  DaemonSet: { group: 'apps', plural: 'daemonsets', selectorOf: bySelector },
+  Job: { group: 'batch', plural: 'jobs', selectorOf: bySelector },
+  CronJob: { group: 'batch', plural: 'cronjobs', selectorOf: byTemplate },
+};
+
+/** The built-in kinds that the operator reads, by API group: its rights. */
+export function readKinds(group: string): string[] {
+  return Object.values(KNOWN)
+    .filter((kind) => kind.group === group)
+    .map(({ plural }) => plural);
+}
+
+type Requests = Pick<Transport, 'request'>;
+
+/**
+ * Reads which pods the workload has. Throws nothing: a failed request gives the reason TargetUnreadable.
+ * @param namespace of the TrafficWatch and its target
+ */
+export async function readTarget(
+  requests: Requests,
+  namespace: string,
+  ref: TargetRef,
+  signal?: AbortSignal,
+): Promise<Target> {
+  const told = `${ref.kind} ${namespace}/${ref.name}`;
+  try {
+    const selector = await selectorOf(requests, namespace, ref, signal);
+    if (selector === 'no such kind') return kindUnknown(ref);
+    return isEmpty(selector) ? withoutPods(told) : { selector };
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (isNotFound(error)) return { reason: Reason.TargetNotFound, message: `${told} does not exist` };
+    return { reason: Reason.TargetUnreadable, message: `${told} cannot be read: ${unreadable(error)}` };
+  }
+}
+
+async function selectorOf(
+  requests: Requests,
+  namespace: string,
+  ref: TargetRef,
+  signal: AbortSignal | undefined,
+): Promise<LabelSelector | undefined | 'no such kind'> {
+  const [group, version] = groupVersionOf(ref.apiVersion);
+  const known = Object.hasOwn(KNOWN, ref.kind) ? KNOWN[ref.kind] : undefined;
+  const at = { namespace, name: ref.name };
+  if (known?.group === group) {
+    const resource: Resource = { group, version, kind: ref.kind, plural: known.plural, namespaced: true };
+    return known.selectorOf(await requests.request({ method: 'GET', path: resourcePath(resource, at), signal }));
+  }
+  const plural = await scalablePlural(requests, group, version, ref.kind, signal);
+  if (plural === undefined) return 'no such kind';
+  const resource: Resource = { group, version, kind: ref.kind, plural, namespaced: true };
+  const path = resourcePath(resource, at, 'scale');
+  const { status } = await requests.request<Scale>({ method: 'GET', path, signal });
+  return parseSelectorText(status?.selector ?? '');
+}
+
+/** The plural name of a namespaced kind with a scale subresource, from the API server's discovery document. */
+async function scalablePlural(
+  requests: Requests,
+  group: string,
+  version: string,
+  kind: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const path = group === '' ? `/api/${version}` : `/apis/${encodeURIComponent(group)}/${encodeURIComponent(version)}`;
+  try {
+    const { resources = [] } = await requests.request<ResourceList>({ method: 'GET', path, signal });
+    const isOne = (plural: string): boolean => resources.some(({ name }) => name === `${plural}/scale`);
+    return resources.find((each) => each.kind === kind && each.namespaced === true && isOne(each.name))?.name;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** ['apps', 'v1'] of apps/v1; ['', 'v1'] of v1. */
+function groupVersionOf(apiVersion: string): [string, string] {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
+}
+
+/** A workload without a selector must not turn into a selector of all pods. */
+function isEmpty(selector: LabelSelector | undefined): selector is undefined {
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
+}
+
+function kindUnknown({ apiVersion, kind }: TargetRef): Target {
+  const message =
+    `the API server serves no ${kind} of ${apiVersion} in namespaces, or none with a scale subresource: ` +
+    `correct spec.targetRef, or use spec.podSelector`;
+  return { reason: Reason.TargetKindUnknown, message };
+}
+
+function withoutPods(told: string): Target {
+  const message = `${told} has no selector of its pods that can be read: use spec.podSelector`;
+  return { reason: Reason.TargetWithoutPods, message };
+}
+
+function unreadable(error: unknown): string {
+  const text = error instanceof Error ? error.message : 'unknown error';
+  return isForbidden(error)
+    ? `${text}; grant the operator's ServiceAccount the verb get on it (docs/workloads.md)`
+    : text;
+}
