@@ -52,8 +52,12 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-const render = (helm: string, name: string) =>
-  run(helm, ['template', 'traffic-operator', CHART, '-n', 'traffic-operator-system', '--values', fileOf(name)]);
+const render = (helm: string, name: string, release?: string) =>
+  run(helm, [
+    ...['template', 'traffic-operator', CHART, '-n', 'traffic-operator-system', '--values', fileOf(name)],
+    // What a release does not serve is left out for it.
+    ...(release === undefined || release === NEWEST ? [] : ['--kube-version', release]),
+  ]);
 const kubeconform = async (release: string, input: string | object) =>
   run(await binary('kubeconform'), ['-strict', '-summary', '-schema-location', schemas[release]!], input);
 
@@ -77,7 +81,7 @@ describe.each(Object.keys(VALUE_SETS))('the chart with %s', (name) => {
   });
 
   it.each(RELEASES)('makes objects that Kubernetes %s knows, field by field (kubeconform)', async (release) => {
-    const { text } = await render(await binary('helm'), name);
+    const { text } = await render(await binary('helm'), name, release);
     expect(await kubeconform(release, text)).toEqual(NO_PROBLEM);
   });
 

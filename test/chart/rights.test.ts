@@ -8,7 +8,9 @@ import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../scripts/chart/helm.ts';
 import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
 import { type Fixture, startFixture } from '../harness/fixture.ts';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { binary } from '../lab/binaries.ts';
+import { targetReasons, watchesOfMissingTargets } from '../scenario/targets.ts';
 import { labels } from './nodeChanges.ts';
 import { sender } from './sender.ts';
 
@@ -174,6 +176,19 @@ describe('the rights in deploy/', () => {
       expect(phase).toBe('Terminating');
     }, WAIT);
     await endOperator();
+  });
+
+  it('let it read the workloads of others', async () => {
+    const watches = watchesOfMissingTargets();
+    for (const watch of watches) await f.client.create(TRAFFIC_WATCHES, watch);
+    await f.startOperator(as);
+    const names = watches.map(({ metadata }) => metadata?.name ?? '');
+    await vi.waitFor(async () => {
+      const found = await Promise.all(names.map((name) => f.watch(name)));
+      expect(targetReasons(found)).toEqual(names.map(() => 'TargetNotFound'));
+    }, WAIT);
+    await endOperator();
+    for (const name of names) await f.deleteWatch(name);
   });
 
   it('let it do no more than it does', async () => {

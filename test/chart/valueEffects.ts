@@ -131,6 +131,7 @@ const parts: Effect[] = [
   { of: 'serviceAccount.annotations', to: { a: 'b' }, see: at('ServiceAccount', 'metadata/annotations/a'), is: 'b' },
   { of: 'rbac.create', to: false, see: count(/Role/), is: 0 },
   { of: 'nodePolicy.enabled', to: false, see: count(/^ValidatingAdmissionPolicy/), is: 0 },
+  { of: 'placementPolicy.enabled', to: false, see: count(/^MutatingAdmissionPolicy/), is: 0 },
   { of: 'flowSchema.enabled', to: false, see: count(/^FlowSchema$/), is: 0 },
   { of: 'cleanup.enabled', to: false, see: job('kind'), is: undefined },
   { of: 'cleanup.timeoutSeconds', to: 30, see: job('spec/activeDeadlineSeconds'), is: 30 },

@@ -7,12 +7,13 @@ import { measured, seconds } from '../harness/measured.ts';
 import { writesSince } from '../scenario/audit.ts';
 import { helmInstall, helmRollback, helmUninstall, helmUpgrade } from '../scenario/install.ts';
 import { NAMESPACE, operatorLogs } from '../scenario/install.ts';
-import { getObject, kubectl } from '../scenario/kubectl.ts';
+import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
 import { installOtherMonitoring, OTHER_PROMETHEUS, otherMonitoringReady } from '../scenario/monitoring.ts';
 import { labels as labelsByNode, ownLabels } from '../scenario/nodeLabels.ts';
 import { ask, askOverTime } from '../scenario/prometheus.ts';
 import { operatorRights, rightsUsed, unusedRights } from '../scenario/rights.ts';
 import { createMetricsCertificate, createScrapers, scrape } from '../scenario/secureMetrics.ts';
+import { targetReasons, watchesOfMissingTargets } from '../scenario/targets.ts';
 import { applyWatch, podUids } from '../scenario/watch.ts';
 import { enterLab, leaveLab } from './storyLab/storyLab.ts';
 
@@ -173,6 +174,18 @@ describe('an upgrade', () => {
     // Of nodes that are not measured it would say that they are unknown.
     await expectAtWork('93');
     expect(await nodesWrittenSince(begin)).toEqual([]);
+  });
+
+  it('reads the workloads of others', async () => {
+    failureReport();
+    const watches = watchesOfMissingTargets();
+    await applyObjects(watches);
+    const names = watches.map(({ metadata }) => metadata?.name ?? '');
+    await vi.waitFor(async () => {
+      const found = await Promise.all(names.map((name) => getObject<TrafficWatch>('trafficwatch', name)));
+      expect(targetReasons(found)).toEqual(names.map(() => 'TargetNotFound'));
+    }, within(60));
+    await kubectl('delete', 'trafficwatch', ...names);
   });
 
   it('used every right that it was given for it, and was refused nothing', () => {

@@ -183,6 +183,13 @@ const UNUSED_RIGHTS = [
   'delete namespaces',
   'delete serviceaccounts',
   'delete services',
+  // For workloads that it does not own; test/e2e/options.test.ts does.
+  'get cronjobs.batch',
+  'get daemonsets.apps',
+  'get jobs.batch',
+  'get statefulsets.apps',
+  'list mutatingadmissionpolicies.admissionregistration.k8s.io',
+  'list mutatingadmissionpolicybindings.admissionregistration.k8s.io',
   // Where the admission plugin OwnerReferencesPermissionEnforcement is on.
   'update trafficwatches.traffic.example.com/finalizers',
 ];
