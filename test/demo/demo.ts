@@ -120,10 +120,21 @@ async function secondAct(): Promise<void> {
   say('all 4 new pods avoided node2');
 }
 
+async function showExisting(): Promise<string[]> {
+  const nodes = await nodesOfPods(EXISTING);
+  say(
+    Object.entries(nodes)
+      .map(([pod, node]) => `${pod} on ${node}`)
+      .join(', '),
+  );
+  return Object.values(nodes);
+}
+
 async function thirdAct(): Promise<void> {
   await step(`kubectl apply: a StatefulSet ${EXISTING} of 3 pods, which knows nothing of the operator`, () =>
     applyStatefulSet(EXISTING, 3),
   );
+  await showExisting();
   await step(`kubectl apply: TrafficWatch ${EXISTING} with targetRef`, () => watchStatefulSet(EXISTING, THRESHOLD));
   await step('waiting until node2 is labelled for it', () =>
     watchUntil(
@@ -136,18 +147,12 @@ async function thirdAct(): Promise<void> {
   await step(`kubectl rollout restart: the admission policy adds the node affinity to the new pods`, () =>
     restartStatefulSet(EXISTING),
   );
-  const nodes = await nodesOfPods(EXISTING);
-  console.log(
-    Object.entries(nodes)
-      .map(([pod, node]) => `        ${pod} on ${node}`)
-      .join('\n'),
-  );
-  if (Object.values(nodes).includes('node2')) throw new Error('a pod of the StatefulSet landed on the full node');
+  if ((await showExisting()).includes('node2')) throw new Error('a pod of the StatefulSet landed on the full node');
   say('all 3 pods of the StatefulSet avoided node2, and the StatefulSet was not written');
 }
 
 async function farewell(): Promise<void> {
-  console.log(`\n${await kubectl('get', 'trafficwatch', WATCH)}`);
+  console.log(`\n${await kubectl('get', 'trafficwatch')}`);
   console.log(`What was seen: the labels followed the traffic, and pods were scheduled by them.
 
 Try next:
