@@ -27,7 +27,7 @@ export default {
       from: { path: PURE, pathNot: TESTS },
       to: {
         path: 'node_modules/(rxjs|pino|undici|prometheus-query|prom-client|axios)|^src/runtime/',
-        pathNot: `^src/runtime/(apply/(appliedHash|managedFields|mergePatch)|client/resource|controller/conditions|status/(failure|conditionEvents)|process/(interner|problem)|${OBJECT_SET})\\.ts$`,
+        pathNot: `^src/runtime/(apply/(appliedHash|managedFields|mergePatch)|client/resource|controller/conditions|status/(failure|conditionEvents)|process/(duration|interner|problem)|${OBJECT_SET})\\.ts$`,
       },
     },
     {
@@ -107,7 +107,10 @@ export default {
       name: 'api-knows-no-behaviour',
       severity: 'error',
       from: { path: '^src/api/' },
-      to: { path: '^src/', pathNot: '^src/(api/|runtime/(client/(resource|openApi)|controller/conditions|apply/))' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(api/|runtime/(client/(resource|openApi)|controller/conditions|apply/|process/duration))',
+      },
     },
     {
       name: 'options-know-no-command',

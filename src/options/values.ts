@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { BIND_ADDRESS_FORMS, parseBindAddress, type BindAddress } from '../runtime/server/bindAddress.ts';
 import { LOG_LEVELS } from '../runtime/process/logger.ts';
-import { readDuration } from './duration.ts';
+import { readDuration } from '../runtime/process/duration.ts';
 
 /** Parses the text of a flag or variable to a value. */
 export interface ValueType<T> {

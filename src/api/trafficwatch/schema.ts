@@ -5,6 +5,7 @@ import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import { conditionsSchema } from '../conditionsSchema.ts';
 import type { CustomResource } from '../crd.ts';
 import { deploymentFrameProblems } from './deploymentFrame.ts';
+import { missingDataSchema } from './missingData.ts';
 import { modeSchema, type Mode } from './mode.ts';
 import { nodeCountSchema } from './nodeCount.ts';
 import { passesSchema } from './passes.ts';
@@ -130,6 +131,7 @@ const specSchema = z
     maxBandwidthPercent,
     recoverBandwidthPercent,
     passes: passesSchema,
+    missingData: missingDataSchema,
     mode: modeSchema,
     maxUnfit,
     minFit,

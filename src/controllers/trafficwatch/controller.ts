@@ -1,5 +1,6 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { Registry } from 'prom-client';
+import { missingDataOf } from '../../api/trafficwatch/missingData.ts';
 import { MOST_PASSES, passesOf } from '../../api/trafficwatch/passes.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
@@ -24,6 +25,7 @@ import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
 import { carriesOrphan, lookIfNews } from './observe/nodeNews.ts';
 import { claimedKeys } from './observe/labelKeys.ts';
 import { BY_LABEL_KEY, type Sources } from './observe/observe.ts';
+import { PassMemory } from './observe/passMemory.ts';
 import { PassViews } from './observe/passViews.ts';
 import { PolicyCheck } from './observe/workload/policyCheck.ts';
 import { Targets } from './observe/workload/targets.ts';
@@ -91,7 +93,7 @@ function upToDate(informer: Informer<V1Deployment>): OverlaidCache<V1Deployment>
   };
 }
 
-function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
+function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck, passMemory: PassMemory): Sources {
   const { client } = o;
   const watches = createOverlay(o.watches, o);
   return {
@@ -102,6 +104,7 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
     watches,
     nodes: createOverlay(o.nodes, o),
     passViews: new PassViews(),
+    passMemory,
     unmeasured: o.unmeasured,
     deployments: createOverlay(upToDate(o.deployments), { clock: o.clock, includeCreated: true }),
     deploymentsRefusal: () => o.deployments.refusal,
@@ -150,6 +153,7 @@ function passesNeeded(watches: readonly TrafficWatch[]): number {
 interface Followers {
   readonly sweep: () => void;
   readonly passWork: PassWork;
+  readonly passMemory: PassMemory;
   readonly nodeLabels: Writers['nodeLabels'];
   readonly metrics: TrafficWatchMetrics;
 }
@@ -163,7 +167,7 @@ function subscribe(
   o: TrafficWatchControllerOptions,
   sources: Sources,
   queue: Controller['queue'],
-  { sweep, passWork, nodeLabels, metrics }: Followers,
+  { sweep, passWork, passMemory, nodeLabels, metrics }: Followers,
 ): () => void {
   const enqueueRivals = (watch: TrafficWatch): void => {
     for (const key of claimedKeys(watch)) {
@@ -179,7 +183,9 @@ function subscribe(
     sweep();
   };
   o.watches.subscribe((event) => {
-    o.feed.keep(passesNeeded(o.watches.lister.list()));
+    const watches = o.watches.lister.list();
+    o.feed.keep(passesNeeded(watches));
+    passMemory.tracksMissing = watches.some(({ spec }) => missingDataOf(spec) !== undefined);
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
     queue.add(keyOf(event.object));
     enqueueRivals(event.object);
@@ -202,6 +208,7 @@ function subscribe(
     lookIfNews(event, known, enqueueWatches);
   });
   o.feed.snapshots.subscribe((snapshot) => {
+    passMemory.saw(snapshot);
     // Also without any TrafficWatch: alerts about exporters use this metric.
     void o.unmeasured.lookedAt(snapshot).then(() => metrics.notMeasurable(o.unmeasured.notMeasurable));
     if (o.watches.lister.list().length > 0) passWork.began(snapshot);
@@ -213,7 +220,8 @@ function subscribe(
 /** Creates the controller of TrafficWatches and the controller that removes orphaned labels. */
 export function createTrafficWatchControllers(o: TrafficWatchControllerOptions): TrafficWatchControllers {
   const crd = new CrdCheck(o);
-  const sources = sourcesOf(o, crd);
+  const passMemory = new PassMemory();
+  const sources = sourcesOf(o, crd, passMemory);
   const writers = writersOf(o, sources);
   const { logger, metrics, clock } = o;
   const podRejections = new PodRejections({ failedPods: o.failedPods.lister, events: o.events });
@@ -242,6 +250,7 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
   const enqueueAll = subscribe(o, sources, main.queue, {
     sweep: () => sweeper.queue.add(SWEEP),
     passWork,
+    passMemory,
     nodeLabels: writers.nodeLabels,
     metrics: watchMetrics,
   });

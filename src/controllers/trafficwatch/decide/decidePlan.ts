@@ -18,6 +18,8 @@ import { passFailureOf } from './report/passFailure.ts';
 import { applyBreaker, limitOf, type Breaker } from './verdict/breaker.ts';
 import { countVerdicts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
+import type { Side } from './verdict/side.ts';
+import { createMissingAs } from './verdict/missingAs.ts';
 import { decideVerdict } from './verdict/verdict.ts';
 
 /** Removes the labels of a TrafficWatch that is being deleted. */
@@ -61,17 +63,32 @@ function decideVerdicts(o: Observation): Decided {
   const someNotMeasurable = o.notMeasurable.size > 0;
   const { measured } = o.view.figures;
   const lastSide = createLastSide(o);
+  const missing = createMissingAs(o);
+  const limit = limitOf(o.watch.spec, measurable(o));
+  // Looked up once for each node: the limit needs it again.
+  const sides: (Side | undefined)[] | undefined = limit === undefined ? undefined : [];
   const verdicts = measured.map(({ node, passes }) => {
     const notMeasurable = someNotMeasurable ? o.notMeasurable.get(node.name) : undefined;
     const labelled = lastSide(node);
-    return decideVerdict({ maxPercent, recoverPercent, passesToAgree, passError, labelled, passes, notMeasurable });
+    sides?.push(labelled);
+    const missingAs = passes[0]?.percent === undefined ? missing?.(node.name) : undefined;
+    return decideVerdict({
+      maxPercent,
+      recoverPercent,
+      passesToAgree,
+      passError,
+      labelled,
+      passes,
+      notMeasurable,
+      missingAs,
+    });
   });
-  const limit = limitOf(o.watch.spec, measurable(o));
   if (limit === undefined) return { verdicts, breaker: undefined };
-  const candidates = verdicts.map((verdict, place) => {
-    const seen = measured[place];
-    return { verdict, labelled: seen && lastSide(seen.node), percent: seen?.passes[0]?.percent };
-  });
+  const candidates = verdicts.map((verdict, place) => ({
+    verdict,
+    labelled: sides?.[place],
+    percent: measured[place]?.passes[0]?.percent,
+  }));
   return applyBreaker(candidates, limit);
 }
 

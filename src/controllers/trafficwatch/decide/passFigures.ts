@@ -68,7 +68,8 @@ function passesWithData(passes: readonly Snapshot[]): number {
   return without < 0 ? passes.length : without;
 }
 
-function hasFigure({ ok, nodes }: Snapshot): boolean {
+/** Whether the pass succeeded and has a figure of any node. */
+export function hasFigure({ ok, nodes }: Snapshot): boolean {
   if (!ok) return false;
   for (const { percent } of nodes.values()) if (percent !== undefined) return true;
   return false;

@@ -134,6 +134,11 @@ export interface Observation {
   readonly workload?: ForeignWorkload | undefined;
   /** The nodes that cannot be measured, by name. */
   readonly notMeasurable: ReadonlyMap<string, NotMeasurable>;
+  /**
+   * Node name -> since when it has no figure: ms since the epoch by our clock. Absent if no TrafficWatch needs it. Time in
+   * which passes fail does not count.
+   */
+  readonly missingSince?: ReadonlyMap<string, number>;
   /** Problems of the measurement that the operator deploys. Empty if there are none. */
   readonly measurementProblems: readonly Pick<Problem, 'reason' | 'message'>[];
   /** A message for users while the installed CRD is older than the operator: the missing fields and what to do. */

@@ -20,6 +20,7 @@ import type { CrdCheck } from './crdCheck.ts';
 import { failureOf } from '../act/failures.ts';
 import type { LabelWrites } from '../act/labelWrites.ts';
 import { labelKeysOf } from './labelKeys.ts';
+import type { PassMemory } from './passMemory.ts';
 import type { PassViews } from './passViews.ts';
 import type { Claim, ForeignWorkload, LabelKeys, Observation } from './observation.ts';
 import type { PolicyCheck } from './workload/policyCheck.ts';
@@ -42,6 +43,8 @@ export interface Sources {
   readonly nodes: Overlay<CachedNode>;
   /** The figures of a pass that all TrafficWatches share. */
   readonly passViews: PassViews;
+  /** What earlier passes have shown. */
+  readonly passMemory: Pick<PassMemory, 'missingSince'>;
   /** Nodes that cannot be measured, and why. */
   readonly unmeasured: Pick<UnmeasuredNodes, 'notMeasurable' | 'lookedAt'>;
   /** Only the Deployments with our label. `observe` GETs any other Deployment by name. */
@@ -184,6 +187,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     ...deployment,
     workload,
     notMeasurable: sources.unmeasured.notMeasurable,
+    missingSince: sources.passMemory.missingSince,
     measurementProblems: sources.measurementProblems(),
     crdProblem: sources.crd.problem,
     feedStartedAt: startedAt,

@@ -23,6 +23,7 @@ export interface WatchChanges {
   maxBandwidthPercent?: string;
   recoverBandwidthPercent?: string;
   passes?: { unfit?: number; fit?: number };
+  missingData?: { policy?: 'Hold' | 'Unfit' | 'Fit'; holdFor?: string };
   label?: string;
   mode?: Mode;
   placement?: Placement;
@@ -50,6 +51,7 @@ export function aWatch(changes: WatchChanges = {}): WithDeployment {
       maxBandwidthPercent: changes.maxBandwidthPercent ?? '10',
       ...(changes.label === undefined ? {} : { label: changes.label }),
       ...(changes.mode === undefined ? {} : { mode: changes.mode }),
+      ...(changes.missingData === undefined ? {} : { missingData: changes.missingData }),
       ...(changes.passes === undefined ? {} : { passes: changes.passes }),
       ...(changes.recoverBandwidthPercent === undefined
         ? {}

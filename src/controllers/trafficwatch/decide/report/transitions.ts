@@ -12,6 +12,7 @@ import type { Failure } from '../../../../runtime/status/failure.ts';
 import { sideOfLabel } from '../labels/labelValue.ts';
 import type { Plan } from '../plan.ts';
 import { HELD_BY_BREAKER } from '../verdict/breaker.ts';
+import { NO_DATA_FIT, NO_DATA_UNFIT } from '../verdict/policies/missingData.ts';
 import { MAX_NODES_IN_FULL } from './statusNodes.ts';
 
 /** If more nodes than this change their verdict in one pass, one event counts them instead of one event for each. */
@@ -36,7 +37,12 @@ interface Turned {
   readonly name: string;
   /** Percent of the capacity; '' if the node has no figure, or the status does not list it. */
   readonly percent: string;
+  /** The reason of the new verdict. */
+  readonly reason: string;
 }
+
+/** Reasons of nodes that turned without a figure. */
+const WITHOUT_FIGURE: ReadonlySet<string> = new Set([NO_DATA_UNFIT, NO_DATA_FIT]);
 
 type Side = 'Fit' | 'Unfit';
 
@@ -46,7 +52,7 @@ function turnedByStatus(before: TrafficWatchStatus | undefined, after: TrafficWa
     // Compare labels, not verdicts: a node that was Unknown in between did not turn. A first Fit is no event.
     const wasUnfit = before?.nodes?.[name]?.unfit ?? false;
     return node.verdict === to && node.reason !== HELD_BY_BREAKER && wasUnfit !== (to === 'Unfit')
-      ? [{ name, percent: node.currentBandwidthPercent }]
+      ? [{ name, percent: node.currentBandwidthPercent, reason: node.reason }]
       : [];
   });
 }
@@ -64,7 +70,7 @@ function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to
     // The condition BreakerOpen reports the nodes that are held back.
     if (verdict?.side === undefined || verdict.reason === HELD_BY_BREAKER) return [];
     if (verdict.verdict !== to || wasUnfit === (to === 'Unfit')) return [];
-    return [{ name, percent: after.nodes?.[name]?.currentBandwidthPercent ?? '' }];
+    return [{ name, percent: after.nodes?.[name]?.currentBandwidthPercent ?? '', reason: verdict.reason }];
   });
 }
 
@@ -82,9 +88,13 @@ function nodeEvents(reported: Reported, to: Side): PlannedEvent[] {
   const limit = to === 'Unfit' ? max : recover;
   const side = to === 'Unfit' ? 'above' : 'not above';
   if (nodes.length > NODE_EVENTS_AT_MOST) {
-    return [{ type, reason, note: `${nodes.length} nodes turned ${to.toLowerCase()}: ${side} ${limit} %` }];
+    const lacking = nodes.some((node) => WITHOUT_FIGURE.has(node.reason)) ? ', or without a figure (missingData)' : '';
+    return [{ type, reason, note: `${nodes.length} nodes turned ${to.toLowerCase()}: ${side} ${limit} %${lacking}` }];
   }
-  return nodes.map(({ name, percent }) => {
+  return nodes.map(({ name, percent, reason: why }) => {
+    if (WITHOUT_FIGURE.has(why)) {
+      return { type, reason, note: `node ${name} turned ${to.toLowerCase()}: no figure (missingData)` };
+    }
     const figure = percent === '' ? '' : `${percent} % is `;
     return { type, reason, note: `node ${name} turned ${to.toLowerCase()}: ${figure}${side} ${limit} %` };
   });

@@ -1,4 +1,5 @@
 import { labelStands } from './policies/labelStands.ts';
+import { missingData } from './policies/missingData.ts';
 import { noFigure } from './policies/noFigure.ts';
 import { passesAgree } from './policies/passesAgree.ts';
 import { passFailed } from './policies/passFailed.ts';
@@ -9,4 +10,4 @@ import type { Policy } from './policy.ts';
  * The policies of the verdict, in order. The first policy that applies decides; the last one applies to every node. To
  * add a policy, add its file to policies/ and its line here.
  */
-export const POLICIES: readonly Policy[] = [passFailed, noFigure, passesAgree, labelStands, undecided];
+export const POLICIES: readonly Policy[] = [passFailed, missingData, noFigure, passesAgree, labelStands, undecided];

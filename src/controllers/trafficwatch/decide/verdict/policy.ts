@@ -17,6 +17,11 @@ export interface VerdictInput {
   readonly labelled: Side | undefined;
   /** Why the node cannot be measured; undefined if it should have a figure. */
   readonly notMeasurable?: NotMeasurable | undefined;
+  /**
+   * What the node counts as, since it has had no figure for missingData.holdFor; undefined otherwise. Looked up only
+   * for nodes without a figure.
+   */
+  readonly missingAs?: Side | undefined;
   /** Why the newest pass failed; undefined if it succeeded. */
   readonly passError: { readonly reason: string; readonly message: string } | undefined;
 }

@@ -8,6 +8,7 @@ import type { VerdictInput } from './policy.ts';
  * | newest pass     | pass before | label  | verdict       | label written | policy      |
  * |-----------------|-------------|--------|---------------|---------------|-------------|
  * | failed          | any         | any    | Unknown       | stays         | passFailed  |
+ * | no figure, for longer than missingData.holdFor | any | any | Unfit or Fit | "true" or "false" | missingData |
  * | no figure       | any         | any    | Unknown       | stays         | noFigure    |
  * | above           | above       | any    | Unfit         | "true"        | passesAgree |
  * | not above       | not above   | any    | Fit           | "false"       | passesAgree |
