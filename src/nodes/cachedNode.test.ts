@@ -51,6 +51,18 @@ describe('trimNode', () => {
     ]);
   });
 
+  it('keeps when the field manager last changed something, and no time of others', () => {
+    const timed = (...times: (string | undefined)[]) =>
+      full.metadata.managedFields.map((entry, n) => ({ ...entry, ...(times[n] && { time: new Date(times[n]) }) }));
+    const writtenAt = (managedFields: object[], labels: Record<string, string> = full.metadata.labels) =>
+      trimNode('mine')({ ...full, metadata: { ...full.metadata, labels, managedFields } }).writtenAt;
+    const [first, second] = ['2026-01-02T00:00:00Z', '2026-01-03T00:00:00Z'];
+    expect(writtenAt(timed(first, second))).toBe(Date.parse(first));
+    expect(writtenAt([...timed(first), ...timed(second)])).toBe(Date.parse(second));
+    expect(writtenAt(timed(undefined, second))).toBeUndefined();
+    expect(writtenAt(timed(first), { zone: 'a' })).toBeUndefined();
+  });
+
   it('names the other owner of a label with the suffix of the operator', () => {
     const own = 'own.traffic.example.com/unfit';
     const labels = { ...full.metadata.labels, [own]: 'true' };

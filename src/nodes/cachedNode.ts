@@ -20,6 +20,11 @@ export interface CachedNode extends KubeObject {
   ownedKeys: readonly string[];
   /** For the other keys in `labels`: key -> the field manager that owns it. Absent if there are no other keys. */
   otherOwners?: Readonly<Record<string, string>>;
+  /**
+   * When the given field manager last changed a value of `labels`, or another field of the Node: ms since the epoch by
+   * the API server's clock. Absent if it owns none of the labels.
+   */
+  writtenAt?: number;
   /** The unparsed value of CAPACITY_ANNOTATION. */
   capacity?: string;
   /** Names and IPs that series may use for the node: the hostname label and status.addresses. */
@@ -78,6 +83,16 @@ function ownersOf(
   return { ownedKeys, otherOwners: Object.fromEntries(otherOwners) };
 }
 
+/** The newest time of the entries of a field manager: the API server sets it whenever the manager changes a value. */
+function writtenAtOf(node: KubeObject, fieldManager: string): number | undefined {
+  let newest: number | undefined;
+  for (const { manager, time } of node.metadata?.managedFields ?? []) {
+    const at = manager === fieldManager && time !== undefined ? new Date(time).getTime() : NaN;
+    if (at > (newest ?? -Infinity)) newest = at;
+  }
+  return newest;
+}
+
 function addressesOf(node: V1Node): readonly string[] {
   const hostname = node.metadata?.labels?.[HOSTNAME_LABEL];
   const addresses = (node.status?.addresses ?? []).map((a) => a.address);
@@ -96,11 +111,14 @@ export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode
     const capacity = node.metadata?.annotations?.[CAPACITY_ANNOTATION];
     const labels = unfitLabelsOf(node.metadata?.labels, values);
     const neverMeasured = whyNeverMeasured(node.metadata?.labels);
+    const shared = labelled.share({ labels, ...ownersOf(node, Object.keys(labels), fieldManager) });
+    const writtenAt = shared.ownedKeys.length === 0 ? undefined : writtenAtOf(node, fieldManager);
     return {
       metadata: { name, uid, resourceVersion },
       name,
       createdAt: new Date(creationTimestamp ?? 0).getTime(),
-      ...labelled.share({ labels, ...ownersOf(node, Object.keys(labels), fieldManager) }),
+      ...shared,
+      ...(writtenAt === undefined ? {} : { writtenAt }),
       ...(capacity === undefined ? {} : { capacity }),
       addresses: addressesOf(node),
       ...(neverMeasured === undefined ? {} : { neverMeasured }),

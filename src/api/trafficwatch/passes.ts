@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { durationMs, durationSchema } from '../durationSchema.ts';
 
 /** The most passes that a verdict can ask for: five minutes at the default interval of 10 s. */
 export const MOST_PASSES = 30;
@@ -14,6 +15,20 @@ export const passesSchema = z
   .meta({
     description: 'How many passes in a row must agree before a node label changes. A pass takes 10 s by default.',
   });
+
+/** Schema of `spec.minHold`. */
+export const minHoldSchema = durationSchema(
+  'Minimum time between two changes of the label of one node. Until it has passed, the node keeps its verdict. Default: ' +
+    'none.',
+);
+
+/**
+ * How long a label stays at least, in milliseconds; undefined without spec.minHold.
+ * @param spec may be absent: a CRD without a schema lets that through
+ */
+export function minHoldOf(spec: { readonly minHold?: string | undefined } | null | undefined): number | undefined {
+  return spec?.minHold === undefined ? undefined : durationMs(spec.minHold);
+}
 
 /** The part of a spec that says how many passes must agree. */
 interface PassesSpec {

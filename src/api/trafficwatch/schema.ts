@@ -8,7 +8,7 @@ import { deploymentFrameProblems } from './deploymentFrame.ts';
 import { missingDataSchema } from './missingData.ts';
 import { modeSchema, type Mode } from './mode.ts';
 import { nodeCountSchema } from './nodeCount.ts';
-import { passesSchema } from './passes.ts';
+import { minHoldSchema, passesSchema } from './passes.ts';
 import { placementSchema } from './placement.ts';
 import { checkThresholds, maxBandwidthPercent, recoverBandwidthPercent, THRESHOLD_VALIDATIONS } from './thresholds.ts';
 import { plannedSchema, type Planned } from './planned.ts';
@@ -131,6 +131,7 @@ const specSchema = z
     maxBandwidthPercent,
     recoverBandwidthPercent,
     passes: passesSchema,
+    minHold: minHoldSchema,
     missingData: missingDataSchema,
     mode: modeSchema,
     maxUnfit,

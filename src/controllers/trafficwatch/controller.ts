@@ -1,7 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { Registry } from 'prom-client';
 import { missingDataOf } from '../../api/trafficwatch/missingData.ts';
-import { MOST_PASSES, passesOf } from '../../api/trafficwatch/passes.ts';
+import { minHoldOf, MOST_PASSES, passesOf } from '../../api/trafficwatch/passes.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
@@ -25,6 +25,7 @@ import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
 import { carriesOrphan, lookIfNews } from './observe/nodeNews.ts';
 import { claimedKeys } from './observe/labelKeys.ts';
 import { BY_LABEL_KEY, type Sources } from './observe/observe.ts';
+import { LabelTimes } from './observe/labelTimes.ts';
 import { PassMemory } from './observe/passMemory.ts';
 import { PassViews } from './observe/passViews.ts';
 import { PolicyCheck } from './observe/workload/policyCheck.ts';
@@ -93,7 +94,9 @@ function upToDate(informer: Informer<V1Deployment>): OverlaidCache<V1Deployment>
   };
 }
 
-function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck, passMemory: PassMemory): Sources {
+type Memory = Pick<Followers, 'labelTimes' | 'passMemory'>;
+
+function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck, memory: Memory): Sources {
   const { client } = o;
   const watches = createOverlay(o.watches, o);
   return {
@@ -104,7 +107,7 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck, passMemory: 
     watches,
     nodes: createOverlay(o.nodes, o),
     passViews: new PassViews(),
-    passMemory,
+    ...memory,
     unmeasured: o.unmeasured,
     deployments: createOverlay(upToDate(o.deployments), { clock: o.clock, includeCreated: true }),
     deploymentsRefusal: () => o.deployments.refusal,
@@ -153,6 +156,7 @@ function passesNeeded(watches: readonly TrafficWatch[]): number {
 interface Followers {
   readonly sweep: () => void;
   readonly passWork: PassWork;
+  readonly labelTimes: LabelTimes;
   readonly passMemory: PassMemory;
   readonly nodeLabels: Writers['nodeLabels'];
   readonly metrics: TrafficWatchMetrics;
@@ -167,7 +171,7 @@ function subscribe(
   o: TrafficWatchControllerOptions,
   sources: Sources,
   queue: Controller['queue'],
-  { sweep, passWork, passMemory, nodeLabels, metrics }: Followers,
+  { sweep, passWork, labelTimes, passMemory, nodeLabels, metrics }: Followers,
 ): () => void {
   const enqueueRivals = (watch: TrafficWatch): void => {
     for (const key of claimedKeys(watch)) {
@@ -185,6 +189,7 @@ function subscribe(
   o.watches.subscribe((event) => {
     const watches = o.watches.lister.list();
     o.feed.keep(passesNeeded(watches));
+    labelTimes.isNeeded = watches.some(({ spec }) => minHoldOf(spec) !== undefined);
     passMemory.tracksMissing = watches.some(({ spec }) => missingDataOf(spec) !== undefined);
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
     queue.add(keyOf(event.object));
@@ -204,6 +209,7 @@ function subscribe(
   o.nodes.subscribe((event) => {
     if (event.type === 'delete') sources.labelWrites.deleted(event.object);
     else sources.labelWrites.saw(event.object);
+    labelTimes.saw(event);
     if (event.type !== 'delete' && carriesOrphan(event.object, isClaimed)) sweep();
     lookIfNews(event, known, enqueueWatches);
   });
@@ -220,8 +226,8 @@ function subscribe(
 /** Creates the controller of TrafficWatches and the controller that removes orphaned labels. */
 export function createTrafficWatchControllers(o: TrafficWatchControllerOptions): TrafficWatchControllers {
   const crd = new CrdCheck(o);
-  const passMemory = new PassMemory();
-  const sources = sourcesOf(o, crd, passMemory);
+  const memory = { labelTimes: new LabelTimes(), passMemory: new PassMemory() };
+  const sources = sourcesOf(o, crd, memory);
   const writers = writersOf(o, sources);
   const { logger, metrics, clock } = o;
   const podRejections = new PodRejections({ failedPods: o.failedPods.lister, events: o.events });
@@ -250,7 +256,7 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
   const enqueueAll = subscribe(o, sources, main.queue, {
     sweep: () => sweeper.queue.add(SWEEP),
     passWork,
-    passMemory,
+    ...memory,
     nodeLabels: writers.nodeLabels,
     metrics: watchMetrics,
   });

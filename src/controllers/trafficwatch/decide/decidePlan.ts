@@ -8,6 +8,7 @@ import type { Observation } from '../observe/observation.ts';
 import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
 import { decideContention } from './labels/labelContention.ts';
+import { createLabelHold } from './labels/labelHold.ts';
 import { createLastSide } from './labels/lastSide.ts';
 import { decideNodeLabels } from './labels/nodeLabels.ts';
 import { claimedBySpec, ownedByAnother, releaseOwnLabels } from './labels/ownership.ts';
@@ -63,6 +64,7 @@ function decideVerdicts(o: Observation): Decided {
   const someNotMeasurable = o.notMeasurable.size > 0;
   const { measured } = o.view.figures;
   const lastSide = createLastSide(o);
+  const hold = createLabelHold(o);
   const missing = createMissingAs(o);
   const limit = limitOf(o.watch.spec, measurable(o));
   // Looked up once for each node: the limit needs it again.
@@ -80,6 +82,7 @@ function decideVerdicts(o: Observation): Decided {
       labelled,
       passes,
       notMeasurable,
+      heldUntil: hold?.(node),
       missingAs,
     });
   });

@@ -25,6 +25,10 @@ export interface NodeView {
   readonly labels: Readonly<Record<string, string>>;
   /** The creation time of the Node, ms since the epoch by the API server's clock. */
   readonly createdAt: number;
+  /** The keys in `labels` that the operator owns. */
+  readonly ownedKeys?: readonly string[];
+  /** When the operator last changed one of these: ms since the epoch by the API server's clock. */
+  readonly writtenAt?: number | undefined;
   /** The recent label writes of this process to the Node, by label key. Absent if there are none. */
   readonly writes?: Readonly<Record<string, LabelWrite>> | undefined;
 }
@@ -134,6 +138,11 @@ export interface Observation {
   readonly workload?: ForeignWorkload | undefined;
   /** The nodes that cannot be measured, by name. */
   readonly notMeasurable: ReadonlyMap<string, NotMeasurable>;
+  /**
+   * Node name -> label key -> when the label changed: ms since the epoch by the API server's clock. Only labels that
+   * changed earlier than `writtenAt` of their node. Absent if no TrafficWatch needs it.
+   */
+  readonly labelTimes?: ReadonlyMap<string, Readonly<Record<string, number>>>;
   /**
    * Node name -> since when it has no figure: ms since the epoch by our clock. Absent if no TrafficWatch needs it. Time in
    * which passes fail does not count.

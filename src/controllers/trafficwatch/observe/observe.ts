@@ -20,6 +20,7 @@ import type { CrdCheck } from './crdCheck.ts';
 import { failureOf } from '../act/failures.ts';
 import type { LabelWrites } from '../act/labelWrites.ts';
 import { labelKeysOf } from './labelKeys.ts';
+import type { LabelTimes } from './labelTimes.ts';
 import type { PassMemory } from './passMemory.ts';
 import type { PassViews } from './passViews.ts';
 import type { Claim, ForeignWorkload, LabelKeys, Observation } from './observation.ts';
@@ -43,6 +44,8 @@ export interface Sources {
   readonly nodes: Overlay<CachedNode>;
   /** The figures of a pass that all TrafficWatches share. */
   readonly passViews: PassViews;
+  /** When labels changed that are older than the last write of their node. */
+  readonly labelTimes: Pick<LabelTimes, 'times'>;
   /** What earlier passes have shown. */
   readonly passMemory: Pick<PassMemory, 'missingSince'>;
   /** Nodes that cannot be measured, and why. */
@@ -187,6 +190,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     ...deployment,
     workload,
     notMeasurable: sources.unmeasured.notMeasurable,
+    labelTimes: sources.labelTimes.times,
     missingSince: sources.passMemory.missingSince,
     measurementProblems: sources.measurementProblems(),
     crdProblem: sources.crd.problem,

@@ -23,6 +23,7 @@ export interface WatchChanges {
   maxBandwidthPercent?: string;
   recoverBandwidthPercent?: string;
   passes?: { unfit?: number; fit?: number };
+  minHold?: string;
   missingData?: { policy?: 'Hold' | 'Unfit' | 'Fit'; holdFor?: string };
   label?: string;
   mode?: Mode;
@@ -51,6 +52,7 @@ export function aWatch(changes: WatchChanges = {}): WithDeployment {
       maxBandwidthPercent: changes.maxBandwidthPercent ?? '10',
       ...(changes.label === undefined ? {} : { label: changes.label }),
       ...(changes.mode === undefined ? {} : { mode: changes.mode }),
+      ...(changes.minHold === undefined ? {} : { minHold: changes.minHold }),
       ...(changes.missingData === undefined ? {} : { missingData: changes.missingData }),
       ...(changes.passes === undefined ? {} : { passes: changes.passes }),
       ...(changes.recoverBandwidthPercent === undefined

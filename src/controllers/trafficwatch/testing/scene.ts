@@ -21,6 +21,7 @@ import { createTrafficWatchMetrics } from '../metrics.ts';
 import { NodeLabelWriter } from '../act/nodeLabelWriter.ts';
 import { claimedKeys } from '../observe/labelKeys.ts';
 import { BY_LABEL_KEY, type Sources } from '../observe/observe.ts';
+import { LabelTimes } from '../observe/labelTimes.ts';
 import { PassMemory } from '../observe/passMemory.ts';
 import { PassViews } from '../observe/passViews.ts';
 import type { Dependencies } from '../reconcile.ts';
@@ -93,6 +94,7 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | '
     watches,
     nodes: createOverlay(cacheOf(nodes), { clock }),
     passViews: new PassViews(),
+    labelTimes: new LabelTimes(),
     passMemory: new PassMemory(),
     unmeasured: new UnmeasuredNodes({ client, clock, nodes }),
     deployments: createOverlay(cacheOf(new Store<V1Deployment>()), { clock, includeCreated: true }),

@@ -1,3 +1,4 @@
+import { heldByMinHold } from './policies/heldByMinHold.ts';
 import { labelStands } from './policies/labelStands.ts';
 import { missingData } from './policies/missingData.ts';
 import { noFigure } from './policies/noFigure.ts';
@@ -10,4 +11,12 @@ import type { Policy } from './policy.ts';
  * The policies of the verdict, in order. The first policy that applies decides; the last one applies to every node. To
  * add a policy, add its file to policies/ and its line here.
  */
-export const POLICIES: readonly Policy[] = [passFailed, missingData, noFigure, passesAgree, labelStands, undecided];
+export const POLICIES: readonly Policy[] = [
+  passFailed,
+  heldByMinHold,
+  missingData,
+  noFigure,
+  passesAgree,
+  labelStands,
+  undecided,
+];

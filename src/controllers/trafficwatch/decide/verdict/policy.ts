@@ -18,6 +18,10 @@ export interface VerdictInput {
   /** Why the node cannot be measured; undefined if it should have a figure. */
   readonly notMeasurable?: NotMeasurable | undefined;
   /**
+   * Until when the label stays whatever the passes say, by minHold: ms since the epoch. Undefined if it may change now.
+   */
+  readonly heldUntil?: number | undefined;
+  /**
    * What the node counts as, since it has had no figure for missingData.holdFor; undefined otherwise. Looked up only
    * for nodes without a figure.
    */

@@ -8,6 +8,7 @@ import type { VerdictInput } from './policy.ts';
  * | newest pass     | pass before | label  | verdict       | label written | policy      |
  * |-----------------|-------------|--------|---------------|---------------|-------------|
  * | failed          | any         | any    | Unknown       | stays         | passFailed  |
+ * | would change the label within minHold | any | any | as the label | stays | heldByMinHold |
  * | no figure, for longer than missingData.holdFor | any | any | Unfit or Fit | "true" or "false" | missingData |
  * | no figure       | any         | any    | Unknown       | stays         | noFigure    |
  * | above           | above       | any    | Unfit         | "true"        | passesAgree |

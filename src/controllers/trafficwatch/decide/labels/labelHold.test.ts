@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import type { NodeView } from '../../observe/observation.ts';
+import { anObservation, aWatch, changed, KEY, NOW, pass, type LaterChanges } from '../../testing/observations.ts';
+import { decidePlan } from '../decidePlan.ts';
+import { createLabelHold } from './labelHold.ts';
+
+const MINUTE = 60_000;
+const watch = aWatch({ minHold: '5m' });
+const labelled: NodeView = {
+  name: 'n1',
+  labels: { [KEY]: 'false' },
+  createdAt: 0,
+  ownedKeys: [KEY],
+  writtenAt: NOW - MINUTE,
+};
+const o = anObservation({ watch });
+
+/** Minutes from now until the label may change; undefined if it may change now. */
+function heldFor(node: Partial<NodeView>, changes: LaterChanges = {}): number | undefined {
+  const until = createLabelHold(changed(o, changes))?.({ ...labelled, ...node });
+  return until === undefined ? undefined : Math.floor((until - NOW) / MINUTE);
+}
+
+describe('createLabelHold', () => {
+  it('is nothing without minHold', () => {
+    expect(createLabelHold(anObservation())).toBeUndefined();
+  });
+
+  it('holds a label that was written a minute ago for four more', () => {
+    expect(heldFor({})).toBe(4);
+    expect(heldFor({ writtenAt: NOW - 6 * MINUTE })).toBeUndefined();
+  });
+
+  it('holds for the whole time, though the time of the label is rounded down to a second', () => {
+    expect(heldFor({ writtenAt: NOW - 5 * MINUTE })).toBe(0);
+    expect(heldFor({ writtenAt: NOW - 5 * MINUTE - 1000 })).toBeUndefined();
+  });
+
+  it('uses the time of the label itself where a label of another TrafficWatch changed later', () => {
+    const labelTimes = new Map([['n1', { [KEY]: NOW - 10 * MINUTE }]]);
+    expect(heldFor({}, { labelTimes })).toBeUndefined();
+  });
+
+  it('does not hold a label that another client wrote over, nor one of unknown time', () => {
+    expect(heldFor({ ownedKeys: [] })).toBeUndefined();
+    expect(heldFor({ writtenAt: undefined })).toBeUndefined();
+  });
+
+  it('does not hold the first verdict', () => {
+    expect(heldFor({ labels: {}, ownedKeys: [], writtenAt: undefined })).toBeUndefined();
+  });
+
+  it('uses the status with mode Observe', () => {
+    const since = new Date(NOW - 2 * MINUTE).toISOString();
+    const n1 = { currentBandwidthPercent: '', unfit: false, verdict: 'Fit', reason: '', since } as const;
+    const observing = aWatch({ minHold: '5m', mode: 'Observe', status: { mode: 'Observe', nodes: { n1 } } });
+    expect(heldFor({ labels: {}, ownedKeys: [] }, { watch: observing })).toBe(3);
+  });
+});
+
+describe('minHold in a plan', () => {
+  const above = [pass(2, { n1: 50 }), pass(1, { n1: 50 })];
+  const planOf = (node: Partial<NodeView>) =>
+    decidePlan(changed(o, { nodes: [{ ...labelled, ...node }], passes: above }));
+
+  it('keeps the verdict and the label, and says until when; the text is the same in each pass', () => {
+    const { labels, verdicts } = planOf({});
+    expect(labels.size).toBe(0);
+    expect(verdicts).toEqual([
+      {
+        verdict: 'Fit',
+        reason: 'HeldByMinHold',
+        message: 'the label changed less than minHold ago; it may change at 2026-01-01T00:14:01.000Z',
+        side: 'notAbove',
+      },
+    ]);
+  });
+
+  it('changes the label afterwards', () => {
+    const { labels } = planOf({ writtenAt: NOW - 6 * MINUTE });
+    expect(Object.fromEntries(labels)).toEqual({ n1: { [KEY]: 'true' } });
+  });
+
+  it('corrects at once what another client wrote', () => {
+    expect(Object.fromEntries(planOf({ ownedKeys: [] }).labels)).toEqual({ n1: { [KEY]: 'true' } });
+  });
+});

@@ -1,0 +1,39 @@
+import { minHoldOf } from '../../../../api/trafficwatch/passes.ts';
+import type { NodeView, Observation } from '../../observe/observation.ts';
+
+/** Times in managedFields and in the status are whole seconds, rounded down: ms. */
+const PRECISION_MS = 1_000;
+
+/** Until when the label of a node stays, ms since the epoch; undefined if it may change now. */
+export type LabelHold = (node: NodeView) => number | undefined;
+
+/**
+ * Says how long labels stay by `minHold`; undefined without it.
+ *
+ * | the last verdict of the node is in              | it changed at                                          |
+ * |-------------------------------------------------|--------------------------------------------------------|
+ * | a label that the operator wrote                 | the time of the label: labelTimes, or else writtenAt   |
+ * | a label that another client wrote over          | not known: it is corrected at once                     |
+ * | the status (mode Observe)                       | `since` of the node                                    |
+ * | nothing                                         | not known: the first verdict does not wait             |
+ *
+ * In a rename the label under the new key counts, and before that the one under the previous key. The times are of the
+ * API server's clock and are compared with ours: a difference makes the hold that much longer or shorter.
+ */
+export function createLabelHold(o: Observation): LabelHold | undefined {
+  const minHoldMs = minHoldOf(o.watch.spec);
+  if (minHoldMs === undefined) return undefined;
+  return (node) => {
+    const at = changedAt(o, node);
+    const until = at === undefined ? undefined : at + PRECISION_MS + minHoldMs;
+    return until !== undefined && o.now < until ? until : undefined;
+  };
+}
+
+function changedAt(o: Observation, { name, labels, ownedKeys, writtenAt }: NodeView): number | undefined {
+  const key = o.keys.claimed.find((claimed) => labels[claimed] !== undefined);
+  if (key !== undefined) return ownedKeys?.includes(key) ? (o.labelTimes?.get(name)?.[key] ?? writtenAt) : undefined;
+  if (o.watch.status?.mode !== 'Observe') return undefined;
+  const since = o.watch.status.nodes?.[name]?.since;
+  return since === undefined ? undefined : Date.parse(since);
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { passesOf } from '../../../../api/trafficwatch/passes.ts';
+import type { NodeView } from '../../observe/observation.ts';
+import { anObservation, aWatch, changed, KEY, NOW, pass, type WatchChanges } from '../../testing/observations.ts';
+import { decidePlan } from '../decidePlan.ts';
+
+/** Simulated loads of one node through the real plan, pass after pass. docs/trafficwatch.md has the figures. */
+const PASS_MS = 10_000;
+const HOUR = 360;
+const DAY = 24 * HOUR;
+
+/** One threshold and two passes: a spec with no other field. */
+const ONE_THRESHOLD: WatchChanges = { maxBandwidthPercent: '60' };
+const BAND: WatchChanges = { ...ONE_THRESHOLD, recoverBandwidthPercent: '40' };
+const MANY_PASSES: WatchChanges = { ...ONE_THRESHOLD, passes: { unfit: 30, fit: 30 } };
+const MIN_HOLD: WatchChanges = { ...ONE_THRESHOLD, minHold: '1h' };
+/** The setting that docs/trafficwatch.md recommends for load around the threshold. */
+const RECOMMENDED: WatchChanges = { ...BAND, passes: { unfit: 30, fit: 12 }, minHold: '10m' };
+
+/** What outlasts a pass: the label of the node, and when it was written. In the cluster both are in the Node. */
+type Label = Pick<NodeView, 'labels' | 'writtenAt'>;
+
+/**
+ * The label values after each pass.
+ * @param load percent of the capacity in each pass
+ * @param restarts passes before which the operator restarts. It reads earlier passes from Prometheus if there are more
+ *   than two; otherwise it has only the newest one.
+ */
+function labelsOver(spec: WatchChanges, load: readonly number[], before: 'true' | 'false', restarts: number[] = []) {
+  const watch = aWatch(spec);
+  const { unfit, fit } = passesOf(watch.spec);
+  const kept = Math.max(unfit, fit, 2);
+  const base = anObservation({ watch });
+  let label: Label = { labels: { [KEY]: before }, writtenAt: NOW - DAY * PASS_MS };
+  const all = load.map((percent, n) => pass(n, { n1: percent }));
+  let started = 0;
+  return load.map((_, n) => {
+    if (restarts.includes(n)) started = n;
+    const oldest = Math.max(n + 1 - kept, kept > 2 ? 0 : started, 0);
+    const passes = all.slice(oldest, n + 1);
+    const now = NOW + n * PASS_MS;
+    const nodes = [{ name: 'n1', createdAt: 0, ownedKeys: [KEY], ...label }];
+    const change = decidePlan(changed(base, { nodes, passes: passes.reverse(), now })).labels.get('n1');
+    const value = change?.[KEY];
+    // managedFields have whole seconds.
+    if (typeof value === 'string') label = { labels: { [KEY]: value }, writtenAt: Math.floor(now / 1000) * 1000 };
+    return label.labels[KEY];
+  });
+}
+
+function flips(spec: WatchChanges, load: readonly number[], before: 'true' | 'false'): number {
+  const labels = labelsOver(spec, load, before);
+  return labels.filter((label, n) => label !== (n === 0 ? before : labels[n - 1])).length;
+}
+
+/** Reproducible numbers from 0 to 1: Numerical Recipes' linear congruential generator. */
+function randomly(seed: number): () => number {
+  let state = seed;
+  return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+}
+
+/** 24 hours of load anywhere within 20 % of the threshold: 48 % to 72 %. */
+function noise(seed: number): number[] {
+  const random = randomly(seed);
+  return Array.from({ length: DAY }, () => 60 * (0.8 + 0.4 * random()));
+}
+
+describe('24 hours of 20 % noise around the threshold', () => {
+  const load = noise(21);
+
+  it.each<[string, WatchChanges, { fit: number; unfit: number }]>([
+    ['one threshold and two passes, the default', ONE_THRESHOLD, { fit: 1384, unfit: 1385 }],
+    ['recoverBandwidthPercent', BAND, { fit: 1, unfit: 0 }],
+    ['30 passes for each verdict', MANY_PASSES, { fit: 0, unfit: 0 }],
+    ['minHold of an hour', MIN_HOLD, { fit: 24, unfit: 24 }],
+    ['all three, as recommended', RECOMMENDED, { fit: 0, unfit: 0 }],
+  ])('flips the label of a node that begins fit, or unfit, with %s', (_rule, spec, expected) => {
+    expect({ fit: flips(spec, load, 'false'), unfit: flips(spec, load, 'true') }).toEqual(expected);
+  });
+
+  it.each([1, 2, 3])('flips no label with the recommended setting, whatever the noise: seed %i', (seed) => {
+    const other = noise(seed);
+    expect([flips(RECOMMENDED, other, 'false'), flips(RECOMMENDED, other, 'true')]).toEqual([0, 0]);
+    expect(flips(ONE_THRESHOLD, other, 'false')).toBeGreaterThan(1_000);
+  });
+
+  it('never changes a label sooner than minHold after the last change', () => {
+    const labels = labelsOver({ ...ONE_THRESHOLD, minHold: '10m' }, load, 'false');
+    const changes = labels.flatMap((label, n) => (n > 0 && label !== labels[n - 1] ? [n] : []));
+    const shortest = Math.min(...changes.slice(1).map((n, i) => n - (changes[i] ?? 0)));
+    expect(changes.length).toBeGreaterThan(10);
+    expect(shortest * PASS_MS).toBeGreaterThanOrEqual(600_000);
+  });
+});
+
+describe('an hour of load that oscillates inside the band', () => {
+  const load = Array.from({ length: HOUR }, (_, n) => 50 + 9 * Math.sin(n / 5));
+
+  it('flips no label; one threshold in the middle of the band flips it 23 times', () => {
+    expect([flips(BAND, load, 'false'), flips(BAND, load, 'true')]).toEqual([0, 0]);
+    expect(flips({ maxBandwidthPercent: '50' }, load, 'false')).toBe(23);
+  });
+});
+
+describe('restarts in mid-sequence', () => {
+  const load = noise(21).map((percent, n) => percent + 25 * Math.sin(n / 100));
+  const restarts = Array.from({ length: DAY / 7 }, (_, n) => 7 * n + 3);
+
+  it.each<[string, WatchChanges]>([
+    ['recoverBandwidthPercent and passes', { ...BAND, passes: { unfit: 4, fit: 6 } }],
+    ['minHold as well', { ...BAND, passes: { unfit: 4, fit: 6 }, minHold: '30m' }],
+  ])('lead to the same labels, pass by pass, with %s', (_rule, spec) => {
+    const labels = labelsOver(spec, load, 'false');
+    expect(labelsOver(spec, load, 'false', restarts)).toEqual(labels);
+    expect(new Set(labels).size).toBe(2);
+  });
+});
