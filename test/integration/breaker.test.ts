@@ -132,6 +132,35 @@ describe('ten nodes above the threshold, of which half may be unfit', () => {
     await expectUnfit(4);
   });
 
+  it('stays open for breakerCooldown, in which no further node becomes unfit', async () => {
+    const condition = async () => (await f.watch('web')).status?.conditions?.find(({ type }) => type === 'BreakerOpen');
+    const unfit = await expectUnfit(4);
+    await f.patchWatch('web', { spec: { maxUnfit: 4, breakerCooldown: '30s' } });
+    f.exporter.setPercent('n0', 99);
+    await vi.waitFor(async () => expect(await condition()).toMatchObject({ reason: 'TooManyUnfit' }), WAIT);
+    f.exporter.setPercent(unfit[0]!, 1);
+    const since = await vi.waitFor(async () => {
+      expect(await condition()).toMatchObject({ status: 'True', reason: 'CoolingDown' });
+      return Date.parse((await f.watch('web')).status?.breakerCoolingSince ?? '');
+    }, WAIT);
+    await f.restartOperator();
+    const closed = await vi.waitFor(async () => {
+      const found = await condition();
+      expect(found).toMatchObject({ status: 'False', reason: 'WithinLimit' });
+      return Date.parse(found?.lastTransitionTime ?? '');
+    }, WAIT);
+    expect(closed - since).toBeGreaterThanOrEqual(30_000);
+    expect(await expectUnfit(4)).toEqual(['n0', ...unfit.slice(1)]);
+    expect(mostUnfitAtOnce()).toBe(LIMIT);
+  });
+
+  it('refuses a cooldown without a limit', async () => {
+    await expect(f.patchWatch('web', { spec: { maxUnfit: null } })).rejects.toMatchObject({
+      message: expect.stringMatching(/spec\.breakerCooldown.*applies only with maxUnfit or minFit/) as string,
+    });
+    await f.patchWatch('web', { spec: { breakerCooldown: null } });
+  });
+
   it('has no such condition without a limit', async () => {
     await f.patchWatch('web', { spec: { maxUnfit: null } });
     await vi.waitFor(async () => {

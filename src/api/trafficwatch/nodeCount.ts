@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { durationMs, durationSchema } from '../durationSchema.ts';
 
 /** A number of nodes, or a share of all nodes such as "30%". */
 export type NodeCount = number | string;
@@ -31,4 +32,39 @@ export function nodeCountSchema(description: string) {
 export function nodesOf(count: NodeCount, total: number, round: (share: number) => number): number {
   const text = String(count);
   return text.endsWith('%') ? round((total * Number(text.slice(0, -1))) / 100) : Number(text);
+}
+
+const COOLDOWN_MESSAGE = 'applies only with maxUnfit or minFit: without a limit there is no breaker';
+
+/** Schema of `spec.breakerCooldown`. */
+export const breakerCooldownSchema = durationSchema(
+  'How long the number of nodes above the threshold must stay within the limit before the breaker closes. Until then no ' +
+    'further node becomes unfit. Applies with maxUnfit or minFit. Default: it closes at once.',
+);
+
+/** The rule of `checkCooldown` for the API server. */
+export const COOLDOWN_VALIDATIONS = [
+  {
+    rule: '!has(self.breakerCooldown) || has(self.maxUnfit) || has(self.minFit)',
+    fieldPath: '.breakerCooldown',
+    message: COOLDOWN_MESSAGE,
+  },
+];
+
+/** The fields of a spec that limit how many nodes can be unfit. */
+export interface LimitSpec {
+  readonly maxUnfit?: NodeCount | undefined;
+  readonly minFit?: NodeCount | undefined;
+  readonly breakerCooldown?: string | undefined;
+}
+
+/** Reports a cooldown without a limit. */
+export function checkCooldown({ breakerCooldown, maxUnfit, minFit }: LimitSpec, context: z.RefinementCtx): void {
+  if (breakerCooldown === undefined || maxUnfit !== undefined || minFit !== undefined) return;
+  context.addIssue({ code: 'custom', path: ['breakerCooldown'], message: COOLDOWN_MESSAGE });
+}
+
+/** The cooldown in milliseconds; undefined without one. */
+export function cooldownOf({ breakerCooldown }: LimitSpec): number | undefined {
+  return breakerCooldown === undefined ? undefined : durationMs(breakerCooldown);
 }

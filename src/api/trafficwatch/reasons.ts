@@ -15,7 +15,10 @@ export const ConditionType = {
   PrometheusReachable: 'PrometheusReachable',
   /** True when the last answer had figures for every node that can be measured. */
   MetricsAvailable: 'MetricsAvailable',
-  /** True while nodes above the threshold are not unfit, since the spec allows no more unfit nodes. */
+  /**
+   * True while nodes above the threshold are not unfit, since the spec allows no more unfit nodes, and for
+   * breakerCooldown after that.
+   */
   BreakerOpen: 'BreakerOpen',
   /** True when the workload of `spec.targetRef` is known. Absent without a targetRef. */
   TargetFound: 'TargetFound',
@@ -100,6 +103,8 @@ export const Reason = {
   // BreakerOpen
   /** More nodes are above the threshold than maxUnfit or minFit allows to be unfit. */
   TooManyUnfit: 'TooManyUnfit',
+  /** No more nodes are above the threshold than can be unfit, but not for breakerCooldown yet. */
+  CoolingDown: 'CoolingDown',
   /** No node is held back. */
   WithinLimit: 'WithinLimit',
 

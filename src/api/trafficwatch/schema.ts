@@ -7,7 +7,7 @@ import type { CustomResource } from '../crd.ts';
 import { deploymentFrameProblems } from './deploymentFrame.ts';
 import { missingDataSchema } from './missingData.ts';
 import { modeSchema, type Mode } from './mode.ts';
-import { nodeCountSchema } from './nodeCount.ts';
+import { breakerCooldownSchema, checkCooldown, COOLDOWN_VALIDATIONS, nodeCountSchema } from './nodeCount.ts';
 import { minHoldSchema, passesSchema } from './passes.ts';
 import { placementSchema } from './placement.ts';
 import { checkThresholds, maxBandwidthPercent, recoverBandwidthPercent, THRESHOLD_VALIDATIONS } from './thresholds.ts';
@@ -111,6 +111,11 @@ const statusSchema = z
     conditions: conditionsSchema(
       'Ready, Reconciling, Stalled, PrometheusReachable, MetricsAvailable, BreakerOpen, TargetFound, InjectionUnavailable.',
     ),
+    breakerCoolingSince: z.string().optional().meta({
+      format: 'date-time',
+      description:
+        'While BreakerOpen is True: since when no more nodes are above the threshold than can be unfit. The breaker closes after spec.breakerCooldown.',
+    }),
   })
   .optional()
   .meta({ description: 'The last observation and decision of the operator.' });
@@ -136,6 +141,7 @@ const specSchema = z
     mode: modeSchema,
     maxUnfit,
     minFit,
+    breakerCooldown: breakerCooldownSchema,
     label,
     placement: placementSchema,
     deployment,
@@ -143,10 +149,11 @@ const specSchema = z
     podSelector: podSelectorSchema,
   })
   .superRefine(checkThresholds)
+  .superRefine(checkCooldown)
   .superRefine(checkWorkload)
   .meta({
     description: 'The threshold, and the workload to keep off nodes above it.',
-    'x-kubernetes-validations': [...THRESHOLD_VALIDATIONS, ...WORKLOAD_VALIDATIONS],
+    'x-kubernetes-validations': [...THRESHOLD_VALIDATIONS, ...COOLDOWN_VALIDATIONS, ...WORKLOAD_VALIDATIONS],
   });
 
 /** The whole object. The CRD's schema is generated from it (see crd.ts), and it parses objects. */
@@ -203,6 +210,8 @@ export interface TrafficWatchStatus {
   mode?: Mode;
   /** Only with mode Observe. */
   plan?: Planned;
+  /** RFC 3339; present while the breaker is open only for spec.breakerCooldown. */
+  breakerCoolingSince?: string;
 }
 
 export interface TrafficWatch extends KubeObject {

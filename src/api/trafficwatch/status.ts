@@ -36,6 +36,7 @@ const STATUS: Readonly<Record<keyof TrafficWatchStatus, Check>> = {
   podSelector: isObject,
   mode: text,
   plan: isObject,
+  breakerCoolingSince: time,
   fitNodes: number,
   unfitNodes: number,
   unknownNodes: number,

@@ -53,3 +53,13 @@ describe('missingData', () => {
     expect(problems({ missingData: { policy: 'unfit' } }).join()).toMatch(/policy is "unfit": .*Hold.*Unfit.*Fit/);
   });
 });
+
+describe('breakerCooldown', () => {
+  it('applies only with a limit', () => {
+    expect(problems({ breakerCooldown: '5m', maxUnfit: 1 })).toEqual([]);
+    expect(problems({ breakerCooldown: '5m', minFit: '50%' })).toEqual([]);
+    expect(problems({ breakerCooldown: '5m' })).toEqual([
+      'spec.breakerCooldown is "5m": applies only with maxUnfit or minFit: without a limit there is no breaker',
+    ]);
+  });
+});

@@ -183,6 +183,9 @@ describe('traffic_operator_trafficwatch_held_nodes', () => {
     shown.record('shop/web', nodes, { ...unlimited, breaker: { held: 2 } });
     const line = 'traffic_operator_trafficwatch_held_nodes{namespace="shop",trafficwatch="web"} 2';
     expect(await series('trafficwatch_held_nodes')).toEqual([line]);
+    // A pass that fails says nothing about the breaker: an alert on it does not resolve.
+    shown.record('shop/web', nodes, { ...unlimited, breaker: 'Unchanged' });
+    expect(await series('trafficwatch_held_nodes')).toEqual([line]);
     shown.record('shop/web', nodes, unlimited);
     expect(await series('trafficwatch_held_nodes')).toEqual([]);
   });

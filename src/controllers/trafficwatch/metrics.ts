@@ -22,7 +22,7 @@ export interface DecidedNodes {
   readonly verdicts: readonly NodeVerdict[];
   readonly counts: VerdictCounts;
   /** Undefined without a limit for unfit nodes. */
-  readonly breaker?: Pick<Breaker, 'held'> | undefined;
+  readonly breaker?: Pick<Breaker, 'held'> | 'Unchanged' | undefined;
 }
 
 /** Fields of a spec that dashboards show. */
@@ -141,7 +141,7 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
       const before = shownBefore.get(key) ?? NONE;
       showNodes(key, before, shownNodes(nodes, decided, before));
       if (decided.breaker === undefined) held.remove(watchLabels(key));
-      else held.set(watchLabels(key), decided.breaker.held);
+      else if (decided.breaker !== 'Unchanged') held.set(watchLabels(key), decided.breaker.held);
     },
   };
 }

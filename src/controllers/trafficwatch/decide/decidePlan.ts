@@ -1,9 +1,12 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { modeOf } from '../../../api/trafficwatch/mode.ts';
+import { cooldownOf } from '../../../api/trafficwatch/nodeCount.ts';
 import { placementOf } from '../../../api/trafficwatch/placement.ts';
 import { passesOf } from '../../../api/trafficwatch/passes.ts';
+import { ConditionType } from '../../../api/trafficwatch/reasons.ts';
 import { parseTrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
 import { recoveryOf, thresholdOf } from '../../../api/trafficwatch/thresholds.ts';
+import { findCondition } from '../../../runtime/controller/conditions.ts';
 import type { Observation } from '../observe/observation.ts';
 import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
@@ -16,7 +19,7 @@ import { observeOnly } from './observeOnly.ts';
 import { podSelectorOf } from './workload/podSelector.ts';
 import { NOTHING, wasDecided, type Plan, type Stall } from './plan.ts';
 import { passFailureOf } from './report/passFailure.ts';
-import { applyBreaker, limitOf, type Breaker } from './verdict/breaker.ts';
+import { applyBreaker, limitOf, type Cooldown } from './verdict/breaker.ts';
 import { countVerdicts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
 import type { Side } from './verdict/side.ts';
@@ -52,7 +55,7 @@ function isDecided(o: Observation): boolean {
 /** The verdicts of the nodes, in their order. */
 interface Decided {
   readonly verdicts: readonly NodeVerdict[];
-  readonly breaker: Breaker | undefined;
+  readonly breaker: Plan['breaker'];
 }
 
 function decideVerdicts(o: Observation): Decided {
@@ -87,12 +90,23 @@ function decideVerdicts(o: Observation): Decided {
     });
   });
   if (limit === undefined) return { verdicts, breaker: undefined };
+  // A pass that failed says nothing about the breaker.
+  if (o.view.passes[0]?.ok !== true) return { verdicts, breaker: 'Unchanged' };
   const candidates = verdicts.map((verdict, place) => ({
     verdict,
     labelled: sides?.[place],
     percent: measured[place]?.passes[0]?.percent,
   }));
-  return applyBreaker(candidates, limit);
+  return applyBreaker(candidates, limit, cooldownNow(o));
+}
+
+/** The state of the cooldown: it is in the status, and outlasts the process. */
+function cooldownNow({ watch: { spec, status }, now }: Observation): Cooldown | undefined {
+  const ms = cooldownOf(spec);
+  if (ms === undefined) return undefined;
+  const { breakerCoolingSince: since } = status ?? {};
+  const wasOpen = findCondition(status?.conditions, ConditionType.BreakerOpen)?.status === 'True';
+  return { ms, wasOpen, coolingSince: since === undefined ? undefined : Date.parse(since), now };
 }
 
 /** How many of the nodes that are there can be measured. */

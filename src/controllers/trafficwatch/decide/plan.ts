@@ -33,8 +33,8 @@ export interface Plan {
    * maps by node name took a third of the CPU time of a pass with fifty TrafficWatches.
    */
   readonly verdicts: readonly NodeVerdict[];
-  /** Undefined where the spec has no limit for unfit nodes, or nothing is decided. */
-  readonly breaker: Breaker | undefined;
+  /** Unchanged if the last pass failed. Undefined where the spec has no limit for unfit nodes, or nothing is decided. */
+  readonly breaker: Breaker | 'Unchanged' | undefined;
   readonly counts: VerdictCounts;
   readonly stall: Stall | undefined;
   /** True if there have been two passes in a row with data, now or earlier. */

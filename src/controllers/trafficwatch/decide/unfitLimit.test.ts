@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { anObservation, aWatch, failedPass, KEY, pass } from '../testing/observations.ts';
+import { anObservation, aWatch, changed, failedPass, KEY, NOW, pass } from '../testing/observations.ts';
+import { eventsOf, statusOf } from '../testing/settled.ts';
+import type { Observation } from '../observe/observation.ts';
 import { decidePlan } from './decidePlan.ts';
 
 const changes = (o: Parameters<typeof decidePlan>[0]) => Object.fromEntries(decidePlan(o).labels);
@@ -22,5 +24,86 @@ describe('the limit for unfit nodes', () => {
     const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'true' } };
     expect(changes(anObservation({ watch: limited, nodes, newest: failedPass(2) }))).toEqual({});
     expect(changes(anObservation({ watch: limited, nodes, passes: [] }))).toEqual({});
+  });
+});
+
+/** The observation some minutes later, with the status that the present one leads to, and these figures. */
+function later(o: Observation, minutes: number, percents: Record<string, number>): Observation {
+  const now = o.now + minutes * 60_000;
+  const passes = [pass(2, percents, { timeSeconds: now / 1000 }), pass(1, percents, { timeSeconds: now / 1000 })];
+  return changed(o, { watch: { ...o.watch, status: statusOf(o) }, passes, now });
+}
+
+const breakerOf = (o: Observation) => statusOf(o).conditions?.find(({ type }) => type === 'BreakerOpen');
+
+describe('breakerCooldown', () => {
+  const watch = aWatch();
+  const limited = { ...watch, spec: { ...watch.spec, maxUnfit: 1, breakerCooldown: '5m' } };
+  const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } };
+  const both = { n1: 50, n2: 40 };
+  const one = { n1: 1, n2: 40 };
+  const opened = anObservation({ watch: limited, nodes, passes: [pass(2, both), pass(1, both)] });
+  const cooling = later(opened, 1, { n1: 50, n2: 1 });
+
+  it('is in the status, so that a restart goes on with it', () => {
+    expect(breakerOf(opened)).toMatchObject({ status: 'True', reason: 'TooManyUnfit' });
+    expect(breakerOf(cooling)).toMatchObject({
+      status: 'True',
+      reason: 'CoolingDown',
+      message:
+        'no more nodes are above the threshold than the 1 that can be unfit (maxUnfit, minFit); no further node becomes unfit until 2026-01-01T00:16:00Z, when breakerCooldown ends',
+    });
+    expect(statusOf(cooling).breakerCoolingSince).toBe('2026-01-01T00:11:00Z');
+    const next = later(cooling, 4, { n1: 50, n2: 1 });
+    expect(breakerOf(next)).toEqual(breakerOf(cooling));
+    const closed = later(next, 1, { n1: 50, n2: 1 });
+    expect(breakerOf(closed)).toMatchObject({ status: 'False', reason: 'WithinLimit' });
+    expect(statusOf(closed)).not.toHaveProperty('breakerCoolingSince');
+  });
+
+  it('is one event at its begin and one at its end', () => {
+    const reasons = [opened, cooling, later(cooling, 1, both), later(cooling, 5, { n1: 50, n2: 1 })].map((o) =>
+      eventsOf(o).flatMap(({ reason, note }) => (note.startsWith('BreakerOpen') ? [reason] : [])),
+    );
+    expect(reasons).toEqual([['TooManyUnfit'], [], [], ['WithinLimit']]);
+  });
+
+  it('keeps a free place free', () => {
+    const free = changed(later(opened, 1, one), {
+      nodes: [
+        { name: 'n1', labels: { [KEY]: 'false' }, createdAt: 0 },
+        { name: 'n2', labels: { [KEY]: 'false' }, createdAt: 0 },
+      ],
+    });
+    expect(changes(free)).toEqual({});
+    expect(changes(later(free, 6, one))).toEqual({ n2: { [KEY]: 'true' } });
+  });
+
+  it('does not count while passes fail, and begins anew after them', () => {
+    const failed = changed(later(cooling, 1, both), { newest: { ...failedPass(3), startedAt: NOW } });
+    expect(decidePlan(failed).breaker).toBe('Unchanged');
+    expect(breakerOf(failed)).toEqual(breakerOf(cooling));
+    const again = later(failed, 10, { n1: 50, n2: 1 });
+    expect(breakerOf(again)).toMatchObject({ status: 'True', reason: 'CoolingDown' });
+    expect(statusOf(again).breakerCoolingSince).toBe('2026-01-01T00:22:00Z');
+  });
+});
+
+describe('the message of BreakerOpen in a large cluster', () => {
+  const watch = aWatch({ maxBandwidthPercent: '10' });
+  const limited = { ...watch, spec: { ...watch.spec, maxUnfit: 1 } };
+  const figures = (full: number) =>
+    Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`n${n}`, n < full ? 50 : 1]));
+  const nodes = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`n${n}`, { [KEY]: String(n === 0) }]));
+  const open = anObservation({ watch: limited, nodes, passes: [pass(2, figures(5)), pass(1, figures(5))] });
+
+  it('keeps its counts until the figures of the minute are written', () => {
+    expect(breakerOf(open)?.message).toContain('5 nodes are above the threshold');
+    expect(breakerOf(later(open, 0, figures(6)))?.message).toContain('5 nodes are above the threshold');
+    expect(breakerOf(later(open, 1, figures(6)))?.message).toContain('6 nodes are above the threshold');
+  });
+
+  it('has another status at once', () => {
+    expect(breakerOf(later(open, 0, figures(1)))).toMatchObject({ status: 'False', reason: 'WithinLimit' });
   });
 });

@@ -19,6 +19,7 @@ import type { Plan } from '../plan.ts';
 import type { Breaker } from '../verdict/breaker.ts';
 import { isBackForGood } from './recovery.ts';
 import { injectionUnavailable, targetFound } from './workloadConditions.ts';
+import { toTimestamp } from './timestamp.ts';
 import type { ContestedReplicas } from '../deployment/replicas.ts';
 
 type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
@@ -239,7 +240,13 @@ function confirmedAvailable(o: Observation, before: Condition | undefined, avail
   return notYetAvailable(before);
 }
 
-function breakerOpen({ above, limit, held }: Breaker): Draft {
+/** The counts move: see steadyBreaker. In the cooldown there are none, and the time is absolute. */
+function breakerOpen({ above, limit, held, closesAt }: Breaker): Draft {
+  if (closesAt !== undefined) {
+    const until = toTimestamp(closesAt);
+    const message = `no more nodes are above the threshold than the ${limit} that can be unfit (maxUnfit, minFit); no further node becomes unfit until ${until}, when breakerCooldown ends`;
+    return draft('True', Reason.CoolingDown, message);
+  }
   if (held === 0)
     return draft('False', Reason.WithinLimit, `no node is held back; at most ${limit} nodes can be unfit`);
   const message = `${above} nodes are above the threshold and at most ${limit} can be unfit (maxUnfit, minFit): the fullest are unfit, ${held} are held back`;
@@ -290,7 +297,9 @@ export function decideConditions(o: Observation, plan: Plan, failures: readonly 
     [ConditionType.Stalled, stalled(plan)],
     [ConditionType.PrometheusReachable, prometheusReachable(o.view.passes[0])],
     [ConditionType.MetricsAvailable, confirmedAvailable(o, wasAvailable, metricsAvailable(o))],
-    ...(plan.breaker ? [[ConditionType.BreakerOpen, breakerOpen(plan.breaker)] as [string, Draft]] : []),
+    ...(typeof plan.breaker === 'object'
+      ? [[ConditionType.BreakerOpen, breakerOpen(plan.breaker)] as [string, Draft]]
+      : []),
     ...aboutWorkload(o, plan),
   ];
   // After a start of the operator, keep the conditions about passes until the first pass ends.

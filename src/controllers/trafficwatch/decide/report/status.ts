@@ -4,6 +4,8 @@ import type { NodeStatus, TrafficWatch, TrafficWatchStatus } from '../../../../a
 import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
 import { decideConditions } from './conditions.ts';
+import { withSteadyBreaker } from './steadyBreaker.ts';
+import { toTimestamp } from './timestamp.ts';
 import type { Failure } from '../../../../runtime/status/failure.ts';
 import { sideOfLabel } from '../labels/labelValue.ts';
 import { createLastSide } from '../labels/lastSide.ts';
@@ -13,10 +15,6 @@ import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 
 /** Beyond MAX_NODES_IN_FULL nodes, the interval between writes if only figures changed: seconds. */
 const FIGURES_INTERVAL_SECONDS = 60;
-
-function toTimestamp(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
-}
 
 /**
  * Whether the scheduler sees the node as unfit: by the label that is written now, or else by the present label. With
@@ -126,7 +124,8 @@ function listedNodes(o: Observation, { verdicts }: Plan): Record<string, NodeSta
  * nodes, and once a minute beyond; verdicts change at once.
  */
 export function decideStatus(o: Observation, plan: Plan, failures: readonly Failure[]): TrafficWatchStatus {
-  const conditions = decideConditions(o, plan, failures, toTimestamp(o.now));
+  const decidedNow = decideConditions(o, plan, failures, toTimestamp(o.now));
+  const conditions = keepsFigures(o) ? withSteadyBreaker(decidedNow, o.watch.status?.conditions) : decidedNow;
   const ready = conditions.find((c) => c.type === ConditionType.Ready)?.status === 'True';
   const decided = plan.decided || wasDecided(o.watch);
   const observedGeneration = o.watch.metadata?.generation;
@@ -135,8 +134,10 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
   const touchesNothing = plan.verdicts.length === 0 && plan.stall !== undefined;
   const knowsNothingYet = o.view.passes.length === 0 && o.watch.status?.nodes !== undefined;
   if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...status };
+  const coolingSince = typeof plan.breaker === 'object' ? plan.breaker.coolingSince : undefined;
   return {
     ...status,
+    ...(coolingSince === undefined ? {} : { breakerCoolingSince: toTimestamp(coolingSince) }),
     ...(plan.labelKey === undefined ? {} : { labelKey: plan.labelKey }),
     ...(plan.podSelector === undefined ? {} : { podSelector: plan.podSelector }),
     fitNodes: plan.counts.Fit,

@@ -26,7 +26,8 @@ const CONDITION_RULES: ConditionRules = {
     // event; the condition shows the newest reason.
     [ConditionType.PrometheusReachable]: { healthy: 'True', whileUnhealthy: 'nothing' },
     [ConditionType.MetricsAvailable]: { healthy: 'True' },
-    [ConditionType.BreakerOpen]: { healthy: 'False' },
+    // A number of nodes that moves around the limit is one opening: the cooldown is to be quiet.
+    [ConditionType.BreakerOpen]: { healthy: 'False', whileUnhealthy: 'nothing' },
     [ConditionType.TargetFound]: { healthy: 'True' },
     [ConditionType.InjectionUnavailable]: { healthy: 'False' },
   },

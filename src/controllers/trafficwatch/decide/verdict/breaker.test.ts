@@ -78,6 +78,73 @@ describe('applyBreaker', () => {
     expect(told(candidates, 3)).toEqual(['Unknown NoSeries', 'Unknown NoSeries', 'Unfit AboveThreshold']);
   });
 
+  describe('with a cooldown', () => {
+    const NOW = Date.parse('2026-01-01T00:10:00Z');
+    const MINUTE = 60_000;
+    const within = [above(90, 'above'), above(80, 'notAbove'), fit()];
+    const cooldown = (wasOpen: boolean, minutesCooling?: number) => ({
+      ms: 5 * MINUTE,
+      wasOpen,
+      coolingSince: minutesCooling === undefined ? undefined : NOW - minutesCooling * MINUTE,
+      now: NOW,
+    });
+
+    it('stays open when the number falls within the limit: no further node becomes unfit', () => {
+      const { verdicts, breaker } = applyBreaker(within, 2, cooldown(true));
+      expect(verdicts.map(({ verdict, reason }) => `${verdict} ${reason}`)).toEqual([
+        'Unfit AboveThreshold',
+        'Fit HeldByBreaker',
+        'Fit BelowThreshold',
+      ]);
+      expect(breaker).toEqual({ above: 2, limit: 2, held: 1, coolingSince: NOW, closesAt: NOW + 5 * MINUTE });
+    });
+
+    it.each([
+      ['is closed if it was', cooldown(false), undefined],
+      ['goes on for the cooldown', cooldown(true, 4), NOW - 4 * MINUTE],
+      ['closes after it', cooldown(true, 5), undefined],
+    ])('%s', (_why, given, coolingSince) => {
+      const { verdicts, breaker } = applyBreaker(within, 2, given);
+      expect(breaker.coolingSince).toBe(coolingSince);
+      expect(verdicts[1]?.verdict).toBe(coolingSince === undefined ? 'Unfit' : 'Fit');
+    });
+
+    it('starts anew when the number is over the limit again, and free places are given away meanwhile', () => {
+      const many = [above(90, 'above'), above(80, 'notAbove'), above(70, 'notAbove')];
+      const { verdicts, breaker } = applyBreaker(many, 2, cooldown(true, 4));
+      expect(verdicts.map(({ verdict }) => verdict)).toEqual(['Unfit', 'Unfit', 'Fit']);
+      expect(breaker).toEqual({ above: 3, limit: 2, held: 1 });
+    });
+
+    it('changes no node that is unfit, and lets one that turns fit go', () => {
+      expect(
+        applyBreaker([above(90, 'above'), fit('above')], 2, cooldown(true)).verdicts.map(({ verdict }) => verdict),
+      ).toEqual(['Unfit', 'Fit']);
+    });
+
+    it('opens once and closes once while the number moves around the limit for an hour', () => {
+      let [wasOpen, since] = [false, undefined as number | undefined];
+      const labels: (Side | undefined)[] = ['notAbove', 'notAbove', 'notAbove'];
+      let [changes, labelled] = [0, 0];
+      for (let pass = 0; pass < 720; pass++) {
+        const isOver = pass < 360 && pass % 12 < 6;
+        const candidates = [90, 80, 70].map((percent, n) =>
+          n < 2 || isOver ? above(percent, labels[n]) : fit(labels[n]),
+        );
+        const state = { ms: 5 * MINUTE, wasOpen, coolingSince: since, now: NOW + pass * 10_000 };
+        const { verdicts, breaker } = applyBreaker(candidates, 2, state);
+        const isOpen = breaker.held > 0 || breaker.coolingSince !== undefined;
+        changes += isOpen === wasOpen ? 0 : 1;
+        [wasOpen, since] = [isOpen, breaker.coolingSince];
+        verdicts.forEach(({ side: next }, n) => {
+          labelled += next === labels[n] ? 0 : 1;
+          labels[n] = next;
+        });
+      }
+      expect([changes, labelled]).toEqual([2, 2]);
+    });
+  });
+
   const side = fc.constantFrom<Side | undefined>('above', 'notAbove', undefined);
   const candidate = fc.oneof(
     fc

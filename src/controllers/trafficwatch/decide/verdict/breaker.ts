@@ -1,22 +1,31 @@
-import { nodesOf, type NodeCount } from '../../../../api/trafficwatch/nodeCount.ts';
+import { nodesOf, type LimitSpec } from '../../../../api/trafficwatch/nodeCount.ts';
 import { settled, type NodeVerdict } from './nodeVerdict.ts';
 import type { Side } from './side.ts';
 
 /** Reason of a node that is above the threshold and not unfit. */
 export const HELD_BY_BREAKER = 'HeldByBreaker';
 
-/** The fields of a spec that limit how many nodes can be unfit. */
-export interface BreakerSpec {
-  readonly maxUnfit?: NodeCount | undefined;
-  readonly minFit?: NodeCount | undefined;
-}
-
 /** How many nodes are above the threshold, and how many of them may be unfit. */
 export interface Breaker {
   readonly above: number;
   readonly limit: number;
-  /** How many nodes above the threshold are not unfit. The breaker is open while there are any. */
+  /** How many nodes above the threshold are not unfit. The breaker is open while there are any, and in the cooldown. */
   readonly held: number;
+  /** Since when the breaker is open only for the cooldown, ms since the epoch; undefined outside of it. */
+  readonly coolingSince?: number | undefined;
+  /** When the cooldown ends if no more nodes are above the limit until then: ms since the epoch. */
+  readonly closesAt?: number | undefined;
+}
+
+/** What the cooldown of a breaker depends on. */
+export interface Cooldown {
+  readonly ms: number;
+  /** Whether the breaker was open after the last decision. */
+  readonly wasOpen: boolean;
+  /** `coolingSince` of the last decision. */
+  readonly coolingSince: number | undefined;
+  /** ms since the epoch. */
+  readonly now: number;
 }
 
 /** One node before the limit is applied. */
@@ -45,7 +54,7 @@ export interface Limited {
  *
  * @param total nodes that can be measured
  */
-export function limitOf({ maxUnfit, minFit }: BreakerSpec, total: number): number | undefined {
+export function limitOf({ maxUnfit, minFit }: LimitSpec, total: number): number | undefined {
   const limits = [
     ...(maxUnfit === undefined ? [] : [Math.max(nodesOf(maxUnfit, total, Math.floor), 1)]),
     ...(minFit === undefined ? [] : [Math.max(total - nodesOf(minFit, total, Math.ceil), 0)]),
@@ -68,20 +77,44 @@ export function limitOf({ maxUnfit, minFit }: BreakerSpec, total: number): numbe
  *
  * Nodes that are labelled come before nodes that are fuller, so that figures that move do not swap labels. A place
  * counts as taken until its label is gone: writes of one pass have no order. A node without a figure is never changed.
+ *
+ * With a cooldown the breaker closes only after no node was over the limit for that time, so that a number of nodes that
+ * moves around the limit does not open and close it in turn:
+ *
+ * | over the limit | breaker was | within the limit since | breaker                                        |
+ * |----------------|-------------|------------------------|------------------------------------------------|
+ * | some           | any         | any                    | open; free places are given to others          |
+ * | none           | closed      |                        | closed                                         |
+ * | none           | open        | less than the cooldown | open: no further node becomes unfit            |
+ * | none           | open        | the cooldown, or longer | closed                                        |
+ *
+ * Peers act alike: remediation by Cluster API's MachineHealthCheck stops above maxUnhealthy.
  */
-export function applyBreaker(candidates: readonly Candidate[], limit: number): Limited {
+export function applyBreaker(candidates: readonly Candidate[], limit: number, cooldown?: Cooldown): Limited {
   const labelled = placesOf(candidates, ({ labelled: side }) => side === 'above');
   const undecided = placesOf(candidates, ({ verdict, labelled: side }) => side === 'above' && !verdict.side);
   const staying = placesOf(candidates, ({ verdict, labelled: side }) => side === 'above' && verdict.side === 'above');
   const added = placesOf(candidates, ({ verdict, labelled: side }) => side !== 'above' && verdict.side === 'above');
-  const over = new Set([
+  const overLimit = [
     ...byFullness(candidates, staying).slice(Math.max(limit - undecided.length, 0)),
     ...byFullness(candidates, added).slice(Math.max(limit - labelled.length, 0)),
-  ]);
+  ];
+  const coolingSince = overLimit.length > 0 ? undefined : cooling(cooldown);
+  const over = new Set(coolingSince === undefined ? overLimit : added);
+  const closesAt = coolingSince === undefined ? undefined : coolingSince + (cooldown?.ms ?? 0);
   return {
     verdicts: candidates.map(({ verdict }, place) => (over.has(place) ? held(limit) : verdict)),
-    breaker: { above: staying.length + added.length, limit, held: over.size },
+    breaker: { above: staying.length + added.length, limit, held: over.size, coolingSince, closesAt },
   };
+}
+
+/** Since when the cooldown runs; undefined if there is none or it is over. */
+function cooling(cooldown: Cooldown | undefined): number | undefined {
+  if (!cooldown?.wasOpen) return undefined;
+  const { now, ms } = cooldown;
+  // The status has whole seconds.
+  const { coolingSince = Math.ceil(now / 1000) * 1000 } = cooldown;
+  return now - coolingSince < ms ? coolingSince : undefined;
 }
 
 function placesOf(candidates: readonly Candidate[], matches: (candidate: Candidate) => boolean): number[] {
