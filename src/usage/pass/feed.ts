@@ -27,6 +27,8 @@ const NO_PASS = { pass: 0 } as Snapshot;
 export interface UsageFeed {
   /** The last passes, newest first. Empty before the first pass ends. The same array until the next pass ends. */
   readonly passes: readonly Snapshot[];
+  /** Length of the rate window, milliseconds. */
+  readonly windowMs: number;
   /** Start of `run`, or creation of the feed if it does not run yet. Operator's clock, milliseconds since 1970. */
   readonly startedAt: number;
   /** Emits each pass when it ends, after adding it to `passes`. Never errors. Completes when the feed is stopped. */
@@ -87,6 +89,7 @@ export function createUsageFeed(options: UsageFeedOptions): UsageFeed {
 class Feed implements UsageFeed {
   passes: readonly Snapshot[] = [];
   startedAt: number;
+  readonly windowMs: number;
   readonly #options: UsageFeedOptions;
   readonly #client: PrometheusClient;
   readonly #deadlineMs: number;
@@ -106,6 +109,7 @@ class Feed implements UsageFeed {
     this.#client = options.client ?? createPrometheusClient(options.endpoint);
     this.#deadlineMs = options.deadlineMs ?? options.intervalMs * DEADLINE_PER_INTERVAL;
     this.startedAt = options.clock.now();
+    this.windowMs = options.query.windowSeconds * 1000;
   }
 
   keep(passes: number): void {

@@ -87,6 +87,7 @@ function decideVerdicts(o: Observation): Decided {
       notMeasurable,
       heldUntil: hold?.(node),
       missingAs,
+      isWindowFilling: o.isWindowFilling,
     });
   });
   if (limit === undefined) return { verdicts, breaker: undefined };

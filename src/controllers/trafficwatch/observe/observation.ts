@@ -148,6 +148,8 @@ export interface Observation {
    * which passes fail does not count.
    */
   readonly missingSince?: ReadonlyMap<string, number>;
+  /** True while the rate window is only partly filled after an outage of the measurement. */
+  readonly isWindowFilling?: boolean;
   /** Problems of the measurement that the operator deploys. Empty if there are none. */
   readonly measurementProblems: readonly Pick<Problem, 'reason' | 'message'>[];
   /** A message for users while the installed CRD is older than the operator: the missing fields and what to do. */

@@ -47,7 +47,7 @@ export interface Sources {
   /** When labels changed that are older than the last write of their node. */
   readonly labelTimes: Pick<LabelTimes, 'times'>;
   /** What earlier passes have shown. */
-  readonly passMemory: Pick<PassMemory, 'missingSince'>;
+  readonly passMemory: Pick<PassMemory, 'isWindowFilling' | 'missingSince'>;
   /** Nodes that cannot be measured, and why. */
   readonly unmeasured: Pick<UnmeasuredNodes, 'notMeasurable' | 'lookedAt'>;
   /** Only the Deployments with our label. `observe` GETs any other Deployment by name. */
@@ -191,6 +191,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     workload,
     notMeasurable: sources.unmeasured.notMeasurable,
     labelTimes: sources.labelTimes.times,
+    isWindowFilling: sources.passMemory.isWindowFilling(passes[0]),
     missingSince: sources.passMemory.missingSince,
     measurementProblems: sources.measurementProblems(),
     crdProblem: sources.crd.problem,

@@ -5,6 +5,7 @@ import { noFigure } from './policies/noFigure.ts';
 import { passesAgree } from './policies/passesAgree.ts';
 import { passFailed } from './policies/passFailed.ts';
 import { undecided } from './policies/undecided.ts';
+import { warmingUp } from './policies/warmingUp.ts';
 import type { Policy } from './policy.ts';
 
 /**
@@ -16,6 +17,7 @@ export const POLICIES: readonly Policy[] = [
   heldByMinHold,
   missingData,
   noFigure,
+  warmingUp,
   passesAgree,
   labelStands,
   undecided,

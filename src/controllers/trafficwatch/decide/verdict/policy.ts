@@ -26,6 +26,8 @@ export interface VerdictInput {
    * for nodes without a figure.
    */
   readonly missingAs?: Side | undefined;
+  /** True while the rate window is only partly filled after an outage of the measurement. */
+  readonly isWindowFilling?: boolean | undefined;
   /** Why the newest pass failed; undefined if it succeeded. */
   readonly passError: { readonly reason: string; readonly message: string } | undefined;
 }

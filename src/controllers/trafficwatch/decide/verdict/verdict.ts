@@ -11,6 +11,7 @@ import type { VerdictInput } from './policy.ts';
  * | would change the label within minHold | any | any | as the label | stays | heldByMinHold |
  * | no figure, for longer than missingData.holdFor | any | any | Unfit or Fit | "true" or "false" | missingData |
  * | no figure       | any         | any    | Unknown       | stays         | noFigure    |
+ * | would change the label while the rate window fills after an outage | any | any | as the label | stays | warmingUp |
  * | above           | above       | any    | Unfit         | "true"        | passesAgree |
  * | not above       | not above   | any    | Fit           | "false"       | passesAgree |
  * | above/not above | other side or no figure | "true"/"false" | as the label | stays | labelStands |

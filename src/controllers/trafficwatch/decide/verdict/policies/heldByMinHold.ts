@@ -3,9 +3,10 @@ import type { Policy } from '../policy.ts';
 import { missingData } from './missingData.ts';
 import { noFigure } from './noFigure.ts';
 import { passesAgree } from './passesAgree.ts';
+import { warmingUp } from './warmingUp.ts';
 
 /** The policies that can change a label, in their order, and those that end before one of them does. */
-const CHANGING: readonly Policy[] = [missingData, noFigure, passesAgree];
+const CHANGING: readonly Policy[] = [missingData, noFigure, warmingUp, passesAgree];
 
 /**
  * Keeps the verdict of the label until minHold has passed since the label changed.

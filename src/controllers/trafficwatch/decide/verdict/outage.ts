@@ -1,0 +1,63 @@
+import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
+import { hasFigure } from '../passFigures.ts';
+
+/** What the passes say about outages of the measurement. */
+export interface Outages {
+  /** Start of the last pass with a figure of any node: ms since the epoch by our clock. Undefined before the first. */
+  readonly lastPassAt: number | undefined;
+  /** The outage that goes on; undefined if the last pass had figures. */
+  readonly current: { readonly since: number; readonly passes: number; readonly lostData: boolean } | undefined;
+  /** When figures were back after the last outage: the start of that pass. Undefined without an outage. */
+  readonly backAt: number | undefined;
+}
+
+/** Before the first pass. */
+export const NO_OUTAGE: Outages = { lastPassAt: undefined, current: undefined, backAt: undefined };
+
+/** A single pass that fails is no outage: with a slow Prometheus every third pass may, and verdicts must still come. */
+const LEAST_FAILED_PASSES = 2;
+
+/**
+ * The outages after another pass. After an outage the rate window is only partly filled, and its rates are of few scrapes.
+ *
+ * | pass                          | before it                                              | then                   |
+ * |-------------------------------|--------------------------------------------------------|------------------------|
+ * | failed                        | any                                                    | an outage goes on      |
+ * | has a figure of no node       | any                                                    | an outage goes on: the scrapes in the window are lost |
+ * | has figures                   | no outage                                              | none                   |
+ * | has figures                   | scrapes were lost                                      | figures are back now   |
+ * | has figures                   | two passes or more failed, for more than half a window | figures are back now   |
+ * | has figures                   | a shorter outage                                       | none: the window has scrapes from before |
+ * | no nodes                      | any                                                    | as before              |
+ *
+ * The length of an outage is from the last pass with figures to the next one. Before the first one it is from the first
+ * pass of the process.
+ */
+export function nextOutages(before: Outages, pass: Snapshot, windowMs: number): Outages {
+  if (hasFigure(pass)) {
+    const isOver = before.current !== undefined && counts(before.current, pass, windowMs);
+    return { lastPassAt: pass.startedAt, current: undefined, backAt: isOver ? pass.startedAt : before.backAt };
+  }
+  if (pass.ok && pass.nodes.size === 0) return before;
+  const { since = before.lastPassAt ?? pass.startedAt, passes = 0, lostData = false } = before.current ?? {};
+  return { ...before, current: { since, passes: passes + 1, lostData: lostData || pass.ok } };
+}
+
+function counts(
+  { since, passes, lostData }: NonNullable<Outages['current']>,
+  back: Snapshot,
+  windowMs: number,
+): boolean {
+  return lostData || (passes >= LEAST_FAILED_PASSES && back.startedAt - since > windowMs / 2);
+}
+
+/** Whether the rate window has been filling since the last outage: less than one window has passed since figures are back. */
+export function isWindowFilling(
+  { backAt }: Pick<Outages, 'backAt'>,
+  newest: Snapshot | undefined,
+  windowMs: number,
+): boolean {
+  if (backAt === undefined || newest === undefined) return false;
+  const elapsed = newest.startedAt - backAt;
+  return elapsed >= 0 && elapsed < windowMs;
+}

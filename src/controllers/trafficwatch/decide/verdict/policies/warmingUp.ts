@@ -1,0 +1,26 @@
+import { settled } from '../nodeVerdict.ts';
+import type { Policy } from '../policy.ts';
+import { passesAgree } from './passesAgree.ts';
+
+const MESSAGE =
+  'figures are back after an outage of the measurement; the label stays until the rate window is full again';
+const UNFIT = settled('above', 'WarmingUp', MESSAGE);
+const FIT = settled('notAbove', 'WarmingUp', MESSAGE);
+
+/**
+ * Keeps the verdict of the label until the rate window is full again after an outage: until then, rates are of few scrapes.
+ *
+ * | rate window after an outage | label | passes agree on | verdict                       |
+ * |-----------------------------|-------|-----------------|-------------------------------|
+ * | full, or there was none     | any   | any             | does not apply                |
+ * | filling                     | none  | any             | does not apply: the first verdict of a node, as for a new one |
+ * | filling                     | any   | the same side, or nothing | does not apply      |
+ * | filling                     | any   | the other side  | that of the label: WarmingUp  |
+ */
+export const warmingUp: Policy = (input) => {
+  const { isWindowFilling, labelled } = input;
+  if (isWindowFilling !== true || labelled === undefined) return undefined;
+  const side = passesAgree(input)?.side;
+  if (side === undefined || side === labelled) return undefined;
+  return labelled === 'above' ? UNFIT : FIT;
+};
