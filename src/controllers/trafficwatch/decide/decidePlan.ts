@@ -24,7 +24,7 @@ import { countVerdicts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
 import type { Side } from './verdict/side.ts';
 import { createMissingAs } from './verdict/missingAs.ts';
-import { decideVerdict } from './verdict/verdict.ts';
+import { decidePlainVerdict, decideVerdict } from './verdict/verdict.ts';
 
 /** Removes the labels of a TrafficWatch that is being deleted. */
 function planDeletion(o: Observation): Plan {
@@ -69,6 +69,8 @@ function decideVerdicts(o: Observation): Decided {
   const lastSide = createLastSide(o);
   const hold = createLabelHold(o);
   const missing = createMissingAs(o);
+  const { isWindowFilling = false } = o;
+  const isPlain = hold === undefined && missing === undefined && !isWindowFilling;
   const limit = limitOf(o.watch.spec, measurable(o));
   // Looked up once for each node: the limit needs it again.
   const sides: (Side | undefined)[] | undefined = limit === undefined ? undefined : [];
@@ -76,19 +78,10 @@ function decideVerdicts(o: Observation): Decided {
     const notMeasurable = someNotMeasurable ? o.notMeasurable.get(node.name) : undefined;
     const labelled = lastSide(node);
     sides?.push(labelled);
+    const input = { maxPercent, recoverPercent, passesToAgree, passError, labelled, passes, notMeasurable };
+    if (isPlain) return decidePlainVerdict(input);
     const missingAs = passes[0]?.percent === undefined ? missing?.(node.name) : undefined;
-    return decideVerdict({
-      maxPercent,
-      recoverPercent,
-      passesToAgree,
-      passError,
-      labelled,
-      passes,
-      notMeasurable,
-      heldUntil: hold?.(node),
-      missingAs,
-      isWindowFilling: o.isWindowFilling,
-    });
+    return decideVerdict({ ...input, heldUntil: hold?.(node), missingAs, isWindowFilling });
   });
   if (limit === undefined) return { verdicts, breaker: undefined };
   // A pass that failed says nothing about the breaker.

@@ -6,7 +6,7 @@ import { noFigure } from './policies/noFigure.ts';
 import { passesAgree } from './policies/passesAgree.ts';
 import { passFailed } from './policies/passFailed.ts';
 import { undecided } from './policies/undecided.ts';
-import { POLICIES } from './policies.ts';
+import { PLAIN_POLICIES, POLICIES } from './policies.ts';
 import type { VerdictInput } from './policy.ts';
 
 const measured = (...percents: (number | undefined)[]): Pick<VerdictInput, 'passes'> => ({
@@ -44,6 +44,10 @@ describe('POLICIES', () => {
 
   it('follows two passes that agree rather than the label', () => {
     expect(POLICIES.indexOf(passesAgree)).toBeLessThan(POLICIES.indexOf(labelStands));
+  });
+
+  it('are plain without those that need minHold, missingData or a window that fills', () => {
+    expect(PLAIN_POLICIES).toEqual([passFailed, noFigure, passesAgree, labelStands, undecided]);
   });
 
   it('ends with a policy that applies to every node', () => {

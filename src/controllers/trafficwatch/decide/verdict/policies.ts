@@ -22,3 +22,11 @@ export const POLICIES: readonly Policy[] = [
   labelStands,
   undecided,
 ];
+
+const CONDITIONAL: ReadonlySet<Policy> = new Set([heldByMinHold, missingData, warmingUp]);
+
+/**
+ * The policies without those that apply to no node unless the spec has minHold or missingData, or the rate window fills.
+ * Most passes need no more, and ten thousand nodes for each of fifty TrafficWatches are half a million verdicts.
+ */
+export const PLAIN_POLICIES: readonly Policy[] = POLICIES.filter((policy) => !CONDITIONAL.has(policy));
