@@ -77,9 +77,18 @@ const NODE_ALERTS: RuleGroup = {
       expr: `max by (namespace, trafficwatch, node) (traffic_operator_node_unfit{${OPERATOR}} ${OF_LEADER}) == 1`,
       for: '15m',
       severity: 'warning',
-      summary:
-        'The bandwidth use of {{ $labels.node }} exceeds the threshold of {{ $labels.namespace }}/{{ $labels.trafficwatch }}',
-      description: 'The node has been over the threshold for 15 minutes. It gets no new pods of that TrafficWatch.',
+      summary: '{{ $labels.node }} is unfit for {{ $labels.namespace }}/{{ $labels.trafficwatch }}',
+      description:
+        'The node has been unfit for 15 minutes. It gets no new pods of that TrafficWatch, unless its mode is Observe or its placement Preferred.',
+    },
+    {
+      alert: 'TrafficWatchBreakerOpen',
+      expr: `max by (namespace, trafficwatch) (traffic_operator_trafficwatch_held_nodes{${OPERATOR}} ${OF_LEADER}) > 0`,
+      for: '15m',
+      severity: 'warning',
+      summary: 'TrafficWatch {{ $labels.namespace }}/{{ $labels.trafficwatch }} allows no more unfit nodes',
+      description:
+        '{{ $value }} nodes above the threshold have counted as fit for 15 minutes, since maxUnfit or minFit allows no more unfit nodes.',
     },
     {
       alert: 'NodeBandwidthUnknown',
