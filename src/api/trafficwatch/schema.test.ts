@@ -63,6 +63,16 @@ describe('parseTrafficWatchSpec', () => {
     expect(placementOf(watch({ placement: 'Preferred' }).spec)).toBe('Preferred');
   });
 
+  it.each([undefined, 'Transmit', 'Receive', 'Max', 'Sum'])('accepts the direction %j', (direction) => {
+    expect(problems(watch({ direction }))).toEqual([]);
+  });
+
+  it('rejects any other direction and names the allowed ones', () => {
+    expect(problems(watch({ direction: 'transmit' })).join()).toMatch(
+      /^spec\.direction is "transmit": .*Transmit.*Receive.*Max.*Sum/,
+    );
+  });
+
   it('rejects a name that is too long for a label key, unless spec.label is set', () => {
     const name = 'n'.repeat(234);
     expect(problems(watch({}, name)).join()).toContain('metadata.name has more than 233 characters');

@@ -10,6 +10,7 @@ import { nodeCountSchema } from './nodeCount.ts';
 import { passesSchema } from './passes.ts';
 import { placementSchema } from './placement.ts';
 import { checkThresholds, maxBandwidthPercent, recoverBandwidthPercent, THRESHOLD_VALIDATIONS } from './thresholds.ts';
+import { directionSchema } from './reading.ts';
 import { plannedSchema, type Planned } from './planned.ts';
 import { problemTexts } from '../problems.ts';
 
@@ -58,7 +59,9 @@ const nodeStatus = z
     currentBandwidthPercent: z.string().optional().meta({
       description: 'Bandwidth use in percent, such as "1.06976e-04"; empty if it is unknown.',
     }),
-    currentTransmitTotal: int64('Bytes sent over the measured devices since their counters started.'),
+    currentTransmitTotal: int64(
+      'Bytes sent over the measured devices since their counters started, whatever the direction.',
+    ),
     time: int64('Time of the measurement in seconds since 1970-01-01 UTC.'),
     unfit: z.boolean().optional().meta({
       description: 'Value of the node label; with mode Observe, the value that it would have.',
@@ -119,6 +122,7 @@ const specSchema = z
     maxBandwidthPercent,
     recoverBandwidthPercent,
     passes: passesSchema,
+    direction: directionSchema,
     mode: modeSchema,
     maxUnfit,
     minFit,

@@ -10,6 +10,7 @@
  * | InvalidSample   | a sample is not a number, or is negative |
  * | AmbiguousSeries | several exporters or clusters report the node |
  * | AmbiguousUplink | the node has several veths or macvlans and no other device |
+ * | NotEvaluated    | nobody had asked for this reading when the pass ran |
  */
 export type UsageReason =
   | 'Measured'
@@ -19,4 +20,5 @@ export type UsageReason =
   | 'InvalidCapacity'
   | 'InvalidSample'
   | 'AmbiguousSeries'
-  | 'AmbiguousUplink';
+  | 'AmbiguousUplink'
+  | 'NotEvaluated';

@@ -21,6 +21,7 @@ import { failureOf } from '../act/failures.ts';
 import type { LabelWrites } from '../act/labelWrites.ts';
 import { labelKeysOf } from './labelKeys.ts';
 import type { PassViews } from './passViews.ts';
+import { readingOf } from './readingOf.ts';
 import type { Claim, LabelKeys, Observation } from './observation.ts';
 
 /** Name of the index of TrafficWatches by the label keys that they claim. */
@@ -157,7 +158,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     watch,
     keys,
     claims: claimsOn(sources, watch, keys),
-    view: sources.passViews.viewOf(sources.labelWrites.viewsOf(sources.nodes.list()), passes),
+    view: sources.passViews.viewOf(sources.labelWrites.viewsOf(sources.nodes.list()), passes, readingOf(watch)),
     ...deployment,
     notMeasurable: sources.unmeasured.notMeasurable,
     measurementProblems: sources.measurementProblems(),

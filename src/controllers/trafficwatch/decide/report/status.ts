@@ -42,7 +42,7 @@ function sinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string |
 
 /** True if the node has a transmit rate. A node of unknown capacity has a rate, but no percent. */
 function hasRate(usage: NodeUsage | undefined): usage is NodeUsage {
-  return usage?.percent !== undefined || usage?.transmitBytesPerSecond !== undefined;
+  return usage?.percent !== undefined || usage?.bytesPerSecond !== undefined;
 }
 
 function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeStatus {

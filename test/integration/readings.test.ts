@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { NodeStatus, TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { metricsOf } from '../harness/metricsOf.ts';
+
+/** What counts as the bandwidth use of a node, on a real API server and Prometheus. */
+const WAIT = { timeout: 90_000, interval: 200 };
+const THRESHOLD = { maxBandwidthPercent: '60' };
+/** rate() extrapolates, and scrapes are late on a busy machine. */
+const TOLERANCE = 0.2;
+
+let f: Fixture;
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1', 'n2'] });
+  f.exporter.setDevice('n1', 'eth0', { sends: 1, receives: 80 });
+  await f.startOperator();
+});
+afterAll(() => f.stop());
+
+async function nodeOf(watch: string, node = 'n1'): Promise<NodeStatus | undefined> {
+  return (await f.watch(watch)).status?.nodes?.[node];
+}
+
+async function expectNode(watch: string, expected: { verdict: string; percent: number }): Promise<void> {
+  await vi.waitFor(async () => {
+    const node = await nodeOf(watch);
+    const [verdict, percent] = [
+      node?.verdict,
+      Number(node?.currentBandwidthPercent === '' ? NaN : node?.currentBandwidthPercent),
+    ];
+    expect([
+      watch,
+      verdict,
+      percent > expected.percent * (1 - TOLERANCE),
+      percent < expected.percent * (1 + TOLERANCE),
+    ]).toEqual([watch, expected.verdict, true, true]);
+  }, WAIT);
+}
+
+interface Counts {
+  passes: number;
+  /** Queries for receive rates. */
+  received: number;
+}
+
+async function counts(): Promise<Counts> {
+  const metrics = await metricsOf(f.operator());
+  return {
+    passes: metrics.sum('passes_total'),
+    received: metrics.sum('prometheus_query_duration_seconds_count', { kind: 'receive_rates' }),
+  };
+}
+
+/** The queries for receive rates in the next three passes or more. */
+async function receivedInPasses(): Promise<Counts> {
+  const before = await counts();
+  return vi.waitFor(async () => {
+    const now = await counts();
+    const passes = now.passes - before.passes;
+    expect(passes).toBeGreaterThanOrEqual(3);
+    return { passes, received: now.received - before.received };
+  }, WAIT);
+}
+
+describe('direction', () => {
+  const DIRECTIONS = ['Transmit', 'Receive', 'Max', 'Sum'] as const;
+
+  it('decides which traffic makes a node unfit: load that is only received', async () => {
+    for (const direction of DIRECTIONS) await f.createWatch(direction.toLowerCase(), { ...THRESHOLD, direction });
+    await Promise.all([
+      expectNode('receive', { verdict: 'Unfit', percent: 80 }),
+      expectNode('max', { verdict: 'Unfit', percent: 80 }),
+      expectNode('sum', { verdict: 'Unfit', percent: 81 }),
+      expectNode('transmit', { verdict: 'Fit', percent: 1 }),
+    ]);
+    const labels = await Promise.all(
+      DIRECTIONS.map(async (direction) => (await f.labels(`${direction.toLowerCase()}.traffic.example.com/unfit`)).n1),
+    );
+    expect(labels).toEqual(['false', 'true', 'true', 'true']);
+    expect((await f.events('transmit')).map(({ reason }) => reason)).not.toContain('NodeUnfit');
+  });
+
+  it('is a label of the metrics', async () => {
+    const metrics = await metricsOf(f.operator());
+    const info = (direction: string): number =>
+      metrics.sum('trafficwatch_info', { trafficwatch: 'receive', direction });
+    expect([info('Receive'), info('Transmit')]).toEqual([1, 0]);
+  });
+
+  it('has no figure for a node whose exporter has no counter of received bytes', async () => {
+    await vi.waitFor(async () => {
+      expect(await nodeOf('receive', 'n2')).toMatchObject({ verdict: 'Unknown', reason: 'StaleSamples' });
+      expect(await nodeOf('receive', 'n2')).toMatchObject({ currentBandwidthPercent: '', unfit: false });
+      expect(await nodeOf('transmit', 'n2')).toMatchObject({ verdict: 'Fit' });
+    }, WAIT);
+    expect((await f.labels('receive.traffic.example.com/unfit')).n2).toBeUndefined();
+  });
+
+  it('asks for receive rates once a pass for all TrafficWatches, and not at all without demand', async () => {
+    const shared = await receivedInPasses();
+    // A pass may be under way at either end.
+    expect(shared.received).toBeGreaterThan(0);
+    expect(shared.received).toBeLessThanOrEqual(shared.passes + 1);
+    await f.patchWatch('receive', { spec: { direction: null } });
+    await Promise.all([f.deleteWatch('max'), f.deleteWatch('sum')]);
+    await vi.waitFor(async () => expect((await receivedInPasses()).received).toBe(0), WAIT);
+    await expectNode('receive', { verdict: 'Fit', percent: 1 });
+  });
+
+  it('is refused if it is misspelt, and the message says what is allowed', async () => {
+    const spec = { ...THRESHOLD, direction: 'receive' } as unknown as TrafficWatch['spec'];
+    await expect(f.createWatch('odd', spec)).rejects.toMatchObject({
+      message: expect.stringMatching(/spec\.direction.*"Transmit", "Receive", "Max", "Sum"/) as string,
+    });
+  });
+});
