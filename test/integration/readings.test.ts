@@ -21,9 +21,9 @@ async function nodeOf(watch: string, node = 'n1'): Promise<NodeStatus | undefine
   return (await f.watch(watch)).status?.nodes?.[node];
 }
 
-async function expectNode(watch: string, expected: { verdict: string; percent: number }): Promise<void> {
+async function expectNode(watch: string, expected: { verdict: string; percent: number }, name = 'n1'): Promise<void> {
   await vi.waitFor(async () => {
-    const node = await nodeOf(watch);
+    const node = await nodeOf(watch, name);
     const [verdict, percent] = [
       node?.verdict,
       Number(node?.currentBandwidthPercent === '' ? NaN : node?.currentBandwidthPercent),
@@ -111,6 +111,41 @@ describe('direction', () => {
     const spec = { ...THRESHOLD, direction: 'receive' } as unknown as TrafficWatch['spec'];
     await expect(f.createWatch('odd', spec)).rejects.toMatchObject({
       message: expect.stringMatching(/spec\.direction.*"Transmit", "Receive", "Max", "Sum"/) as string,
+    });
+  });
+});
+
+describe('measure', () => {
+  const NIC_10G = 1_250_000_000;
+  const NIC_25G = 3_125_000_000;
+
+  it('Sum is 27 % of a full 10G device beside an idle 25G one, and the message of the node names it; Fullest is 95 %', async () => {
+    await f.addNode('dual');
+    f.exporter.setDevice('dual', 'eth0', { speed: NIC_10G, sends: 95 });
+    f.exporter.setDevice('dual', 'eth1', { speed: NIC_25G, sends: 0 });
+    await f.createWatch('together', { ...THRESHOLD, measure: 'Sum' });
+    await f.createWatch('fullest', { ...THRESHOLD, measure: 'Fullest' });
+    await Promise.all([
+      expectNode('together', { verdict: 'Fit', percent: 27 }, 'dual'),
+      expectNode('fullest', { verdict: 'Unfit', percent: 95 }, 'dual'),
+    ]);
+    const labels = ['together', 'fullest'].map(
+      async (name) => (await f.labels(`${name}.traffic.example.com/unfit`)).dual,
+    );
+    expect(await Promise.all(labels)).toEqual(['false', 'true']);
+    await vi.waitFor(async () => {
+      expect((await nodeOf('together', 'dual'))?.message).toMatch(
+        /^eth0 alone is at \d+\.\d %, all devices together at 2/,
+      );
+    }, WAIT);
+    expect(await nodeOf('fullest', 'dual')).not.toHaveProperty('message');
+    expect(await nodeOf('together')).not.toHaveProperty('message');
+  });
+
+  it('is refused if it is misspelt, and the message says what is allowed', async () => {
+    const spec = { ...THRESHOLD, measure: 'Max' } as unknown as TrafficWatch['spec'];
+    await expect(f.createWatch('odd', spec)).rejects.toMatchObject({
+      message: expect.stringMatching(/spec\.measure.*"Sum", "Fullest"/) as string,
     });
   });
 });

@@ -1,5 +1,25 @@
 import * as z from 'zod';
 
+const MEASURES = ['Sum', 'Fullest'] as const;
+
+/** What the percent of a node with several devices is. */
+export type Measure = (typeof MEASURES)[number];
+
+/** The schema has no default, as that of `directionSchema`. */
+export const measureSchema = z
+  .enum(MEASURES)
+  .optional()
+  .meta({
+    description:
+      'What the percent of a node with several devices is: Sum (the default), the sum of their rates in percent of the ' +
+      'sum of their speeds, or Fullest, the percent of the fullest device.',
+  });
+
+/** The measure of the spec; Sum if it has none, or one that does not exist. */
+export function measureOf(spec: { readonly measure?: Measure | undefined } | null | undefined): Measure {
+  return spec?.measure === 'Fullest' ? 'Fullest' : 'Sum';
+}
+
 const DIRECTIONS = ['Transmit', 'Receive', 'Max', 'Sum'] as const;
 
 /** Which traffic of a node counts. */

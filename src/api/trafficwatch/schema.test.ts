@@ -73,6 +73,11 @@ describe('parseTrafficWatchSpec', () => {
     );
   });
 
+  it('accepts the measures Sum and Fullest, and names them if it is another', () => {
+    for (const measure of [undefined, 'Sum', 'Fullest']) expect(problems(watch({ measure }))).toEqual([]);
+    expect(problems(watch({ measure: 'Max' })).join()).toMatch(/^spec\.measure is "Max": .*Sum.*Fullest/);
+  });
+
   it('rejects a name that is too long for a label key, unless spec.label is set', () => {
     const name = 'n'.repeat(234);
     expect(problems(watch({}, name)).join()).toContain('metadata.name has more than 233 characters');

@@ -10,7 +10,7 @@ import { nodeCountSchema } from './nodeCount.ts';
 import { passesSchema } from './passes.ts';
 import { placementSchema } from './placement.ts';
 import { checkThresholds, maxBandwidthPercent, recoverBandwidthPercent, THRESHOLD_VALIDATIONS } from './thresholds.ts';
-import { directionSchema } from './reading.ts';
+import { directionSchema, measureSchema } from './reading.ts';
 import { plannedSchema, type Planned } from './planned.ts';
 import { problemTexts } from '../problems.ts';
 
@@ -70,6 +70,9 @@ const nodeStatus = z
       description: 'Verdict of the last passes; Unknown if there are no figures.',
     }),
     reason: z.string().optional().meta({ description: 'Reason of the verdict, one CamelCase word.' }),
+    message: z.string().optional().meta({
+      description: 'Set while one device is above maxBandwidthPercent although the node is not: names the device.',
+    }),
     since: z.string().optional().meta({ format: 'date-time', description: 'Time of the last change of the verdict.' }),
   })
   // No field is required: a status of PKopel/traffic-operator has only the first four, and must stay valid until it is
@@ -123,6 +126,7 @@ const specSchema = z
     recoverBandwidthPercent,
     passes: passesSchema,
     direction: directionSchema,
+    measure: measureSchema,
     mode: modeSchema,
     maxUnfit,
     minFit,
@@ -171,6 +175,8 @@ export interface NodeStatus {
   unfit: boolean;
   verdict: Verdict;
   reason: string;
+  /** Names a device that is above the threshold although the node is not. */
+  message?: string;
   /** RFC 3339; absent if the list had no room for the node when its verdict changed. */
   since?: string;
 }

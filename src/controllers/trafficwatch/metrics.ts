@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
-import type { Direction } from '../../api/trafficwatch/reading.ts';
+import type { Direction, Measure } from '../../api/trafficwatch/reading.ts';
 import type { Mode } from '../../api/trafficwatch/mode.ts';
 import type { Verdict } from '../../api/trafficwatch/schema.ts';
 import type { Breaker } from './decide/verdict/breaker.ts';
@@ -30,6 +30,7 @@ export interface DecidedNodes {
 export interface WatchInfo {
   readonly mode: Mode;
   readonly direction: Direction;
+  readonly measure: Measure;
 }
 
 /** The metrics of TrafficWatches. */
@@ -172,7 +173,7 @@ function createInfoGauge(registry: Registry): Pick<TrafficWatchMetrics, 'info' |
   const gauge = new Gauge({
     name: 'traffic_operator_trafficwatch_info',
     help: 'Always 1. The labels hold what the spec of a TrafficWatch asks for.',
-    labelNames: ['trafficwatch', 'namespace', 'mode', 'direction'],
+    labelNames: ['trafficwatch', 'namespace', 'mode', 'direction', 'measure'],
     registers: [registry],
   });
   const shown = new Map<string, WatchInfo>();

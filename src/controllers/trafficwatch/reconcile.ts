@@ -1,4 +1,4 @@
-import { directionOf } from '../../api/trafficwatch/reading.ts';
+import { directionOf, measureOf } from '../../api/trafficwatch/reading.ts';
 import { modeOf } from '../../api/trafficwatch/mode.ts';
 import { Reason } from '../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch } from '../../api/trafficwatch/schema.ts';
@@ -52,7 +52,7 @@ function announceDeployment(o: Observation, outcome: Outcome, events: EventRecor
 }
 
 function infoOf({ spec }: TrafficWatch): WatchInfo {
-  return { mode: modeOf(spec), direction: directionOf(spec) };
+  return { mode: modeOf(spec), direction: directionOf(spec), measure: measureOf(spec) };
 }
 
 /** True if the plan of a rename wrote labels: the next step is possible then, and our own writes cause no requeue. */

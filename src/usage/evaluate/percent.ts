@@ -13,6 +13,13 @@ export interface CapacityDrop {
   devices: readonly string[];
 }
 
+/** The fullest of the measured devices of a node. */
+export interface FullDevice {
+  readonly device: string;
+  /** Of the speed of the device. */
+  readonly percent: number;
+}
+
 /** How much of a node's network is in use. */
 export interface NodeUsage {
   node: string;
@@ -23,8 +30,10 @@ export interface NodeUsage {
   /** The rate of the reading's direction: with Max the larger rate, with Sum both together. */
   bytesPerSecond?: number;
   capacityBytesPerSecond?: number;
-  /** The devices that the sums include, sorted. */
+  /** The devices that the figures are about, sorted: with the measure Fullest, only the fullest. */
   devices: readonly string[];
+  /** Set with the measure Sum if the sums include several devices of known speed. Not set with a capacity annotation. */
+  fullest?: FullDevice | undefined;
   /** Evaluation time of the Prometheus server, seconds since 1970. */
   timeSeconds: number;
   reason: UsageReason;
@@ -67,17 +76,25 @@ interface Problem {
  * | Receive   | sum of the receive rates                            | a receive rate                |
  * | Max       | the larger of both sums: the larger percentage      | a transmit and a receive rate |
  * | Sum       | both sums together: up to 200 % of a full-duplex link | a transmit and a receive rate |
+ *
+ * With the measure Fullest, the figures are those of the device with the highest percent instead of the sums. What has
+ * no speed cannot be the fullest. With a capacity annotation:
+ *
+ * | devices that count | Fullest is                                                             |
+ * |--------------------|------------------------------------------------------------------------|
+ * | one                | the device in percent of the annotation                                |
+ * | several            | the fullest device by its own speed, or all in percent of the annotation if that is more |
  */
 export function nodeUsage(input: NodeInput): NodeUsage {
   const { facts, reading = DEFAULT_READING } = input;
-  const { direction } = reading;
+  const { direction, measure = 'Sum' } = reading;
   const both = usesBoth(reading);
   const rates = direction === 'Receive' ? input.received : input.rates;
   const second = both ? input.received : undefined;
   const series = checkSeries(facts, rates) ?? (both ? checkSeries(facts, second) : undefined);
   if (series) return unknown(input, series);
   if (!facts) return unknown(input, gone(rates ?? second));
-  const found = { facts, rates, second, direction, both };
+  const found = { facts, rates, second, direction, measure, both };
   const devices = checkDevices(found);
   return devices ? unknown(input, devices) : figuresOf(input, found);
 }
@@ -170,12 +187,22 @@ function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal
     const bytesPerSecond = combined(direction, sums.rate, sums.second);
     return unknown(input, noSpeed(found.facts.devices), { transmitBytesTotal, bytesPerSecond });
   }
+  if (found.measure === 'Fullest') return ofFullest(input, found, sums, transmitBytesTotal);
   const rate = combined(direction, sums.rateOfKnownSpeed, sums.secondOfKnownSpeed);
   const { counted, names } = found.facts.devices;
   const isMeasured = (each: CountedDevice): boolean => isUsable(each.speed) && hasRate(found, each.name);
   // If all devices are measured, as on most nodes, reuse the list of names instead of allocating one per pass.
   const measuredNames = devices === names.length ? names : counted.filter(isMeasured).map(({ name }) => name);
-  return measured(input, found, measuredNames, { rate, capacity: speed, total: transmitBytesTotal });
+  const usage = measured(input, found, measuredNames, { rate, capacity: speed, total: transmitBytesTotal });
+  if (devices > 1 && sums.fullest !== undefined) {
+    usage.fullest = { device: sums.fullest.name, percent: sums.fullestPercent };
+  }
+  return usage;
+}
+
+function ofFullest(input: NodeInput, found: Found, { fullest, fullestRate: rate }: Sums, total: number): NodeUsage {
+  const { name = '', speed: capacity = NaN } = fullest ?? {};
+  return measured(input, found, [name], { rate, capacity, total });
 }
 
 function ofCapacity(input: NodeInput, text: string, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
@@ -189,6 +216,10 @@ function ofCapacity(input: NodeInput, text: string, found: Found, sums: Sums, tr
   const unrated = names.filter((name) => !hasRate(found, name));
   if (unrated.length > 0) return unknown(input, noRate(found, unrated), { transmitBytesTotal });
   const rate = combined(found.direction, sums.rate, sums.second);
+  const isLess = (100 * rate) / capacity.bytesPerSecond < sums.fullestPercent;
+  if (found.measure === 'Fullest' && names.length > 1 && isLess) {
+    return ofFullest(input, found, sums, transmitBytesTotal);
+  }
   return measured(input, found, names, { rate, capacity: capacity.bytesPerSecond, total: transmitBytesTotal });
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { NodeUsage } from './percent.ts';
-import type { Direction } from './reading.ts';
+import type { Direction, Measure } from './reading.ts';
 import { usageOf, type Device } from './testing/usageOf.ts';
 
 describe('a direction', () => {
@@ -88,5 +88,68 @@ describe('a direction', () => {
         expect(percent ?? 0).toBeGreaterThanOrEqual(0);
       }),
     );
+  });
+});
+
+describe('a measure', () => {
+  /** Nearly full, beside an idle device with more speed. */
+  const FULL: Device = { name: 'eth0', total: '5', speed: '1000', rate: '950', received: '10' };
+  const IDLE: Device = { name: 'eth1', total: '7', speed: '2500', rate: '0', received: '1000' };
+  const by = (measure: Measure, devices: readonly Device[], capacity?: string, direction: Direction = 'Transmit') =>
+    usageOf(devices, capacity, { direction, measure });
+
+  it('is 27 % by Sum and 95 % by Fullest for a full 10G device beside an idle one of 25G', () => {
+    const sum = by('Sum', [FULL, IDLE]);
+    expect(sum.percent).toBeCloseTo(27.14, 2);
+    expect(sum).toMatchObject({ fullest: { device: 'eth0', percent: 95 }, devices: ['eth0', 'eth1'] });
+    const fullest = by('Fullest', [FULL, IDLE]);
+    expect(fullest).toMatchObject({
+      percent: 95,
+      bytesPerSecond: 950,
+      capacityBytesPerSecond: 1000,
+      devices: ['eth0'],
+    });
+    expect(fullest).toMatchObject({ transmitBytesTotal: 12 });
+    expect(fullest.fullest).toBeUndefined();
+  });
+
+  it('is the same for a node with one device, and Sum names none', () => {
+    expect(by('Fullest', [FULL])).toEqual(by('Sum', [FULL]));
+    expect(by('Sum', [FULL]).fullest).toBeUndefined();
+  });
+
+  it.each<[Direction, number]>([
+    ['Transmit', 95],
+    ['Receive', 40],
+    ['Max', 95],
+    ['Sum', 96],
+  ])('Fullest is by the direction %s: %d percent', (direction, percent) => {
+    expect(by('Fullest', [FULL, IDLE], undefined, direction).percent).toBe(percent);
+  });
+
+  it('Fullest is the first by name of two that are as full', () => {
+    expect(by('Fullest', [{ ...FULL, name: 'eth1' }, FULL]).devices).toEqual(['eth0']);
+  });
+
+  it('Fullest is never a device without a speed or a rate', () => {
+    const noSpeed = { name: 'eth2', total: '1', rate: '999999', speed: '-125000' };
+    const noRate = { name: 'eth3', total: '1', speed: '1' };
+    expect(by('Fullest', [FULL, noSpeed, noRate])).toMatchObject({ percent: 95, devices: ['eth0'] });
+    expect(by('Fullest', [noSpeed])).toMatchObject({ reason: 'NoCapacity' });
+    expect(by('Fullest', [noRate])).toMatchObject({ reason: 'StaleSamples' });
+  });
+
+  it('with a capacity annotation: the annotation replaces the speed of a single device', () => {
+    expect(by('Fullest', [FULL], '80kbit')).toMatchObject({ percent: 9.5, capacityBytesPerSecond: 10_000 });
+  });
+
+  it('with a capacity annotation and several devices: all of them together can be fuller than one', () => {
+    expect(by('Fullest', [FULL, IDLE], '80kbit')).toMatchObject({ percent: 95, devices: ['eth0'] });
+    expect(by('Fullest', [FULL, IDLE], '7.6kbit')).toMatchObject({ percent: 100, devices: ['eth0', 'eth1'] });
+    expect(by('Fullest', [FULL, { ...IDLE, speed: '-1' }], '80kbit')).toMatchObject({ percent: 95 });
+    expect(by('Fullest', [FULL, { name: 'eth1', total: '7', speed: '1' }], '80kbit')).toMatchObject({
+      reason: 'StaleSamples',
+    });
+    expect(by('Sum', [FULL, IDLE], '80kbit').fullest).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_READING, distinctReadings, readingKey } from './reading.ts';
+import { DEFAULT_KEY, DEFAULT_READING, distinctReadings, readingKey } from './reading.ts';
 
 const RECEIVE = readingKey({ direction: 'Receive' });
 
@@ -7,5 +7,13 @@ describe('distinctReadings', () => {
   it('has each reading once, and not the default one', () => {
     const readings = [DEFAULT_READING, { direction: 'Receive' as const }, { direction: 'Receive' as const }];
     expect([...distinctReadings(readings).keys()]).toEqual([RECEIVE]);
+  });
+});
+
+describe('readingKey', () => {
+  it('is the same for a field with its default and for none', () => {
+    expect(readingKey({ direction: 'Transmit', measure: 'Sum' })).toBe(DEFAULT_KEY);
+    expect(readingKey({ direction: 'Transmit', measure: 'Fullest' })).not.toBe(DEFAULT_KEY);
+    expect(distinctReadings([{ direction: 'Transmit', measure: 'Sum' }]).size).toBe(0);
   });
 });

@@ -2,19 +2,29 @@
 export type Direction = 'Transmit' | 'Receive' | 'Max' | 'Sum';
 
 /**
+ * What the percent of a node with several devices is.
+ *
+ * - Sum: the sum of their rates in percent of the sum of their speeds.
+ * - Fullest: the percent of the fullest device. A device that does not count, or has no figure, is not looked at.
+ */
+export type Measure = 'Sum' | 'Fullest';
+
+/**
  * What the percent of a node stands for. A pass evaluates all nodes once for each distinct reading, from the same
  * answers, however many objects share the reading.
  */
 export interface Reading {
   readonly direction: Direction;
+  /** Default: Sum. */
+  readonly measure?: Measure | undefined;
 }
 
 /** The reading that every pass evaluates. */
 export const DEFAULT_READING: Reading = { direction: 'Transmit' };
 
 /** Readings have the same key only if they give the same figures. */
-export function readingKey({ direction }: Reading): string {
-  return JSON.stringify([direction]);
+export function readingKey({ direction, measure = 'Sum' }: Reading): string {
+  return JSON.stringify([direction, measure]);
 }
 
 /** The key of the reading that every pass evaluates. */

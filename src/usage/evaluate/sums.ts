@@ -1,5 +1,5 @@
-import type { NodeFacts } from './nodeFacts.ts';
-import type { Direction } from './reading.ts';
+import type { CountedDevice, NodeFacts } from './nodeFacts.ts';
+import type { Direction, Measure } from './reading.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 
 /** The samples of one node, as its reading needs them. */
@@ -10,6 +10,7 @@ export interface Found {
   /** With the directions Max and Sum, receive rates. */
   second: NodeSamples | undefined;
   direction: Direction;
+  measure: Measure;
   /** True if a device counts only with a rate of both. */
   both: boolean;
 }
@@ -26,10 +27,14 @@ export interface Sums {
   second: number;
   secondOfKnownSpeed: number;
   speed: number;
+  /** The device with the highest percent, if there is one of known speed; the first of several by name. */
+  fullest: CountedDevice | undefined;
+  fullestRate: number;
+  fullestPercent: number;
 }
 
 /** Uses one loop for all sums: it runs for every device of every node in each pass. */
-export function sumUp({ facts, rates, second, both }: Found): Sums {
+export function sumUp({ facts, rates, second, direction, both }: Found): Sums {
   const sums: Sums = {
     devices: 0,
     rate: 0,
@@ -38,8 +43,12 @@ export function sumUp({ facts, rates, second, both }: Found): Sums {
     rateOfKnownSpeed: 0,
     secondOfKnownSpeed: 0,
     speed: 0,
+    fullest: undefined,
+    fullestRate: 0,
+    fullestPercent: -1,
   };
-  for (const { name, speed } of facts.devices.counted) {
+  for (const device of facts.devices.counted) {
+    const { name, speed } = device;
     const rate = rates?.devices.get(name)?.rate;
     const other = both ? second?.devices.get(name)?.rate : 0;
     if (rate === undefined || other === undefined) continue;
@@ -51,6 +60,11 @@ export function sumUp({ facts, rates, second, both }: Found): Sums {
     sums.rateOfKnownSpeed += rate;
     sums.secondOfKnownSpeed += other;
     sums.speed += speed;
+    const together = combined(direction, rate, other);
+    if ((100 * together) / speed <= sums.fullestPercent) continue;
+    sums.fullest = device;
+    sums.fullestRate = together;
+    sums.fullestPercent = (100 * together) / speed;
   }
   return sums;
 }

@@ -36,6 +36,28 @@ describe('the readings of a pass', () => {
     expect(['received', 'rates', 'facts'].map((kind) => scene.prometheus.count(kind as 'rates'))).toEqual([1, 1, 1]);
   });
 
+  it('of another measure need no receive rates', async () => {
+    const reading = { direction: 'Transmit', measure: 'Fullest' } as const;
+    scene.readings = distinctReadings([reading]);
+    scene.prometheus.devices = [device('a', 'eth0', { rate: '95' }), device('a', 'eth1', { rate: '0', speed: '250' })];
+    const finding = await scene.next({ a: {} });
+    expect(finding.nodes.get('a')?.percent).toBeCloseTo(27.14, 2);
+    expect(finding.readings?.get(readingKey(reading))?.nodes.get('a')).toMatchObject({
+      percent: 95,
+      devices: ['eth0'],
+    });
+    expect(scene.prometheus.count('received')).toBe(0);
+  });
+
+  it('have the speed drop of the device that they are about', async () => {
+    const reading = { direction: 'Transmit', measure: 'Fullest' } as const;
+    scene.readings = distinctReadings([reading]);
+    scene.prometheus.devices = [device('a', 'eth0', { rate: '95', peak: '200' }), device('a', 'eth1', { peak: '150' })];
+    await scene.next({ a: {} });
+    const usage = (await scene.next({ a: {} })).readings?.get(readingKey(reading))?.nodes.get('a');
+    expect(usage?.drop).toEqual({ fromBytesPerSecond: 200, devices: ['eth0'] });
+  });
+
   it('end with the demand, and begin with it again', async () => {
     ask('Receive');
     await scene.next(nodes);

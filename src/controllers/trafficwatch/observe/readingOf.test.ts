@@ -13,11 +13,11 @@ describe('readingOf', () => {
   });
 
   it('has each field of the spec', () => {
-    const fields = { direction: 'Max' };
+    const fields = { direction: 'Max', measure: 'Fullest' };
     expect(of(fields)).toEqual(fields);
   });
 
   it('leaves out what another CRD let through: such a TrafficWatch is Stalled, and the passes of others go on', () => {
-    expect(readingKey(of({ direction: 'Up' }))).toBe(DEFAULT_KEY);
+    expect(readingKey(of({ direction: 'Up', measure: 'Mean' }))).toBe(DEFAULT_KEY);
   });
 });
