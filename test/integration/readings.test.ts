@@ -149,3 +149,51 @@ describe('measure', () => {
     });
   });
 });
+
+describe('devices', () => {
+  it('exclude and include choose among the devices that count', async () => {
+    await f.addNode('storage');
+    f.exporter.setDevice('storage', 'eth0', { sends: 5 });
+    f.exporter.setDevice('storage', 'eth1', { sends: 95, speed: 125_000_000 });
+    await f.createWatch('without', { ...THRESHOLD, devices: { exclude: 'eth1' } });
+    await f.createWatch('only', { ...THRESHOLD, devices: { include: 'eth1|bond.*' } });
+    await f.createWatch('every', THRESHOLD);
+    await Promise.all([
+      expectNode('without', { verdict: 'Fit', percent: 5 }, 'storage'),
+      expectNode('only', { verdict: 'Unfit', percent: 95 }, 'storage'),
+      expectNode('every', { verdict: 'Fit', percent: 50 }, 'storage'),
+    ]);
+  });
+
+  it('that leave none make a node Unknown, with a reason that says so', async () => {
+    await vi.waitFor(async () => {
+      expect(await nodeOf('only')).toMatchObject({ verdict: 'Unknown', reason: 'NoDeviceSelected' });
+    }, WAIT);
+    await vi.waitFor(async () => {
+      const { conditions = [] } = (await f.watch('only')).status ?? {};
+      expect(conditions.find(({ type }) => type === 'MetricsAvailable')?.message).toContain('n1 (NoDeviceSelected)');
+    }, WAIT);
+  });
+
+  it('that are no pattern of RE2 stall this TrafficWatch, with field, value and rule; others go on', async () => {
+    await f.createWatch('invalid', { ...THRESHOLD, devices: { exclude: '(?=eth)eth1' } });
+    await vi.waitFor(async () => {
+      const { conditions = [] } = (await f.watch('invalid')).status ?? {};
+      expect(conditions.find(({ type }) => type === 'Stalled')).toMatchObject({
+        status: 'True',
+        reason: 'InvalidSpec',
+        message: expect.stringMatching(/^spec\.devices\.exclude is "\(\?=eth\)eth1": must be .* RE2/) as string,
+      });
+    }, WAIT);
+    f.exporter.setDevice('storage', 'eth0', { sends: 90 });
+    await expectNode('without', { verdict: 'Unfit', percent: 90 }, 'storage');
+    await f.patchWatch('invalid', { spec: { devices: { exclude: 'eth1' } } });
+    await expectNode('invalid', { verdict: 'Unfit', percent: 90 }, 'storage');
+  });
+
+  it('are refused if they are too long', async () => {
+    await expect(f.createWatch('odd', { ...THRESHOLD, devices: { include: 'x'.repeat(1025) } })).rejects.toMatchObject({
+      message: expect.stringMatching(/spec\.devices\.include.*1024/) as string,
+    });
+  });
+});

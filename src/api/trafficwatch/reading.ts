@@ -1,3 +1,4 @@
+import { RE2JS } from 're2js';
 import * as z from 'zod';
 
 const MEASURES = ['Sum', 'Fullest'] as const;
@@ -39,4 +40,64 @@ export const directionSchema = z
 /** The direction of the spec; Transmit if it has none, or one that does not exist: another CRD may have let that through. */
 export function directionOf(spec: { readonly direction?: Direction | undefined } | null | undefined): Direction {
   return DIRECTIONS.find((direction) => direction === spec?.direction) ?? 'Transmit';
+}
+
+/** Longest pattern, in characters: enough for the names of a hundred devices. */
+const LONGEST_PATTERN = 1024;
+const PATTERN_MESSAGE =
+  'must be a regular expression in the syntax of RE2 (https://github.com/google/re2/wiki/Syntax), without lookaround and ' +
+  `backreferences, of 1 to ${LONGEST_PATTERN} characters`;
+
+/**
+ * Patterns that choose among the devices that count. The API server checks only the length: CEL cannot compile a pattern.
+ */
+export const devicesSchema = z
+  .object({
+    include: pattern(
+      'Only devices whose whole name matches count, if the operator counts them at all. A regular expression in the ' +
+        'syntax of RE2, such as "bond.*|eth0". By default all of them count.',
+    ),
+    exclude: pattern(
+      'Devices whose whole name matches do not count, even if they match include. A regular expression in the syntax of RE2.',
+    ),
+  })
+  .optional()
+  .meta({ description: 'Chooses among the devices of a node that count. By default all of them count.' });
+
+/** The patterns of a spec. */
+interface DevicesSpec {
+  readonly devices?:
+    { readonly include?: string | undefined; readonly exclude?: string | undefined } | null | undefined;
+}
+
+/** The patterns of the spec. A pattern that is invalid is left out: another CRD may have let it through. */
+export function devicesOf(spec: DevicesSpec | null | undefined): {
+  readonly include?: string;
+  readonly exclude?: string;
+} {
+  const { include, exclude } = spec?.devices ?? {};
+  return {
+    ...(isPattern(include) && { include }),
+    ...(isPattern(exclude) && { exclude }),
+  };
+}
+
+function pattern(description: string) {
+  return z
+    .string(PATTERN_MESSAGE)
+    .min(1, PATTERN_MESSAGE)
+    .max(LONGEST_PATTERN, PATTERN_MESSAGE)
+    .refine((value) => isPattern(value), PATTERN_MESSAGE)
+    .optional()
+    .meta({ description });
+}
+
+function isPattern(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length < 1 || value.length > LONGEST_PATTERN) return false;
+  try {
+    RE2JS.compile(value);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -10,7 +10,7 @@ import { nodeCountSchema } from './nodeCount.ts';
 import { passesSchema } from './passes.ts';
 import { placementSchema } from './placement.ts';
 import { checkThresholds, maxBandwidthPercent, recoverBandwidthPercent, THRESHOLD_VALIDATIONS } from './thresholds.ts';
-import { directionSchema, measureSchema } from './reading.ts';
+import { devicesSchema, directionSchema, measureSchema } from './reading.ts';
 import { plannedSchema, type Planned } from './planned.ts';
 import { problemTexts } from '../problems.ts';
 
@@ -127,6 +127,7 @@ const specSchema = z
     passes: passesSchema,
     direction: directionSchema,
     measure: measureSchema,
+    devices: devicesSchema,
     mode: modeSchema,
     maxUnfit,
     minFit,

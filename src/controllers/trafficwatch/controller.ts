@@ -135,6 +135,11 @@ function watchChanged(a: TrafficWatch, b: TrafficWatch): boolean {
   return relevant(a) !== relevant(b);
 }
 
+/** True if only the status or the metadata changed. The API server counts the changes of the spec. */
+function sameSpec(a: TrafficWatch | undefined, b: TrafficWatch): boolean {
+  return a?.metadata?.generation !== undefined && a.metadata.generation === b.metadata?.generation;
+}
+
 /** The most passes that the verdict of any TrafficWatch compares. Ignores specs that an older CRD let through. */
 function passesNeeded(watches: readonly TrafficWatch[]): number {
   const counts = watches.flatMap(({ spec }) => {
@@ -177,7 +182,8 @@ function subscribe(
   };
   o.watches.subscribe((event) => {
     o.feed.keep(passesNeeded(o.watches.lister.list()));
-    o.feed.evaluate(o.watches.lister.list().map(readingOf));
+    const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object);
+    if (!isStatusOnly) o.feed.evaluate(o.watches.lister.list().map(readingOf));
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
     queue.add(keyOf(event.object));
     enqueueRivals(event.object);

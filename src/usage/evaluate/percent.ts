@@ -142,8 +142,15 @@ function checkDevices(found: Found): Problem | undefined {
   const invalid = invalidRate(found, rates) ?? invalidRate(found, second) ?? invalidCounterOrRate(found);
   if (invalid !== undefined) return { reason: 'InvalidSample', message: invalid };
   if (counted.length > 0) return undefined;
+  const filtered = [...excluded].flatMap(([name, why]) => (why === 'Filtered' ? [name] : [])).sort();
+  if (filtered.length > 0) return noDeviceSelected(filtered);
   const names = [...excluded].map(([name, why]) => `${name} (${why})`).sort();
   return { reason: 'NoSeries', message: `none of its devices counts: ${names.join(', ')}` };
+}
+
+function noDeviceSelected(filtered: readonly string[]): Problem {
+  const message = `devices.include and devices.exclude leave none of the devices that count: ${filtered.join(', ')}`;
+  return { reason: 'NoDeviceSelected', message };
 }
 
 /** Message about the first rate that is not a number, of a device that counts or is excluded as Absent only. */

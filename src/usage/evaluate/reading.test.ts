@@ -16,4 +16,11 @@ describe('readingKey', () => {
     expect(readingKey({ direction: 'Transmit', measure: 'Fullest' })).not.toBe(DEFAULT_KEY);
     expect(distinctReadings([{ direction: 'Transmit', measure: 'Sum' }]).size).toBe(0);
   });
+
+  it('differs with each pattern, and between both', () => {
+    const keys = [{}, { include: 'a' }, { exclude: 'a' }, { include: 'a', exclude: 'a' }, { include: 'a","a' }].map(
+      (patterns) => readingKey({ direction: 'Transmit', ...patterns }),
+    );
+    expect(new Set(keys).size).toBe(keys.length);
+  });
 });

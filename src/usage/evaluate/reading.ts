@@ -17,14 +17,18 @@ export interface Reading {
   readonly direction: Direction;
   /** Default: Sum. */
   readonly measure?: Measure | undefined;
+  /** Of the devices that count, only those whose whole name matches. Syntax of RE2. Default: all. */
+  readonly include?: string | undefined;
+  /** Devices whose whole name matches do not count. Syntax of RE2. Default: none. */
+  readonly exclude?: string | undefined;
 }
 
 /** The reading that every pass evaluates. */
 export const DEFAULT_READING: Reading = { direction: 'Transmit' };
 
 /** Readings have the same key only if they give the same figures. */
-export function readingKey({ direction, measure = 'Sum' }: Reading): string {
-  return JSON.stringify([direction, measure]);
+export function readingKey({ direction, measure = 'Sum', include, exclude }: Reading): string {
+  return JSON.stringify([direction, measure, include ?? null, exclude ?? null]);
 }
 
 /** The key of the reading that every pass evaluates. */

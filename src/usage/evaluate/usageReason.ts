@@ -10,6 +10,7 @@
  * | InvalidSample   | a sample is not a number, or is negative |
  * | AmbiguousSeries | several exporters or clusters report the node |
  * | AmbiguousUplink | the node has several veths or macvlans and no other device |
+ * | NoDeviceSelected | the patterns of the reading leave none of the devices that count |
  * | NotEvaluated    | nobody had asked for this reading when the pass ran |
  */
 export type UsageReason =
@@ -21,4 +22,5 @@ export type UsageReason =
   | 'InvalidSample'
   | 'AmbiguousSeries'
   | 'AmbiguousUplink'
+  | 'NoDeviceSelected'
   | 'NotEvaluated';

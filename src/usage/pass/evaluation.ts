@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KnownNode } from '../../nodes/nodeNames.ts';
 import { capacityDrop } from '../evaluate/capacityDrop.ts';
+import type { DeviceFilter, DeviceFilters } from '../evaluate/deviceFilter.ts';
 import type { NodeFacts } from '../evaluate/nodeFacts.ts';
 import { nodeUsage, type NodeUsage } from '../evaluate/percent.ts';
 import { DEFAULT_READING, usesReceived, type Reading, type Readings } from '../evaluate/reading.ts';
@@ -20,6 +21,7 @@ export interface Answers {
   /** Highest speeds of the last hour. */
   peaks: ReadonlyMap<string, NodeSamples> | undefined;
   timeSeconds: number;
+  filters: DeviceFilters;
 }
 
 /** Figures that a pass still completes. */
@@ -33,7 +35,8 @@ export function evaluateNodes(
   answers: Answers,
   reading: Reading = DEFAULT_READING,
 ): Promise<Map<string, NodeUsage>> {
-  return mappedInTurns(nodes, (known, node) => evaluate(node, known, answers, reading));
+  const filter = answers.filters.of(reading);
+  return mappedInTurns(nodes, (known, node) => evaluate(node, known, answers, reading, filter));
 }
 
 /** The figures of each reading, by its key. Undefined if there is no reading. */
@@ -83,8 +86,15 @@ function mapSome<T, R>(
   return true;
 }
 
-function evaluate(node: string, { capacity }: KnownNode, answers: Answers, reading: Reading): NodeUsage {
-  const [facts, rates] = [answers.facts.get(node), answers.rates.get(node)];
+function evaluate(
+  node: string,
+  { capacity }: KnownNode,
+  answers: Answers,
+  reading: Reading,
+  filter: DeviceFilter | undefined,
+): NodeUsage {
+  const [all, rates] = [answers.facts.get(node), answers.rates.get(node)];
+  const facts = all && filter ? filter.apply(all) : all;
   const received = answers.received.nodes.get(node);
   const usage = nodeUsage({ node, facts, rates, received, reading, capacity, timeSeconds: answers.timeSeconds });
   const drop = capacity === undefined ? capacityDrop(usage, facts?.devices, answers.peaks?.get(node)) : undefined;

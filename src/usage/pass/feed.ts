@@ -122,7 +122,11 @@ class Feed implements UsageFeed {
   }
 
   evaluate(readings: Iterable<Reading>): void {
-    this.#readings = distinctReadings(readings);
+    // A reading that stays is the same object: it identifies what was compiled for it.
+    const before = this.#readings;
+    this.#readings = new Map(
+      [...distinctReadings(readings)].map(([key, reading]) => [key, before.get(key) ?? reading]),
+    );
   }
 
   async run(signal: AbortSignal): Promise<void> {

@@ -58,6 +58,29 @@ describe('the readings of a pass', () => {
     expect(usage?.drop).toEqual({ fromBytesPerSecond: 200, devices: ['eth0'] });
   });
 
+  it('with patterns are about the devices that these leave', async () => {
+    const reading = { direction: 'Transmit', exclude: 'eth1' } as const;
+    const none = { direction: 'Transmit', include: 'bond.*' } as const;
+    scene.readings = distinctReadings([reading, none]);
+    scene.prometheus.devices = [device('a', 'eth0', { rate: '50' }), device('a', 'eth1', { rate: 'NaN' })];
+    const { nodes: byDefault, readings } = await scene.next({ a: {} });
+    expect(byDefault.get('a')).toMatchObject({ reason: 'InvalidSample' });
+    expect(readings?.get(readingKey(reading))?.nodes.get('a')).toMatchObject({ percent: 50, devices: ['eth0'] });
+    expect(readings?.get(readingKey(none))?.nodes.get('a')).toMatchObject({
+      reason: 'NoDeviceSelected',
+      message: 'devices.include and devices.exclude leave none of the devices that count: eth0, eth1',
+    });
+  });
+
+  it('with patterns are about veth uplinks, too', async () => {
+    const reading = { direction: 'Transmit', exclude: 'veth.*' } as const;
+    scene.readings = distinctReadings([reading]);
+    scene.prometheus.devices = [device('a', 'veth1')];
+    const { nodes: byDefault, readings } = await scene.next({ a: {} });
+    expect(byDefault.get('a')?.percent).toBe(5);
+    expect(readings?.get(readingKey(reading))?.nodes.get('a')).toMatchObject({ reason: 'NoDeviceSelected' });
+  });
+
   it('end with the demand, and begin with it again', async () => {
     ask('Receive');
     await scene.next(nodes);

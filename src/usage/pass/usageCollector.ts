@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/process/clock.ts';
+import { DeviceFilters } from '../evaluate/deviceFilter.ts';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../evaluate/devices.ts';
 import { SeriesCache } from '../series/seriesCache.ts';
 import { createNodeResolver } from '../../nodes/nodeNames.ts';
@@ -84,6 +85,7 @@ export class UsageCollector {
   #before: ReadonlyMap<string, NodeUsage> = new Map();
   #rateTable = new RateTable();
   readonly #receiveRates: ReceiveRates;
+  readonly #filters = new DeviceFilters();
   /** Labels of the series in the last answer with rates. */
   readonly #seriesCache = new SeriesCache();
 
@@ -121,7 +123,7 @@ export class UsageCollector {
     ]);
     const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
-    const answers = { facts: facts.nodes, rates: rates.decoded.nodes, received, peaks: this.#peaks(), timeSeconds: at };
+    const answers = { facts: facts.nodes, rates: rates.decoded.nodes, received, ...this.#shared(), timeSeconds: at };
     const usages = await evaluateNodes(nodes, answers);
     const figures = await evaluateReadings(readings, nodes, answers);
     // After the deadline, the next pass may already have overwritten these rates.
@@ -163,7 +165,7 @@ export class UsageCollector {
     ]);
     const at = rates.decoded.timeSeconds === undefined ? now / 1000 : rates.decoded.timeSeconds - offsetSeconds;
     const facts = this.#facts.value?.nodes ?? new Map<string, NodeFacts>();
-    const answers = { facts, rates: rates.decoded.nodes, received, peaks: this.#peaks(), timeSeconds: at };
+    const answers = { facts, rates: rates.decoded.nodes, received, ...this.#shared(), timeSeconds: at };
     const usages = await evaluateNodes(nodes, answers);
     const figures = await evaluateReadings(readings, nodes, answers);
     deadline.signal.throwIfAborted();
@@ -232,6 +234,10 @@ export class UsageCollector {
         ? this.#samplesPerWindow.value
         : Math.floor(windowSeconds / scrapeIntervalSeconds);
     return samples === undefined ? {} : { samplesPerWindow: samples };
+  }
+
+  #shared(): Pick<Answers, 'peaks' | 'filters'> {
+    return { peaks: this.#peaks(), filters: this.#filters };
   }
 
   /** Undefined if the answer is older than the hour that it describes, or if there is none. */

@@ -9,15 +9,21 @@ const of = (spec: object) => readingOf({ spec: { ...aWatch().spec, ...spec } });
 describe('readingOf', () => {
   it('is the default one for a spec without its fields, and without a spec', () => {
     expect(readingKey(of({}))).toBe(DEFAULT_KEY);
+    expect(readingKey(of({ devices: {} }))).toBe(DEFAULT_KEY);
     expect(readingKey(readingOf({ spec: undefined as unknown as TrafficWatchSpec }))).toBe(DEFAULT_KEY);
   });
 
   it('has each field of the spec', () => {
-    const fields = { direction: 'Max', measure: 'Fullest' };
-    expect(of(fields)).toEqual(fields);
+    const fields = { direction: 'Max', measure: 'Fullest', devices: { include: 'eth.*', exclude: 'eth1' } };
+    expect(of(fields)).toEqual({ direction: 'Max', measure: 'Fullest', include: 'eth.*', exclude: 'eth1' });
   });
 
   it('leaves out what another CRD let through: such a TrafficWatch is Stalled, and the passes of others go on', () => {
-    expect(readingKey(of({ direction: 'Up', measure: 'Mean' }))).toBe(DEFAULT_KEY);
+    for (const spec of [
+      { direction: 'Up', measure: 'Mean', devices: { include: '(', exclude: 7 } },
+      { devices: null },
+    ]) {
+      expect(readingKey(of(spec))).toBe(DEFAULT_KEY);
+    }
   });
 });

@@ -212,7 +212,7 @@ function metricsAvailable(o: Observation): Draft {
   const [current] = o.view.passes;
   if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus has not been queried yet');
   if (current.unread)
-    return draft('Unknown', Reason.NotAskedYet, 'no pass has evaluated this direction and measure yet');
+    return draft('Unknown', Reason.NotAskedYet, 'no pass has evaluated this direction, measure and devices yet');
   if (!current.ok) {
     const message = `the last pass over Prometheus failed; labels stay as they are${obstacles(o)}`;
     return draft('False', Reason.NoData, message);
