@@ -2,7 +2,7 @@ import { parseCapacity } from './capacity.ts';
 import { negative, type CountedDevice, type NodeDevices, type NodeFacts } from './nodeFacts.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { DEFAULT_READING, usesBoth, type Reading } from './reading.ts';
-import { combined, hasRate, isUsable, sumUp, type Found, type Sums } from './sums.ts';
+import { hasRate, isUsable, sumUp, type Found, type Sums } from './sums.ts';
 import type { UsageReason } from './usageReason.ts';
 
 /** A node's devices had more capacity within the last hour than now, for example because a bond lost a slave. */
@@ -188,23 +188,22 @@ function figuresOf(input: NodeInput, found: Found): NodeUsage {
 }
 
 function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
-  const { devicesOfKnownSpeed: devices, speed } = sums;
-  const { direction } = found;
+  const { devicesOfKnownSpeed: devices, rateOfKnownSpeed: rate, speed } = sums;
   if (devices === 0) {
-    const bytesPerSecond = combined(direction, sums.rate, sums.second);
-    return unknown(input, noSpeed(found.facts.devices), { transmitBytesTotal, bytesPerSecond });
+    return unknown(input, noSpeed(found.facts.devices), { transmitBytesTotal, bytesPerSecond: sums.rate });
   }
   if (found.measure === 'Fullest') return ofFullest(input, found, sums, transmitBytesTotal);
-  const rate = combined(direction, sums.rateOfKnownSpeed, sums.secondOfKnownSpeed);
   const { counted, names } = found.facts.devices;
   const isMeasured = (each: CountedDevice): boolean => isUsable(each.speed) && hasRate(found, each.name);
   // If all devices are measured, as on most nodes, reuse the list of names instead of allocating one per pass.
   const measuredNames = devices === names.length ? names : counted.filter(isMeasured).map(({ name }) => name);
-  const usage = measured(input, found, measuredNames, { rate, capacity: speed, total: transmitBytesTotal });
-  if (devices > 1 && sums.fullest !== undefined) {
-    usage.fullest = { device: sums.fullest.name, percent: sums.fullestPercent };
-  }
-  return usage;
+  const fullest = devices > 1 ? fullestOf(sums) : undefined;
+  return measured(input, found, measuredNames, { rate, capacity: speed, total: transmitBytesTotal, fullest });
+}
+
+function fullestOf({ fullest, fullestRate }: Sums): FullDevice | undefined {
+  if (fullest?.speed === undefined) return undefined;
+  return { device: fullest.name, percent: (100 * fullestRate) / fullest.speed };
 }
 
 function ofFullest(input: NodeInput, found: Found, { fullest, fullestRate: rate }: Sums, total: number): NodeUsage {
@@ -222,10 +221,10 @@ function ofCapacity(input: NodeInput, text: string, found: Found, sums: Sums, tr
   const { names } = found.facts.devices;
   const unrated = names.filter((name) => !hasRate(found, name));
   if (unrated.length > 0) return unknown(input, noRate(found, unrated), { transmitBytesTotal });
-  const rate = combined(found.direction, sums.rate, sums.second);
-  const isLess = (100 * rate) / capacity.bytesPerSecond < sums.fullestPercent;
-  if (found.measure === 'Fullest' && names.length > 1 && isLess) {
-    return ofFullest(input, found, sums, transmitBytesTotal);
+  const { rate } = sums;
+  if (found.measure === 'Fullest' && names.length > 1) {
+    const isLess = (100 * rate) / capacity.bytesPerSecond < (fullestOf(sums)?.percent ?? 0);
+    if (isLess) return ofFullest(input, found, sums, transmitBytesTotal);
   }
   return measured(input, found, names, { rate, capacity: capacity.bytesPerSecond, total: transmitBytesTotal });
 }
@@ -234,7 +233,12 @@ function measured(
   input: NodeInput,
   { facts }: Found,
   devices: readonly string[],
-  { rate, capacity, total }: { rate: number; capacity: number; total: number },
+  {
+    rate,
+    capacity,
+    total,
+    fullest,
+  }: { rate: number; capacity: number; total: number; fullest?: FullDevice | undefined },
 ): NodeUsage {
   const percent = (100 * rate) / capacity;
   if (!Number.isFinite(percent))
@@ -249,6 +253,7 @@ function measured(
     timeSeconds: input.timeSeconds,
     reason: 'Measured',
     lacksDrivers: facts.devices.lacksDrivers,
+    fullest,
   };
 }
 

@@ -20,57 +20,63 @@ export interface Sums {
   /** Number of devices. */
   devices: number;
   devicesOfKnownSpeed: number;
-  /** Bytes per second. */
+  /** Bytes per second, of the direction: with Max the larger sum, with Sum both sums together. */
   rate: number;
   rateOfKnownSpeed: number;
-  /** Of the receive rates, with the directions Max and Sum; otherwise 0. */
-  second: number;
-  secondOfKnownSpeed: number;
   speed: number;
   /** The device with the highest percent, if there is one of known speed; the first of several by name. */
   fullest: CountedDevice | undefined;
+  /** Its rate. */
   fullestRate: number;
-  fullestPercent: number;
 }
 
-/** Uses one loop for all sums: it runs for every device of every node in each pass. */
+/**
+ * Uses one loop for all sums, and local variables: it runs for every device of every node in each pass, and V8 allocates
+ * memory for each number that is stored in an object.
+ */
 export function sumUp({ facts, rates, second, direction, both }: Found): Sums {
-  const sums: Sums = {
-    devices: 0,
-    rate: 0,
-    second: 0,
-    devicesOfKnownSpeed: 0,
-    rateOfKnownSpeed: 0,
-    secondOfKnownSpeed: 0,
-    speed: 0,
-    fullest: undefined,
-    fullestRate: 0,
-    fullestPercent: -1,
-  };
+  let devices = 0;
+  let sent = 0;
+  let received = 0;
+  let devicesOfKnownSpeed = 0;
+  let sentOfKnownSpeed = 0;
+  let receivedOfKnownSpeed = 0;
+  let speeds = 0;
+  let fullest: CountedDevice | undefined;
+  let fullestRate = 0;
+  let fullestShare = -1;
   for (const device of facts.devices.counted) {
     const { name, speed } = device;
     const rate = rates?.devices.get(name)?.rate;
     const other = both ? second?.devices.get(name)?.rate : 0;
     if (rate === undefined || other === undefined) continue;
-    sums.devices++;
-    sums.rate += rate;
-    sums.second += other;
+    devices++;
+    sent += rate;
+    received += other;
     if (!isUsable(speed)) continue;
-    sums.devicesOfKnownSpeed++;
-    sums.rateOfKnownSpeed += rate;
-    sums.secondOfKnownSpeed += other;
-    sums.speed += speed;
+    devicesOfKnownSpeed++;
+    sentOfKnownSpeed += rate;
+    receivedOfKnownSpeed += other;
+    speeds += speed;
     const together = combined(direction, rate, other);
-    if ((100 * together) / speed <= sums.fullestPercent) continue;
-    sums.fullest = device;
-    sums.fullestRate = together;
-    sums.fullestPercent = (100 * together) / speed;
+    if (together / speed <= fullestShare) continue;
+    fullest = device;
+    fullestRate = together;
+    fullestShare = together / speed;
   }
-  return sums;
+  return {
+    devices,
+    devicesOfKnownSpeed,
+    rate: combined(direction, sent, received),
+    rateOfKnownSpeed: combined(direction, sentOfKnownSpeed, receivedOfKnownSpeed),
+    speed: speeds,
+    fullest,
+    fullestRate,
+  };
 }
 
 /** The rate that counts. `second` is 0 unless the direction is Max or Sum. */
-export function combined(direction: Direction, rate: number, second: number): number {
+function combined(direction: Direction, rate: number, second: number): number {
   return direction === 'Max' ? Math.max(rate, second) : rate + second;
 }
 
