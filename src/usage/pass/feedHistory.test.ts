@@ -20,7 +20,7 @@ beforeEach(() => {
   stop.signal = new AbortController();
   feed = createUsageFeed({
     endpoint: { url: 'http://prometheus:9090' },
-    query: { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [], direction: 'transmit' },
+    query: { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [] },
     intervalMs: 10_000,
     nodes: () => new Map([['a', {}]]),
     clock,

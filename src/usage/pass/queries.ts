@@ -16,7 +16,6 @@ export interface UsageQuery {
   /** Set if the operator deployed Prometheus. Otherwise the operator counts the samples in the window. */
   scrapeIntervalSeconds?: number;
   matchers: readonly LabelMatcher[];
-  direction: 'transmit';
   /** Names of devices that do not count, in a syntax of both RE2 and JavaScript. Default: DEFAULT_EXCLUDED_DEVICES. */
   excludedDevices?: string;
 }

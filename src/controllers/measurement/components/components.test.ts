@@ -131,7 +131,7 @@ describe('prometheus.yml', () => {
     const kept = (name: string): boolean => new RegExp(`^(?:${keep!.regex})$`).test(name);
     expect(keep!.action).toBe('keep');
     expect(KEPT_METRICS.every(kept)).toBe(true);
-    const query = { windowSeconds: 20, matchers: [], direction: 'transmit' } as const;
+    const query = { windowSeconds: 20, matchers: [] } as const;
     const asked = `${factsQuery(query)} ${ratesQuery(query, COUNTED, 0, 'receive')}`.match(/node_\w+/g)!;
     expect(new Set(KEPT_METRICS)).toEqual(new Set(asked));
     expect(['node_network_receive_packets_total', 'node_network_flags_x', 'go_goroutines'].some(kept)).toBe(false);

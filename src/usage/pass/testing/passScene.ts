@@ -8,7 +8,7 @@ import { QueryRunner } from '../queryRunner.ts';
 import { FakePrometheus, type FakeDevice } from '../../../prometheus/testing/fakePrometheus.ts';
 
 const DEADLINE = { signal: new AbortController().signal, timeoutMs: 8_000 };
-export const QUERY = { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [], direction: 'transmit' } as const;
+export const QUERY = { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [] } as const;
 
 /** Runs passes with a fake Prometheus and a fake clock. */
 export class PassScene {
