@@ -123,9 +123,11 @@ const SETTINGS: Row = {
     tablePanel({
       title: 'What the spec asks for',
       description: 'With mode Observe no node and no Deployment is written.',
-      queries: [{ expr: `max by (mode) (${own('traffic_operator_trafficwatch_info', ...CHOSEN)})` }],
+      queries: [
+        { expr: `max by (mode, direction, measure) (${own('traffic_operator_trafficwatch_info', ...CHOSEN)})` },
+      ],
       by: 'mode',
-      columns: { mode: 'Mode' },
+      columns: { mode: 'Mode', direction: 'Direction', measure: 'Measure' },
       width: 12,
       height: 4,
     }),

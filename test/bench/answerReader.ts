@@ -16,7 +16,7 @@ import { percentile } from './statistics.ts';
 const [url = '', way = '', names = '', small = ''] = process.argv.slice(2);
 const QUERIES = 5;
 const TIMEOUT_MS = 60_000;
-const QUERY = { windowSeconds: 20, matchers: [], direction: 'transmit' } as const;
+const QUERY = { windowSeconds: 20, matchers: [] } as const;
 const nodes = new Map(names.split(',').map((name) => [name, {}]));
 const signal = new AbortController().signal;
 

@@ -25,7 +25,6 @@ export const QUERY: UsageQuery = {
   windowSeconds: DEFAULT_RATE_WINDOW_SECONDS,
   scrapeIntervalSeconds: 5,
   matchers: [],
-  direction: 'transmit',
 };
 
 /** Default interval of passes, in ms. */

@@ -1,12 +1,28 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Bytes per second of every synthetic device: 1 Gbit/s, so that 1,250,000 B/s are 1 %. */
+/** Bytes per second of every synthetic device unless a test sets another: 1 Gbit/s, so that 1,250,000 B/s are 1 %. */
 export const SPEED_BYTES = 125_000_000;
 
-interface Device {
+/** What a device does from now on; what is absent stays as it is. */
+export interface DeviceLoad {
+  /** Percent of its speed. At first 0. */
+  readonly sends?: number;
+  /** Percent of its speed. A device has no counter of received bytes until this is set. */
+  readonly receives?: number;
+  /** Bytes per second. */
+  readonly speed?: number;
+}
+
+interface Counter {
   bytes: number;
   rate: number;
+}
+
+interface Device {
+  readonly sent: Counter;
+  received: Counter | undefined;
+  speed: number;
   since: number;
 }
 
@@ -14,35 +30,37 @@ interface Device {
 export interface SyntheticExporter {
   /** host:port to scrape */
   readonly target: string;
-  /** From now on the node sends at `percent` of its speed. */
+  /** From now on eth0 of the node sends at `percent` of its speed. */
   setPercent(node: string, percent: number): void;
+  /** Adds the device to the node, or changes its load. */
+  setDevice(node: string, device: string, load: DeviceLoad): void;
   /** Removes the series of the node. */
   remove(node: string): void;
   stop(): Promise<void>;
 }
 
-/** Starts the exporter on loopback, with one device, eth0, for each node that has a percent. */
+/** Starts the exporter on loopback, with the devices that a test gives to each node. */
 export async function startSyntheticExporter(): Promise<SyntheticExporter> {
-  const devices = new Map<string, Device>();
-  const advance = (device: Device): void => {
-    const now = performance.now();
-    device.bytes += (device.rate * (now - device.since)) / 1000;
-    device.since = now;
-  };
+  const nodes = new Map<string, Map<string, Device>>();
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'text/plain; version=0.0.4');
-    response.end([...devices].map(([node, device]) => (advance(device), exposition(node, device))).join(''));
+    response.end(
+      [...nodes].flatMap(([node, devices]) => [...devices].map((each) => exposition(node, ...each))).join(''),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const setDevice: SyntheticExporter['setDevice'] = (node, name, load) => {
+    const devices = nodes.get(node) ?? new Map<string, Device>();
+    nodes.set(node, devices);
+    const device = devices.get(name) ?? newDevice();
+    devices.set(name, device);
+    change(device, load);
+  };
   return {
     target: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    setPercent: (node, percent) => {
-      const device = devices.get(node) ?? { bytes: 1e6, rate: 0, since: performance.now() };
-      advance(device);
-      device.rate = (SPEED_BYTES * percent) / 100;
-      devices.set(node, device);
-    },
-    remove: (node) => void devices.delete(node),
+    setPercent: (node, percent) => setDevice(node, 'eth0', { sends: percent }),
+    setDevice,
+    remove: (node) => void nodes.delete(node),
     stop: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
@@ -51,11 +69,38 @@ export async function startSyntheticExporter(): Promise<SyntheticExporter> {
   };
 }
 
-function exposition(node: string, device: Device): string {
-  const labels = `{node="${node}",device="eth0"}`;
+function newDevice(): Device {
+  return { sent: newCounter(), received: undefined, speed: SPEED_BYTES, since: performance.now() };
+}
+
+function newCounter(): Counter {
+  return { bytes: 1e6, rate: 0 };
+}
+
+function change(device: Device, { sends, receives, speed = device.speed }: DeviceLoad): void {
+  advance(device);
+  device.speed = speed;
+  if (sends !== undefined) device.sent.rate = (speed * sends) / 100;
+  if (receives === undefined) return;
+  device.received ??= newCounter();
+  device.received.rate = (speed * receives) / 100;
+}
+
+function advance(device: Device): void {
+  const now = performance.now();
+  for (const counter of [device.sent, device.received]) {
+    if (counter) counter.bytes += (counter.rate * (now - device.since)) / 1000;
+  }
+  device.since = now;
+}
+
+function exposition(node: string, name: string, device: Device): string {
+  advance(device);
+  const labels = `{node="${node}",device="${name}"}`;
   return [
-    `node_network_transmit_bytes_total${labels} ${Math.trunc(device.bytes)}`,
-    `node_network_speed_bytes${labels} ${SPEED_BYTES}`,
+    `node_network_transmit_bytes_total${labels} ${Math.trunc(device.sent.bytes)}`,
+    ...(device.received ? [`node_network_receive_bytes_total${labels} ${Math.trunc(device.received.bytes)}`] : []),
+    `node_network_speed_bytes${labels} ${device.speed}`,
     `node_network_flags${labels} 4163`, // up, broadcast, running, multicast
     '',
   ].join('\n');

@@ -35,7 +35,7 @@ export async function snapshotWhen(
   const known = new Map(Object.entries(nodes));
   const feed = createUsageFeed({
     endpoint: { url },
-    query: { windowSeconds: 1, direction: 'transmit', ...query, matchers: [...byJob, ...(query?.matchers ?? [])] },
+    query: { windowSeconds: 1, ...query, matchers: [...byJob, ...(query?.matchers ?? [])] },
     intervalMs: 200,
     deadlineMs: 30_000,
     nodes: () => known,

@@ -63,6 +63,40 @@ describe('parseTrafficWatchSpec', () => {
     expect(placementOf(watch({ placement: 'Preferred' }).spec)).toBe('Preferred');
   });
 
+  it.each([undefined, 'Transmit', 'Receive', 'Max', 'Sum'])('accepts the direction %j', (direction) => {
+    expect(problems(watch({ direction }))).toEqual([]);
+  });
+
+  it('rejects any other direction and names the allowed ones', () => {
+    expect(problems(watch({ direction: 'transmit' })).join()).toMatch(
+      /^spec\.direction is "transmit": .*Transmit.*Receive.*Max.*Sum/,
+    );
+  });
+
+  it('accepts the measures Sum and Fullest, and names them if it is another', () => {
+    for (const measure of [undefined, 'Sum', 'Fullest']) expect(problems(watch({ measure }))).toEqual([]);
+    expect(problems(watch({ measure: 'Max' })).join()).toMatch(/^spec\.measure is "Max": .*Sum.*Fullest/);
+  });
+
+  const RULE = 'must be a regular expression in the syntax of RE2';
+  it.each(['eth0', 'bond.*|eth0', '(?i)ETH.*', '[a-z]{3}[0-9]+', 'é', 'x'.repeat(1024)])(
+    'accepts the devices %j',
+    (one) => {
+      expect(problems(watch({ devices: { include: one, exclude: one } }))).toEqual([]);
+    },
+  );
+
+  it.each(['', '(', '[', '*', 'a{2,1}', '(?=eth)eth0', '(?<!a)b', '(a)\\1', 'x'.repeat(1025)])(
+    'rejects the devices %j and names field, value and rule',
+    (one) => {
+      for (const field of ['include', 'exclude']) {
+        const [problem = ''] = problems(watch({ devices: { [field]: one } }));
+        expect(problem.startsWith(`spec.devices.${field} is ${JSON.stringify(one).slice(0, 70)}`)).toBe(true);
+        expect(problem).toContain(RULE);
+      }
+    },
+  );
+
   it('rejects a name that is too long for a label key, unless spec.label is set', () => {
     const name = 'n'.repeat(234);
     expect(problems(watch({}, name)).join()).toContain('metadata.name has more than 233 characters');

@@ -11,6 +11,7 @@ import { breakerCooldownSchema, checkCooldown, COOLDOWN_VALIDATIONS, nodeCountSc
 import { minHoldSchema, passesSchema } from './passes.ts';
 import { placementSchema } from './placement.ts';
 import { checkThresholds, maxBandwidthPercent, recoverBandwidthPercent, THRESHOLD_VALIDATIONS } from './thresholds.ts';
+import { devicesSchema, directionSchema, measureSchema } from './reading.ts';
 import { plannedSchema, type Planned } from './planned.ts';
 import { problemTexts } from '../problems.ts';
 import { labelSelectorSchema, type LabelSelector } from '../labelSelector.ts';
@@ -65,7 +66,9 @@ const nodeStatus = z
     currentBandwidthPercent: z.string().optional().meta({
       description: 'Bandwidth use in percent, such as "1.06976e-04"; empty if it is unknown.',
     }),
-    currentTransmitTotal: int64('Bytes sent over the measured devices since their counters started.'),
+    currentTransmitTotal: int64(
+      'Bytes sent over the measured devices since their counters started, whatever the direction.',
+    ),
     time: int64('Time of the measurement in seconds since 1970-01-01 UTC.'),
     unfit: z.boolean().optional().meta({
       description: 'Value of the node label; with mode Observe, the value that it would have.',
@@ -74,6 +77,9 @@ const nodeStatus = z
       description: 'Verdict of the last passes; Unknown if there are no figures.',
     }),
     reason: z.string().optional().meta({ description: 'Reason of the verdict, one CamelCase word.' }),
+    message: z.string().optional().meta({
+      description: 'Set while one device is above maxBandwidthPercent although the node is not: names the device.',
+    }),
     since: z.string().optional().meta({ format: 'date-time', description: 'Time of the last change of the verdict.' }),
   })
   // No field is required: a status of PKopel/traffic-operator has only the first four, and must stay valid until it is
@@ -138,6 +144,9 @@ const specSchema = z
     passes: passesSchema,
     minHold: minHoldSchema,
     missingData: missingDataSchema,
+    direction: directionSchema,
+    measure: measureSchema,
+    devices: devicesSchema,
     mode: modeSchema,
     maxUnfit,
     minFit,
@@ -191,6 +200,8 @@ export interface NodeStatus {
   unfit: boolean;
   verdict: Verdict;
   reason: string;
+  /** Names a device that is above the threshold although the node is not. */
+  message?: string;
   /** RFC 3339; absent if the list had no room for the node when its verdict changed. */
   since?: string;
 }

@@ -25,6 +25,7 @@ const NODE: Readonly<Record<keyof NodeStatus, Check>> = {
   unfit: truth,
   verdict: text,
   reason: text,
+  message: text,
   since: time,
 };
 

@@ -54,7 +54,6 @@ describe('managerOptions', () => {
       windowSeconds: 24,
       scrapeIntervalSeconds: 6,
       matchers: [],
-      direction: 'transmit',
       excludedDevices: DEFAULT_EXCLUDED_DEVICES,
     });
     expect(measurement).toMatchObject({
@@ -83,7 +82,6 @@ describe('managerOptions', () => {
     expect(query).toEqual({
       windowSeconds: 120,
       matchers: [{ name: 'cluster', op: '=', value: 'x' }],
-      direction: 'transmit',
       excludedDevices: `${DEFAULT_EXCLUDED_DEVICES}|lo`,
     });
     expect([measurement.prometheus.enabled, measurement.exporter.enabled]).toEqual([false, false]);

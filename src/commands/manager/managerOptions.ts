@@ -73,7 +73,6 @@ function queryOf(flags: SharedFlags): UsageQuery {
     windowSeconds: window === undefined ? standardSeconds : window / 1000,
     ...(isOwn && { scrapeIntervalSeconds: scrapeInterval / 1000 }),
     matchers: prometheusMatcher,
-    direction: 'transmit',
     excludedDevices: excludedDevices(flags),
   };
 }

@@ -30,6 +30,7 @@ import { PassMemory } from './observe/passMemory.ts';
 import { PassViews } from './observe/passViews.ts';
 import { PolicyCheck } from './observe/workload/policyCheck.ts';
 import { Targets } from './observe/workload/targets.ts';
+import { readingOf } from './observe/readingOf.ts';
 import { isOwnedBy } from './decide/deployment/deployment.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
@@ -144,6 +145,11 @@ function watchChanged(a: TrafficWatch, b: TrafficWatch): boolean {
   return relevant(a) !== relevant(b);
 }
 
+/** True if only the status or the metadata changed. The API server counts the changes of the spec. */
+function sameSpec(a: TrafficWatch | undefined, b: TrafficWatch): boolean {
+  return a?.metadata?.generation !== undefined && a.metadata.generation === b.metadata?.generation;
+}
+
 /** The most passes that the verdict of any TrafficWatch compares. Ignores specs that an older CRD let through. */
 function passesNeeded(watches: readonly TrafficWatch[]): number {
   const counts = watches.flatMap(({ spec }) => {
@@ -189,6 +195,8 @@ function subscribe(
   o.watches.subscribe((event) => {
     const watches = o.watches.lister.list();
     o.feed.keep(passesNeeded(watches));
+    const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object);
+    if (!isStatusOnly) o.feed.evaluate(watches.map(readingOf));
     labelTimes.isNeeded = watches.some(({ spec }) => minHoldOf(spec) !== undefined);
     passMemory.tracksMissing = watches.some(({ spec }) => missingDataOf(spec) !== undefined);
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;

@@ -166,11 +166,12 @@ describe('traffic_operator_trafficwatch_info', () => {
   it('has the mode of the spec, one series for each TrafficWatch, until the TrafficWatch is gone', async () => {
     const { shown, series } = metrics();
     const info = async (): Promise<string[]> => series('trafficwatch_info');
-    shown.info('shop/web', { mode: 'Enforce' });
-    shown.info('shop/web', { mode: 'Observe' });
-    const line = 'traffic_operator_trafficwatch_info{namespace="shop",trafficwatch="web",mode="Observe"} 1';
+    shown.info('shop/web', { mode: 'Enforce', direction: 'Transmit', measure: 'Sum' });
+    shown.info('shop/web', { mode: 'Observe', direction: 'Receive', measure: 'Fullest' });
+    const line =
+      'traffic_operator_trafficwatch_info{namespace="shop",trafficwatch="web",mode="Observe",direction="Receive",measure="Fullest"} 1';
     expect(await info()).toEqual([line]);
-    shown.info('shop/api', { mode: 'Enforce' });
+    shown.info('shop/api', { mode: 'Enforce', direction: 'Transmit', measure: 'Sum' });
     shown.forget('shop/api');
     expect(await info()).toEqual([line]);
   });

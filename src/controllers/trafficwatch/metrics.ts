@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
+import type { Direction, Measure } from '../../api/trafficwatch/reading.ts';
 import type { Mode } from '../../api/trafficwatch/mode.ts';
 import type { Verdict } from '../../api/trafficwatch/schema.ts';
 import type { Breaker } from './decide/verdict/breaker.ts';
@@ -28,6 +29,8 @@ export interface DecidedNodes {
 /** Fields of a spec that dashboards show. */
 export interface WatchInfo {
   readonly mode: Mode;
+  readonly direction: Direction;
+  readonly measure: Measure;
 }
 
 /** The metrics of TrafficWatches. */
@@ -165,12 +168,12 @@ function createNotMeasurableGauge(registry: Registry): Pick<TrafficWatchMetrics,
   };
 }
 
-/** traffic_operator_trafficwatch_info{trafficwatch,namespace,mode}: always 1; the labels say what the spec asks for. */
+/** traffic_operator_trafficwatch_info: always 1; the labels say what the spec asks for. */
 function createInfoGauge(registry: Registry): Pick<TrafficWatchMetrics, 'info' | 'forget'> {
   const gauge = new Gauge({
     name: 'traffic_operator_trafficwatch_info',
     help: 'Always 1. The labels hold what the spec of a TrafficWatch asks for.',
-    labelNames: ['trafficwatch', 'namespace', 'mode'],
+    labelNames: ['trafficwatch', 'namespace', 'mode', 'direction', 'measure'],
     registers: [registry],
   });
   const shown = new Map<string, WatchInfo>();

@@ -1,5 +1,7 @@
+import { directionOf, measureOf } from '../../api/trafficwatch/reading.ts';
 import { modeOf } from '../../api/trafficwatch/mode.ts';
 import { Reason } from '../../api/trafficwatch/reasons.ts';
+import type { TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
@@ -12,7 +14,7 @@ import { decidePlan } from './decide/decidePlan.ts';
 import type { Plan } from './decide/plan.ts';
 import { decideStatus } from './decide/report/status.ts';
 import { decideEvents } from './decide/report/transitions.ts';
-import type { TrafficWatchMetrics } from './metrics.ts';
+import type { TrafficWatchMetrics, WatchInfo } from './metrics.ts';
 import { tellingProgress } from './act/progress.ts';
 import { observe, type Sources } from './observe/observe.ts';
 import type { Observation } from './observe/observation.ts';
@@ -47,6 +49,10 @@ function announceDeployment(o: Observation, outcome: Outcome, events: EventRecor
     outcome.deployment,
     `Deployment ${o.watch.metadata?.name ?? ''} ${verb ?? 'written'}`,
   );
+}
+
+function infoOf({ spec }: TrafficWatch): WatchInfo {
+  return { mode: modeOf(spec), direction: directionOf(spec), measure: measureOf(spec) };
 }
 
 /** True if the plan of a rename wrote labels: the next step is possible then, and our own writes cause no requeue. */
@@ -95,7 +101,7 @@ export async function reconcile(
   }
   const plan = decidePlan(observation);
   d.metrics.record(key, observation.view.nodes, plan);
-  d.metrics.info(key, { mode: modeOf(observation.watch.spec) });
+  d.metrics.info(key, infoOf(observation.watch));
   if (!d.isLeader()) return undefined;
   d.podRejections.tell(observation);
   const outcome = await tellingProgress(d, observation, plan, () => act(observation, plan, d.writers));

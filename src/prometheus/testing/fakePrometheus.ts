@@ -9,6 +9,8 @@ export interface FakeDevice {
   instance?: string;
   device: string;
   rate?: string;
+  /** Receive rate. */
+  received?: string;
   total?: string;
   speed?: string;
   /** Highest speed of the last hour, if it is above `speed`. */
@@ -24,7 +26,7 @@ interface Series {
   value: [number, string];
 }
 
-type Kind = 'rates' | 'facts' | 'uplinks' | 'samples' | 'fallen';
+type Kind = 'rates' | 'received' | 'facts' | 'uplinks' | 'samples' | 'fallen';
 
 /**
  * Replaces a client and its Prometheus: answers the queries of a pass from a list of devices. Supports matchers of
@@ -68,11 +70,12 @@ export class FakePrometheus implements PrometheusClient {
   #series(kind: Kind, expression: string): Series[] {
     if (kind === 'samples') return this.samplesPerWindow === undefined ? [] : [this.#one({}, this.samplesPerWindow)];
     return this.#asked(expression).flatMap(
-      ({ rate, total, speed, peak, flags, ifaceId, ifaceLink, driver, ...labels }) => {
+      ({ rate, received, total, speed, peak, flags, ifaceId, ifaceLink, driver, ...labels }) => {
         const one = (name: string, value: string | undefined, more = {}): Series[] =>
           value === undefined ? [] : [this.#one({ ...labels, ...more, ...(name && { __name__: name }) }, value)];
         if (kind === 'fallen') return one('', peak);
         if (kind === 'rates') return one('', rate);
+        if (kind === 'received') return one('', received);
         const counter = one('node_network_transmit_bytes_total', total);
         if (kind === 'uplinks') return counter;
         return [
@@ -118,7 +121,7 @@ function isAskedFor({ __name__: name }: Series['metric'], expression: string): b
 }
 
 function kindOf(expression: string): Kind {
-  if (expression.startsWith('rate(')) return 'rates';
+  if (expression.startsWith('rate(')) return expression.includes('_receive_') ? 'received' : 'rates';
   if (expression.includes('max_over_time')) return 'fallen';
   if (expression.startsWith('topk')) return 'uplinks';
   return expression.startsWith('quantile') ? 'samples' : 'facts';

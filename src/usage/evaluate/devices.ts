@@ -15,7 +15,7 @@ import {
 
 export { DEFAULT_EXCLUDED_DEVICES, MACVLAN_NAME, VETH_NAME, VIRTUAL_DRIVERS, VLAN_NAME } from './deviceKinds.ts';
 
-/** Why a device is not measured; see the table of `chooseDevices`. */
+/** Why a device is not measured; see the table of `chooseDevices`. Filtered: see `DeviceFilter`. */
 export type Exclusion =
   | 'Loopback'
   | 'Name'
@@ -27,7 +27,8 @@ export type Exclusion =
   | 'Child'
   | 'Function'
   | 'Team'
-  | 'InfiniBand';
+  | 'InfiniBand'
+  | 'Filtered';
 
 /** Which devices of a node count. */
 export interface DeviceChoice {

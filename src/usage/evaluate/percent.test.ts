@@ -1,55 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
-import { FactsCondenser } from './nodeFacts.ts';
-import { formatPercent, nodeUsage } from './percent.ts';
-import type { NodeUsage } from './percent.ts';
-import { SeriesDecoder } from '../series/seriesDecoder.ts';
+import { formatPercent } from './percent.ts';
+import { TIME, usageOf, type Device } from './testing/usageOf.ts';
 
-const EXCLUDE = wholeName(DEFAULT_EXCLUDED_DEVICES);
-const TIME = 1_700_000_000.5;
-const RESOLVER = { resolve: (node: string | undefined) => node };
-const METRICS = {
-  total: 'node_network_transmit_bytes_total',
-  speed: 'node_network_speed_bytes',
-  flags: 'node_network_flags',
-  ifaceId: 'node_network_iface_id',
-  ifaceLink: 'node_network_iface_link',
-} as const;
 const SLAVE = 0x800;
-
-interface Device {
-  name: string;
-  rate?: string;
-  total?: string;
-  speed?: string;
-  flags?: string;
-  instance?: string;
-}
-
-function series(device: Device, name: string | undefined, value: string) {
-  const { instance = 'a:9100' } = device;
-  return {
-    metric: { ...(name && { __name__: name }), node: 'a', instance, device: device.name },
-    value: [TIME, value],
-  };
-}
-
-/** The usage of a node with these devices. */
-function usageOf(devices: readonly Device[], capacity?: string): NodeUsage {
-  const facts = new SeriesDecoder(RESOLVER);
-  const rates = new SeriesDecoder(RESOLVER, 'rate');
-  for (const device of devices) {
-    if (device.rate !== undefined) rates.visit(series(device, undefined, device.rate));
-    for (const field of ['total', 'speed', 'flags'] as const) {
-      const value = device[field];
-      if (value !== undefined) facts.visit(series(device, METRICS[field], value));
-    }
-  }
-  const samples = facts.nodes.get('a');
-  const found = { facts: samples && new FactsCondenser(EXCLUDE).condense(samples), rates: rates.nodes.get('a') };
-  return nodeUsage({ node: 'a', ...found, capacity, timeSeconds: TIME });
-}
 
 const ETH0: Device = { name: 'eth0', rate: '125000000', total: '5000000001', speed: '1250000000' };
 
@@ -59,7 +13,7 @@ describe('nodeUsage', () => {
       node: 'a',
       percent: 10,
       transmitBytesTotal: 5_000_000_001,
-      transmitBytesPerSecond: 125e6,
+      bytesPerSecond: 125e6,
       capacityBytesPerSecond: 1.25e9,
       devices: ['eth0'],
       timeSeconds: TIME,
@@ -84,7 +38,7 @@ describe('nodeUsage', () => {
     // One sorts before and one after the measured device.
     const others = ['eno1', 'eth1'].map((name) => ({ name, rate: '777', total: '9', ...(speed && { speed }) }));
     const usage = usageOf([ETH0, ...others]);
-    expect(usage).toMatchObject({ percent: 10, devices: ['eth0'], transmitBytesPerSecond: 125e6 });
+    expect(usage).toMatchObject({ percent: 10, devices: ['eth0'], bytesPerSecond: 125e6 });
     expect(usage.transmitBytesTotal).toBe(5_000_000_019);
   });
 
@@ -154,7 +108,7 @@ describe('nodeUsage', () => {
 
   it('still reports the traffic of a node with unknown capacity', () => {
     const usage = usageOf([{ name: 'eth0', rate: '5', total: '7' }]);
-    expect(usage).toMatchObject({ reason: 'NoCapacity', transmitBytesTotal: 7, transmitBytesPerSecond: 5 });
+    expect(usage).toMatchObject({ reason: 'NoCapacity', transmitBytesTotal: 7, bytesPerSecond: 5 });
   });
 });
 

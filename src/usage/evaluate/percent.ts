@@ -1,6 +1,8 @@
 import { parseCapacity } from './capacity.ts';
 import { negative, type CountedDevice, type NodeDevices, type NodeFacts } from './nodeFacts.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
+import { DEFAULT_READING, usesBoth, type Reading } from './reading.ts';
+import { hasRate, isUsable, sumUp, type Found, type Sums } from './sums.ts';
 import type { UsageReason } from './usageReason.ts';
 
 /** A node's devices had more capacity within the last hour than now, for example because a bond lost a slave. */
@@ -11,17 +13,27 @@ export interface CapacityDrop {
   devices: readonly string[];
 }
 
+/** The fullest of the measured devices of a node. */
+export interface FullDevice {
+  readonly device: string;
+  /** Of the speed of the device. */
+  readonly percent: number;
+}
+
 /** How much of a node's network is in use. */
 export interface NodeUsage {
   node: string;
   /** At least 0. A burst can exceed 100. Absent unless the reason is Measured. */
   percent?: number;
-  /** Sum of the counters of the devices that count; an integer. */
+  /** Sum of the transmit counters of the devices that count, whatever the direction; an integer. */
   transmitBytesTotal?: number;
-  transmitBytesPerSecond?: number;
+  /** The rate of the reading's direction: with Max the larger rate, with Sum both together. */
+  bytesPerSecond?: number;
   capacityBytesPerSecond?: number;
-  /** The devices that the sums include, sorted. */
+  /** The devices that the figures are about, sorted: with the measure Fullest, only the fullest. */
   devices: readonly string[];
+  /** Set with the measure Sum if the sums include several devices of known speed. Not set with a capacity annotation. */
+  fullest?: FullDevice | undefined;
   /** Evaluation time of the Prometheus server, seconds since 1970. */
   timeSeconds: number;
   reason: UsageReason;
@@ -37,45 +49,54 @@ export interface NodeUsage {
 export interface NodeInput {
   node: string;
   facts: NodeFacts | undefined;
+  /** Transmit rates. */
   rates: NodeSamples | undefined;
+  /** Receive rates. Only readings with another direction than Transmit use them. */
+  received?: NodeSamples | undefined;
+  /** Default: DEFAULT_READING. */
+  reading?: Reading | undefined;
   /** Value of the capacity annotation, not parsed. Replaces the sum of speeds. */
   capacity: string | undefined;
   timeSeconds: number;
 }
 
-type Numbers = Pick<NodeUsage, 'transmitBytesTotal' | 'transmitBytesPerSecond' | 'capacityBytesPerSecond'>;
-interface Found {
-  facts: NodeFacts;
-  rates: NodeSamples | undefined;
-}
+type Numbers = Pick<NodeUsage, 'transmitBytesTotal' | 'bytesPerSecond' | 'capacityBytesPerSecond'>;
 interface Problem {
   reason: Exclude<UsageReason, 'Measured'>;
   message: string;
 }
-/** Sums over the devices that count and have a rate. "KnownSpeed" and `speed`: only those with a usable speed. */
-interface Sums {
-  /** Number of devices. */
-  devices: number;
-  devicesOfKnownSpeed: number;
-  /** Bytes per second. */
-  rate: number;
-  rateOfKnownSpeed: number;
-  speed: number;
-}
-
 /**
- * percent = 100 × sum of the rates of the measured devices / sum of their speeds. A device without a usable speed is
- * not measured. A capacity annotation replaces the denominator; then every device that counts is measured. Missing data
- * gives a reason and no percent.
+ * percent = 100 × rate of the measured devices / sum of their speeds. A device without a usable speed is not measured.
+ * A capacity annotation replaces the denominator; then every device that counts is measured. Missing data gives a
+ * reason and no percent.
+ *
+ * | direction | rate                                                | a device is measured with     |
+ * |-----------|-----------------------------------------------------|-------------------------------|
+ * | Transmit  | sum of the transmit rates                           | a transmit rate               |
+ * | Receive   | sum of the receive rates                            | a receive rate                |
+ * | Max       | the larger of both sums: the larger percentage      | a transmit and a receive rate |
+ * | Sum       | both sums together: up to 200 % of a full-duplex link | a transmit and a receive rate |
+ *
+ * With the measure Fullest, the figures are those of the device with the highest percent instead of the sums. What has
+ * no speed cannot be the fullest. With a capacity annotation:
+ *
+ * | devices that count | Fullest is                                                             |
+ * |--------------------|------------------------------------------------------------------------|
+ * | one                | the device in percent of the annotation                                |
+ * | several            | the fullest device by its own speed, or all in percent of the annotation if that is more |
  */
 export function nodeUsage(input: NodeInput): NodeUsage {
-  const { facts, rates } = input;
-  const series = checkSeries(facts, rates);
+  const { facts, reading = DEFAULT_READING } = input;
+  const { direction, measure = 'Sum' } = reading;
+  const both = usesBoth(reading);
+  const rates = direction === 'Receive' ? input.received : input.rates;
+  const second = both ? input.received : undefined;
+  const series = checkSeries(facts, rates) ?? (both ? checkSeries(facts, second) : undefined);
   if (series) return unknown(input, series);
-  if (!facts) return unknown(input, gone(rates));
-  const found = { facts, rates };
+  if (!facts) return unknown(input, gone(rates ?? second));
+  const found = { facts, rates, second, direction, measure, both };
   const devices = checkDevices(found);
-  return devices ? unknown(input, devices) : measure(input, found);
+  return devices ? unknown(input, devices) : figuresOf(input, found);
 }
 
 function gone(rates: NodeSamples | undefined): Problem {
@@ -117,15 +138,23 @@ function checkDevices(found: Found): Problem | undefined {
     const message = `several virtual devices and no physical one, each may be the uplink: ${names}`;
     return { reason: 'AmbiguousUplink', message };
   }
-  const invalid = invalidRate(found) ?? invalidCounterOrRate(found);
+  const { rates, second } = found;
+  const invalid = invalidRate(found, rates) ?? invalidRate(found, second) ?? invalidCounterOrRate(found);
   if (invalid !== undefined) return { reason: 'InvalidSample', message: invalid };
   if (counted.length > 0) return undefined;
+  const filtered = [...excluded].flatMap(([name, why]) => (why === 'Filtered' ? [name] : [])).sort();
+  if (filtered.length > 0) return noDeviceSelected(filtered);
   const names = [...excluded].map(([name, why]) => `${name} (${why})`).sort();
   return { reason: 'NoSeries', message: `none of its devices counts: ${names.join(', ')}` };
 }
 
+function noDeviceSelected(filtered: readonly string[]): Problem {
+  const message = `devices.include and devices.exclude leave none of the devices that count: ${filtered.join(', ')}`;
+  return { reason: 'NoDeviceSelected', message };
+}
+
 /** Message about the first rate that is not a number, of a device that counts or is excluded as Absent only. */
-function invalidRate({ facts, rates }: Found): string | undefined {
+function invalidRate({ facts }: Found, rates: NodeSamples | undefined): string | undefined {
   if (rates === undefined || rates.invalid.size === 0) return undefined;
   const telling = [...rates.invalid.keys()].sort().find((name) => isOfDevice(name, facts.devices));
   return telling === undefined ? undefined : rates.invalid.get(telling);
@@ -137,50 +166,49 @@ function isOfDevice(name: string, { excluded }: NodeDevices): boolean {
 }
 
 /** Message about the first invalid counter or negative rate of a device that counts. */
-function invalidCounterOrRate({ facts, rates }: Found): string | undefined {
+function invalidCounterOrRate({ facts, rates, second }: Found): string | undefined {
   for (const { name, invalid } of facts.devices.counted) {
-    const problem = invalid ?? negative('rate', name, rates?.devices.get(name)?.rate);
+    const problem =
+      invalid ??
+      negative('rate', name, rates?.devices.get(name)?.rate) ??
+      negative('receive rate', name, second?.devices.get(name)?.rate);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function measure(input: NodeInput, found: Found): NodeUsage {
+function figuresOf(input: NodeInput, found: Found): NodeUsage {
   const { names } = found.facts.devices;
   const sums = sumUp(found);
   const transmitBytesTotal = Math.trunc(found.facts.transmitBytesTotal);
-  if (sums.devices === 0) return unknown(input, noRate(names), { transmitBytesTotal });
+  if (sums.devices === 0) return unknown(input, noRate(found, names), { transmitBytesTotal });
   return input.capacity === undefined
     ? ofSpeeds(input, found, sums, transmitBytesTotal)
     : ofCapacity(input, input.capacity, found, sums, transmitBytesTotal);
 }
 
-/** Uses one loop for all sums: it runs for every device of every node in each pass. */
-function sumUp({ facts, rates }: Found): Sums {
-  const sums = { devices: 0, rate: 0, devicesOfKnownSpeed: 0, rateOfKnownSpeed: 0, speed: 0 };
-  for (const { name, speed } of facts.devices.counted) {
-    const rate = rates?.devices.get(name)?.rate;
-    if (rate === undefined) continue;
-    sums.devices++;
-    sums.rate += rate;
-    if (!isUsable(speed)) continue;
-    sums.devicesOfKnownSpeed++;
-    sums.rateOfKnownSpeed += rate;
-    sums.speed += speed;
-  }
-  return sums;
-}
-
 function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
   const { devicesOfKnownSpeed: devices, rateOfKnownSpeed: rate, speed } = sums;
   if (devices === 0) {
-    return unknown(input, noSpeed(found.facts.devices), { transmitBytesTotal, transmitBytesPerSecond: sums.rate });
+    return unknown(input, noSpeed(found.facts.devices), { transmitBytesTotal, bytesPerSecond: sums.rate });
   }
+  if (found.measure === 'Fullest') return ofFullest(input, found, sums, transmitBytesTotal);
   const { counted, names } = found.facts.devices;
   const isMeasured = (each: CountedDevice): boolean => isUsable(each.speed) && hasRate(found, each.name);
   // If all devices are measured, as on most nodes, reuse the list of names instead of allocating one per pass.
   const measuredNames = devices === names.length ? names : counted.filter(isMeasured).map(({ name }) => name);
-  return measured(input, found, measuredNames, { rate, capacity: speed, total: transmitBytesTotal });
+  const fullest = devices > 1 ? fullestOf(sums) : undefined;
+  return measured(input, found, measuredNames, { rate, capacity: speed, total: transmitBytesTotal, fullest });
+}
+
+function fullestOf({ fullest, fullestRate }: Sums): FullDevice | undefined {
+  if (fullest?.speed === undefined) return undefined;
+  return { device: fullest.name, percent: (100 * fullestRate) / fullest.speed };
+}
+
+function ofFullest(input: NodeInput, found: Found, { fullest, fullestRate: rate }: Sums, total: number): NodeUsage {
+  const { name = '', speed: capacity = NaN } = fullest ?? {};
+  return measured(input, found, [name], { rate, capacity, total });
 }
 
 function ofCapacity(input: NodeInput, text: string, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
@@ -192,20 +220,25 @@ function ofCapacity(input: NodeInput, text: string, found: Found, sums: Sums, tr
   // The annotation is the capacity of the whole node: without the rate of one device, the percent would be too low.
   const { names } = found.facts.devices;
   const unrated = names.filter((name) => !hasRate(found, name));
-  if (unrated.length > 0) return unknown(input, noRate(unrated), { transmitBytesTotal });
+  if (unrated.length > 0) return unknown(input, noRate(found, unrated), { transmitBytesTotal });
   const { rate } = sums;
+  if (found.measure === 'Fullest' && names.length > 1) {
+    const isLess = (100 * rate) / capacity.bytesPerSecond < (fullestOf(sums)?.percent ?? 0);
+    if (isLess) return ofFullest(input, found, sums, transmitBytesTotal);
+  }
   return measured(input, found, names, { rate, capacity: capacity.bytesPerSecond, total: transmitBytesTotal });
-}
-
-function hasRate({ rates }: Found, device: string): boolean {
-  return rates?.devices.get(device)?.rate !== undefined;
 }
 
 function measured(
   input: NodeInput,
   { facts }: Found,
   devices: readonly string[],
-  { rate, capacity, total }: { rate: number; capacity: number; total: number },
+  {
+    rate,
+    capacity,
+    total,
+    fullest,
+  }: { rate: number; capacity: number; total: number; fullest?: FullDevice | undefined },
 ): NodeUsage {
   const percent = (100 * rate) / capacity;
   if (!Number.isFinite(percent))
@@ -214,12 +247,13 @@ function measured(
     node: input.node,
     percent,
     transmitBytesTotal: total,
-    transmitBytesPerSecond: rate,
+    bytesPerSecond: rate,
     capacityBytesPerSecond: capacity,
     devices,
     timeSeconds: input.timeSeconds,
     reason: 'Measured',
     lacksDrivers: facts.devices.lacksDrivers,
+    fullest,
   };
 }
 
@@ -227,13 +261,12 @@ function unknown(input: NodeInput, problem: Problem, numbers: Numbers = {}): Nod
   return { node: input.node, ...numbers, devices: [], timeSeconds: input.timeSeconds, ...problem };
 }
 
-/** A NIC that is down reports -125000, some virtual devices report 0. */
-function isUsable(speed: number | undefined): speed is number {
-  return speed !== undefined && Number.isFinite(speed) && speed > 0;
-}
-
-function noRate(names: readonly string[]): Problem {
-  const message = `fewer than two samples in the rate window for ${names.join(', ')}: new, or not scraped recently`;
+function noRate({ direction, rates }: Found, names: readonly string[]): Problem {
+  const lacking = `fewer than two samples in the rate window for ${names.join(', ')}: new, or not scraped recently`;
+  const received =
+    direction !== 'Transmit' && (direction === 'Receive' || names.some((name) => rates?.devices.has(name)));
+  if (!received) return { reason: 'StaleSamples', message: lacking };
+  const message = `no receive rate: ${lacking}, or Prometheus does not keep node_network_receive_bytes_total`;
   return { reason: 'StaleSamples', message };
 }
 

@@ -1,4 +1,17 @@
 import type { NodeUsage } from './percent.ts';
+import { DEFAULT_KEY } from './reading.ts';
+
+const NO_FIGURES: ReadonlyMap<string, NodeUsage> = new Map();
+
+/** What a pass found for one reading besides the default one. */
+export interface ReadingFigures {
+  /** As `Snapshot.nodes`; empty if `error` is set. */
+  nodes: ReadonlyMap<string, NodeUsage>;
+  /** Warnings in the answers that only this reading uses. */
+  warnings: readonly string[];
+  /** Why the rates of this reading could not be read. */
+  error?: { reason: string; message: string } | undefined;
+}
 
 /** The result of one pass. A snapshot does not change after it is published. */
 export interface Snapshot {
@@ -17,6 +30,10 @@ export interface Snapshot {
   infos?: readonly string[];
   /** All nodes that were known at the start of the pass, with or without a percent. */
   nodes: ReadonlyMap<string, NodeUsage>;
+  /** The figures of other readings, by the key of the reading. Absent if there was no demand for any. See `asRead`. */
+  readings?: ReadonlyMap<string, ReadingFigures>;
+  /** Set by `asRead` if the pass did not evaluate the reading. */
+  unread?: true;
   /** Number of device series that belong to no known node. */
   unmatchedSeries: number;
   /** Number of device series whose `instance` is an address of several nodes. */
@@ -51,4 +68,37 @@ export const LEAST_SAMPLES_PER_WINDOW = 4;
 /** True if the window is known to have too few scrapes for a reliable rate. */
 export function windowIsTooShort(snapshot: Pick<Snapshot, 'samplesPerWindow'>): boolean {
   return snapshot.samplesPerWindow !== undefined && snapshot.samplesPerWindow < LEAST_SAMPLES_PER_WINDOW;
+}
+
+/**
+ * A pass as its reading shows it.
+ *
+ * | pass      | reading                          | result                                          |
+ * |-----------|----------------------------------|-------------------------------------------------|
+ * | any       | the default                      | the pass itself                                 |
+ * | failed    | any                              | the pass itself: no figures                     |
+ * | succeeded | evaluated                        | its figures, with the warnings of its own answers |
+ * | succeeded | its rates could not be read      | a failed pass, with that error                  |
+ * | succeeded | not evaluated, since nobody asked for it then | every node without a figure: NotEvaluated |
+ *
+ * @param key of readingKey
+ */
+export function asRead(pass: Snapshot, key: string): Snapshot {
+  if (key === DEFAULT_KEY || !pass.ok) return pass;
+  const figures = pass.readings?.get(key);
+  if (figures === undefined) return { ...pass, nodes: notEvaluated(pass), unread: true };
+  const { nodes, warnings, error } = figures;
+  if (error !== undefined) return { ...pass, ok: false, error, nodes: NO_FIGURES };
+  return { ...pass, nodes, warnings: [...new Set([...pass.warnings, ...warnings])] };
+}
+
+/** The pass with further readings. The readings that it has stay. */
+export function withReadings(pass: Snapshot, added: ReadonlyMap<string, ReadingFigures> | undefined): Snapshot {
+  return added === undefined ? pass : { ...pass, readings: new Map([...added, ...(pass.readings ?? [])]) };
+}
+
+function notEvaluated({ nodes, startedAt, timeSeconds = startedAt / 1000 }: Snapshot): Map<string, NodeUsage> {
+  const message = 'the pass did not evaluate this direction, measure and devices; the next one does';
+  const usageOf = (node: string): NodeUsage => ({ node, devices: [], timeSeconds, reason: 'NotEvaluated', message });
+  return new Map(Array.from(nodes.keys(), (node) => [node, usageOf(node)]));
 }

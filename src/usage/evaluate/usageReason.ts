@@ -10,6 +10,8 @@
  * | InvalidSample   | a sample is not a number, or is negative |
  * | AmbiguousSeries | several exporters or clusters report the node |
  * | AmbiguousUplink | the node has several veths or macvlans and no other device |
+ * | NoDeviceSelected | the patterns of the reading leave none of the devices that count |
+ * | NotEvaluated    | nobody had asked for this reading when the pass ran |
  */
 export type UsageReason =
   | 'Measured'
@@ -19,4 +21,6 @@ export type UsageReason =
   | 'InvalidCapacity'
   | 'InvalidSample'
   | 'AmbiguousSeries'
-  | 'AmbiguousUplink';
+  | 'AmbiguousUplink'
+  | 'NoDeviceSelected'
+  | 'NotEvaluated';

@@ -29,7 +29,7 @@ const NODES = new Map([['a', {}]]);
 function feedOf(options: Partial<UsageFeedOptions> = {}): UsageFeed {
   return createUsageFeed({
     endpoint: { url: 'http://prometheus:9090' },
-    query: { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [], direction: 'transmit' },
+    query: { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [] },
     intervalMs: 10_000,
     nodes: () => NODES,
     clock,
@@ -261,7 +261,7 @@ describe('metrics', () => {
 
 describe('createUsageFeed', () => {
   it('rejects an invalid query', () => {
-    const query = { windowSeconds: 0, matchers: [], direction: 'transmit' as const };
+    const query = { windowSeconds: 0, matchers: [] };
     expect(() => feedOf({ query })).toThrow('the rate window is 0 s: it must be a whole number of seconds');
   });
 });

@@ -13,7 +13,8 @@ import { checkQuery } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
 import { QueryRunner } from './queryRunner.ts';
 import type { Background, UsageMetrics } from './queryRunner.ts';
-import type { Snapshot } from '../evaluate/snapshot.ts';
+import { distinctReadings, type Reading, type Readings } from '../evaluate/reading.ts';
+import { withReadings, type Snapshot } from '../evaluate/snapshot.ts';
 import { describeUnattributed, hasNewlyUnattributed } from '../evaluate/unattributedSeries.ts';
 import { ticks } from './ticks.ts';
 
@@ -39,6 +40,11 @@ export interface UsageFeed {
    * veth or macvlan uplink has no figure in these.
    */
   keep(passes: number): void;
+  /**
+   * Evaluates each of these readings from the next pass on, besides the default one. While the feed keeps more than two
+   * passes, those that lack a reading are read from Prometheus again, as for `keep`. See `asRead` for the figures.
+   */
+  evaluate(readings: Iterable<Reading>): void;
   /** Runs passes until the signal is aborted. Never rejects. Call it once. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -96,6 +102,9 @@ class Feed implements UsageFeed {
   #kept = PASSES_KEPT;
   /** When the past may be read again after a failure: monotonic milliseconds. */
   #fillAgainAt = 0;
+  #readings: Readings = new Map();
+  /** Passes that were evaluated again, by further readings: they replace those of `passes` when the current pass ends. */
+  #amended = new Map<Snapshot, Snapshot>();
   /** Passes read from the past, newest first; they are added behind those of `passes` when the current pass ends. */
   #past: readonly Snapshot[] = [];
   /** Monotonic start of the current pass, milliseconds. One value is enough, because passes never overlap. */
@@ -114,6 +123,14 @@ class Feed implements UsageFeed {
 
   keep(passes: number): void {
     this.#kept = Math.max(passes, PASSES_KEPT);
+  }
+
+  evaluate(readings: Iterable<Reading>): void {
+    // A reading that stays is the same object: it identifies what was compiled for it.
+    const before = this.#readings;
+    this.#readings = new Map(
+      [...distinctReadings(readings)].map(([key, reading]) => [key, before.get(key) ?? reading]),
+    );
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -149,7 +166,8 @@ class Feed implements UsageFeed {
     try {
       const limits = { clock, stopped, timeoutMs: this.#deadlineMs };
       const known = nodes();
-      const finding = await within(limits, (deadline) => collector.next(known, startedAt, deadline));
+      const readings = this.#readings;
+      const finding = await within(limits, (deadline) => collector.next(known, startedAt, deadline, readings));
       await this.#fillHistory(collector, known, startedAt, stopped);
       return { startedAt, ...finding };
     } catch (error) {
@@ -158,8 +176,8 @@ class Feed implements UsageFeed {
   }
 
   /**
-   * Reads the passes that are missing for the depth that is asked for, one query each, as they would have been. The
-   * figures use the present capacities. All queries together take at most as long as a pass. What is missing after a
+   * Reads the passes that are missing for the depth that is asked for, one query each, as they would have been, and the
+   * readings that kept passes lack. The figures use the present capacities. All queries together take at most as long as a pass. What is missing after a
    * failure is read a minute later; until then, verdicts that need more passes wait.
    */
   async #fillHistory(
@@ -169,14 +187,21 @@ class Feed implements UsageFeed {
     stopped: AbortSignal,
   ): Promise<void> {
     const { clock, intervalMs, logger } = this.#options;
-    const isMissing = this.#kept > PASSES_KEPT && this.passes.length + 1 < this.#kept;
-    if (!isMissing || clock.monotonic() < this.#fillAgainAt) return;
+    if (this.#kept === PASSES_KEPT || clock.monotonic() < this.#fillAgainAt) return;
+    const unread = this.passes.slice(0, this.#kept - 1).filter((pass) => pass.ok && this.#lacking(pass).size > 0);
+    if (unread.length === 0 && this.passes.length + 1 >= this.#kept) return;
     const oldest = this.passes.at(-1)?.startedAt ?? passStartedAt;
     const limits = { clock, stopped, timeoutMs: this.#deadlineMs };
+    const past = (startedAt: number, deadline: Deadline, readings: Readings): ReturnType<UsageCollector['past']> =>
+      collector.past(nodes, startedAt, (clock.now() - startedAt) / 1000, deadline, readings);
     const fill = async (deadline: Deadline): Promise<void> => {
+      for (const pass of unread) {
+        const { readings } = await past(pass.startedAt, deadline, this.#lacking(pass));
+        this.#amended.set(pass, withReadings(pass, readings));
+      }
       for (let before = 1; this.passes.length + before < this.#kept; before++) {
         const startedAt = oldest - before * intervalMs;
-        const finding = await collector.past(nodes, startedAt, (clock.now() - startedAt) / 1000, deadline);
+        const finding = await past(startedAt, deadline, this.#readings);
         const pass = (this.passes[0]?.pass ?? 0) - this.passes.length + 1 - before;
         this.#past = [...this.#past, { ...finding, startedAt, pass }];
       }
@@ -187,6 +212,11 @@ class Feed implements UsageFeed {
       this.#fillAgainAt = clock.monotonic() + FILL_AGAIN_AFTER_MS;
       if (!stopped.aborted) logger.warn({ err: error }, 'earlier passes cannot be read');
     }
+  }
+
+  /** The readings that are asked for and that the pass did not evaluate. */
+  #lacking({ readings }: Snapshot): Readings {
+    return new Map([...this.#readings].filter(([key]) => readings?.has(key) !== true));
   }
 
   #explain(error: unknown): { reason: string; message: string } {
@@ -206,8 +236,10 @@ class Feed implements UsageFeed {
 
   #publish(snapshot: Snapshot): void {
     this.#logTransition(snapshot);
-    this.passes = [snapshot, ...this.passes, ...this.#past].slice(0, this.#kept);
+    const before = this.passes.map((pass) => this.#amended.get(pass) ?? pass);
+    this.passes = [snapshot, ...before, ...this.#past].slice(0, this.#kept);
     this.#past = [];
+    this.#amended.clear();
     this.#snapshots.next(snapshot);
     this.#options.metrics?.passEnded(snapshot, (this.#options.clock.monotonic() - this.#passStart) / 1000);
   }

@@ -3,6 +3,7 @@ import { FakePrometheus } from '../../prometheus/testing/fakePrometheus.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import { createLogger } from '../../runtime/process/logger.ts';
+import { readingKey } from '../evaluate/reading.ts';
 import { createUsageFeed, type UsageFeed } from './feed.ts';
 
 let clock: FakeClock;
@@ -19,7 +20,7 @@ beforeEach(() => {
   stop.signal = new AbortController();
   feed = createUsageFeed({
     endpoint: { url: 'http://prometheus:9090' },
-    query: { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [], direction: 'transmit' },
+    query: { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [] },
     intervalMs: 10_000,
     nodes: () => new Map([['a', {}]]),
     clock,
@@ -125,5 +126,51 @@ describe('passes of the past', () => {
     feed.keep(0);
     await clock.advance(10_000);
     expect(feed.passes).toHaveLength(2);
+  });
+});
+
+describe('the readings of passes', () => {
+  const key = readingKey({ direction: 'Receive' });
+  const received = (): (number | undefined)[] =>
+    feed.passes.map(({ readings }) => readings?.get(key)?.nodes.get('a')?.percent);
+  beforeEach(() => {
+    prometheus.devices = prometheus.devices.map((device) => ({ ...device, received: '70' }));
+  });
+
+  it('are those that are asked for when a pass begins, without queries about the past', async () => {
+    run();
+    await clock.advance(0);
+    feed.evaluate([{ direction: 'Receive' }, { direction: 'Transmit' }]);
+    await clock.advance(10_000);
+    expect([received(), offsets()]).toEqual([[70, undefined], []]);
+    feed.evaluate([]);
+    await clock.advance(10_000);
+    expect(received()).toEqual([undefined, 70]);
+  });
+
+  it('of the past are read too when a verdict compares more passes', async () => {
+    feed.keep(3);
+    feed.evaluate([{ direction: 'Receive' }]);
+    run();
+    await clock.advance(0);
+    expect([received(), percents()]).toEqual([
+      [70, 70, 70],
+      [5, 5, 5],
+    ]);
+  });
+
+  it('that kept passes lack are read from Prometheus when they are asked for', async () => {
+    feed.keep(3);
+    run();
+    await clock.advance(0);
+    const [before] = feed.passes;
+    feed.evaluate([{ direction: 'Receive' }]);
+    await clock.advance(10_000);
+    expect(received()).toEqual([70, 70, 70]);
+    expect(percents()).toEqual([5, 5, 5]);
+    expect(before).not.toHaveProperty('readings');
+    const asked = offsets().length;
+    await clock.advance(10_000);
+    expect(offsets()).toHaveLength(asked);
   });
 });

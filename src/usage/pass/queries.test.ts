@@ -12,7 +12,7 @@ import {
 } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
 
-const QUERY: UsageQuery = { windowSeconds: 20, matchers: [], direction: 'transmit', excludedDevices: 'cni.*' };
+const QUERY: UsageQuery = { windowSeconds: 20, matchers: [], excludedDevices: 'cni.*' };
 const NODES = { names: ['a.b', 'c'], hosts: ['a.b', '10.0.0.1', 'fd00::1'] };
 
 describe('queries', () => {
@@ -21,9 +21,7 @@ describe('queries', () => {
   });
 
   it('excludes virtual devices by default', () => {
-    expect(ratesQuery({ windowSeconds: 20, matchers: [], direction: 'transmit' })).toContain(
-      `"lo|${DEFAULT_EXCLUDED_DEVICES}|`,
-    );
+    expect(ratesQuery({ windowSeconds: 20, matchers: [] })).toContain(`"lo|${DEFAULT_EXCLUDED_DEVICES}|`);
   });
 
   it('adds the matchers to each query', () => {

@@ -16,10 +16,12 @@ export interface UsageQuery {
   /** Set if the operator deployed Prometheus. Otherwise the operator counts the samples in the window. */
   scrapeIntervalSeconds?: number;
   matchers: readonly LabelMatcher[];
-  direction: 'transmit';
   /** Names of devices that do not count, in a syntax of both RE2 and JavaScript. Default: DEFAULT_EXCLUDED_DEVICES. */
   excludedDevices?: string;
 }
+
+/** The counters of a query for rates. */
+export type Counted = 'transmit' | 'receive';
 
 /** The devices of a query: all that are not excluded, or the given devices of the given nodes. */
 export type Scope = { kind: 'counted' } | { kind: 'uplinks'; nodes: NodeRestriction; devices: readonly string[] };
@@ -37,6 +39,8 @@ export const COUNTED: Scope = { kind: 'counted' };
 export const PEAK_WINDOW_SECONDS = 3600;
 
 const TRANSMITTED = 'node_network_transmit_bytes_total';
+/** Read only while somebody asks for another direction than Transmit. */
+export const RECEIVED = 'node_network_receive_bytes_total';
 /** Metrics with the facts of a device: everything but its rate. */
 export const FACT_METRICS: readonly string[] = [
   TRANSMITTED,
@@ -53,9 +57,15 @@ export const FACT_METRICS: readonly string[] = [
  *
  * @param offsetSeconds how long ago, by the server's clock
  */
-export function ratesQuery(query: UsageQuery, scope: Scope = COUNTED, offsetSeconds = 0): string {
+export function ratesQuery(
+  query: UsageQuery,
+  scope: Scope = COUNTED,
+  offsetSeconds = 0,
+  counted: Counted = 'transmit',
+): string {
   const offset = offsetSeconds === 0 ? '' : ` offset ${Math.round(offsetSeconds * 1000)}ms`;
-  return inScope(query, scope, (matchers) => `rate(${TRANSMITTED}${matchers}[${query.windowSeconds}s]${offset})`);
+  const counter = counted === 'transmit' ? TRANSMITTED : RECEIVED;
+  return inScope(query, scope, (matchers) => `rate(${counter}${matchers}[${query.windowSeconds}s]${offset})`);
 }
 
 /**

@@ -15,13 +15,13 @@ import {
   samplesPerWindowQuery,
   uplinksQuery,
 } from './queries.ts';
-import type { NodeRestriction, Scope, UsageQuery } from './queries.ts';
+import type { Counted, NodeRestriction, Scope, UsageQuery } from './queries.ts';
 import { createRatesVisitor } from '../series/ratesVisitor.ts';
 import { SeriesDecoder } from '../series/seriesDecoder.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
 
 /** The kind of a query: a label of the metrics. */
-export type QueryKind = 'rates' | 'facts' | 'uplinks' | 'samples_per_window' | 'fallen_speeds';
+export type QueryKind = 'rates' | 'receive_rates' | 'facts' | 'uplinks' | 'samples_per_window' | 'fallen_speeds';
 
 /**
  * Runs a query in the background, with its own deadline: that of a pass, or `atLeastMs` if it is longer.
@@ -54,11 +54,13 @@ export interface Answered {
   infos: readonly string[];
 }
 
-interface RatesOptions {
+/** Which rates a query asks for, and where they are stored. */
+export interface RatesOptions {
   readonly scope?: Scope;
   readonly table?: RateTable;
   readonly cache?: SeriesCache;
   readonly offsetSeconds?: number;
+  readonly counted?: Counted;
 }
 
 /** Sends the queries of a pass to one Prometheus. Each method throws what PrometheusClient.query throws. */
@@ -81,15 +83,17 @@ export class QueryRunner {
    * @param table stores the rates, in place of those of the previous answer
    * @param cache the labels of the series of the previous answer
    * @param offsetSeconds how long ago; 0 by default
+   * @param counted sent bytes by default
    */
   async rates(
     resolver: NodeResolver,
     deadline: Deadline,
-    { scope, table, cache, offsetSeconds }: RatesOptions = {},
+    { scope, table, cache, offsetSeconds, counted = 'transmit' }: RatesOptions = {},
   ): Promise<Answered> {
     const decoder = new SeriesDecoder(resolver, table ?? 'rate');
     const visitor = cache === undefined ? decoder : createRatesVisitor(decoder, cache);
-    const answer = await this.#ask('rates', ratesQuery(this.#query, scope, offsetSeconds), visitor, deadline);
+    const kind = counted === 'transmit' ? 'rates' : 'receive_rates';
+    const answer = await this.#ask(kind, ratesQuery(this.#query, scope, offsetSeconds, counted), visitor, deadline);
     decoder.end();
     return { decoded: decoder, ...answer };
   }

@@ -2,17 +2,30 @@ import type { KnownNode, NodeResolver } from '../../nodes/nodeNames.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import type { Deadline } from '../../prometheus/deadline.ts';
 import type { NodeRestriction, Scope } from './queries.ts';
+import type { Readings } from '../evaluate/reading.ts';
 import type { Answered, QueryRunner } from './queryRunner.ts';
+import { NOTHING, readReceived, type Received } from './receiveRates.ts';
 
 /** Facts and rates of macvlan or veth devices, by node. */
 export interface Uplinks {
   facts: Map<string, NodeSamples>;
+  /** Transmit rates. */
   rates: ReadonlyMap<string, NodeSamples>;
+  received: Received;
+}
+
+/** What to search for. */
+interface Asked {
+  /** Names of the nodes without series; only the first 500 are searched. */
+  readonly missing: readonly string[];
+  readonly nodes: ReadonlyMap<string, KnownNode>;
+  /** Receive rates are read only if one of these uses them. */
+  readonly readings: Readings;
 }
 
 /** Upper limit, because the query lists the name of each node. */
 const MOST_NODES = 500;
-const NONE: Uplinks = { facts: new Map(), rates: new Map() };
+const NONE: Uplinks = { facts: new Map(), rates: new Map(), received: NOTHING };
 
 /**
  * Searches the macvlans and veths of nodes that have no other device that counts. If a node is a container, its only
@@ -21,26 +34,25 @@ const NONE: Uplinks = { facts: new Map(), rates: new Map() };
  *
  * A node with one such device gets all samples of it. A node with several gets the counters of two, which is enough to
  * detect that they are ambiguous.
- *
- * @param missing names of these nodes; only the first 500 are searched
  */
 export async function readUplinks(
   queries: QueryRunner,
-  missing: readonly string[],
-  nodes: ReadonlyMap<string, KnownNode>,
+  { missing, nodes, readings }: Asked,
   resolver: NodeResolver,
   deadline: Deadline,
 ): Promise<Uplinks> {
   if (missing.length === 0) return NONE;
   const found = await queries.uplinks(resolver, deadline, restrictionTo(missing.slice(0, MOST_NODES), nodes));
   const scope = soleUplinks(found, nodes);
-  if (scope === undefined) return { facts: found.decoded.nodes, rates: NONE.rates };
-  const [facts, rates] = await Promise.all([
+  if (scope === undefined) return { ...NONE, facts: found.decoded.nodes };
+  const [facts, rates, received] = await Promise.all([
     queries.facts(resolver, deadline, scope),
     queries.rates(resolver, deadline, { scope }),
+    readReceived(queries, readings, resolver, deadline, { scope }),
   ]);
   for (const [name, samples] of facts.decoded.nodes) found.decoded.nodes.set(name, samples);
-  return { facts: found.decoded.nodes, rates: rates.decoded.nodes };
+  // If only the receive rates failed, the nodes have a figure of what they send, and the others say what is missing.
+  return { facts: found.decoded.nodes, rates: rates.decoded.nodes, received: { ...received, error: undefined } };
 }
 
 /** Selects the nodes that have exactly one device in the answer. */

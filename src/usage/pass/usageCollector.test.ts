@@ -171,7 +171,7 @@ describe('time', () => {
 });
 
 describe('the number of scrapes in the rate window', () => {
-  const UNKNOWN_INTERVAL: UsageQuery = { windowSeconds: 120, matchers: [], direction: 'transmit' };
+  const UNKNOWN_INTERVAL: UsageQuery = { windowSeconds: 120, matchers: [] };
 
   it('follows from the scrape interval if it is known', async () => {
     const finding = await scene.next({ a: {} });

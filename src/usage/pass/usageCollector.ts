@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../runtime/process/clock.ts';
-import { capacityDrop } from '../evaluate/capacityDrop.ts';
+import { DeviceFilters } from '../evaluate/deviceFilter.ts';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../evaluate/devices.ts';
 import { SeriesCache } from '../series/seriesCache.ts';
 import { createNodeResolver } from '../../nodes/nodeNames.ts';
@@ -8,12 +7,14 @@ import type { KnownNode, NodeResolver } from '../../nodes/nodeNames.ts';
 import { FactsCondenser, type NodeFacts } from '../evaluate/nodeFacts.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { RateTable } from '../series/rateTable.ts';
-import { nodeUsage } from '../evaluate/percent.ts';
 import type { NodeUsage } from '../evaluate/percent.ts';
+import type { Readings } from '../evaluate/reading.ts';
+import { evaluateNodes, evaluateReadings, mappedInTurns, type Answers, type Evaluated } from './evaluation.ts';
 import { orAborted, type Deadline } from '../../prometheus/deadline.ts';
 import { PEAK_WINDOW_SECONDS } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
 import { ANSWER_OF_MANY_MS, type Answered, type Background, type QueryRunner } from './queryRunner.ts';
+import { readReceived, ReceiveRates } from './receiveRates.ts';
 import { Refreshed } from './refreshed.ts';
 import type { SeriesDecoder } from '../series/seriesDecoder.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
@@ -45,8 +46,7 @@ const FALLEN_SPEEDS_EVERY_MS = 30_000;
  * start. `restTimes` limits it to a tenth of Prometheus' time if it is slow or fails.
  */
 const FALLEN_SPEEDS_OF_MANY = { freshMs: 300_000, soonestMs: FALLEN_SPEEDS_EVERY_MS, restTimes: 9 };
-/** Nodes per turn of the event loop: they take 1 to 5 ms to evaluate. */
-const NODES_A_TURN = 500;
+const NO_READINGS: Readings = new Map();
 
 /** The facts of all nodes, reduced to what a pass needs. */
 interface Facts extends Omit<Answered, 'decoded'> {
@@ -56,6 +56,13 @@ interface Facts extends Omit<Answered, 'decoded'> {
 }
 
 type Unattributed = Pick<SeriesDecoder, 'unmatched' | 'ambiguous'>;
+
+/** What a pass found so far. */
+interface Found {
+  usages: Map<string, NodeUsage>;
+  readings: Readings;
+  figures: ReadonlyMap<string, Evaluated> | undefined;
+}
 
 interface Readers {
   resolver: NodeResolver;
@@ -77,12 +84,15 @@ export class UsageCollector {
   /** Result of the last pass. Decides only when to query for speed drops. */
   #before: ReadonlyMap<string, NodeUsage> = new Map();
   #rateTable = new RateTable();
+  readonly #receiveRates: ReceiveRates;
+  readonly #filters = new DeviceFilters();
   /** Labels of the series in the last answer with rates. */
   readonly #seriesCache = new SeriesCache();
 
   constructor(o: { queries: QueryRunner; query: UsageQuery; clock: Clock; background: Background }) {
     this.#queries = o.queries;
     this.#query = o.query;
+    this.#receiveRates = new ReceiveRates(o.queries);
     this.#exclude = wholeName(o.query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES);
     this.#background = o.background;
     this.#facts = new Refreshed<Facts>(o.clock, FACTS_EVERY_MS);
@@ -96,20 +106,29 @@ export class UsageCollector {
    *
    * @param nodes the same map object as in the previous pass only if no node was added, removed or changed
    * @param now milliseconds since 1970; used if no sample has the time of the server
+   * @param readings evaluated besides the default one, from the same answers
    */
-  async next(nodes: ReadonlyMap<string, KnownNode>, now: number, deadline: Deadline): Promise<Finding> {
+  async next(
+    nodes: ReadonlyMap<string, KnownNode>,
+    now: number,
+    deadline: Deadline,
+    readings: Readings = NO_READINGS,
+  ): Promise<Finding> {
     const readers = { resolver: createNodeResolver(nodes), deadline, areMany: nodes.size > MOST_NODES_AT_ONCE };
     this.#rateTable = this.#rateTable.next(nodes);
-    const [rates, facts] = await Promise.all([
+    const [rates, facts, received] = await Promise.all([
       this.#queries.rates(readers.resolver, deadline, { table: this.#rateTable, cache: this.#seriesCache }),
       this.#readFacts(readers),
+      this.#receiveRates.read(readings, nodes, readers.resolver, deadline),
     ]);
     const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
-    const usages = await this.#evaluate(nodes, facts.nodes, rates.decoded.nodes, at);
+    const answers = { facts: facts.nodes, rates: rates.decoded.nodes, received, ...this.#shared(), timeSeconds: at };
+    const usages = await evaluateNodes(nodes, answers);
+    const figures = await evaluateReadings(readings, nodes, answers);
     // After the deadline, the next pass may already have overwritten these rates.
     deadline.signal.throwIfAborted();
-    const problem = await this.#addUplinks(usages, nodes, at, readers);
+    const problem = await this.#addUplinks({ usages, readings, figures }, nodes, answers, readers);
     if (hasLess(usages, this.#before)) this.#fallenSpeeds.expire();
     this.#before = usages;
     if (lacksFacts(usages, rates.decoded, facts)) this.#facts.expire();
@@ -118,6 +137,7 @@ export class UsageCollector {
       ok: true,
       ...(timeSeconds === undefined ? {} : { timeSeconds }),
       nodes: usages,
+      ...(figures && { readings: figures }),
       ...this.#window(),
       ...unattributed(rates.decoded, facts.unattributed),
       warnings: [...new Set([...rates.warnings, ...facts.warnings])],
@@ -136,14 +156,31 @@ export class UsageCollector {
     now: number,
     offsetSeconds: number,
     deadline: Deadline,
+    readings: Readings = NO_READINGS,
   ): Promise<Finding> {
-    const rates = await this.#queries.rates(createNodeResolver(nodes), deadline, { offsetSeconds });
+    const resolver = createNodeResolver(nodes);
+    const [rates, received] = await Promise.all([
+      this.#queries.rates(resolver, deadline, { offsetSeconds }),
+      readReceived(this.#queries, readings, resolver, deadline, { offsetSeconds }),
+    ]);
     const at = rates.decoded.timeSeconds === undefined ? now / 1000 : rates.decoded.timeSeconds - offsetSeconds;
-    const usages = await this.#evaluate(nodes, this.#facts.value?.nodes ?? new Map(), rates.decoded.nodes, at);
+    const facts = this.#facts.value?.nodes ?? new Map<string, NodeFacts>();
+    const answers = { facts, rates: rates.decoded.nodes, received, ...this.#shared(), timeSeconds: at };
+    const usages = await evaluateNodes(nodes, answers);
+    const figures = await evaluateReadings(readings, nodes, answers);
     deadline.signal.throwIfAborted();
     const { unmatched, ambiguous } = rates.decoded;
     const found = unattributed({ unmatched, ambiguous }, { unmatched, ambiguous });
-    return { ok: true, timeSeconds: at, nodes: usages, ...found, warnings: rates.warnings, infos: rates.infos };
+    const { warnings, infos } = rates;
+    return {
+      ok: true,
+      timeSeconds: at,
+      nodes: usages,
+      ...(figures && { readings: figures }),
+      ...found,
+      warnings,
+      infos,
+    };
   }
 
   /** Resolves when no background query is running. */
@@ -199,81 +236,38 @@ export class UsageCollector {
     return samples === undefined ? {} : { samplesPerWindow: samples };
   }
 
+  #shared(): Pick<Answers, 'peaks' | 'filters'> {
+    return { peaks: this.#peaks(), filters: this.#filters };
+  }
+
   /** Undefined if the answer is older than the hour that it describes, or if there is none. */
   #peaks(): ReadonlyMap<string, NodeSamples> | undefined {
     const isRecent = this.#fallenSpeeds.ageMs < PEAK_WINDOW_SECONDS * 1000;
     return isRecent ? this.#fallenSpeeds.value?.decoded.nodes : undefined;
   }
 
-  #evaluate(
-    nodes: ReadonlyMap<string, KnownNode>,
-    facts: ReadonlyMap<string, NodeFacts>,
-    rates: ReadonlyMap<string, NodeSamples>,
-    timeSeconds: number,
-  ): Promise<Map<string, NodeUsage>> {
-    const answers = { facts, rates, peaks: this.#peaks(), timeSeconds };
-    return mappedInTurns(nodes, (known, node) => evaluate(node, known, answers));
-  }
-
   /** Searches for uplinks of the nodes without series. A failure does not fail the pass: returns it as an info. */
   async #addUplinks(
-    usages: Map<string, NodeUsage>,
+    { usages, readings, figures }: Found,
     nodes: ReadonlyMap<string, KnownNode>,
-    timeSeconds: number,
+    answers: Answers,
     { resolver, deadline }: Readers,
   ): Promise<string[]> {
     const missing = [...usages.values()].filter(({ reason }) => reason === 'NoSeries').map(({ node }) => node);
     try {
-      const { facts, rates } = await readUplinks(this.#queries, missing, nodes, resolver, deadline);
+      const asked = { missing, nodes, readings };
+      const { facts, ...uplinks } = await readUplinks(this.#queries, asked, resolver, deadline);
       const found = new Map(missing.filter((name) => facts.has(name)).map((name) => [name, nodes.get(name) ?? {}]));
-      const uplinks = await this.#evaluate(found, await this.#factsOf(facts), rates, timeSeconds);
-      for (const [name, usage] of uplinks) usages.set(name, usage);
+      const theirs = { ...answers, ...uplinks, facts: await this.#factsOf(facts) };
+      for (const [name, usage] of await evaluateNodes(found, theirs)) usages.set(name, usage);
+      for (const [key, { nodes: more }] of (await evaluateReadings(readings, found, theirs)) ?? []) {
+        for (const [name, usage] of more) figures?.get(key)?.nodes.set(name, usage);
+      }
       return [];
     } catch (error) {
       return [`looking for veth uplinks: ${error instanceof Error ? error.message : 'failed'}`];
     }
   }
-}
-
-/** Maps the values, and yields to the event loop after each batch. */
-async function mappedInTurns<T, R>(
-  map: ReadonlyMap<string, T>,
-  valueOf: (value: T, key: string) => R,
-): Promise<Map<string, R>> {
-  const mapped = new Map<string, R>();
-  const entries = map.entries();
-  while (mapSome(entries, valueOf, mapped)) await nextTurn();
-  return mapped;
-}
-
-/** Maps one batch. Returns true if there may be more entries. */
-function mapSome<T, R>(
-  entries: Iterator<[string, T]>,
-  valueOf: (value: T, key: string) => R,
-  mapped: Map<string, R>,
-): boolean {
-  for (let count = 0; count < NODES_A_TURN; count++) {
-    const next = entries.next();
-    if (next.done === true) return false;
-    const [key, value] = next.value;
-    mapped.set(key, valueOf(value, key));
-  }
-  return true;
-}
-
-/** The answers that all nodes are evaluated with. */
-interface Answers {
-  facts: ReadonlyMap<string, NodeFacts>;
-  rates: ReadonlyMap<string, NodeSamples>;
-  peaks: ReadonlyMap<string, NodeSamples> | undefined;
-  timeSeconds: number;
-}
-
-function evaluate(node: string, { capacity }: KnownNode, answers: Answers): NodeUsage {
-  const [facts, rates] = [answers.facts.get(node), answers.rates.get(node)];
-  const usage = nodeUsage({ node, facts, rates, capacity, timeSeconds: answers.timeSeconds });
-  const drop = capacity === undefined ? capacityDrop(usage, facts?.devices, answers.peaks?.get(node)) : undefined;
-  return drop === undefined ? usage : { ...usage, drop };
 }
 
 /** True if a node was added after the facts were read: it has a rate, no facts and no percent. */

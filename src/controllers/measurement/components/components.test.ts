@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import type { MeasurementOptions, PrometheusVolume } from '../options.ts';
-import { factsQuery } from '../../../usage/pass/queries.ts';
+import { COUNTED, factsQuery, ratesQuery } from '../../../usage/pass/queries.ts';
 import type { Component } from './component.ts';
 import { allComponents, allTargetComponents } from './components.ts';
 import { configFiles } from './prometheus.ts';
@@ -131,9 +131,10 @@ describe('prometheus.yml', () => {
     const kept = (name: string): boolean => new RegExp(`^(?:${keep!.regex})$`).test(name);
     expect(keep!.action).toBe('keep');
     expect(KEPT_METRICS.every(kept)).toBe(true);
-    const asked = factsQuery({ windowSeconds: 20, matchers: [], direction: 'transmit' }).match(/node_\w+/g)!;
+    const query = { windowSeconds: 20, matchers: [] } as const;
+    const asked = `${factsQuery(query)} ${ratesQuery(query, COUNTED, 0, 'receive')}`.match(/node_\w+/g)!;
     expect(new Set(KEPT_METRICS)).toEqual(new Set(asked));
-    expect(['node_network_receive_bytes_total', 'node_network_flags_x', 'go_goroutines'].some(kept)).toBe(false);
+    expect(['node_network_receive_packets_total', 'node_network_flags_x', 'go_goroutines'].some(kept)).toBe(false);
   });
 });
 

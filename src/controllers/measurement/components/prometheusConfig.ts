@@ -1,4 +1,4 @@
-import { FACT_METRICS } from '../../../usage/pass/queries.ts';
+import { FACT_METRICS, RECEIVED } from '../../../usage/pass/queries.ts';
 import { OPERATOR_FILE, OPERATOR_JOB, TARGET_FILES } from '../names.ts';
 import { PROMETHEUS_PORT } from '../options.ts';
 import type { MeasurementOptions, PrometheusOptions } from '../options.ts';
@@ -6,8 +6,11 @@ import type { MeasurementOptions, PrometheusOptions } from '../options.ts';
 /** The directory of the target files in Prometheus' container. */
 export const TARGETS_DIRECTORY = '/etc/prometheus/targets';
 
-/** The metrics for the bandwidth use of a node. All others are dropped at scrape time. */
-export const KEPT_METRICS = FACT_METRICS;
+/**
+ * The metrics for the bandwidth use of a node. All others are dropped at scrape time. The received bytes are kept even
+ * if no object asks for them: the measurement does not depend on custom resources, and a rate needs earlier samples.
+ */
+export const KEPT_METRICS = [...FACT_METRICS, RECEIVED];
 
 /** The metrics of the operator that dashboards and alerts use. */
 const KEPT_OPERATOR_METRICS = ['traffic_operator_.*', 'process_.*', 'nodejs_eventloop_lag.*'];

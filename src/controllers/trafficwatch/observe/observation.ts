@@ -42,7 +42,7 @@ export interface MeasuredNode {
   readonly passes: readonly (NodeUsage | undefined)[];
 }
 
-/** Figures that are the same for all TrafficWatches. Each value is computed on first read. */
+/** Figures that are the same for all TrafficWatches with the same reading. Each value is computed on first read. */
 export interface PassFigures {
   /** One entry for each node, in the order of the nodes. */
   readonly measured: readonly MeasuredNode[];
@@ -60,10 +60,13 @@ export interface PassFigures {
   readonly hottest: readonly MeasuredNode[];
 }
 
-/** The nodes and the passes, shared by the observations of all TrafficWatches. */
+/** The nodes and the passes, shared by the observations of all TrafficWatches with the same reading. */
 export interface PassView {
   readonly nodes: readonly NodeView[];
-  /** The last passes over Prometheus, newest first; empty before the first one has ended. */
+  /**
+   * The last passes over Prometheus, newest first, as the reading of the TrafficWatch shows them; empty before the first
+   * one has ended.
+   */
   readonly passes: readonly Snapshot[];
   /** Cached only until the figures of another view are read. Do not keep a reference to the result. */
   readonly figures: PassFigures;
@@ -126,7 +129,7 @@ export interface Observation {
   readonly keys: LabelKeys;
   /** Label key -> claims of other TrafficWatches, for the keys that this TrafficWatch claims. */
   readonly claims: ReadonlyMap<string, readonly Claim[]>;
-  /** The nodes and the passes; shared with the observations of other TrafficWatches. */
+  /** The nodes and the passes; shared with the observations of other TrafficWatches of the same reading. */
   readonly view: PassView;
   /** The Deployment of the TrafficWatch's namespace and name, whoever owns it. */
   readonly deployment: V1Deployment | undefined;

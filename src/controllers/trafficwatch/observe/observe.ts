@@ -24,6 +24,7 @@ import type { LabelTimes } from './labelTimes.ts';
 import type { PassMemory } from './passMemory.ts';
 import type { PassViews } from './passViews.ts';
 import type { Claim, ForeignWorkload, LabelKeys, Observation } from './observation.ts';
+import { readingOf } from './readingOf.ts';
 import type { PolicyCheck } from './workload/policyCheck.ts';
 import type { Targets } from './workload/targets.ts';
 
@@ -186,7 +187,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     watch,
     keys,
     claims: claimsOn(sources, watch, keys),
-    view: sources.passViews.viewOf(sources.labelWrites.viewsOf(sources.nodes.list()), passes),
+    view: sources.passViews.viewOf(sources.labelWrites.viewsOf(sources.nodes.list()), passes, readingOf(watch)),
     ...deployment,
     workload,
     notMeasurable: sources.unmeasured.notMeasurable,

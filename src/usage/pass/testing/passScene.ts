@@ -1,19 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import type { KnownNode } from '../../../nodes/nodeNames.ts';
+import type { Readings } from '../../evaluate/reading.ts';
 import { UsageCollector, type Finding } from '../usageCollector.ts';
 import type { UsageQuery } from '../queries.ts';
 import { QueryRunner } from '../queryRunner.ts';
 import { FakePrometheus, type FakeDevice } from '../../../prometheus/testing/fakePrometheus.ts';
 
 const DEADLINE = { signal: new AbortController().signal, timeoutMs: 8_000 };
-export const QUERY = { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [], direction: 'transmit' } as const;
+export const QUERY = { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [] } as const;
 
 /** Runs passes with a fake Prometheus and a fake clock. */
 export class PassScene {
   readonly clock = new FakeClock();
   readonly prometheus = new FakePrometheus();
   collector: UsageCollector;
+  /** What the next pass evaluates besides the default reading. */
+  readings: Readings = new Map();
   #nodes: ReadonlyMap<string, KnownNode> = new Map();
 
   constructor(query: UsageQuery = QUERY) {
@@ -29,7 +32,7 @@ export class PassScene {
   /** Runs one pass and waits for its background queries. Equal nodes give the same map object, like an informer. */
   async next(nodes: Record<string, KnownNode>): Promise<Finding> {
     if (!isDeepStrictEqual(Object.fromEntries(this.#nodes), nodes)) this.#nodes = new Map(Object.entries(nodes));
-    const finding = await this.collector.next(this.#nodes, this.clock.now(), DEADLINE);
+    const finding = await this.collector.next(this.#nodes, this.clock.now(), DEADLINE, this.readings);
     await this.collector.settled();
     return finding;
   }

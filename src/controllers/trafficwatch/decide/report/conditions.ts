@@ -18,7 +18,7 @@ import { passFailureReason } from './passFailure.ts';
 import type { Plan } from '../plan.ts';
 import type { Breaker } from '../verdict/breaker.ts';
 import { isBackForGood } from './recovery.ts';
-import { injectionUnavailable, targetFound } from './workloadConditions.ts';
+import { workloadConditions } from './workloadConditions.ts';
 import { toTimestamp } from './timestamp.ts';
 import type { ContestedReplicas } from '../deployment/replicas.ts';
 
@@ -213,6 +213,8 @@ function driversRemark(o: Observation): string {
 function metricsAvailable(o: Observation): Draft {
   const [current] = o.view.passes;
   if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus has not been queried yet');
+  if (current.unread)
+    return draft('Unknown', Reason.NotAskedYet, 'no pass has evaluated this direction, measure and devices yet');
   if (!current.ok) {
     const message = `the last pass over Prometheus failed; labels stay as they are${obstacles(o)}`;
     return draft('False', Reason.NoData, message);
@@ -266,17 +268,6 @@ function isDropped({ watch: { spec } }: Observation, { type }: Pick<Condition, '
   return false;
 }
 
-/** The conditions about a workload that the operator does not own. */
-function aboutWorkload(o: Observation, plan: Plan): [string, Draft][] {
-  const { targetRef } = o.watch.spec;
-  if (o.workload === undefined) return [];
-  const { target, policy } = o.workload;
-  return [
-    ...(target && targetRef ? [[ConditionType.TargetFound, targetFound(target, targetRef)] as [string, Draft]] : []),
-    [ConditionType.InjectionUnavailable, injectionUnavailable(policy, o, plan)],
-  ];
-}
-
 /** The conditions that describe the newest pass over Prometheus. */
 const ABOUT_PASSES: ReadonlySet<string> = new Set([ConditionType.PrometheusReachable, ConditionType.MetricsAvailable]);
 
@@ -300,7 +291,7 @@ export function decideConditions(o: Observation, plan: Plan, failures: readonly 
     ...(typeof plan.breaker === 'object'
       ? [[ConditionType.BreakerOpen, breakerOpen(plan.breaker)] as [string, Draft]]
       : []),
-    ...aboutWorkload(o, plan),
+    ...workloadConditions(o, plan),
   ];
   // After a start of the operator, keep the conditions about passes until the first pass ends.
   const due = drafts.filter(

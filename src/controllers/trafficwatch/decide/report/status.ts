@@ -1,9 +1,11 @@
 import { modeOf } from '../../../../api/trafficwatch/mode.ts';
 import { ConditionType } from '../../../../api/trafficwatch/reasons.ts';
 import type { NodeStatus, TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
+import { thresholdOf } from '../../../../api/trafficwatch/thresholds.ts';
 import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
 import { decideConditions } from './conditions.ts';
+import { describeFullDevice } from './fullDevice.ts';
 import { withSteadyBreaker } from './steadyBreaker.ts';
 import { toTimestamp } from './timestamp.ts';
 import type { Failure } from '../../../../runtime/status/failure.ts';
@@ -40,12 +42,13 @@ function sinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string |
 
 /** True if the node has a transmit rate. A node of unknown capacity has a rate, but no percent. */
 function hasRate(usage: NodeUsage | undefined): usage is NodeUsage {
-  return usage?.percent !== undefined || usage?.transmitBytesPerSecond !== undefined;
+  return usage?.percent !== undefined || usage?.bytesPerSecond !== undefined;
 }
 
 function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeStatus {
   const usage = o.view.passes[0]?.nodes.get(node.name);
   const since = sinceOf(o, node, verdict);
+  const message = describeFullDevice(usage, thresholdOf(o.watch.spec));
   return {
     currentBandwidthPercent: usage?.percent === undefined ? '' : formatPercent(usage.percent),
     ...(usage?.transmitBytesTotal === undefined ? {} : { currentTransmitTotal: usage.transmitBytesTotal }),
@@ -53,6 +56,7 @@ function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeS
     unfit: isUnfit(o, node, verdict),
     verdict: verdict.verdict,
     reason: verdict.reason,
+    ...(message === undefined ? {} : { message }),
     ...(since === undefined ? {} : { since }),
   };
 }

@@ -174,7 +174,7 @@ describe('beyond 100 nodes', () => {
       const known = passOf()(n);
       const nodes = names.map((name) => {
         const { timeSeconds } = known.nodes.get(name)!;
-        const counters = { transmitBytesTotal: 123 + n, transmitBytesPerSecond: 5 };
+        const counters = { transmitBytesTotal: 123 + n, bytesPerSecond: 5 };
         return [name, usage(name, undefined, { ...counters, timeSeconds, reason: 'NoCapacity' })] as const;
       });
       return { ...known, nodes: new Map(nodes) };

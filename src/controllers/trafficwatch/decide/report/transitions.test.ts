@@ -86,6 +86,15 @@ describe('decideEvents', () => {
     expect(events(settled(o))).not.toContain('Warning ThresholdAtCapacity');
   });
 
+  it('warns of a Sum of both directions from 200 on', () => {
+    const at = (maxBandwidthPercent: string) => {
+      const watch = aWatch({ maxBandwidthPercent });
+      return events(anObservation({ watch: { ...watch, spec: { ...watch.spec, direction: 'Sum' } } }));
+    };
+    expect(at('199')).not.toContain('Warning ThresholdAtCapacity');
+    expect(at('200')).toContain('Warning ThresholdAtCapacity');
+  });
+
   it('reports a node that is measured at 150 % of its capacity as unfit, even with a threshold of 100', () => {
     const percents = { n1: 150, n2: 1 };
     const watch = aWatch({ maxBandwidthPercent: '100' });
@@ -94,7 +103,7 @@ describe('decideEvents', () => {
       'node n1 turned unfit: 1.5e+02 % is above 100 %',
     ]);
     expect(told.find((e) => e.reason === 'ThresholdAtCapacity')?.note).toBe(
-      'maxBandwidthPercent is 100: a node that sends within its capacity will never be unfit, only a node that is measured above its capacity',
+      'maxBandwidthPercent is 100: a node whose traffic is within its capacity will never be unfit, only a node that is measured above its capacity',
     );
   });
 

@@ -1,3 +1,4 @@
+import { directionOf } from '../../../../api/trafficwatch/reading.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
 import { thresholdOf } from '../../../../api/trafficwatch/thresholds.ts';
@@ -107,9 +108,11 @@ function allUnfit(status: TrafficWatchStatus | undefined): boolean {
 
 function specEvents(watch: TrafficWatch, after: TrafficWatchStatus): PlannedEvent[] {
   const changed = watch.status?.observedGeneration !== after.observedGeneration;
-  if (!changed || !(thresholdOf(watch.spec) >= 100)) return [];
+  // Both directions of a full-duplex link together are up to 200 % of its speed.
+  const full = directionOf(watch.spec) === 'Sum' ? 200 : 100;
+  if (!changed || !(thresholdOf(watch.spec) >= full)) return [];
   // A figure above 100 is possible: counters are sampled, and an annotated capacity may be too low.
-  const note = `maxBandwidthPercent is ${watch.spec.maxBandwidthPercent}: a node that sends within its capacity will never be unfit, only a node that is measured above its capacity`;
+  const note = `maxBandwidthPercent is ${watch.spec.maxBandwidthPercent}: a node whose traffic is within its capacity will never be unfit, only a node that is measured above its capacity`;
   return [{ type: 'Warning', reason: Reason.ThresholdAtCapacity, note }];
 }
 

@@ -1,5 +1,5 @@
 import { placementOf } from '../../../../api/trafficwatch/placement.ts';
-import { Reason } from '../../../../api/trafficwatch/reasons.ts';
+import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TargetRef } from '../../../../api/trafficwatch/workload.ts';
 import type { Condition } from '../../../../runtime/controller/conditions.ts';
 import type { Observation, PolicyState, Target } from '../../observe/observation.ts';
@@ -8,8 +8,19 @@ import type { Plan } from '../plan.ts';
 
 type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
 
+/** The conditions about a workload that the operator does not own: none with `spec.deployment`. */
+export function workloadConditions(o: Observation, plan: Plan): [string, Draft][] {
+  const { targetRef } = o.watch.spec;
+  if (o.workload === undefined) return [];
+  const { target, policy } = o.workload;
+  return [
+    ...(target && targetRef ? [[ConditionType.TargetFound, targetFound(target, targetRef)] as [string, Draft]] : []),
+    [ConditionType.InjectionUnavailable, injectionUnavailable(policy, o, plan)],
+  ];
+}
+
 /** Whether the workload of `spec.targetRef` is known. */
-export function targetFound(target: Target, { kind, name }: TargetRef): Draft {
+function targetFound(target: Target, { kind, name }: TargetRef): Draft {
   if (target.selector !== undefined) {
     return { status: 'True', reason: Reason.TargetResolved, message: `the pods of ${kind} ${name} are known` };
   }
@@ -26,7 +37,7 @@ export function targetFound(target: Target, { kind, name }: TargetRef): Draft {
  * | the API server has no such kind, or it is missing | True: says how to add the term by hand |
  * | cannot be read                           | Unknown |
  */
-export function injectionUnavailable(policy: PolicyState, o: Observation, { labelKey }: Plan): Draft {
+function injectionUnavailable(policy: PolicyState, o: Observation, { labelKey }: Plan): Draft {
   const { reason, message } = policy;
   if (reason === Reason.PolicyInstalled) {
     return { status: 'False', reason, message: 'an admission policy adds the node affinity to new pods' };

@@ -1,0 +1,103 @@
+import { RE2JS } from 're2js';
+import * as z from 'zod';
+
+const MEASURES = ['Sum', 'Fullest'] as const;
+
+/** What the percent of a node with several devices is. */
+export type Measure = (typeof MEASURES)[number];
+
+/** The schema has no default, as that of `directionSchema`. */
+export const measureSchema = z
+  .enum(MEASURES)
+  .optional()
+  .meta({
+    description:
+      'What the percent of a node with several devices is: Sum (the default), the sum of their rates in percent of the ' +
+      'sum of their speeds, or Fullest, the percent of the fullest device.',
+  });
+
+/** The measure of the spec; Sum if it has none, or one that does not exist. */
+export function measureOf(spec: { readonly measure?: Measure | undefined } | null | undefined): Measure {
+  return spec?.measure === 'Fullest' ? 'Fullest' : 'Sum';
+}
+
+const DIRECTIONS = ['Transmit', 'Receive', 'Max', 'Sum'] as const;
+
+/** Which traffic of a node counts. */
+export type Direction = (typeof DIRECTIONS)[number];
+
+/** The schema has no default, so that an object without the field stays unchanged. */
+export const directionSchema = z
+  .enum(DIRECTIONS)
+  .optional()
+  .meta({
+    description:
+      'Which traffic counts: Transmit (the default), Receive, Max (the larger of the two percentages) or Sum (both ' +
+      'rates together in percent of the capacity, up to 200 on a full-duplex link). Each direction has the whole ' +
+      'speed of a device as its capacity.',
+  });
+
+/** The direction of the spec; Transmit if it has none, or one that does not exist: another CRD may have let that through. */
+export function directionOf(spec: { readonly direction?: Direction | undefined } | null | undefined): Direction {
+  return DIRECTIONS.find((direction) => direction === spec?.direction) ?? 'Transmit';
+}
+
+/** Longest pattern, in characters: enough for the names of a hundred devices. */
+const LONGEST_PATTERN = 1024;
+const PATTERN_MESSAGE =
+  'must be a regular expression in the syntax of RE2 (https://github.com/google/re2/wiki/Syntax), without lookaround and ' +
+  `backreferences, of 1 to ${LONGEST_PATTERN} characters`;
+
+/**
+ * Patterns that choose among the devices that count. The API server checks only the length: CEL cannot compile a pattern.
+ */
+export const devicesSchema = z
+  .object({
+    include: pattern(
+      'Only devices whose whole name matches count, if the operator counts them at all. A regular expression in the ' +
+        'syntax of RE2, such as "bond.*|eth0". By default all of them count.',
+    ),
+    exclude: pattern(
+      'Devices whose whole name matches do not count, even if they match include. A regular expression in the syntax of RE2.',
+    ),
+  })
+  .optional()
+  .meta({ description: 'Chooses among the devices of a node that count. By default all of them count.' });
+
+/** The patterns of a spec. */
+interface DevicesSpec {
+  readonly devices?:
+    { readonly include?: string | undefined; readonly exclude?: string | undefined } | null | undefined;
+}
+
+/** The patterns of the spec. A pattern that is invalid is left out: another CRD may have let it through. */
+export function devicesOf(spec: DevicesSpec | null | undefined): {
+  readonly include?: string;
+  readonly exclude?: string;
+} {
+  const { include, exclude } = spec?.devices ?? {};
+  return {
+    ...(isPattern(include) && { include }),
+    ...(isPattern(exclude) && { exclude }),
+  };
+}
+
+function pattern(description: string) {
+  return z
+    .string(PATTERN_MESSAGE)
+    .min(1, PATTERN_MESSAGE)
+    .max(LONGEST_PATTERN, PATTERN_MESSAGE)
+    .refine((value) => isPattern(value), PATTERN_MESSAGE)
+    .optional()
+    .meta({ description });
+}
+
+function isPattern(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length < 1 || value.length > LONGEST_PATTERN) return false;
+  try {
+    RE2JS.compile(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

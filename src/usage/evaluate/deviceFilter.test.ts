@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { DeviceFilter, DeviceFilters } from './deviceFilter.ts';
+import type { NodeDevices, NodeFacts } from './nodeFacts.ts';
+import type { Reading } from './reading.ts';
+
+function factsOf(...names: string[]): NodeFacts {
+  const counted = names.map((name) => ({ name, speed: 100, invalid: undefined }));
+  const devices: NodeDevices = {
+    counted,
+    names,
+    excluded: new Map([['lo', 'Loopback']]),
+    ambiguousUplinks: [],
+    lacksDrivers: undefined,
+  };
+  return { devices, transmitBytesTotal: 7, soleInstance: 'a:9100', duplicate: undefined, instances: undefined };
+}
+
+const left = (patterns: Pick<Reading, 'include' | 'exclude'>, ...names: string[]): readonly string[] =>
+  new DeviceFilter(patterns).apply(factsOf(...names)).devices.names;
+
+describe('DeviceFilter', () => {
+  it.each<[string, Pick<Reading, 'include' | 'exclude'>, string[]]>([
+    ['exclude removes', { exclude: 'eth1' }, ['bond0', 'eth0', 'eth10']],
+    ['include keeps only', { include: 'bond.*|eth1' }, ['bond0', 'eth1']],
+    ['exclude wins over include', { include: 'eth.*', exclude: 'eth1.*' }, ['eth0']],
+    ['no device may be left', { include: 'ens.*' }, []],
+    ['the whole name must match', { include: 'th' }, []],
+    ['alternatives are anchored together', { exclude: 'eth0|eth1' }, ['bond0', 'eth10']],
+    ['flags of RE2 apply', { include: '(?i)ETH0' }, ['eth0']],
+  ])('%s: %j', (_why, patterns, expected) => {
+    expect(left(patterns, 'bond0', 'eth0', 'eth1', 'eth10')).toEqual(expected);
+  });
+
+  it('says which devices it left out, keeps the other facts, and shares results', () => {
+    const facts = factsOf('eth0', 'eth1');
+    const filter = new DeviceFilter({ exclude: 'eth1' });
+    const filtered = filter.apply(facts);
+    expect(filtered.devices.counted).toEqual([{ name: 'eth0', speed: 100, invalid: undefined }]);
+    expect([...filtered.devices.excluded]).toEqual([
+      ['lo', 'Loopback'],
+      ['eth1', 'Filtered'],
+    ]);
+    expect(filtered.transmitBytesTotal).toBe(7);
+    expect(filter.apply({ ...facts }).devices).toBe(filtered.devices);
+  });
+
+  it('changes nothing if all devices are left', () => {
+    const facts = factsOf('eth0');
+    expect(new DeviceFilter({ include: 'eth.*' }).apply(facts)).toBe(facts);
+  });
+
+  it('matches in linear time: a pattern that takes a RegExp years', () => {
+    const name = `${'a'.repeat(60)}!`;
+    const start = performance.now();
+    expect(left({ include: '((a+)+)+' }, name)).toEqual([]);
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+
+  it('is about more names than it remembers', () => {
+    const filter = new DeviceFilter({ exclude: '.*7' });
+    for (let n = 0; n < 20_010; n++) {
+      const { names } = filter.apply(factsOf(`eth${n}`)).devices;
+      if (names.length !== (n % 10 === 7 ? 0 : 1)) expect.fail(`eth${n}`);
+    }
+  });
+});
+
+describe('DeviceFilters', () => {
+  it('has one filter for a reading, and none without a pattern', () => {
+    const filters = new DeviceFilters();
+    const reading: Reading = { direction: 'Transmit', include: 'eth.*' };
+    expect(filters.of(reading)).toBe(filters.of(reading));
+    expect(filters.of({ direction: 'Receive' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,56 @@
+/** Which traffic counts. Receive capacity is the speed of the device, like transmit capacity: links are full duplex. */
+export type Direction = 'Transmit' | 'Receive' | 'Max' | 'Sum';
+
+/**
+ * What the percent of a node with several devices is.
+ *
+ * - Sum: the sum of their rates in percent of the sum of their speeds.
+ * - Fullest: the percent of the fullest device. A device that does not count, or has no figure, is not looked at.
+ */
+export type Measure = 'Sum' | 'Fullest';
+
+/**
+ * What the percent of a node stands for. A pass evaluates all nodes once for each distinct reading, from the same
+ * answers, however many objects share the reading.
+ */
+export interface Reading {
+  readonly direction: Direction;
+  /** Default: Sum. */
+  readonly measure?: Measure | undefined;
+  /** Of the devices that count, only those whose whole name matches. Syntax of RE2. Default: all. */
+  readonly include?: string | undefined;
+  /** Devices whose whole name matches do not count. Syntax of RE2. Default: none. */
+  readonly exclude?: string | undefined;
+}
+
+/** The reading that every pass evaluates. */
+export const DEFAULT_READING: Reading = { direction: 'Transmit' };
+
+/** Readings have the same key only if they give the same figures. */
+export function readingKey({ direction, measure = 'Sum', include, exclude }: Reading): string {
+  return JSON.stringify([direction, measure, include ?? null, exclude ?? null]);
+}
+
+/** The key of the reading that every pass evaluates. */
+export const DEFAULT_KEY = readingKey(DEFAULT_READING);
+
+/** Readings by key. */
+export type Readings = ReadonlyMap<string, Reading>;
+
+/** The distinct readings, without the default one. */
+export function distinctReadings(readings: Iterable<Reading>): Readings {
+  const distinct = new Map<string, Reading>();
+  for (const reading of readings) distinct.set(readingKey(reading), reading);
+  distinct.delete(DEFAULT_KEY);
+  return distinct;
+}
+
+/** True if the reading needs the receive rates. */
+export function usesReceived({ direction }: Reading): boolean {
+  return direction !== 'Transmit';
+}
+
+/** True if a device counts only with a transmit rate and a receive rate. */
+export function usesBoth({ direction }: Reading): boolean {
+  return direction === 'Max' || direction === 'Sum';
+}

@@ -1,0 +1,102 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { KnownNode } from '../../nodes/nodeNames.ts';
+import { capacityDrop } from '../evaluate/capacityDrop.ts';
+import type { DeviceFilter, DeviceFilters } from '../evaluate/deviceFilter.ts';
+import type { NodeFacts } from '../evaluate/nodeFacts.ts';
+import { nodeUsage, type NodeUsage } from '../evaluate/percent.ts';
+import { DEFAULT_READING, usesReceived, type Reading, type Readings } from '../evaluate/reading.ts';
+import type { ReadingFigures } from '../evaluate/snapshot.ts';
+import type { NodeSamples } from '../series/nodeSamples.ts';
+import type { Received } from './receiveRates.ts';
+
+/** Nodes per turn of the event loop: they take 1 to 5 ms to evaluate. */
+const NODES_A_TURN = 500;
+
+/** The answers that all nodes are evaluated with. */
+export interface Answers {
+  facts: ReadonlyMap<string, NodeFacts>;
+  /** Transmit rates. */
+  rates: ReadonlyMap<string, NodeSamples>;
+  received: Received;
+  /** Highest speeds of the last hour. */
+  peaks: ReadonlyMap<string, NodeSamples> | undefined;
+  timeSeconds: number;
+  filters: DeviceFilters;
+}
+
+/** Figures that a pass still completes. */
+export interface Evaluated extends ReadingFigures {
+  nodes: Map<string, NodeUsage>;
+}
+
+/** The usage of each node by one reading. */
+export function evaluateNodes(
+  nodes: ReadonlyMap<string, KnownNode>,
+  answers: Answers,
+  reading: Reading = DEFAULT_READING,
+): Promise<Map<string, NodeUsage>> {
+  const filter = answers.filters.of(reading);
+  return mappedInTurns(nodes, (known, node) => evaluate(node, known, answers, reading, filter));
+}
+
+/** The figures of each reading, by its key. Undefined if there is no reading. */
+export async function evaluateReadings(
+  readings: Readings,
+  nodes: ReadonlyMap<string, KnownNode>,
+  answers: Answers,
+): Promise<Map<string, Evaluated> | undefined> {
+  if (readings.size === 0) return undefined;
+  const { warnings, error } = answers.received;
+  const figures = new Map<string, Evaluated>();
+  for (const [key, reading] of readings) {
+    if (!usesReceived(reading)) {
+      figures.set(key, { nodes: await evaluateNodes(nodes, answers, reading), warnings: [] });
+    } else if (error === undefined) {
+      figures.set(key, { nodes: await evaluateNodes(nodes, answers, reading), warnings });
+    } else {
+      figures.set(key, { nodes: new Map(), warnings, error });
+    }
+  }
+  return figures;
+}
+
+/** Maps the values, and yields to the event loop after each batch. */
+export async function mappedInTurns<T, R>(
+  map: ReadonlyMap<string, T>,
+  valueOf: (value: T, key: string) => R,
+): Promise<Map<string, R>> {
+  const mapped = new Map<string, R>();
+  const entries = map.entries();
+  while (mapSome(entries, valueOf, mapped)) await nextTurn();
+  return mapped;
+}
+
+/** Maps one batch. Returns true if there may be more entries. */
+function mapSome<T, R>(
+  entries: Iterator<[string, T]>,
+  valueOf: (value: T, key: string) => R,
+  mapped: Map<string, R>,
+): boolean {
+  for (let count = 0; count < NODES_A_TURN; count++) {
+    const next = entries.next();
+    if (next.done === true) return false;
+    const [key, value] = next.value;
+    mapped.set(key, valueOf(value, key));
+  }
+  return true;
+}
+
+function evaluate(
+  node: string,
+  { capacity }: KnownNode,
+  answers: Answers,
+  reading: Reading,
+  filter: DeviceFilter | undefined,
+): NodeUsage {
+  const [all, rates] = [answers.facts.get(node), answers.rates.get(node)];
+  const facts = all && filter ? filter.apply(all) : all;
+  const received = answers.received.nodes.get(node);
+  const usage = nodeUsage({ node, facts, rates, received, reading, capacity, timeSeconds: answers.timeSeconds });
+  const drop = capacity === undefined ? capacityDrop(usage, facts?.devices, answers.peaks?.get(node)) : undefined;
+  return drop === undefined ? usage : { ...usage, drop };
+}
