@@ -25,7 +25,7 @@ import { carriesOrphan, lookIfNews } from './observe/nodeNews.ts';
 import { claimedKeys } from './observe/labelKeys.ts';
 import { BY_LABEL_KEY, type Sources } from './observe/observe.ts';
 import { PassViews } from './observe/passViews.ts';
-import { readingOf } from './observe/readingOf.ts';
+import { readingsOf } from './observe/readingOf.ts';
 import { isOwnedBy } from './decide/deployment/deployment.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
@@ -183,7 +183,7 @@ function subscribe(
   o.watches.subscribe((event) => {
     o.feed.keep(passesNeeded(o.watches.lister.list()));
     const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object);
-    if (!isStatusOnly) o.feed.evaluate(o.watches.lister.list().map(readingOf));
+    if (!isStatusOnly) o.feed.evaluate(readingsOf(o.watches.lister.list()));
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
     queue.add(keyOf(event.object));
     enqueueRivals(event.object);
