@@ -42,8 +42,11 @@ export function directionOf(spec: { readonly direction?: Direction | undefined }
   return DIRECTIONS.find((direction) => direction === spec?.direction) ?? 'Transmit';
 }
 
-/** Longest pattern, in characters: enough for the names of a hundred devices. */
-const LONGEST_PATTERN = 1024;
+/**
+ * Longest pattern, in characters: enough for the names of twenty devices. The pattern that takes longest to compile takes
+ * 20 ms; with 1,024 characters it took 84 ms.
+ */
+const LONGEST_PATTERN = 256;
 const PATTERN_MESSAGE =
   'must be a regular expression in the syntax of RE2 (https://github.com/google/re2/wiki/Syntax), without lookaround and ' +
   `backreferences, of 1 to ${LONGEST_PATTERN} characters`;
@@ -70,16 +73,21 @@ interface DevicesSpec {
     { readonly include?: string | undefined; readonly exclude?: string | undefined } | null | undefined;
 }
 
-/** The patterns of the spec. A pattern that is invalid is left out: another CRD may have let it through. */
+/** The patterns of the spec, valid or not. What is no text is left out: another CRD may have let it through. */
 export function devicesOf(spec: DevicesSpec | null | undefined): {
   readonly include?: string;
   readonly exclude?: string;
 } {
   const { include, exclude } = spec?.devices ?? {};
   return {
-    ...(isPattern(include) && { include }),
-    ...(isPattern(exclude) && { exclude }),
+    ...(typeof include === 'string' && { include }),
+    ...(typeof exclude === 'string' && { exclude }),
   };
+}
+
+/** Whether the patterns of the spec can be compiled. It compiles them, so do not call it for each pass. */
+export function areDevicesValid(spec: DevicesSpec | null | undefined): boolean {
+  return [spec?.devices?.include, spec?.devices?.exclude].every((one) => one === undefined || isPattern(one));
 }
 
 function pattern(description: string) {

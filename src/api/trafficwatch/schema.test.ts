@@ -79,14 +79,14 @@ describe('parseTrafficWatchSpec', () => {
   });
 
   const RULE = 'must be a regular expression in the syntax of RE2';
-  it.each(['eth0', 'bond.*|eth0', '(?i)ETH.*', '[a-z]{3}[0-9]+', 'é', 'x'.repeat(1024)])(
+  it.each(['eth0', 'bond.*|eth0', '(?i)ETH.*', '[a-z]{3}[0-9]+', 'é', 'x'.repeat(256)])(
     'accepts the devices %j',
     (one) => {
       expect(problems(watch({ devices: { include: one, exclude: one } }))).toEqual([]);
     },
   );
 
-  it.each(['', '(', '[', '*', 'a{2,1}', '(?=eth)eth0', '(?<!a)b', '(a)\\1', 'x'.repeat(1025)])(
+  it.each(['', '(', '[', '*', 'a{2,1}', '(?=eth)eth0', '(?<!a)b', '(a)\\1', 'x'.repeat(257)])(
     'rejects the devices %j and names field, value and rule',
     (one) => {
       for (const field of ['include', 'exclude']) {

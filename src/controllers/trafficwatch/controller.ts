@@ -30,7 +30,7 @@ import { PassMemory } from './observe/passMemory.ts';
 import { PassViews } from './observe/passViews.ts';
 import { PolicyCheck } from './observe/workload/policyCheck.ts';
 import { Targets } from './observe/workload/targets.ts';
-import { readingOf } from './observe/readingOf.ts';
+import { readingsOf } from './observe/readingOf.ts';
 import { isOwnedBy } from './decide/deployment/deployment.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
@@ -196,7 +196,7 @@ function subscribe(
     const watches = o.watches.lister.list();
     o.feed.keep(passesNeeded(watches));
     const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object);
-    if (!isStatusOnly) o.feed.evaluate(watches.map(readingOf));
+    if (!isStatusOnly) o.feed.evaluate(readingsOf(watches));
     labelTimes.isNeeded = watches.some(({ spec }) => minHoldOf(spec) !== undefined);
     passMemory.tracksMissing = watches.some(({ spec }) => missingDataOf(spec) !== undefined);
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;

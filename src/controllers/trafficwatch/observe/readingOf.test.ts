@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { TrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
 import { DEFAULT_KEY, readingKey } from '../../../usage/evaluate/reading.ts';
 import { aWatch } from '../testing/observations.ts';
-import { readingOf } from './readingOf.ts';
+import { readingOf, readingsOf } from './readingOf.ts';
 
 const of = (spec: object) => readingOf({ spec: { ...aWatch().spec, ...spec } });
 
@@ -18,12 +18,25 @@ describe('readingOf', () => {
     expect(of(fields)).toEqual({ direction: 'Max', measure: 'Fullest', include: 'eth.*', exclude: 'eth1' });
   });
 
-  it('leaves out what another CRD let through: such a TrafficWatch is Stalled, and the passes of others go on', () => {
+  it('leaves out what is of another type: another CRD may have let it through', () => {
     for (const spec of [
-      { direction: 'Up', measure: 'Mean', devices: { include: '(', exclude: 7 } },
+      { direction: 'Up', measure: 'Mean', devices: { include: [], exclude: 7 } },
       { devices: null },
     ]) {
       expect(readingKey(of(spec))).toBe(DEFAULT_KEY);
     }
+  });
+});
+
+describe('readingsOf', () => {
+  it('leaves out a TrafficWatch with an invalid pattern, and has the others', () => {
+    const watches = [
+      { exclude: '(' },
+      { include: '(?=a)' },
+      { include: 'x'.repeat(257) },
+      { include: 7 },
+      { include: 'eth0' },
+    ].map((devices) => ({ spec: { ...aWatch().spec, devices } as TrafficWatchSpec }));
+    expect(readingsOf(watches).map(({ include }) => include)).toEqual(['eth0']);
   });
 });
