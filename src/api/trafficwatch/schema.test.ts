@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { placementOf } from './placement.ts';
+import { placementOf } from './spec/placement.ts';
 import { labelKeyOf, parseTrafficWatchSpec, type TrafficWatch } from './schema.ts';
-import { thresholdOf } from './thresholds.ts';
+import { thresholdOf } from './spec/thresholds.ts';
 
 const deployment = {
   selector: { matchLabels: { app: 'web' } },
