@@ -118,7 +118,7 @@ function isAskedFor({ __name__: name }: Series['metric'], expression: string): b
 }
 
 function kindOf(expression: string): Kind {
-  if (expression.startsWith('rate(')) return 'rates';
+  if (/^(?:max without \([^)]+\) \()?rate\(/.test(expression)) return 'rates';
   if (expression.includes('max_over_time')) return 'fallen';
   if (expression.startsWith('topk')) return 'uplinks';
   return expression.startsWith('quantile') ? 'samples' : 'facts';
