@@ -56,6 +56,12 @@ export const prometheus = z
       .array(z.string())
       .default([])
       .describe('Label matchers added to each query, such as cluster="x" if one Prometheus covers several clusters.'),
+    replicaLabels: z
+      .array(z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]*$/))
+      .default([])
+      .describe(
+        'Labels that tell the replicas of an HA pair of Prometheus apart, such as prometheus_replica. Series that differ only in them count once. Not needed if the server deduplicates.',
+      ),
     image: z.string().default(MEASUREMENT.prometheus.image).describe('Image of the deployed Prometheus.'),
     priorityClassName: z
       .string()

@@ -53,7 +53,7 @@ export const LEVELS: readonly Level[] = [
   { name: 'unit', waits: 'for servers', vitest: { project: 'unit', paths: [] } },
   {
     name: 'integration',
-    ...builtByLab('k8s', 'etcd', 'helm', 'node_exporter', 'prometheus'),
+    ...builtByLab('k8s', 'etcd', 'helm', 'node_exporter', 'prometheus', 'victoriametrics', 'thanos'),
     waits: 'for servers',
     vitest: { project: 'integration', paths: [] },
   },

@@ -159,6 +159,19 @@ export const matcher: ValueType<Matcher> = valueType(
   },
 );
 
+/**
+ * The name of a Prometheus label.
+ *
+ * @param except names that are not allowed
+ */
+export function labelName(except: readonly string[]): ValueType<string> {
+  return valueType(
+    'label',
+    `the name of a label, such as replica or prometheus_replica, and none of ${except.join(', ')}`,
+    (given) => (/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(given) && !except.includes(given) ? given : undefined),
+  );
+}
+
 export const regExp = valueType(
   'regexp',
   'a regular expression that RE2 and JavaScript read alike, such as veth.*|cni[0-9]+',

@@ -78,6 +78,7 @@ const options: Effect[] = [
   { of: 'prometheus.username', to: 'me', see: argument('prometheus-username'), is: 'me' },
   { of: 'prometheus.headers', to: { A: 'b' }, see: argument('prometheus-header'), is: 'A: b' },
   { of: 'prometheus.matchers', to: ['a="b"'], see: argument('prometheus-matcher'), is: 'a="b"' },
+  { of: 'prometheus.replicaLabels', to: ['replica'], see: argument('prometheus-replica-label'), is: 'replica' },
   { of: 'prometheus.image', to: 'p:1', see: argument('prometheus-image'), is: 'p:1' },
   { of: 'prometheus.priorityClassName', to: 'p', see: argument('prometheus-priority-class'), is: 'p' },
   { of: 'prometheus.resources', to: LIMITS, see: argument('prometheus-resources'), is: JSON.stringify(LIMITS) },

@@ -15,25 +15,44 @@ export interface HttpServer {
   stop(): Promise<void>;
 }
 
+/** What to start. */
+export interface ServerProgram {
+  /** Name of the program. */
+  name: string;
+  /** Its arguments. @param address where to serve HTTP, 127.0.0.1:port */
+  args: (address: string) => readonly string[];
+  /** It is ready when this path returns 2xx. */
+  readyPath: string;
+  /** For the log. Removed when the server is stopped. */
+  directory: string;
+  /** Default: a free port. */
+  port?: number | undefined;
+}
+
 /**
  * Starts a server that has the flag `--web.listen-address`, logs into `directory`, and waits until `path` returns 2xx.
  */
-export async function startHttpServer(
+export function startHttpServer(
   name: string,
   flags: readonly string[],
   path: string,
   directory: string,
   wanted?: number,
 ): Promise<HttpServer> {
-  const port = wanted ?? (await freePorts(1))[0]!;
-  const address = `127.0.0.1:${port}`;
-  const running = await startLogged(name, [`--web.listen-address=${address}`, ...flags], directory);
+  const args = (address: string): string[] => [`--web.listen-address=${address}`, ...flags];
+  return startServer({ name, args, readyPath: path, directory, port: wanted });
+}
+
+/** Starts a server and waits until it is ready. */
+export async function startServer({ name, args, readyPath, directory, port }: ServerProgram): Promise<HttpServer> {
+  const address = `127.0.0.1:${port ?? (await freePorts(1))[0]!}`;
+  const running = await startLogged(name, args(address), directory);
   const stop = async (): Promise<void> => {
     await running.stop();
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    await whenReady(name, running, async () => (await fetch(`http://${address}${path}`)).ok);
+    await whenReady(name, running, async () => (await fetch(`http://${address}${readyPath}`)).ok);
   } catch (error) {
     await stop();
     throw error;

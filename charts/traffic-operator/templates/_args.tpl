@@ -45,6 +45,9 @@
 {{- range $prometheus.matchers }}
 - {{ printf "--prometheus-matcher=%s" . | quote }}
 {{- end }}
+{{- range $prometheus.replicaLabels }}
+- --prometheus-replica-label={{ . }}
+{{- end }}
 - --prometheus-image={{ $prometheus.image }}
 {{- with $prometheus.priorityClassName }}
 - --prometheus-priority-class={{ . }}

@@ -10,7 +10,12 @@ import { modeSchema, type Mode } from './spec/mode.ts';
 import { breakerCooldownSchema, checkCooldown, COOLDOWN_VALIDATIONS, nodeCountSchema } from './spec/nodeCount.ts';
 import { minHoldSchema, passesSchema } from './spec/passes.ts';
 import { placementSchema } from './spec/placement.ts';
-import { checkThresholds, maxBandwidthPercent, recoverBandwidthPercent, THRESHOLD_VALIDATIONS } from './spec/thresholds.ts';
+import {
+  checkThresholds,
+  maxBandwidthPercent,
+  recoverBandwidthPercent,
+  THRESHOLD_VALIDATIONS,
+} from './spec/thresholds.ts';
 import { devicesSchema, directionSchema, measureSchema } from './spec/reading.ts';
 import { plannedSchema, type Planned } from './planned.ts';
 import { problemTexts } from '../problems.ts';

@@ -153,6 +153,18 @@ describe('a wrong flag', () => {
       ['--prometheus-matcher=a=b'],
       '--prometheus-matcher=a=b: needs --prometheus-url: it does not apply to the deployed Prometheus',
     ],
+    [
+      ['--prometheus-replica-label=r'],
+      '--prometheus-replica-label=r: needs --prometheus-url: it does not apply to the deployed Prometheus',
+    ],
+    [
+      [url, '--prometheus-replica-label=device'],
+      '--prometheus-replica-label=device: must be the name of a label, such as replica or prometheus_replica, and none of __name__, node, instance, device, driver',
+    ],
+    [
+      [url, '--prometheus-replica-label=a-b'],
+      '--prometheus-replica-label=a-b: must be the name of a label, such as replica or prometheus_replica, and none of __name__, node, instance, device, driver',
+    ],
     [[url, '--prometheus-username=u'], '--prometheus-username=u: needs --prometheus-password-file'],
     [[url, '--prometheus-password-file=f'], '--prometheus-password-file=f: needs --prometheus-username'],
     [

@@ -87,6 +87,12 @@ describe('managerOptions', () => {
     expect([measurement.prometheus.enabled, measurement.exporter.enabled]).toEqual([false, false]);
   });
 
+  it('passes the replica labels on', () => {
+    const args = ['--prometheus-url=http://p', '--prometheus-replica-label=replica', '--prometheus-replica-label=prom'];
+    expect(options(args).query.replicaLabels).toEqual(['replica', 'prom']);
+    expect(options([]).query).not.toHaveProperty('replicaLabels');
+  });
+
   it.each([
     { why: 'four scrapes', args: [], seconds: 20 },
     { why: 'four scrapes of a longer interval', args: ['--scrape-interval=30s'], seconds: 120 },

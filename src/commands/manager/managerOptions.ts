@@ -66,13 +66,14 @@ function endpointOf(flags: SharedFlags): PrometheusEndpoint {
 }
 
 function queryOf(flags: SharedFlags): UsageQuery {
-  const { window, prometheusUrl, scrapeInterval, prometheusMatcher } = flags;
+  const { window, prometheusUrl, scrapeInterval, prometheusMatcher, prometheusReplicaLabel } = flags;
   const isOwn = prometheusUrl === undefined;
   const standardSeconds = isOwn ? defaultRateWindowSeconds(scrapeInterval / 1000) : FOREIGN_WINDOW_SECONDS;
   return {
     windowSeconds: window === undefined ? standardSeconds : window / 1000,
     ...(isOwn && { scrapeIntervalSeconds: scrapeInterval / 1000 }),
     matchers: prometheusMatcher,
+    ...(prometheusReplicaLabel.length > 0 && { replicaLabels: prometheusReplicaLabel }),
     excludedDevices: excludedDevices(flags),
   };
 }

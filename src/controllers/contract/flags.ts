@@ -1,5 +1,6 @@
 import { LEAST_SAMPLES_PER_WINDOW } from '../../usage/evaluate/snapshot.ts';
 import { DEFAULT_EXCLUDED_DEVICES } from '../../usage/evaluate/devices.ts';
+import { IDENTIFYING_LABELS } from '../../usage/evaluate/duplicateSeries.ts';
 import { COMMON_FLAGS } from '../../options/commonFlags.ts';
 import {
   firstProblem,
@@ -16,6 +17,7 @@ import {
   boolean,
   duration,
   header,
+  labelName,
   matcher,
   path,
   regExp,
@@ -65,6 +67,10 @@ export const SHARED_FLAGS = {
   prometheusCaFile: flag(path, 'File with the CA certificates (PEM) that verify the server of --prometheus-url.'),
   prometheusHeader: list(header, 'Header sent with each request to Prometheus.'),
   prometheusMatcher: list(matcher, 'Label matcher added to every query.'),
+  prometheusReplicaLabel: list(
+    labelName(IDENTIFYING_LABELS),
+    'Label that tells the replicas of an HA pair of Prometheus apart. Series that differ only in it count once.',
+  ),
   deviceExclude: flag(regExp, 'Names of network devices to exclude in addition to --device-exclude-default.', {
     defaultNote: 'none',
   }),
@@ -90,6 +96,7 @@ const ONLY_WITH_URL = [
   'prometheusCaFile',
   'prometheusHeader',
   'prometheusMatcher',
+  'prometheusReplicaLabel',
 ] as const satisfies readonly (keyof SharedFlags)[];
 
 /** The first invalid combination of these flags, or undefined. */

@@ -121,7 +121,9 @@ function isAskedFor({ __name__: name }: Series['metric'], expression: string): b
 }
 
 function kindOf(expression: string): Kind {
-  if (expression.startsWith('rate(')) return expression.includes('_receive_') ? 'received' : 'rates';
+  if (/^(?:max without \([^)]+\) \()?rate\(/.test(expression)) {
+    return expression.includes('_receive_') ? 'received' : 'rates';
+  }
   if (expression.includes('max_over_time')) return 'fallen';
   if (expression.startsWith('topk')) return 'uplinks';
   return expression.startsWith('quantile') ? 'samples' : 'facts';

@@ -1,4 +1,5 @@
 import { parseCapacity } from './capacity.ts';
+import { describeDuplicate } from './duplicateSeries.ts';
 import { negative, type CountedDevice, type NodeDevices, type NodeFacts } from './nodeFacts.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { DEFAULT_READING, usesBoth, type Reading } from './reading.ts';
@@ -113,12 +114,9 @@ function checkSeries(facts: NodeFacts | undefined, rates: NodeSamples | undefine
     const names = [...instances].sort().map((name) => JSON.stringify(name));
     return { reason: 'AmbiguousSeries', message: `series of several exporters: instance ${names.join(', ')}` };
   }
-  const duplicate = rates?.duplicate ?? facts?.duplicate;
-  if (duplicate === undefined) return undefined;
-  return {
-    reason: 'AmbiguousSeries',
-    message: `several series of one device: ${duplicate}; a matcher can tell them apart`,
-  };
+  const { duplicate, differing = [] } = rates?.duplicate === undefined ? { duplicate: facts?.duplicate } : rates;
+  const message = describeDuplicate({ duplicate, differing });
+  return message === undefined ? undefined : { reason: 'AmbiguousSeries', message };
 }
 
 type Exporters = Pick<NodeFacts, 'soleInstance' | 'instances'> | undefined;

@@ -68,6 +68,45 @@ describe('queries', () => {
   });
 });
 
+describe('queries with replicas', () => {
+  const query: UsageQuery = { ...QUERY, excludedDevices: 'x', replicaLabels: ['replica', 'prom'] };
+  const devices = '{device!~"lo|x|.+\\\\.[0-9]+"}';
+
+  it('takes the highest rate of replicas, never their sum, and keeps all other labels', () => {
+    const [now, past] = [ratesQuery(query), ratesQuery(query, undefined, 1.5)];
+    expect(now).toBe(`max without (replica, prom) (rate(node_network_transmit_bytes_total${devices}[20s]))`);
+    expect(past).toBe(
+      `max without (replica, prom) (rate(node_network_transmit_bytes_total${devices}[20s] offset 1500ms))`,
+    );
+  });
+
+  it('takes the facts of the replica with the newest speed', () => {
+    const labels = '__name__, node, instance, device, driver';
+    const speed = `node_network_speed_bytes${devices}`;
+    const older =
+      `${speed} unless on (node, instance, device, replica, prom) ` +
+      `topk by (node, instance, device) (1, timestamp(${speed}))`;
+    const metrics = ['node_network_flags', 'node_network_speed_bytes'];
+    expect(factsQuery(query, undefined, metrics)).toBe(
+      `max by (${labels}) ({__name__=~"${metrics.join('|')}",${devices.slice(1)}` +
+        ` unless on (node, instance, device, replica, prom) (${older}))`,
+    );
+    const [flags] = metrics as [string];
+    expect(factsQuery(query, undefined, [flags])).toBe(factsQuery({ ...query, replicaLabels: [] }, undefined, [flags]));
+  });
+
+  it('asks with GET by default: a proxy may not allow POST', () => {
+    const standard = { windowSeconds: 20, matchers: [], direction: 'transmit', replicaLabels: ['replica'] } as const;
+    for (const text of [ratesQuery(standard), factsQuery(standard)]) expect(text.length).toBeLessThan(3_800);
+  });
+
+  it('counts a device of two replicas once when it searches for uplinks', () => {
+    expect(uplinksQuery(query, NODES)).toContain(
+      'max by (__name__, node, instance, device) (node_network_transmit_bytes_total{device=~"veth.+"',
+    );
+  });
+});
+
 describe('quotePromQL', () => {
   it('prevents injection: no value can end the literal', () => {
     fc.assert(
@@ -89,6 +128,8 @@ describe('checkQuery', () => {
     [{ ...QUERY, windowSeconds: 0 }, '0 s'],
     [{ ...QUERY, windowSeconds: 1.5 }, '1.5 s'],
     [{ ...QUERY, excludedDevices: '(' }, '"("'],
+    [{ ...QUERY, replicaLabels: ['a-b'] }, '"a-b"'],
+    [{ ...QUERY, replicaLabels: ['device'] }, 'a replica label is "device": it must not be one of __name__, node'],
     [{ ...QUERY, matchers: [{ name: 'a-b', op: '=' as const, value: '' }] }, '"a-b"'],
   ])('rejects %j', (query, named) => {
     expect(() => checkQuery(query)).toThrow(named);

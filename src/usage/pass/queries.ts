@@ -1,3 +1,4 @@
+import { IDENTIFYING_LABELS } from '../evaluate/duplicateSeries.ts';
 import { DEFAULT_EXCLUDED_DEVICES, MACVLAN_NAME, VETH_NAME, VLAN_NAME, wholeName } from '../evaluate/devices.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 
@@ -16,6 +17,11 @@ export interface UsageQuery {
   /** Set if the operator deployed Prometheus. Otherwise the operator counts the samples in the window. */
   scrapeIntervalSeconds?: number;
   matchers: readonly LabelMatcher[];
+  /**
+   * Labels that tell the replicas of an HA pair of Prometheus apart. Series that differ only in them are one. Default:
+   * none, and a node with such series is ambiguous.
+   */
+  replicaLabels?: readonly string[];
   /** Names of devices that do not count, in a syntax of both RE2 and JavaScript. Default: DEFAULT_EXCLUDED_DEVICES. */
   excludedDevices?: string;
 }
@@ -41,10 +47,11 @@ export const PEAK_WINDOW_SECONDS = 3600;
 const TRANSMITTED = 'node_network_transmit_bytes_total';
 /** Read only while somebody asks for another direction than Transmit. */
 export const RECEIVED = 'node_network_receive_bytes_total';
+const SPEED = 'node_network_speed_bytes';
 /** Metrics with the facts of a device: everything but its rate. */
 export const FACT_METRICS: readonly string[] = [
   TRANSMITTED,
-  'node_network_speed_bytes',
+  SPEED,
   'node_network_flags',
   'node_network_iface_id',
   'node_network_iface_link',
@@ -52,8 +59,22 @@ export const FACT_METRICS: readonly string[] = [
 ];
 
 /**
- * Bytes per second of each device. Does not aggregate: aggregation would merge two nodes of the same name in different
- * clusters without notice.
+ * Bytes per second of each device. Aggregates replicas only: other aggregation would merge two nodes of the same name in
+ * different clusters without notice.
+ *
+ * Of replicas the highest rate counts, never their sum. Prometheus divides the increase that a replica has seen by the
+ * whole window. Each replica reads the same counter, so a higher rate means that it has seen more of the window:
+ *
+ * | One replica                           | Its rate                             | Which counts                |
+ * |---------------------------------------|--------------------------------------|-----------------------------|
+ * | scrapes as the other                  | as the other's, but for scrape times | either                      |
+ * | has stopped; its series are not stale | falls while its window empties       | the other: newer samples    |
+ * | has just started                      | too low until its window is full     | the other: the whole window |
+ * | has missed scrapes                    | as the other's, or too low           | the other: more samples     |
+ *
+ * Choosing the newest sample would be wrong in the third row: the percent would fall with each scrape of that replica.
+ * VictoriaMetrics divides by the time between the samples instead. There a stopped replica counts with its last rate for
+ * as long as the window, if the traffic has fallen since.
  *
  * @param offsetSeconds how long ago, by the server's clock
  */
@@ -65,20 +86,46 @@ export function ratesQuery(
 ): string {
   const offset = offsetSeconds === 0 ? '' : ` offset ${Math.round(offsetSeconds * 1000)}ms`;
   const counter = counted === 'transmit' ? TRANSMITTED : RECEIVED;
-  return inScope(query, scope, (matchers) => `rate(${counter}${matchers}[${query.windowSeconds}s]${offset})`);
+  return inScope(query, scope, (matchers) => {
+    const rate = `rate(${counter}${matchers}[${query.windowSeconds}s]${offset})`;
+    return hasReplicas(query) ? `max without (${labelsOf(query)}) (${rate})` : rate;
+  });
+}
+
+function hasReplicas({ replicaLabels = [] }: UsageQuery): boolean {
+  return replicaLabels.length > 0;
+}
+
+function labelsOf({ replicaLabels = [] }: UsageQuery): string {
+  return replicaLabels.join(', ');
 }
 
 /**
  * The facts of each device. Aggregates to drop unused labels, which are three quarters of the answer with 10,000 nodes.
  * Series that must not be merged are detected in the rates.
  *
+ * Of replicas the one with the newest speed counts: a stopped replica, whose last samples stay for five minutes, may know
+ * a speed that the device no longer has. Devices without a speed need no such rule: the highest counter is the newest
+ * one, and the rest are properties of the device.
+ *
  * @param metrics which of FACT_METRICS
  */
 export function factsQuery(query: UsageQuery, scope: Scope = COUNTED, metrics = FACT_METRICS): string {
   return inScope(query, scope, (matchers) => {
     const facts = `{__name__=~"${metrics.join('|')}",${matchers.slice(1)}`;
-    return `max by (__name__, node, instance, device, driver) (${facts})`;
+    const outdated = hasReplicas(query) && metrics.includes(SPEED) ? outdatedReplicas(query, SPEED + matchers) : '';
+    return `max by (__name__, node, instance, device, driver) (${facts}${outdated})`;
   });
+}
+
+/**
+ * Removes the series of replicas whose speed is not the newest. Does not match by metric name, because VictoriaMetrics
+ * ignores it in `on`.
+ */
+function outdatedReplicas(query: UsageQuery, speed: string): string {
+  const device = 'node, instance, device';
+  const replica = `${device}, ${labelsOf(query)}`;
+  return ` unless on (${replica}) (${speed} unless on (${replica}) topk by (${device}) (1, timestamp(${speed})))`;
 }
 
 /**
@@ -89,7 +136,10 @@ export function uplinksQuery(query: UsageQuery, nodes: NodeRestriction): string 
   return restrictions(nodes)
     .map((matchers) => {
       const [macvlans, veths] = [MACVLAN_NAME, VETH_NAME].map((name) => {
-        return TRANSMITTED + braces([...query.matchers, { name: 'device', op: '=~', value: name }, ...matchers]);
+        const counters =
+          TRANSMITTED + braces([...query.matchers, { name: 'device', op: '=~', value: name }, ...matchers]);
+        // Otherwise two replicas of one of several devices would be the two, and the node would not be ambiguous.
+        return hasReplicas(query) ? `max by (__name__, node, instance, device) (${counters})` : counters;
       });
       return `topk by (node, instance) (2, ${macvlans} or on (node, instance) ${veths})`;
     })
@@ -158,7 +208,7 @@ function quoteMeta(text: string): string {
  * Validates the settings of a query. Throws PrometheusError BadConfiguration with the field, its value and what is
  * allowed.
  */
-export function checkQuery({ windowSeconds, matchers, excludedDevices }: UsageQuery): void {
+export function checkQuery({ windowSeconds, matchers, replicaLabels = [], excludedDevices }: UsageQuery): void {
   const wrong = (problem: string): never => {
     throw new PrometheusError('BadConfiguration', problem);
   };
@@ -167,6 +217,12 @@ export function checkQuery({ windowSeconds, matchers, excludedDevices }: UsageQu
   }
   for (const { name } of matchers) {
     if (!LABEL_NAME.test(name)) wrong(`the label name of a matcher is ${JSON.stringify(name)}: ${LABEL_RULE}`);
+  }
+  for (const name of replicaLabels) {
+    if (!LABEL_NAME.test(name)) wrong(`a replica label is ${JSON.stringify(name)}: ${LABEL_RULE}`);
+    if (IDENTIFYING_LABELS.includes(name)) {
+      wrong(`a replica label is ${JSON.stringify(name)}: it must not be one of ${IDENTIFYING_LABELS.join(', ')}`);
+    }
   }
   try {
     wholeName(excludedDevices ?? '');

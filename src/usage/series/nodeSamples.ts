@@ -1,4 +1,6 @@
+import type { SeriesLabels } from './differingLabels.ts';
 import type { DeviceFacts } from './deviceFacts.ts';
+import type { CachedSeries } from './seriesCache.ts';
 
 /** The samples of one device in an answer. */
 export interface DeviceSamples extends DeviceFacts {
@@ -6,6 +8,8 @@ export interface DeviceSamples extends DeviceFacts {
   rate?: number | undefined;
   /** Highest speed of the last hour, bytes per second. */
   peak?: number | undefined;
+  /** The labels of the series with the rate, to compare them with those of a duplicate. Absent if they are not kept. */
+  source?: CachedSeries | SeriesLabels | undefined;
 }
 
 /** The samples of one device in an answer with facts. Other answers have only one number per device, to save memory. */
@@ -19,12 +23,14 @@ export class FactSamples implements DeviceFacts {
 }
 
 const NOTHING_INVALID: ReadonlyMap<string, string> = new Map();
+const NONE: readonly string[] = [];
 
 /** The samples of one node in an answer. Creates no empty set or map, because each pass has one object per node. */
 export class NodeSamples {
   readonly devices = new Map<string, DeviceSamples>();
   /** Message with the first device that has two series of one metric. */
   duplicate: string | undefined = undefined;
+  #differing: Set<string> | undefined = undefined;
   #instance: string | undefined = undefined;
   #otherInstances: Set<string> | undefined = undefined;
   #invalid: Map<string, string> | undefined = undefined;
@@ -45,6 +51,21 @@ export class NodeSamples {
     return this.#invalid ?? NOTHING_INVALID;
   }
 
+  /** Sorted names of the labels in which duplicate series differ. Empty if there is no duplicate, or they are unknown. */
+  get differing(): readonly string[] {
+    return this.#differing === undefined ? NONE : [...this.#differing].sort();
+  }
+
+  /**
+   * Records a second series of a device.
+   *
+   * @param differing the labels in which it differs from the first one
+   */
+  noteDuplicate(problem: string, differing: readonly string[]): void {
+    this.duplicate ??= problem;
+    for (const name of differing) (this.#differing ??= new Set()).add(name);
+  }
+
   noteInstance(instance: string): void {
     if (this.#instance === instance) return;
     if (this.#instance === undefined) this.#instance = instance;
@@ -59,6 +80,7 @@ export class NodeSamples {
   /** Resets everything except the devices. */
   clear(): void {
     this.duplicate = undefined;
+    this.#differing = undefined;
     this.#instance = undefined;
     this.#otherInstances = undefined;
     this.#invalid = undefined;

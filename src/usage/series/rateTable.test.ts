@@ -29,13 +29,14 @@ describe('RateTable', () => {
     table.end();
     const [node] = [table.nodes.get('a')];
     node!.noteInvalid('eth0', 'wrong');
-    node!.duplicate = 'eth0';
+    node!.noteDuplicate('eth0', ['replica']);
     const device = node!.devices.get('eth0');
     expect(table.next(CLUSTER)).toBe(table);
     table.begin();
     expect(table.node('a')).toBe(node);
     expect(table.device(node!, 'eth0')).toBe(device);
     expect([node!.invalid.size, node!.duplicate, device!.rate]).toEqual([0, undefined, undefined]);
+    expect(node!.differing).toEqual([]);
   });
 
   it('removes nodes and devices that the answer does not contain', () => {

@@ -119,7 +119,7 @@ export class RateTable {
 
   #device(node: KeptNode, name: string): KeptDevice {
     let device = node.devices.get(name);
-    if (device === undefined) node.devices.set(name, (device = { rate: undefined, answer: 0 }));
+    if (device === undefined) node.devices.set(name, (device = { rate: undefined, source: undefined, answer: 0 }));
     this.#namedDevice(node, device);
     return device;
   }

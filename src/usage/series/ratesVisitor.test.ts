@@ -61,9 +61,9 @@ function readBytes(all: readonly unknown[], into: SeriesDecoder, known: SeriesCa
   const visitor = createRatesVisitor(into, known);
   let parsed = 0;
   const visit = into.visit.bind(into);
-  into.visit = (one) => {
+  into.visit = (one, source) => {
     parsed++;
-    visit(one);
+    visit(one, source);
   };
   for (const one of all) {
     const element = JSON.stringify(one);
@@ -144,6 +144,36 @@ describe('createRatesVisitor', () => {
       expect(found.nodes.get('a')?.duplicate).toBe('eth0, {instance="1",node="a",cluster="y"}');
     }
   });
+
+  it.each([
+    ['as a stream', readBytes],
+    ['parsed as a whole', (all, into, known) => void all.map((one) => createRatesVisitor(into, known).visit(one))],
+  ] as [string, (all: readonly unknown[], into: SeriesDecoder, known: SeriesCache) => unknown][])(
+    'names the labels in which the series of one device differ, in each answer, read %s',
+    (_how, readAll) => {
+      const [known, kept] = [new SeriesCache(), new RateTable()];
+      const [x, y] = [{ cluster: 'x"}' }, { cluster: 'y', replica: 'ä' }];
+      const pairs = ['a', 'b'].flatMap((node) => [device(node, 'eth0', '1', x), device(node, 'eth0', '1', y)]);
+      const one = [device('c', 'eth0', '1', x)];
+      const differing = [[...pairs, ...one], [...pairs, ...one], one, pairs, [...one, ...pairs], pairs].map(
+        (answer) => {
+          const found = decoderOf(new Nodes(), kept);
+          readAll(answer, found, known);
+          found.end();
+          return [...found.nodes].map(([name, node]) => [name, ...node.differing]);
+        },
+      );
+      const both = ['a', 'b'].map((name) => [name, 'cluster', 'replica']);
+      expect(differing.map((found) => found.toSorted())).toEqual([
+        [...both, ['c']],
+        [...both, ['c']],
+        [['c']],
+        both,
+        [...both, ['c']],
+        both,
+      ]);
+    },
+  );
 
   it('resolves the node of the first series only, as long as the nodes are the same', () => {
     const [nodes, known, kept] = [new Nodes(), new SeriesCache(), new RateTable()];

@@ -1,4 +1,5 @@
 import { parseSeries, type SeriesVisitor } from '../../prometheus/answer.ts';
+import type { SeriesLabels } from './differingLabels.ts';
 import type { SeriesCache } from './seriesCache.ts';
 import { sampleText } from './sampleText.ts';
 import type { SeriesDecoder } from './seriesDecoder.ts';
@@ -12,18 +13,17 @@ import type { SeriesDecoder } from './seriesDecoder.ts';
 export function createRatesVisitor(decoder: SeriesDecoder, cache: SeriesCache): SeriesVisitor {
   cache.begin();
   return {
-    visit: (series) => decoder.visit(series),
+    visit: (series) => decoder.visit(series, metricOf(series)),
     visitBytes(bytes, from, to) {
       const labels = cache.recall(bytes, from, to);
       const text = labels && sampleText(bytes, from + labels.length, to);
       if (labels !== undefined && text !== undefined && decoder.visitKnown(labels, text)) return;
       const series = parseSeries(bytes, from, to);
-      if (labels === undefined) cache.learn(bytes, from, to, metricOf(series));
-      decoder.visit(series);
+      decoder.visit(series, labels ?? cache.learn(bytes, from, to, metricOf(series)));
     },
   };
 }
 
-function metricOf(series: unknown): Readonly<Record<string, unknown>> {
-  return (series as { metric?: Readonly<Record<string, unknown>> | null } | null)?.metric ?? {};
+function metricOf(series: unknown): SeriesLabels {
+  return (series as { metric?: SeriesLabels | null } | null)?.metric ?? {};
 }

@@ -1,15 +1,37 @@
+import type { SeriesLabels } from './differingLabels.ts';
 import type { Place } from './rateTable.ts';
 import { VALUE } from './sampleText.ts';
 
-/** A series of the last answer: its identifying labels, the length of all its labels in bytes, and its place. */
-export interface CachedSeries {
+/** A series of the last answer: its identifying labels, where the cache has all its labels, and its place. */
+export class CachedSeries {
   readonly node: unknown;
   readonly instance: unknown;
   readonly device: unknown;
   /** Bytes of `{"metric":{…}`. */
   readonly length: number;
   /** Where the table stored its rate in the last answer. */
-  place: Place | undefined;
+  place: Place | undefined = undefined;
+  readonly #cache: SeriesCache;
+  readonly #offset: number;
+
+  constructor(
+    owner: Pick<CachedSeries, 'node' | 'instance' | 'device'>,
+    cache: SeriesCache,
+    offset: number,
+    length: number,
+  ) {
+    this.node = owner.node;
+    this.instance = owner.instance;
+    this.device = owner.device;
+    this.length = length;
+    this.#cache = cache;
+    this.#offset = offset;
+  }
+
+  /** All its labels. Valid if the current answer contains the series. */
+  get labels(): SeriesLabels {
+    return this.#cache.labelsAt(this.#offset, this.length);
+  }
 }
 
 const FIRST_ROOM = 64 * 1024;
@@ -52,23 +74,34 @@ export class SeriesCache {
     return undefined;
   }
 
-  /** Stores a series for which `recall` returned undefined. @param metric its parsed labels */
-  learn(bytes: Buffer, from: number, to: number, metric: Readonly<Record<string, unknown>>): void {
+  /**
+   * Stores a series for which `recall` returned undefined. Returns undefined, and stores nothing, if its bytes have
+   * another form than those of Prometheus.
+   *
+   * @param metric its parsed labels
+   */
+  learn(bytes: Buffer, from: number, to: number, metric: SeriesLabels): CachedSeries | undefined {
     const end = bytes.indexOf(VALUE, from);
-    if (end < 0 || end >= to || bytes[end - 1] !== CLOSING_BRACE) return;
+    if (end < 0 || end >= to || bytes[end - 1] !== CLOSING_BRACE) return undefined;
     const last = this.#series.at(-1);
     const { node, instance, device } = metric;
-    const length = end - from;
-    this.#append(bytes, from, end);
     // The series of one node are usually adjacent, so they can share one string.
-    this.#series.push({
+    const owner = {
       node: last?.node === node ? last?.node : node,
       instance: last?.instance === instance ? last?.instance : instance,
       device,
-      length,
-      place: undefined,
-    });
+    };
+    const series = new CachedSeries(owner, this, this.#offset, end - from);
+    this.#append(bytes, from, end);
+    this.#series.push(series);
     this.#next++;
+    return series;
+  }
+
+  /** The labels that are stored as `{"metric":{…}`. */
+  labelsAt(offset: number, length: number): SeriesLabels {
+    const text = this.#text.toString('utf8', offset, offset + length);
+    return (JSON.parse(`${text}}`) as { metric: SeriesLabels }).metric;
   }
 
   #isNext({ length }: CachedSeries, bytes: Buffer, from: number, to: number): boolean {

@@ -161,6 +161,16 @@ describe('SeriesDecoder', () => {
     expect(nodes.get('b')?.duplicate).toBeUndefined();
   });
 
+  it('names all labels in which the series of one device differ, if the labels are kept', () => {
+    const decoder = new SeriesDecoder(RESOLVER, 'rate');
+    for (const labels of [{ replica: 'x' }, { replica: 'y' }, { replica: 'x', cluster: 'z' }]) {
+      const one = series(labels as Record<string, string>);
+      decoder.visit(one, one.metric);
+    }
+    expect(decoder.nodes.get('a')?.differing).toEqual(['cluster', 'replica']);
+    expect(read([series({ replica: 'x' }), series({ replica: 'y' })], 'rate').nodes.get('a')?.differing).toEqual([]);
+  });
+
   it('records two exporters of one node', () => {
     const { nodes } = read([series({}), series({ instance: 'a:9796', device: 'eth1' })], 'rate');
     expect(nodes.get('a')?.instances).toEqual(new Set(['a:9100', 'a:9796']));

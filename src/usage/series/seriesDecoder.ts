@@ -1,7 +1,8 @@
 import type { SeriesVisitor } from '../../prometheus/answer.ts';
+import { differingLabels, type SeriesLabels } from './differingLabels.ts';
 import { FactSamples, NodeSamples, type DeviceSamples } from './nodeSamples.ts';
 import { RateTable } from './rateTable.ts';
-import type { CachedSeries } from './seriesCache.ts';
+import { CachedSeries } from './seriesCache.ts';
 
 /** Finds the node of a series. Returns undefined for no node, and a symbol for several nodes. */
 export interface SeriesResolver {
@@ -63,8 +64,12 @@ export class SeriesDecoder implements SeriesVisitor {
     this.#kept?.begin();
   }
 
-  /** @param series a parsed element of `data.result` in the answer to an instant query */
-  visit(series: unknown): void {
+  /**
+   * @param series a parsed element of `data.result` in the answer to an instant query
+   * @param source its labels, kept until the next answer. Without them, a duplicate of this series does not tell in
+   * which labels both differ
+   */
+  visit(series: unknown, source?: CachedSeries | SeriesLabels): void {
     const { metric, value } = (series ?? {}) as { metric?: Labels | null; value?: unknown };
     const device = metric?.device;
     if (!metric || typeof device !== 'string' || device === '') {
@@ -77,7 +82,8 @@ export class SeriesDecoder implements SeriesVisitor {
       return;
     }
     this.#readTime(value);
-    this.#read(node, device, metric, value);
+    const reading = this.#read(node, device, metric, value);
+    if (reading !== undefined && this.#field === 'rate') reading.source = source;
   }
 
   /**
@@ -94,6 +100,7 @@ export class SeriesDecoder implements SeriesVisitor {
     const number = numberFrom(text);
     if (Number.isNaN(number)) return false;
     reading[field] = number;
+    reading.source = labels;
     return true;
   }
 
@@ -158,19 +165,28 @@ export class SeriesDecoder implements SeriesVisitor {
     return this.#field === 'rate' ? { rate: undefined } : { peak: undefined };
   }
 
-  #read(node: NodeSamples, device: string, metric: Labels, value: unknown): void {
+  /** Returns the device, unless it already had a sample of the metric. */
+  #read(node: NodeSamples, device: string, metric: Labels, value: unknown): DeviceSamples | undefined {
     const reading = this.#deviceOf(node, device);
     const name = metric.__name__;
     if (name === DRIVER_METRIC) {
       reading.driver ??= textOf(metric.driver);
-      return;
+      return undefined;
     }
     const field = this.#field ?? FIELDS.get(name);
-    if (field === undefined) return;
-    if (reading[field] !== undefined) node.duplicate ??= `${device}, ${nameLabels(metric)}`;
+    if (field === undefined) return undefined;
+    const isDuplicate = reading[field] !== undefined;
+    if (isDuplicate) node.noteDuplicate(`${device}, ${nameLabels(metric)}`, differing(reading, metric));
     reading[field] = numberOf(value);
     if (Number.isNaN(reading[field])) noteInvalid(node, device, field, value);
+    return isDuplicate ? undefined : reading;
   }
+}
+
+/** The labels in which a series differs from the first one of its device. Empty if those of the first are not kept. */
+function differing({ source }: DeviceSamples, metric: Labels): string[] {
+  if (source === undefined) return [];
+  return differingLabels(source instanceof CachedSeries ? source.labels : source, metric);
 }
 
 function textOf(label: unknown): string | undefined {

@@ -7,7 +7,7 @@
 # shellcheck disable=SC2034 # used by build.sh
 DEFAULT_FAMILIES=(k8s etcd node_exporter prometheus containerd k8s-node coredns helm kubeconform pause)
 # Built only when asked for by name.
-EXTRA_FAMILIES=(toxiproxy helm3 kwok)
+EXTRA_FAMILIES=(toxiproxy helm3 kwok victoriametrics thanos)
 
 # One binary a line: the file's name, then the Go package.
 family_binaries() {
@@ -33,6 +33,8 @@ family_binaries() {
     kwok) echo 'kwok sigs.k8s.io/kwok/cmd/kwok' ;;
     kubeconform) echo 'kubeconform github.com/yannh/kubeconform/cmd/kubeconform' ;;
     toxiproxy) echo 'toxiproxy-server github.com/Shopify/toxiproxy/v2/cmd/server' ;;
+    victoriametrics) echo 'victoria-metrics github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics' ;;
+    thanos) echo 'thanos github.com/thanos-io/thanos/cmd/thanos' ;;
     *) return 1 ;;
   esac
 }
@@ -54,6 +56,7 @@ family_module() {
 family_tags() {
   case $1 in
     prometheus) echo 'remove_all_sd' ;; # the clouds' discoveries; static and file discovery stay
+    thanos) echo 'slicelabels' ;;       # its own Makefile sets it: its labels are those of an older Prometheus
   esac
 }
 

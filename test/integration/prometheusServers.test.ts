@@ -1,0 +1,270 @@
+import { systemClock } from '../../src/runtime/process/clock.ts';
+import { createLogger } from '../../src/runtime/process/logger.ts';
+import { createUsageFeed } from '../../src/usage/pass/feed.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { UsageQuery } from '../../src/usage/pass/queries.ts';
+import type { Snapshot } from '../../src/usage/evaluate/snapshot.ts';
+import { measured, seconds, until } from '../harness/measured.ts';
+import { nodeLines, NODES, PERCENTS, SPEED, startServersWorld, Texts, WINDOW_SECONDS } from './serversWorld.ts';
+import type { ServersWorld } from './serversWorld.ts';
+import { expectPercent, snapshotWhen } from './usageSnapshot.ts';
+
+/** Prometheus and the servers that answer its queries, each a real one. */
+const SERVERS = ['Prometheus', 'VictoriaMetrics', 'Thanos Query'] as const;
+type Server = (typeof SERVERS)[number];
+const REPLICAS = { replicaLabels: ['replica'] };
+const KNOWN = new Map(Object.entries(NODES));
+/** Two of the eight scrapes of a window can be late. A window that is half full would change the percent by half. */
+const MOST_CHANGE = 0.3;
+/** The window, two scrapes and passes on a busy machine. */
+const ENDED_WITHIN_MS = 1000 * (WINDOW_SECONDS + 10);
+
+let world: ServersWorld;
+
+beforeAll(async () => {
+  world = await startServersWorld();
+});
+afterAll(() => world.stop());
+afterEach(() => {
+  Object.assign(world.texts, new Texts());
+});
+
+interface Question {
+  url: string;
+  job?: string;
+  nodes?: Record<string, object>;
+  query?: Partial<UsageQuery>;
+  headers?: Record<string, string>;
+}
+
+/** Passes until one is as it is wanted. */
+function passWhen(question: Question, satisfied: (snapshot: Snapshot) => void): Promise<Snapshot> {
+  const { url, job = 'nodes', nodes = NODES, query, headers } = question;
+  const options = { ...(headers && { endpoint: { url, headers } }) };
+  return snapshotWhen({ url, job, nodes, query: { windowSeconds: WINDOW_SECONDS, ...query }, options }, satisfied);
+}
+
+function expectAllMeasured({ nodes }: Pick<Snapshot, 'nodes'>): void {
+  for (const [name, percent] of Object.entries(PERCENTS)) expectPercent(nodes.get(name), percent);
+}
+
+/** The nodes of the job `pair` in one store, and those of two Prometheus behind Thanos. */
+function pairIn(server: Server): Question {
+  return server === 'Thanos Query' ? { url: world.thanos.plainUrl } : { url: world.servers[server], job: 'pair' };
+}
+
+/** The value of the first series in the answer to a query; 0 if there is none. */
+async function numberOf(url: string, query: string): Promise<number> {
+  const answer = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(query)}`);
+  const { data } = (await answer.json()) as { data: { result: { value: [number, string] }[] } };
+  return Number(data.result[0]?.value[1] ?? 0);
+}
+
+describe.each(SERVERS)('%s', (server) => {
+  it('gives each node its percent, without warnings and errors, whatever the headers', async () => {
+    const headers = { 'X-Scope-OrgID': 'team-a', 'THANOS-TENANT': 'team-a' };
+    const { warnings, infos, unmatchedSeries } = await passWhen(
+      { url: world.servers[server], headers },
+      expectAllMeasured,
+    );
+    expect({ warnings, infos, unmatchedSeries }).toEqual({ warnings: [], infos: [], unmatchedSeries: 0 });
+  });
+
+  it('gives the same percent when it deduplicates and the replica label is set, too', async () => {
+    await passWhen({ url: world.servers[server], query: REPLICAS }, expectAllMeasured);
+  });
+
+  it('gives the percent of a node that is known by its instance', async () => {
+    const nodes = { a: { addresses: ['10.0.0.1'] } };
+    await passWhen({ url: world.servers[server], job: 'instances', nodes }, ({ nodes }) =>
+      expectPercent(nodes.get('a'), 10),
+    );
+  });
+
+  it('has an ambiguous node for each pair of series, and the message names the label and the flag', async () => {
+    const { nodes } = await passWhen(pairIn(server), ({ nodes }) => {
+      for (const name of Object.keys(NODES)) expect(nodes.get(name)).toMatchObject({ reason: 'AmbiguousSeries' });
+    });
+    const { percent, message } = nodes.get('n1')!;
+    expect(percent).toBeUndefined();
+    expect(message).toContain('they differ in the label replica: ');
+    expect(message).toContain('set --prometheus-replica-label=replica ');
+  });
+
+  it('gives a pair of series the percent of one, with the replica label', async () => {
+    const [pair, one] = await Promise.all([
+      passWhen({ ...pairIn(server), query: REPLICAS }, expectAllMeasured),
+      passWhen({ url: world.servers.Prometheus }, expectAllMeasured),
+    ]);
+    const capacities = ({ nodes }: Snapshot) => [...nodes.values()].map((node) => node.capacityBytesPerSecond);
+    expect(capacities(pair)).toEqual(capacities(one));
+    expect(pair.warnings).toEqual([]);
+  });
+
+  it('tells which devices became slower', async () => {
+    const node = `slower-${server}`;
+    const question: Question = { url: world.servers[server], job: 'changing', nodes: { [node]: {} } };
+    const { nodes } = await passWhen(question, ({ nodes }) => {
+      const usage = nodes.get(node);
+      if (usage?.reason === 'Measured') {
+        world.texts.changing[node] = (s) => nodeLines(node, s, 10, { speed: SPEED / 2 });
+      }
+      expect(usage?.drop).toBeDefined();
+    });
+    expect(nodes.get(node)?.drop).toEqual({ fromBytesPerSecond: SPEED, devices: ['eth0'] });
+  });
+});
+
+describe('earlier passes', () => {
+  it.each([
+    ['Prometheus', {}],
+    ['VictoriaMetrics', {}],
+    ['Thanos Query', {}],
+    ['Thanos Query', REPLICAS],
+  ] as const)('are read from %s, with %j', async (server, query) => {
+    const url = server === 'Thanos Query' && 'replicaLabels' in query ? world.thanos.plainUrl : world.servers[server];
+    const passes = await passesOf({ url, query }, 4);
+    for (const pass of passes) expectAllMeasured(pass);
+  });
+});
+
+/** The passes that a feed has after its first one that measures all nodes, when it keeps `depth`. */
+async function passesOf({ url, query }: Question, depth: number): Promise<readonly Snapshot[]> {
+  const stop = new AbortController();
+  const feed = createUsageFeed({
+    endpoint: { url },
+    query: {
+      windowSeconds: WINDOW_SECONDS,
+      direction: 'transmit',
+      matchers: [{ name: 'job', op: '=', value: 'nodes' }],
+      ...query,
+    },
+    intervalMs: 500,
+    deadlineMs: 30_000,
+    nodes: () => KNOWN,
+    clock: systemClock,
+    logger: createLogger('silent'),
+  });
+  feed.keep(depth);
+  const running = feed.run(stop.signal);
+  await until('a feed has earlier passes', () => feed.passes.length === depth);
+  const { passes } = feed;
+  stop.abort();
+  await running;
+  return passes;
+}
+
+/**
+ * Passes until the node has no percent. Returns for how long it was measured after `since` (of performance.now()), and
+ * its reasons.
+ */
+async function untilUnmeasured(question: Question, node: string, since: number) {
+  const seen = { measuredMs: 0, reasons: [] as string[] };
+  await passWhen({ ...question, nodes: { [node]: {} } }, ({ nodes }) => {
+    const { reason, percent } = nodes.get(node)!;
+    if (seen.reasons.at(-1) !== reason) seen.reasons.push(reason);
+    if (reason === 'Measured') seen.measuredMs = performance.now() - since;
+    else expect(percent).toBeUndefined();
+    expect(reason).toMatch(/^(?:StaleSamples|NoSeries)$/);
+  });
+  return seen;
+}
+
+describe('a node whose series end', () => {
+  it.each([
+    ['with staleness markers', 'changing', 'ending', SERVERS],
+    ['without staleness markers', 'stored', 'stored', ['Prometheus', 'VictoriaMetrics']],
+  ] as const)('%s has a percent for the window at most, then none', async (how, job, node, servers) => {
+    const questions = servers.map((server) => ({ server, url: world.servers[server], job, query: REPLICAS }));
+    const isMeasured = ({ nodes }: Snapshot) => expectPercent(nodes.get(node), 10);
+    await Promise.all(questions.map((each) => passWhen({ ...each, nodes: { [node]: {} } }, isMeasured)));
+    const ended = performance.now();
+    const nothing = () => '';
+    if (job === 'changing') world.texts.changing[node] = nothing;
+    else world.texts.stored = { a: nothing, b: nothing };
+    await Promise.all(
+      questions.map(async (each) => {
+        const { measuredMs, reasons } = await untilUnmeasured(each, node, ended);
+        measured(
+          `${each.server}: a node whose series end ${how} has a percent for ${seconds(measuredMs)}: ${reasons.join(', ')}`,
+        );
+        expect(measuredMs).toBeLessThan(ENDED_WITHIN_MS);
+      }),
+    );
+  });
+});
+
+describe.each(['Prometheus', 'VictoriaMetrics'] as const)('a replica that stops writing to %s', (server) => {
+  it('keeps its series for minutes, and the speed of the other one counts', async () => {
+    const nodes = { stored: {} };
+    const question: Question = { url: world.servers[server], job: 'stored', nodes, query: REPLICAS };
+    await passWhen(question, ({ nodes }) => expectPercent(nodes.get('stored'), 10));
+    world.texts.stored = { a: () => '', b: (s) => nodeLines('stored', s, 10, { speed: SPEED / 2 }) };
+    const { nodes: found } = await passWhen(question, ({ nodes }) => expectPercent(nodes.get('stored'), 20));
+    expect(found.get('stored')?.capacityBytesPerSecond).toBe(SPEED / 2);
+    expect(await numberOf(question.url, 'count(node_network_speed_bytes{job="stored"})')).toBe(2);
+  });
+});
+
+describe('a replica behind Thanos', () => {
+  /** Collects percents and warnings of passes until `isOver`. */
+  async function watched(url: string, query: Partial<UsageQuery>, isOver: () => boolean) {
+    const seen = { low: Infinity, high: 0, unmeasured: new Set<string>(), warnings: new Set<string>() };
+    await passWhen({ url, query }, ({ ok, nodes, warnings, error }) => {
+      for (const [name, percent] of Object.entries(PERCENTS)) {
+        const usage = nodes.get(name);
+        if (usage?.percent === undefined) seen.unmeasured.add(usage?.reason ?? error?.reason ?? 'none');
+        seen.low = Math.min(seen.low, (usage?.percent ?? percent) / percent);
+        seen.high = Math.max(seen.high, (usage?.percent ?? percent) / percent);
+      }
+      for (const warning of warnings) seen.warnings.add(warning);
+      expect([ok, isOver(), warnings]).toEqual([true, true, []]);
+    });
+    return seen;
+  }
+
+  it.each(['prometheus', 'sidecar'] as const)('whose %s restarts changes no percent', async (what) => {
+    const { replicas, plainUrl, deduplicatedUrl } = world.thanos;
+    const [replica] = replicas;
+    await Promise.all([
+      passWhen({ url: plainUrl, query: REPLICAS }, expectAllMeasured),
+      passWhen({ url: deduplicatedUrl }, expectAllMeasured),
+    ]);
+    let isOver = false;
+    const passes = Promise.all([watched(plainUrl, REPLICAS, () => isOver), watched(deduplicatedUrl, {}, () => isOver)]);
+    await replica.stop(what);
+    await until('Thanos lacks the replica', async () => (await scrapesOf('a')) === 0);
+    await replica.start(what);
+    // Its samples are gone: from its second scrape on, its window is partly full.
+    await until('the window of the replica is full', async () => (await scrapesOf('a')) >= 7);
+    isOver = true;
+    for (const [name, { low, high, unmeasured, warnings }] of Object.entries(await passes)) {
+      const text = `${(100 * low).toFixed(0)} to ${(100 * high).toFixed(0)} % of the true percent`;
+      measured(
+        `${['not deduplicated', 'deduplicated'][+name]}, ${what} of a replica restarts: ${text}; ${[...warnings].join(', ')}`,
+      );
+      if (what === 'prometheus') expect([...warnings].join('\n')).toContain('query Prometheus');
+      expect([...unmeasured]).toEqual([]);
+      expect(low).toBeGreaterThan(1 - MOST_CHANGE);
+      expect(high).toBeLessThan(1 + MOST_CHANGE);
+    }
+  });
+
+  it('leaves no percent when both are away, and a warning', async () => {
+    const { replicas, plainUrl } = world.thanos;
+    await Promise.all(replicas.map((replica) => replica.stop('sidecar')));
+    const { warnings } = await passWhen({ url: plainUrl, query: REPLICAS }, ({ ok, nodes, warnings }) => {
+      const found = [...nodes.values()].map(({ reason, percent }) => [reason, percent]);
+      expect([ok, warnings.length > 0, found]).toEqual([true, true, found.map(() => ['NoSeries', undefined])]);
+    });
+    expect(warnings.join('\n')).toContain('connection refused');
+    await Promise.all(replicas.map((replica) => replica.start('sidecar')));
+    await passWhen({ url: plainUrl, query: REPLICAS }, expectAllMeasured);
+  });
+
+  /** Number of scrapes of a replica in the window; 0 if Thanos does not see it. */
+  function scrapesOf(replica: string): Promise<number> {
+    const series = `node_network_transmit_bytes_total{job="nodes",replica="${replica}"}`;
+    return numberOf(world.thanos.plainUrl, `min(count_over_time(${series}[${WINDOW_SECONDS}s]))`);
+  }
+});
