@@ -1,6 +1,6 @@
 import type { Verdict } from '../src/api/trafficwatch/schema.ts';
 import { MAX_NODES_SHOWN } from '../src/controllers/trafficwatch/metrics.ts';
-import { DEFAULT_EXCLUDED_DEVICES, VLAN_NAME } from '../src/usage/evaluate/devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES, VLAN_NAME } from '../src/usage/evaluate/devices/devices.ts';
 import { quotePromQL } from '../src/usage/pass/queries.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { LOG_LEVELS } from '../../src/runtime/process/logger.ts';
-import { DEFAULT_EXCLUDED_DEVICES } from '../../src/usage/evaluate/devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES } from '../../src/usage/evaluate/devices/devices.ts';
 import { dashboards } from './dashboardValues.ts';
 import { nodeExporter, prometheus } from './measurementValues.ts';
 import { metrics, networkPolicy, prometheusRule } from './monitoringValues.ts';

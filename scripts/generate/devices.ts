@@ -1,4 +1,4 @@
-import { DEFAULT_EXCLUDED_DEVICES, VIRTUAL_DRIVERS } from '../../src/usage/evaluate/devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES, VIRTUAL_DRIVERS } from '../../src/usage/evaluate/devices/devices.ts';
 import type { HostLayout, LayoutDevice } from '../../src/usage/evaluate/testing/layouts/layout.ts';
 import { LAYOUT_GROUPS } from '../../src/usage/evaluate/testing/layouts/layouts.ts';
 import type { GeneratedFile } from './file.ts';

@@ -135,7 +135,6 @@ async function passesOf({ url, query }: Question, depth: number): Promise<readon
     endpoint: { url },
     query: {
       windowSeconds: WINDOW_SECONDS,
-      direction: 'transmit',
       matchers: [{ name: 'job', op: '=', value: 'nodes' }],
       ...query,
     },

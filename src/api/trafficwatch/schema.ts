@@ -2,12 +2,17 @@ import type { V1DeploymentSpec } from '@kubernetes/client-node';
 import * as z from 'zod';
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
-import { conditionsSchema } from '../conditionsSchema.ts';
 import type { CustomResource } from '../crd.ts';
 import { deploymentFrameProblems } from './spec/deploymentFrame.ts';
 import { missingDataSchema } from './spec/missingData.ts';
 import { modeSchema, type Mode } from './spec/mode.ts';
-import { breakerCooldownSchema, checkCooldown, COOLDOWN_VALIDATIONS, nodeCountSchema } from './spec/nodeCount.ts';
+import {
+  breakerCooldownSchema,
+  checkCooldown,
+  COOLDOWN_VALIDATIONS,
+  maxUnfitSchema,
+  minFitSchema,
+} from './spec/nodeCount.ts';
 import { minHoldSchema, passesSchema } from './spec/passes.ts';
 import { placementSchema } from './spec/placement.ts';
 import {
@@ -17,9 +22,10 @@ import {
   THRESHOLD_VALIDATIONS,
 } from './spec/thresholds.ts';
 import { devicesSchema, directionSchema, measureSchema } from './spec/reading.ts';
-import { plannedSchema, type Planned } from './planned.ts';
+import type { Planned } from './planned.ts';
 import { problemTexts } from '../problems.ts';
-import { labelSelectorSchema, type LabelSelector } from '../labelSelector.ts';
+import type { LabelSelector } from '../labelSelector.ts';
+import { statusSchema } from './statusSchema.ts';
 import { checkWorkload, podSelectorSchema, targetRefSchema, WORKLOAD_VALIDATIONS } from './spec/workload.ts';
 
 export const GROUP = 'traffic.example.com';
@@ -66,82 +72,6 @@ const deployment = z
     description: 'The spec of a Deployment that the operator creates, and whose pods are kept off unfit nodes.',
   });
 
-const nodeStatus = z
-  .object({
-    currentBandwidthPercent: z.string().optional().meta({
-      description: 'Bandwidth use in percent, such as "1.06976e-04"; empty if it is unknown.',
-    }),
-    currentTransmitTotal: int64(
-      'Bytes sent over the measured devices since their counters started, whatever the direction.',
-    ),
-    time: int64('Time of the measurement in seconds since 1970-01-01 UTC.'),
-    unfit: z.boolean().optional().meta({
-      description: 'Value of the node label; with mode Observe, the value that it would have.',
-    }),
-    verdict: z.enum(['Fit', 'Unfit', 'Unknown']).optional().meta({
-      description: 'Verdict of the last passes; Unknown if there are no figures.',
-    }),
-    reason: z.string().optional().meta({ description: 'Reason of the verdict, one CamelCase word.' }),
-    message: z.string().optional().meta({
-      description: 'Set while one device is above maxBandwidthPercent although the node is not: names the device.',
-    }),
-    since: z.string().optional().meta({ format: 'date-time', description: 'Time of the last change of the verdict.' }),
-  })
-  // No field is required: a status of PKopel/traffic-operator has only the first four, and must stay valid until it is
-  // replaced.
-  .meta({ description: 'Figures and verdict of one node.' });
-
-const statusSchema = z
-  .object({
-    ready: z
-      .boolean()
-      .optional()
-      .meta({
-        description:
-          'True once the nodes are decided, unless the TrafficWatch is Stalled. Equal to the condition Ready. ' +
-          'Independent of the rollout of the Deployment and of the last pass.',
-      }),
-    decided: z.boolean().optional().meta({
-      description:
-        'True once two passes in a row had data, or as many as spec.passes asks for. It stays true during outages, restarts and stalls.',
-    }),
-    observedGeneration: int64('The generation of the spec that this status reflects.'),
-    mode: modeSchema.meta({ description: 'The mode that this status reflects.' }),
-    plan: plannedSchema,
-    labelKey: z.string().optional().meta({ description: 'The label key that is in force on the nodes.' }),
-    podSelector: labelSelectorSchema(
-      'With targetRef and podSelector: the pods that get the node affinity when they are created. The admission policy reads it.',
-    ),
-    fitNodes: int32('Number of nodes whose verdict is Fit.'),
-    unfitNodes: int32('Number of nodes whose verdict is Unfit.'),
-    unknownNodes: int32('Number of nodes whose verdict is Unknown.'),
-    nodes: z.record(z.string(), nodeStatus).optional().meta({
-      description:
-        'Figures and verdict of each node, by name. In clusters of more than 100 nodes at most 60 are listed: the 20 with the highest figures, then Unfit and Unknown nodes. Their figures are then written once a minute, and whenever another field of a listed node changes. The counts fitNodes, unfitNodes and unknownNodes cover all nodes.',
-    }),
-    conditions: conditionsSchema(
-      'Ready, Reconciling, Stalled, PrometheusReachable, MetricsAvailable, BreakerOpen, TargetFound, InjectionUnavailable.',
-    ),
-    breakerCoolingSince: z.string().optional().meta({
-      format: 'date-time',
-      description:
-        'While BreakerOpen is True: since when no more nodes are above the threshold than can be unfit. The breaker closes after spec.breakerCooldown.',
-    }),
-  })
-  .optional()
-  .meta({ description: 'The last observation and decision of the operator.' });
-
-const maxUnfit = nodeCountSchema(
-  'Upper limit for the number of unfit nodes: a number, or a share of the nodes that can be measured, such as "30%", rounded down ' +
-    'to at least 1. When more nodes are above the threshold, the fullest are unfit, the others count as fit, and ' +
-    'the condition BreakerOpen is True. Without it, every node can be unfit.',
-);
-
-const minFit = nodeCountSchema(
-  'Lower limit for the number of nodes that are not unfit: a number, or a share of the nodes that can be measured, rounded up. ' +
-    'It limits unfit nodes as maxUnfit does; the lower of both limits applies.',
-);
-
 const specSchema = z
   .object({
     maxBandwidthPercent,
@@ -153,8 +83,8 @@ const specSchema = z
     measure: measureSchema,
     devices: devicesSchema,
     mode: modeSchema,
-    maxUnfit,
-    minFit,
+    maxUnfit: maxUnfitSchema,
+    minFit: minFitSchema,
     breakerCooldown: breakerCooldownSchema,
     label,
     placement: placementSchema,
@@ -290,15 +220,6 @@ export function isLabelKey(value: unknown): value is string {
 /** The prefix of a label key: the label, or the name of its TrafficWatch. */
 export function labelPrefixOf(labelKey: string): string {
   return labelKey.slice(0, -LABEL_KEY_SUFFIX.length);
-}
-
-function int64(description: string) {
-  // No zod integer: its maximum is 2^53 - 1, which a byte counter can exceed.
-  return z.number().optional().meta({ type: 'integer', format: 'int64', description });
-}
-
-function int32(description: string) {
-  return z.number().optional().meta({ type: 'integer', format: 'int32', description });
 }
 
 function fitsLabelKey(name: string, prefix: string | undefined): boolean {

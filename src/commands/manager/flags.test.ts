@@ -9,7 +9,7 @@ import { cleanup } from '../cleanup/command.ts';
 import { messageOf } from '../testing/usageProblem.ts';
 import { managerFlags } from './flags.ts';
 import { POD_INTERFACES } from '../../controllers/measurement/options.ts';
-import { DEFAULT_EXCLUDED_DEVICES } from '../../usage/evaluate/devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES } from '../../usage/evaluate/devices/devices.ts';
 
 const MANAGER = managerFlags(CONTROLLERS);
 type Flags = SharedFlags & MeasurementFlags;

@@ -18,7 +18,7 @@ import { readFlags } from '../../options/readFlags.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
 import { managerFlags } from './flags.ts';
 import { managerOptions } from './managerOptions.ts';
-import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../../usage/evaluate/devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../../usage/evaluate/devices/devices.ts';
 
 /** Exists only if the test runs in a pod. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount/token';

@@ -1,5 +1,5 @@
 import { LEAST_SAMPLES_PER_WINDOW } from '../../usage/evaluate/snapshot.ts';
-import { DEFAULT_EXCLUDED_DEVICES } from '../../usage/evaluate/devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES } from '../../usage/evaluate/devices/devices.ts';
 import { IDENTIFYING_LABELS } from '../../usage/evaluate/duplicateSeries.ts';
 import { COMMON_FLAGS } from '../../options/commonFlags.ts';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices/devices.ts';
 import { FactsCondenser } from './nodeFacts.ts';
 import { FactSamples, NodeSamples, type DeviceSamples } from '../series/nodeSamples.ts';
 

@@ -1,5 +1,5 @@
 import { Interner } from '../../runtime/process/interner.ts';
-import { chooseDevices, type DeviceChoice } from './devices.ts';
+import { chooseDevices, type DeviceChoice } from './devices/devices.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 
 /** A device that counts, without its rate. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KnownNode } from '../../nodes/nodeNames.ts';
 import { capacityDrop } from '../evaluate/capacityDrop.ts';
-import type { DeviceFilter, DeviceFilters } from '../evaluate/deviceFilter.ts';
+import type { DeviceFilter, DeviceFilters } from '../evaluate/devices/deviceFilter.ts';
 import type { NodeFacts } from '../evaluate/nodeFacts.ts';
 import { nodeUsage, type NodeUsage } from '../evaluate/percent.ts';
 import { DEFAULT_READING, usesReceived, type Reading, type Readings } from '../evaluate/reading.ts';

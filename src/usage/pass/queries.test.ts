@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_EXCLUDED_DEVICES } from '../evaluate/devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES } from '../evaluate/devices/devices.ts';
 import {
   checkQuery,
   factsQuery,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/process/clock.ts';
-import { DeviceFilters } from '../evaluate/deviceFilter.ts';
-import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../evaluate/devices.ts';
+import { DeviceFilters } from '../evaluate/devices/deviceFilter.ts';
+import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../evaluate/devices/devices.ts';
 import { SeriesCache } from '../series/seriesCache.ts';
 import { createNodeResolver } from '../../nodes/nodeNames.ts';
 import type { KnownNode, NodeResolver } from '../../nodes/nodeNames.ts';

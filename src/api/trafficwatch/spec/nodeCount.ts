@@ -14,7 +14,7 @@ function isNodeCount(value: unknown): value is NodeCount {
 }
 
 /** Schema of a field that takes a number of nodes or a share, as `maxUnavailable` of a PodDisruptionBudget does. */
-export function nodeCountSchema(description: string) {
+function nodeCountSchema(description: string) {
   return z
     .custom<NodeCount>(isNodeCount, MESSAGE)
     .optional()
@@ -68,3 +68,16 @@ export function checkCooldown({ breakerCooldown, maxUnfit, minFit }: LimitSpec, 
 export function cooldownOf({ breakerCooldown }: LimitSpec): number | undefined {
   return breakerCooldown === undefined ? undefined : durationMs(breakerCooldown);
 }
+
+/** Schema of `spec.maxUnfit`. */
+export const maxUnfitSchema = nodeCountSchema(
+  'Upper limit for the number of unfit nodes: a number, or a share of the nodes that can be measured, such as "30%", rounded down ' +
+    'to at least 1. When more nodes are above the threshold, the fullest are unfit, the others count as fit, and ' +
+    'the condition BreakerOpen is True. Without it, every node can be unfit.',
+);
+
+/** Schema of `spec.minFit`. */
+export const minFitSchema = nodeCountSchema(
+  'Lower limit for the number of nodes that are not unfit: a number, or a share of the nodes that can be measured, rounded up. ' +
+    'It limits unfit nodes as maxUnfit does; the lower of both limits applies.',
+);

@@ -1,4 +1,4 @@
-import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../devices/devices.ts';
 import { FactsCondenser } from '../nodeFacts.ts';
 import { nodeUsage, type NodeUsage } from '../percent.ts';
 import type { Reading } from '../reading.ts';

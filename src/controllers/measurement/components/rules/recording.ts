@@ -1,4 +1,4 @@
-import { DEFAULT_EXCLUDED_DEVICES, VIRTUAL_DRIVERS, VLAN_NAME } from '../../../../usage/evaluate/devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES, VIRTUAL_DRIVERS, VLAN_NAME } from '../../../../usage/evaluate/devices/devices.ts';
 import type { MeasurementOptions } from '../../options.ts';
 import { renderRules } from './rule.ts';
 import type { RecordingRule } from './rule.ts';

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
-import type { CountedDevice, NodeDevices, NodeFacts } from './nodeFacts.ts';
-import type { Reading } from './reading.ts';
+import type { CountedDevice, NodeDevices, NodeFacts } from '../nodeFacts.ts';
+import type { Reading } from '../reading.ts';
 
 /** Names of devices that are remembered. A node has a few; a cluster in which each has another name would add up. */
 const MOST_NAMES = 10_000;

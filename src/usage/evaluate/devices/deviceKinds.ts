@@ -1,4 +1,4 @@
-import type { DeviceFacts } from '../series/deviceFacts.ts';
+import type { DeviceFacts } from '../../series/deviceFacts.ts';
 
 /**
  * Names of devices that repeat the traffic of other devices or carry none of the node's traffic. The syntax is valid in

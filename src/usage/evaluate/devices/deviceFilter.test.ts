@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DeviceFilter, DeviceFilters } from './deviceFilter.ts';
-import type { NodeDevices, NodeFacts } from './nodeFacts.ts';
-import type { Reading } from './reading.ts';
+import type { NodeDevices, NodeFacts } from '../nodeFacts.ts';
+import type { Reading } from '../reading.ts';
 
 function factsOf(...names: string[]): NodeFacts {
   const counted = names.map((name) => ({ name, speed: 100, invalid: undefined }));
