@@ -21,7 +21,7 @@ describe('describeDuplicate', () => {
     const rates = new SeriesDecoder({ resolve: (node) => node }, 'rate');
     for (const replica of ['x', 'y']) {
       const metric = { node: 'a', instance: 'a:9100', device: 'eth0', replica };
-      rates.visit({ metric, value: [1, '1'] }, metric);
+      rates.visit({ metric, value: [1, '1'] }, { labels: metric });
     }
     const samples = rates.nodes.get('a')!;
     const usage = nodeUsage({ node: 'a', facts: undefined, rates: samples, capacity: undefined, timeSeconds: 1 });

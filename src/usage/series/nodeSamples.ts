@@ -1,6 +1,5 @@
-import type { SeriesLabels } from './differingLabels.ts';
+import type { LabelSource } from './differingLabels.ts';
 import type { DeviceFacts } from './deviceFacts.ts';
-import type { CachedSeries } from './seriesCache.ts';
 
 /** The samples of one device in an answer. */
 export interface DeviceSamples extends DeviceFacts {
@@ -9,7 +8,7 @@ export interface DeviceSamples extends DeviceFacts {
   /** Highest speed of the last hour, bytes per second. */
   peak?: number | undefined;
   /** The labels of the series with the rate, to compare them with those of a duplicate. Absent if they are not kept. */
-  source?: CachedSeries | SeriesLabels | undefined;
+  source?: LabelSource | undefined;
 }
 
 /** The samples of one device in an answer with facts. Other answers have only one number per device, to save memory. */

@@ -13,7 +13,7 @@ import type { SeriesDecoder } from './seriesDecoder.ts';
 export function createRatesVisitor(decoder: SeriesDecoder, cache: SeriesCache): SeriesVisitor {
   cache.begin();
   return {
-    visit: (series) => decoder.visit(series, metricOf(series)),
+    visit: (series) => decoder.visit(series, { labels: metricOf(series) }),
     visitBytes(bytes, from, to) {
       const labels = cache.recall(bytes, from, to);
       const text = labels && sampleText(bytes, from + labels.length, to);

@@ -1,9 +1,9 @@
-import type { SeriesLabels } from './differingLabels.ts';
+import type { LabelSource, SeriesLabels } from './differingLabels.ts';
 import type { Place } from './rateTable.ts';
 import { VALUE } from './sampleText.ts';
 
 /** A series of the last answer: its identifying labels, where the cache has all its labels, and its place. */
-export class CachedSeries {
+export class CachedSeries implements LabelSource {
   readonly node: unknown;
   readonly instance: unknown;
   readonly device: unknown;

@@ -165,7 +165,7 @@ describe('SeriesDecoder', () => {
     const decoder = new SeriesDecoder(RESOLVER, 'rate');
     for (const labels of [{ replica: 'x' }, { replica: 'y' }, { replica: 'x', cluster: 'z' }]) {
       const one = series(labels as Record<string, string>);
-      decoder.visit(one, one.metric);
+      decoder.visit(one, { labels: one.metric });
     }
     expect(decoder.nodes.get('a')?.differing).toEqual(['cluster', 'replica']);
     expect(read([series({ replica: 'x' }), series({ replica: 'y' })], 'rate').nodes.get('a')?.differing).toEqual([]);

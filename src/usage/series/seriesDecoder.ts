@@ -1,8 +1,8 @@
 import type { SeriesVisitor } from '../../prometheus/answer.ts';
-import { differingLabels, type SeriesLabels } from './differingLabels.ts';
+import { differingLabels, type LabelSource } from './differingLabels.ts';
 import { FactSamples, NodeSamples, type DeviceSamples } from './nodeSamples.ts';
 import { RateTable } from './rateTable.ts';
-import { CachedSeries } from './seriesCache.ts';
+import type { CachedSeries } from './seriesCache.ts';
 
 /** Finds the node of a series. Returns undefined for no node, and a symbol for several nodes. */
 export interface SeriesResolver {
@@ -69,7 +69,7 @@ export class SeriesDecoder implements SeriesVisitor {
    * @param source its labels, kept until the next answer. Without them, a duplicate of this series does not tell in
    * which labels both differ
    */
-  visit(series: unknown, source?: CachedSeries | SeriesLabels): void {
+  visit(series: unknown, source?: LabelSource): void {
     const { metric, value } = (series ?? {}) as { metric?: Labels | null; value?: unknown };
     const device = metric?.device;
     if (!metric || typeof device !== 'string' || device === '') {
@@ -185,8 +185,7 @@ export class SeriesDecoder implements SeriesVisitor {
 
 /** The labels in which a series differs from the first one of its device. Empty if those of the first are not kept. */
 function differing({ source }: DeviceSamples, metric: Labels): string[] {
-  if (source === undefined) return [];
-  return differingLabels(source instanceof CachedSeries ? source.labels : source, metric);
+  return source === undefined ? [] : differingLabels(source.labels, metric);
 }
 
 function textOf(label: unknown): string | undefined {
