@@ -4,6 +4,7 @@ import type { Condition } from '../../runtime/controller/conditions.ts';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import { conditionsSchema } from '../conditionsSchema.ts';
 import type { CustomResource } from '../crd.ts';
+import { blockedPodsSchema, type BlockedPods } from './blockedPods.ts';
 import { deploymentFrameProblems } from './deploymentFrame.ts';
 import { modeSchema, type Mode } from './mode.ts';
 import { nodeCountSchema } from './nodeCount.ts';
@@ -100,6 +101,7 @@ const statusSchema = z
     podSelector: labelSelectorSchema(
       'With targetRef and podSelector: the pods that get the node affinity when they are created. The admission policy reads it.',
     ),
+    blockedPods: blockedPodsSchema,
     fitNodes: int32('Number of nodes whose verdict is Fit.'),
     unfitNodes: int32('Number of nodes whose verdict is Unfit.'),
     unknownNodes: int32('Number of nodes whose verdict is Unknown.'),
@@ -108,7 +110,7 @@ const statusSchema = z
         'Figures and verdict of each node, by name. In clusters of more than 100 nodes at most 60 are listed: the 20 with the highest figures, then Unfit and Unknown nodes. Their figures are then written once a minute, and whenever another field of a listed node changes. The counts fitNodes, unfitNodes and unknownNodes cover all nodes.',
     }),
     conditions: conditionsSchema(
-      'Ready, Reconciling, Stalled, PrometheusReachable, MetricsAvailable, BreakerOpen, TargetFound, InjectionUnavailable.',
+      'Ready, Reconciling, Stalled, PrometheusReachable, MetricsAvailable, BreakerOpen, TargetFound, InjectionUnavailable, NoFitNode.',
     ),
   })
   .optional()
@@ -197,6 +199,8 @@ export interface TrafficWatchStatus {
   labelKey?: string;
   /** Absent with `deployment`, and while the target is unknown. */
   podSelector?: LabelSelector;
+  /** Absent if no pod is blocked. */
+  blockedPods?: BlockedPods;
   mode?: Mode;
   /** Only with mode Observe. */
   plan?: Planned;

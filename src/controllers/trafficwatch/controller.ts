@@ -27,6 +27,7 @@ import { BY_LABEL_KEY, type Sources } from './observe/observe.ts';
 import { PassViews } from './observe/passViews.ts';
 import { PolicyCheck } from './observe/workload/policyCheck.ts';
 import { Targets } from './observe/workload/targets.ts';
+import type { WaitingPods } from './observe/workload/waitingPods.ts';
 import { isOwnedBy } from './decide/deployment/deployment.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
@@ -60,6 +61,7 @@ export interface TrafficWatchControllerOptions {
   readonly unmeasured: UnmeasuredNodes;
   readonly deployments: Informer<V1Deployment>;
   readonly failedPods: Informer<FailedPod>;
+  readonly waitingPods: Pick<WaitingPods, 'podsIn'>;
   /** For requests for the schema that the API server publishes. */
   readonly transport: Pick<Transport, 'request'>;
   readonly events: EventRecorder;
@@ -107,6 +109,7 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck): Sources {
     deploymentsRefusal: () => o.deployments.refusal,
     targets: new Targets(o),
     policy: new PolicyCheck(o),
+    waitingPods: o.waitingPods,
     crd,
     labelWrites: new LabelWrites(() => o.feed.passes[0]?.pass ?? 0),
     statuses: new StatusWriter({ client, resource: TRAFFIC_WATCHES, fieldManager: FIELD_MANAGER, objects: watches }),

@@ -1,3 +1,4 @@
+import { placementOf } from '../../../../api/trafficwatch/placement.ts';
 import { passesOf } from '../../../../api/trafficwatch/passes.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
@@ -18,7 +19,7 @@ import { passFailureReason } from './passFailure.ts';
 import type { Plan } from '../plan.ts';
 import type { Breaker } from '../verdict/breaker.ts';
 import { isBackForGood } from './recovery.ts';
-import { injectionUnavailable, targetFound } from './workloadConditions.ts';
+import { injectionUnavailable, noFitNode, targetFound } from './workloadConditions.ts';
 import type { ContestedReplicas } from '../deployment/replicas.ts';
 
 type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
@@ -252,6 +253,7 @@ function breakerOpen({ above, limit, held }: Breaker): Draft {
  */
 function isDropped({ watch: { spec } }: Observation, { type }: Pick<Condition, 'type'>): boolean {
   if (type === ConditionType.BreakerOpen) return spec.maxUnfit === undefined && spec.minFit === undefined;
+  if (type === ConditionType.NoFitNode) return placementOf(spec) !== 'Required';
   if (type === ConditionType.TargetFound) return spec.targetRef === undefined;
   if (type === ConditionType.InjectionUnavailable) {
     return spec.targetRef === undefined && spec.podSelector === undefined;
@@ -284,6 +286,7 @@ const ABOUT_PASSES: ReadonlySet<string> = new Set([ConditionType.PrometheusReach
 export function decideConditions(o: Observation, plan: Plan, failures: readonly Failure[], now: string): Condition[] {
   const before = (o.watch.status?.conditions ?? []).filter((condition) => !isDropped(o, condition));
   const wasAvailable = before.find(({ type }) => type === ConditionType.MetricsAvailable);
+  const blocked = noFitNode(plan.blocked);
   const drafts: [string, Draft][] = [
     [ConditionType.Ready, ready(o, plan)],
     [ConditionType.Reconciling, reconciling(o, plan, failures)],
@@ -292,6 +295,7 @@ export function decideConditions(o: Observation, plan: Plan, failures: readonly 
     [ConditionType.MetricsAvailable, confirmedAvailable(o, wasAvailable, metricsAvailable(o))],
     ...(plan.breaker ? [[ConditionType.BreakerOpen, breakerOpen(plan.breaker)] as [string, Draft]] : []),
     ...aboutWorkload(o, plan),
+    ...(blocked ? [[ConditionType.NoFitNode, blocked] as [string, Draft]] : []),
   ];
   // After a start of the operator, keep the conditions about passes until the first pass ends.
   const due = drafts.filter(

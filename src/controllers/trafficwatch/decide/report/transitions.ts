@@ -28,6 +28,7 @@ const CONDITION_RULES: ConditionRules = {
     [ConditionType.BreakerOpen]: { healthy: 'False' },
     [ConditionType.TargetFound]: { healthy: 'True' },
     [ConditionType.InjectionUnavailable]: { healthy: 'False' },
+    [ConditionType.NoFitNode]: { healthy: 'False' },
   },
   silent: new Set([Reason.Deciding]),
 };
