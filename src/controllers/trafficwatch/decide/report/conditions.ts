@@ -248,8 +248,8 @@ function breakerOpen({ above, limit, held }: Breaker): Draft {
 }
 
 /**
- * Whether the spec has nothing that this condition is about: a limit, a target, a workload of others. While nothing is
- * decided the condition stays as it is.
+ * Whether the spec has nothing that this condition is about: a limit, a target, a workload of others, a required
+ * placement. While nothing is decided the condition stays as it is.
  */
 function isDropped({ watch: { spec } }: Observation, { type }: Pick<Condition, 'type'>): boolean {
   if (type === ConditionType.BreakerOpen) return spec.maxUnfit === undefined && spec.minFit === undefined;
