@@ -138,6 +138,13 @@ const SETTINGS: Row = {
       queries: [{ expr: orZero(`max (${own('traffic_operator_trafficwatch_held_nodes', ...CHOSEN)})`) }],
       steps: NONE_EXPECTED,
     }),
+    statPanel({
+      title: 'Blocked pods',
+      description:
+        'Pods that find no node since nodes are unfit: status.blockedPods. 0 with placement Preferred, which blocks no pod, and while pods cannot be read.',
+      queries: [{ expr: orZero(`max (${own('traffic_operator_trafficwatch_blocked_pods', ...CHOSEN)})`) }],
+      steps: NONE_EXPECTED,
+    }),
   ],
 };
 

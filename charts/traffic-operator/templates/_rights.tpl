@@ -50,7 +50,7 @@
 - apiGroups: ['admissionregistration.k8s.io']
   resources: ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings']
   verbs: ['list']
-# Failed pods: a kubelet that restarts on an unfit node rejects pods.
+# Pods that a kubelet rejects when it restarts on an unfit node, and pods that find no node while nodes are unfit.
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list', 'watch']

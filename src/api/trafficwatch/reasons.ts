@@ -24,6 +24,8 @@ export const ConditionType = {
   TargetFound: 'TargetFound',
   /** True when no admission policy adds the node affinity to pods. Absent with `spec.deployment`. */
   InjectionUnavailable: 'InjectionUnavailable',
+  /** True when pods have found no node for 60 s, since nodes are unfit. Absent unless the placement is Required. */
+  NoFitNode: 'NoFitNode',
 } as const;
 export type ConditionType = (typeof ConditionType)[keyof typeof ConditionType];
 
@@ -128,6 +130,13 @@ export const Reason = {
   PolicyMissing: 'PolicyMissing',
   /** Whether the policy is installed cannot be read. */
   PolicyUnreadable: 'PolicyUnreadable',
+
+  // NoFitNode
+  /** Pods find no node because of their node affinity, while nodes are unfit. */
+  PodsBlocked: 'PodsBlocked',
+  NoPodBlocked: 'NoPodBlocked',
+  /** The operator may not watch pods. */
+  PodsUnreadable: 'PodsUnreadable',
 
   // Nodes that cannot be measured. MetricsAvailable ignores them.
   /** The node does not run Linux, or has a virtual kubelet. */

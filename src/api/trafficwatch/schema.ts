@@ -22,6 +22,7 @@ import {
   THRESHOLD_VALIDATIONS,
 } from './spec/thresholds.ts';
 import { devicesSchema, directionSchema, measureSchema } from './spec/reading.ts';
+import type { BlockedPods } from './blockedPods.ts';
 import type { Planned } from './planned.ts';
 import { problemTexts } from '../problems.ts';
 import type { LabelSelector } from '../labelSelector.ts';
@@ -153,6 +154,8 @@ export interface TrafficWatchStatus {
   labelKey?: string;
   /** Absent with `deployment`, and while the target is unknown. */
   podSelector?: LabelSelector;
+  /** Absent if no pod is blocked. */
+  blockedPods?: BlockedPods;
   mode?: Mode;
   /** Only with mode Observe. */
   plan?: Planned;

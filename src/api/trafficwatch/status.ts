@@ -1,5 +1,6 @@
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import { isObject, ownValue, type JsonObject } from '../../runtime/apply/mergePatch.ts';
+import type { BlockedPods } from './blockedPods.ts';
 import { isLabelKey, type NodeStatus, type TrafficWatchStatus } from './schema.ts';
 
 type Check = (value: unknown) => boolean;
@@ -29,12 +30,18 @@ const NODE: Readonly<Record<keyof NodeStatus, Check>> = {
   since: time,
 };
 
+const BLOCKED_PODS: Readonly<Record<keyof BlockedPods, Check>> = {
+  count: number,
+  names: (value) => Array.isArray(value) && value.every(text),
+};
+
 const STATUS: Readonly<Record<keyof TrafficWatchStatus, Check>> = {
   ready: truth,
   decided: truth,
   observedGeneration: number,
   labelKey: isLabelKey,
   podSelector: isObject,
+  blockedPods: (value) => isObject(value) && fits(value, BLOCKED_PODS, ['count', 'names']),
   mode: text,
   plan: isObject,
   breakerCoolingSince: time,

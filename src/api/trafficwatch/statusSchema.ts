@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { conditionsSchema } from '../conditionsSchema.ts';
 import { labelSelectorSchema } from '../labelSelector.ts';
+import { blockedPodsSchema } from './blockedPods.ts';
 import { plannedSchema } from './planned.ts';
 import { modeSchema } from './spec/mode.ts';
 
@@ -51,6 +52,7 @@ export const statusSchema = z
     podSelector: labelSelectorSchema(
       'With targetRef and podSelector: the pods that get the node affinity when they are created. The admission policy reads it.',
     ),
+    blockedPods: blockedPodsSchema,
     fitNodes: int32('Number of nodes whose verdict is Fit.'),
     unfitNodes: int32('Number of nodes whose verdict is Unfit.'),
     unknownNodes: int32('Number of nodes whose verdict is Unknown.'),
@@ -59,7 +61,7 @@ export const statusSchema = z
         'Figures and verdict of each node, by name. In clusters of more than 100 nodes at most 60 are listed: the 20 with the highest figures, then Unfit and Unknown nodes. Their figures are then written once a minute, and whenever another field of a listed node changes. The counts fitNodes, unfitNodes and unknownNodes cover all nodes.',
     }),
     conditions: conditionsSchema(
-      'Ready, Reconciling, Stalled, PrometheusReachable, MetricsAvailable, BreakerOpen, TargetFound, InjectionUnavailable.',
+      'Ready, Reconciling, Stalled, PrometheusReachable, MetricsAvailable, BreakerOpen, TargetFound, InjectionUnavailable, NoFitNode.',
     ),
     breakerCoolingSince: z.string().optional().meta({
       format: 'date-time',

@@ -31,6 +31,7 @@ import { PassViews } from './observe/passViews.ts';
 import { PolicyCheck } from './observe/workload/policyCheck.ts';
 import { Targets } from './observe/workload/targets.ts';
 import { readingsOf } from './observe/readingOf.ts';
+import type { WaitingPods } from './observe/workload/waitingPods.ts';
 import { isOwnedBy } from './decide/deployment/deployment.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
@@ -64,6 +65,7 @@ export interface TrafficWatchControllerOptions {
   readonly unmeasured: UnmeasuredNodes;
   readonly deployments: Informer<V1Deployment>;
   readonly failedPods: Informer<FailedPod>;
+  readonly waitingPods: Pick<WaitingPods, 'podsIn'>;
   /** For requests for the schema that the API server publishes. */
   readonly transport: Pick<Transport, 'request'>;
   readonly events: EventRecorder;
@@ -114,6 +116,7 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck, memory: Memo
     deploymentsRefusal: () => o.deployments.refusal,
     targets: new Targets(o),
     policy: new PolicyCheck(o),
+    waitingPods: o.waitingPods,
     crd,
     labelWrites: new LabelWrites(() => o.feed.passes[0]?.pass ?? 0),
     statuses: new StatusWriter({ client, resource: TRAFFIC_WATCHES, fieldManager: FIELD_MANAGER, objects: watches }),

@@ -4,6 +4,7 @@ import type { Verdict } from '../../api/trafficwatch/schema.ts';
 import { countVerdicts } from './decide/verdict/counts.ts';
 import type { NodeVerdict } from './decide/verdict/nodeVerdict.ts';
 import { createTrafficWatchMetrics, MAX_NODES_SHOWN, type DecidedNodes } from './metrics.ts';
+import type { BlockedDecision } from './decide/workload/blockedPods.ts';
 
 const decided = (verdicts: readonly NodeVerdict[]): DecidedNodes => ({ verdicts, counts: countVerdicts(verdicts) });
 const verdicts = (of: Record<string, Verdict>): [nodes: { name: string }[], decided: DecidedNodes] => [
@@ -189,5 +190,28 @@ describe('traffic_operator_trafficwatch_held_nodes', () => {
     expect(await series('trafficwatch_held_nodes')).toEqual([line]);
     shown.record('shop/web', nodes, unlimited);
     expect(await series('trafficwatch_held_nodes')).toEqual([]);
+  });
+});
+
+describe('traffic_operator_trafficwatch_blocked_pods', () => {
+  it('is a number only while pods are read, and is removed with its TrafficWatch', async () => {
+    const { shown, series } = metrics();
+    const [nodes, decided] = verdicts({ n1: 'Unfit' });
+    const record = (blocked: BlockedDecision): void => shown.record('shop/web', nodes, { ...decided, blocked });
+    const of = (count: number): string[] => [
+      `traffic_operator_trafficwatch_blocked_pods{namespace="shop",trafficwatch="web"} ${count}`,
+    ];
+    record({ kind: 'NotRead' });
+    expect(await series('trafficwatch_blocked_pods')).toEqual([]);
+    record({ kind: 'Known', pods: undefined, isLasting: false });
+    expect(await series('trafficwatch_blocked_pods')).toEqual(of(0));
+    record({ kind: 'Known', pods: { count: 5, names: ['a', 'b', 'c'] }, isLasting: true });
+    record({ kind: 'NotRead' });
+    expect(await series('trafficwatch_blocked_pods')).toEqual(of(5));
+    record({ kind: 'Unreadable', message: 'forbidden' });
+    expect(await series('trafficwatch_blocked_pods')).toEqual([]);
+    record({ kind: 'Known', pods: undefined, isLasting: false });
+    shown.forget('shop/web');
+    expect(await series('trafficwatch_blocked_pods')).toEqual([]);
   });
 });

@@ -5,6 +5,7 @@ import type { Direction, Measure } from '../../api/trafficwatch/spec/reading.ts'
 import type { Mode } from '../../api/trafficwatch/spec/mode.ts';
 import type { Verdict } from '../../api/trafficwatch/schema.ts';
 import type { Breaker } from './decide/verdict/breaker.ts';
+import type { BlockedDecision } from './decide/workload/blockedPods.ts';
 import { countVerdicts, type VerdictCounts } from './decide/verdict/counts.ts';
 import type { NodeVerdict } from './decide/verdict/nodeVerdict.ts';
 import type { NodeView } from './observe/observation.ts';
@@ -24,6 +25,7 @@ export interface DecidedNodes {
   readonly counts: VerdictCounts;
   /** Undefined without a limit for unfit nodes. */
   readonly breaker?: Pick<Breaker, 'held'> | 'Unchanged' | undefined;
+  readonly blocked?: BlockedDecision | undefined;
 }
 
 /** Fields of a spec that dashboards show. */
@@ -119,6 +121,12 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
     labelNames: ['trafficwatch', 'namespace'],
     registers: [registry],
   });
+  const blockedPods = new Gauge({
+    name: 'traffic_operator_trafficwatch_blocked_pods',
+    help: 'Pods that find no node since nodes are unfit: status.blockedPods. Absent with placement Preferred, and while pods cannot be read.',
+    labelNames: ['trafficwatch', 'namespace'],
+    registers: [registry],
+  });
   const shownBefore = new Map<string, Shown>();
 
   const showNodes = (key: string, before: Shown, now: Shown): void => {
@@ -136,6 +144,11 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
       else nodesByVerdict.remove(labels);
     }
   };
+  const showBlocked = (key: string, blocked: BlockedDecision | undefined): void => {
+    if (blocked?.kind === 'NotRead') return;
+    if (blocked?.kind === 'Known') blockedPods.set(watchLabels(key), blocked.pods?.count ?? 0);
+    else blockedPods.remove(watchLabels(key));
+  };
   return {
     record: (key, nodes, decided) => {
       const { counts, verdicts } = decided;
@@ -145,6 +158,7 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
       showNodes(key, before, shownNodes(nodes, decided, before));
       if (decided.breaker === undefined) held.remove(watchLabels(key));
       else if (decided.breaker !== 'Unchanged') held.set(watchLabels(key), decided.breaker.held);
+      showBlocked(key, decided.blocked);
     },
   };
 }

@@ -11,6 +11,7 @@ import { MANAGED_BY } from './decide/deployment/deployment.ts';
 import { withScalersOnly } from './decide/deployment/replicas.ts';
 import { createTrafficWatchMetrics } from './metrics.ts';
 import { createTrafficWatchInformer } from './observe/informer.ts';
+import { createWaitingPodInformer, WaitingPods } from './observe/workload/waitingPods.ts';
 import { trafficWatchRights } from './rbac.ts';
 
 function createCaches({ transport, metrics, logger }: ControllerContext) {
@@ -25,6 +26,12 @@ function createCaches({ transport, metrics, logger }: ControllerContext) {
   };
 }
 
+/** Starts to watch only when asked for pods, so it is no part of what must be ready. */
+function createWaitingPods({ transport, metrics, logger, clock }: ControllerContext): WaitingPods {
+  const create = () => createWaitingPodInformer({ transport, logger, metrics: metrics.reflector });
+  return new WaitingPods({ create, clock });
+}
+
 /** The controller of TrafficWatches: decides which nodes are fit, labels them, and applies the Deployments. */
 export const trafficWatch = defineController({
   name: 'trafficwatch',
@@ -35,9 +42,11 @@ export const trafficWatch = defineController({
   create(context) {
     const { measuring, metrics } = context;
     const caches = createCaches(context);
+    const waitingPods = createWaitingPods(context);
     const watches = createTrafficWatchControllers({
       ...context,
       ...caches,
+      waitingPods,
       measurementProblems: () => measuring.problems(),
       registry: metrics.registry,
       metrics: metrics.controller,
@@ -47,6 +56,7 @@ export const trafficWatch = defineController({
         cachePart(caches.watches),
         optionalCachePart(caches.deployments),
         optionalCachePart(caches.failedPods),
+        { name: 'pods that wait for a node', stage: 'cache', run: (stop) => waitingPods.run(stop) },
         ...watches.controllers.map(controllerPart),
         { name: 'crd check', stage: 'work', run: (stop) => watches.crd.run(stop) },
       ],

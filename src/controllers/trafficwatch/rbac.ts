@@ -34,7 +34,7 @@ export function trafficWatchRights(): ControllerRights {
         },
         {
           ...rule('', ['pods'], ['list', 'watch']),
-          why: 'Failed pods: a kubelet that restarts on an unfit node rejects pods.',
+          why: 'Pods that a kubelet rejects when it restarts on an unfit node, and pods that find no node while nodes are unfit.',
         },
       ],
       own: [],

@@ -16,6 +16,7 @@ import { createLastSide } from './labels/lastSide.ts';
 import { decideNodeLabels } from './labels/nodeLabels.ts';
 import { claimedBySpec, ownedByAnother, releaseOwnLabels } from './labels/ownership.ts';
 import { observeOnly } from './observeOnly.ts';
+import { decideBlockedPods } from './workload/blockedPods.ts';
 import { podSelectorOf } from './workload/podSelector.ts';
 import { NOTHING, wasDecided, type Plan, type Stall } from './plan.ts';
 import { passFailureOf } from './report/passFailure.ts';
@@ -161,6 +162,7 @@ function planLive(o: Observation, labelKey: string): Plan {
     labelsAtRest: over,
     deployment,
     podSelector: podSelectorOf(o),
+    blocked: decideBlockedPods(o),
     verdicts,
     breaker,
     counts: countVerdicts(verdicts),

@@ -6,6 +6,7 @@ import type { DeploymentDecision } from './deployment/deployment.ts';
 import type { ContendedLabel, LabelRef } from './labels/labelContention.ts';
 import type { LabelChanges } from './labels/nodeLabels.ts';
 import type { Breaker } from './verdict/breaker.ts';
+import type { BlockedDecision } from './workload/blockedPods.ts';
 import { countVerdicts, type VerdictCounts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
 
@@ -28,6 +29,8 @@ export interface Plan {
   readonly deployment: DeploymentDecision | undefined;
   /** The pods that the admission policy gives the node affinity; undefined with `spec.deployment`. */
   readonly podSelector: LabelSelector | undefined;
+  /** The pods that find no node since nodes are unfit. */
+  readonly blocked: BlockedDecision;
   /**
    * One verdict for each node of the observation, in the same order. Empty if nothing is decided. An array, because
    * maps by node name took a third of the CPU time of a pass with fifty TrafficWatches.
@@ -56,6 +59,7 @@ export const NOTHING: Plan = {
   labelsAtRest: [],
   deployment: undefined,
   podSelector: undefined,
+  blocked: { kind: 'NotRead' },
   verdicts: [],
   breaker: undefined,
   counts: countVerdicts([]),

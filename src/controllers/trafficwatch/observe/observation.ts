@@ -112,6 +112,23 @@ export interface PolicyState {
   readonly message: string;
 }
 
+/** A pod for which the scheduler found no node, and for which a node did not match the pod's affinity or selector. */
+export interface WaitingPod {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** The label keys by which the pod requires that its node is not unfit. Never empty. */
+  readonly keys: readonly string[];
+  /** Since when the scheduler finds no node: ms since the epoch by the API server's clock. */
+  readonly since: number;
+}
+
+/** The waiting pods of a namespace. Neither field is set while they are not read yet. */
+export interface WaitingPodsRead {
+  readonly pods?: readonly WaitingPod[] | undefined;
+  /** The message of the API server if it refuses to list or watch pods. */
+  readonly refusal?: string | undefined;
+}
+
 /** What is known about a workload that the operator does not own. */
 export interface ForeignWorkload {
   /** Undefined with `spec.podSelector`. */
@@ -139,6 +156,8 @@ export interface Observation {
   readonly refusals?: readonly Failure[];
   /** Undefined with `spec.deployment`. */
   readonly workload?: ForeignWorkload | undefined;
+  /** The waiting pods of its namespace. Undefined while no node is unfit for a required affinity: they are not read. */
+  readonly waitingPods?: WaitingPodsRead | undefined;
   /** The nodes that cannot be measured, by name. */
   readonly notMeasurable: ReadonlyMap<string, NotMeasurable>;
   /**

@@ -18,6 +18,7 @@ import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import type { UsageFeed } from '../../../usage/pass/feed.ts';
 import type { CrdCheck } from './crdCheck.ts';
 import { failureOf } from '../act/failures.ts';
+import { blockingKeys } from '../decide/workload/blockedPods.ts';
 import type { LabelWrites } from '../act/labelWrites.ts';
 import { labelKeysOf } from './labelKeys.ts';
 import type { LabelTimes } from './labelTimes.ts';
@@ -27,6 +28,7 @@ import type { Claim, ForeignWorkload, LabelKeys, Observation } from './observati
 import { readingOf } from './readingOf.ts';
 import type { PolicyCheck } from './workload/policyCheck.ts';
 import type { Targets } from './workload/targets.ts';
+import type { WaitingPods } from './workload/waitingPods.ts';
 
 /** Name of the index of TrafficWatches by the label keys that they claim. */
 export const BY_LABEL_KEY = 'labelKey';
@@ -59,6 +61,8 @@ export interface Sources {
   readonly targets: Pick<Targets, 'targetOf' | 'forget'>;
   /** The admission policy for pods of workloads that the operator does not own. */
   readonly policy: Pick<PolicyCheck, 'state'>;
+  /** The pods that wait for a node. */
+  readonly waitingPods: Pick<WaitingPods, 'podsIn'>;
   readonly labelWrites: LabelWrites;
   readonly statuses: StatusWriter<TrafficWatch>;
   /** The fields that the API server drops because the CRD is older than the operator. */
@@ -183,7 +187,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   const workload = isGoing ? undefined : await workloadOf(sources, key, watch, signal);
   const { passes, startedAt } = sources.feed;
   await sources.unmeasured.lookedAt(passes[0]);
-  return {
+  const observation = {
     watch,
     keys,
     claims: claimsOn(sources, watch, keys),
@@ -199,4 +203,8 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     feedStartedAt: startedAt,
     now: sources.clock.now(),
   };
+  const waits = !isGoing && blockingKeys(observation).length > 0;
+  return waits
+    ? { ...observation, waitingPods: sources.waitingPods.podsIn(refOfKey(key).namespace ?? '') }
+    : observation;
 }

@@ -104,6 +104,7 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | '
       forget: () => undefined,
     },
     policy: { state: () => Promise.resolve({ reason: 'PolicyInstalled', message: '' }) },
+    waitingPods: { podsIn: () => ({ pods: [] }) },
     labelWrites: new LabelWrites(() => feed.passes[0]?.pass ?? 0),
     statuses: new StatusWriter({ client, resource: TRAFFIC_WATCHES, fieldManager: MANAGER, objects: watches }),
     crd,

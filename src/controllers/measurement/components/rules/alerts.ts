@@ -58,6 +58,15 @@ sum by (pod) (increase(traffic_operator_passes_total{${OPERATOR},result="ok"}[5m
       description: 'It has been stalled, or its nodes undecided, for 10 minutes. Its conditions give the reason.',
     },
     {
+      alert: 'TrafficWatchPodsBlocked',
+      expr: `max by (namespace, trafficwatch) (traffic_operator_trafficwatch_blocked_pods{${OPERATOR}} ${OF_LEADER}) > 0`,
+      for: '10m',
+      severity: 'warning',
+      summary: '{{ $value }} pods of {{ $labels.namespace }}/{{ $labels.trafficwatch }} find no node',
+      description:
+        'Pods of the workload have been Pending for 10 minutes while nodes are unfit. status.blockedPods names some.',
+    },
+    {
       alert: 'TrafficOperatorMeasurementProblem',
       expr: `max(traffic_operator_measurement_problems{${OPERATOR}} ${OF_LEADER}) > 0`,
       for: '15m',

@@ -17,7 +17,7 @@ export function ownerBefore(mine: Rank, others: readonly Claim[]): Claim | undef
 }
 
 /** The claim of the TrafficWatch that owns the key before this one; undefined when the key is this one's. */
-export function ownedByAnother(o: Observation, key: string): Claim | undefined {
+export function ownedByAnother(o: Pick<Observation, 'watch' | 'claims' | 'now'>, key: string): Claim | undefined {
   const { uid = '', creationTimestamp } = o.watch.metadata ?? {};
   const created = new Date(creationTimestamp ?? o.now).toISOString();
   return ownerBefore({ uid, creationTimestamp: created }, o.claims.get(key) ?? []);

@@ -1,3 +1,4 @@
+import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
 import { passesOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
@@ -256,11 +257,12 @@ function breakerOpen({ above, limit, held, closesAt }: Breaker): Draft {
 }
 
 /**
- * Whether the spec has nothing that this condition is about: a limit, a target, a workload of others. While nothing is
- * decided the condition stays as it is.
+ * Whether the spec has nothing that this condition is about: a limit, a target, a workload of others, a required
+ * placement. While nothing is decided the condition stays as it is.
  */
 function isDropped({ watch: { spec } }: Observation, { type }: Pick<Condition, 'type'>): boolean {
   if (type === ConditionType.BreakerOpen) return spec.maxUnfit === undefined && spec.minFit === undefined;
+  if (type === ConditionType.NoFitNode) return placementOf(spec) !== 'Required';
   if (type === ConditionType.TargetFound) return spec.targetRef === undefined;
   if (type === ConditionType.InjectionUnavailable) {
     return spec.targetRef === undefined && spec.podSelector === undefined;

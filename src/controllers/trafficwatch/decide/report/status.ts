@@ -1,5 +1,6 @@
 import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import { ConditionType } from '../../../../api/trafficwatch/reasons.ts';
+import type { BlockedPods } from '../../../../api/trafficwatch/blockedPods.ts';
 import type { NodeStatus, TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
 import { thresholdOf } from '../../../../api/trafficwatch/spec/thresholds.ts';
 import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percent.ts';
@@ -122,6 +123,12 @@ function listedNodes(o: Observation, { verdicts }: Plan): Record<string, NodeSta
   return listed;
 }
 
+/** The last blocked pods stay while the pods are not read. They are absent if the pods may not be read. */
+function blockedPodsOf({ watch }: Observation, { blocked }: Plan): BlockedPods | undefined {
+  if (blocked.kind === 'NotRead') return watch.status?.blockedPods;
+  return blocked.kind === 'Known' ? blocked.pods : undefined;
+}
+
 /**
  * The desired status. The last counts and nodes stay if the TrafficWatch is stalled and writes no labels, and until
  * the first pass after a start of the operator. The figures in `nodes` change with every pass up to MAX_NODES_IN_FULL
@@ -134,7 +141,15 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
   const decided = plan.decided || wasDecided(o.watch);
   const observedGeneration = o.watch.metadata?.generation;
   const mode = modeOf(o.watch.spec);
-  const status = { ready, ...(decided && { decided }), conditions, observedGeneration, mode, plan: plan.planned };
+  const status = {
+    ready,
+    ...(decided && { decided }),
+    conditions,
+    observedGeneration,
+    mode,
+    plan: plan.planned,
+    blockedPods: blockedPodsOf(o, plan),
+  };
   const touchesNothing = plan.verdicts.length === 0 && plan.stall !== undefined;
   const knowsNothingYet = o.view.passes.length === 0 && o.watch.status?.nodes !== undefined;
   if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...status };

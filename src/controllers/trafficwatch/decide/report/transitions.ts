@@ -31,6 +31,7 @@ const CONDITION_RULES: ConditionRules = {
     [ConditionType.BreakerOpen]: { healthy: 'False', whileUnhealthy: 'nothing' },
     [ConditionType.TargetFound]: { healthy: 'True' },
     [ConditionType.InjectionUnavailable]: { healthy: 'False' },
+    [ConditionType.NoFitNode]: { healthy: 'False' },
   },
   silent: new Set([Reason.Deciding]),
 };

@@ -5,17 +5,21 @@ import type { Condition } from '../../../../runtime/controller/conditions.ts';
 import type { Observation, PolicyState, Target } from '../../observe/observation.ts';
 import { fitRequirement } from '../deployment/affinity.ts';
 import type { Plan } from '../plan.ts';
+import { LASTING_MS, type BlockedDecision } from '../workload/blockedPods.ts';
 
 type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
 
-/** The conditions about a workload that the operator does not own: none with `spec.deployment`. */
+/** The conditions about the workload: whether it is known, whether its pods get the affinity, and find a node. */
 export function workloadConditions(o: Observation, plan: Plan): [string, Draft][] {
   const { targetRef } = o.watch.spec;
-  if (o.workload === undefined) return [];
+  const blocked = noFitNode(plan.blocked);
+  const waiting: [string, Draft][] = blocked ? [[ConditionType.NoFitNode, blocked]] : [];
+  if (o.workload === undefined) return waiting;
   const { target, policy } = o.workload;
   return [
     ...(target && targetRef ? [[ConditionType.TargetFound, targetFound(target, targetRef)] as [string, Draft]] : []),
     [ConditionType.InjectionUnavailable, injectionUnavailable(policy, o, plan)],
+    ...waiting,
   ];
 }
 
@@ -44,6 +48,32 @@ function injectionUnavailable(policy: PolicyState, o: Observation, { labelKey }:
   }
   if (reason === Reason.PolicyUnreadable) return { status: 'Unknown', reason, message };
   return { status: 'True', reason, message: `${message}; until then pods run on any node; ${byHand(o, labelKey)}` };
+}
+
+/**
+ * Whether pods have found no node for a while, since nodes are unfit. Undefined where the last condition stays.
+ *
+ * | pods                                   | status  |
+ * |----------------------------------------|---------|
+ * | one has been blocked for LASTING_MS    | True    |
+ * | none, or none for that long            | False   |
+ * | may not be watched                     | Unknown |
+ * | not read yet, or never with Preferred  | stays; with Preferred the condition is dropped |
+ */
+function noFitNode(blocked: BlockedDecision): Draft | undefined {
+  if (blocked.kind === 'Unreadable') {
+    return { status: 'Unknown', reason: Reason.PodsUnreadable, message: `pods cannot be read: ${blocked.message}` };
+  }
+  if (blocked.kind !== 'Known') return undefined;
+  const seconds = LASTING_MS / 1000;
+  if (!blocked.isLasting) {
+    return { status: 'False', reason: Reason.NoPodBlocked, message: `no pod has been blocked for ${seconds} s` };
+  }
+  const message =
+    `pods have found no node for ${seconds} s: their required node affinity excludes unfit nodes, and no other node ` +
+    'takes them; status.blockedPods names some; add nodes, raise spec.maxBandwidthPercent, limit unfit nodes with ' +
+    'spec.maxUnfit, or set spec.placement to Preferred for new pods';
+  return { status: 'True', reason: Reason.PodsBlocked, message };
 }
 
 /** What users add to their pod template. */

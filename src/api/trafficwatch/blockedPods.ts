@@ -1,0 +1,28 @@
+import * as z from 'zod';
+
+/** How many pods `status.blockedPods` names. */
+export const NAMED_AT_MOST = 3;
+
+/** The pods that find no node, since nodes that they would use are unfit. */
+export interface BlockedPods {
+  count: number;
+  /** The first names in alphabetical order, at most NAMED_AT_MOST. */
+  names: string[];
+}
+
+/** Schema of `status.blockedPods`. */
+export const blockedPodsSchema = z
+  .object({
+    count: z.number().optional().meta({ type: 'integer', format: 'int32', description: 'Number of these pods.' }),
+    names: z
+      .array(z.string())
+      .max(NAMED_AT_MOST)
+      .optional()
+      .meta({ description: `Names of these pods, at most ${NAMED_AT_MOST}, in alphabetical order.` }),
+  })
+  .optional()
+  .meta({
+    description:
+      'With placement Required: pods of the workload that are Pending, since the scheduler found no node for their ' +
+      'node affinity while nodes are unfit. Absent if there are none.',
+  });

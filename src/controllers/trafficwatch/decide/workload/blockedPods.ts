@@ -1,0 +1,84 @@
+import { matchesSelector } from '../../../../api/labelSelectorMatch.ts';
+import { NAMED_AT_MOST, type BlockedPods } from '../../../../api/trafficwatch/blockedPods.ts';
+import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
+import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
+import type { Observation, WaitingPod } from '../../observe/observation.ts';
+import { sideOfLabel } from '../labels/labelValue.ts';
+import { ownedByAnother } from '../labels/ownership.ts';
+import { podSelectorOf } from './podSelector.ts';
+
+/** How long a pod must be blocked for the condition NoFitNode: ms. A rollout or a scale-up may wait for seconds. */
+export const LASTING_MS = 60_000;
+
+/** What is known about pods that find no node since nodes are unfit. */
+export type BlockedDecision =
+  /** The placement is not Required: no pod can be blocked. */
+  | { readonly kind: 'Never' }
+  /** `pods` is undefined if there are none. `isLasting` if one of them has waited for LASTING_MS. */
+  | { readonly kind: 'Known'; readonly pods: BlockedPods | undefined; readonly isLasting: boolean }
+  /** Pods may not be watched. `message` is that of the API server. */
+  | { readonly kind: 'Unreadable'; readonly message: string }
+  /** Not decided, or the pods are not read yet: what the status says stays. */
+  | { readonly kind: 'NotRead' };
+
+const NOBODY: BlockedDecision = { kind: 'Known', pods: undefined, isLasting: false };
+
+/**
+ * The label keys by which this TrafficWatch keeps pods off nodes now. Empty, so that pods need not be watched, unless
+ * the placement is Required, the mode Enforce, and a node is labelled unfit. In a rename both keys can be in force.
+ */
+export function blockingKeys(o: Pick<Observation, 'watch' | 'keys' | 'view' | 'claims' | 'now'>): string[] {
+  if (placementOf(o.watch.spec) !== 'Required' || modeOf(o.watch.spec) === 'Observe') return [];
+  return o.keys.claimed.filter(
+    (key) => !ownedByAnother(o, key) && o.view.nodes.some(({ labels }) => sideOfLabel(labels[key]) === 'above'),
+  );
+}
+
+/**
+ * Which pods of the workload find no node since nodes are unfit.
+ *
+ * The observation has waiting pods if there are blocking keys:
+ *
+ * | placement | mode    | a node is labelled unfit | waiting pods | result                                   |
+ * |-----------|---------|--------------------------|--------------|------------------------------------------|
+ * | Preferred | any     | any                      | any          | Never                                    |
+ * | Required  | Observe | any                      | any          | none                                     |
+ * | Required  | Enforce | no                       | any          | none                                     |
+ * | Required  | Enforce | yes                      | not read yet | NotRead                                  |
+ * | Required  | Enforce | yes                      | may not be read | Unreadable                            |
+ * | Required  | Enforce | yes                      | read         | the pods of the table below              |
+ *
+ * | selected by the workload's selector | the scheduler found no node, and one did not match the affinity | requires our label key | blocked |
+ * |-----|-----|-----|-----|
+ * | no  | any | any | no |
+ * | yes | no: it has not tried yet, only resources are missing, or the pod is gated | any | no |
+ * | yes | yes | no: created before the TrafficWatch | no |
+ * | yes | yes | yes | yes |
+ *
+ * What is not checked: whether an unfit node has room for the pod, since the scheduler does not look at the resources of
+ * a node that the affinity excludes; and, of a pod that has a node selector or required terms of its own, whether they
+ * allow an unfit node, since the cache has no other labels of nodes.
+ */
+export function decideBlockedPods(o: Observation): BlockedDecision {
+  if (placementOf(o.watch.spec) !== 'Required') return { kind: 'Never' };
+  // Only read if there are blocking keys. Do not look for them again: that looks at every node.
+  if (o.waitingPods === undefined) return NOBODY;
+  const { refusal, pods } = o.waitingPods;
+  if (refusal !== undefined) return { kind: 'Unreadable', message: refusal };
+  return pods === undefined ? { kind: 'NotRead' } : among(pods, blockingKeys(o), o);
+}
+
+function among(pods: readonly WaitingPod[], keys: readonly string[], o: Observation): BlockedDecision {
+  const selector = o.watch.spec.deployment?.selector ?? podSelectorOf(o);
+  if (selector === undefined) return NOBODY;
+  const blocked = pods.filter(
+    (pod) => pod.keys.some((key) => keys.includes(key)) && matchesSelector(selector, pod.labels),
+  );
+  if (blocked.length === 0) return NOBODY;
+  const names = blocked.map(({ name }) => name).sort();
+  return {
+    kind: 'Known',
+    pods: { count: names.length, names: names.slice(0, NAMED_AT_MOST) },
+    isLasting: blocked.some(({ since }) => o.now - since >= LASTING_MS),
+  };
+}
