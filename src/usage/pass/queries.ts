@@ -1,5 +1,11 @@
 import { IDENTIFYING_LABELS } from '../evaluate/duplicateSeries.ts';
-import { DEFAULT_EXCLUDED_DEVICES, MACVLAN_NAME, VETH_NAME, VLAN_NAME, wholeName } from '../evaluate/devices/devices.ts';
+import {
+  DEFAULT_EXCLUDED_DEVICES,
+  MACVLAN_NAME,
+  VETH_NAME,
+  VLAN_NAME,
+  wholeName,
+} from '../evaluate/devices/devices.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 
 /** A PromQL label matcher for every series, such as cluster="x". */
