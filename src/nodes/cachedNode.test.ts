@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodeChanged, trimNode } from './cachedNode.ts';
+import { labelOf, nodeChanged, trimNode } from './cachedNode.ts';
 
 const KEY = 'web.traffic.example.com/unfit';
 const full = {
@@ -30,6 +30,8 @@ describe('trimNode', () => {
       name: 'n1',
       createdAt: Date.parse('2026-01-01T00:00:00Z'),
       labels: { [KEY]: 'true' },
+      otherLabels: { keys: ['zone'], values: ['a'] },
+      hostname: 'host-1',
       ownedKeys: [KEY],
       capacity: '25Gbit',
       addresses: ['host-1', '198.18.0.11'],
@@ -48,6 +50,21 @@ describe('trimNode', () => {
       ['false', [KEY]],
       ['true', [KEY]],
       ['true', []],
+    ]);
+  });
+
+  it('shares the other labels among nodes, whatever their hostname and the labels of the operator', () => {
+    const trim = trimNode('mine');
+    const labels = full.metadata.labels;
+    const [one, other] = [{ ...labels, [KEY]: 'false', 'kubernetes.io/hostname': 'host-2' }, labels].map((each) =>
+      trim({ ...full, metadata: { ...full.metadata, labels: each } }),
+    );
+    expect(other?.otherLabels).toBe(one?.otherLabels);
+    expect(['zone', 'kubernetes.io/hostname', KEY, 'none'].map((key) => labelOf(one!, key))).toEqual([
+      'a',
+      'host-2',
+      'false',
+      undefined,
     ]);
   });
 

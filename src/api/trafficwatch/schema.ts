@@ -7,6 +7,7 @@ import type { CustomResource } from '../crd.ts';
 import { deploymentFrameProblems } from './deploymentFrame.ts';
 import { modeSchema, type Mode } from './mode.ts';
 import { nodeCountSchema } from './nodeCount.ts';
+import { nodeSelectorSchema } from './nodeSelector.ts';
 import { passesSchema } from './passes.ts';
 import { placementSchema } from './placement.ts';
 import { checkThresholds, maxBandwidthPercent, recoverBandwidthPercent, THRESHOLD_VALIDATIONS } from './thresholds.ts';
@@ -122,6 +123,7 @@ const specSchema = z
     mode: modeSchema,
     maxUnfit,
     minFit,
+    nodeSelector: nodeSelectorSchema,
     label,
     placement: placementSchema,
     deployment,

@@ -25,6 +25,7 @@ import { carriesOrphan, lookIfNews } from './observe/nodeNews.ts';
 import { claimedKeys } from './observe/labelKeys.ts';
 import { BY_LABEL_KEY, type Sources } from './observe/observe.ts';
 import { PassViews } from './observe/passViews.ts';
+import { SelectorsInUse } from './observe/selectorsInUse.ts';
 import { isOwnedBy } from './decide/deployment/deployment.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
@@ -174,9 +175,11 @@ function subscribe(
     enqueueWatches();
     sweep();
   };
+  const selectors = new SelectorsInUse(() => o.watches.lister.list());
   o.watches.subscribe((event) => {
     o.feed.keep(passesNeeded(o.watches.lister.list()));
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
+    selectors.changed();
     queue.add(keyOf(event.object));
     enqueueRivals(event.object);
     if (event.type === 'update' && event.old) enqueueRivals(event.old);
@@ -190,7 +193,7 @@ function subscribe(
     const key = event.type === 'delete' ? undefined : watchKeyOf(event.object, o.watches.lister);
     if (key !== undefined) queue.addAfter(key, REJECTIONS_TOGETHER_MS);
   });
-  const known = { nodes: sources.nodes, underWay: (node: string) => nodeLabels.underWay(node) };
+  const known = { nodes: sources.nodes, selectors, underWay: (node: string) => nodeLabels.underWay(node) };
   o.nodes.subscribe((event) => {
     if (event.type === 'delete') sources.labelWrites.deleted(event.object);
     else sources.labelWrites.saw(event.object);

@@ -85,7 +85,9 @@ export class LabelWrites {
 
   #viewOf(node: CachedNode): NodeView {
     const writes = this.#byNode.get(node.name);
-    return writes === undefined ? node : { name: node.name, labels: node.labels, createdAt: node.createdAt, writes };
+    if (writes === undefined) return node;
+    const { name, labels, createdAt, otherLabels, hostname, otherOwners } = node;
+    return { name, labels, createdAt, otherLabels, hostname, otherOwners, writes };
   }
 
   /** @param what identifies the transition among those from the same state */

@@ -1,5 +1,6 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import type { NotMeasurable } from '../../../nodes/notMeasurable.ts';
 import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
@@ -18,7 +19,7 @@ export interface LabelWrite {
 }
 
 /** The parts of a Node that a decision uses. */
-export interface NodeView {
+export interface NodeView extends Partial<Pick<CachedNode, 'otherLabels' | 'hostname' | 'otherOwners'>> {
   readonly name: string;
   /** Labels of the Node whose key ends in the operator's suffix. */
   readonly labels: Readonly<Record<string, string>>;
@@ -37,13 +38,13 @@ export interface MeasuredNode {
   readonly passes: readonly (NodeUsage | undefined)[];
 }
 
-/** Figures that are the same for all TrafficWatches. Each value is computed on first read. */
+/** Figures that are the same for all TrafficWatches with the same selector. Each value is computed on first read. */
 export interface PassFigures {
   /** One entry for each node, in the order of the nodes. */
   readonly measured: readonly MeasuredNode[];
   /** Node name -> its index in the list of nodes. */
   readonly places: ReadonlyMap<string, number>;
-  /** How many passes in a row, from the newest back, have a figure for any node. */
+  /** How many passes in a row, from the newest back, have a figure for any selected node. */
   readonly passesWithData: number;
   /** The nodes for which the newest pass has no figure, in the order of the nodes. */
   readonly unmeasured: readonly NodeView[];
@@ -55,9 +56,12 @@ export interface PassFigures {
   readonly hottest: readonly MeasuredNode[];
 }
 
-/** The nodes and the passes, shared by the observations of all TrafficWatches. */
+/** The nodes and the passes, shared by the observations of all TrafficWatches with the same selector. */
 export interface PassView {
+  /** The nodes that the selector of the TrafficWatch selects; all nodes without a selector. */
   readonly nodes: readonly NodeView[];
+  /** The nodes that the selector leaves out. They have no verdict. */
+  readonly outside: readonly NodeView[];
   /** The last passes over Prometheus, newest first; empty before the first one has ended. */
   readonly passes: readonly Snapshot[];
   /** Cached only until the figures of another view are read. Do not keep a reference to the result. */
@@ -96,7 +100,7 @@ export interface Observation {
   readonly keys: LabelKeys;
   /** Label key -> claims of other TrafficWatches, for the keys that this TrafficWatch claims. */
   readonly claims: ReadonlyMap<string, readonly Claim[]>;
-  /** The nodes and the passes; shared with the observations of other TrafficWatches. */
+  /** The nodes and the passes; shared with the observations of other TrafficWatches with the same selector. */
   readonly view: PassView;
   /** The Deployment of the TrafficWatch's namespace and name, whoever owns it. */
   readonly deployment: V1Deployment | undefined;

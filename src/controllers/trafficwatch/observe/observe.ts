@@ -6,6 +6,7 @@ import {
   type TrafficWatchSpec,
 } from '../../../api/trafficwatch/schema.ts';
 import { readStatus } from '../../../api/trafficwatch/status.ts';
+import { nodeSelectorOf } from '../../../api/trafficwatch/nodeSelector.ts';
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../../nodes/unmeasuredNodes.ts';
 import type { Client } from '../../../runtime/client/client.ts';
@@ -153,11 +154,12 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   const deployment = isGoing ? { deployment: undefined } : await deploymentOf(sources, key, signal);
   const { passes, startedAt } = sources.feed;
   await sources.unmeasured.lookedAt(passes[0]);
+  const nodes = sources.labelWrites.viewsOf(sources.nodes.list());
   return {
     watch,
     keys,
     claims: claimsOn(sources, watch, keys),
-    view: sources.passViews.viewOf(sources.labelWrites.viewsOf(sources.nodes.list()), passes),
+    view: sources.passViews.viewOf(nodes, passes, nodeSelectorOf(watch.spec)),
     ...deployment,
     notMeasurable: sources.unmeasured.notMeasurable,
     measurementProblems: sources.measurementProblems(),

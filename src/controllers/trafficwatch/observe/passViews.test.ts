@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { LabelSelector } from '../../../nodes/labelSelector.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { pass } from '../testing/observations.ts';
 import type { NodeView } from './observation.ts';
@@ -14,6 +15,29 @@ describe('PassViews', () => {
     expect(other).toBe(one);
     expect(other.figures.measured).toBe(one.figures.measured);
     expect(other.figures.unmeasured).toBe(one.figures.unmeasured);
+  });
+
+  it('has one view for each selector, which those with an equal selector share', () => {
+    const views = new PassViews();
+    const onA = (): LabelSelector => ({ matchLabels: { 'kubernetes.io/hostname': 'a' } });
+    const nodes = NODES.map((node) => ({ ...node, hostname: node.name }));
+    const [all, one, other] = [undefined, onA(), onA()].map((selector) => views.viewOf(nodes, PASSES, selector));
+    expect(other).toBe(one);
+    expect([all?.nodes.length, one?.nodes.length, one?.outside.length]).toEqual([2, 1, 1]);
+    // Reading the figures of one selector does not drop those of another.
+    const { measured } = all!.figures;
+    expect(one?.figures.measured).toHaveLength(1);
+    expect(views.viewOf(nodes, PASSES).figures.measured).toBe(measured);
+  });
+
+  it('keeps the views and figures of a few selectors only', () => {
+    const views = new PassViews();
+    const of = (n: number): LabelSelector => ({ matchLabels: { pool: String(n) } });
+    const first = views.viewOf(NODES, PASSES, of(0));
+    const { measured } = first.figures;
+    for (let n = 1; n <= 16; n += 1) expect(views.viewOf(NODES, PASSES, of(n)).figures.measured).toEqual([]);
+    expect(views.viewOf(NODES, PASSES, of(0))).not.toBe(first);
+    expect(first.figures.measured).not.toBe(measured);
   });
 
   it('has another view as soon as the nodes or the passes are other objects, equal or not', () => {
