@@ -33,7 +33,7 @@ describe('trimNode', () => {
       otherLabels: { keys: ['zone'], values: ['a'] },
       hostname: 'host-1',
       ownedKeys: [KEY],
-      capacity: '25Gbit',
+      capacity: { source: 'Annotation', key: 'traffic.example.com/capacity', text: '25Gbit' },
       addresses: ['host-1', '198.18.0.11'],
     });
   });
@@ -66,6 +66,16 @@ describe('trimNode', () => {
       'false',
       undefined,
     ]);
+  });
+
+  it('reads the capacity of the annotation, then that of the label that is named', () => {
+    const trim = trimNode('mine', { capacityLabel: 'mbits' });
+    const labels = { mbits: '10000' };
+    const label = { source: 'Label', key: 'mbits', text: '10000' };
+    expect(trim({ metadata: { name: 'n1', labels } }).capacity).toEqual(label);
+    expect(trim({ ...full, metadata: { ...full.metadata, labels } }).capacity).toMatchObject({ source: 'Annotation' });
+    expect(trim({ metadata: { name: 'n1', labels: { other: '1' } } })).not.toHaveProperty('capacity');
+    expect(trimNode('mine')({ metadata: { name: 'n1', labels } })).not.toHaveProperty('capacity');
   });
 
   it('names the other owner of a label with the suffix of the operator', () => {

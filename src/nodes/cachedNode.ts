@@ -3,11 +3,10 @@ import type { KubeObject } from '../runtime/client/resource.ts';
 import { Interner } from '../runtime/process/interner.ts';
 import { LabelSets, valueIn, type LabelSet } from './labelSets.ts';
 import { whyNeverMeasured, type NotMeasurable } from './notMeasurable.ts';
+import { createCapacityReader, type StatedCapacity } from './statedCapacity.ts';
 
 /** Suffix of the label keys that the operator writes on nodes: `<prefix>.traffic.example.com/unfit`. */
 const UNFIT_SUFFIX = '.traffic.example.com/unfit';
-/** Node annotation that overrides the capacity of the node's network, such as "25Gbit". */
-const CAPACITY_ANNOTATION = 'traffic.example.com/capacity';
 const HOSTNAME_LABEL = 'kubernetes.io/hostname';
 
 /** The parts of a Node that the cache keeps: a few hundred bytes of about a dozen KiB. */
@@ -25,8 +24,8 @@ export interface CachedNode extends KubeObject {
   ownedKeys: readonly string[];
   /** For the other keys in `labels`: key -> the field manager that owns it. Absent if there are no other keys. */
   otherOwners?: Readonly<Record<string, string>>;
-  /** The unparsed value of CAPACITY_ANNOTATION. */
-  capacity?: string;
+  /** The capacity that an annotation or a label states. */
+  capacity?: StatedCapacity;
   /** Names and IPs that series may use for the node: the hostname label and status.addresses. */
   addresses: readonly string[];
   /** Why the node cannot be measured according to its labels. Absent on most nodes. Nodes share the objects. */
@@ -103,14 +102,19 @@ function hostnameOf(name: string, labels: Readonly<Record<string, string>>): Pic
 /**
  * Creates the transform of the Node informer, which drops everything that the operator does not read.
  * @param fieldManager the field manager for `ownedKeys`
+ * @param options.capacityLabel key of the label with the capacity of the node's network; undefined if no label has it
  */
-export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode {
+export function trimNode(
+  fieldManager: string,
+  { capacityLabel }: { readonly capacityLabel?: string | undefined } = {},
+): (node: KubeObject) => CachedNode {
   const labelled = new Interner<OwnedLabels>({ most: MOST_SHARED });
   const values = new Interner<string>({ most: MOST_SHARED, textOf: String });
   const sets = new LabelSets();
+  const capacityOf = createCapacityReader(capacityLabel);
   return (node) => {
     const { name = '', uid, resourceVersion, creationTimestamp, labels: all = {} } = node.metadata ?? {};
-    const capacity = node.metadata?.annotations?.[CAPACITY_ANNOTATION];
+    const capacity = capacityOf(node);
     const labels = unfitLabelsOf(all, values);
     const neverMeasured = whyNeverMeasured(all);
     return {

@@ -16,6 +16,8 @@ export interface SyntheticExporter {
   readonly target: string;
   /** From now on the node sends at `percent` of its speed. */
   setPercent(node: string, percent: number): void;
+  /** From now on no series has the speed of the node, as on many virtual machines. */
+  hideSpeed(node: string): void;
   /** Removes the series of the node. */
   remove(node: string): void;
   stop(): Promise<void>;
@@ -24,6 +26,7 @@ export interface SyntheticExporter {
 /** Starts the exporter on loopback, with one device, eth0, for each node that has a percent. */
 export async function startSyntheticExporter(): Promise<SyntheticExporter> {
   const devices = new Map<string, Device>();
+  const speedless = new Set<string>();
   const advance = (device: Device): void => {
     const now = performance.now();
     device.bytes += (device.rate * (now - device.since)) / 1000;
@@ -31,7 +34,10 @@ export async function startSyntheticExporter(): Promise<SyntheticExporter> {
   };
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'text/plain; version=0.0.4');
-    response.end([...devices].map(([node, device]) => (advance(device), exposition(node, device))).join(''));
+    const lines = [...devices].map(
+      ([node, device]) => (advance(device), exposition(node, device, speedless.has(node))),
+    );
+    response.end(lines.join(''));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -42,6 +48,7 @@ export async function startSyntheticExporter(): Promise<SyntheticExporter> {
       device.rate = (SPEED_BYTES * percent) / 100;
       devices.set(node, device);
     },
+    hideSpeed: (node) => void speedless.add(node),
     remove: (node) => void devices.delete(node),
     stop: () =>
       new Promise((resolve) => {
@@ -51,11 +58,11 @@ export async function startSyntheticExporter(): Promise<SyntheticExporter> {
   };
 }
 
-function exposition(node: string, device: Device): string {
+function exposition(node: string, device: Device, isSpeedless: boolean): string {
   const labels = `{node="${node}",device="eth0"}`;
   return [
     `node_network_transmit_bytes_total${labels} ${Math.trunc(device.bytes)}`,
-    `node_network_speed_bytes${labels} ${SPEED_BYTES}`,
+    ...(isSpeedless ? [] : [`node_network_speed_bytes${labels} ${SPEED_BYTES}`]),
     `node_network_flags${labels} 4163`, // up, broadcast, running, multicast
     '',
   ].join('\n');

@@ -54,12 +54,26 @@ const deployment = z
   })
   .meta({ 'x-deployment-spec': true, description: 'The spec of the Deployment whose pods are kept off unfit nodes.' });
 
+const CAPACITY_SOURCES = ['Annotation', 'Label', 'Series'] as const;
+
 const nodeStatus = z
   .object({
     currentBandwidthPercent: z.string().optional().meta({
       description: 'Bandwidth use in percent, such as "1.06976e-04"; empty if it is unknown.',
     }),
     currentTransmitTotal: int64('Bytes sent over the measured devices since their counters started.'),
+    capacity: z.string().optional().meta({
+      description:
+        'Capacity that the percent refers to, such as "25Gbit", rounded to two decimals. Absent without a percent.',
+    }),
+    capacitySource: z
+      .enum(CAPACITY_SOURCES)
+      .optional()
+      .meta({
+        description:
+          'Where the capacity comes from: the annotation traffic.example.com/capacity, the node label that ' +
+          '--capacity-label names, or the link speeds in the series.',
+      }),
     time: int64('Time of the measurement in seconds since 1970-01-01 UTC.'),
     unfit: z.boolean().optional().meta({
       description: 'Value of the node label; with mode Observe, the value that it would have.',
@@ -164,6 +178,9 @@ export interface NodeStatus {
   currentBandwidthPercent: string;
   /** Bytes. */
   currentTransmitTotal?: number;
+  /** In the form of the capacity annotation, such as "25Gbit"; absent without a percent. */
+  capacity?: string;
+  capacitySource?: (typeof CAPACITY_SOURCES)[number];
   /** Unix seconds. */
   time?: number;
   unfit: boolean;

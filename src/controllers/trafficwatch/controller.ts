@@ -2,7 +2,7 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import type { Registry } from 'prom-client';
 import { MOST_PASSES, passesOf } from '../../api/trafficwatch/passes.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
-import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
+import type { CachedNode } from '../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
 import type { Client } from '../../runtime/client/client.ts';
@@ -11,7 +11,7 @@ import { Controller, type ControllerMetrics } from '../../runtime/controller/con
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
-import { keyOf } from '../../runtime/client/resource.ts';
+import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
 import { createOverlay, type OverlaidCache } from '../../runtime/cache/overlay.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
@@ -55,6 +55,8 @@ export interface TrafficWatchControllerOptions {
   readonly measurementProblems: Sources['measurementProblems'];
   readonly watches: Informer<TrafficWatch>;
   readonly nodes: Informer<CachedNode>;
+  /** The transform of that informer. */
+  readonly trimNode: (node: KubeObject) => CachedNode;
   /** Nodes that cannot be measured, and why. */
   readonly unmeasured: UnmeasuredNodes;
   readonly deployments: Informer<V1Deployment>;
@@ -118,7 +120,7 @@ function writersOf(o: TrafficWatchControllerOptions, sources: Sources): Writers 
     applier: new Applier({ ...common, logger }),
     nodeLabels: new NodeLabelWriter({
       ...common,
-      trim: trimNode(FIELD_MANAGER),
+      trim: o.trimNode,
       nodes: sources.nodes,
       labels: sources.labelWrites,
     }),

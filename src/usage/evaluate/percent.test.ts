@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { annotated } from '../../nodes/statedCapacity.ts';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
 import { FactsCondenser } from './nodeFacts.ts';
 import { formatPercent, nodeUsage } from './percent.ts';
@@ -48,7 +49,8 @@ function usageOf(devices: readonly Device[], capacity?: string): NodeUsage {
   }
   const samples = facts.nodes.get('a');
   const found = { facts: samples && new FactsCondenser(EXCLUDE).condense(samples), rates: rates.nodes.get('a') };
-  return nodeUsage({ node: 'a', ...found, capacity, timeSeconds: TIME });
+  const stated = capacity === undefined ? undefined : annotated(capacity);
+  return nodeUsage({ node: 'a', ...found, capacity: stated, timeSeconds: TIME });
 }
 
 const ETH0: Device = { name: 'eth0', rate: '125000000', total: '5000000001', speed: '1250000000' };
@@ -61,6 +63,7 @@ describe('nodeUsage', () => {
       transmitBytesTotal: 5_000_000_001,
       transmitBytesPerSecond: 125e6,
       capacityBytesPerSecond: 1.25e9,
+      capacitySource: 'Series',
       devices: ['eth0'],
       timeSeconds: TIME,
       reason: 'Measured',
@@ -100,6 +103,7 @@ describe('nodeUsage', () => {
     expect(usageOf([ETH0, unknownSpeed], '4Gbit')).toMatchObject({
       percent: 50,
       capacityBytesPerSecond: 5e8,
+      capacitySource: 'Annotation',
       devices: ['eth0', 'eth1'],
       reason: 'Measured',
     });

@@ -1,4 +1,5 @@
-import { parseCapacity } from './capacity.ts';
+import type { StatedCapacity } from '../../nodes/statedCapacity.ts';
+import { parseStated } from './capacity.ts';
 import { negative, type CountedDevice, type NodeDevices, type NodeFacts } from './nodeFacts.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import type { UsageReason } from './usageReason.ts';
@@ -20,6 +21,8 @@ export interface NodeUsage {
   transmitBytesTotal?: number;
   transmitBytesPerSecond?: number;
   capacityBytesPerSecond?: number;
+  /** Where the capacity comes from. Absent without a capacity. */
+  capacitySource?: CapacitySource;
   /** The devices that the sums include, sorted. */
   devices: readonly string[];
   /** Evaluation time of the Prometheus server, seconds since 1970. */
@@ -33,13 +36,16 @@ export interface NodeUsage {
   lacksDrivers?: true | undefined;
 }
 
+/** Where a capacity comes from: what the Node states, or the speeds of its devices in the series. */
+export type CapacitySource = StatedCapacity['source'] | 'Series';
+
 /** The input for one node in one pass. */
 export interface NodeInput {
   node: string;
   facts: NodeFacts | undefined;
   rates: NodeSamples | undefined;
-  /** Value of the capacity annotation, not parsed. Replaces the sum of speeds. */
-  capacity: string | undefined;
+  /** The capacity that the Node states, not parsed. Replaces the sum of speeds. */
+  capacity: StatedCapacity | undefined;
   timeSeconds: number;
 }
 
@@ -65,8 +71,8 @@ interface Sums {
 
 /**
  * percent = 100 × sum of the rates of the measured devices / sum of their speeds. A device without a usable speed is
- * not measured. A capacity annotation replaces the denominator; then every device that counts is measured. Missing data
- * gives a reason and no percent.
+ * not measured. A capacity that the Node states (annotation or label) replaces the denominator; then every device that
+ * counts is measured. Missing data gives a reason and no percent.
  */
 export function nodeUsage(input: NodeInput): NodeUsage {
   const { facts, rates } = input;
@@ -183,13 +189,18 @@ function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal
   return measured(input, found, measuredNames, { rate, capacity: speed, total: transmitBytesTotal });
 }
 
-function ofCapacity(input: NodeInput, text: string, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
-  const capacity = parseCapacity(text);
+function ofCapacity(
+  input: NodeInput,
+  stated: StatedCapacity,
+  found: Found,
+  sums: Sums,
+  transmitBytesTotal: number,
+): NodeUsage {
+  const capacity = parseStated(stated);
   if ('problem' in capacity) {
-    const message = `the capacity annotation ${capacity.problem}`;
-    return unknown(input, { reason: 'InvalidCapacity', message }, { transmitBytesTotal });
+    return unknown(input, { reason: 'InvalidCapacity', message: capacity.problem }, { transmitBytesTotal });
   }
-  // The annotation is the capacity of the whole node: without the rate of one device, the percent would be too low.
+  // It is the capacity of the whole node: without the rate of one device, the percent would be too low.
   const { names } = found.facts.devices;
   const unrated = names.filter((name) => !hasRate(found, name));
   if (unrated.length > 0) return unknown(input, noRate(unrated), { transmitBytesTotal });
@@ -216,6 +227,7 @@ function measured(
     transmitBytesTotal: total,
     transmitBytesPerSecond: rate,
     capacityBytesPerSecond: capacity,
+    capacitySource: input.capacity?.source ?? 'Series',
     devices,
     timeSeconds: input.timeSeconds,
     reason: 'Measured',

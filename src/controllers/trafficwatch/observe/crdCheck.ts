@@ -14,7 +14,7 @@ const LOOK_AGAIN_MS = 5_000;
 /** Maximum delay between a CRD change and the published schema: ms. The API server drops fields at once. */
 export const PUBLISHED_AFTER_MS = 10_000;
 /** Maximum number of fields in a message. The note of an event holds 1 KiB. */
-const NAMED_AT_MOST = 12;
+const NAMED_AT_MOST = 20;
 /** How to install the CRD of this version, for messages. */
 export const APPLY_CRD = 'helm upgrade with crds.enabled=true, or kubectl apply --server-side -k deploy/crds';
 
