@@ -8,6 +8,7 @@ import { deploymentFrameProblems } from './deploymentFrame.ts';
 import { missingDataSchema } from './missingData.ts';
 import { modeSchema, type Mode } from './mode.ts';
 import { breakerCooldownSchema, checkCooldown, COOLDOWN_VALIDATIONS, nodeCountSchema } from './nodeCount.ts';
+import { nodeSelectorSchema } from './nodeSelector.ts';
 import { minHoldSchema, passesSchema } from './passes.ts';
 import { placementSchema } from './placement.ts';
 import { checkThresholds, maxBandwidthPercent, recoverBandwidthPercent, THRESHOLD_VALIDATIONS } from './thresholds.ts';
@@ -61,6 +62,8 @@ const deployment = z
     description: 'The spec of a Deployment that the operator creates, and whose pods are kept off unfit nodes.',
   });
 
+const CAPACITY_SOURCES = ['Annotation', 'Label', 'Series'] as const;
+
 const nodeStatus = z
   .object({
     currentBandwidthPercent: z.string().optional().meta({
@@ -69,6 +72,18 @@ const nodeStatus = z
     currentTransmitTotal: int64(
       'Bytes sent over the measured devices since their counters started, whatever the direction.',
     ),
+    capacity: z.string().optional().meta({
+      description:
+        'Capacity that the percent refers to, such as "25Gbit", rounded to two decimals. Absent without a percent.',
+    }),
+    capacitySource: z
+      .enum(CAPACITY_SOURCES)
+      .optional()
+      .meta({
+        description:
+          'Where the capacity comes from: the annotation traffic.example.com/capacity, the node label that ' +
+          '--capacity-label names, or the link speeds in the series.',
+      }),
     time: int64('Time of the measurement in seconds since 1970-01-01 UTC.'),
     unfit: z.boolean().optional().meta({
       description: 'Value of the node label; with mode Observe, the value that it would have.',
@@ -106,6 +121,7 @@ const statusSchema = z
     labelKey: z.string().optional().meta({ description: 'The label key that is in force on the nodes.' }),
     podSelector: labelSelectorSchema(
       'With targetRef and podSelector: the pods that get the node affinity when they are created. The admission policy reads it.',
+      'Unchecked',
     ),
     fitNodes: int32('Number of nodes whose verdict is Fit.'),
     unfitNodes: int32('Number of nodes whose verdict is Unfit.'),
@@ -151,6 +167,7 @@ const specSchema = z
     maxUnfit,
     minFit,
     breakerCooldown: breakerCooldownSchema,
+    nodeSelector: nodeSelectorSchema,
     label,
     placement: placementSchema,
     deployment,
@@ -195,6 +212,9 @@ export interface NodeStatus {
   currentBandwidthPercent: string;
   /** Bytes. */
   currentTransmitTotal?: number;
+  /** In the form of the capacity annotation, such as "25Gbit"; absent without a percent. */
+  capacity?: string;
+  capacitySource?: (typeof CAPACITY_SOURCES)[number];
   /** Unix seconds. */
   time?: number;
   unfit: boolean;

@@ -21,6 +21,8 @@ const CONDITION: Readonly<Record<keyof Condition, Check>> = {
 const NODE: Readonly<Record<keyof NodeStatus, Check>> = {
   currentBandwidthPercent: text,
   currentTransmitTotal: number,
+  capacity: text,
+  capacitySource: text,
   time: number,
   unfit: truth,
   verdict: text,
