@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { TRAFFIC_WATCHES, type NodeStatus } from '../../src/api/trafficwatch/schema.ts';
+import type { NodeStatus } from '../../src/api/trafficwatch/nodeStatus.ts';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { NODES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { follow } from '../harness/follow.ts';

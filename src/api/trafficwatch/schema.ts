@@ -13,7 +13,9 @@ import { minHoldSchema, passesSchema } from './passes.ts';
 import { placementSchema } from './placement.ts';
 import { checkThresholds, maxBandwidthPercent, recoverBandwidthPercent, THRESHOLD_VALIDATIONS } from './thresholds.ts';
 import { devicesSchema, directionSchema, measureSchema } from './reading.ts';
+import { nodeStatusSchema, type NodeStatus } from './nodeStatus.ts';
 import { plannedSchema, type Planned } from './planned.ts';
+import { int32, int64 } from '../integerSchema.ts';
 import { problemTexts } from '../problems.ts';
 import { labelSelectorSchema, type LabelSelector } from '../labelSelector.ts';
 import { checkWorkload, podSelectorSchema, targetRefSchema, WORKLOAD_VALIDATIONS } from './workload.ts';
@@ -37,9 +39,6 @@ const NAME_MESSAGE =
   `<name>${LABEL_KEY_SUFFIX}; use a shorter name or set spec.label`;
 const DEPLOYMENT_MESSAGE = 'must be a DeploymentSpec of apps/v1 with a selector and a template';
 
-/** The verdict on a node. Unknown means that there are no figures; it does not mean fit. */
-export type Verdict = 'Fit' | 'Unfit' | 'Unknown';
-
 const label = z
   .string()
   .max(MAX_PREFIX_LENGTH, LABEL_MESSAGE)
@@ -61,45 +60,6 @@ const deployment = z
     'x-deployment-spec': true,
     description: 'The spec of a Deployment that the operator creates, and whose pods are kept off unfit nodes.',
   });
-
-const CAPACITY_SOURCES = ['Annotation', 'Label', 'Series'] as const;
-
-const nodeStatus = z
-  .object({
-    currentBandwidthPercent: z.string().optional().meta({
-      description: 'Bandwidth use in percent, such as "1.06976e-04"; empty if it is unknown.',
-    }),
-    currentTransmitTotal: int64(
-      'Bytes sent over the measured devices since their counters started, whatever the direction.',
-    ),
-    capacity: z.string().optional().meta({
-      description:
-        'Capacity that the percent refers to, such as "25Gbit", rounded to two decimals. Absent without a percent.',
-    }),
-    capacitySource: z
-      .enum(CAPACITY_SOURCES)
-      .optional()
-      .meta({
-        description:
-          'Where the capacity comes from: the annotation traffic.example.com/capacity, the node label that ' +
-          '--capacity-label names, or the link speeds in the series.',
-      }),
-    time: int64('Time of the measurement in seconds since 1970-01-01 UTC.'),
-    unfit: z.boolean().optional().meta({
-      description: 'Value of the node label; with mode Observe, the value that it would have.',
-    }),
-    verdict: z.enum(['Fit', 'Unfit', 'Unknown']).optional().meta({
-      description: 'Verdict of the last passes; Unknown if there are no figures.',
-    }),
-    reason: z.string().optional().meta({ description: 'Reason of the verdict, one CamelCase word.' }),
-    message: z.string().optional().meta({
-      description: 'Set while one device is above maxBandwidthPercent although the node is not: names the device.',
-    }),
-    since: z.string().optional().meta({ format: 'date-time', description: 'Time of the last change of the verdict.' }),
-  })
-  // No field is required: a status of PKopel/traffic-operator has only the first four, and must stay valid until it is
-  // replaced.
-  .meta({ description: 'Figures and verdict of one node.' });
 
 const statusSchema = z
   .object({
@@ -126,7 +86,7 @@ const statusSchema = z
     fitNodes: int32('Number of nodes whose verdict is Fit.'),
     unfitNodes: int32('Number of nodes whose verdict is Unfit.'),
     unknownNodes: int32('Number of nodes whose verdict is Unknown.'),
-    nodes: z.record(z.string(), nodeStatus).optional().meta({
+    nodes: z.record(z.string(), nodeStatusSchema).optional().meta({
       description:
         'Figures and verdict of each node, by name. In clusters of more than 100 nodes at most 60 are listed: the 20 with the highest figures, then Unfit and Unknown nodes. Their figures are then written once a minute, and whenever another field of a listed node changes. The counts fitNodes, unfitNodes and unknownNodes cover all nodes.',
     }),
@@ -205,26 +165,6 @@ export const trafficWatchSchema = z
 
 /** The fields of a TrafficWatch that users write. */
 export type TrafficWatchSpec = z.infer<typeof specSchema>;
-
-/** Figures and verdict of one node. A status of PKopel/traffic-operator lacks `verdict`, `reason` and `since`. */
-export interface NodeStatus {
-  /** Percent, such as "1.06976e-04"; '' if unknown. */
-  currentBandwidthPercent: string;
-  /** Bytes. */
-  currentTransmitTotal?: number;
-  /** In the form of the capacity annotation, such as "25Gbit"; absent without a percent. */
-  capacity?: string;
-  capacitySource?: (typeof CAPACITY_SOURCES)[number];
-  /** Unix seconds. */
-  time?: number;
-  unfit: boolean;
-  verdict: Verdict;
-  reason: string;
-  /** Names a device that is above the threshold although the node is not. */
-  message?: string;
-  /** RFC 3339; absent if the list had no room for the node when its verdict changed. */
-  since?: string;
-}
 
 export interface TrafficWatchStatus {
   ready?: boolean;
@@ -305,15 +245,6 @@ export function isLabelKey(value: unknown): value is string {
 /** The prefix of a label key: the label, or the name of its TrafficWatch. */
 export function labelPrefixOf(labelKey: string): string {
   return labelKey.slice(0, -LABEL_KEY_SUFFIX.length);
-}
-
-function int64(description: string) {
-  // No zod integer: its maximum is 2^53 - 1, which a byte counter can exceed.
-  return z.number().optional().meta({ type: 'integer', format: 'int64', description });
-}
-
-function int32(description: string) {
-  return z.number().optional().meta({ type: 'integer', format: 'int32', description });
 }
 
 function fitsLabelKey(name: string, prefix: string | undefined): boolean {

@@ -1,6 +1,7 @@
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import { isObject, ownValue, type JsonObject } from '../../runtime/apply/mergePatch.ts';
-import { isLabelKey, type NodeStatus, type TrafficWatchStatus } from './schema.ts';
+import type { NodeStatus } from './nodeStatus.ts';
+import { isLabelKey, type TrafficWatchStatus } from './schema.ts';
 
 type Check = (value: unknown) => boolean;
 

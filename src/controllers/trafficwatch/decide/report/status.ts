@@ -1,6 +1,7 @@
 import { modeOf } from '../../../../api/trafficwatch/mode.ts';
 import { ConditionType } from '../../../../api/trafficwatch/reasons.ts';
-import type { NodeStatus, TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
+import type { NodeStatus } from '../../../../api/trafficwatch/nodeStatus.ts';
+import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
 import { thresholdOf } from '../../../../api/trafficwatch/thresholds.ts';
 import { formatCapacity } from '../../../../usage/evaluate/capacity.ts';
 import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percent.ts';
