@@ -1,6 +1,6 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Mode } from '../../src/api/trafficwatch/mode.ts';
+import type { Mode } from '../../src/api/trafficwatch/spec/mode.ts';
 import type { TrafficWatchStatus } from '../../src/api/trafficwatch/schema.ts';
 import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/appliedHash.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';

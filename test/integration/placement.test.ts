@@ -1,6 +1,6 @@
 import type { V1Deployment, V1NodeAffinity } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Placement } from '../../src/api/trafficwatch/placement.ts';
+import type { Placement } from '../../src/api/trafficwatch/spec/placement.ts';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/appliedHash.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';

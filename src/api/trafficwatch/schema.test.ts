@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { nodeSelectorOf } from './nodeSelector.ts';
-import { placementOf } from './placement.ts';
+import { nodeSelectorOf } from './spec/nodeSelector.ts';
+import { placementOf } from './spec/placement.ts';
 import { labelKeyOf, parseTrafficWatchSpec, type TrafficWatch } from './schema.ts';
-import { thresholdOf } from './thresholds.ts';
+import { thresholdOf } from './spec/thresholds.ts';
 
 const deployment = {
   selector: { matchLabels: { app: 'web' } },

@@ -4,21 +4,26 @@ import type { Condition } from '../../runtime/controller/conditions.ts';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import { conditionsSchema } from '../conditionsSchema.ts';
 import type { CustomResource } from '../crd.ts';
-import { deploymentFrameProblems } from './deploymentFrame.ts';
-import { missingDataSchema } from './missingData.ts';
-import { modeSchema, type Mode } from './mode.ts';
-import { breakerCooldownSchema, checkCooldown, COOLDOWN_VALIDATIONS, nodeCountSchema } from './nodeCount.ts';
-import { nodeSelectorSchema } from './nodeSelector.ts';
-import { minHoldSchema, passesSchema } from './passes.ts';
-import { placementSchema } from './placement.ts';
-import { checkThresholds, maxBandwidthPercent, recoverBandwidthPercent, THRESHOLD_VALIDATIONS } from './thresholds.ts';
-import { devicesSchema, directionSchema, measureSchema } from './reading.ts';
+import { deploymentFrameProblems } from './spec/deploymentFrame.ts';
+import { missingDataSchema } from './spec/missingData.ts';
+import { modeSchema, type Mode } from './spec/mode.ts';
+import { breakerCooldownSchema, checkCooldown, COOLDOWN_VALIDATIONS, nodeCountSchema } from './spec/nodeCount.ts';
+import { nodeSelectorSchema } from './spec/nodeSelector.ts';
+import { minHoldSchema, passesSchema } from './spec/passes.ts';
+import { placementSchema } from './spec/placement.ts';
+import {
+  checkThresholds,
+  maxBandwidthPercent,
+  recoverBandwidthPercent,
+  THRESHOLD_VALIDATIONS,
+} from './spec/thresholds.ts';
+import { devicesSchema, directionSchema, measureSchema } from './spec/reading.ts';
 import { nodeStatusSchema, type NodeStatus } from './nodeStatus.ts';
 import { plannedSchema, type Planned } from './planned.ts';
 import { int32, int64 } from '../integerSchema.ts';
 import { problemTexts } from '../problems.ts';
 import { labelSelectorSchema, type LabelSelector } from '../labelSelector.ts';
-import { checkWorkload, podSelectorSchema, targetRefSchema, WORKLOAD_VALIDATIONS } from './workload.ts';
+import { checkWorkload, podSelectorSchema, targetRefSchema, WORKLOAD_VALIDATIONS } from './spec/workload.ts';
 
 export const GROUP = 'traffic.example.com';
 export const VERSION = 'v1alpha1';

@@ -1,7 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { Registry } from 'prom-client';
-import { missingDataOf } from '../../api/trafficwatch/missingData.ts';
-import { minHoldOf, MOST_PASSES, passesOf } from '../../api/trafficwatch/passes.ts';
+import { missingDataOf } from '../../api/trafficwatch/spec/missingData.ts';
+import { minHoldOf, MOST_PASSES, passesOf } from '../../api/trafficwatch/spec/passes.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
-import type { Direction, Measure } from '../../api/trafficwatch/reading.ts';
-import type { Mode } from '../../api/trafficwatch/mode.ts';
+import type { Direction, Measure } from '../../api/trafficwatch/spec/reading.ts';
+import type { Mode } from '../../api/trafficwatch/spec/mode.ts';
 import type { Verdict } from '../../api/trafficwatch/nodeStatus.ts';
 import type { Breaker } from './decide/verdict/breaker.ts';
 import { countVerdicts, type VerdictCounts } from './decide/verdict/counts.ts';

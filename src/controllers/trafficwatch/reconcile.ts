@@ -1,5 +1,5 @@
-import { directionOf, measureOf } from '../../api/trafficwatch/reading.ts';
-import { modeOf } from '../../api/trafficwatch/mode.ts';
+import { directionOf, measureOf } from '../../api/trafficwatch/spec/reading.ts';
+import { modeOf } from '../../api/trafficwatch/spec/mode.ts';
 import { Reason } from '../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import type { Client } from '../../runtime/client/client.ts';

@@ -1,11 +1,11 @@
 import type { V1Deployment } from '@kubernetes/client-node';
-import { modeOf } from '../../../api/trafficwatch/mode.ts';
-import { cooldownOf } from '../../../api/trafficwatch/nodeCount.ts';
-import { placementOf } from '../../../api/trafficwatch/placement.ts';
-import { passesOf } from '../../../api/trafficwatch/passes.ts';
+import { modeOf } from '../../../api/trafficwatch/spec/mode.ts';
+import { cooldownOf } from '../../../api/trafficwatch/spec/nodeCount.ts';
+import { placementOf } from '../../../api/trafficwatch/spec/placement.ts';
+import { passesOf } from '../../../api/trafficwatch/spec/passes.ts';
 import { ConditionType } from '../../../api/trafficwatch/reasons.ts';
 import { parseTrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
-import { recoveryOf, thresholdOf } from '../../../api/trafficwatch/thresholds.ts';
+import { recoveryOf, thresholdOf } from '../../../api/trafficwatch/spec/thresholds.ts';
 import { findCondition } from '../../../runtime/controller/conditions.ts';
 import type { NodeView, Observation } from '../observe/observation.ts';
 import { schedulesBy } from './deployment/affinity.ts';

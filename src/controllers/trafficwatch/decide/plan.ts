@@ -1,6 +1,6 @@
 import type { LabelSelector } from '../../../api/labelSelector.ts';
 import type { Planned } from '../../../api/trafficwatch/planned.ts';
-import { modeOf } from '../../../api/trafficwatch/mode.ts';
+import { modeOf } from '../../../api/trafficwatch/spec/mode.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { DeploymentDecision } from './deployment/deployment.ts';
 import type { ContendedLabel, LabelRef } from './labels/labelContention.ts';

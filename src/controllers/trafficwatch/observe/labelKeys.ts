@@ -1,4 +1,4 @@
-import { modeOf } from '../../../api/trafficwatch/mode.ts';
+import { modeOf } from '../../../api/trafficwatch/spec/mode.ts';
 import { isLabelKey, labelKeyOf, type TrafficWatch, type TrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
 import { hasFinalizer } from '../../../runtime/apply/finalizer.ts';
 import { FINALIZER } from '../names.ts';

@@ -6,7 +6,7 @@ import {
   type TrafficWatchSpec,
 } from '../../../api/trafficwatch/schema.ts';
 import { readStatus } from '../../../api/trafficwatch/status.ts';
-import { nodeSelectorOf } from '../../../api/trafficwatch/nodeSelector.ts';
+import { nodeSelectorOf } from '../../../api/trafficwatch/spec/nodeSelector.ts';
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../../nodes/unmeasuredNodes.ts';
 import type { Client } from '../../../runtime/client/client.ts';

@@ -1,4 +1,4 @@
-import { areDevicesValid, devicesOf, directionOf, measureOf } from '../../../api/trafficwatch/reading.ts';
+import { areDevicesValid, devicesOf, directionOf, measureOf } from '../../../api/trafficwatch/spec/reading.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { Reading } from '../../../usage/evaluate/reading.ts';
 

@@ -1,5 +1,5 @@
 import { createLabelMatcher, type LabelMatcher } from '../../../api/labelMatcher.ts';
-import { nodeSelectorOf } from '../../../api/trafficwatch/nodeSelector.ts';
+import { nodeSelectorOf } from '../../../api/trafficwatch/spec/nodeSelector.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { labelOf, type CachedNode } from '../../../nodes/cachedNode.ts';
 

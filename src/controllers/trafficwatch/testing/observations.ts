@@ -1,12 +1,12 @@
 import type { V1Deployment } from '@kubernetes/client-node';
-import type { Mode } from '../../../api/trafficwatch/mode.ts';
-import { nodeSelectorOf } from '../../../api/trafficwatch/nodeSelector.ts';
-import type { Placement } from '../../../api/trafficwatch/placement.ts';
+import type { Mode } from '../../../api/trafficwatch/spec/mode.ts';
+import { nodeSelectorOf } from '../../../api/trafficwatch/spec/nodeSelector.ts';
+import type { Placement } from '../../../api/trafficwatch/spec/placement.ts';
 import type { LabelSelector } from '../../../api/labelSelector.ts';
 import { isLabelKey, type TrafficWatch, type TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
-import type { TargetRef } from '../../../api/trafficwatch/workload.ts';
+import type { TargetRef } from '../../../api/trafficwatch/spec/workload.ts';
 import { ownerReferenceOf, type WithDeployment } from '../decide/deployment/deployment.ts';
 import { labelKeysOf } from '../observe/labelKeys.ts';
 import { PassViews } from '../observe/passViews.ts';

@@ -1,5 +1,5 @@
 import type { V1Deployment, V1DeploymentSpec, V1OwnerReference } from '@kubernetes/client-node';
-import { placementOf } from '../../../../api/trafficwatch/placement.ts';
+import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
 import { GROUP, VERSION, type TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
 import { withFitNodes } from './affinity.ts';
 import { contestedReplicas, withoutReplicas, type ContestedReplicas } from './replicas.ts';

@@ -1,4 +1,4 @@
-import { minHoldOf } from '../../../../api/trafficwatch/passes.ts';
+import { minHoldOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
 
 /** Times in managedFields and in the status are whole seconds, rounded down: ms. */

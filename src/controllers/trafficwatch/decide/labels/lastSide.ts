@@ -1,4 +1,4 @@
-import { modeOf } from '../../../../api/trafficwatch/mode.ts';
+import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
 import type { Side } from '../verdict/side.ts';
 import { sideOfLabel } from './labelValue.ts';

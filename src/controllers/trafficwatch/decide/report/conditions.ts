@@ -1,4 +1,4 @@
-import { passesOf } from '../../../../api/trafficwatch/passes.ts';
+import { passesOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
 import { setCondition, type Condition } from '../../../../runtime/controller/conditions.ts';

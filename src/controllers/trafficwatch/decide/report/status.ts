@@ -1,8 +1,8 @@
-import { modeOf } from '../../../../api/trafficwatch/mode.ts';
+import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import { ConditionType } from '../../../../api/trafficwatch/reasons.ts';
 import type { NodeStatus } from '../../../../api/trafficwatch/nodeStatus.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
-import { thresholdOf } from '../../../../api/trafficwatch/thresholds.ts';
+import { thresholdOf } from '../../../../api/trafficwatch/spec/thresholds.ts';
 import { formatCapacity } from '../../../../usage/evaluate/capacity.ts';
 import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';

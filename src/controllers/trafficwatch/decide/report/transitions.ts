@@ -1,7 +1,7 @@
-import { directionOf } from '../../../../api/trafficwatch/reading.ts';
+import { directionOf } from '../../../../api/trafficwatch/spec/reading.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
-import { thresholdOf } from '../../../../api/trafficwatch/thresholds.ts';
+import { thresholdOf } from '../../../../api/trafficwatch/spec/thresholds.ts';
 import {
   conditionEvents,
   STANDARD_TYPES,

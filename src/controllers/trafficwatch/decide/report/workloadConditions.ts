@@ -1,6 +1,6 @@
-import { placementOf } from '../../../../api/trafficwatch/placement.ts';
+import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
-import type { TargetRef } from '../../../../api/trafficwatch/workload.ts';
+import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
 import type { Condition } from '../../../../runtime/controller/conditions.ts';
 import type { Observation, PolicyState, Target } from '../../observe/observation.ts';
 import { fitRequirement } from '../deployment/affinity.ts';

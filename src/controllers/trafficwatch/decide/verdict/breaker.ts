@@ -1,4 +1,4 @@
-import { nodesOf, type LimitSpec } from '../../../../api/trafficwatch/nodeCount.ts';
+import { nodesOf, type LimitSpec } from '../../../../api/trafficwatch/spec/nodeCount.ts';
 import { settled, type NodeVerdict } from './nodeVerdict.ts';
 import type { Side } from './side.ts';
 

@@ -1,4 +1,4 @@
-import { missingDataOf } from '../../../../api/trafficwatch/missingData.ts';
+import { missingDataOf } from '../../../../api/trafficwatch/spec/missingData.ts';
 import type { Observation } from '../../observe/observation.ts';
 import type { Side } from './side.ts';
 

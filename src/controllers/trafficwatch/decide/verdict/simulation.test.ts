@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { passesOf } from '../../../../api/trafficwatch/passes.ts';
+import { passesOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import type { NodeView } from '../../observe/observation.ts';
 import { anObservation, aWatch, changed, KEY, NOW, pass, type WatchChanges } from '../../testing/observations.ts';
 import { decidePlan } from '../decidePlan.ts';

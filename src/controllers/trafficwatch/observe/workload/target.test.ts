@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TargetRef } from '../../../../api/trafficwatch/workload.ts';
+import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
 import { ApiError, TransportError } from '../../../../runtime/client/errors.ts';
 import type { TransportRequest } from '../../../../runtime/client/transport.ts';
 import { readTarget } from './target.ts';

@@ -1,6 +1,6 @@
 import type { LabelSelector } from '../../../../api/labelSelector.ts';
 import { Reason } from '../../../../api/trafficwatch/reasons.ts';
-import type { TargetRef } from '../../../../api/trafficwatch/workload.ts';
+import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
 import { isForbidden, isNotFound } from '../../../../runtime/client/errors.ts';
 import { resourcePath, type KubeObject, type Resource } from '../../../../runtime/client/resource.ts';
 import type { Transport } from '../../../../runtime/client/transport.ts';

@@ -1,4 +1,4 @@
-import type { TargetRef } from '../../../../api/trafficwatch/workload.ts';
+import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import type { Transport } from '../../../../runtime/client/transport.ts';
 import type { Target } from '../observation.ts';

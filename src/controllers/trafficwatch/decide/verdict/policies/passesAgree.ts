@@ -1,4 +1,4 @@
-import { MOST_PASSES } from '../../../../../api/trafficwatch/passes.ts';
+import { MOST_PASSES } from '../../../../../api/trafficwatch/spec/passes.ts';
 import { aboveThreshold } from '../aboveThreshold.ts';
 import { settled, type NodeVerdict } from '../nodeVerdict.ts';
 import type { Policy } from '../policy.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { durationMs, durationSchema } from '../durationSchema.ts';
+import { durationMs, durationSchema } from '../../durationSchema.ts';
 
 /** The most passes that a verdict can ask for: five minutes at the default interval of 10 s. */
 export const MOST_PASSES = 30;

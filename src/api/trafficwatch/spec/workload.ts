@@ -1,6 +1,6 @@
 import type { V1DeploymentSpec } from '@kubernetes/client-node';
 import * as z from 'zod';
-import { labelSelectorSchema, type LabelSelector } from '../labelSelector.ts';
+import { labelSelectorSchema, type LabelSelector } from '../../labelSelector.ts';
 import type { Placement } from './placement.ts';
 
 const ONE_MESSAGE = 'exactly one of deployment, targetRef and podSelector must be set';

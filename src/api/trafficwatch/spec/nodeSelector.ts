@@ -1,4 +1,4 @@
-import { labelSelectorSchema, type LabelSelector } from '../labelSelector.ts';
+import { labelSelectorSchema, type LabelSelector } from '../../labelSelector.ts';
 
 const UNFIT_SUFFIX = '.traffic.example.com/unfit';
 const OWN_KEY_MESSAGE = `must not end in ${UNFIT_SUFFIX}: the verdicts would decide which nodes are judged`;

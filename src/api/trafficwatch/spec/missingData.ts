@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { durationMs, durationSchema } from '../durationSchema.ts';
+import { durationMs, durationSchema } from '../../durationSchema.ts';
 
 const POLICIES = ['Hold', 'Unfit', 'Fit'] as const;
 const DEFAULT_HOLD = '5m';
