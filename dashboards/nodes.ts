@@ -102,6 +102,14 @@ const BANDWIDTH: Row = {
       unit: 'percentunit',
     }),
     linesPanel({
+      title: 'Source of the capacity',
+      description:
+        'Number of nodes with a figure, by the source of their capacity: the annotation, the label of --capacity-label, or the link speeds in the series. Independent of the variables above.',
+      queries: [{ expr: `max by (source) (${own('traffic_operator_capacity_source_nodes')})`, legend: '{{source}}' }],
+      decimals: 0,
+      stacked: true,
+    }),
+    linesPanel({
       title: 'Transmit rate by node',
       description: `Bytes per second, from the counters of node-exporter. Shows the ${MOST} selected nodes with the highest rate at each time.`,
       queries: [{ expr: `topk(${MOST}, ${TRANSMITTED})`, legend: '{{node}}' }],

@@ -1,4 +1,4 @@
-import type { Verdict } from '../src/api/trafficwatch/schema.ts';
+import type { Verdict } from '../src/api/trafficwatch/nodeStatus.ts';
 import { MAX_NODES_SHOWN } from '../src/controllers/trafficwatch/metrics.ts';
 import { DEFAULT_EXCLUDED_DEVICES, VLAN_NAME } from '../src/usage/evaluate/devices/devices.ts';
 import { quotePromQL } from '../src/usage/pass/queries.ts';

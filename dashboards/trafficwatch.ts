@@ -132,6 +132,12 @@ const SETTINGS: Row = {
       height: 4,
     }),
     statPanel({
+      title: 'Judged nodes',
+      description: 'Nodes that spec.nodeSelector selects; all nodes without a selector. Other nodes have no verdict.',
+      queries: [{ expr: `sum(max by (verdict) ${ofLeader(own('traffic_operator_trafficwatch_nodes', ...CHOSEN))})` }],
+      steps: PLAIN,
+    }),
+    statPanel({
       title: 'Held by the breaker',
       description:
         'Nodes above the threshold that are not unfit, since maxUnfit or minFit allows no more. Above 0 the breaker is open. 0 without a limit.',

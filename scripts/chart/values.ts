@@ -103,6 +103,12 @@ export const chartValues = z.strictObject({
     .describe(
       `Regular expression of network devices that are excluded because they are not physical. A value replaces the whole list; "^$" excludes no device by name. Empty: ${DEFAULT_EXCLUDED_DEVICES}`,
     ),
+  capacityLabel: z
+    .string()
+    .default('')
+    .describe(
+      'Node label with the capacity of the node\'s network, such as "karpenter.k8s.aws/instance-network-bandwidth": Mbit/s, or a number with a unit such as 25Gbit. The annotation traffic.example.com/capacity takes precedence.',
+    ),
   prometheus,
   nodeExporter,
   crds,

@@ -1,7 +1,27 @@
 import * as z from 'zod';
 
 const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
-const VALUES_MESSAGE = 'must have values with In and NotIn, and none with Exists and DoesNotExist';
+
+/** Limits of the lists. They bound the cost of the rules that the API server evaluates. */
+const MOST_REQUIREMENTS = 50;
+const MOST_VALUES = 250;
+
+/** A label key: validation.IsQualifiedName of apimachinery. The name has at most 63 characters. */
+const KEY_PATTERN =
+  '^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$';
+const LONGEST_PREFIX = 253;
+const LONGEST_KEY = LONGEST_PREFIX + '/'.length + 63;
+/** A label value: validation.IsValidLabelValue of apimachinery. */
+const VALUE_PATTERN = '^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])?$';
+const LONGEST_VALUE = 63;
+
+const KEY_MESSAGE =
+  'must be a label key: at most 63 letters, digits, "-", "_" and ".", beginning and ending with a letter or digit, ' +
+  'optionally after a DNS name and "/", such as "topology.kubernetes.io/zone"';
+const VALUE_MESSAGE =
+  'must be a label value: empty, or at most 63 letters, digits, "-", "_" and ".", beginning and ending with a letter or digit';
+const NEEDS_VALUES = 'must have at least one value: the operator is In or NotIn';
+const TAKES_NO_VALUES = 'must be empty: the operator is Exists or DoesNotExist';
 
 /** One expression of a LabelSelector. `values` has at least one entry with In and NotIn, none with the others. */
 export interface LabelSelectorRequirement {
@@ -16,48 +36,124 @@ export interface LabelSelector {
   matchExpressions?: LabelSelectorRequirement[] | undefined;
 }
 
-const requirement = z
-  .object({
-    key: z.string().min(1, 'must be a label key').meta({ description: 'The label key.' }),
-    operator: z.enum(OPERATORS).meta({ description: 'How the value of the label relates to `values`.' }),
-    values: z.array(z.string()).optional().meta({
-      description: 'The values for In and NotIn. Absent or empty for Exists and DoesNotExist.',
-    }),
-  })
-  .refine(({ operator, values = [] }) => takesValues(operator) === values.length > 0, {
-    message: VALUES_MESSAGE,
-    path: ['values'],
-  })
-  .meta({
-    'x-kubernetes-validations': [
-      {
-        rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
-        fieldPath: '.values',
-        message: VALUES_MESSAGE,
-      },
-    ],
-  });
+/** A suffix that no key of a selector may have, and the message about such a key. */
+export interface DeniedSuffix {
+  readonly suffix: string;
+  readonly message: string;
+}
 
 /**
- * Schema of a metav1.LabelSelector. The API server rejects what the schema rejects; it does not check the syntax of
- * keys and values, and a key that no object can have matches none.
+ * Schema of a metav1.LabelSelector.
+ *
+ * | selector    | checks                                                                                          |
+ * |-------------|-------------------------------------------------------------------------------------------------|
+ * | `Checked`   | those of a LabelSelector in apimachinery: the syntax of keys and values, and that values fit the operator; limits of the lists |
+ * | `Unchecked` | the shape only: a selector that another object has must pass, however long it is                |
  *
  * @param description of the field
+ * @param denied with `Checked`: the suffix of keys that are not allowed
  */
-export function labelSelectorSchema(description: string) {
+export function labelSelectorSchema(description: string, checks: 'Checked' | 'Unchecked', denied?: DeniedSuffix) {
+  const isChecked = checks === 'Checked';
+  const expressions = z.array(isChecked ? checkedRequirement(denied) : requirement(z.string(), z.array(z.string())));
   return z
     .object({
-      matchLabels: z.record(z.string(), z.string()).optional().meta({
-        description: 'Labels that must be present with these values.',
-      }),
-      matchExpressions: z.array(requirement).max(32, 'must have at most 32 entries').optional().meta({
-        description: 'Expressions that must all match.',
+      matchLabels: (isChecked ? checkedLabels(denied) : z.record(z.string(), z.string()))
+        .optional()
+        .meta({ description: 'Labels that must be present with these values.' }),
+      matchExpressions: (isChecked ? expressions.max(MOST_REQUIREMENTS) : expressions).optional().meta({
+        description: 'Requirements that the labels must meet, all of them.',
+        'x-kubernetes-list-type': 'atomic',
       }),
     })
     .optional()
-    .meta({ description });
+    .meta({ description, 'x-kubernetes-map-type': 'atomic' });
 }
 
-function takesValues(operator: LabelSelectorRequirement['operator']): boolean {
-  return operator === 'In' || operator === 'NotIn';
+function requirement(key: z.ZodString, values: z.ZodArray<z.ZodString>) {
+  return z
+    .object({
+      key: key.meta({ description: 'Key of the label.' }),
+      operator: z.enum(OPERATORS).meta({
+        description:
+          'In: the label has one of the values. NotIn: it has none of them, or is absent. Exists: the label is present. ' +
+          'DoesNotExist: it is absent.',
+      }),
+      values: values.optional().meta({
+        description: 'At least one value with In and NotIn, none with Exists and DoesNotExist.',
+        'x-kubernetes-list-type': 'atomic',
+      }),
+    })
+    .meta({ description: 'A requirement on one label.' });
+}
+
+function checkedRequirement(denied: DeniedSuffix | undefined) {
+  const key = z
+    .string()
+    .max(LONGEST_KEY, KEY_MESSAGE)
+    .superRefine((text, context) => {
+      const message = keyProblem(text, denied);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
+    .meta({ 'x-kubernetes-validations': keyRules('self', denied) });
+  return requirement(key, z.array(checkedValue).max(MOST_VALUES))
+    .superRefine(({ operator, values = [] }, context) => {
+      const needsValues = operator === 'In' || operator === 'NotIn';
+      if (needsValues === values.length > 0) return;
+      context.addIssue({ code: 'custom', path: ['values'], message: needsValues ? NEEDS_VALUES : TAKES_NO_VALUES });
+    })
+    .meta({
+      'x-kubernetes-validations': [
+        {
+          rule: "!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)",
+          message: `values ${NEEDS_VALUES}`,
+        },
+        {
+          rule: "self.operator in ['In', 'NotIn'] || !has(self.values) || size(self.values) == 0",
+          message: `values ${TAKES_NO_VALUES}`,
+        },
+      ],
+    });
+}
+
+const checkedValue = z
+  .string()
+  .max(LONGEST_VALUE, VALUE_MESSAGE)
+  .refine((text) => new RegExp(VALUE_PATTERN).test(text), VALUE_MESSAGE)
+  .meta({ 'x-kubernetes-validations': [{ rule: `self.matches('${VALUE_PATTERN}')`, message: VALUE_MESSAGE }] });
+
+function checkedLabels(denied: DeniedSuffix | undefined) {
+  return z
+    .record(z.string(), checkedValue)
+    .superRefine((labels, context) => {
+      const keys = Object.keys(labels);
+      if (keys.length > MOST_REQUIREMENTS) {
+        context.addIssue({ code: 'custom', message: `must have at most ${MOST_REQUIREMENTS} labels` });
+      }
+      for (const key of keys) {
+        const message = keyProblem(key, denied);
+        if (message !== undefined) context.addIssue({ code: 'custom', path: [key], message: `the key ${message}` });
+      }
+    })
+    .meta({
+      maxProperties: MOST_REQUIREMENTS,
+      'x-kubernetes-validations': keyRules('key', denied).map(({ rule, message }) => ({
+        rule: `self.all(key, ${rule})`,
+        message: `each key ${message}`,
+      })),
+    });
+}
+
+/** The problem of a label key; undefined if the key is valid. */
+function keyProblem(key: string, denied: DeniedSuffix | undefined): string | undefined {
+  if (!new RegExp(KEY_PATTERN).test(key) || key.indexOf('/') > LONGEST_PREFIX) return KEY_MESSAGE;
+  return denied !== undefined && key.endsWith(denied.suffix) ? denied.message : undefined;
+}
+
+/** The rules of `keyProblem` for the API server, on the key that the CEL expression names. */
+function keyRules(key: string, denied: DeniedSuffix | undefined) {
+  return [
+    { rule: `${key}.matches('${KEY_PATTERN}') && ${key}.indexOf('/') <= ${LONGEST_PREFIX}`, message: KEY_MESSAGE },
+    ...(denied === undefined ? [] : [{ rule: `!${key}.endsWith('${denied.suffix}')`, message: denied.message }]),
+  ];
 }

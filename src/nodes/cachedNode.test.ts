@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodeChanged, trimNode } from './cachedNode.ts';
+import { labelOf, nodeChanged, trimNode } from './cachedNode.ts';
 
 const KEY = 'web.traffic.example.com/unfit';
 const full = {
@@ -30,8 +30,10 @@ describe('trimNode', () => {
       name: 'n1',
       createdAt: Date.parse('2026-01-01T00:00:00Z'),
       labels: { [KEY]: 'true' },
+      otherLabels: { keys: ['zone'], values: ['a'] },
+      hostname: 'host-1',
       ownedKeys: [KEY],
-      capacity: '25Gbit',
+      capacity: { source: 'Annotation', key: 'traffic.example.com/capacity', text: '25Gbit' },
       addresses: ['host-1', '198.18.0.11'],
     });
   });
@@ -61,6 +63,31 @@ describe('trimNode', () => {
     expect(writtenAt([...timed(first), ...timed(second)])).toBe(Date.parse(second));
     expect(writtenAt(timed(undefined, second))).toBeUndefined();
     expect(writtenAt(timed(first), { zone: 'a' })).toBeUndefined();
+  });
+
+  it('shares the other labels among nodes, whatever their hostname and the labels of the operator', () => {
+    const trim = trimNode('mine');
+    const labels = full.metadata.labels;
+    const [one, other] = [{ ...labels, [KEY]: 'false', 'kubernetes.io/hostname': 'host-2' }, labels].map((each) =>
+      trim({ ...full, metadata: { ...full.metadata, labels: each } }),
+    );
+    expect(other?.otherLabels).toBe(one?.otherLabels);
+    expect(['zone', 'kubernetes.io/hostname', KEY, 'none'].map((key) => labelOf(one!, key))).toEqual([
+      'a',
+      'host-2',
+      'false',
+      undefined,
+    ]);
+  });
+
+  it('reads the capacity of the annotation, then that of the label that is named', () => {
+    const trim = trimNode('mine', { capacityLabel: 'mbits' });
+    const labels = { mbits: '10000' };
+    const label = { source: 'Label', key: 'mbits', text: '10000' };
+    expect(trim({ metadata: { name: 'n1', labels } }).capacity).toEqual(label);
+    expect(trim({ ...full, metadata: { ...full.metadata, labels } }).capacity).toMatchObject({ source: 'Annotation' });
+    expect(trim({ metadata: { name: 'n1', labels: { other: '1' } } })).not.toHaveProperty('capacity');
+    expect(trimNode('mine')({ metadata: { name: 'n1', labels } })).not.toHaveProperty('capacity');
   });
 
   it('names the other owner of a label with the suffix of the operator', () => {

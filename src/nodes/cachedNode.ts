@@ -1,12 +1,12 @@
 import type { V1ManagedFieldsEntry, V1Node } from '@kubernetes/client-node';
 import type { KubeObject } from '../runtime/client/resource.ts';
 import { Interner } from '../runtime/process/interner.ts';
+import { LabelSets, valueIn, type LabelSet } from './labelSets.ts';
 import { whyNeverMeasured, type NotMeasurable } from './notMeasurable.ts';
+import { createCapacityReader, type StatedCapacity } from './statedCapacity.ts';
 
 /** Suffix of the label keys that the operator writes on nodes: `<prefix>.traffic.example.com/unfit`. */
 const UNFIT_SUFFIX = '.traffic.example.com/unfit';
-/** Node annotation that overrides the capacity of the node's network, such as "25Gbit". */
-const CAPACITY_ANNOTATION = 'traffic.example.com/capacity';
 const HOSTNAME_LABEL = 'kubernetes.io/hostname';
 
 /** The parts of a Node that the cache keeps: a few hundred bytes of about a dozen KiB. */
@@ -16,6 +16,10 @@ export interface CachedNode extends KubeObject {
   createdAt: number;
   /** Labels that end in UNFIT_SUFFIX, whoever wrote them. */
   labels: Readonly<Record<string, string>>;
+  /** The other labels, except HOSTNAME_LABEL, for node selectors. Nodes share the objects. Read it with `labelOf`. */
+  otherLabels: LabelSet;
+  /** The value of HOSTNAME_LABEL, which is different on each node. Absent without the label. */
+  hostname?: string;
   /** The keys in `labels` that the given field manager owns. */
   ownedKeys: readonly string[];
   /** For the other keys in `labels`: key -> the field manager that owns it. Absent if there are no other keys. */
@@ -25,8 +29,8 @@ export interface CachedNode extends KubeObject {
    * the API server's clock. Absent if it owns none of the labels.
    */
   writtenAt?: number;
-  /** The unparsed value of CAPACITY_ANNOTATION. */
-  capacity?: string;
+  /** The capacity that an annotation or a label states. */
+  capacity?: StatedCapacity;
   /** Names and IPs that series may use for the node: the hostname label and status.addresses. */
   addresses: readonly string[];
   /** Why the node cannot be measured according to its labels. Absent on most nodes. Nodes share the objects. */
@@ -39,10 +43,10 @@ const NO_KEYS: readonly string[] = Object.freeze([]);
 /** How many sets of labels, and how many values, are kept for sharing: most nodes have one of a few sets. */
 const MOST_SHARED = 16;
 
-type Labelled = Pick<CachedNode, 'labels' | 'ownedKeys' | 'otherOwners'>;
+type OwnedLabels = Pick<CachedNode, 'labels' | 'ownedKeys' | 'otherOwners'>;
 
 function unfitLabelsOf(
-  labels: Readonly<Record<string, string>> = {},
+  labels: Readonly<Record<string, string>>,
   values: Interner<string>,
 ): Readonly<Record<string, string>> {
   const keys = Object.keys(labels).filter((key) => key.endsWith(UNFIT_SUFFIX));
@@ -99,18 +103,35 @@ function addressesOf(node: V1Node): readonly string[] {
   return [...new Set([...(hostname === undefined ? [] : [hostname]), ...addresses])];
 }
 
+function isOtherLabel(key: string): boolean {
+  return key !== HOSTNAME_LABEL && !key.endsWith(UNFIT_SUFFIX);
+}
+
+/** The hostname label. Usually the name of the node: then both are one string. */
+function hostnameOf(name: string, labels: Readonly<Record<string, string>>): Pick<CachedNode, 'hostname'> {
+  const hostname = labels[HOSTNAME_LABEL];
+  if (hostname === undefined) return {};
+  return { hostname: hostname === name ? name : hostname };
+}
+
 /**
  * Creates the transform of the Node informer, which drops everything that the operator does not read.
  * @param fieldManager the field manager for `ownedKeys`
+ * @param options.capacityLabel key of the label with the capacity of the node's network; undefined if no label has it
  */
-export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode {
-  const labelled = new Interner<Labelled>({ most: MOST_SHARED });
+export function trimNode(
+  fieldManager: string,
+  { capacityLabel }: { readonly capacityLabel?: string | undefined } = {},
+): (node: KubeObject) => CachedNode {
+  const labelled = new Interner<OwnedLabels>({ most: MOST_SHARED });
   const values = new Interner<string>({ most: MOST_SHARED, textOf: String });
+  const sets = new LabelSets();
+  const capacityOf = createCapacityReader(capacityLabel);
   return (node) => {
-    const { name = '', uid, resourceVersion, creationTimestamp } = node.metadata ?? {};
-    const capacity = node.metadata?.annotations?.[CAPACITY_ANNOTATION];
-    const labels = unfitLabelsOf(node.metadata?.labels, values);
-    const neverMeasured = whyNeverMeasured(node.metadata?.labels);
+    const { name = '', uid, resourceVersion, creationTimestamp, labels: all = {} } = node.metadata ?? {};
+    const capacity = capacityOf(node);
+    const labels = unfitLabelsOf(all, values);
+    const neverMeasured = whyNeverMeasured(all);
     const shared = labelled.share({ labels, ...ownersOf(node, Object.keys(labels), fieldManager) });
     const writtenAt = shared.ownedKeys.length === 0 ? undefined : writtenAtOf(node, fieldManager);
     return {
@@ -119,6 +140,8 @@ export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode
       createdAt: new Date(creationTimestamp ?? 0).getTime(),
       ...shared,
       ...(writtenAt === undefined ? {} : { writtenAt }),
+      otherLabels: sets.of(all, isOtherLabel),
+      ...hostnameOf(name, all),
       ...(capacity === undefined ? {} : { capacity }),
       addresses: addressesOf(node),
       ...(neverMeasured === undefined ? {} : { neverMeasured }),
@@ -130,4 +153,14 @@ export function trimNode(fieldManager: string): (node: KubeObject) => CachedNode
 export function nodeChanged(a: CachedNode, b: CachedNode): boolean {
   const relevant = (n: CachedNode): string => JSON.stringify([n.labels, n.ownedKeys, n.capacity, n.addresses]);
   return relevant(a) !== relevant(b);
+}
+
+/** The fields of a CachedNode that hold its labels. */
+export type Labelled = Pick<CachedNode, 'labels'> & Partial<Pick<CachedNode, 'otherLabels' | 'hostname'>>;
+
+/** The value of any label of a Node; undefined if the Node does not have the label. */
+export function labelOf({ labels, otherLabels, hostname }: Labelled, key: string): string | undefined {
+  if (key === HOSTNAME_LABEL) return hostname;
+  if (key.endsWith(UNFIT_SUFFIX)) return labels[key];
+  return otherLabels && valueIn(otherLabels, key);
 }

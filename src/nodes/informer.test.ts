@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { InformerEvent } from '../runtime/cache/informer.ts';
 import { trimNode, type CachedNode } from './cachedNode.ts';
 import { knownNodes } from './informer.ts';
+import { annotated } from './statedCapacity.ts';
 
 interface Described {
   capacity?: string;
@@ -49,7 +50,7 @@ describe('knownNodes', () => {
   it('returns the addresses and the capacity annotations', () => {
     expect(Object.fromEntries(known())).toEqual({
       a: { addresses: ['198.18.0.1'] },
-      b: { addresses: ['198.18.0.1'], capacity: '25Gbit' },
+      b: { addresses: ['198.18.0.1'], capacity: annotated('25Gbit') },
     });
   });
 
@@ -61,7 +62,7 @@ describe('knownNodes', () => {
 
   it.each<[string, () => void, object]>([
     ['is added', () => put(node('c')), { c: { addresses: ['198.18.0.1'] } }],
-    ['has another capacity', () => put(node('b', { capacity: '1Gbit' })), { b: { capacity: '1Gbit' } }],
+    ['has another capacity', () => put(node('b', { capacity: '1Gbit' })), { b: { capacity: annotated('1Gbit') } }],
     ['has another address', () => put(node('a', { address: '198.18.0.9' })), { a: { addresses: ['198.18.0.9'] } }],
   ])('returns another map when a node %s', (_what, happen, expected) => {
     const before = known();

@@ -2,29 +2,25 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Informer, InformerOptions } from '../runtime/cache/informer.ts';
 import { createInformer } from '../runtime/cache/informer.ts';
 import { NODES } from '../runtime/client/resources.ts';
-import { keyOf, type Resource } from '../runtime/client/resource.ts';
+import { keyOf, type KubeObject, type Resource } from '../runtime/client/resource.ts';
 import type { KnownNode } from './nodeNames.ts';
-import { trimNode, type CachedNode } from './cachedNode.ts';
+import type { CachedNode } from './cachedNode.ts';
 
 /** The options of the Node informer. */
 export type NodeInformerOptions = Pick<InformerOptions<CachedNode>, 'transport' | 'logger' | 'metrics' | 'clock'> & {
-  /** The field manager for CachedNode.ownedKeys. */
-  fieldManager: string;
+  /** See `trimNode`. */
+  trim: (node: KubeObject) => CachedNode;
   /** True if series may have only `instance`: addresses are needed then, and so whole Nodes instead of metadata. */
   withAddresses: boolean;
 };
 
 /** Creates the shared informer of Nodes. */
-export function createNodeInformer({
-  fieldManager,
-  withAddresses,
-  ...rest
-}: NodeInformerOptions): Informer<CachedNode> {
+export function createNodeInformer({ trim, withAddresses, ...rest }: NodeInformerOptions): Informer<CachedNode> {
   return createInformer<CachedNode>({
     ...rest,
     resource: NODES as Resource<CachedNode>,
     metadataOnly: !withAddresses,
-    transform: trimNode(fieldManager),
+    transform: trim,
   });
 }
 
@@ -42,7 +38,7 @@ export function knownNodes(informer: Pick<Informer<CachedNode>, 'subscribe' | 'l
 
 type KnownNodes = ReadonlyMap<string, KnownNode>;
 
-/** Shared by nodes without a capacity annotation and addresses: most nodes, if addresses are not needed. */
+/** Shared by nodes without a stated capacity and addresses: most nodes, if addresses are not needed. */
 const ONLY_A_NAME: KnownNode = Object.freeze({});
 
 /** A new object with only these fields. The Node itself is replaced with each heartbeat. */
@@ -52,5 +48,5 @@ function knownOf({ capacity, addresses }: CachedNode): KnownNode {
 }
 
 function isKnownAlike(one: CachedNode, other: CachedNode): boolean {
-  return one.capacity === other.capacity && isDeepStrictEqual(one.addresses, other.addresses);
+  return isDeepStrictEqual([one.capacity, one.addresses], [other.capacity, other.addresses]);
 }

@@ -1,9 +1,10 @@
 import { isIPv6 } from 'node:net';
+import type { StatedCapacity } from './statedCapacity.ts';
 
 /** The properties of a node that do not come from series. */
 export interface KnownNode {
-  /** The unparsed annotation that overrides the capacity of its network. */
-  capacity?: string;
+  /** The capacity of its network that the Node states. It replaces the speeds of the devices. */
+  capacity?: StatedCapacity;
   /** The hostname and the addresses that series may use for the node. */
   addresses?: readonly string[];
 }

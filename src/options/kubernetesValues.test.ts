@@ -41,6 +41,15 @@ describe('values in Kubernetes notation', () => {
   ])('reads the node label %s', (text, value) => expect(read(kubernetes.nodeLabel, text)).toEqual(value));
 
   it.each([
+    ['karpenter.k8s.aws/instance-network-bandwidth', 'karpenter.k8s.aws/instance-network-bandwidth'],
+    ['mbits', 'mbits'],
+    ['', undefined],
+    ['a=b', undefined],
+    ['a b', undefined],
+    ['/a', undefined],
+  ])('reads the label key %s', (text, value) => expect(read(kubernetes.labelKey, text)).toBe(value));
+
+  it.each([
     ['10Gi', '10Gi'],
     ['2e9', '2e9'],
     ['1.5T', '1.5T'],

@@ -59,6 +59,11 @@ export const nodeLabel: ValueType<readonly [string, string]> = valueType(
   },
 );
 
+/** The key of a label. */
+export const labelKey = valueType('key', 'a label key such as karpenter.k8s.aws/instance-network-bandwidth', (text) =>
+  LABEL.test(`${text}=`) ? text : undefined,
+);
+
 /** A Kubernetes quantity of bytes, as text. */
 export const volumeSize = valueType('quantity', 'a Kubernetes quantity of 1Gi at least, such as 10Gi', (text) =>
   isAmount(text) && (quantityOf(text) ?? 0) >= 2 ** 30 ? text : undefined,

@@ -74,6 +74,7 @@ const options: Effect[] = [
   { of: 'scrapeInterval', to: '9s', see: argument('scrape-interval'), is: '9s' },
   { of: 'deviceExclude', to: '^ib', see: argument('device-exclude'), is: '^ib' },
   { of: 'deviceExcludeDefault', to: '^$', see: argument('device-exclude-default'), is: '^$' },
+  { of: 'capacityLabel', to: 'a.b/c', see: argument('capacity-label'), is: 'a.b/c' },
   { of: 'prometheus.url', to: 'http://p', see: argument('prometheus-url'), is: 'http://p' },
   { of: 'prometheus.username', to: 'me', see: argument('prometheus-username'), is: 'me' },
   { of: 'prometheus.headers', to: { A: 'b' }, see: argument('prometheus-header'), is: 'A: b' },

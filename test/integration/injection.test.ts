@@ -236,7 +236,7 @@ describe('the API server refuses', () => {
     [
       'values for Exists',
       { podSelector: { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['b'] }] } },
-      'must have values with In and NotIn',
+      'values must be empty: the operator is Exists or DoesNotExist',
     ],
   ])('%s', async (_what, workload, message) => {
     const spec = { maxBandwidthPercent: '10', ...workload };

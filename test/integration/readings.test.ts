@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { NodeStatus, TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
+import type { NodeStatus } from '../../src/api/trafficwatch/nodeStatus.ts';
+import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 

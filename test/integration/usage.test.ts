@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { annotated } from '../../src/nodes/statedCapacity.ts';
 import { PrometheusError } from '../../src/prometheus/prometheusError.ts';
 import type { NodeUsage } from '../../src/usage/evaluate/percent.ts';
 import { windowIsTooShort } from '../../src/usage/evaluate/snapshot.ts';
@@ -93,7 +94,7 @@ describe('a real node_exporter', () => {
   });
 
   it('of this machine: its uplink counts, with a capacity that need not be known', async () => {
-    const nodes = { a: { capacity: '10Gbit' } };
+    const nodes = { a: { capacity: annotated('10Gbit') } };
     const snapshot = await snapshotWhen({ url: world.url, job: 'real', nodes }, ({ nodes }) =>
       expect(nodes.get('a')).toMatchObject({ reason: 'Measured', capacityBytesPerSecond: 1.25e9 }),
     );

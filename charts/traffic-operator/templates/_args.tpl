@@ -22,6 +22,9 @@
 {{- with .Values.deviceExcludeDefault }}
 - {{ printf "--device-exclude-default=%s" . | quote }}
 {{- end }}
+{{- with .Values.capacityLabel }}
+- {{ printf "--capacity-label=%s" . | quote }}
+{{- end }}
 {{- with $prometheus.url }}
 - {{ printf "--prometheus-url=%s" . | quote }}
 {{- end }}

@@ -99,6 +99,8 @@ export const Reason = {
   PartialData: 'PartialData',
   /** No node has figures. */
   NoData: 'NoData',
+  /** spec.nodeSelector selects no node, so there is nothing to measure. */
+  NoNodeSelected: 'NoNodeSelected',
   /** The rate window contains fewer than four scrapes. */
   WindowTooShort: 'WindowTooShort',
 

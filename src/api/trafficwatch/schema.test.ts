@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { nodeSelectorOf } from './spec/nodeSelector.ts';
 import { placementOf } from './spec/placement.ts';
 import { labelKeyOf, parseTrafficWatchSpec, type TrafficWatch } from './schema.ts';
 import { thresholdOf } from './spec/thresholds.ts';
@@ -96,6 +97,64 @@ describe('parseTrafficWatchSpec', () => {
       }
     },
   );
+  const expression = (requirement: object) => ({ nodeSelector: { matchExpressions: [requirement] } });
+
+  it.each([
+    {},
+    { matchLabels: {}, matchExpressions: [] },
+    { matchLabels: { 'node-role.kubernetes.io/worker': '', zone: 'eu-1.a_b' } },
+    { matchLabels: { [`${'a'.repeat(253)}/${'b'.repeat(63)}`]: 'c'.repeat(63) } },
+    { matchExpressions: [{ key: 'zone', operator: 'In', values: ['a', ''] }] },
+    { matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['a'] }] },
+    {
+      matchExpressions: [
+        { key: 'zone', operator: 'Exists' },
+        { key: 'x', operator: 'DoesNotExist', values: [] },
+      ],
+    },
+  ])('accepts the node selector %j', (nodeSelector) => {
+    expect(problems(watch({ nodeSelector }))).toEqual([]);
+  });
+
+  it.each<[what: object, problem: RegExp]>([
+    [expression({ key: 'a b', operator: 'Exists' }), /matchExpressions\.0\.key is "a b": must be a label key/],
+    [expression({ key: '', operator: 'Exists' }), /key is "": must be a label key/],
+    [expression({ key: 'A.b/c', operator: 'Exists' }), /key is "A\.b\/c": must be a label key/],
+    [expression({ key: `x/${'b'.repeat(64)}`, operator: 'Exists' }), /must be a label key/],
+    [expression({ key: `${'a'.repeat(254)}/b`, operator: 'Exists' }), /must be a label key/],
+    [expression({ key: 'web.traffic.example.com/unfit', operator: 'Exists' }), /must not end in \.traffic\.example/],
+    [expression({ key: 'zone', operator: 'in', values: ['a'] }), /operator is "in": .*"In"/],
+    [expression({ key: 'zone', operator: 'In' }), /values is missing: must have at least one value/],
+    [expression({ key: 'zone', operator: 'NotIn', values: [] }), /values is \[\]: must have at least one value/],
+    [expression({ key: 'zone', operator: 'Exists', values: ['a'] }), /values is \["a"\]: must be empty/],
+    [expression({ key: 'zone', operator: 'In', values: ['-a'] }), /values\.0 is "-a": must be a label value/],
+    [{ nodeSelector: { matchLabels: { zone: 'a/b' } } }, /matchLabels\.zone is "a\/b": must be a label value/],
+    [{ nodeSelector: { matchLabels: { 'a b': 'c' } } }, /matchLabels\.a b is "c": the key must be a label key/],
+    [{ nodeSelector: 'zone=a' }, /nodeSelector is "zone=a"/],
+  ])('rejects %j', (spec, problem) => {
+    expect(problems(watch(spec)).join()).toMatch(problem);
+  });
+
+  it.each<[what: object, problem: RegExp]>([
+    [{ matchLabels: { 'a b': 'c' } }, /^spec\.podSelector\.matchLabels\.a b is "c": the key must be a label key/],
+    [{ matchLabels: { app: 'a/b' } }, /^spec\.podSelector\.matchLabels\.app is "a\/b": must be a label value/],
+    [{ matchExpressions: [{ key: 'a b', operator: 'Exists' }] }, /key is "a b": must be a label key/],
+    [{ matchExpressions: Array.from({ length: 51 }, () => ({ key: 'a', operator: 'Exists' })) }, /matchExpressions/],
+  ])('checks the pod selector %j as well', (podSelector, problem) => {
+    expect(problems(watch({ deployment: undefined, podSelector })).join()).toMatch(problem);
+  });
+
+  it('allows the labels of the operator in a pod selector, which decides no verdict', () => {
+    const podSelector = { matchLabels: { 'web.traffic.example.com/unfit': 'true' } };
+    expect(problems(watch({ deployment: undefined, podSelector }))).toEqual([]);
+  });
+
+  it('reads the node selector of a spec, and none where it selects all nodes or is invalid', () => {
+    const zone = { matchLabels: { zone: 'a' } };
+    const invalid = { matchLabels: { 'a b': 'c' } };
+    const specs = [{ nodeSelector: zone }, {}, { nodeSelector: {} }, { nodeSelector: invalid }, null, undefined];
+    expect(specs.map(nodeSelectorOf)).toEqual([zone, undefined, undefined, undefined, undefined, undefined]);
+  });
 
   it('rejects a name that is too long for a label key, unless spec.label is set', () => {
     const name = 'n'.repeat(234);
@@ -155,7 +214,7 @@ describe('parseTrafficWatchSpec', () => {
     [
       'In without values',
       { podSelector: { matchExpressions: [{ key: 'app', operator: 'In' }] } },
-      'spec.podSelector.matchExpressions.0.values is missing: must have values with In and NotIn',
+      'spec.podSelector.matchExpressions.0.values is missing: must have at least one value: the operator is In or NotIn',
     ],
     [
       'another operator',

@@ -13,6 +13,7 @@ import {
   maxUnfitSchema,
   minFitSchema,
 } from './spec/nodeCount.ts';
+import { nodeSelectorSchema } from './spec/nodeSelector.ts';
 import { minHoldSchema, passesSchema } from './spec/passes.ts';
 import { placementSchema } from './spec/placement.ts';
 import {
@@ -23,6 +24,7 @@ import {
 } from './spec/thresholds.ts';
 import { devicesSchema, directionSchema, measureSchema } from './spec/reading.ts';
 import type { BlockedPods } from './blockedPods.ts';
+import type { NodeStatus } from './nodeStatus.ts';
 import type { Planned } from './planned.ts';
 import { problemTexts } from '../problems.ts';
 import type { LabelSelector } from '../labelSelector.ts';
@@ -47,9 +49,6 @@ const NAME_MESSAGE =
   `metadata.name has more than ${MAX_PREFIX_LENGTH} characters, too many for the node label key ` +
   `<name>${LABEL_KEY_SUFFIX}; use a shorter name or set spec.label`;
 const DEPLOYMENT_MESSAGE = 'must be a DeploymentSpec of apps/v1 with a selector and a template';
-
-/** The verdict on a node. Unknown means that there are no figures; it does not mean fit. */
-export type Verdict = 'Fit' | 'Unfit' | 'Unknown';
 
 const label = z
   .string()
@@ -87,6 +86,7 @@ const specSchema = z
     maxUnfit: maxUnfitSchema,
     minFit: minFitSchema,
     breakerCooldown: breakerCooldownSchema,
+    nodeSelector: nodeSelectorSchema,
     label,
     placement: placementSchema,
     deployment,
@@ -124,23 +124,6 @@ export const trafficWatchSchema = z
 
 /** The fields of a TrafficWatch that users write. */
 export type TrafficWatchSpec = z.infer<typeof specSchema>;
-
-/** Figures and verdict of one node. A status of PKopel/traffic-operator lacks `verdict`, `reason` and `since`. */
-export interface NodeStatus {
-  /** Percent, such as "1.06976e-04"; '' if unknown. */
-  currentBandwidthPercent: string;
-  /** Bytes. */
-  currentTransmitTotal?: number;
-  /** Unix seconds. */
-  time?: number;
-  unfit: boolean;
-  verdict: Verdict;
-  reason: string;
-  /** Names a device that is above the threshold although the node is not. */
-  message?: string;
-  /** RFC 3339; absent if the list had no room for the node when its verdict changed. */
-  since?: string;
-}
 
 export interface TrafficWatchStatus {
   ready?: boolean;

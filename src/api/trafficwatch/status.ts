@@ -1,7 +1,8 @@
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import { isObject, ownValue, type JsonObject } from '../../runtime/apply/mergePatch.ts';
 import type { BlockedPods } from './blockedPods.ts';
-import { isLabelKey, type NodeStatus, type TrafficWatchStatus } from './schema.ts';
+import type { NodeStatus } from './nodeStatus.ts';
+import { isLabelKey, type TrafficWatchStatus } from './schema.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -22,6 +23,8 @@ const CONDITION: Readonly<Record<keyof Condition, Check>> = {
 const NODE: Readonly<Record<keyof NodeStatus, Check>> = {
   currentBandwidthPercent: text,
   currentTransmitTotal: number,
+  capacity: text,
+  capacitySource: text,
   time: number,
   unfit: truth,
   verdict: text,

@@ -4,7 +4,7 @@ import { MeasuringState } from '../../controllers/contract/measuring.ts';
 import type { ControllerModule } from '../../controllers/contract/module.ts';
 import { askingOnlyOurs } from '../../controllers/measurement/observe/ownPrometheus.ts';
 import { FIELD_MANAGER } from '../../controllers/trafficwatch/names.ts';
-import type { CachedNode } from '../../nodes/cachedNode.ts';
+import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
 import { createNodeInformer, knownNodes } from '../../nodes/informer.ts';
 import { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import { createPrometheusClient } from '../../prometheus/prometheusClient.ts';
@@ -24,12 +24,15 @@ import { createServers } from './servers.ts';
 
 const COMPONENT = 'traffic.example.com/traffic-operator';
 
-function createNodes({ options, transport, metrics, logger }: Process): Informer<CachedNode> {
+function createNodes(
+  { options, transport, metrics, logger }: Process,
+  trim: ControllerContext['trimNode'],
+): Informer<CachedNode> {
   return createNodeInformer({
     transport,
     logger,
     metrics: metrics.reflector,
-    fieldManager: FIELD_MANAGER,
+    trim,
     // Series of the operator's own Prometheus have the node's name. Those of another may have only an address.
     withAddresses: !options.hasOwnPrometheus,
   });
@@ -59,13 +62,15 @@ function createContext(process: Process, election: Election, reading: Client): C
   const client = countingWrites(leaderOnly(reading, election.gate), metrics.writes);
   const instance = options.podName ?? hostname();
   const measuring = new MeasuringState();
-  const nodes = createNodes(process);
+  const trim = trimNode(FIELD_MANAGER, options);
+  const nodes = createNodes(process, trim);
   return {
     client,
     transport,
     events: new EventRecorder({ client, component: COMPONENT, instance, logger, metrics: metrics.events }),
     isLeader: () => election.gate.isLeader,
     nodes,
+    trimNode: trim,
     unmeasured: new UnmeasuredNodes({ client: reading, clock: systemClock, nodes: nodes.lister }),
     feed: createFeed(process, nodes, measuring),
     measuring,

@@ -63,6 +63,14 @@ describe('managerOptions', () => {
     });
   });
 
+  it('reads the capacity of nodes from no label unless one is named', () => {
+    const label = 'karpenter.k8s.aws/instance-network-bandwidth';
+    expect([options([]).capacityLabel, options([`--capacity-label=${label}`]).capacityLabel]).toEqual([
+      undefined,
+      label,
+    ]);
+  });
+
   it('queries an existing Prometheus with a longer window, and deploys nothing', () => {
     const { endpoint, query, measurement } = options([
       '--prometheus-url=https://p/prefix',

@@ -30,6 +30,7 @@ export function managerOptions(
     metricsServer: metricsServerOf(flags),
     endpoint: endpointOf(flags),
     query: queryOf(flags),
+    capacityLabel: flags.capacityLabel,
     intervalMs: flags.interval,
     hasOwnPrometheus: flags.prometheusUrl === undefined,
     flags,

@@ -24,6 +24,8 @@ export interface ManagerOptions {
   readonly metricsServer: MetricsServerSettings | undefined;
   readonly endpoint: PrometheusEndpoint;
   readonly query: UsageQuery;
+  /** Key of the node label with the capacity of a node's network; undefined if no label has it. */
+  readonly capacityLabel: string | undefined;
   /** Time between two passes, milliseconds. */
   readonly intervalMs: number;
   /** True if the operator queries the Prometheus that it deploys. */

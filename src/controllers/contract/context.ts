@@ -2,6 +2,7 @@ import type { CachedNode } from '../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import type { Client } from '../../runtime/client/client.ts';
+import type { KubeObject } from '../../runtime/client/resource.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { RuntimeMetrics } from '../../runtime/manager/metrics.ts';
@@ -21,6 +22,8 @@ export interface ControllerContext {
   readonly isLeader: () => boolean;
   /** The shared informer of Nodes. */
   readonly nodes: Informer<CachedNode>;
+  /** The transform of that informer. Responses to writes go through it too: they must not differ from the cache. */
+  readonly trimNode: (node: KubeObject) => CachedNode;
   /** Nodes that cannot be measured, and why. */
   readonly unmeasured: UnmeasuredNodes;
   /** The bandwidth use of the nodes, from each pass over Prometheus. */

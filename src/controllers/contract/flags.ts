@@ -12,6 +12,7 @@ import {
   type FlagTable,
   type FlagValues,
 } from '../../options/flagTable.ts';
+import { labelKey } from '../../options/kubernetesValues.ts';
 import {
   address,
   boolean,
@@ -78,6 +79,11 @@ export const SHARED_FLAGS = {
     regExp,
     DEFAULT_EXCLUDED_DEVICES,
     'Names of network devices that are excluded because they are not physical. A value replaces the whole list; ^$ excludes no device by name.',
+  ),
+  capacityLabel: flag(
+    labelKey,
+    "Node label with the capacity of the node's network: Mbit/s, or a number with a unit such as 25Gbit. The capacity annotation of a node takes precedence.",
+    { defaultNote: 'none' },
   ),
 } as const satisfies FlagTable;
 

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import { missingDataOf } from '../../api/trafficwatch/spec/missingData.ts';
 import { minHoldOf, MOST_PASSES, passesOf } from '../../api/trafficwatch/spec/passes.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
-import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
+import type { CachedNode } from '../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
 import type { Client } from '../../runtime/client/client.ts';
@@ -12,7 +12,7 @@ import { Controller, type ControllerMetrics } from '../../runtime/controller/con
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
-import { keyOf } from '../../runtime/client/resource.ts';
+import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
 import { createOverlay, type OverlaidCache } from '../../runtime/cache/overlay.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
@@ -32,6 +32,7 @@ import { PolicyCheck } from './observe/workload/policyCheck.ts';
 import { Targets } from './observe/workload/targets.ts';
 import { readingsOf } from './observe/readingOf.ts';
 import type { WaitingPods } from './observe/workload/waitingPods.ts';
+import { SelectorsInUse } from './observe/selectorsInUse.ts';
 import { isOwnedBy } from './decide/deployment/deployment.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
@@ -61,6 +62,8 @@ export interface TrafficWatchControllerOptions {
   readonly measurementProblems: Sources['measurementProblems'];
   readonly watches: Informer<TrafficWatch>;
   readonly nodes: Informer<CachedNode>;
+  /** The transform of that informer. */
+  readonly trimNode: (node: KubeObject) => CachedNode;
   /** Nodes that cannot be measured, and why. */
   readonly unmeasured: UnmeasuredNodes;
   readonly deployments: Informer<V1Deployment>;
@@ -131,7 +134,7 @@ function writersOf(o: TrafficWatchControllerOptions, sources: Sources): Writers 
     applier: new Applier({ ...common, logger }),
     nodeLabels: new NodeLabelWriter({
       ...common,
-      trim: trimNode(FIELD_MANAGER),
+      trim: o.trimNode,
       nodes: sources.nodes,
       labels: sources.labelWrites,
     }),
@@ -195,6 +198,7 @@ function subscribe(
     enqueueWatches();
     sweep();
   };
+  const selectors = new SelectorsInUse(() => o.watches.lister.list());
   o.watches.subscribe((event) => {
     const watches = o.watches.lister.list();
     o.feed.keep(passesNeeded(watches));
@@ -203,6 +207,7 @@ function subscribe(
     labelTimes.isNeeded = watches.some(({ spec }) => minHoldOf(spec) !== undefined);
     passMemory.tracksMissing = watches.some(({ spec }) => missingDataOf(spec) !== undefined);
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
+    selectors.changed();
     queue.add(keyOf(event.object));
     enqueueRivals(event.object);
     if (event.type === 'update' && event.old) enqueueRivals(event.old);
@@ -216,7 +221,7 @@ function subscribe(
     const key = event.type === 'delete' ? undefined : watchKeyOf(event.object, o.watches.lister);
     if (key !== undefined) queue.addAfter(key, REJECTIONS_TOGETHER_MS);
   });
-  const known = { nodes: sources.nodes, underWay: (node: string) => nodeLabels.underWay(node) };
+  const known = { nodes: sources.nodes, selectors, underWay: (node: string) => nodeLabels.underWay(node) };
   o.nodes.subscribe((event) => {
     if (event.type === 'delete') sources.labelWrites.deleted(event.object);
     else sources.labelWrites.saw(event.object);

@@ -3,7 +3,7 @@ import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
 import type { Direction, Measure } from '../../api/trafficwatch/spec/reading.ts';
 import type { Mode } from '../../api/trafficwatch/spec/mode.ts';
-import type { Verdict } from '../../api/trafficwatch/schema.ts';
+import type { Verdict } from '../../api/trafficwatch/nodeStatus.ts';
 import type { Breaker } from './decide/verdict/breaker.ts';
 import type { BlockedDecision } from './decide/workload/blockedPods.ts';
 import { countVerdicts, type VerdictCounts } from './decide/verdict/counts.ts';

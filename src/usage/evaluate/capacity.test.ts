@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatCapacity, parseCapacity } from './capacity.ts';
+import { annotated } from '../../nodes/statedCapacity.ts';
+import { formatCapacity, parseCapacity, parseStated } from './capacity.ts';
 
 describe('parseCapacity', () => {
   it.each([
@@ -54,6 +55,36 @@ describe('parseCapacity', () => {
         expect(parseCapacity(`${amount}${unit}`)).toEqual({ bytesPerSecond: (amount * bits) / 8 });
       }),
     );
+  });
+});
+
+describe('parseStated', () => {
+  const label = (text: string) => parseStated({ source: 'Label', key: 'a.b/c', text });
+
+  it.each([
+    ['25000', 3.125e9, 'Mbit/s, as Karpenter writes it'],
+    ['0.5', 62_500, 'a fraction of a Mbit/s'],
+    ['25Gbit', 3.125e9, 'with a unit'],
+  ])('reads the label %j as %d B/s: %s', (text, bytesPerSecond) => {
+    expect(label(text)).toEqual({ bytesPerSecond });
+  });
+
+  it.each(['', '0', '-1', '1e3', 'fast', '25Gbps'])(
+    'rejects the label %j: names it, its value and the forms',
+    (text) => {
+      const { problem } = label(text) as { problem: string };
+      expect(problem).toContain(
+        `the capacity label a.b/c=${JSON.stringify(text)} is invalid: it must be a decimal number of Mbit/s`,
+      );
+      expect(problem).toContain('bit, kbit, Mbit, Gbit, Tbit');
+    },
+  );
+
+  it('reads the annotation with its unit only', () => {
+    expect(parseStated(annotated('25Gbit'))).toEqual({ bytesPerSecond: 3.125e9 });
+    expect(parseStated(annotated('25000'))).toMatchObject({
+      problem: expect.stringMatching(/^the capacity annotation "25000" is invalid: /) as string,
+    });
   });
 });
 

@@ -1,3 +1,5 @@
+import type { StatedCapacity } from '../../nodes/statedCapacity.ts';
+
 /** A capacity in bytes per second, or the reason why the text is invalid. */
 export type ParsedCapacity = { bytesPerSecond: number } | { problem: string };
 
@@ -31,6 +33,32 @@ export function parseCapacity(text: string): ParsedCapacity {
       `${quote(text)} is invalid: it must be a decimal number above 0 with one of the units ` +
       'bit, kbit, Mbit, Gbit, Tbit, such as "25Gbit" or "2.5Gbit/s"',
   };
+}
+
+/**
+ * Parses the capacity that a Node states.
+ *
+ * | source     | form                                                                             |
+ * |------------|----------------------------------------------------------------------------------|
+ * | Annotation | as `parseCapacity`                                                               |
+ * | Label      | a decimal number of Mbit/s, or as `parseCapacity`. Karpenter writes whole Mbit/s: |
+ * |            | https://karpenter.sh/docs/reference/instance-types/                              |
+ *
+ * @returns a problem is a sentence that names the annotation or label, its value and what is allowed
+ */
+export function parseStated({ source, key, text }: StatedCapacity): ParsedCapacity {
+  if (source === 'Annotation') return withSubject('the capacity annotation', parseCapacity(text));
+  const parsed = parseCapacity(BARE_NUMBER.test(text) ? `${text}Mbit` : text);
+  if ('bytesPerSecond' in parsed) return parsed;
+  const allowed =
+    'a decimal number of Mbit/s above 0 such as "25000", or one with a unit (bit, kbit, Mbit, Gbit, Tbit) such as "25Gbit"';
+  return { problem: `the capacity label ${key}=${quote(text)} is invalid: it must be ${allowed}` };
+}
+
+const BARE_NUMBER = /^\d+(?:\.\d+)?$/;
+
+function withSubject(subject: string, parsed: ParsedCapacity): ParsedCapacity {
+  return 'problem' in parsed ? { problem: `${subject} ${parsed.problem}` } : parsed;
 }
 
 /**

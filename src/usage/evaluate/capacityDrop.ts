@@ -5,8 +5,8 @@ import type { CapacityDrop, NodeUsage } from './percent.ts';
 
 /**
  * Finds the measured devices of a node that are slower than within the last hour. Devices that are gone or no longer
- * measured do not count: a slave that was removed from its bond would count twice. Do not call it for a node with a
- * capacity annotation.
+ * measured do not count: a slave that was removed from its bond would count twice. Do not call it for a node that
+ * states its capacity.
  *
  * @param facts the current speeds
  * @param peaks highest speeds of the last hour, of the devices that were slower at the time of the query

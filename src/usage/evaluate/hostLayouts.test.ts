@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HostLayout, LayoutDevice } from './testing/layouts/layout.ts';
 import { LAYOUT_GROUPS } from './testing/layouts/layouts.ts';
+import { annotated } from '../../nodes/statedCapacity.ts';
 import type { FakeDevice } from '../../prometheus/testing/fakePrometheus.ts';
 import { PassScene } from '../pass/testing/passScene.ts';
 
@@ -45,7 +46,7 @@ describe('a node whose uplink is 95 % full', () => {
   it.each(CASES)('is measured correctly: $name, drivers $drivers, annotation $annotation', async (layout) => {
     const scene = new PassScene();
     scene.prometheus.devices = devicesOf(layout, layout.drivers);
-    const { nodes } = await scene.next({ a: layout.annotation ? { capacity: layout.capacity } : {} });
+    const { nodes } = await scene.next({ a: layout.annotation ? { capacity: annotated(layout.capacity) } : {} });
     const usage = nodes.get('a');
     const { reason, evenWithAnnotation } = layout.unknown ?? {};
     if (reason !== undefined && (!layout.annotation || evenWithAnnotation)) {

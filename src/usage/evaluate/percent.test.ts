@@ -15,6 +15,7 @@ describe('nodeUsage', () => {
       transmitBytesTotal: 5_000_000_001,
       bytesPerSecond: 125e6,
       capacityBytesPerSecond: 1.25e9,
+      capacitySource: 'Series',
       devices: ['eth0'],
       timeSeconds: TIME,
       reason: 'Measured',
@@ -54,6 +55,7 @@ describe('nodeUsage', () => {
     expect(usageOf([ETH0, unknownSpeed], '4Gbit')).toMatchObject({
       percent: 50,
       capacityBytesPerSecond: 5e8,
+      capacitySource: 'Annotation',
       devices: ['eth0', 'eth1'],
       reason: 'Measured',
     });

@@ -1,4 +1,5 @@
-import { parseCapacity } from './capacity.ts';
+import type { StatedCapacity } from '../../nodes/statedCapacity.ts';
+import { parseStated } from './capacity.ts';
 import { describeDuplicate } from './duplicateSeries.ts';
 import { negative, type CountedDevice, type NodeDevices, type NodeFacts } from './nodeFacts.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
@@ -31,9 +32,11 @@ export interface NodeUsage {
   /** The rate of the reading's direction: with Max the larger rate, with Sum both together. */
   bytesPerSecond?: number;
   capacityBytesPerSecond?: number;
+  /** Where the capacity comes from. Absent without a capacity. */
+  capacitySource?: CapacitySource;
   /** The devices that the figures are about, sorted: with the measure Fullest, only the fullest. */
   devices: readonly string[];
-  /** Set with the measure Sum if the sums include several devices of known speed. Not set with a capacity annotation. */
+  /** Set with the measure Sum if the sums include several devices of known speed. Not set with a stated capacity. */
   fullest?: FullDevice | undefined;
   /** Evaluation time of the Prometheus server, seconds since 1970. */
   timeSeconds: number;
@@ -46,6 +49,9 @@ export interface NodeUsage {
   lacksDrivers?: true | undefined;
 }
 
+/** Where a capacity comes from: what the Node states, or the speeds of its devices in the series. */
+export type CapacitySource = StatedCapacity['source'] | 'Series';
+
 /** The input for one node in one pass. */
 export interface NodeInput {
   node: string;
@@ -56,8 +62,8 @@ export interface NodeInput {
   received?: NodeSamples | undefined;
   /** Default: DEFAULT_READING. */
   reading?: Reading | undefined;
-  /** Value of the capacity annotation, not parsed. Replaces the sum of speeds. */
-  capacity: string | undefined;
+  /** The capacity that the Node states, not parsed. Replaces the sum of speeds. */
+  capacity: StatedCapacity | undefined;
   timeSeconds: number;
 }
 
@@ -68,8 +74,8 @@ interface Problem {
 }
 /**
  * percent = 100 × rate of the measured devices / sum of their speeds. A device without a usable speed is not measured.
- * A capacity annotation replaces the denominator; then every device that counts is measured. Missing data gives a
- * reason and no percent.
+ * A capacity that the Node states (annotation or label) replaces the denominator; then every device that counts is
+ * measured. Missing data gives a reason and no percent.
  *
  * | direction | rate                                                | a device is measured with     |
  * |-----------|-----------------------------------------------------|-------------------------------|
@@ -79,12 +85,13 @@ interface Problem {
  * | Sum       | both sums together: up to 200 % of a full-duplex link | a transmit and a receive rate |
  *
  * With the measure Fullest, the figures are those of the device with the highest percent instead of the sums. What has
- * no speed cannot be the fullest. With a capacity annotation:
+ * no speed cannot be the fullest. With a stated capacity:
  *
- * | devices that count | Fullest is                                                             |
- * |--------------------|------------------------------------------------------------------------|
- * | one                | the device in percent of the annotation                                |
- * | several            | the fullest device by its own speed, or all in percent of the annotation if that is more |
+ * | devices that count | Fullest is                                                             | source of its capacity |
+ * |--------------------|------------------------------------------------------------------------|------------------------|
+ * | one                | the device in percent of the stated capacity                           | what states it         |
+ * | several            | the fullest device by its own speed,                                   | Series                 |
+ * |                    | or all in percent of the stated capacity if that is more               | what states it         |
  */
 export function nodeUsage(input: NodeInput): NodeUsage {
   const { facts, reading = DEFAULT_READING } = input;
@@ -196,7 +203,13 @@ function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal
   // If all devices are measured, as on most nodes, reuse the list of names instead of allocating one per pass.
   const measuredNames = devices === names.length ? names : counted.filter(isMeasured).map(({ name }) => name);
   const fullest = devices > 1 ? fullestOf(sums) : undefined;
-  return measured(input, found, measuredNames, { rate, capacity: speed, total: transmitBytesTotal, fullest });
+  return measured(input, found, measuredNames, {
+    rate,
+    capacity: speed,
+    source: 'Series',
+    total: transmitBytesTotal,
+    fullest,
+  });
 }
 
 function fullestOf({ fullest, fullestRate }: Sums): FullDevice | undefined {
@@ -206,16 +219,21 @@ function fullestOf({ fullest, fullestRate }: Sums): FullDevice | undefined {
 
 function ofFullest(input: NodeInput, found: Found, { fullest, fullestRate: rate }: Sums, total: number): NodeUsage {
   const { name = '', speed: capacity = NaN } = fullest ?? {};
-  return measured(input, found, [name], { rate, capacity, total });
+  return measured(input, found, [name], { rate, capacity, source: 'Series', total });
 }
 
-function ofCapacity(input: NodeInput, text: string, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
-  const capacity = parseCapacity(text);
+function ofCapacity(
+  input: NodeInput,
+  stated: StatedCapacity,
+  found: Found,
+  sums: Sums,
+  transmitBytesTotal: number,
+): NodeUsage {
+  const capacity = parseStated(stated);
   if ('problem' in capacity) {
-    const message = `the capacity annotation ${capacity.problem}`;
-    return unknown(input, { reason: 'InvalidCapacity', message }, { transmitBytesTotal });
+    return unknown(input, { reason: 'InvalidCapacity', message: capacity.problem }, { transmitBytesTotal });
   }
-  // The annotation is the capacity of the whole node: without the rate of one device, the percent would be too low.
+  // It is the capacity of the whole node: without the rate of one device, the percent would be too low.
   const { names } = found.facts.devices;
   const unrated = names.filter((name) => !hasRate(found, name));
   if (unrated.length > 0) return unknown(input, noRate(found, unrated), { transmitBytesTotal });
@@ -224,19 +242,31 @@ function ofCapacity(input: NodeInput, text: string, found: Found, sums: Sums, tr
     const isLess = (100 * rate) / capacity.bytesPerSecond < (fullestOf(sums)?.percent ?? 0);
     if (isLess) return ofFullest(input, found, sums, transmitBytesTotal);
   }
-  return measured(input, found, names, { rate, capacity: capacity.bytesPerSecond, total: transmitBytesTotal });
+  const { source } = stated;
+  return measured(input, found, names, {
+    rate,
+    capacity: capacity.bytesPerSecond,
+    source,
+    total: transmitBytesTotal,
+  });
+}
+
+interface Figures {
+  /** Bytes per second. */
+  rate: number;
+  /** Bytes per second. */
+  capacity: number;
+  source: CapacitySource;
+  /** Transmitted bytes. */
+  total: number;
+  fullest?: FullDevice | undefined;
 }
 
 function measured(
   input: NodeInput,
   { facts }: Found,
   devices: readonly string[],
-  {
-    rate,
-    capacity,
-    total,
-    fullest,
-  }: { rate: number; capacity: number; total: number; fullest?: FullDevice | undefined },
+  { rate, capacity, source, total, fullest }: Figures,
 ): NodeUsage {
   const percent = (100 * rate) / capacity;
   if (!Number.isFinite(percent))
@@ -247,6 +277,7 @@ function measured(
     transmitBytesTotal: total,
     bytesPerSecond: rate,
     capacityBytesPerSecond: capacity,
+    capacitySource: source,
     devices,
     timeSeconds: input.timeSeconds,
     reason: 'Measured',

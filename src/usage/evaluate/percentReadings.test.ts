@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { annotated, type StatedCapacity } from '../../nodes/statedCapacity.ts';
 import type { NodeUsage } from './percent.ts';
 import type { Direction, Measure } from './reading.ts';
 import { usageOf, type Device } from './testing/usageOf.ts';
@@ -95,8 +96,12 @@ describe('a measure', () => {
   /** Nearly full, beside an idle device with more speed. */
   const FULL: Device = { name: 'eth0', total: '5', speed: '1000', rate: '950', received: '10' };
   const IDLE: Device = { name: 'eth1', total: '7', speed: '2500', rate: '0', received: '1000' };
-  const by = (measure: Measure, devices: readonly Device[], capacity?: string, direction: Direction = 'Transmit') =>
-    usageOf(devices, capacity, { direction, measure });
+  const by = (
+    measure: Measure,
+    devices: readonly Device[],
+    capacity?: string | StatedCapacity,
+    direction: Direction = 'Transmit',
+  ) => usageOf(devices, capacity, { direction, measure });
 
   it('is 27 % by Sum and 95 % by Fullest for a full 10G device beside an idle one of 25G', () => {
     const sum = by('Sum', [FULL, IDLE]);
@@ -151,5 +156,29 @@ describe('a measure', () => {
       reason: 'StaleSamples',
     });
     expect(by('Sum', [FULL, IDLE], '80kbit').fullest).toBeUndefined();
+  });
+
+  it.each<[text: string, annotation: string, devices: readonly Device[], measure: Measure, expected: object]>([
+    ['0.08', '80kbit', [FULL], 'Fullest', { percent: 9.5, source: 'stated' }],
+    ['0.08', '80kbit', [FULL, IDLE], 'Sum', { percent: 9.5, source: 'stated' }],
+    ['0.08', '80kbit', [FULL, IDLE], 'Fullest', { percent: 95, source: 'Series' }],
+    ['0.0076', '7.6kbit', [FULL, IDLE], 'Fullest', { percent: 100, source: 'stated' }],
+  ])(
+    'a label with %s is as an annotation with %s: on %j with %s %j',
+    (text, annotation, devices, measure, expected) => {
+      const label: StatedCapacity = { source: 'Label', key: 'example.com/mbits', text };
+      const figures = (capacity: StatedCapacity) => {
+        const { percent, capacitySource } = by(measure, devices, capacity);
+        return { percent, source: capacitySource === capacity.source ? 'stated' : capacitySource };
+      };
+      expect(figures(label)).toEqual(expected);
+      expect(figures(annotated(annotation))).toEqual(expected);
+    },
+  );
+
+  it.each<Direction>(['Receive', 'Max', 'Sum'])('says the source of the capacity with direction %s', (direction) => {
+    const label: StatedCapacity = { source: 'Label', key: 'example.com/mbits', text: '1' };
+    const sourceOf = (capacity?: StatedCapacity) => by('Sum', [FULL], capacity, direction).capacitySource;
+    expect([sourceOf(), sourceOf(label), sourceOf(annotated('1Mbit'))]).toEqual(['Series', 'Label', 'Annotation']);
   });
 });

@@ -4,6 +4,7 @@ import { createLogger } from '../../runtime/process/logger.ts';
 import { createUsageFeed } from './feed.ts';
 import type { UsageFeed, UsageFeedOptions } from './feed.ts';
 import type { KnownNode } from '../../nodes/nodeNames.ts';
+import { annotated } from '../../nodes/statedCapacity.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
 import { FakePrometheus } from '../../prometheus/testing/fakePrometheus.ts';
@@ -50,7 +51,7 @@ function run(options: Partial<UsageFeedOptions> = {}): { feed: UsageFeed; seen: 
 describe('a pass', () => {
   it('reports each known node, with or without data', async () => {
     const nodes = new Map<string, KnownNode>([
-      ['a', { capacity: '800bit' }],
+      ['a', { capacity: annotated('800bit') }],
       ['b', {}],
     ]);
     const { feed } = run({ nodes: () => nodes });

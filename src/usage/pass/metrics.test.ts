@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { createUsageMetrics } from './metrics.ts';
-import type { NodeUsage } from '../evaluate/percent.ts';
+import type { CapacitySource, NodeUsage } from '../evaluate/percent.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
 
 const node = (name: string, percent?: number): [string, NodeUsage] => [
@@ -34,6 +34,22 @@ describe('createUsageMetrics', () => {
     const second = await registry.metrics();
     expect(second).not.toContain('node="n1"');
     expect(second).toContain('traffic_operator_passes_total{result="Unreachable"} 1');
+  });
+
+  it('counts the measured nodes by the source of their capacity, and nothing after a failed pass', async () => {
+    const registry = new Registry();
+    const metrics = createUsageMetrics(registry);
+    const of = (name: string, capacitySource?: CapacitySource): [string, NodeUsage] => {
+      const [, usage] = node(name, 1);
+      return [name, { ...usage, ...(capacitySource && { capacitySource }) }];
+    };
+    metrics.passEnded(snapshot([of('n1', 'Label'), of('n2', 'Label'), of('n3', 'Series'), of('n4')]), 0.1);
+    const first = await registry.metrics();
+    for (const [source, count] of Object.entries({ Annotation: 0, Label: 2, Series: 1 })) {
+      expect(first).toContain(`traffic_operator_capacity_source_nodes{source="${source}"} ${count}\n`);
+    }
+    metrics.passEnded(snapshot([], { ok: false, error: { reason: 'Unreachable', message: '' } }), 0.1);
+    expect(await registry.metrics()).not.toContain('traffic_operator_capacity_source_nodes{');
   });
 
   it('shows how many series match no node or several nodes, and nothing after a failed pass', async () => {

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { UsageMetrics } from './queryRunner.ts';
+import type { CapacitySource } from '../evaluate/percent.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
 
 /** Seconds. A query takes a few ms on a small cluster and 60 to 90 ms with 10,000 nodes. Its deadline is 8 s. */
@@ -27,6 +28,34 @@ class BandwidthRatios extends Gauge<'node'> {
       if (percent !== undefined) values.push({ labels: { node }, value: percent / 100 });
     }
     return { ...(await super.get()), values };
+  }
+}
+
+/**
+ * The number of measured nodes for each source of their capacity. Counts at scrape time, because scrapes are rarer than
+ * passes.
+ */
+class CapacitySources extends Gauge<'source'> {
+  newest: Snapshot | undefined;
+
+  constructor(registry: Registry) {
+    super({
+      name: 'traffic_operator_capacity_source_nodes',
+      help:
+        'Nodes with a figure in the newest pass, by the source of their capacity: Annotation, Label (--capacity-label) ' +
+        'or Series (link speeds). Absent after a failed pass.',
+      labelNames: ['source'],
+      registers: [registry],
+    });
+  }
+
+  override async get(): ReturnType<Gauge<'source'>['get']> {
+    const counts: Record<CapacitySource, number> = { Annotation: 0, Label: 0, Series: 0 };
+    for (const { capacitySource } of this.newest?.nodes.values() ?? []) {
+      if (capacitySource !== undefined) counts[capacitySource] += 1;
+    }
+    const values = Object.entries(counts).map(([source, value]) => ({ labels: { source }, value }));
+    return { ...(await super.get()), values: this.newest?.ok ? values : [] };
   }
 }
 
@@ -69,6 +98,7 @@ export function createUsageMetrics(registry: Registry): UsageMetrics {
     registers,
   });
   const ratios = new BandwidthRatios(registry);
+  const sources = new CapacitySources(registry);
   const showStrays = createStraySeries(registry);
   return {
     queryEnded: (kind, outcome, seconds) => queries.observe({ kind, outcome }, seconds),
@@ -76,6 +106,7 @@ export function createUsageMetrics(registry: Registry): UsageMetrics {
       passes.inc({ result: snapshot.ok ? 'ok' : (snapshot.error?.reason ?? 'unknown') });
       duration.observe(seconds);
       ratios.newest = snapshot;
+      sources.newest = snapshot;
       showStrays(snapshot);
     },
   };

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { annotated } from '../../nodes/statedCapacity.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import type { UsageQuery } from './queries.ts';
 import { windowIsTooShort } from '../evaluate/snapshot.ts';
@@ -73,7 +74,7 @@ describe('a capacity that fell', () => {
 
   it('is not reported once the speed is back, nor for a node with a capacity annotation', async () => {
     await scene.next({ a: {} });
-    expect((await scene.next({ a: { capacity: '1kbit' } })).nodes.get('a')).not.toHaveProperty('drop');
+    expect((await scene.next({ a: { capacity: annotated('1kbit') } })).nodes.get('a')).not.toHaveProperty('drop');
     scene.prometheus.devices = [device('a', 'bond0', { speed: '200', peak: '200' })];
     expect((await scene.next({ a: {} })).nodes.get('a')).not.toHaveProperty('drop');
   });

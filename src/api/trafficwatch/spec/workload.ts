@@ -38,6 +38,7 @@ export const targetRefSchema = z
 export const podSelectorSchema = labelSelectorSchema(
   'Selects the pods of the same namespace that are kept off unfit nodes. Neither pods nor their workloads are changed: ' +
     'an admission policy adds the node affinity to pods when they are created. Needs Kubernetes 1.36 or newer.',
+  'Checked',
 );
 
 /** The fields of a spec that name the workload. Exactly one is set in a valid spec. */

@@ -86,8 +86,8 @@ export class LabelWrites {
   #viewOf(node: CachedNode): NodeView {
     const writes = this.#byNode.get(node.name);
     if (writes === undefined) return node;
-    const { name, labels, createdAt, ownedKeys, writtenAt } = node;
-    return { name, labels, createdAt, ownedKeys, writtenAt, writes };
+    const { name, labels, createdAt, otherLabels, hostname, ownedKeys, otherOwners, writtenAt } = node;
+    return { name, labels, createdAt, otherLabels, hostname, ownedKeys, otherOwners, writtenAt, writes };
   }
 
   /** @param what identifies the transition among those from the same state */

@@ -7,18 +7,19 @@ import { ConditionType } from '../../../api/trafficwatch/reasons.ts';
 import { parseTrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
 import { recoveryOf, thresholdOf } from '../../../api/trafficwatch/spec/thresholds.ts';
 import { findCondition } from '../../../runtime/controller/conditions.ts';
-import type { Observation } from '../observe/observation.ts';
+import type { NodeView, Observation } from '../observe/observation.ts';
 import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
-import { decideContention } from './labels/labelContention.ts';
+import { decideContention, type LabelRef } from './labels/labelContention.ts';
 import { createLabelHold } from './labels/labelHold.ts';
 import { createLastSide } from './labels/lastSide.ts';
 import { decideNodeLabels } from './labels/nodeLabels.ts';
-import { claimedBySpec, ownedByAnother, releaseOwnLabels } from './labels/ownership.ts';
+import { claimedBySpec, ownedByAnother, releaseOwnLabels, releaseUnselected } from './labels/ownership.ts';
 import { observeOnly } from './observeOnly.ts';
 import { decideBlockedPods } from './workload/blockedPods.ts';
 import { podSelectorOf } from './workload/podSelector.ts';
 import { NOTHING, wasDecided, type Plan, type Stall } from './plan.ts';
+import { selectsNone } from './selection.ts';
 import { passFailureOf } from './report/passFailure.ts';
 import { applyBreaker, limitOf, type Cooldown } from './verdict/breaker.ts';
 import { countVerdicts } from './verdict/counts.ts';
@@ -47,10 +48,13 @@ function frozenLabels(o: Observation): string {
   return `; until that is resolved, the labels ${key} stay as they are and no longer follow the traffic`;
 }
 
-/** True after as many passes in a row with data as a verdict wants. Stays true, because labels survive restarts and outages. */
+/**
+ * True after as many passes in a row with data as a verdict wants. Stays true, because labels survive restarts and
+ * outages. If the selector leaves out every node, there is nothing to wait for.
+ */
 function isDecided(o: Observation): boolean {
   const { unfit, fit } = passesOf(o.watch.spec);
-  return wasDecided(o.watch) || o.view.figures.passesWithData >= Math.max(unfit, fit);
+  return wasDecided(o.watch) || selectsNone(o.view) || o.view.figures.passesWithData >= Math.max(unfit, fit);
 }
 
 /** The verdicts of the nodes, in their order. */
@@ -157,9 +161,9 @@ function planLive(o: Observation, labelKey: string): Plan {
   });
   return {
     finalizer: 'Add',
-    labels,
+    labels: releaseUnselected(o, labelKey, labels),
     contended,
-    labelsAtRest: over,
+    labelsAtRest: [...over, ...recordsOutside(o)],
     deployment,
     podSelector: podSelectorOf(o),
     blocked: decideBlockedPods(o),
@@ -175,13 +179,22 @@ function planLive(o: Observation, labelKey: string): Plan {
   };
 }
 
+/** The write records of nodes that have left the selection. */
+function recordsOutside({ view, keys }: Observation): LabelRef[] {
+  return view.outside.flatMap(({ name: node, writes }) =>
+    writes === undefined ? [] : keys.claimed.filter((key) => writes[key]).map((key) => ({ node, key })),
+  );
+}
+
 /**
  * The label key for the status. During a rename this is the old key until the Deployment uses the new key, and either
  * no node has the old key or another TrafficWatch names it in its spec.
  */
 function keyInUse(o: Observation, labelKey: string, previousKey: string | undefined, inDeployment: boolean): string {
   if (previousKey === undefined) return labelKey;
-  const released = claimedBySpec(o, previousKey) || o.view.nodes.every((n) => n.labels[previousKey] === undefined);
+  const isFree = ({ labels }: NodeView): boolean => labels[previousKey] === undefined;
+  const isLeft = (node: NodeView): boolean => isFree(node) || node.otherOwners?.[previousKey] !== undefined;
+  const released = claimedBySpec(o, previousKey) || (o.view.nodes.every(isFree) && o.view.outside.every(isLeft));
   return inDeployment && released ? labelKey : previousKey;
 }
 
@@ -198,7 +211,8 @@ function keyInUse(o: Observation, labelKey: string, previousKey: string | undefi
  * | selector differs from its Deployment's    | written                | untouched          |
  * | otherwise                                 | written                | applied, or waits for data |
  *
- * Labels are written under the label key of the spec. In a rename:
+ * Labels are written on the nodes that spec.nodeSelector selects; `releaseUnselected` says what happens on the others.
+ * They are written under the label key of the spec. In a rename:
  *
  * | Deployment                        | previous key                            | label under the previous key            |
  * |-----------------------------------|-----------------------------------------|-----------------------------------------|

@@ -3,7 +3,7 @@ import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { MeasuredNode, NodeView, PassFigures, PassView } from '../observe/observation.ts';
 import { hottestOf } from './report/statusNodes.ts';
 
-type Seen = Pick<PassView, 'nodes' | 'passes'>;
+type Seen = Pick<PassView, 'nodes' | 'passes'> & Partial<Pick<PassView, 'outside'>>;
 
 /** The figures of these nodes and passes. Pure: each value is computed when it is read first, and then kept. */
 export function createPassFigures(seen: Seen): PassFigures {
@@ -13,6 +13,7 @@ export function createPassFigures(seen: Seen): PassFigures {
 class LazyFigures implements PassFigures {
   readonly #nodes: readonly NodeView[];
   readonly #passes: readonly Snapshot[];
+  readonly #areAll: boolean;
   #measured: readonly MeasuredNode[] | undefined;
   #places: ReadonlyMap<string, number> | undefined;
   #passesWithData: number | undefined;
@@ -21,9 +22,10 @@ class LazyFigures implements PassFigures {
   #withoutDrivers: readonly string[] | undefined;
   #hottest: readonly MeasuredNode[] | undefined;
 
-  constructor({ nodes, passes }: Seen) {
+  constructor({ nodes, passes, outside = [] }: Seen) {
     this.#nodes = nodes;
     this.#passes = passes;
+    this.#areAll = outside.length === 0;
   }
 
   get measured(): readonly MeasuredNode[] {
@@ -39,7 +41,9 @@ class LazyFigures implements PassFigures {
   }
 
   get passesWithData(): number {
-    return (this.#passesWithData ??= passesWithData(this.#passes));
+    // A node that has just been deleted still counts, unless a selector says which nodes count.
+    const nodes = this.#areAll ? undefined : this.#nodes;
+    return (this.#passesWithData ??= passesWithData(this.#passes, nodes));
   }
 
   get unmeasured(): readonly NodeView[] {
@@ -63,14 +67,16 @@ class LazyFigures implements PassFigures {
   }
 }
 
-function passesWithData(passes: readonly Snapshot[]): number {
-  const without = passes.findIndex((pass) => !hasFigure(pass));
+/** @param selected the nodes whose figures count; undefined: all nodes of the pass */
+function passesWithData(passes: readonly Snapshot[], selected: readonly NodeView[] | undefined): number {
+  const without = passes.findIndex((pass) => !hasFigure(pass, selected));
   return without < 0 ? passes.length : without;
 }
 
-/** Whether the pass succeeded and has a figure of any node. */
-export function hasFigure({ ok, nodes }: Snapshot): boolean {
+/** Whether the pass succeeded and has a figure of any node, or of any of the selected nodes. */
+export function hasFigure({ ok, nodes }: Snapshot, selected?: readonly NodeView[]): boolean {
   if (!ok) return false;
+  if (selected !== undefined) return selected.some(({ name }) => nodes.get(name)?.percent !== undefined);
   for (const { percent } of nodes.values()) if (percent !== undefined) return true;
   return false;
 }

@@ -4,7 +4,9 @@ import type { InformerEvent } from '../../../runtime/cache/informer.ts';
 import { createOverlay, type Overlay } from '../../../runtime/cache/overlay.ts';
 import { Store } from '../../../runtime/cache/store.ts';
 import { carriesOrphan, lookIfNews } from './nodeNews.ts';
+import { aWatch } from '../testing/observations.ts';
 import { aNode } from '../testing/scene.ts';
+import { SelectorsInUse } from './selectorsInUse.ts';
 
 const KEY = 'web.traffic.example.com/unfit';
 
@@ -22,10 +24,13 @@ function nodesAfter(written?: CachedNode): Overlay<CachedNode> {
   return nodes;
 }
 
+/** No TrafficWatch has a selector. */
+const selectors = new SelectorsInUse(() => []);
+
 /** Whether the event calls `look` at once. */
-function isNews(event: InformerEvent<CachedNode>, nodes: Overlay<CachedNode>): boolean {
+function isNews(event: InformerEvent<CachedNode>, nodes: Overlay<CachedNode>, inUse = selectors): boolean {
   let looked = false;
-  lookIfNews(event, { nodes, underWay: () => undefined }, () => void (looked = true));
+  lookIfNews(event, { nodes, selectors: inUse, underWay: () => undefined }, () => void (looked = true));
   return looked;
 }
 
@@ -41,6 +46,18 @@ describe('news of a Node', () => {
   it('is a label that another client changes, but not a heartbeat', () => {
     expect(isNews(update(at(1), at(2, { [KEY]: 'true' })), nothing)).toBe(true);
     expect(isNews(update(at(1), at(2)), nothing)).toBe(false);
+  });
+
+  it('is another label only if a selector asks for it', () => {
+    const inZone = (version: number, zone: string): CachedNode => ({
+      ...at(version),
+      otherLabels: { keys: ['zone'], values: [zone] },
+    });
+    const moved = update(inZone(1, 'a'), inZone(2, 'b'));
+    expect(isNews(moved, nothing)).toBe(false);
+    const inUse = new SelectorsInUse(() => [aWatch({ nodeSelector: { matchLabels: { zone: 'a' } } })]);
+    expect(isNews(moved, nothing, inUse)).toBe(true);
+    expect(isNews(update(inZone(1, 'b'), inZone(2, 'c')), nothing, inUse)).toBe(false);
   });
 
   it('is not a write of this process', () => {
@@ -72,7 +89,8 @@ describe('news of a Node that is being written', () => {
     const nodes = nodesAfter();
     const patch = Promise.withResolvers<undefined>();
     let count = 0;
-    lookIfNews(event, { nodes, underWay: (node) => (node === 'n1' ? patch.promise : undefined) }, () => (count += 1));
+    const underWay = (node: string) => (node === 'n1' ? patch.promise : undefined);
+    lookIfNews(event, { nodes, selectors, underWay }, () => (count += 1));
     const before = count;
     nodes.wrote(answer);
     patch.resolve(undefined);

@@ -2,6 +2,7 @@ import { nodeChanged, type CachedNode } from '../../../nodes/cachedNode.ts';
 import type { InformerEvent } from '../../../runtime/cache/informer.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import { orphanedKeys } from '../decide/labels/orphans.ts';
+import type { SelectorsInUse } from './selectorsInUse.ts';
 
 /**
  * Whether an event of a Node contains a change that this process does not know yet. Heartbeats, this process's own
@@ -9,19 +10,22 @@ import { orphanedKeys } from '../decide/labels/orphans.ts';
  * TrafficWatches ten thousand times. Exception: the event of an own write counts as news if it arrives before the
  * response to that write.
  */
-function isNews(event: InformerEvent<CachedNode>, nodes: Known['nodes']): boolean {
+function isNews(event: InformerEvent<CachedNode>, { nodes, selectors }: Pick<Known, 'nodes' | 'selectors'>): boolean {
   if (event.type !== 'update' || event.old === undefined) return true;
   const { addresses } = event.object;
   const known = nodes.newest(event.old);
   const newest = nodes.newest(event.object);
   // The response to a label write contains only metadata, no addresses.
-  return nodeChanged({ ...known, addresses: event.old.addresses }, { ...newest, addresses });
+  const hasChanged = nodeChanged({ ...known, addresses: event.old.addresses }, { ...newest, addresses });
+  return hasChanged || selectors.differ(known, newest);
 }
 
 /** The state that decides whether an event is news. */
 export interface Known {
   /** The Nodes, overlaid with this process's own writes. */
   readonly nodes: Pick<Overlay<CachedNode>, 'newest'>;
+  /** Other labels are news only if a TrafficWatch selects nodes by them. */
+  readonly selectors: Pick<SelectorsInUse, 'differ'>;
   /** Resolves when the running patch of this Node has a response; undefined if no patch is running. */
   readonly underWay: (node: string) => Promise<unknown> | undefined;
 }
@@ -30,11 +34,11 @@ export interface Known {
  * Calls `look` if an event is news. While a patch of the Node is running, decides only after its response, so that the
  * event of that patch does not count.
  */
-export function lookIfNews(event: InformerEvent<CachedNode>, { nodes, underWay }: Known, look: () => void): void {
+export function lookIfNews(event: InformerEvent<CachedNode>, known: Known, look: () => void): void {
   const decide = (): void => {
-    if (isNews(event, nodes)) look();
+    if (isNews(event, known)) look();
   };
-  const answer = event.type === 'update' ? underWay(event.object.name) : undefined;
+  const answer = event.type === 'update' ? known.underWay(event.object.name) : undefined;
   if (answer === undefined) decide();
   else void answer.then(decide);
 }

@@ -1,6 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { LabelSelector } from '../../../api/labelSelector.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import type { NotMeasurable } from '../../../nodes/notMeasurable.ts';
 import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
@@ -19,16 +20,14 @@ export interface LabelWrite {
 }
 
 /** The parts of a Node that a decision uses. */
-export interface NodeView {
+export interface NodeView extends Partial<
+  Pick<CachedNode, 'otherLabels' | 'hostname' | 'ownedKeys' | 'otherOwners' | 'writtenAt'>
+> {
   readonly name: string;
   /** Labels of the Node whose key ends in the operator's suffix. */
   readonly labels: Readonly<Record<string, string>>;
   /** The creation time of the Node, ms since the epoch by the API server's clock. */
   readonly createdAt: number;
-  /** The keys in `labels` that the operator owns. */
-  readonly ownedKeys?: readonly string[];
-  /** When the operator last changed one of these: ms since the epoch by the API server's clock. */
-  readonly writtenAt?: number | undefined;
   /** The recent label writes of this process to the Node, by label key. Absent if there are none. */
   readonly writes?: Readonly<Record<string, LabelWrite>> | undefined;
 }
@@ -42,13 +41,13 @@ export interface MeasuredNode {
   readonly passes: readonly (NodeUsage | undefined)[];
 }
 
-/** Figures that are the same for all TrafficWatches with the same reading. Each value is computed on first read. */
+/** Figures that are the same for all TrafficWatches with the same reading and selector. Each is computed on first read. */
 export interface PassFigures {
   /** One entry for each node, in the order of the nodes. */
   readonly measured: readonly MeasuredNode[];
   /** Node name -> its index in the list of nodes. */
   readonly places: ReadonlyMap<string, number>;
-  /** How many passes in a row, from the newest back, have a figure for any node. */
+  /** How many passes in a row, from the newest back, have a figure for any selected node. */
   readonly passesWithData: number;
   /** The nodes for which the newest pass has no figure, in the order of the nodes. */
   readonly unmeasured: readonly NodeView[];
@@ -60,9 +59,12 @@ export interface PassFigures {
   readonly hottest: readonly MeasuredNode[];
 }
 
-/** The nodes and the passes, shared by the observations of all TrafficWatches with the same reading. */
+/** The nodes and the passes, shared by the observations of all TrafficWatches with the same reading and selector. */
 export interface PassView {
+  /** The nodes that the selector of the TrafficWatch selects; all nodes without a selector. */
   readonly nodes: readonly NodeView[];
+  /** The nodes that the selector leaves out. They have no verdict. */
+  readonly outside: readonly NodeView[];
   /**
    * The last passes over Prometheus, newest first, as the reading of the TrafficWatch shows them; empty before the first
    * one has ended.
@@ -146,7 +148,7 @@ export interface Observation {
   readonly keys: LabelKeys;
   /** Label key -> claims of other TrafficWatches, for the keys that this TrafficWatch claims. */
   readonly claims: ReadonlyMap<string, readonly Claim[]>;
-  /** The nodes and the passes; shared with the observations of other TrafficWatches of the same reading. */
+  /** The nodes and the passes; shared with the observations of other TrafficWatches with the same reading and selector. */
   readonly view: PassView;
   /** The Deployment of the TrafficWatch's namespace and name, whoever owns it. */
   readonly deployment: V1Deployment | undefined;

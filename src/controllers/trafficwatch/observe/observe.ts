@@ -6,6 +6,7 @@ import {
   type TrafficWatchSpec,
 } from '../../../api/trafficwatch/schema.ts';
 import { readStatus } from '../../../api/trafficwatch/status.ts';
+import { nodeSelectorOf } from '../../../api/trafficwatch/spec/nodeSelector.ts';
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../../nodes/unmeasuredNodes.ts';
 import type { Client } from '../../../runtime/client/client.ts';
@@ -187,11 +188,12 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   const workload = isGoing ? undefined : await workloadOf(sources, key, watch, signal);
   const { passes, startedAt } = sources.feed;
   await sources.unmeasured.lookedAt(passes[0]);
+  const nodes = sources.labelWrites.viewsOf(sources.nodes.list());
   const observation = {
     watch,
     keys,
     claims: claimsOn(sources, watch, keys),
-    view: sources.passViews.viewOf(sources.labelWrites.viewsOf(sources.nodes.list()), passes, readingOf(watch)),
+    view: sources.passViews.viewOf(nodes, passes, { reading: readingOf(watch), selector: nodeSelectorOf(watch.spec) }),
     ...deployment,
     workload,
     notMeasurable: sources.unmeasured.notMeasurable,

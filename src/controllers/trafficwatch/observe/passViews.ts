@@ -1,14 +1,26 @@
+import type { LabelSelector } from '../../../api/labelSelector.ts';
 import { DEFAULT_KEY, DEFAULT_READING, readingKey, type Reading } from '../../../usage/evaluate/reading.ts';
 import { asRead, type Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { createPassFigures } from '../decide/passFigures.ts';
+import { selectNodes } from '../decide/selection.ts';
 import type { NodeView, PassFigures, PassView } from './observation.ts';
 
-/** What a view shows: all views of a generation have the same nodes and passes, each its own reading. */
+/** How many views with a selector are kept. With more, some figures are computed more than once in a pass. */
+const MOST_SELECTIONS = 16;
+
+/** What a TrafficWatch looks at. */
+export interface Look {
+  /** Default: DEFAULT_READING. */
+  readonly reading?: Reading | undefined;
+  /** Default: all nodes. */
+  readonly selector?: LabelSelector | undefined;
+}
+
+/** What a view shows: all views of a generation come from the same nodes and passes. */
 interface Generation {
   readonly nodes: readonly NodeView[];
   readonly passes: readonly Snapshot[];
-  /** By the key of the reading. */
-  readonly views: Map<string, PassView>;
+  readonly views: ViewMap<PassView>;
 }
 
 interface Kept {
@@ -17,35 +29,47 @@ interface Kept {
 }
 
 /**
- * Hands out views of nodes and passes, whose figures all TrafficWatches of one reading share: after a pass each of them
- * comes with the same nodes and passes, and looking up ten thousand names is half of what each costs. One a process.
+ * Hands out views of nodes and passes, whose figures all TrafficWatches of the same reading and selector share: after a
+ * pass each of them comes with the same nodes and passes, and looking up ten thousand names is half of what each costs.
+ * One a process.
  *
- * Figures are kept of one view of each reading only, the one that was read last. A reconcile that waits for minutes
- * while labels are written holds its view, and of ten thousand nodes the figures are 1.7 MB: they are computed again
- * when it reports. Figures of a reading that no TrafficWatch asks for any more are dropped with the second list of
- * nodes or passes after that.
+ * Figures are kept of one view only of each reading and selector, the one that was read last. A reconcile that waits for
+ * minutes while labels are written holds its view, and of ten thousand nodes the figures are 1.7 MB: they are computed
+ * again when it reports. Figures of a reading and selector that no TrafficWatch asks for any more are dropped with the
+ * second list of nodes or passes after that.
+ *
+ * | view            | how many are kept                                  |
+ * |-----------------|----------------------------------------------------|
+ * | of all nodes    | one for each reading in use                        |
+ * | with a selector | MOST_SELECTIONS, of whatever reading: the newest   |
  */
 export class PassViews {
   #latest: Generation | undefined;
-  /** By the key of the reading. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new ViewMap<Kept>();
   /** Passes as readings show them: a pass is in the lists of several generations. */
   readonly #read = new WeakMap<Snapshot, Map<string, Snapshot>>();
 
-  /** The view of these very lists, by the reading: the same one as before while both are the same objects. */
-  viewOf(nodes: readonly NodeView[], passes: readonly Snapshot[], reading: Reading = DEFAULT_READING): PassView {
-    const key = readingKey(reading);
+  /** The view of these very lists: the same one as before while both are the same objects and the look is equal. */
+  viewOf(nodes: readonly NodeView[], passes: readonly Snapshot[], look: Look = {}): PassView {
+    const { reading = DEFAULT_READING, selector } = look;
+    const key: ViewKey = {
+      reading: readingKey(reading),
+      selector: selector === undefined ? undefined : JSON.stringify(selector),
+    };
     const { views } = this.#generationOf(nodes, passes);
     let view = views.get(key);
-    if (view === undefined) views.set(key, (view = this.#create(nodes, this.#asRead(passes, key), key)));
+    if (view === undefined) {
+      view = this.#create(nodes, this.#asRead(passes, key.reading), { key, selector });
+      views.set(key, view);
+    }
     return view;
   }
 
   #generationOf(nodes: readonly NodeView[], passes: readonly Snapshot[]): Generation {
     const before = this.#latest;
     if (before?.nodes === nodes && before.passes === passes) return before;
-    for (const key of this.#kept.keys()) if (before?.views.has(key) === false) this.#kept.delete(key);
-    return (this.#latest = { nodes, passes, views: new Map() });
+    if (before !== undefined) this.#kept.dropAllBut(before.views);
+    return (this.#latest = { nodes, passes, views: new ViewMap() });
   }
 
   #asRead(passes: readonly Snapshot[], key: string): readonly Snapshot[] {
@@ -59,10 +83,14 @@ export class PassViews {
     });
   }
 
-  #create(nodes: readonly NodeView[], passes: readonly Snapshot[], key: string): PassView {
+  #create(
+    nodes: readonly NodeView[],
+    passes: readonly Snapshot[],
+    { key, selector }: { readonly key: ViewKey; readonly selector: LabelSelector | undefined },
+  ): PassView {
     const figuresOf = (view: PassView): PassFigures => this.#figuresOf(view, key);
     return {
-      nodes,
+      ...selectNodes(nodes, selector),
       passes,
       get figures() {
         return figuresOf(this);
@@ -70,9 +98,50 @@ export class PassViews {
     };
   }
 
-  #figuresOf(view: PassView, key: string): PassFigures {
+  #figuresOf(view: PassView, key: ViewKey): PassFigures {
     let kept = this.#kept.get(key);
     if (kept?.view !== view) this.#kept.set(key, (kept = { view, figures: createPassFigures(view) }));
     return kept.figures;
   }
+}
+
+/** By which TrafficWatches share views. */
+interface ViewKey {
+  /** The key of the reading. */
+  readonly reading: string;
+  /** The text of the selector; undefined: all nodes. */
+  readonly selector: string | undefined;
+}
+
+/** Values by ViewKey. Drops the oldest one of those with a selector if there are too many. */
+class ViewMap<V> {
+  readonly #ofAll = new Map<string, V>();
+  readonly #selected = new Map<string, V>();
+
+  get(key: ViewKey): V | undefined {
+    return key.selector === undefined ? this.#ofAll.get(key.reading) : this.#selected.get(textOf(key));
+  }
+
+  set(key: ViewKey, value: V): void {
+    if (key.selector === undefined) {
+      this.#ofAll.set(key.reading, value);
+      return;
+    }
+    const text = textOf(key);
+    const [oldest] = this.#selected.keys();
+    const isFull = this.#selected.size >= MOST_SELECTIONS && !this.#selected.has(text);
+    if (isFull && oldest !== undefined) this.#selected.delete(oldest);
+    this.#selected.set(text, value);
+  }
+
+  /** Drops the values of keys that another map does not have. */
+  dropAllBut(other: ViewMap<unknown>): void {
+    for (const key of this.#ofAll.keys()) if (!other.#ofAll.has(key)) this.#ofAll.delete(key);
+    for (const key of this.#selected.keys()) if (!other.#selected.has(key)) this.#selected.delete(key);
+  }
+}
+
+/** Both parts are JSON: neither contains a line break. */
+function textOf({ reading, selector = '' }: ViewKey): string {
+  return `${reading}\n${selector}`;
 }

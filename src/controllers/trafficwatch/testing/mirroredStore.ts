@@ -48,7 +48,7 @@ export class MirroredStore<T extends KubeObject> extends Store<T> {
  * @param manager the field manager of the owned label keys
  */
 export function wholeNode(node: CachedNode, manager: string): KubeObject {
-  const { metadata, labels, createdAt, ownedKeys, otherOwners = {} } = node;
+  const { metadata, labels, otherLabels, createdAt, ownedKeys, otherOwners = {} } = node;
   const owners = [
     ...ownedKeys.map((key) => [key, manager] as const),
     ...Object.entries(otherOwners).map(([key, owner]) => [key, owner] as const),
@@ -59,5 +59,7 @@ export function wholeNode(node: CachedNode, manager: string): KubeObject {
       keys.map(([key]) => ['metadata', 'labels', key]),
     ),
   );
-  return { metadata: { ...metadata, labels: { ...labels }, creationTimestamp: new Date(createdAt), managedFields } };
+  const others = otherLabels.keys.map((key, place) => [key, otherLabels.values[place] ?? ''] as const);
+  const all = { ...labels, ...Object.fromEntries(others) };
+  return { metadata: { ...metadata, labels: all, creationTimestamp: new Date(createdAt), managedFields } };
 }

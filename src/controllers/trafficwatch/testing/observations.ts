@@ -1,8 +1,9 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { Mode } from '../../../api/trafficwatch/spec/mode.ts';
+import { nodeSelectorOf } from '../../../api/trafficwatch/spec/nodeSelector.ts';
 import type { Placement } from '../../../api/trafficwatch/spec/placement.ts';
 import type { LabelSelector } from '../../../api/labelSelector.ts';
-import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
+import { isLabelKey, type TrafficWatch, type TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { TargetRef } from '../../../api/trafficwatch/spec/workload.ts';
@@ -28,6 +29,7 @@ export interface WatchChanges {
   label?: string;
   mode?: Mode;
   placement?: Placement;
+  nodeSelector?: LabelSelector | undefined;
   deployment?: Record<string, unknown>;
   metadata?: TrafficWatch['metadata'];
   status?: TrafficWatchStatus;
@@ -59,6 +61,7 @@ export function aWatch(changes: WatchChanges = {}): WithDeployment {
         ? {}
         : { recoverBandwidthPercent: changes.recoverBandwidthPercent }),
       ...(changes.placement === undefined ? {} : { placement: changes.placement }),
+      ...(changes.nodeSelector === undefined ? {} : { nodeSelector: changes.nodeSelector }),
       deployment: { selector: { matchLabels: { app: 'web' } }, template, ...changes.deployment },
     },
     ...(changes.status === undefined ? {} : { status: changes.status }),
@@ -138,7 +141,7 @@ export function aClaim(changes: Partial<Claim> = {}): Claim {
 
 export interface ObservationChanges extends Partial<Omit<Observation, 'keys' | 'view'>> {
   passes?: readonly Snapshot[];
-  /** Node name -> its labels. */
+  /** Node name -> its labels: those that end in the operator's suffix, and those that selectors read. */
   nodes?: Record<string, Record<string, string>>;
   /** Stands in place of the newest pass. */
   newest?: Snapshot;
@@ -149,7 +152,7 @@ const BOTH_FIT = { n1: 1, n2: 2 };
 /** Two nodes, two passes that agree that both are fit, no labels yet, no Deployment yet. */
 export function anObservation({ nodes, passes, newest, ...changes }: ObservationChanges = {}): Observation {
   const { watch = aWatch() } = changes;
-  const views = Object.entries(nodes ?? { n1: {}, n2: {} }).map(([name, labels]) => ({ name, labels, createdAt: 0 }));
+  const views = Object.entries(nodes ?? { n1: {}, n2: {} }).map(([name, labels]) => viewOf(name, labels));
   return {
     watch,
     keys: labelKeysOf(watch),
@@ -160,13 +163,24 @@ export function anObservation({ nodes, passes, newest, ...changes }: Observation
     feedStartedAt: NOW - 300_000,
     now: NOW,
     ...changes,
-    view: aView(views, withNewest(passes ?? [pass(2, BOTH_FIT), pass(1, BOTH_FIT)], newest)),
+    view: aView(views, withNewest(passes ?? [pass(2, BOTH_FIT), pass(1, BOTH_FIT)], newest), watch),
   };
 }
 
-/** A view of these nodes and passes that is shared with nobody. */
-export function aView(nodes: readonly NodeView[], passes: readonly Snapshot[]): PassView {
-  return new PassViews().viewOf(nodes, passes);
+function viewOf(name: string, labels: Record<string, string>): NodeView {
+  const others = Object.entries(labels).filter(([key]) => !isLabelKey(key));
+  const own = Object.fromEntries(Object.entries(labels).filter(([key]) => isLabelKey(key)));
+  const otherLabels = { keys: others.map(([key]) => key), values: others.map(([, value]) => value) };
+  return { name, labels: own, createdAt: 0, ...(others.length > 0 && { otherLabels }) };
+}
+
+/** A view of these nodes and passes that is shared with nobody. The TrafficWatch says which nodes are selected. */
+export function aView(
+  nodes: readonly NodeView[],
+  passes: readonly Snapshot[],
+  { spec }: Pick<TrafficWatch, 'spec'> = aWatch(),
+): PassView {
+  return new PassViews().viewOf(nodes, passes, { selector: nodeSelectorOf(spec) });
 }
 
 function withNewest(passes: readonly Snapshot[], newest: Snapshot | undefined): readonly Snapshot[] {
@@ -182,6 +196,8 @@ export interface LaterChanges extends Partial<Omit<Observation, 'keys' | 'view'>
 
 /** The same observation, of which some things have changed, and with them what follows from them. */
 export function changed(o: Observation, { nodes, passes, newest, ...changes }: LaterChanges): Observation {
-  const view = aView(nodes ?? o.view.nodes, withNewest(passes ?? o.view.passes, newest));
-  return { ...o, ...changes, keys: labelKeysOf(changes.watch ?? o.watch), view };
+  const { watch = o.watch } = changes;
+  const all = nodes ?? [...o.view.nodes, ...o.view.outside];
+  const view = aView(all, withNewest(passes ?? o.view.passes, newest), watch);
+  return { ...o, ...changes, keys: labelKeysOf(watch), view };
 }

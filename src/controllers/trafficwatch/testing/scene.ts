@@ -71,10 +71,12 @@ export function writesOf(scene: Scene): string[] {
     .map((call) => `${call.verb} ${call.what}`);
 }
 
+const NO_LABELS = { keys: [], values: [] };
+
 /** A node as the cache has it; `owned` are the label keys that the operator wrote. */
 export function aNode(name: string, labels: Record<string, string> = {}, owned: readonly string[] = []): CachedNode {
   const metadata = { name, resourceVersion: '1' };
-  return { metadata, name, createdAt: 0, labels, ownedKeys: owned, addresses: [] };
+  return { metadata, name, createdAt: 0, labels, otherLabels: NO_LABELS, ownedKeys: owned, addresses: [] };
 }
 
 /** A cache that tells of no change: what a test puts into the store is there. */

@@ -1,3 +1,4 @@
+import { annotated, type StatedCapacity } from '../../../nodes/statedCapacity.ts';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../devices/devices.ts';
 import { FactsCondenser } from '../nodeFacts.ts';
 import { nodeUsage, type NodeUsage } from '../percent.ts';
@@ -35,8 +36,11 @@ function series(device: Device, name: string | undefined, value: string) {
   };
 }
 
-/** The usage of a node with these devices. */
-export function usageOf(devices: readonly Device[], capacity?: string, reading?: Reading): NodeUsage {
+/**
+ * The usage of a node with these devices.
+ * @param capacity a text is a value of the annotation
+ */
+export function usageOf(devices: readonly Device[], capacity?: string | StatedCapacity, reading?: Reading): NodeUsage {
   const facts = new SeriesDecoder(RESOLVER);
   const rates = new SeriesDecoder(RESOLVER, 'rate');
   const received = new SeriesDecoder(RESOLVER, 'rate');
@@ -50,5 +54,7 @@ export function usageOf(devices: readonly Device[], capacity?: string, reading?:
   }
   const samples = facts.nodes.get('a');
   const found = { facts: samples && new FactsCondenser(EXCLUDE).condense(samples), rates: rates.nodes.get('a') };
-  return nodeUsage({ node: 'a', ...found, received: received.nodes.get('a'), reading, capacity, timeSeconds: TIME });
+  const stated = typeof capacity === 'string' ? annotated(capacity) : capacity;
+  const rest = { received: received.nodes.get('a'), reading, capacity: stated, timeSeconds: TIME };
+  return nodeUsage({ node: 'a', ...found, ...rest });
 }

@@ -84,10 +84,24 @@ export function releaseLabels(
   nodes: readonly Pick<NodeView, 'name' | 'labels'>[],
   keys: readonly string[],
 ): LabelChanges {
+  return released(nodes, ({ labels }) => keys.filter((key) => labels[key] !== undefined));
+}
+
+/** The same, except labels that another field manager owns. */
+export function releaseOutside(nodes: readonly NodeView[], keys: readonly string[]): LabelChanges {
+  return released(nodes, ({ labels, otherOwners }) =>
+    keys.filter((key) => labels[key] !== undefined && otherOwners?.[key] === undefined),
+  );
+}
+
+function released<N extends Pick<NodeView, 'name'>>(
+  nodes: readonly N[],
+  keysOf: (node: N) => readonly string[],
+): LabelChanges {
   const changes = new Map<string, LabelChange>();
   const takeOff = createTakingOff();
   for (const node of nodes) {
-    const mine = keys.filter((key) => node.labels[key] !== undefined);
+    const mine = keysOf(node);
     if (mine.length > 0) changes.set(node.name, takeOff(mine));
   }
   return changes;

@@ -1,6 +1,6 @@
 import type { Claim, Observation } from '../../observe/observation.ts';
 import { FINALIZER } from '../../names.ts';
-import { releaseLabels, type LabelChanges } from './nodeLabels.ts';
+import { releaseLabels, releaseOutside, type LabelChanges } from './nodeLabels.ts';
 
 /** The fields of a claim that decide which claim wins. */
 export type Rank = Pick<Claim, 'uid' | 'creationTimestamp'>;
@@ -41,5 +41,28 @@ export function mayHaveLabels({ watch }: Pick<Observation, 'watch'>): boolean {
 export function releaseOwnLabels(o: Observation): LabelChanges {
   if (!mayHaveLabels(o)) return new Map();
   const own = o.keys.claimed.filter((key) => !claimedBySpec(o, key) && !ownedByAnother(o, key));
-  return releaseLabels(o.view.nodes, own);
+  return withOutside(o, own, releaseLabels(o.view.nodes, own));
+}
+
+/**
+ * Adds the changes that take our labels off the nodes that the selector leaves out.
+ *
+ * | label of such a node                                     | then                                       |
+ * |----------------------------------------------------------|--------------------------------------------|
+ * | under the key of the spec                                | removed                                    |
+ * | in a rename: under the previous key too                  | removed, also before the Deployment has moved: a node without the label is allowed |
+ * | under a key that belongs to another TrafficWatch         | untouched                                  |
+ * | that another field manager owns                          | untouched: it is not ours, and nobody is fought |
+ * | any, while this TrafficWatch does not have our finalizer | untouched: it has never written a label    |
+ */
+export function releaseUnselected(o: Observation, labelKey: string, changes: LabelChanges): LabelChanges {
+  if (o.view.outside.length === 0 || !mayHaveLabels(o)) return changes;
+  const { previous } = o.keys;
+  const isOurs = previous !== undefined && !claimedBySpec(o, previous) && !ownedByAnother(o, previous);
+  return withOutside(o, isOurs ? [labelKey, previous] : [labelKey], changes);
+}
+
+function withOutside(o: Observation, keys: readonly string[], changes: LabelChanges): LabelChanges {
+  const released = releaseOutside(o.view.outside, keys);
+  return released.size === 0 ? changes : new Map([...changes, ...released]);
 }

@@ -18,10 +18,14 @@ import type { ContendedLabel } from '../labels/labelContention.ts';
 import { passFailureReason } from './passFailure.ts';
 import type { Plan } from '../plan.ts';
 import type { Breaker } from '../verdict/breaker.ts';
+import { selectsNone } from '../selection.ts';
 import { isBackForGood } from './recovery.ts';
 import { workloadConditions } from './workloadConditions.ts';
 import { toTimestamp } from './timestamp.ts';
 import type { ContestedReplicas } from '../deployment/replicas.ts';
+
+/** An empty node group is no error: autoscalers scale it up again. But the selector may also be misspelt. */
+const NONE_SELECTED = 'spec.nodeSelector selects no node: no node is judged, and pods may run on any node';
 
 type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
 
@@ -41,15 +45,16 @@ const draft = (status: Condition['status'], reason: string, message: string): Dr
 
 function ready(o: Observation, plan: Plan): Draft {
   if (plan.stall) return draft('False', plan.stall.reason, plan.stall.message);
-  if (plan.decided) return draft('True', Reason.Decided, `nodes are decided; ${whereVerdictsAre(plan)}`);
+  if (plan.decided) return draft('True', Reason.Decided, decidedMessage(o, plan));
   if (o.view.passes.length === 0) return draft('Unknown', Reason.Initializing, 'no pass over Prometheus has ended yet');
   return undecided(o, plan);
 }
 
-function whereVerdictsAre({ planned }: Plan): string {
-  return planned === undefined
-    ? 'their labels say the verdicts'
-    : 'with mode Observe only the status says the verdicts';
+function decidedMessage({ view }: Observation, { planned }: Plan): string {
+  if (selectsNone(view)) return NONE_SELECTED;
+  const where =
+    planned === undefined ? 'their labels say the verdicts' : 'with mode Observe only the status says the verdicts';
+  return `nodes are decided; ${where}`;
 }
 
 /** How many passes in a row a verdict wants. */
@@ -220,12 +225,14 @@ function metricsAvailable(o: Observation): Draft {
     const message = `the last pass over Prometheus failed; labels stay as they are${obstacles(o)}`;
     return draft('False', Reason.NoData, message);
   }
+  if (selectsNone(o.view)) return draft('True', Reason.NoNodeSelected, NONE_SELECTED);
   const unmeasured = unmeasuredOf(o);
   const problem = dataProblems(o, current, unmeasured);
   if (problem) return problem;
   const examples = named([...current.unmatchedExamples, ...current.ambiguousExamples]);
+  const selected = o.view.outside.length === 0 ? '' : 'selected ';
   const remarks = [
-    `every node ${o.notMeasurable.size === 0 ? '' : 'that can be measured '}has figures${unmeasured.remark}`,
+    `every ${selected}node ${o.notMeasurable.size === 0 ? '' : 'that can be measured '}has figures${unmeasured.remark}`,
     named(o.view.figures.capacityDrops),
     driversRemark(o),
     examples && `series that belong to no node, or to several: ${examples}`,

@@ -1,8 +1,10 @@
 import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import { ConditionType } from '../../../../api/trafficwatch/reasons.ts';
 import type { BlockedPods } from '../../../../api/trafficwatch/blockedPods.ts';
-import type { NodeStatus, TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
+import type { NodeStatus } from '../../../../api/trafficwatch/nodeStatus.ts';
+import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
 import { thresholdOf } from '../../../../api/trafficwatch/spec/thresholds.ts';
+import { formatCapacity } from '../../../../usage/evaluate/capacity.ts';
 import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
 import { decideConditions } from './conditions.ts';
@@ -46,6 +48,13 @@ function hasRate(usage: NodeUsage | undefined): usage is NodeUsage {
   return usage?.percent !== undefined || usage?.bytesPerSecond !== undefined;
 }
 
+/** The capacity that the percent refers to. A node whose samples are missing has no known capacity either. */
+function capacityOf(usage: NodeUsage | undefined): Pick<NodeStatus, 'capacity' | 'capacitySource'> {
+  const { capacityBytesPerSecond, capacitySource } = usage ?? {};
+  if (capacityBytesPerSecond === undefined || capacitySource === undefined) return {};
+  return { capacity: formatCapacity(capacityBytesPerSecond), capacitySource };
+}
+
 function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeStatus {
   const usage = o.view.passes[0]?.nodes.get(node.name);
   const since = sinceOf(o, node, verdict);
@@ -53,6 +62,7 @@ function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeS
   return {
     currentBandwidthPercent: usage?.percent === undefined ? '' : formatPercent(usage.percent),
     ...(usage?.transmitBytesTotal === undefined ? {} : { currentTransmitTotal: usage.transmitBytesTotal }),
+    ...capacityOf(usage),
     ...(hasRate(usage) ? { time: Math.trunc(usage.timeSeconds) } : {}),
     unfit: isUnfit(o, node, verdict),
     verdict: verdict.verdict,

@@ -130,7 +130,9 @@ export function decideEvents(reported: Reported): PlannedEvent[] {
   const { after, o } = reported;
   const before = o.watch.status;
   const everything = allUnfit(after) && !allUnfit(before);
-  const note = 'every node is unfit: running pods are not moved, new pods find no node';
+  const places = o.view.outside.length === 0 ? 'no node' : 'only nodes that spec.nodeSelector leaves out';
+  const which = o.view.outside.length === 0 ? 'every node' : 'every selected node';
+  const note = `${which} is unfit: running pods are not moved, new pods find ${places}`;
   return [
     ...conditionEvents(before?.conditions, after.conditions, CONDITION_RULES),
     ...specEvents(o.watch, after),

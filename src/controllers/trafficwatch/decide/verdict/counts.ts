@@ -1,4 +1,4 @@
-import type { Verdict } from '../../../../api/trafficwatch/schema.ts';
+import type { Verdict } from '../../../../api/trafficwatch/nodeStatus.ts';
 import { isNotMeasurable } from '../../../../nodes/notMeasurable.ts';
 import type { NodeVerdict } from './nodeVerdict.ts';
 

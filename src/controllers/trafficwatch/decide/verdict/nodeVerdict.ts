@@ -1,4 +1,4 @@
-import type { Verdict } from '../../../../api/trafficwatch/schema.ts';
+import type { Verdict } from '../../../../api/trafficwatch/nodeStatus.ts';
 import type { Side } from './side.ts';
 
 /** The verdict of one node, and why. */

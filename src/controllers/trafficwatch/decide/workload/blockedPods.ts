@@ -1,4 +1,4 @@
-import { matchesSelector } from '../../../../api/labelSelectorMatch.ts';
+import { matchesSelector } from '../../../../api/labelMatcher.ts';
 import { NAMED_AT_MOST, type BlockedPods } from '../../../../api/trafficwatch/blockedPods.ts';
 import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';

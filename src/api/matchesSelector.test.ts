@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchesSelector, type SelectorLike } from './labelSelectorMatch.ts';
+import { matchesSelector, type SelectorLike } from './labelMatcher.ts';
 
 const LABELS = { app: 'db', tier: '' };
 const expression = (key: string, operator: string, values?: string[]): SelectorLike => ({
