@@ -206,6 +206,13 @@ describe('parseTrafficWatchSpec', () => {
     ['no workload', {}, ONE],
     ['two workloads', { podSelector, targetRef }, ONE],
     ['a target without a name', { targetRef: { ...targetRef, name: '' } }, 'spec.targetRef.name is ""'],
+    ['a name with a path', { targetRef: { ...targetRef, name: '../x' } }, 'spec.targetRef.name is "../x"'],
+    [
+      'an API version with a path',
+      { targetRef: { ...targetRef, apiVersion: 'apps/v1/deployments?watch=true&x=' } },
+      'must be an API group and version, such as apps/v1',
+    ],
+    ['a plural for the kind', { targetRef: { ...targetRef, kind: 'statefulsets' } }, 'must be a kind'],
     [
       'a DaemonSet with Required',
       { targetRef: { ...targetRef, kind: 'DaemonSet' }, placement: 'Required' },

@@ -29,7 +29,13 @@ import type { Planned } from './planned.ts';
 import { problemTexts } from '../problems.ts';
 import type { LabelSelector } from '../labelSelector.ts';
 import { statusSchema } from './statusSchema.ts';
-import { checkWorkload, podSelectorSchema, targetRefSchema, WORKLOAD_VALIDATIONS } from './spec/workload.ts';
+import {
+  checkWorkload,
+  podSelectorSchema,
+  targetRefSchema,
+  WORKLOAD_VALIDATIONS,
+  type TargetRef,
+} from './spec/workload.ts';
 
 export const GROUP = 'traffic.example.com';
 export const VERSION = 'v1alpha1';
@@ -137,6 +143,8 @@ export interface TrafficWatchStatus {
   labelKey?: string;
   /** Absent with `deployment`, and while the target is unknown. */
   podSelector?: LabelSelector;
+  /** The target that `podSelector` was read from; absent with `spec.podSelector`. */
+  target?: TargetRef;
   /** Absent if no pod is blocked. */
   blockedPods?: BlockedPods;
   mode?: Mode;

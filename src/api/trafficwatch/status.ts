@@ -44,6 +44,7 @@ const STATUS: Readonly<Record<keyof TrafficWatchStatus, Check>> = {
   observedGeneration: number,
   labelKey: isLabelKey,
   podSelector: isObject,
+  target: (value) => isObject(value) && ['apiVersion', 'kind', 'name'].every((key) => text(ownValue(value, key))),
   blockedPods: (value) => isObject(value) && fits(value, BLOCKED_PODS, ['count', 'names']),
   mode: text,
   plan: isObject,

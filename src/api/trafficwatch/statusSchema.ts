@@ -6,6 +6,7 @@ import { int32, int64 } from '../integerSchema.ts';
 import { nodeStatusSchema } from './nodeStatus.ts';
 import { plannedSchema } from './planned.ts';
 import { modeSchema } from './spec/mode.ts';
+import { targetStatusSchema } from './spec/workload.ts';
 
 /** Schema of `status`. */
 export const statusSchema = z
@@ -30,6 +31,7 @@ export const statusSchema = z
       'With targetRef and podSelector: the pods that get the node affinity when they are created. The admission policy reads it.',
       'Unchecked',
     ),
+    target: targetStatusSchema,
     blockedPods: blockedPodsSchema,
     fitNodes: int32('Number of nodes whose verdict is Fit.'),
     unfitNodes: int32('Number of nodes whose verdict is Unfit.'),

@@ -35,13 +35,15 @@ export function resourceName(resource: Resource): string {
 }
 
 /**
- * The URL path of a collection (no name), an object, or a part of one. Names are escaped.
+ * The URL path of a collection (no name), an object, or a part of one. Names, group and version are escaped: some come
+ * from users.
  *
  * @param ref without a namespace: the objects of all namespaces
  * @param subresource 'status', 'eviction', ...
  */
 export function resourcePath(resource: Resource, ref: Partial<ObjectRef> = {}, subresource?: string): string {
-  const parts = resource.group === '' ? ['/api', resource.version] : ['/apis', resource.group, resource.version];
+  const [group, version] = [resource.group, resource.version].map(encodeURIComponent);
+  const parts = resource.group === '' ? ['/api', version] : ['/apis', group, version];
   if (resource.namespaced && ref.namespace !== undefined) parts.push('namespaces', encodeURIComponent(ref.namespace));
   parts.push(resource.plural);
   if (ref.name !== undefined) parts.push(encodeURIComponent(ref.name));

@@ -16,15 +16,33 @@ export interface TargetRef {
   name: string;
 }
 
-const text = (description: string, message: string) =>
-  z.string().min(1, message).max(253, message).meta({ description });
+/** Parts of the URL of the target: nothing else may be in them. */
+const API_VERSION = '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$';
+const KIND = '^[A-Z][A-Za-z0-9]*$';
+const NAME = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$';
+
+function text(description: string, pattern: string, message: string) {
+  return z
+    .string()
+    .max(253, message)
+    .refine((value) => new RegExp(pattern).test(value), message)
+    .meta({ description, 'x-kubernetes-validations': [{ rule: `self.matches('${pattern}')`, message }] });
+}
 
 /** Schema of `spec.targetRef`. */
 export const targetRefSchema = z
   .object({
-    apiVersion: text('API version of the workload, such as apps/v1.', 'must be an API version, such as apps/v1'),
-    kind: text('Kind of the workload, such as StatefulSet.', 'must be a kind, such as StatefulSet'),
-    name: text('Name of the workload.', 'must be the name of a workload'),
+    apiVersion: text(
+      'API version of the workload, such as apps/v1.',
+      API_VERSION,
+      'must be an API group and version, such as apps/v1',
+    ),
+    kind: text('Kind of the workload, such as StatefulSet.', KIND, 'must be a kind, such as StatefulSet'),
+    name: text(
+      'Name of the workload.',
+      NAME,
+      'must be the name of a workload: lower case letters, digits, "-" and "."',
+    ),
   })
   .optional()
   .meta({
@@ -33,6 +51,12 @@ export const targetRefSchema = z
       'DaemonSet, Job, CronJob, or any kind with a scale subresource. It is not changed: an admission policy adds the ' +
       'node affinity to its pods when they are created. Needs Kubernetes 1.36 or newer.',
   });
+
+/** Schema of `status.target`. */
+export const targetStatusSchema = z
+  .object({ apiVersion: z.string(), kind: z.string(), name: z.string() })
+  .optional()
+  .meta({ description: 'With targetRef: the workload that podSelector was read from.' });
 
 /** Schema of `spec.podSelector`. */
 export const podSelectorSchema = labelSelectorSchema(

@@ -142,8 +142,9 @@ function planLive(o: Observation, labelKey: string): Plan {
   if (stall?.reason === 'DeploymentNotOwned' && !isDryRun) return planStall(o, stall);
 
   const inDeployment = !o.deploymentUnknown && (!o.deployment || isScheduledBy(o, o.deployment, labelKey));
-  const mayRelease = previousKey !== undefined && inDeployment && !claimedBySpec(o, previousKey);
-  const previousInForce = previousKey !== undefined && !inDeployment && !ownedByAnother(o, previousKey);
+  const isForeign = o.watch.spec.deployment === undefined;
+  const mayRelease = previousKey !== undefined && inDeployment && !isForeign && !claimedBySpec(o, previousKey);
+  const previousInForce = previousKey !== undefined && (isForeign || !inDeployment) && !ownedByAnother(o, previousKey);
   const { verdicts, breaker } = decideVerdicts(o);
   const wanted = decideNodeLabels({
     nodes: o.view.nodes,
@@ -187,11 +188,21 @@ function recordsOutside({ view, keys }: Observation): LabelRef[] {
 }
 
 /**
+ * Whether every node with the old key has the new one. Then the admission policy for workloads of others may use the new
+ * key, which it reads from the status. The old labels stay until then, and the sweep removes them afterwards: new pods
+ * never get a key that is on no node.
+ */
+function isMoved({ view }: Observation, labelKey: string, previousKey: string): boolean {
+  return view.nodes.every(({ labels }) => labels[previousKey] === undefined || labels[labelKey] !== undefined);
+}
+
+/**
  * The label key for the status. During a rename this is the old key until the Deployment uses the new key, and either
  * no node has the old key or another TrafficWatch names it in its spec.
  */
 function keyInUse(o: Observation, labelKey: string, previousKey: string | undefined, inDeployment: boolean): string {
   if (previousKey === undefined) return labelKey;
+  if (o.watch.spec.deployment === undefined) return isMoved(o, labelKey, previousKey) ? labelKey : previousKey;
   const isFree = ({ labels }: NodeView): boolean => labels[previousKey] === undefined;
   const isLeft = (node: NodeView): boolean => isFree(node) || node.otherOwners?.[previousKey] !== undefined;
   const released = claimedBySpec(o, previousKey) || (o.view.nodes.every(isFree) && o.view.outside.every(isLeft));

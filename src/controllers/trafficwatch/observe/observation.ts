@@ -102,6 +102,8 @@ export type Target =
   | { readonly selector: LabelSelector }
   | {
       readonly selector?: undefined;
+      /** The pods that the target will have when it exists, if its kind tells. */
+      readonly expected?: LabelSelector;
       readonly reason: 'TargetNotFound' | 'TargetKindUnknown' | 'TargetWithoutPods' | 'TargetUnreadable';
       /** A sentence for users: what is wrong, and what to do. */
       readonly message: string;

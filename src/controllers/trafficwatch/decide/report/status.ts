@@ -139,6 +139,13 @@ function blockedPodsOf({ watch }: Observation, { blocked }: Plan): BlockedPods |
   return blocked.kind === 'Known' ? blocked.pods : undefined;
 }
 
+/** The pods that the policy selects, and the target that they belong to. */
+function selected({ watch }: Observation, { podSelector }: Plan): Pick<TrafficWatchStatus, 'podSelector' | 'target'> {
+  const { targetRef } = watch.spec;
+  if (podSelector === undefined) return {};
+  return targetRef === undefined ? { podSelector } : { podSelector, target: targetRef };
+}
+
 /**
  * The desired status. The last counts and nodes stay if the TrafficWatch is stalled and writes no labels, and until
  * the first pass after a start of the operator. The figures in `nodes` change with every pass up to MAX_NODES_IN_FULL
@@ -168,7 +175,7 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
     ...status,
     ...(coolingSince === undefined ? {} : { breakerCoolingSince: toTimestamp(coolingSince) }),
     ...(plan.labelKey === undefined ? {} : { labelKey: plan.labelKey }),
-    ...(plan.podSelector === undefined ? {} : { podSelector: plan.podSelector }),
+    ...selected(o, plan),
     fitNodes: plan.counts.Fit,
     unfitNodes: plan.counts.Unfit,
     unknownNodes: plan.counts.Unknown,

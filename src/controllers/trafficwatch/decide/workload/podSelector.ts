@@ -1,4 +1,5 @@
 import type { LabelSelector } from '../../../../api/labelSelector.ts';
+import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
 import type { Observation } from '../../observe/observation.ts';
 
 /**
@@ -9,15 +10,21 @@ import type { Observation } from '../../observe/observation.ts';
  * | deployment  |                               | none: the Deployment's template has the affinity |
  * | podSelector |                               | the selector                                 |
  * | targetRef   | found                         | its selector                                 |
- * | targetRef   | absent or cannot be read, spec unchanged | the last selector: a target that is deleted and created again gets its pods protected from the first |
- * | targetRef   | absent or cannot be read, spec changed   | none: the last selector may be that of another target |
+ * | targetRef   | absent, and its kind tells its pods (Job) | that selector                               |
+ * | targetRef   | absent or cannot be read, as in the status | the last selector: a target that is deleted and created again gets its pods protected from the first |
+ * | targetRef   | absent or cannot be read, another one than in the status | none                           |
  * | targetRef   | known to have no pods, or no such kind   | none                              |
  */
 export function podSelectorOf({ watch, workload }: Observation): LabelSelector | undefined {
-  const { spec, status, metadata } = watch;
+  const { spec, status } = watch;
   if (spec.podSelector !== undefined) return spec.podSelector;
   const target = workload?.target;
   if (target === undefined || target.selector !== undefined) return target?.selector;
+  if (target.expected !== undefined) return target.expected;
   const isSilent = target.reason === 'TargetNotFound' || target.reason === 'TargetUnreadable';
-  return isSilent && status?.observedGeneration === metadata?.generation ? status?.podSelector : undefined;
+  return isSilent && isSame(status?.target, spec.targetRef) ? status?.podSelector : undefined;
+}
+
+function isSame(a: TargetRef | undefined, b: TargetRef | undefined): boolean {
+  return a?.apiVersion === b?.apiVersion && a?.kind === b?.kind && a?.name === b?.name;
 }

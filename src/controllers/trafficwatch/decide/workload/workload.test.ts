@@ -35,15 +35,41 @@ describe('a TrafficWatch with targetRef', () => {
     expect(statusOf(o)).toMatchObject({ ready: true, labelKey: KEY, podSelector: selector });
   });
 
-  it.each<[string, Target, number, object | undefined]>([
-    ['a target that is gone, spec unchanged', unknown('TargetNotFound'), 1, last],
-    ['a target that cannot be read, spec unchanged', unknown('TargetUnreadable'), 1, last],
-    ['a target that is gone, spec changed', unknown('TargetNotFound'), 2, undefined],
-    ['a target without pods', unknown('TargetWithoutPods'), 1, undefined],
-    ['an unknown kind', unknown('TargetKindUnknown'), 1, undefined],
-  ])('%s', (_what, target, generation, podSelector) => {
-    const status = { observedGeneration: 1, podSelector: last };
-    expect(statusOf(observed(target, { status, metadata: { generation } })).podSelector).toEqual(podSelector);
+  const other = { ...targetRef, name: 'other' };
+  it.each<[string, Target, object | undefined, object | undefined]>([
+    ['keeps the last selector of a target that is gone', unknown('TargetNotFound'), targetRef, last],
+    ['keeps the last selector of a target that cannot be read', unknown('TargetUnreadable'), targetRef, last],
+    ['has none of another target', unknown('TargetNotFound'), other, undefined],
+    ['has none of pods that were selected without a target', unknown('TargetNotFound'), undefined, undefined],
+    ['has none of a target without pods', unknown('TargetWithoutPods'), targetRef, undefined],
+    ['has none of an unknown kind', unknown('TargetKindUnknown'), targetRef, undefined],
+    [
+      'has that of a Job before it exists',
+      { ...unknown('TargetNotFound'), expected: selector } as Target,
+      other,
+      selector,
+    ],
+  ])('%s, whatever else of the spec has changed', (_what, target, before, podSelector) => {
+    const status = { observedGeneration: 1, podSelector: last, target: before as typeof targetRef };
+    const after = statusOf(observed(target, { status, metadata: { generation: 2 } }));
+    expect([after.podSelector, after.target]).toEqual([podSelector, podSelector && targetRef]);
+  });
+
+  it('labels under both keys in a rename, and tells the policy of the new one when every node has it', () => {
+    const OLD = 'old.traffic.example.com/unfit';
+    const renamed = (nodes: Record<string, Record<string, string>>): Observation =>
+      anObservation({
+        watch: aForeignWatch({ targetRef }, { status: { labelKey: OLD, decided: true } }),
+        workload: { target: { selector }, policy: INSTALLED },
+        nodes,
+      });
+    const before = renamed({ n1: { [OLD]: 'true', [KEY]: 'false' }, n2: { [OLD]: 'false' } });
+    expect(decidePlan(before)).toMatchObject({ labelKey: OLD, renaming: true });
+    // The old label follows the verdict as long as new pods go by it.
+    expect(Object.fromEntries(decidePlan(before).labels)).toEqual({ n1: { [OLD]: 'false' }, n2: { [KEY]: 'false' } });
+    const after = renamed({ n1: { [OLD]: 'false', [KEY]: 'false' }, n2: { [OLD]: 'false', [KEY]: 'false' } });
+    expect(decidePlan(after).labelKey).toBe(KEY);
+    expect(decidePlan(after).labels.size).toBe(0);
   });
 
   it('tells that the target is missing, and is Ready: nodes are labelled', () => {

@@ -60,12 +60,12 @@ export class PolicyCheck {
 
   /** The state of the policy. Throws nothing: a failed request gives PolicyUnreadable. Concurrent calls share one look. */
   async state(): Promise<PolicyState> {
-    const now = this.#clock.monotonic();
     const kept = this.#kept;
-    if (kept && now - kept.at < (kept.state === INSTALLED ? FRESH_MS : MISSING_FRESH_MS)) return kept.state;
+    if (kept && this.#clock.monotonic() - kept.at < (kept.state === INSTALLED ? FRESH_MS : MISSING_FRESH_MS))
+      return kept.state;
     this.#asking ??= this.#look().finally(() => (this.#asking = undefined));
     const state = await this.#asking;
-    this.#kept = { state, at: now };
+    this.#kept = { state, at: this.#clock.monotonic() };
     return state;
   }
 

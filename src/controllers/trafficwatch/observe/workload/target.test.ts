@@ -26,10 +26,36 @@ describe('readTarget', () => {
     ['StatefulSet', 'apps', 'statefulsets'],
     ['ReplicaSet', 'apps', 'replicasets'],
     ['DaemonSet', 'apps', 'daemonsets'],
-    ['Job', 'batch', 'jobs'],
   ])('reads the selector of a %s', async (kind, group, plural) => {
     const answers = { [`/apis/${group}/v1/namespaces/shop/${plural}/web`]: { spec: { selector } } };
     expect(await read(answers, { apiVersion: `${group}/v1`, kind, name: 'web' })).toEqual({ selector });
+  });
+
+  const JOB = { apiVersion: 'batch/v1', kind: 'Job', name: 'web' };
+  const byName = { matchLabels: { 'batch.kubernetes.io/job-name': 'web' } };
+
+  it("takes the name of a Job, since its selector has the uid, unless the selector is the user's own", async () => {
+    const job = (spec: object) => ({
+      '/apis/batch/v1/namespaces/shop/jobs/web': { metadata: { name: 'web' }, spec },
+    });
+    expect(await read(job({ selector }), JOB)).toEqual({ selector: byName });
+    expect(await read(job({ selector, manualSelector: true }), JOB)).toEqual({ selector });
+  });
+
+  it('knows the pods of a Job before it exists', async () => {
+    expect(await read({}, JOB)).toMatchObject({ reason: 'TargetNotFound', expected: byName });
+    expect(await read({}, { ...JOB, kind: 'CronJob' })).not.toHaveProperty('expected');
+  });
+
+  it('asks for nothing but the object, whatever the reference of an older CRD has in it', async () => {
+    const asked: string[] = [];
+    const request = ({ path }: TransportRequest): Promise<never> => {
+      asked.push(path);
+      return Promise.reject(new Error('not asked for'));
+    };
+    const ref = { apiVersion: 'apps/v1/deployments?watch=true&x=', kind: 'Deployment', name: '../x' };
+    await readTarget({ request }, 'shop', ref);
+    expect(asked).toEqual(['/apis/apps/v1%2Fdeployments%3Fwatch%3Dtrue%26x%3D/namespaces/shop/deployments/..%2Fx']);
   });
 
   it('takes the labels of the pod template of a CronJob, whose Jobs have selectors of their own', async () => {

@@ -8,7 +8,11 @@ import type { Target } from '../observation.ts';
 import { parseSelectorText } from './selectorText.ts';
 
 interface Workload extends KubeObject {
-  spec?: { selector?: LabelSelector; jobTemplate?: { spec?: { template?: { metadata?: { labels?: Labels } } } } };
+  spec?: {
+    selector?: LabelSelector;
+    manualSelector?: boolean;
+    jobTemplate?: { spec?: { template?: { metadata?: { labels?: Labels } } } };
+  };
 }
 type Labels = Record<string, string>;
 
@@ -35,13 +39,22 @@ const byTemplate = ({ spec }: Workload): LabelSelector | undefined => {
   return labels === undefined ? undefined : { matchLabels: labels };
 };
 
+/**
+ * The selector of a Job has its uid, so another Job of the name has another one. The name is on its pods as well, and is
+ * known before the Job exists: https://kubernetes.io/docs/concepts/workloads/controllers/job/
+ */
+const byJobName = (name: string): LabelSelector => ({ matchLabels: { 'batch.kubernetes.io/job-name': name } });
+
+const ofJob = ({ spec, metadata }: Workload): LabelSelector | undefined =>
+  spec?.manualSelector === true ? spec.selector : byJobName(metadata?.name ?? '');
+
 /** The built-in kinds whose object has the selector. Every other kind must have a scale subresource. */
 const KNOWN: Readonly<Record<string, KnownKind>> = {
   Deployment: { group: 'apps', plural: 'deployments', selectorOf: bySelector },
   StatefulSet: { group: 'apps', plural: 'statefulsets', selectorOf: bySelector },
   ReplicaSet: { group: 'apps', plural: 'replicasets', selectorOf: bySelector },
   DaemonSet: { group: 'apps', plural: 'daemonsets', selectorOf: bySelector },
-  Job: { group: 'batch', plural: 'jobs', selectorOf: bySelector },
+  Job: { group: 'batch', plural: 'jobs', selectorOf: ofJob },
   CronJob: { group: 'batch', plural: 'cronjobs', selectorOf: byTemplate },
 };
 
@@ -53,6 +66,9 @@ export function readKinds(group: string): string[] {
 }
 
 type Requests = Pick<Transport, 'request'>;
+
+/** Not repeated: the labels of the TrafficWatch wait for the answer, and the next pass asks again. */
+const GET = { method: 'GET', retry: false } as const;
 
 /**
  * Reads which pods the workload has. Throws nothing: a failed request gives the reason TargetUnreadable.
@@ -71,7 +87,7 @@ export async function readTarget(
     return isEmpty(selector) ? withoutPods(told) : { selector };
   } catch (error) {
     signal?.throwIfAborted();
-    if (isNotFound(error)) return { reason: Reason.TargetNotFound, message: `${told} does not exist` };
+    if (isNotFound(error)) return notFound(ref, `${told} does not exist`);
     return { reason: Reason.TargetUnreadable, message: `${told} cannot be read: ${unreadable(error)}` };
   }
 }
@@ -87,13 +103,13 @@ async function selectorOf(
   const at = { namespace, name: ref.name };
   if (known?.group === group) {
     const resource: Resource = { group, version, kind: ref.kind, plural: known.plural, namespaced: true };
-    return known.selectorOf(await requests.request({ method: 'GET', path: resourcePath(resource, at), signal }));
+    return known.selectorOf(await requests.request({ ...GET, path: resourcePath(resource, at), signal }));
   }
   const plural = await scalablePlural(requests, group, version, ref.kind, signal);
   if (plural === undefined) return 'no such kind';
   const resource: Resource = { group, version, kind: ref.kind, plural, namespaced: true };
   const path = resourcePath(resource, at, 'scale');
-  const { status } = await requests.request<Scale>({ method: 'GET', path, signal });
+  const { status } = await requests.request<Scale>({ ...GET, path, signal });
   return parseSelectorText(status?.selector ?? '');
 }
 
@@ -105,9 +121,10 @@ async function scalablePlural(
   kind: string,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  const path = group === '' ? `/api/${version}` : `/apis/${encodeURIComponent(group)}/${encodeURIComponent(version)}`;
+  const [inPath, versionInPath] = [group, version].map(encodeURIComponent);
+  const path = group === '' ? `/api/${versionInPath}` : `/apis/${inPath}/${versionInPath}`;
   try {
-    const { resources = [] } = await requests.request<ResourceList>({ method: 'GET', path, signal });
+    const { resources = [] } = await requests.request<ResourceList>({ ...GET, path, signal });
     const isOne = (plural: string): boolean => resources.some(({ name }) => name === `${plural}/scale`);
     return resources.find((each) => each.kind === kind && each.namespaced === true && isOne(each.name))?.name;
   } catch (error) {
@@ -126,6 +143,11 @@ function groupVersionOf(apiVersion: string): [string, string] {
 function isEmpty(selector: LabelSelector | undefined): selector is undefined {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
   return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
+}
+
+function notFound({ apiVersion, kind, name }: TargetRef, message: string): Target {
+  const isJob = kind === 'Job' && apiVersion.startsWith('batch/');
+  return { reason: Reason.TargetNotFound, message, ...(isJob ? { expected: byJobName(name) } : {}) };
 }
 
 function kindUnknown({ apiVersion, kind }: TargetRef): Target {

@@ -5,8 +5,8 @@ import type { Target } from '../observation.ts';
 import { readTarget } from './target.ts';
 
 /**
- * How long a selector is used before it is read again: ms. A selector of the built-in kinds is immutable, so only a
- * target that was deleted and created again has another one.
+ * How long a selector is used before it is read again: ms. Selectors of apps/v1 are immutable, so only a target that was
+ * deleted and created again has another one. The labels of a CronJob's pods can change: its new pods may wait this long.
  */
 const FRESH_MS = 60_000;
 /** The same while the target is unknown: its pods are unprotected, so the next pass asks again. */
@@ -15,7 +15,7 @@ const UNKNOWN_FRESH_MS = 5_000;
 interface Kept {
   readonly ref: string;
   readonly target: Target;
-  /** Monotonic time of the request, ms. */
+  /** Monotonic time of the answer, ms. */
   readonly at: number;
 }
 
@@ -38,13 +38,16 @@ export class Targets {
     const text = JSON.stringify([ref.apiVersion, ref.kind, ref.name]);
     const kept = this.#kept.get(key);
     const before = kept?.ref === text ? kept : undefined;
-    const now = this.#clock.monotonic();
-    if (before && now - before.at < (before.target.selector === undefined ? UNKNOWN_FRESH_MS : FRESH_MS)) {
+    if (
+      before &&
+      this.#clock.monotonic() - before.at < (before.target.selector === undefined ? UNKNOWN_FRESH_MS : FRESH_MS)
+    ) {
       return before.target;
     }
     const namespace = key.slice(0, key.indexOf('/'));
     const target = await readTarget(this.#requests, namespace, ref, signal);
-    this.#kept.set(key, { ref: text, target, at: now });
+    // After the answer: one that took long is not stale already.
+    this.#kept.set(key, { ref: text, target, at: this.#clock.monotonic() });
     return target;
   }
 
