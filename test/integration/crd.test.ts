@@ -32,7 +32,9 @@ function kubectl(args: readonly string[], input?: object): Promise<Answer> {
       { maxBuffer: 1 << 24 },
       (error, stdout, stderr) => resolve({ ok: error === null, text: stdout + stderr }),
     );
-    child.stdin?.end(input === undefined ? '' : JSON.stringify(input));
+    // Without an input kubectl may have ended before: do not write to it then, not even an empty text.
+    if (input === undefined) child.stdin?.end();
+    else child.stdin?.end(JSON.stringify(input));
   });
 }
 
