@@ -57,7 +57,7 @@ export function blockingKeys(o: Pick<Observation, 'watch' | 'keys' | 'view' | 'c
  *
  * What is not checked: whether an unfit node has room for the pod, since the scheduler does not look at the resources of
  * a node that the affinity excludes; and, of a pod that has a node selector or required terms of its own, whether they
- * allow an unfit node, since the cache has no other labels of nodes.
+ * allow an unfit node.
  */
 export function decideBlockedPods(o: Observation): BlockedDecision {
   if (placementOf(o.watch.spec) !== 'Required') return { kind: 'Never' };
