@@ -199,48 +199,6 @@ describe('parseTrafficWatchSpec', () => {
     expect(problems(watch({ deployment: bad })).join()).toMatch(/^spec\.deployment is .*: must be a DeploymentSpec/);
   });
 
-  const podSelector = { matchLabels: { app: 'web' } };
-  const targetRef = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
-  const ONE = 'exactly one of deployment, targetRef and podSelector must be set';
-  it.each<[string, object, string]>([
-    ['no workload', {}, ONE],
-    ['two workloads', { podSelector, targetRef }, ONE],
-    ['a target without a name', { targetRef: { ...targetRef, name: '' } }, 'spec.targetRef.name is ""'],
-    ['a name with a path', { targetRef: { ...targetRef, name: '../x' } }, 'spec.targetRef.name is "../x"'],
-    [
-      'an API version with a path',
-      { targetRef: { ...targetRef, apiVersion: 'apps/v1/deployments?watch=true&x=' } },
-      'must be an API group and version, such as apps/v1',
-    ],
-    ['a plural for the kind', { targetRef: { ...targetRef, kind: 'statefulsets' } }, 'must be a kind'],
-    [
-      'a DaemonSet with Required',
-      { targetRef: { ...targetRef, kind: 'DaemonSet' }, placement: 'Required' },
-      'spec.placement is "Required": must be Preferred for a DaemonSet',
-    ],
-    [
-      'In without values',
-      { podSelector: { matchExpressions: [{ key: 'app', operator: 'In' }] } },
-      'spec.podSelector.matchExpressions.0.values is missing: must have at least one value: the operator is In or NotIn',
-    ],
-    [
-      'another operator',
-      { podSelector: { matchExpressions: [{ key: 'app', operator: 'Gt', values: ['1'] }] } },
-      'spec.podSelector.matchExpressions.0.operator is "Gt"',
-    ],
-  ])('rejects %s', (_what, spec, message) => {
-    expect(problems(watch({ deployment: undefined, ...spec })).join()).toContain(message);
-  });
-
-  it.each([{ podSelector }, { podSelector: {} }, { targetRef }, { targetRef, placement: 'Required' }])(
-    'accepts the workload %j, which is Preferred by default',
-    (workload) => {
-      const { spec } = watch({ deployment: undefined, ...workload });
-      expect(problems(watch({ deployment: undefined, ...workload }))).toEqual([]);
-      expect(placementOf(spec)).toBe('placement' in workload ? 'Required' : 'Preferred');
-    },
-  );
-
   it.each([null, undefined, {}, { nodeAffinity: null }])('accepts the affinity %j', (affinity) => {
     expect(problems(watch({ deployment: withPod({ ...pod, affinity }) }))).toEqual([]);
   });
