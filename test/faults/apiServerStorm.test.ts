@@ -35,6 +35,10 @@ beforeAll(async () => {
   closes = await startScene('--leader-elect', `--namespace=${STANDBY}`);
   await f.createWatch('web', { maxBandwidthPercent: '10' });
   await until('nodes are labelled', async () => (await f.labels(KEY)).n2 === 'true');
+  // The next pass starts it: in a storm it would begin in the middle, and have fewer tries.
+  await until('pods that wait for a node are watched', () =>
+    storm.proxy.requests.some(({ isWatch, target }) => isWatch && target.includes('status.phase=Pending')),
+  );
 });
 afterAll(async () => {
   for (const { operator } of [storm, resets, closes]) await operator.kill();
