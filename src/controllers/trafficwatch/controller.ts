@@ -203,9 +203,11 @@ function subscribe(
     const watches = o.watches.lister.list();
     o.feed.keep(passesNeeded(watches));
     const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object);
-    if (!isStatusOnly) o.feed.evaluate(readingsOf(watches));
+    if (!isStatusOnly) {
+      o.feed.evaluate(readingsOf(watches));
+      passMemory.trackMissing(readingsOf(watches.filter(({ spec }) => missingDataOf(spec) !== undefined)));
+    }
     labelTimes.isNeeded = watches.some(({ spec }) => minHoldOf(spec) !== undefined);
-    passMemory.tracksMissing = watches.some(({ spec }) => missingDataOf(spec) !== undefined);
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
     selectors.changed();
     queue.add(keyOf(event.object));

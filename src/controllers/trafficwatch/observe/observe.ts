@@ -189,17 +189,18 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   const { passes, startedAt } = sources.feed;
   await sources.unmeasured.lookedAt(passes[0]);
   const nodes = sources.labelWrites.viewsOf(sources.nodes.list());
+  const reading = readingOf(watch);
   const observation = {
     watch,
     keys,
     claims: claimsOn(sources, watch, keys),
-    view: sources.passViews.viewOf(nodes, passes, { reading: readingOf(watch), selector: nodeSelectorOf(watch.spec) }),
+    view: sources.passViews.viewOf(nodes, passes, { reading, selector: nodeSelectorOf(watch.spec) }),
     ...deployment,
     workload,
     notMeasurable: sources.unmeasured.notMeasurable,
     labelTimes: sources.labelTimes.times,
     isWindowFilling: sources.passMemory.isWindowFilling(passes[0]),
-    missingSince: sources.passMemory.missingSince,
+    missingSince: sources.passMemory.missingSince(reading),
     measurementProblems: sources.measurementProblems(),
     crdProblem: sources.crd.problem,
     feedStartedAt: startedAt,

@@ -1,13 +1,14 @@
-import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
+import { readingKey, type Reading } from '../../../usage/evaluate/reading.ts';
+import { asRead, type Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { isWindowFilling, nextOutages, NO_OUTAGE, type Outages } from '../decide/verdict/outage.ts';
 import { nextMissing, NOTHING_MISSING, type MissingNodes } from '../decide/verdict/missingSince.ts';
 
 /** What the passes of this process have shown beyond those that the feed keeps. A new process begins anew. */
 export class PassMemory {
-  /** Set while any TrafficWatch needs to know since when nodes have no figure. */
-  tracksMissing = false;
   readonly #windowMs: number;
-  #missing: MissingNodes = NOTHING_MISSING;
+  /** By the key of the reading: a node may have a figure for one reading and none for another. */
+  #missing: ReadonlyMap<string, MissingNodes> = new Map();
+  #tracked: ReadonlySet<string> = new Set();
   #outages: Outages = NO_OUTAGE;
 
   /** @param windowMs length of the rate window */
@@ -15,10 +16,21 @@ export class PassMemory {
     this.#windowMs = windowMs;
   }
 
+  /**
+   * Remembers from the next pass on since when nodes have no figure.
+   * @param readings those of all TrafficWatches that need it; of others, what is known is dropped with the next pass
+   */
+  trackMissing(readings: readonly Reading[]): void {
+    this.#tracked = new Set(readings.map(readingKey));
+  }
+
   /** Call with each pass, in their order. */
   saw(pass: Snapshot): void {
     this.#outages = nextOutages(this.#outages, pass, this.#windowMs);
-    this.#missing = this.tracksMissing ? nextMissing(this.#missing, pass) : NOTHING_MISSING;
+    const next = (key: string): MissingNodes =>
+      // A pass that did not evaluate the reading has a figure of no node then: it says nothing of any.
+      nextMissing(this.#missing.get(key) ?? NOTHING_MISSING, asRead(pass, key));
+    this.#missing = new Map([...this.#tracked].map((key) => [key, next(key)]));
   }
 
   /** Whether the rate window of the newest pass is only partly filled after an outage. */
@@ -26,8 +38,11 @@ export class PassMemory {
     return isWindowFilling(this.#outages, newest, this.#windowMs);
   }
 
-  /** Node name -> since when it has no figure: ms since the epoch by our clock. Never changed in place. */
-  get missingSince(): ReadonlyMap<string, number> {
-    return this.#missing.since;
+  /**
+   * Node name -> since when it has no figure for the reading: ms since the epoch by our clock. Never changed in place.
+   * Empty for a reading that is not tracked.
+   */
+  missingSince(reading: Reading): ReadonlyMap<string, number> {
+    return (this.#missing.get(readingKey(reading)) ?? NOTHING_MISSING).since;
   }
 }

@@ -1,0 +1,75 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DEFAULT_READING, readingKey, type Reading } from '../../../usage/evaluate/reading.ts';
+import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
+import { aWatch, NOW, pass, usage } from '../testing/observations.ts';
+import { aScene } from '../testing/scene.ts';
+import { observe } from './observe.ts';
+import { PassMemory } from './passMemory.ts';
+
+const RECEIVE: Reading = { direction: 'Receive' };
+const MINUTE = 60_000;
+
+type Percents = Record<string, number | undefined>;
+
+/** A pass with the percents of the default reading and, if it evaluated that one, of the received traffic. */
+function passAt(minute: number, percents: Percents, received?: Percents): Snapshot {
+  const nodes = new Map(Object.entries(received ?? {}).map(([node, percent]) => [node, usage(node, percent)]));
+  return pass(minute + 1, percents, {
+    startedAt: NOW + minute * MINUTE,
+    ...(received && { readings: new Map([[readingKey(RECEIVE), { nodes, warnings: [] }]]) }),
+  });
+}
+
+let memory: PassMemory;
+beforeEach(() => {
+  memory = new PassMemory(24_000);
+});
+
+/** Node name -> minute. */
+function missing(reading: Reading): Record<string, number> {
+  return Object.fromEntries([...memory.missingSince(reading)].map(([node, ms]) => [node, (ms - NOW) / MINUTE]));
+}
+
+const ALL = { n1: 1, n2: 1 };
+const LACKS_N2 = { n1: 1, n2: undefined };
+
+describe('PassMemory', () => {
+  it('knows for each reading which nodes have no figure', () => {
+    memory.trackMissing([DEFAULT_READING, RECEIVE]);
+    memory.saw(passAt(0, ALL, LACKS_N2));
+    expect([missing(DEFAULT_READING), missing(RECEIVE)]).toEqual([{}, { n2: 0 }]);
+    memory.saw(passAt(1, LACKS_N2, ALL));
+    expect([missing(DEFAULT_READING), missing(RECEIVE)]).toEqual([{ n2: 1 }, {}]);
+  });
+
+  it('counts no time of passes that did not evaluate the reading', () => {
+    memory.trackMissing([RECEIVE]);
+    memory.saw(passAt(0, ALL));
+    expect(missing(RECEIVE)).toEqual({});
+    memory.saw(passAt(1, ALL, LACKS_N2));
+    memory.saw(passAt(2, ALL));
+    expect(missing(RECEIVE)).toEqual({ n2: 1 });
+    memory.saw(passAt(4, ALL, LACKS_N2));
+    expect(missing(RECEIVE)).toEqual({ n2: 4 });
+  });
+
+  it('drops what it knows for a reading that no TrafficWatch needs any more', () => {
+    memory.trackMissing([DEFAULT_READING, RECEIVE]);
+    memory.saw(passAt(0, LACKS_N2, LACKS_N2));
+    memory.trackMissing([DEFAULT_READING]);
+    memory.saw(passAt(1, LACKS_N2, LACKS_N2));
+    expect([missing(DEFAULT_READING), missing(RECEIVE)]).toEqual([{ n2: 0 }, {}]);
+  });
+});
+
+describe('observe', () => {
+  it('looks at the nodes that have no figure for the reading of the TrafficWatch', async () => {
+    const scene = aScene();
+    const { spec, ...watch } = aWatch();
+    scene.watches.set({ ...watch, spec: { ...spec, direction: 'Receive' } });
+    memory.trackMissing([DEFAULT_READING, RECEIVE]);
+    memory.saw(passAt(0, ALL, LACKS_N2));
+    const seen = await observe({ ...scene.sources, passMemory: memory }, 'shop/web');
+    expect([...(seen?.missingSince ?? [])]).toEqual([['n2', NOW]]);
+  });
+});
