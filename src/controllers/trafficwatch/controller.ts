@@ -232,7 +232,7 @@ function subscribe(
     lookIfNews(event, known, enqueueWatches);
   });
   o.feed.snapshots.subscribe((snapshot) => {
-    passMemory.saw(snapshot);
+    passMemory.saw(snapshot, o.unmeasured.notMeasurable);
     // Also without any TrafficWatch: alerts about exporters use this metric.
     void o.unmeasured.lookedAt(snapshot).then(() => metrics.notMeasurable(o.unmeasured.notMeasurable));
     if (o.watches.lister.list().length > 0) passWork.began(snapshot);

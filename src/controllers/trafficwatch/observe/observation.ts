@@ -171,7 +171,7 @@ export interface Observation {
   readonly labelTimes?: ReadonlyMap<string, Readonly<Record<string, number>>>;
   /**
    * Node name -> since when it has no figure for the reading of the TrafficWatch: ms since the epoch by our clock. Empty if
-   * no TrafficWatch of that reading needs it. Time in which passes fail does not count.
+   * no TrafficWatch of that reading needs it. Time in which passes fail, or the node cannot be measured, does not count.
    */
   readonly missingSince?: ReadonlyMap<string, number>;
   /** True while the rate window is only partly filled after an outage of the measurement. */

@@ -25,6 +25,12 @@ beforeEach(() => {
   memory = new PassMemory(24_000);
 });
 
+const NONE: ReadonlyMap<string, unknown> = new Map();
+
+function saw(pass: Snapshot, notMeasurable = NONE): void {
+  memory.saw(pass, notMeasurable);
+}
+
 /** Node name -> minute. */
 function missing(reading: Reading): Record<string, number> {
   return Object.fromEntries([...memory.missingSince(reading)].map(([node, ms]) => [node, (ms - NOW) / MINUTE]));
@@ -36,28 +42,37 @@ const LACKS_N2 = { n1: 1, n2: undefined };
 describe('PassMemory', () => {
   it('knows for each reading which nodes have no figure', () => {
     memory.trackMissing([DEFAULT_READING, RECEIVE]);
-    memory.saw(passAt(0, ALL, LACKS_N2));
+    saw(passAt(0, ALL, LACKS_N2));
     expect([missing(DEFAULT_READING), missing(RECEIVE)]).toEqual([{}, { n2: 0 }]);
-    memory.saw(passAt(1, LACKS_N2, ALL));
+    saw(passAt(1, LACKS_N2, ALL));
     expect([missing(DEFAULT_READING), missing(RECEIVE)]).toEqual([{ n2: 1 }, {}]);
   });
 
   it('counts no time of passes that did not evaluate the reading', () => {
     memory.trackMissing([RECEIVE]);
-    memory.saw(passAt(0, ALL));
+    saw(passAt(0, ALL));
     expect(missing(RECEIVE)).toEqual({});
-    memory.saw(passAt(1, ALL, LACKS_N2));
-    memory.saw(passAt(2, ALL));
+    saw(passAt(1, ALL, LACKS_N2));
+    saw(passAt(2, ALL));
     expect(missing(RECEIVE)).toEqual({ n2: 1 });
-    memory.saw(passAt(4, ALL, LACKS_N2));
+    saw(passAt(4, ALL, LACKS_N2));
     expect(missing(RECEIVE)).toEqual({ n2: 4 });
+  });
+
+  it('counts no time in which a node cannot be measured: it begins anew when the node can be', () => {
+    memory.trackMissing([DEFAULT_READING]);
+    saw(passAt(0, LACKS_N2));
+    for (const minute of [1, 2, 9]) saw(passAt(minute, LACKS_N2), new Map([['n2', 'not Ready']]));
+    expect(missing(DEFAULT_READING)).toEqual({});
+    for (const minute of [10, 11]) saw(passAt(minute, LACKS_N2));
+    expect(missing(DEFAULT_READING)).toEqual({ n2: 10 });
   });
 
   it('drops what it knows for a reading that no TrafficWatch needs any more', () => {
     memory.trackMissing([DEFAULT_READING, RECEIVE]);
-    memory.saw(passAt(0, LACKS_N2, LACKS_N2));
+    saw(passAt(0, LACKS_N2, LACKS_N2));
     memory.trackMissing([DEFAULT_READING]);
-    memory.saw(passAt(1, LACKS_N2, LACKS_N2));
+    saw(passAt(1, LACKS_N2, LACKS_N2));
     expect([missing(DEFAULT_READING), missing(RECEIVE)]).toEqual([{ n2: 0 }, {}]);
   });
 });
@@ -68,7 +83,7 @@ describe('observe', () => {
     const { spec, ...watch } = aWatch();
     scene.watches.set({ ...watch, spec: { ...spec, direction: 'Receive' } });
     memory.trackMissing([DEFAULT_READING, RECEIVE]);
-    memory.saw(passAt(0, ALL, LACKS_N2));
+    saw(passAt(0, ALL, LACKS_N2));
     const seen = await observe({ ...scene.sources, passMemory: memory }, 'shop/web');
     expect([...(seen?.missingSince ?? [])]).toEqual([['n2', NOW]]);
   });

@@ -24,12 +24,16 @@ export class PassMemory {
     this.#tracked = new Set(readings.map(readingKey));
   }
 
-  /** Call with each pass, in their order. */
-  saw(pass: Snapshot): void {
+  /**
+   * Call with each pass, in their order.
+   * @param notMeasurable the nodes that could not be measured before the pass, by name. Of a node that has just returned,
+   * the pass counts no time yet.
+   */
+  saw(pass: Snapshot, notMeasurable: ReadonlyMap<string, unknown>): void {
     this.#outages = nextOutages(this.#outages, pass, this.#windowMs);
     const next = (key: string): MissingNodes =>
       // A pass that did not evaluate the reading has a figure of no node then: it says nothing of any.
-      nextMissing(this.#missing.get(key) ?? NOTHING_MISSING, asRead(pass, key));
+      nextMissing(this.#missing.get(key) ?? NOTHING_MISSING, asRead(pass, key), notMeasurable);
     this.#missing = new Map([...this.#tracked].map((key) => [key, next(key)]));
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
 import {
   anObservation,
   aWatch,
@@ -17,6 +18,9 @@ import type { VerdictInput } from './policy.ts';
 import { decideVerdict } from './verdict.ts';
 
 const MINUTE = 60_000;
+
+const missingAfter = (passes: readonly Snapshot[]): MissingNodes =>
+  passes.reduce<MissingNodes>((before, next) => nextMissing(before, next, new Map()), NOTHING_MISSING);
 
 describe('the policy missingData', () => {
   const input: VerdictInput = {
@@ -51,8 +55,8 @@ describe('nextMissing', () => {
   const at = (minutes: number, percents: Record<string, number | undefined>) =>
     pass(1, percents, { startedAt: NOW + minutes * MINUTE });
   const failedAt = (minutes: number) => ({ ...failedPass(1), startedAt: NOW + minutes * MINUTE });
-  const since = (...passes: Parameters<typeof nextMissing>[1][]): Record<string, number> => {
-    const { since: found } = passes.reduce<MissingNodes>(nextMissing, NOTHING_MISSING);
+  const since = (...passes: Snapshot[]): Record<string, number> => {
+    const { since: found } = missingAfter(passes);
     return Object.fromEntries([...found].map(([node, ms]) => [node, (ms - NOW) / MINUTE]));
   };
 
@@ -83,10 +87,8 @@ describe('nextMissing after a pass with a warning, which may be partial', () => 
   const at = (minutes: number, percents: Record<string, number | undefined>, warnings: string[] = []) =>
     pass(1, percents, { startedAt: NOW + minutes * MINUTE, warnings });
   const partial = (minutes: number, percents: Record<string, number | undefined>) => at(minutes, percents, ['partial']);
-  const since = (...passes: Parameters<typeof nextMissing>[1][]) =>
-    Object.fromEntries(
-      [...passes.reduce<MissingNodes>(nextMissing, NOTHING_MISSING).since].map(([n, ms]) => [n, (ms - NOW) / MINUTE]),
-    );
+  const since = (...passes: Snapshot[]) =>
+    Object.fromEntries([...missingAfter(passes).since].map(([n, ms]) => [n, (ms - NOW) / MINUTE]));
 
   it('lists no further node, and does not count the time', () => {
     const [before, lacking] = [at(0, { n1: 1, n2: undefined }), { n1: undefined, n2: undefined, n3: 1 }];

@@ -21,12 +21,19 @@ export const NOTHING_MISSING: MissingNodes = { since: new Map(), lastPassAt: und
  * |-----------------------------------|----------------------------|----------------------------------------------|
  * | failed, or has a figure of no node | any                       | as before: such a pass says nothing of a node |
  * | has figures                       | has one, or is gone        | not listed                                   |
+ * | has figures                       | cannot be measured         | not listed: the time begins anew when it can |
  * | has figures, and a warning: may be partial | has none          | as before                                    |
  * | has figures                       | has none, was not listed   | the start of the pass                        |
  * | has figures                       | has none, was listed       | as before                                    |
  * | the first whole one after failed or partial ones | has none, was listed | later by the time without figures: an outage of Prometheus does not count |
+ *
+ * @param notMeasurable the nodes that cannot be measured, by name
  */
-export function nextMissing(before: MissingNodes, pass: Snapshot): MissingNodes {
+export function nextMissing(
+  before: MissingNodes,
+  pass: Snapshot,
+  notMeasurable: ReadonlyMap<string, unknown>,
+): MissingNodes {
   if (!hasFigure(pass)) return { ...before, isInterrupted: true };
   const { lastPassAt = pass.startedAt } = before;
   // Such as a Thanos whose store does not answer: the nodes that the pass lacks may well have figures.
@@ -34,7 +41,7 @@ export function nextMissing(before: MissingNodes, pass: Snapshot): MissingNodes 
   const outageMs = before.isInterrupted && !isPartial ? Math.max(pass.startedAt - lastPassAt, 0) : 0;
   const since = new Map<string, number>();
   for (const { node, percent } of pass.nodes.values()) {
-    if (percent !== undefined) continue;
+    if (percent !== undefined || notMeasurable.has(node)) continue;
     const was = before.since.get(node);
     if (was !== undefined) since.set(node, was + outageMs);
     else if (!isPartial) since.set(node, pass.startedAt);
