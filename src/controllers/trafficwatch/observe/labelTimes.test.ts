@@ -3,7 +3,11 @@ import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import { aNode } from '../testing/scene.ts';
 import { LabelTimes } from './labelTimes.ts';
 
-const [WEB, API] = ['web.traffic.example.com/unfit', 'api.traffic.example.com/unfit'];
+const [WEB, API, BATCH] = ['web', 'api', 'batch'].map((name) => `${name}.traffic.example.com/unfit`) as [
+  string,
+  string,
+  string,
+];
 
 const node = (writtenAt: number, labels: Record<string, string>): CachedNode => ({
   ...aNode('n1', labels, Object.keys(labels)),
@@ -38,6 +42,16 @@ describe('LabelTimes', () => {
       node(3000, { [WEB]: 'true', [API]: 'true' }),
     ];
     expect(follow(...states)).toEqual({ [API]: 2000 });
+  });
+
+  it('takes the new time also if another label changed in the same second', () => {
+    const states = [
+      node(1000, { [WEB]: 'false', [API]: 'false', [BATCH]: 'false' }),
+      node(2000, { [WEB]: 'true', [API]: 'false', [BATCH]: 'false' }),
+      node(2000, { [WEB]: 'true', [API]: 'true', [BATCH]: 'false' }),
+    ];
+    expect(follow(...states)).toEqual({ [BATCH]: 1000 });
+    expect(follow(...states.slice(1), node(2000, { [WEB]: 'true', [API]: 'true', [BATCH]: 'true' }))).toBeUndefined();
   });
 
   it('changes no map that was read', () => {

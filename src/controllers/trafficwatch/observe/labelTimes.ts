@@ -54,12 +54,23 @@ export class LabelTimes {
  * |--------------------------------------|---------------------------------|
  * | another value, or new                | `writtenAt` of the newer state: not listed |
  * | the same, and listed                 | as listed                       |
- * | the same, not listed                 | `writtenAt` of the older state  |
+ * | the same, not listed                 | `writtenAt` of the older state; with the same `writtenAt` in both: not listed |
+ *
+ * `writtenAt` has whole seconds: it may be the same though a label changed.
  */
 function olderTimes(old: CachedNode, now: CachedNode, known: ReadonlyMap<string, Times>): Times | undefined {
   const before = known.get(now.name);
-  if (old.writtenAt === undefined || old.writtenAt === now.writtenAt) return before;
   const since = old.writtenAt;
-  const same = Object.keys(now.labels).filter((key) => old.labels[key] === now.labels[key]);
+  const isSame = (key: string): boolean => old.labels[key] === now.labels[key];
+  if (since === undefined || since === now.writtenAt) return timesOf(before, isSame);
+  const same = Object.keys(now.labels).filter(isSame);
   return same.length === 0 ? undefined : Object.fromEntries(same.map((key) => [key, before?.[key] ?? since]));
+}
+
+/** The same object if all keys match: most events change no label. */
+function timesOf(times: Times | undefined, matches: (key: string) => boolean): Times | undefined {
+  const entries = Object.entries(times ?? {});
+  const kept = entries.filter(([key]) => matches(key));
+  if (kept.length === entries.length) return times;
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
