@@ -89,14 +89,21 @@ function decideVerdicts(o: Observation): Decided {
     return decideVerdict({ ...input, heldUntil: hold?.(node), missingAs, isWindowFilling });
   });
   if (limit === undefined) return { verdicts, breaker: undefined };
-  // A pass that failed says nothing about the breaker.
-  if (o.view.passes[0]?.ok !== true) return { verdicts, breaker: 'Unchanged' };
+  if (!showsNumber(o)) return { verdicts, breaker: 'Unchanged' };
   const candidates = verdicts.map((verdict, place) => ({
     verdict,
     labelled: sides?.[place],
     percent: measured[place]?.passes[0]?.percent,
   }));
   return applyBreaker(candidates, limit, cooldownNow(o));
+}
+
+/**
+ * Whether the newest pass says how many nodes are above the threshold: not if it failed, or has a figure of no node, such
+ * as after Prometheus lost its data. Without nodes there are none above.
+ */
+function showsNumber({ view: { nodes, passes, figures } }: Observation): boolean {
+  return passes[0]?.ok === true && (nodes.length === 0 || figures.passesWithData > 0);
 }
 
 /** The state of the cooldown: it is in the status, and outlasts the process. */

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { readingKey } from '../../../usage/evaluate/reading.ts';
+import { asRead, type Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { anObservation, aWatch, changed, failedPass, KEY, NOW, pass } from '../testing/observations.ts';
 import { eventsOf, statusOf } from '../testing/settled.ts';
 import type { Observation } from '../observe/observation.ts';
@@ -24,6 +26,33 @@ describe('the limit for unfit nodes', () => {
     const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'true' } };
     expect(changes(anObservation({ watch: limited, nodes, newest: failedPass(2) }))).toEqual({});
     expect(changes(anObservation({ watch: limited, nodes, passes: [] }))).toEqual({});
+  });
+});
+
+describe('the breaker after a pass that says nothing about the number of nodes above the threshold', () => {
+  const watch = aWatch();
+  const limited = { ...watch, spec: { ...watch.spec, maxUnfit: 1 } };
+  const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } };
+  const both = { n1: 50, n2: 40 };
+  const opened = anObservation({ watch: limited, nodes, passes: [pass(2, both), pass(1, both)] });
+  const none = pass(3, { n1: undefined, n2: undefined });
+  const unread = asRead(pass(3, both), readingKey({ direction: 'Receive' }));
+
+  it.each<[string, Snapshot]>([
+    ['it failed', failedPass(3)],
+    ['it has a figure of no node', none],
+    ['it did not evaluate the reading', unread],
+  ])('stays as it is: %s', (_why, newest) => {
+    const next = changed(later(opened, 1, both), { newest });
+    expect(decidePlan(next).breaker).toBe('Unchanged');
+    expect(breakerOf(next)).toEqual(breakerOf(opened));
+  });
+
+  it('closes if no node is selected', () => {
+    const selective = aWatch({ nodeSelector: { matchLabels: { zone: 'none' } } });
+    const spec = { ...selective.spec, maxUnfit: 1 };
+    const next = changed(later(opened, 1, both), { watch: { ...limited, spec, status: statusOf(opened) } });
+    expect(decidePlan(next).breaker).toMatchObject({ above: 0, held: 0 });
   });
 });
 
