@@ -99,6 +99,18 @@ describe('applyBreaker', () => {
       expect(breaker).toEqual({ above: 2, limit: 2, held: 1, coolingSince: NOW, closesAt: NOW + 5 * MINUTE });
     });
 
+    it('says why a node is held back: by the cooldown no other node comes first', () => {
+      const many = [above(90, 'above'), above(80, 'notAbove'), above(70, 'notAbove')];
+      const messageOf = (candidates: readonly Candidate[], limit: number) =>
+        applyBreaker(candidates, limit, cooldown(true)).verdicts[1]?.message;
+      expect(messageOf(within, 2)).toBe(
+        'above the threshold, but held back: breakerCooldown runs until 2026-01-01T00:15:00Z',
+      );
+      expect(messageOf(many, 1)).toBe(
+        'above the threshold, but held back: maxUnfit or minFit allows 1 unfit nodes, and others come first',
+      );
+    });
+
     it.each([
       ['is closed if it was', cooldown(false), undefined],
       ['goes on for the cooldown', cooldown(true, 4), NOW - 4 * MINUTE],

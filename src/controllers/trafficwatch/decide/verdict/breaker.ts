@@ -1,4 +1,5 @@
 import { nodesOf, type LimitSpec } from '../../../../api/trafficwatch/spec/nodeCount.ts';
+import { toTimestamp } from '../report/timestamp.ts';
 import { settled, type NodeVerdict } from './nodeVerdict.ts';
 import type { Side } from './side.ts';
 
@@ -102,8 +103,9 @@ export function applyBreaker(candidates: readonly Candidate[], limit: number, co
   const coolingSince = overLimit.length > 0 ? undefined : cooling(cooldown);
   const over = new Set(coolingSince === undefined ? overLimit : added);
   const closesAt = coolingSince === undefined ? undefined : coolingSince + (cooldown?.ms ?? 0);
+  const heldVerdict = held(limit, closesAt);
   return {
-    verdicts: candidates.map(({ verdict }, place) => (over.has(place) ? held(limit) : verdict)),
+    verdicts: candidates.map(({ verdict }, place) => (over.has(place) ? heldVerdict : verdict)),
     breaker: { above: staying.length + added.length, limit, held: over.size, coolingSince, closesAt },
   };
 }
@@ -126,7 +128,10 @@ function byFullness(candidates: readonly Candidate[], places: readonly number[])
   return [...places].sort((a, b) => percentOf(b) - percentOf(a) || a - b);
 }
 
-function held(limit: number): NodeVerdict {
-  const message = `above the threshold, but held back: maxUnfit or minFit allows ${limit} unfit nodes, and others come first`;
-  return settled('notAbove', HELD_BY_BREAKER, message);
+function held(limit: number, closesAt: number | undefined): NodeVerdict {
+  const why =
+    closesAt === undefined
+      ? `maxUnfit or minFit allows ${limit} unfit nodes, and others come first`
+      : `breakerCooldown runs until ${toTimestamp(closesAt)}`;
+  return settled('notAbove', HELD_BY_BREAKER, `above the threshold, but held back: ${why}`);
 }
