@@ -39,6 +39,7 @@ import { PassWork } from './passWork.ts';
 import { reconcile } from './reconcile.ts';
 import { PodRejections, watchKeyOf, type FailedPod } from './act/rejectedPods.ts';
 import { sweepOrphans } from './act/sweep.ts';
+import { sameSpec, watchChanged } from './watchChanges.ts';
 
 /** The only key in the work queue of the sweep. */
 const SWEEP = 'orphans';
@@ -142,18 +143,6 @@ function writersOf(o: TrafficWatchControllerOptions, sources: Sources): Writers 
     statuses: sources.statuses,
     deployments: sources.deployments,
   };
-}
-
-/** True if the change needs a reconcile. The operator's own status writes do not, or each would cause another. */
-function watchChanged(a: TrafficWatch, b: TrafficWatch): boolean {
-  const relevant = ({ metadata, status }: TrafficWatch): string =>
-    JSON.stringify([metadata?.generation, metadata?.deletionTimestamp, metadata?.finalizers, status?.labelKey]);
-  return relevant(a) !== relevant(b);
-}
-
-/** True if only the status or the metadata changed. The API server counts the changes of the spec. */
-function sameSpec(a: TrafficWatch | undefined, b: TrafficWatch): boolean {
-  return a?.metadata?.generation !== undefined && a.metadata.generation === b.metadata?.generation;
 }
 
 /** The most passes that the verdict of any TrafficWatch compares. Ignores specs that an older CRD let through. */

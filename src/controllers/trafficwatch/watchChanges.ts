@@ -1,0 +1,23 @@
+import type { TrafficWatch } from '../../api/trafficwatch/schema.ts';
+
+/** What an event of a TrafficWatch compares. The uid differs if it was deleted and created again while no watch ran. */
+type Seen = Pick<TrafficWatch, 'metadata' | 'status'>;
+
+/** True if the change needs a reconcile. The operator's own status writes do not, or each would cause another. */
+export function watchChanged(a: Seen, b: Seen): boolean {
+  const relevant = ({ metadata, status }: Seen): string =>
+    JSON.stringify([
+      metadata?.uid,
+      metadata?.generation,
+      metadata?.deletionTimestamp,
+      metadata?.finalizers,
+      status?.labelKey,
+    ]);
+  return relevant(a) !== relevant(b);
+}
+
+/** True if only the status or the metadata changed. The API server counts the changes of the spec of each object. */
+export function sameSpec(a: Seen | undefined, b: Seen): boolean {
+  const [one, other] = [a?.metadata, b.metadata];
+  return one?.generation !== undefined && one.generation === other?.generation && one.uid === other.uid;
+}
