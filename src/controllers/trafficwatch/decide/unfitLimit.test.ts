@@ -27,6 +27,15 @@ describe('the limit for unfit nodes', () => {
     expect(changes(anObservation({ watch: limited, nodes, newest: failedPass(2) }))).toEqual({});
     expect(changes(anObservation({ watch: limited, nodes, passes: [] }))).toEqual({});
   });
+
+  it('lets nodes turn fit when it falls, also while the rate window fills after an outage', () => {
+    const watch = aWatch();
+    const limited = { ...watch, spec: { ...watch.spec, maxUnfit: 1 } };
+    const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'true' } };
+    const passes = [pass(2, { n1: 50, n2: 40 }), pass(1, { n1: 50, n2: 40 })];
+    const o = anObservation({ watch: limited, nodes, passes, isWindowFilling: true });
+    expect(changes(o)).toEqual({ n2: { [KEY]: 'false' } });
+  });
 });
 
 describe('the breaker after a pass that says nothing about the number of nodes above the threshold', () => {

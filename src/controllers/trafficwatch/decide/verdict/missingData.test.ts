@@ -124,6 +124,10 @@ describe('missingData in a plan', () => {
     expect(planOf({}).labels).toEqual({});
   });
 
+  it('labels the node also while the rate window fills after an outage: that needs no rate', () => {
+    expect(planOf({ policy: 'Unfit' }, { isWindowFilling: true }).labels).toEqual({ n2: { [KEY]: 'true' } });
+  });
+
   it('changes nothing if the last pass failed, may be partial, or had a figure of no node', () => {
     expect(planOf({ policy: 'Unfit' }, { newest: failedPass(2) }).labels).toEqual({});
     const partial = pass(2, figures, { warnings: ['store-2 did not answer'] });
