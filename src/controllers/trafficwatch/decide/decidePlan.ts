@@ -11,7 +11,7 @@ import type { NodeView, Observation } from '../observe/observation.ts';
 import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
 import { decideContention, type LabelRef } from './labels/labelContention.ts';
-import { createLabelHold } from './labels/labelHold.ts';
+import { createLabelHold, isWrittenOver } from './labels/labelHold.ts';
 import { createLastSide } from './labels/lastSide.ts';
 import { decideNodeLabels } from './labels/nodeLabels.ts';
 import { claimedBySpec, ownedByAnother, releaseOwnLabels, releaseUnselected } from './labels/ownership.ts';
@@ -86,7 +86,8 @@ function decideVerdicts(o: Observation): Decided {
     const input = { maxPercent, recoverPercent, passesToAgree, passError, labelled, passes, notMeasurable };
     if (isPlain) return decidePlainVerdict(input);
     const missingAs = passes[0]?.percent === undefined ? missing?.(node.name) : undefined;
-    return decideVerdict({ ...input, heldUntil: hold?.(node), missingAs, isWindowFilling });
+    const waits = isWindowFilling && !isWrittenOver(o, node);
+    return decideVerdict({ ...input, heldUntil: hold?.(node), missingAs, isWindowFilling: waits });
   });
   if (limit === undefined) return { verdicts, breaker: undefined };
   if (!showsNumber(o)) return { verdicts, breaker: 'Unchanged' };

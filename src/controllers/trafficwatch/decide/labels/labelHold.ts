@@ -30,6 +30,15 @@ export function createLabelHold(o: Observation): LabelHold | undefined {
   };
 }
 
+/**
+ * Whether another client wrote the label of the node last. Such a label is no verdict, and is corrected at once: neither
+ * minHold nor the rate window after an outage keeps it.
+ */
+export function isWrittenOver(o: Observation, { labels, ownedKeys }: NodeView): boolean {
+  const key = o.keys.claimed.find((claimed) => labels[claimed] !== undefined);
+  return key !== undefined && ownedKeys !== undefined && !ownedKeys.includes(key);
+}
+
 function changedAt(o: Observation, { name, labels, ownedKeys, writtenAt }: NodeView): number | undefined {
   const key = o.keys.claimed.find((claimed) => labels[claimed] !== undefined);
   if (key !== undefined) return ownedKeys?.includes(key) ? (o.labelTimes?.get(name)?.[key] ?? writtenAt) : undefined;

@@ -16,6 +16,7 @@ const FIT = settled('notAbove', 'WarmingUp', MESSAGE);
  * | filling                     | none  | any             | does not apply: the first verdict of a node, as for a new one |
  * | filling                     | any   | the same side, or nothing | does not apply      |
  * | filling                     | any   | the other side  | that of the label: WarmingUp  |
+ * | filling                     | written over by another client | any | does not apply: corrected at once |
  */
 export const warmingUp: Policy = (input) => {
   const { isWindowFilling, labelled } = input;
