@@ -87,7 +87,7 @@ async function spoil(toxiproxy: Toxiproxy, share = RESET_SHARE): Promise<void> {
 
 async function isHealthy(f: Fixture): Promise<{ healthy: boolean; message: string }> {
   const conditions = (await f.watch('web')).status?.conditions ?? [];
-  const good: Record<string, string> = { Reconciling: 'False', Stalled: 'False' };
+  const good: Record<string, string> = { Reconciling: 'False', Stalled: 'False', NoFitNode: 'False' };
   const bad = conditions.filter(({ type, status }) => status !== (good[type] ?? 'True'));
   const message = bad.map(({ type, reason, message: text }) => `${type} ${reason}: ${text}`).join('; ');
   return { healthy: conditions.length > 0 && bad.length === 0, message };
