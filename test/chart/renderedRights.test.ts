@@ -66,7 +66,10 @@ describe('the rights', () => {
 
   it('have neither wildcards nor secrets', () => {
     const all = ['ClusterRole', 'Role'].flatMap((kind) => [...rendered(kind), ...rendered(kind, true)]);
-    expect(all.filter((right) => /^\*|\/\*\/|secrets| \*$|\b(escalate|bind|impersonate)\b/.test(right))).toEqual([]);
+    // To read which bindings of policies exist binds nothing.
+    const harmless = 'admissionregistration.k8s.io/mutatingadmissionpolicybindings/* list';
+    const found = all.filter((right) => /^\*|\/\*\/|secrets| \*$|escalate|bind|impersonate/.test(right));
+    expect(found.filter((right) => right !== harmless)).toEqual([]);
   });
 
   it('are not made where somebody else sees to them', () => {
