@@ -1,9 +1,9 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { PODS } from '../../src/runtime/client/resources.ts';
+import { MUTATING_POLICY_BINDINGS, PODS } from '../../src/runtime/client/resources.ts';
 import { writesOf } from '../harness/audit.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
-import { BINDINGS, installPlacementPolicy, placementPolicy } from '../harness/placementPolicy.ts';
+import { installPlacementPolicy, placementPolicy } from '../harness/placementPolicy.ts';
 import type { RunningProcess } from '../harness/process.ts';
 import { connect, type Connected } from '../harness/runtimeScene.ts';
 import {
@@ -211,14 +211,14 @@ describe('spec.podSelector', () => {
 describe('without the policy', () => {
   it('a condition says so, and what to add by hand', async () => {
     const { binding } = placementPolicy();
-    await f.client.delete(BINDINGS, { name: binding.metadata?.name ?? '' });
+    await f.client.delete(MUTATING_POLICY_BINDINGS, { name: binding.metadata?.name ?? '' });
     await f.restartOperator();
     await vi.waitFor(async () => {
       const found = await condition(f, 'cache', 'InjectionUnavailable');
       expect(found).toMatchObject({ status: 'True', reason: 'PolicyMissing' });
       expect(found?.message).toContain('{"weight":100,"preference":{"matchExpressions":[{"key":"cache.traffic');
     }, WAIT);
-    await f.client.create(BINDINGS, binding);
+    await f.client.create(MUTATING_POLICY_BINDINGS, binding);
     await vi.waitFor(async () => {
       expect(await condition(f, 'cache', 'InjectionUnavailable')).toMatchObject({ status: 'False' });
     }, WAIT);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { int32 } from '../integerSchema.ts';
 
 /** How many pods `status.blockedPods` names. */
 export const NAMED_AT_MOST = 3;
@@ -13,7 +14,7 @@ export interface BlockedPods {
 /** Schema of `status.blockedPods`. */
 export const blockedPodsSchema = z
   .object({
-    count: z.number().optional().meta({ type: 'integer', format: 'int32', description: 'Number of these pods.' }),
+    count: int32('Number of these pods.'),
     names: z
       .array(z.string())
       .max(NAMED_AT_MOST)

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { int32 } from '../integerSchema.ts';
 
 const DEPLOYMENT_STEPS = ['Create', 'Apply', 'Wait', 'None'] as const;
 
@@ -15,11 +16,7 @@ export interface Planned {
 /** Schema of `status.plan`. */
 export const plannedSchema = z
   .object({
-    nodesToLabel: z.number().optional().meta({
-      type: 'integer',
-      format: 'int32',
-      description: 'Number of nodes whose label would be written. A node without the label counts.',
-    }),
+    nodesToLabel: int32('Number of nodes whose label would be written. A node without the label counts.'),
     deployment: z
       .enum(DEPLOYMENT_STEPS)
       .optional()

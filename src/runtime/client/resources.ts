@@ -34,6 +34,24 @@ export const ENDPOINT_SLICES: Resource<V1EndpointSlice> = namespaced(
   'endpointslices',
 );
 export const LEASES: Resource<V1Lease> = namespaced('coordination.k8s.io', 'Lease', 'leases');
+/** With the part of its spec that is read here: the package has no type of it. */
+export interface MutatingAdmissionPolicy extends KubeObject {
+  spec?: { paramKind?: { apiVersion?: string; kind?: string } };
+}
+export interface MutatingAdmissionPolicyBinding extends KubeObject {
+  spec?: { policyName?: string };
+}
+const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
+export const MUTATING_POLICIES: Resource<MutatingAdmissionPolicy> = {
+  ...ADMISSION,
+  kind: 'MutatingAdmissionPolicy',
+  plural: 'mutatingadmissionpolicies',
+};
+export const MUTATING_POLICY_BINDINGS: Resource<MutatingAdmissionPolicyBinding> = {
+  ...ADMISSION,
+  kind: 'MutatingAdmissionPolicyBinding',
+  plural: 'mutatingadmissionpolicybindings',
+};
 export const EVENTS: Resource<EventsV1Event> = namespaced('events.k8s.io', 'Event', 'events');
 
 function core<T extends KubeObject>(kind: string, plural: string, isNamespaced: boolean): Resource<T> {

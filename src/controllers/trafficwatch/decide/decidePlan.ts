@@ -9,7 +9,7 @@ import { recoveryOf, thresholdOf } from '../../../api/trafficwatch/spec/threshol
 import { findCondition } from '../../../runtime/controller/conditions.ts';
 import type { NodeView, Observation } from '../observe/observation.ts';
 import { schedulesBy } from './deployment/affinity.ts';
-import { decideDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
+import { decideDeployment, hasDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
 import { decideContention, type LabelRef } from './labels/labelContention.ts';
 import { createLabelHold, isWrittenOver } from './labels/labelHold.ts';
 import { createLastSide } from './labels/lastSide.ts';
@@ -150,7 +150,7 @@ function planLive(o: Observation, labelKey: string): Plan {
   if (stall?.reason === 'DeploymentNotOwned' && !isDryRun) return planStall(o, stall);
 
   const inDeployment = !o.deploymentUnknown && (!o.deployment || isScheduledBy(o, o.deployment, labelKey));
-  const isForeign = o.watch.spec.deployment === undefined;
+  const isForeign = !hasDeployment(o.watch);
   const mayRelease = previousKey !== undefined && inDeployment && !isForeign && !claimedBySpec(o, previousKey);
   const previousInForce = previousKey !== undefined && (isForeign || !inDeployment) && !ownedByAnother(o, previousKey);
   const { verdicts, breaker } = decideVerdicts(o);
@@ -206,11 +206,11 @@ function isMoved({ view }: Observation, labelKey: string, previousKey: string): 
 
 /**
  * The label key for the status. During a rename this is the old key until the Deployment uses the new key, and either
- * no node has the old key or another TrafficWatch names it in its spec.
+ * no node has the old key or another TrafficWatch names it in its spec. With a workload of others: see isMoved.
  */
 function keyInUse(o: Observation, labelKey: string, previousKey: string | undefined, inDeployment: boolean): string {
   if (previousKey === undefined) return labelKey;
-  if (o.watch.spec.deployment === undefined) return isMoved(o, labelKey, previousKey) ? labelKey : previousKey;
+  if (!hasDeployment(o.watch)) return isMoved(o, labelKey, previousKey) ? labelKey : previousKey;
   const isFree = ({ labels }: NodeView): boolean => labels[previousKey] === undefined;
   const isLeft = (node: NodeView): boolean => isFree(node) || node.otherOwners?.[previousKey] !== undefined;
   const released = claimedBySpec(o, previousKey) || (o.view.nodes.every(isFree) && o.view.outside.every(isLeft));

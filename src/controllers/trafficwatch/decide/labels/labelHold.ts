@@ -34,13 +34,20 @@ export function createLabelHold(o: Observation): LabelHold | undefined {
  * Whether another client wrote the label of the node last. Such a label is no verdict, and is corrected at once: neither
  * minHold nor the rate window after an outage keeps it.
  */
-export function isWrittenOver(o: Observation, { labels, ownedKeys }: NodeView): boolean {
-  const key = o.keys.claimed.find((claimed) => labels[claimed] !== undefined);
+export function isWrittenOver(o: Observation, node: NodeView): boolean {
+  const { ownedKeys } = node;
+  const key = labelledKey(o, node);
   return key !== undefined && ownedKeys !== undefined && !ownedKeys.includes(key);
 }
 
-function changedAt(o: Observation, { name, labels, ownedKeys, writtenAt }: NodeView): number | undefined {
-  const key = o.keys.claimed.find((claimed) => labels[claimed] !== undefined);
+/** The key of the label that counts: the new one in a rename. Undefined without a label. */
+function labelledKey({ keys }: Observation, { labels }: NodeView): string | undefined {
+  return keys.claimed.find((claimed) => labels[claimed] !== undefined);
+}
+
+function changedAt(o: Observation, node: NodeView): number | undefined {
+  const { name, ownedKeys, writtenAt } = node;
+  const key = labelledKey(o, node);
   if (key !== undefined) return ownedKeys?.includes(key) ? (o.labelTimes?.get(name)?.[key] ?? writtenAt) : undefined;
   if (o.watch.status?.mode !== 'Observe') return undefined;
   const since = o.watch.status.nodes?.[name]?.since;

@@ -4,31 +4,16 @@ import type { Client } from '../../../../runtime/client/client.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import { isNotFound } from '../../../../runtime/client/errors.ts';
 import type { PolicyState } from '../observation.ts';
-import type { KubeObject, Resource } from '../../../../runtime/client/resource.ts';
+import {
+  MUTATING_POLICIES,
+  MUTATING_POLICY_BINDINGS,
+  type MutatingAdmissionPolicy,
+} from '../../../../runtime/client/resources.ts';
 
 /** How long an answer is used before the policies are read again: ms. */
 const FRESH_MS = 60_000;
 /** The same while the policy is missing. */
 const MISSING_FRESH_MS = 5_000;
-
-interface Policy extends KubeObject {
-  spec?: { paramKind?: { apiVersion?: string; kind?: string } };
-}
-interface Binding extends KubeObject {
-  spec?: { policyName?: string };
-}
-
-const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
-const POLICIES: Resource<Policy> = {
-  ...ADMISSION,
-  kind: 'MutatingAdmissionPolicy',
-  plural: 'mutatingadmissionpolicies',
-};
-const BINDINGS: Resource<Binding> = {
-  ...ADMISSION,
-  kind: 'MutatingAdmissionPolicyBinding',
-  plural: 'mutatingadmissionpolicybindings',
-};
 
 const INSTALLED: PolicyState = { reason: Reason.PolicyInstalled, message: '' };
 const NOT_SERVED: PolicyState = {
@@ -71,7 +56,10 @@ export class PolicyCheck {
 
   async #look(): Promise<PolicyState> {
     try {
-      const [policies, bindings] = await Promise.all([this.#client.list(POLICIES), this.#client.list(BINDINGS)]);
+      const [policies, bindings] = await Promise.all([
+        this.#client.list(MUTATING_POLICIES),
+        this.#client.list(MUTATING_POLICY_BINDINGS),
+      ]);
       const names = policies.filter(isOurs).map(({ metadata }) => metadata?.name ?? '');
       return bindings.some(({ spec }) => names.includes(spec?.policyName ?? '')) ? INSTALLED : MISSING;
     } catch (error) {
@@ -82,7 +70,7 @@ export class PolicyCheck {
   }
 }
 
-function isOurs({ spec }: Policy): boolean {
+function isOurs({ spec }: MutatingAdmissionPolicy): boolean {
   const { apiVersion = '', kind } = spec?.paramKind ?? {};
   return kind === 'TrafficWatch' && apiVersion.startsWith(`${GROUP}/`);
 }
