@@ -41,8 +41,8 @@ slaves that are up and that the mode of the bond lets send
 
 A bond can be without a speed although its slaves have one: the kernel leaves out a slave whose driver reports no duplex. The
 operator does not add up the slaves itself. The series do not say which of them may send, and the sum of all would be too
-high if one is a standby. For such a bond, and in mode broadcast, set the capacity annotation, in mode
-broadcast to the speed times the number of slaves. Older kernels report the sum of all slaves in mode broadcast, which fits
+high if one is a standby. For such a bond, and in mode broadcast, state the capacity: \`spec.capacity\` or the annotation, in
+mode broadcast the speed times the number of slaves. Older kernels report the sum of all slaves in mode broadcast, which fits
 the counter.
 
 ## How the operator recognizes a device

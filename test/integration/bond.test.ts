@@ -66,6 +66,12 @@ describe('a node with a bond', () => {
     expect(await f.labels(KEY)).toEqual({ bonded: 'true' });
   });
 
+  it('has the capacity that the spec states, whatever the speed is', async () => {
+    await f.patchWatch('web', { spec: { capacity: [{ value: '16Gbit' }] } });
+    await expectNode('web', { verdict: 'Fit', capacity: '16Gbit', capacitySource: 'Spec' });
+    await f.patchWatch('web', { spec: { capacity: null } });
+  });
+
   it('has the whole capacity again when the slave is back', async () => {
     await tree.setSpeeds({ bond0: 20_000, eth1: 10_000 });
     await expectNode('web', { verdict: 'Fit', capacity: '20Gbit', capacitySource: 'ActiveSlaves' });

@@ -4,7 +4,7 @@ import { int64 } from '../integerSchema.ts';
 /** The verdict on a node. Unknown means that there are no figures; it does not mean fit. */
 export type Verdict = 'Fit' | 'Unfit' | 'Unknown';
 
-const CAPACITY_SOURCES = ['Annotation', 'Label', 'ActiveSlaves', 'Series'] as const;
+const CAPACITY_SOURCES = ['Spec', 'Annotation', 'Label', 'ActiveSlaves', 'Series'] as const;
 
 /** Schema of an entry of `status.nodes`. */
 export const nodeStatusSchema = z
@@ -24,7 +24,7 @@ export const nodeStatusSchema = z
       .optional()
       .meta({
         description:
-          'Where the capacity comes from: Annotation, traffic.example.com/capacity of the ' +
+          'Where the capacity comes from: Spec, an entry of spec.capacity; Annotation, traffic.example.com/capacity of the ' +
           'Node; Label, the node label that --capacity-label names; ActiveSlaves, the link speeds in the series, with a ' +
           'bond among the devices, whose speed is that of the slaves that can send; or Series, the link speeds.',
       }),

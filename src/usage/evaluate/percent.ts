@@ -306,7 +306,7 @@ function noRate({ direction, rates }: Found, names: readonly string[]): Problem 
 function noSpeed({ counted }: NodeDevices): Problem {
   const speeds = counted.map(({ name, speed }) => `${name}: ${speed === undefined ? 'no speed' : `speed ${speed}`}`);
   const bond = counted.some(({ isBond }) => isBond) ? '; a bond has the speed of its active slaves' : '';
-  const message = `the capacity is unknown (${speeds.join(', ')}${bond}); set the capacity annotation of the node`;
+  const message = `the capacity is unknown (${speeds.join(', ')}${bond}); set the capacity annotation of the node, or spec.capacity`;
   return { reason: 'NoCapacity', message };
 }
 
