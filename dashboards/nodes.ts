@@ -104,7 +104,7 @@ const BANDWIDTH: Row = {
     linesPanel({
       title: 'Source of the capacity',
       description:
-        'Number of nodes with a figure, by the source of their capacity: the annotation, the label of --capacity-label, or the link speeds in the series. Independent of the variables above.',
+        'Number of nodes with a figure, by the source of their capacity: the annotation, the label of --capacity-label, or the link speeds in the series, with (ActiveSlaves) or without a bond (Series). spec.capacity is in the dashboard TrafficWatch. Independent of the variables above.',
       queries: [{ expr: `max by (source) (${own('traffic_operator_capacity_source_nodes')})`, legend: '{{source}}' }],
       decimals: 0,
       stacked: true,

@@ -131,6 +131,19 @@ const SETTINGS: Row = {
       width: 12,
       height: 4,
     }),
+    linesPanel({
+      title: 'Source of the capacity',
+      description:
+        'Number of nodes with a figure, by the source of their capacity: spec.capacity (Spec), the annotation, the label of --capacity-label, or the link speeds in the series, with (ActiveSlaves) or without a bond (Series).',
+      queries: [
+        {
+          expr: `max by (source) (${own('traffic_operator_trafficwatch_capacity_source_nodes', ...CHOSEN)})`,
+          legend: '{{source}}',
+        },
+      ],
+      decimals: 0,
+      stacked: true,
+    }),
     statPanel({
       title: 'Judged nodes',
       description: 'Nodes that spec.nodeSelector selects; all nodes without a selector. Other nodes have no verdict.',

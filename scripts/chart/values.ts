@@ -107,7 +107,7 @@ export const chartValues = z.strictObject({
     .string()
     .default('')
     .describe(
-      'Node label with the capacity of the node\'s network, such as "karpenter.k8s.aws/instance-network-bandwidth": Mbit/s, or a number with a unit such as 25Gbit. The annotation traffic.example.com/capacity takes precedence.',
+      'Node label with the capacity of the node\'s network, such as "karpenter.k8s.aws/instance-network-bandwidth": Mbit/s, or a number with a unit such as 25Gbit. spec.capacity of a TrafficWatch and the annotation traffic.example.com/capacity take precedence.',
     ),
   prometheus,
   nodeExporter,

@@ -22,13 +22,36 @@ devices of the best rank on a node count:
 These never count: lo, bridges, tunnels, VLANs, slaves of a bond, SR-IOV virtual functions next to their physical
 function, and devices with an excluded name.
 
+## Bonds
+
+A bond counts, and its slaves do not. Its speed is the capacity of its active slaves: the kernel adds up the speeds of the
+slaves that are up and that the mode of the bond lets send
+([bond_ethtool_get_link_ksettings](https://github.com/torvalds/linux/blob/master/drivers/net/bonding/bond_main.c)).
+\`status.nodes.*.capacitySource\` is \`ActiveSlaves\` then, also if other devices of the node count as well.
+
+| Bond of two 10 Gbit/s slaves | Speed of the bond | The node |
+|---|---|---|
+| 802.3ad, balance-rr, balance-xor, balance-tlb, balance-alb | 20 Gbit/s | measured |
+| the same, one slave has lost its link, or is in another aggregator | 10 Gbit/s | measured; \`CapacityFell\` if only that makes it unfit |
+| active-backup | 10 Gbit/s: the standby does not send | measured |
+| broadcast | 10 Gbit/s: the slowest slave | the percent is up to 200: the counter of the bond adds up the copies that each slave sends |
+| one slave reports no speed or no duplex | 10 Gbit/s | the percent is too high rather than too low |
+| no active slave reports a speed and a duplex | unknown | Unknown (\`NoCapacity\`) while the bond has traffic, even if another device of the node has a speed |
+| no slave is up | unknown | the bond is not measured, other devices are |
+
+A bond can be without a speed although its slaves have one: the kernel leaves out a slave whose driver reports no duplex. The
+operator does not add up the slaves itself. The series do not say which of them may send, and the sum of all would be too
+high if one is a standby. For such a bond, and in mode broadcast, state the capacity: \`spec.capacity\` or the annotation, in
+mode broadcast the speed times the number of slaves. Older kernels report the sum of all slaves in mode broadcast, which fits
+the counter.
+
 ## How the operator recognizes a device
 
 | Fact | Series | What it shows |
 |---|---|---|
-| driver | \`node_ethtool_info\` | veth, bridge, tunnel, VLAN, macvlan and others, under any name |
+| driver | \`node_ethtool_info\` | bond, veth, bridge, tunnel, VLAN, macvlan and others, under any name |
 | link | \`node_network_iface_link\`, \`_iface_id\` | without a driver: a veth, VLAN or macvlan, because its link differs from its own index |
-| flags | \`node_network_flags\` | slaves of a bond; without a driver: tunnels, because they need no ARP |
+| flags | \`node_network_flags\` | slaves of a bond; without a driver: bonds, and tunnels, because they need no ARP |
 | name | label \`device\` | without a driver: bridges, teams, InfiniBand; and devices that the queries leave out |
 
 The ethtool collector of node-exporter is off by default. Enable it with \`--collector.ethtool\`, and limit it to the

@@ -3,8 +3,14 @@ import * as z from 'zod';
 const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
 
 /** Limits of the lists. They bound the cost of the rules that the API server evaluates. */
-const MOST_REQUIREMENTS = 50;
-const MOST_VALUES = 250;
+export interface SelectorLimits {
+  /** Labels of matchLabels, and entries of matchExpressions. */
+  readonly requirements: number;
+  /** Values of one expression. */
+  readonly values: number;
+}
+
+const LIMITS: SelectorLimits = { requirements: 50, values: 250 };
 
 /** A label key: validation.IsQualifiedName of apimachinery. The name has at most 63 characters. */
 const KEY_PATTERN =
@@ -51,17 +57,24 @@ export interface DeniedSuffix {
  * | `Unchecked` | the shape only: a selector that another object has must pass, however long it is                |
  *
  * @param description of the field
- * @param denied with `Checked`: the suffix of keys that are not allowed
+ * @param options.denied with `Checked`: the suffix of keys that are not allowed
+ * @param options.limits with `Checked`: limits of the lists
  */
-export function labelSelectorSchema(description: string, checks: 'Checked' | 'Unchecked', denied?: DeniedSuffix) {
+export function labelSelectorSchema(
+  description: string,
+  checks: 'Checked' | 'Unchecked',
+  { denied, limits = LIMITS }: { readonly denied?: DeniedSuffix; readonly limits?: SelectorLimits } = {},
+) {
   const isChecked = checks === 'Checked';
-  const expressions = z.array(isChecked ? checkedRequirement(denied) : requirement(z.string(), z.array(z.string())));
+  const expressions = z.array(
+    isChecked ? checkedRequirement(denied, limits) : requirement(z.string(), z.array(z.string())),
+  );
   return z
     .object({
-      matchLabels: (isChecked ? checkedLabels(denied) : z.record(z.string(), z.string()))
+      matchLabels: (isChecked ? checkedLabels(denied, limits) : z.record(z.string(), z.string()))
         .optional()
         .meta({ description: 'Labels that must be present with these values.' }),
-      matchExpressions: (isChecked ? expressions.max(MOST_REQUIREMENTS) : expressions).optional().meta({
+      matchExpressions: (isChecked ? expressions.max(limits.requirements) : expressions).optional().meta({
         description: 'Requirements that the labels must meet, all of them.',
         'x-kubernetes-list-type': 'atomic',
       }),
@@ -87,7 +100,7 @@ function requirement(key: z.ZodString, values: z.ZodArray<z.ZodString>) {
     .meta({ description: 'A requirement on one label.' });
 }
 
-function checkedRequirement(denied: DeniedSuffix | undefined) {
+function checkedRequirement(denied: DeniedSuffix | undefined, limits: SelectorLimits) {
   const key = z
     .string()
     .max(LONGEST_KEY, KEY_MESSAGE)
@@ -96,7 +109,7 @@ function checkedRequirement(denied: DeniedSuffix | undefined) {
       if (message !== undefined) context.addIssue({ code: 'custom', message });
     })
     .meta({ 'x-kubernetes-validations': keyRules('self', denied) });
-  return requirement(key, z.array(checkedValue).max(MOST_VALUES))
+  return requirement(key, z.array(checkedValue).max(limits.values))
     .superRefine(({ operator, values = [] }, context) => {
       const needsValues = operator === 'In' || operator === 'NotIn';
       if (needsValues === values.length > 0) return;
@@ -122,13 +135,13 @@ const checkedValue = z
   .refine((text) => new RegExp(VALUE_PATTERN).test(text), VALUE_MESSAGE)
   .meta({ 'x-kubernetes-validations': [{ rule: `self.matches('${VALUE_PATTERN}')`, message: VALUE_MESSAGE }] });
 
-function checkedLabels(denied: DeniedSuffix | undefined) {
+function checkedLabels(denied: DeniedSuffix | undefined, limits: SelectorLimits) {
   return z
     .record(z.string(), checkedValue)
     .superRefine((labels, context) => {
       const keys = Object.keys(labels);
-      if (keys.length > MOST_REQUIREMENTS) {
-        context.addIssue({ code: 'custom', message: `must have at most ${MOST_REQUIREMENTS} labels` });
+      if (keys.length > limits.requirements) {
+        context.addIssue({ code: 'custom', message: `must have at most ${limits.requirements} labels` });
       }
       for (const key of keys) {
         const message = keyProblem(key, denied);
@@ -136,7 +149,7 @@ function checkedLabels(denied: DeniedSuffix | undefined) {
       }
     })
     .meta({
-      maxProperties: MOST_REQUIREMENTS,
+      maxProperties: limits.requirements,
       'x-kubernetes-validations': keyRules('key', denied).map(({ rule, message }) => ({
         rule: `self.all(key, ${rule})`,
         message: `each key ${message}`,

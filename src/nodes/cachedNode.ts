@@ -7,7 +7,7 @@ import { createCapacityReader, type StatedCapacity } from './statedCapacity.ts';
 
 /** Suffix of the label keys that the operator writes on nodes: `<prefix>.traffic.example.com/unfit`. */
 const UNFIT_SUFFIX = '.traffic.example.com/unfit';
-const HOSTNAME_LABEL = 'kubernetes.io/hostname';
+export const HOSTNAME_LABEL = 'kubernetes.io/hostname';
 
 /** The parts of a Node that the cache keeps: a few hundred bytes of about a dozen KiB. */
 export interface CachedNode extends KubeObject {

@@ -6,10 +6,13 @@ const CAPACITY_ANNOTATION = 'traffic.example.com/capacity';
 /** How many are kept for sharing: one for each instance type or kind of machine. */
 const MOST_SHARED = 256;
 
-/** The capacity of its network that a Node states, not parsed. Nodes that state the same share one object. */
+/**
+ * The capacity of a node's network that the Node, or a TrafficWatch about it, states, not parsed. Nodes with the same
+ * statement share one object.
+ */
 export interface StatedCapacity {
-  readonly source: 'Annotation' | 'Label';
-  /** The key of the annotation or label. */
+  readonly source: 'Spec' | 'Annotation' | 'Label';
+  /** The key of the annotation or label, or the field of the spec. */
   readonly key: string;
   readonly text: string;
 }

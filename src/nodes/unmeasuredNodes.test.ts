@@ -59,6 +59,18 @@ describe('UnmeasuredNodes', () => {
     return Object.fromEntries([...unmeasured.notMeasurable].map(([name, { reason }]) => [name, reason]));
   }
 
+  it('does not read nodes that have a rate and lack only a capacity: a TrafficWatch may state it', async () => {
+    putNodes(node('rate'), node('nothing'));
+    await unmeasured.lookedAt({
+      ok: true,
+      nodes: new Map([
+        ['rate', { bytesPerSecond: 0 }],
+        ['nothing', {}],
+      ]),
+    });
+    expect(asked()).toEqual(['nothing']);
+  });
+
   it.each<{ why: string; one: V1Node; reason: string | undefined; looks: number }>([
     { why: 'a Ready Linux node can be measured', one: node('a'), reason: undefined, looks: 1 },
     {

@@ -18,10 +18,16 @@ const LONGEST_WAIT_MS = 2_000;
 
 const NONE: ReadonlyMap<string, NotMeasurable> = new Map();
 
-/** The parts of a pass that are needed here: whether it succeeded, and the figures of nodes. */
+/**
+ * The parts of a pass that are needed here: whether it succeeded, and the figures of nodes. A node without a percent that
+ * has a rate can be measured: what is missing is its capacity, which the Node object does not explain.
+ */
 export interface Measured {
   readonly ok: boolean;
-  readonly nodes: ReadonlyMap<string, { readonly percent?: number | undefined }>;
+  readonly nodes: ReadonlyMap<
+    string,
+    { readonly percent?: number | undefined; readonly bytesPerSecond?: number | undefined }
+  >;
 }
 
 interface Look {
@@ -67,7 +73,7 @@ export class UnmeasuredNodes {
   }
 
   async #look(pass: Measured): Promise<void> {
-    const unmeasured = this.#options.nodes.list().filter(({ name }) => pass.nodes.get(name)?.percent === undefined);
+    const unmeasured = this.#options.nodes.list().filter(({ name }) => isUnmeasured(pass, name));
     this.#forgetOthers(unmeasured);
     const due = this.#dueOf(unmeasured);
     if (due.length > 0) await this.#within(this.#lookAtAll(due).then(() => this.#find(unmeasured)));
@@ -130,6 +136,11 @@ export class UnmeasuredNodes {
     await Promise.race([work, wait]);
     over.abort();
   }
+}
+
+function isUnmeasured({ nodes }: Measured, name: string): boolean {
+  const { percent, bytesPerSecond } = nodes.get(name) ?? {};
+  return percent === undefined && bytesPerSecond === undefined;
 }
 
 function isSame(one: ReadonlyMap<string, NotMeasurable>, other: ReadonlyMap<string, NotMeasurable>): boolean {

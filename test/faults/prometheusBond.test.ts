@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { startNodeExporter } from '../harness/nodeExporter.ts';
@@ -48,13 +47,6 @@ function configOf(exporter: string) {
   };
 }
 
-/** Mbit/s, as the kernel writes it; -1 for a device without a link. */
-async function setSpeeds(speeds: Record<string, number>): Promise<void> {
-  const sysfs = tree.flags.find((flag) => flag.startsWith('--path.sysfs='))!.split('=')[1]!;
-  for (const [device, speed] of Object.entries(speeds))
-    await writeFile(`${sysfs}/class/net/${device}/speed`, `${speed}\n`);
-}
-
 async function told() {
   const { status } = await f.watch('web');
   const remark = status?.conditions?.find(({ type }) => type === 'MetricsAvailable')?.message;
@@ -64,7 +56,7 @@ async function told() {
 describe('a bond that loses a slave', () => {
   it('counts with what it has from then on, and the reason names it', async () => {
     const begin = performance.now();
-    await setSpeeds({ bond0: 10_000, eth1: -1 });
+    await tree.setSpeeds({ bond0: 10_000, eth1: -1 });
     await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual({ bonded: 'true', other: 'false' }), WAIT);
     measured(`a bond that lost half of its speed: unfit after ${seconds(performance.now() - begin)}`);
     await vi.waitFor(async () => {
@@ -76,7 +68,7 @@ describe('a bond that loses a slave', () => {
   });
 
   it('is as it was when the slave is back', async () => {
-    await setSpeeds({ bond0: 20_000, eth1: 10_000 });
+    await tree.setSpeeds({ bond0: 20_000, eth1: 10_000 });
     await vi.waitFor(async () => {
       expect(await f.labels(KEY)).toEqual({ bonded: 'false', other: 'false' });
       const { node, remark } = await told();

@@ -59,6 +59,8 @@ export interface KernelDevice {
 /** Trees for --path.sysfs and --path.procfs of node_exporter, with devices that this machine does not have. */
 export interface KernelTree {
   readonly flags: readonly string[];
+  /** Sets the speeds of devices, as the kernel writes them: Mbit/s, -1 if it is not known. */
+  setSpeeds(speeds: Readonly<Record<string, number>>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -75,6 +77,10 @@ export async function createKernelTree(devices: Record<string, KernelDevice>): P
   const netdev = ['--collector.netdev', '--no-collector.netdev.netlink', `--path.procfs=${directory}/proc`];
   return {
     flags: ['--collector.disable-defaults', ...netdev, '--collector.netclass', `--path.sysfs=${directory}/sys`],
+    setSpeeds: async (speeds) => {
+      for (const [device, speed] of Object.entries(speeds))
+        await writeFile(join(directory, 'sys/class/net', device, 'speed'), `${speed}\n`);
+    },
     stop: () => {
       clearInterval(counting);
       return rm(directory, { recursive: true, force: true, maxRetries: 3 });

@@ -4,7 +4,7 @@ import { int64 } from '../integerSchema.ts';
 /** The verdict on a node. Unknown means that there are no figures; it does not mean fit. */
 export type Verdict = 'Fit' | 'Unfit' | 'Unknown';
 
-const CAPACITY_SOURCES = ['Annotation', 'Label', 'Series'] as const;
+const CAPACITY_SOURCES = ['Spec', 'Annotation', 'Label', 'ActiveSlaves', 'Series'] as const;
 
 /** Schema of an entry of `status.nodes`. */
 export const nodeStatusSchema = z
@@ -24,8 +24,9 @@ export const nodeStatusSchema = z
       .optional()
       .meta({
         description:
-          'Where the capacity comes from: the annotation traffic.example.com/capacity, the node label that ' +
-          '--capacity-label names, or the link speeds in the series.',
+          'Where the capacity comes from: Spec, an entry of spec.capacity; Annotation, traffic.example.com/capacity of the ' +
+          'Node; Label, the node label that --capacity-label names; ActiveSlaves, the link speeds in the series, with a ' +
+          'bond among the devices, whose speed is that of the slaves that can send; or Series, the link speeds.',
       }),
     time: int64('Time of the measurement in seconds since 1970-01-01 UTC.'),
     unfit: z.boolean().optional().meta({

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { CustomResource } from '../crd.ts';
+import { capacitySchema } from './spec/capacity.ts';
 import { deploymentFrameProblems } from './spec/deploymentFrame.ts';
 import { missingDataSchema } from './spec/missingData.ts';
 import { modeSchema, type Mode } from './spec/mode.ts';
@@ -88,6 +89,7 @@ const specSchema = z
     direction: directionSchema,
     measure: measureSchema,
     devices: devicesSchema,
+    capacity: capacitySchema,
     mode: modeSchema,
     maxUnfit: maxUnfitSchema,
     minFit: minFitSchema,

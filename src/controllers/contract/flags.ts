@@ -82,7 +82,7 @@ export const SHARED_FLAGS = {
   ),
   capacityLabel: flag(
     labelKey,
-    "Node label with the capacity of the node's network: Mbit/s, or a number with a unit such as 25Gbit. The capacity annotation of a node takes precedence.",
+    "Node label with the capacity of the node's network: Mbit/s, or a number with a unit such as 25Gbit. spec.capacity of a TrafficWatch and the capacity annotation of a node take precedence.",
     { defaultNote: 'none' },
   ),
 } as const satisfies FlagTable;

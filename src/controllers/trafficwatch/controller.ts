@@ -187,14 +187,20 @@ function subscribe(
     enqueueWatches();
     sweep();
   };
+  const nodeOf = (name: string): CachedNode | undefined => o.nodes.lister.get(name);
   const selectors = new SelectorsInUse(() => o.watches.lister.list());
   o.watches.subscribe((event) => {
     const watches = o.watches.lister.list();
     o.feed.keep(passesNeeded(watches));
     const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object);
     if (!isStatusOnly) {
-      o.feed.evaluate(readingsOf(watches));
-      passMemory.trackMissing(readingsOf(watches.filter(({ spec }) => missingDataOf(spec) !== undefined)));
+      o.feed.evaluate(readingsOf(watches, nodeOf));
+      passMemory.trackMissing(
+        readingsOf(
+          watches.filter(({ spec }) => missingDataOf(spec) !== undefined),
+          nodeOf,
+        ),
+      );
     }
     labelTimes.isNeeded = watches.some(({ spec }) => minHoldOf(spec) !== undefined);
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;

@@ -215,3 +215,28 @@ describe('traffic_operator_trafficwatch_blocked_pods', () => {
     expect(await series('trafficwatch_blocked_pods')).toEqual([]);
   });
 });
+
+describe('traffic_operator_trafficwatch_capacity_source_nodes', () => {
+  const shownAs = (source: string, count: number, trafficwatch = 'web'): string =>
+    `traffic_operator_trafficwatch_capacity_source_nodes{namespace="shop",trafficwatch="${trafficwatch}",source="${source}"} ${count}`;
+
+  it('counts the nodes of each source, and goes with the last node or the TrafficWatch', async () => {
+    const { shown, series } = metrics();
+    const shownSeries = () => series('trafficwatch_capacity_source_nodes');
+    shown.capacitySources(
+      'shop/web',
+      new Map([
+        ['Spec', 2],
+        ['Series', 1],
+      ]),
+    );
+    shown.capacitySources('shop/api', new Map([['Series', 3]]));
+    expect(await shownSeries()).toEqual([shownAs('Spec', 2), shownAs('Series', 1), shownAs('Series', 3, 'api')]);
+    shown.capacitySources('shop/web', new Map([['Series', 3]]));
+    expect(await shownSeries()).toEqual([shownAs('Series', 3), shownAs('Series', 3, 'api')]);
+    shown.forget('shop/web');
+    expect(await shownSeries()).toEqual([shownAs('Series', 3, 'api')]);
+    shown.capacitySources('shop/api', new Map());
+    expect(await shownSeries()).toEqual([]);
+  });
+});

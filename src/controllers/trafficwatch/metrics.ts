@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
 import type { Direction, Measure } from '../../api/trafficwatch/spec/reading.ts';
+import type { CapacitySource } from '../../usage/evaluate/percent.ts';
 import type { Mode } from '../../api/trafficwatch/spec/mode.ts';
 import type { Verdict } from '../../api/trafficwatch/nodeStatus.ts';
 import type { Breaker } from './decide/verdict/breaker.ts';
@@ -43,6 +44,8 @@ export interface TrafficWatchMetrics {
    * @param decided the verdicts in the order of `nodes`
    */
   record(key: string, nodes: readonly Pick<NodeView, 'name'>[], decided: DecidedNodes): void;
+  /** Records how many nodes of the TrafficWatch `key` have a capacity from each source. */
+  capacitySources(key: string, counts: ReadonlyMap<CapacitySource, number>): void;
   /** Records what the spec of the TrafficWatch `key` asks for. */
   info(key: string, info: WatchInfo): void;
   /** Records `status.ready` of the TrafficWatch `key` (namespace/name). Only the leader calls it. */
@@ -59,6 +62,7 @@ export interface TrafficWatchMetrics {
 type Shown = ReadonlyMap<string, number>;
 
 const NONE: ReadonlyMap<string, number> = new Map();
+const NONE_KNOWN: ReadonlyMap<CapacitySource, number> = new Map();
 
 interface WatchLabels {
   readonly namespace: string;
@@ -182,6 +186,29 @@ function createNotMeasurableGauge(registry: Registry): Pick<TrafficWatchMetrics,
   };
 }
 
+/** traffic_operator_trafficwatch_capacity_source_nodes{trafficwatch,namespace,source}: a source of no node has no series. */
+function createCapacityGauge(registry: Registry): Pick<TrafficWatchMetrics, 'capacitySources'> {
+  const gauge = new Gauge({
+    name: 'traffic_operator_trafficwatch_capacity_source_nodes',
+    help:
+      'Nodes with a figure in the newest pass of a TrafficWatch, by the source of their capacity, as in its status: ' +
+      'Spec, Annotation, Label, ActiveSlaves or Series. Absent without such a node.',
+    labelNames: ['trafficwatch', 'namespace', 'source'],
+    registers: [registry],
+  });
+  const shown = new Map<string, ReadonlyMap<CapacitySource, number>>();
+  return {
+    capacitySources: (key, counts) => {
+      const before = shown.get(key);
+      if (before === counts) return;
+      for (const source of before?.keys() ?? []) if (!counts.has(source)) gauge.remove({ ...watchLabels(key), source });
+      for (const [source, count] of counts) gauge.set({ ...watchLabels(key), source }, count);
+      if (counts.size > 0) shown.set(key, counts);
+      else shown.delete(key);
+    },
+  };
+}
+
 /** traffic_operator_trafficwatch_info: always 1; the labels say what the spec asks for. */
 function createInfoGauge(registry: Registry): Pick<TrafficWatchMetrics, 'info' | 'forget'> {
   const gauge = new Gauge({
@@ -216,6 +243,7 @@ function createInfoGauge(registry: Registry): Pick<TrafficWatchMetrics, 'info' |
  */
 export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetrics {
   const { record } = createVerdictGauges(registry);
+  const { capacitySources } = createCapacityGauge(registry);
   const { info, forget: forgetInfo } = createInfoGauge(registry);
   const readiness = new Gauge({
     name: 'traffic_operator_trafficwatch_ready',
@@ -231,11 +259,13 @@ export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetri
   });
   const forget = (key: string): void => {
     record(key, [], { verdicts: [], counts: countVerdicts([]) });
+    capacitySources(key, NONE_KNOWN);
     readiness.remove(watchLabels(key));
     forgetInfo(key);
   };
   return {
     record,
+    capacitySources,
     info,
     ...createNotMeasurableGauge(registry),
     forget,

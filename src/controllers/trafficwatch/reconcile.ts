@@ -101,6 +101,7 @@ export async function reconcile(
   }
   const plan = decidePlan(observation);
   d.metrics.record(key, observation.view.nodes, plan);
+  d.metrics.capacitySources(key, observation.view.figures.capacitySources);
   d.metrics.info(key, infoOf(observation.watch));
   if (!d.isLeader()) return undefined;
   d.podRejections.tell(observation);

@@ -36,17 +36,19 @@ export function parseCapacity(text: string): ParsedCapacity {
 }
 
 /**
- * Parses the capacity that a Node states.
+ * Parses the capacity that a Node, or a TrafficWatch about it, states.
  *
  * | source     | form                                                                             |
  * |------------|----------------------------------------------------------------------------------|
+ * | Spec       | as `parseCapacity`                                                               |
  * | Annotation | as `parseCapacity`                                                               |
  * | Label      | a decimal number of Mbit/s, or as `parseCapacity`. Karpenter writes whole Mbit/s: |
  * |            | https://karpenter.sh/docs/reference/instance-types/                              |
  *
- * @returns a problem is a sentence that names the annotation or label, its value and what is allowed
+ * @returns a problem is a sentence that names the field, annotation or label, its value and what is allowed
  */
 export function parseStated({ source, key, text }: StatedCapacity): ParsedCapacity {
+  if (source === 'Spec') return withSubject(key, parseCapacity(text));
   if (source === 'Annotation') return withSubject('the capacity annotation', parseCapacity(text));
   const parsed = parseCapacity(BARE_NUMBER.test(text) ? `${text}Mbit` : text);
   if ('bytesPerSecond' in parsed) return parsed;

@@ -1,5 +1,5 @@
 import { Interner } from '../../runtime/process/interner.ts';
-import { chooseDevices, type DeviceChoice } from './devices/devices.ts';
+import { chooseDevices, isBond, type DeviceChoice } from './devices/devices.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 
 /** A device that counts, without its rate. */
@@ -9,6 +9,8 @@ export interface CountedDevice {
   readonly speed: number | undefined;
   /** Message about an invalid counter. */
   readonly invalid: string | undefined;
+  /** Set for a bond. Its speed is that of its active slaves. */
+  readonly isBond?: true | undefined;
 }
 
 /** The devices of a node. Nodes with equal devices share one object. */
@@ -60,8 +62,10 @@ function textOfKind(devices: NodeDevices): string {
 function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevices {
   const { counted: names, excluded, ambiguousUplinks } = chooseDevices(devices, exclude);
   const counted = names.map((name): CountedDevice => {
-    const { speed, total } = devices.get(name) ?? {};
-    return { name, speed, invalid: invalid.get(name) ?? negative('counter', name, total) };
+    const facts = devices.get(name) ?? {};
+    const { speed, total } = facts;
+    const device = { name, speed, invalid: invalid.get(name) ?? negative('counter', name, total) };
+    return isBond(facts) ? { ...device, isBond: true } : device;
   });
   const lacksDrivers = [...devices.values()].some(({ driver }) => driver) ? undefined : true;
   return { counted, names, excluded, ambiguousUplinks, lacksDrivers };

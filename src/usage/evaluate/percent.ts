@@ -1,4 +1,5 @@
 import type { StatedCapacity } from '../../nodes/statedCapacity.ts';
+import { bondWithoutSpeed, sourceOfSpeeds } from './bonds.ts';
 import { parseStated } from './capacity.ts';
 import { describeDuplicate } from './duplicateSeries.ts';
 import { negative, type CountedDevice, type NodeDevices, type NodeFacts } from './nodeFacts.ts';
@@ -49,8 +50,8 @@ export interface NodeUsage {
   lacksDrivers?: true | undefined;
 }
 
-/** Where a capacity comes from: what the Node states, or the speeds of its devices in the series. */
-export type CapacitySource = StatedCapacity['source'] | 'Series';
+/** Where a capacity comes from: what the reading or the Node states, or the speeds of its devices in the series. */
+export type CapacitySource = StatedCapacity['source'] | ReturnType<typeof sourceOfSpeeds>;
 
 /** The input for one node in one pass. */
 export interface NodeInput {
@@ -62,7 +63,7 @@ export interface NodeInput {
   received?: NodeSamples | undefined;
   /** Default: DEFAULT_READING. */
   reading?: Reading | undefined;
-  /** The capacity that the Node states, not parsed. Replaces the sum of speeds. */
+  /** The capacity that the reading or the Node states, not parsed. Replaces the sum of speeds. */
   capacity: StatedCapacity | undefined;
   timeSeconds: number;
 }
@@ -73,8 +74,9 @@ interface Problem {
   message: string;
 }
 /**
- * percent = 100 × rate of the measured devices / sum of their speeds. A device without a usable speed is not measured.
- * A capacity that the Node states (annotation or label) replaces the denominator; then every device that counts is
+ * percent = 100 × rate of the measured devices / sum of their speeds. A device without a usable speed is not measured;
+ * if it is a bond with traffic, the node is not (see `bondWithoutSpeed`).
+ * A stated capacity (spec, annotation or label) replaces the denominator; then every device that counts is
  * measured. Missing data gives a reason and no percent.
  *
  * | direction | rate                                                | a device is measured with     |
@@ -90,7 +92,7 @@ interface Problem {
  * | devices that count | Fullest is                                                             | source of its capacity |
  * |--------------------|------------------------------------------------------------------------|------------------------|
  * | one                | the device in percent of the stated capacity                           | what states it         |
- * | several            | the fullest device by its own speed,                                   | Series                 |
+ * | several            | the fullest device by its own speed,                                   | Series or ActiveSlaves |
  * |                    | or all in percent of the stated capacity if that is more               | what states it         |
  */
 export function nodeUsage(input: NodeInput): NodeUsage {
@@ -194,19 +196,20 @@ function figuresOf(input: NodeInput, found: Found): NodeUsage {
 
 function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
   const { devicesOfKnownSpeed: devices, rateOfKnownSpeed: rate, speed } = sums;
-  if (devices === 0) {
+  if (devices === 0 || bondWithoutSpeed(found) !== undefined) {
     return unknown(input, noSpeed(found.facts.devices), { transmitBytesTotal, bytesPerSecond: sums.rate });
   }
   if (found.measure === 'Fullest') return ofFullest(input, found, sums, transmitBytesTotal);
   const { counted, names } = found.facts.devices;
   const isMeasured = (each: CountedDevice): boolean => isUsable(each.speed) && hasRate(found, each.name);
-  // If all devices are measured, as on most nodes, reuse the list of names instead of allocating one per pass.
-  const measuredNames = devices === names.length ? names : counted.filter(isMeasured).map(({ name }) => name);
+  // If all devices are measured, as on most nodes, reuse the lists instead of allocating new ones per pass.
+  const areAll = devices === names.length;
+  const those = areAll ? counted : counted.filter(isMeasured);
   const fullest = devices > 1 ? fullestOf(sums) : undefined;
-  return measured(input, found, measuredNames, {
+  return measured(input, found, areAll ? names : those.map(({ name }) => name), {
     rate,
     capacity: speed,
-    source: 'Series',
+    source: sourceOfSpeeds(those),
     total: transmitBytesTotal,
     fullest,
   });
@@ -219,7 +222,8 @@ function fullestOf({ fullest, fullestRate }: Sums): FullDevice | undefined {
 
 function ofFullest(input: NodeInput, found: Found, { fullest, fullestRate: rate }: Sums, total: number): NodeUsage {
   const { name = '', speed: capacity = NaN } = fullest ?? {};
-  return measured(input, found, [name], { rate, capacity, source: 'Series', total });
+  const source = sourceOfSpeeds(fullest === undefined ? [] : [fullest]);
+  return measured(input, found, [name], { rate, capacity, source, total });
 }
 
 function ofCapacity(
@@ -301,7 +305,8 @@ function noRate({ direction, rates }: Found, names: readonly string[]): Problem 
 
 function noSpeed({ counted }: NodeDevices): Problem {
   const speeds = counted.map(({ name, speed }) => `${name}: ${speed === undefined ? 'no speed' : `speed ${speed}`}`);
-  const message = `the capacity is unknown (${speeds.join(', ')}); set the capacity annotation of the node`;
+  const bond = counted.some(({ isBond }) => isBond) ? '; a bond has the speed of its active slaves' : '';
+  const message = `the capacity is unknown (${speeds.join(', ')}${bond}); set the capacity annotation of the node, or spec.capacity`;
   return { reason: 'NoCapacity', message };
 }
 

@@ -164,7 +164,7 @@ describe('a measure', () => {
     ['0.08', '80kbit', [FULL, IDLE], 'Fullest', { percent: 95, source: 'Series' }],
     ['0.0076', '7.6kbit', [FULL, IDLE], 'Fullest', { percent: 100, source: 'stated' }],
   ])(
-    'a label with %s is as an annotation with %s: on %j with %s %j',
+    'a label with %s is as an annotation or an entry of the spec with %s: on %j with %s %j',
     (text, annotation, devices, measure, expected) => {
       const label: StatedCapacity = { source: 'Label', key: 'example.com/mbits', text };
       const figures = (capacity: StatedCapacity) => {
@@ -173,12 +173,15 @@ describe('a measure', () => {
       };
       expect(figures(label)).toEqual(expected);
       expect(figures(annotated(annotation))).toEqual(expected);
+      expect(figures({ source: 'Spec', key: 'spec.capacity[0].value', text: annotation })).toEqual(expected);
     },
   );
 
   it.each<Direction>(['Receive', 'Max', 'Sum'])('says the source of the capacity with direction %s', (direction) => {
     const label: StatedCapacity = { source: 'Label', key: 'example.com/mbits', text: '1' };
+    const spec: StatedCapacity = { source: 'Spec', key: 'spec.capacity[0].value', text: '1Mbit' };
     const sourceOf = (capacity?: StatedCapacity) => by('Sum', [FULL], capacity, direction).capacitySource;
-    expect([sourceOf(), sourceOf(label), sourceOf(annotated('1Mbit'))]).toEqual(['Series', 'Label', 'Annotation']);
+    const sources = [sourceOf(), sourceOf(label), sourceOf(annotated('1Mbit')), sourceOf(spec)];
+    expect(sources).toEqual(['Series', 'Label', 'Annotation', 'Spec']);
   });
 });

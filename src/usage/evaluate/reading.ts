@@ -1,3 +1,5 @@
+import type { StatedCapacity } from '../../nodes/statedCapacity.ts';
+
 /** Which traffic counts. Receive capacity is the speed of the device, like transmit capacity: links are full duplex. */
 export type Direction = 'Transmit' | 'Receive' | 'Max' | 'Sum';
 
@@ -8,6 +10,17 @@ export type Direction = 'Transmit' | 'Receive' | 'Max' | 'Sum';
  * - Fullest: the percent of the fullest device. A device that does not count, or has no figure, is not looked at.
  */
 export type Measure = 'Sum' | 'Fullest';
+
+/** The capacities of nodes that a reading states itself. They come before those that the Nodes state. */
+export interface StatedCapacities {
+  /** Two objects with the same text state the same. */
+  readonly text: string;
+  /**
+   * The capacity of a node as of now; undefined if none is stated. A pass calls it once for each node, so it must be as
+   * cheap as a lookup.
+   */
+  of(node: string): StatedCapacity | undefined;
+}
 
 /**
  * What the percent of a node stands for. A pass evaluates all nodes once for each distinct reading, from the same
@@ -21,14 +34,16 @@ export interface Reading {
   readonly include?: string | undefined;
   /** Devices whose whole name matches do not count. Syntax of RE2. Default: none. */
   readonly exclude?: string | undefined;
+  /** Default: none. */
+  readonly capacities?: StatedCapacities | undefined;
 }
 
 /** The reading that every pass evaluates. */
 export const DEFAULT_READING: Reading = { direction: 'Transmit' };
 
 /** Readings have the same key only if they give the same figures. */
-export function readingKey({ direction, measure = 'Sum', include, exclude }: Reading): string {
-  return JSON.stringify([direction, measure, include ?? null, exclude ?? null]);
+export function readingKey({ direction, measure = 'Sum', include, exclude, capacities }: Reading): string {
+  return JSON.stringify([direction, measure, include ?? null, exclude ?? null, capacities?.text ?? null]);
 }
 
 /** The key of the reading that every pass evaluates. */

@@ -98,7 +98,7 @@ export function withReadings(pass: Snapshot, added: ReadonlyMap<string, ReadingF
 }
 
 function notEvaluated({ nodes, startedAt, timeSeconds = startedAt / 1000 }: Snapshot): Map<string, NodeUsage> {
-  const message = 'the pass did not evaluate this direction, measure and devices; the next one does';
+  const message = 'the pass did not evaluate this direction, measure, devices and capacity; the next one does';
   const usageOf = (node: string): NodeUsage => ({ node, devices: [], timeSeconds, reason: 'NotEvaluated', message });
   return new Map(Array.from(nodes.keys(), (node) => [node, usageOf(node)]));
 }

@@ -86,6 +86,12 @@ export function hasRate({ rates, second, both }: Found, device: string): boolean
   return !both || second?.devices.get(device)?.rate !== undefined;
 }
 
+/** True if the device sends or receives, as far as the direction asks for it. */
+export function hasTraffic({ rates, second, both }: Found, device: string): boolean {
+  const rate = rates?.devices.get(device)?.rate ?? 0;
+  return rate > 0 || (both && (second?.devices.get(device)?.rate ?? 0) > 0);
+}
+
 /** A NIC that is down reports -125000, some virtual devices report 0. */
 export function isUsable(speed: number | undefined): speed is number {
   return speed !== undefined && Number.isFinite(speed) && speed > 0;

@@ -5,7 +5,7 @@
  * |-----------------|-------|
  * | NoSeries        | the node has no series, or none of a device that counts |
  * | StaleSamples    | the samples are too old: counters without a rate in the window, or rates whose target is gone |
- * | NoCapacity      | no device has a known speed, and neither an annotation nor a label states the capacity |
+ * | NoCapacity      | nothing states the capacity, and no device has a known speed, or a bond with traffic has none |
  * | InvalidCapacity | the capacity annotation or the capacity label cannot be parsed |
  * | InvalidSample   | a sample is not a number, or is negative |
  * | AmbiguousSeries | several exporters or clusters report the node |

@@ -88,7 +88,7 @@ function mapSome<T, R>(
 
 function evaluate(
   node: string,
-  { capacity }: KnownNode,
+  known: KnownNode,
   answers: Answers,
   reading: Reading,
   filter: DeviceFilter | undefined,
@@ -96,6 +96,7 @@ function evaluate(
   const [all, rates] = [answers.facts.get(node), answers.rates.get(node)];
   const facts = all && filter ? filter.apply(all) : all;
   const received = answers.received.nodes.get(node);
+  const capacity = reading.capacities?.of(node) ?? known.capacity;
   const usage = nodeUsage({ node, facts, rates, received, reading, capacity, timeSeconds: answers.timeSeconds });
   const drop = capacity === undefined ? capacityDrop(usage, facts?.devices, answers.peaks?.get(node)) : undefined;
   return drop === undefined ? usage : { ...usage, drop };

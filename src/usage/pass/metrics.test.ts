@@ -43,9 +43,12 @@ describe('createUsageMetrics', () => {
       const [, usage] = node(name, 1);
       return [name, { ...usage, ...(capacitySource && { capacitySource }) }];
     };
-    metrics.passEnded(snapshot([of('n1', 'Label'), of('n2', 'Label'), of('n3', 'Series'), of('n4')]), 0.1);
+    metrics.passEnded(
+      snapshot([of('n1', 'Label'), of('n2', 'Label'), of('n3', 'Series'), of('n4'), of('n5', 'ActiveSlaves')]),
+      0.1,
+    );
     const first = await registry.metrics();
-    for (const [source, count] of Object.entries({ Annotation: 0, Label: 2, Series: 1 })) {
+    for (const [source, count] of Object.entries({ Annotation: 0, Label: 2, ActiveSlaves: 1, Series: 1 })) {
       expect(first).toContain(`traffic_operator_capacity_source_nodes{source="${source}"} ${count}\n`);
     }
     metrics.passEnded(snapshot([], { ok: false, error: { reason: 'Unreachable', message: '' } }), 0.1);

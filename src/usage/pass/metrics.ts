@@ -42,17 +42,24 @@ class CapacitySources extends Gauge<'source'> {
     super({
       name: 'traffic_operator_capacity_source_nodes',
       help:
-        'Nodes with a figure in the newest pass, by the source of their capacity: Annotation, Label (--capacity-label) ' +
-        'or Series (link speeds). Absent after a failed pass.',
+        'Nodes with a figure in the newest pass, by the source of their capacity: Annotation, Label (--capacity-label), ' +
+        'ActiveSlaves (link speeds, with a bond among the devices) or Series (link speeds). Without spec.capacity of ' +
+        'TrafficWatches. Absent after a failed pass.',
       labelNames: ['source'],
       registers: [registry],
     });
   }
 
   override async get(): ReturnType<Gauge<'source'>['get']> {
-    const counts: Record<CapacitySource, number> = { Annotation: 0, Label: 0, Series: 0 };
+    const counts: Record<Exclude<CapacitySource, 'Spec'>, number> = {
+      Annotation: 0,
+      Label: 0,
+      ActiveSlaves: 0,
+      Series: 0,
+    };
     for (const { capacitySource } of this.newest?.nodes.values() ?? []) {
-      if (capacitySource !== undefined) counts[capacitySource] += 1;
+      // The default reading, which this is about, states no capacity.
+      if (capacitySource !== undefined && capacitySource !== 'Spec') counts[capacitySource] += 1;
     }
     const values = Object.entries(counts).map(([source, value]) => ({ labels: { source }, value }));
     return { ...(await super.get()), values: this.newest?.ok ? values : [] };

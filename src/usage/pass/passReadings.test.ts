@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
-import { distinctReadings, readingKey, type Direction } from '../evaluate/reading.ts';
+import { annotated, type StatedCapacity } from '../../nodes/statedCapacity.ts';
+import { distinctReadings, readingKey, type Direction, type Reading } from '../evaluate/reading.ts';
 import type { Finding } from './usageCollector.ts';
 import { device, PassScene } from './testing/passScene.ts';
 
@@ -18,6 +19,10 @@ const ask = (...directions: Direction[]): void => {
 const figuresOf = ({ readings }: Finding, direction: Direction) => readings?.get(readingKey({ direction }));
 const percents = (finding: Finding, direction: Direction): (number | undefined)[] =>
   ['a', 'b'].map((node) => figuresOf(finding, direction)?.nodes.get(node)?.percent);
+
+function specCapacity(text: string | undefined): StatedCapacity | undefined {
+  return text === undefined ? undefined : { source: 'Spec', key: 'spec.capacity[0].value', text };
+}
 
 describe('the readings of a pass', () => {
   it('cost nothing if nobody asks for another than the default', async () => {
@@ -47,6 +52,32 @@ describe('the readings of a pass', () => {
       devices: ['eth0'],
     });
     expect(scene.prometheus.count('received')).toBe(0);
+  });
+
+  it('with capacities of their own do not mix, and come before what the Node states', async () => {
+    const stating = (text: string, of: Record<string, string>): Reading => ({
+      direction: 'Transmit',
+      capacities: { text, of: (node) => specCapacity(of[node]) },
+    });
+    const [one, other] = [stating('1', { a: '1kbit', b: 'fast' }), stating('2', { a: '2kbit' })];
+    scene.readings = distinctReadings([one, other]);
+    scene.prometheus.devices = [device('a', 'eth0'), device('b', 'eth0'), device('c', 'eth0', { speed: '-1' })];
+    const finding = await scene.next({ a: { capacity: annotated('4kbit') }, b: {}, c: {} });
+    const seen = (reading: Reading | undefined, node: string): unknown[] => {
+      const figures = reading === undefined ? finding.nodes : finding.readings?.get(readingKey(reading))?.nodes;
+      const { percent, capacitySource, reason } = figures?.get(node) ?? {};
+      return [percent, capacitySource ?? reason];
+    };
+    expect([undefined, one, other].map((reading) => seen(reading, 'a'))).toEqual([
+      [1, 'Annotation'],
+      [4, 'Spec'],
+      [2, 'Spec'],
+    ]);
+    expect([one, other].map((reading) => seen(reading, 'b'))).toEqual([
+      [undefined, 'InvalidCapacity'],
+      [5, 'Series'],
+    ]);
+    expect([one, other].map((reading) => seen(reading, 'c'))).toEqual(Array(2).fill([undefined, 'NoCapacity']));
   });
 
   it('have the speed drop of the device that they are about', async () => {

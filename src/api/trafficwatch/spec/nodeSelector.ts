@@ -1,7 +1,12 @@
-import { labelSelectorSchema, type LabelSelector } from '../../labelSelector.ts';
+import { labelSelectorSchema, type DeniedSuffix, type LabelSelector } from '../../labelSelector.ts';
 
 const UNFIT_SUFFIX = '.traffic.example.com/unfit';
-const OWN_KEY_MESSAGE = `must not end in ${UNFIT_SUFFIX}: the verdicts would decide which nodes are judged`;
+
+/** A selector of nodes must not depend on the labels that the operator writes. */
+export const NO_OWN_KEYS: DeniedSuffix = {
+  suffix: UNFIT_SUFFIX,
+  message: `must not end in ${UNFIT_SUFFIX}: the verdicts would decide which nodes are judged`,
+};
 
 /** Schema of `spec.nodeSelector`. */
 export const nodeSelectorSchema = labelSelectorSchema(
@@ -9,7 +14,7 @@ export const nodeSelectorSchema = labelSelectorSchema(
     'leaves the selection loses its label. Pods may run on other nodes: to keep them off, use the nodeSelector or the ' +
     'affinity of the pod template. Absent or empty: all nodes.',
   'Checked',
-  { suffix: UNFIT_SUFFIX, message: OWN_KEY_MESSAGE },
+  { denied: NO_OWN_KEYS },
 );
 
 /**

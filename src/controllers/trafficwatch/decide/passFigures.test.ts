@@ -46,6 +46,19 @@ describe('createPassFigures', () => {
     expect(figures.capacityDrops).toEqual([`a: ${text}`, `b: ${text}`]);
   });
 
+  it('counts the nodes by the source of their capacity, without nodes that have none', () => {
+    const sources = { a: 'Spec', b: 'Spec', c: 'ActiveSlaves', d: undefined } as const;
+    const nodes = new Map(
+      Object.entries(sources).map(([name, capacitySource]) => [name, usage(name, 1, { capacitySource })]),
+    );
+    const figures = createPassFigures({ nodes: nodesOf('a', 'b', 'c', 'd', 'e'), passes: [pass(1, {}, { nodes })] });
+    expect([...figures.capacitySources]).toEqual([
+      ['Spec', 2],
+      ['ActiveSlaves', 1],
+    ]);
+    expect(createPassFigures({ nodes: nodesOf('a'), passes: [failedPass(1)] }).capacitySources.size).toBe(0);
+  });
+
   it('looks each node up once in each pass, however often it is read', () => {
     const newest = pass(1, { a: 1 });
     const get = vi.spyOn(newest.nodes, 'get');

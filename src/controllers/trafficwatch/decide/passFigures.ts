@@ -1,4 +1,5 @@
 import { describeDrop } from '../../../usage/evaluate/capacityDrop.ts';
+import type { CapacitySource } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { MeasuredNode, NodeView, PassFigures, PassView } from '../observe/observation.ts';
 import { hottestOf } from './report/statusNodes.ts';
@@ -19,6 +20,7 @@ class LazyFigures implements PassFigures {
   #passesWithData: number | undefined;
   #unmeasured: readonly NodeView[] | undefined;
   #capacityDrops: readonly string[] | undefined;
+  #capacitySources: ReadonlyMap<CapacitySource, number> | undefined;
   #withoutDrivers: readonly string[] | undefined;
   #hottest: readonly MeasuredNode[] | undefined;
 
@@ -56,6 +58,10 @@ class LazyFigures implements PassFigures {
     return (this.#capacityDrops ??= capacityDrops(this.measured));
   }
 
+  get capacitySources(): ReadonlyMap<CapacitySource, number> {
+    return (this.#capacitySources ??= capacitySources(this.measured));
+  }
+
   get withoutDrivers(): readonly string[] {
     return (this.#withoutDrivers ??= this.measured
       .flatMap(({ node, passes }) => (passes[0]?.lacksDrivers ? [node.name] : []))
@@ -79,6 +85,15 @@ export function hasFigure({ ok, nodes }: Snapshot, selected?: readonly NodeView[
   if (selected !== undefined) return selected.some(({ name }) => nodes.get(name)?.percent !== undefined);
   for (const { percent } of nodes.values()) if (percent !== undefined) return true;
   return false;
+}
+
+function capacitySources(nodes: readonly MeasuredNode[]): Map<CapacitySource, number> {
+  const counts = new Map<CapacitySource, number>();
+  for (const { passes } of nodes) {
+    const source = passes[0]?.capacitySource;
+    if (source !== undefined) counts.set(source, (counts.get(source) ?? 0) + 1);
+  }
+  return counts;
 }
 
 function capacityDrops(nodes: readonly MeasuredNode[]): string[] {

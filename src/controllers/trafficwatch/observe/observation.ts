@@ -3,7 +3,7 @@ import type { LabelSelector } from '../../../api/labelSelector.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import type { NotMeasurable } from '../../../nodes/notMeasurable.ts';
-import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
+import type { CapacitySource, NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Problem } from '../../../runtime/process/problem.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
@@ -53,6 +53,8 @@ export interface PassFigures {
   readonly unmeasured: readonly NodeView[];
   /** One text for each node whose capacity fell, sorted by node: 'n1: capacity fell from ...'. */
   readonly capacityDrops: readonly string[];
+  /** How many nodes the newest pass measured by each source of their capacity. Without the sources of no node. */
+  readonly capacitySources: ReadonlyMap<CapacitySource, number>;
   /** Names of the nodes that the newest pass measured without a driver of any device, sorted. */
   readonly withoutDrivers: readonly string[];
   /** The nodes with the highest percent, highest first: as many as the status of a large cluster reserves for them. */

@@ -189,7 +189,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   const { passes, startedAt } = sources.feed;
   await sources.unmeasured.lookedAt(passes[0]);
   const nodes = sources.labelWrites.viewsOf(sources.nodes.list());
-  const reading = readingOf(watch);
+  const reading = readingOf(watch, (name) => sources.nodes.get(name));
   const observation = {
     watch,
     keys,

@@ -64,6 +64,15 @@ const TUNNEL_FLAGS = 0x10 | 0x80;
 /** IFF_SLAVE: the device belongs to a bond (or to Azure's netvsc), which repeats its traffic. */
 const IFF_SLAVE = 0x800;
 
+/** IFF_MASTER: the device is a bond. */
+const IFF_MASTER = 0x400;
+
+/** True for a bond: by the driver, or, if the driver is unknown, by the flags. */
+export function isBond({ driver, flags }: DeviceFacts): boolean {
+  if (driver) return driver === 'bonding';
+  return flags !== undefined && (flags & IFF_MASTER) !== 0;
+}
+
 export function isSlave({ flags }: DeviceFacts): boolean {
   return flags !== undefined && (flags & IFF_SLAVE) !== 0;
 }

@@ -13,7 +13,14 @@ import {
   VLAN_NAME,
 } from './deviceKinds.ts';
 
-export { DEFAULT_EXCLUDED_DEVICES, MACVLAN_NAME, VETH_NAME, VIRTUAL_DRIVERS, VLAN_NAME } from './deviceKinds.ts';
+export {
+  DEFAULT_EXCLUDED_DEVICES,
+  isBond,
+  MACVLAN_NAME,
+  VETH_NAME,
+  VIRTUAL_DRIVERS,
+  VLAN_NAME,
+} from './deviceKinds.ts';
 
 /** Why a device is not measured; see the table of `chooseDevices`. Filtered: see `DeviceFilter`. */
 export type Exclusion =

@@ -10,11 +10,15 @@ import { decideVerdict } from './verdict.ts';
 const WINDOW_MS = 24_000;
 const PASS_MS = 10_000;
 
-type Kind = 'figures' | 'failed' | 'no figure' | 'no nodes';
+type Kind = 'figures' | 'rates only' | 'failed' | 'no figure' | 'no nodes';
 
 function aPass(kind: Kind, n: number): Snapshot {
   const startedAt = NOW + n * PASS_MS;
   if (kind === 'failed') return { ...failedPass(n), startedAt };
+  if (kind === 'rates only') {
+    const nodes = new Map([['n1', usage('n1', undefined, { reason: 'NoCapacity', bytesPerSecond: 1 })]]);
+    return pass(n, {}, { startedAt, nodes });
+  }
   const percents = { figures: { n1: 1, n2: undefined }, 'no figure': { n1: undefined }, 'no nodes': {} }[kind];
   return pass(n, percents, { startedAt });
 }
@@ -43,6 +47,11 @@ describe('isWindowFilling', () => {
   it('is true for a window after scrapes were lost, however short that was', () => {
     expect(filling('figures', 'no figure', 'figures', 'figures', 'figures', 'figures')).toBe('--+++-');
     expect(filling('figures', 'failed', 'no figure', 'figures')).toBe('---+');
+  });
+
+  it('is by rates: nodes may have a capacity only in the spec of a TrafficWatch', () => {
+    expect(filling('rates only', 'rates only', 'figures')).toBe('---');
+    expect(filling('rates only', 'no figure', 'rates only', 'rates only', 'rates only', 'rates only')).toBe('--+++-');
   });
 
   it('is false after one failed pass, and while every third pass fails', () => {

@@ -1,5 +1,4 @@
 import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
-import { hasFigure } from '../passFigures.ts';
 
 /** What the passes say about outages of the measurement. */
 export interface Outages {
@@ -19,6 +18,7 @@ const LEAST_FAILED_PASSES = 2;
 
 /**
  * The outages after another pass. After an outage the rate window is only partly filled, and its rates are of few scrapes.
+ * Figures are rates here: a node without a known capacity has one, and spec.capacity may make a percent of it.
  *
  * | pass                          | before it                                              | then                   |
  * |-------------------------------|--------------------------------------------------------|------------------------|
@@ -34,13 +34,21 @@ const LEAST_FAILED_PASSES = 2;
  * pass of the process.
  */
 export function nextOutages(before: Outages, pass: Snapshot, windowMs: number): Outages {
-  if (hasFigure(pass)) {
+  if (hasRate(pass)) {
     const isOver = before.current !== undefined && counts(before.current, pass, windowMs);
     return { lastPassAt: pass.startedAt, current: undefined, backAt: isOver ? pass.startedAt : before.backAt };
   }
   if (pass.ok && pass.nodes.size === 0) return before;
   const { since = before.lastPassAt ?? pass.startedAt, passes = 0, lostData = false } = before.current ?? {};
   return { ...before, current: { since, passes: passes + 1, lostData: lostData || pass.ok } };
+}
+
+function hasRate({ ok, nodes }: Snapshot): boolean {
+  if (!ok) return false;
+  for (const { percent, bytesPerSecond } of nodes.values()) {
+    if (percent !== undefined || bytesPerSecond !== undefined) return true;
+  }
+  return false;
 }
 
 function counts(

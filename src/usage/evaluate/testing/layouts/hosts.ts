@@ -25,6 +25,36 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
   },
   {
     ...TEN,
+    name: 'Bond that lost a slave',
+    why: 'The bond has the speed of the slave that is left.',
+    devices: [slave('eth0'), slave('eth1', 'ixgbe', { ...IDLE, speed: -0.001 }), bond('bond0'), ...CALI],
+    counted: ['bond0'],
+    source: 'https://github.com/torvalds/linux/blob/master/drivers/net/bonding/bond_main.c',
+  },
+  {
+    ...TEN,
+    name: 'Bond without a speed, beside a NIC',
+    why: 'The drivers of the slaves report no duplex, so the bond has no speed. The NIC is idle.',
+    devices: [
+      slave('eth0', 'virtio_net'),
+      slave('eth1', 'virtio_net', IDLE),
+      bond('bond0', { speed: undefined }),
+      nic('eth2', 'igb', { ...IDLE, speed: 1 }),
+      ...CALI,
+    ],
+    counted: ['bond0', 'eth2'],
+    unknown: { reason: 'NoCapacity' },
+    source: 'https://github.com/torvalds/linux/blob/master/drivers/net/bonding/bond_main.c',
+  },
+  {
+    name: 'Bond, beside a NIC',
+    why: 'Both count. The capacity is the speed of the active slaves and that of the NIC.',
+    devices: [slave('eth0'), slave('eth1'), bond('bond0', { speed: 20, load: 2 * LOAD }), nic('eth2', 'igb'), ...CALI],
+    counted: ['bond0', 'eth2'],
+    capacity: '30Gbit',
+  },
+  {
+    ...TEN,
     name: 'VLAN over a bond',
     why: 'A VLAN has the speed of its parent, and any name.',
     devices: [
