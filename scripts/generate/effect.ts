@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { renderConclusion, renderEffect } from '../../test/bench/effect/effectTable.ts';
 import type { EffectRun } from '../../test/bench/effect/measurement.ts';
-import { summarizeRun } from '../../test/bench/effect/summary.ts';
+import { clientLateness, summarizeRun } from '../../test/bench/effect/summary.ts';
+import { number } from '../../test/bench/table.ts';
 import type { GeneratedFile } from './file.ts';
 import { madeBy } from './performance.ts';
 import { renderEffectPlot } from './plots.ts';
@@ -14,6 +15,7 @@ const PAGE = 'docs/effect.md';
 const PLOT = 'docs/effect/latency.svg';
 const BEGIN = '<!-- Generated from docs/effect/result.json by `make generate`: begin -->';
 const END = '<!-- end -->';
+const BUSY = '**The machine was busy with other work: most of these latencies are not the network. Repeat the run.**';
 
 /** The table and the plot of docs/effect.md, from the result of `make bench-effect`. The other text is not generated. */
 export function effectPage(): GeneratedFile[] {
@@ -29,11 +31,12 @@ export function effectPage(): GeneratedFile[] {
 }
 
 function conditions(run: EffectRun): string {
-  const late = Math.max(...run.measurements.map(({ lateP99Ms }) => lateP99Ms)).toFixed(2);
   const { requestsPerSecond, responseBytes, downloadBytes, windowSeconds, repetitions } = run;
+  const { ms, isTooLate } = clientLateness(run);
   return [
     `${madeBy(run)}. Each scenario was measured ${repetitions} times, in turn; with more than one value: median (min to max).`,
     `${requestsPerSecond} requests per second for ${windowSeconds} s each, responses of ${responseBytes / 1e3} kB, downloads of`,
-    `${downloadBytes / 1e6} MB. The client was late itself: of 1 % of the requests of a measurement by more than ${late} ms at worst.`,
+    `${downloadBytes / 1e6} MB. The client was late itself: for 1 % of the requests of a measurement by more than ${number(ms)} ms at worst.`,
+    ...(isTooLate ? [BUSY] : []),
   ].join('\n');
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderConclusion, renderEffect } from './effectTable.ts';
+import { clientLateness } from './summary.ts';
 import type { Measurement, Scenario } from './measurement.ts';
 
 interface Sample {
@@ -63,4 +64,10 @@ it('says in sentences what the table says', () => {
     '- **full link, Preferred**: up to 1 replicas were on the full node; p99 1.25 ms, 1.25 times that of the idle cluster.',
     '- **full link, Required**: no replica was on the full node; p99 1.20 ms, 1.20 times that of the idle cluster.',
   ]);
+});
+
+it('says when the client was too late to measure the network', () => {
+  const busy = { ...run.measurements[0]!, lateP99Ms: 2.5 };
+  expect(clientLateness(run)).toEqual({ ms: 0.1, isTooLate: false });
+  expect(clientLateness({ measurements: [...run.measurements, busy] })).toEqual({ ms: 2.5, isTooLate: true });
 });

@@ -4,6 +4,8 @@ import { SCENARIOS, type EffectRun, type Measurement, type Scenario } from './me
 
 /** The goal: pods that were placed after the label have at most this many times the p99 of an idle cluster. */
 export const P99_AT_MOST_TIMES = 1.2;
+/** Twice what an idle cluster takes to answer: a client that is later than this measures mainly itself. ms. */
+const LATE_AT_MOST = 2;
 /** Whose pods are placed by the label. */
 const PLACED_BY_LABEL: ReadonlySet<Scenario> = new Set(['Preferred', 'Required']);
 
@@ -27,6 +29,12 @@ export interface ScenarioSummary {
   readonly failedBefore: number;
   /** Of each repetition: the download from the slowest replica. */
   readonly slowestDownload: Summary;
+}
+
+/** How late the client sent 1 % of the requests, in the worst measurement. */
+export function clientLateness({ measurements }: Pick<EffectRun, 'measurements'>): { ms: number; isTooLate: boolean } {
+  const ms = Math.max(...measurements.map(({ lateP99Ms }) => lateP99Ms));
+  return { ms, isTooLate: ms > LATE_AT_MOST };
 }
 
 /** One summary for each scenario that was measured. @throws RangeError if idle was not */
