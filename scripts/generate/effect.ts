@@ -23,7 +23,9 @@ export function effectPage(): GeneratedFile[] {
   const run = JSON.parse(readFileSync(join(ROOT, RESULT), 'utf8')) as EffectRun;
   const text = readFileSync(join(ROOT, PAGE), 'utf8');
   const [before, rest] = [text.slice(0, text.indexOf(BEGIN)), text.slice(text.indexOf(END))];
-  const sections = [renderConclusion(run), `![](${PLOT.replace('docs/', '')})`, renderEffect(run), conditions(run)];
+  const image = `![](${PLOT.replace('docs/', '')})`;
+  const warning = clientLateness(run).isTooLate ? [BUSY] : [];
+  const sections = [...warning, renderConclusion(run), image, renderEffect(run), conditions(run)];
   return [
     { path: PLOT, content: renderEffectPlot(summarizeRun(run)) },
     { path: PAGE, content: `${before}${BEGIN}\n\n${sections.join('\n\n')}\n\n${rest}` },
@@ -32,11 +34,9 @@ export function effectPage(): GeneratedFile[] {
 
 function conditions(run: EffectRun): string {
   const { requestsPerSecond, responseBytes, downloadBytes, windowSeconds, repetitions } = run;
-  const { ms, isTooLate } = clientLateness(run);
   return [
     `${madeBy(run)}. Each scenario was measured ${repetitions} times, in turn; with more than one value: median (min to max).`,
     `${requestsPerSecond} requests per second for ${windowSeconds} s each, responses of ${responseBytes / 1e3} kB, downloads of`,
-    `${downloadBytes / 1e6} MB. The client was late itself: for 1 % of the requests of a measurement by more than ${number(ms)} ms at worst.`,
-    ...(isTooLate ? [BUSY] : []),
+    `${downloadBytes / 1e6} MB. The client was late itself: for 1 % of the requests of a measurement by more than ${number(clientLateness(run).ms)} ms at worst.`,
   ].join('\n');
 }
