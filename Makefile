@@ -62,6 +62,11 @@ bench-admission: setup ## Measures what the placement policy costs the creation 
 	test/lab/build.sh k8s etcd
 	node test/bench/admission.ts
 
+.PHONY: bench-effect
+bench-effect: setup ## Measures what a full link costs a workload without and with the operator, in the lab; writes docs/effect/result.json; takes about ten minutes
+	node test/bench/effect/main.ts --out docs/effect/result.json
+	node scripts/generate.ts
+
 .PHONY: soak-memory
 soak-memory: build ## Checks whether memory grows while NODES (10000) nodes come and go, for MINUTES (120); writes docs/performance/soak.json
 	test/lab/build.sh k8s etcd prometheus

@@ -12,6 +12,7 @@ import { dashboardFiles } from './generate/dashboards.ts';
 import { deploy } from './generate/deploy.ts';
 import { devicesPage } from './generate/devices.ts';
 import { docs } from './generate/docs.ts';
+import { effectPage } from './generate/effect.ts';
 import type { GeneratedFile } from './generate/file.ts';
 import { performancePage } from './generate/performance.ts';
 import { prometheus } from './generate/prometheus.ts';
@@ -33,6 +34,7 @@ const GENERATORS: readonly Generator[] = [
   docs,
   devicesPage,
   performancePage,
+  effectPage,
 ];
 
 /** Runs every generator and returns the paths of stale files. */

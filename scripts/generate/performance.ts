@@ -79,6 +79,7 @@ function soakSection({ result, ...run }: SoakRun): string {
   return ['### While nodes come and go', `${madeBy(run)}.`, renderTable([result])].join('\n\n');
 }
 
-function madeBy({ command, commit, node, cpu, cores, memoryGiB }: Machine & { command: string }): string {
+/** The command, the commit and the machine of a run. */
+export function madeBy({ command, commit, node, cpu, cores, memoryGiB }: Machine & { command: string }): string {
   return `\`${command}\` at ${commit}, Node.js ${node}, ${cores} cores (${cpu}), ${memoryGiB} GiB`;
 }

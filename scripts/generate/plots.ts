@@ -1,12 +1,16 @@
-import { LineChart, type LineSeriesOption } from 'echarts/charts';
+import { BarChart, LineChart, type BarSeriesOption, type LineSeriesOption } from 'echarts/charts';
 import { GridComponent, LegendComponent, TitleComponent } from 'echarts/components';
-import { init, use } from 'echarts/core';
+import { init, use, type EChartsCoreOption } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 import type { Machine } from '../../test/bench/machine.ts';
 import type { Effort } from '../../test/bench/effort.ts';
+import { TITLES } from '../../test/bench/effect/effectTable.ts';
+import type { ScenarioSummary } from '../../test/bench/effect/summary.ts';
 import type { Result } from '../../test/bench/figure.ts';
+import type { Summary } from '../../test/bench/statistics.ts';
+import { number } from '../../test/bench/table.ts';
 
-use([LineChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
+use([BarChart, LineChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
 /** The result of one run of `make bench`. */
 export interface BenchRun extends Machine {
@@ -41,6 +45,9 @@ const PLOTTED = {
 } as const;
 const WIDTH = 420;
 const HEIGHT = 280;
+const EFFECT_WIDTH = 640;
+/** Below what an idle cluster takes: ms. */
+const EFFECT_LEAST = 0.1;
 
 /** One plot per figure: its median, and its limit if it has one, over the number of nodes. */
 export function renderPlots(runs: readonly BenchRun[]): Plot[] {
@@ -58,6 +65,24 @@ export function renderSoak({ residentMiB }: SoakRun): Plot {
   const data = residentMiB.map((resident, index) => [index + 1, resident]);
   const lines: LineSeriesOption[] = [{ name: 'operator', type: 'line', showSymbol: false, data }];
   return { name: 'soak', svg: draw('Resident memory (MiB)', 'minutes', lines) };
+}
+
+/** p50 and p99 of each scenario on a logarithmic scale: a full link costs more than ten times as much. */
+export function renderEffectPlot(summaries: readonly ScenarioSummary[]): string {
+  const bars = (name: string, of: (summary: ScenarioSummary) => Summary): BarSeriesOption => ({
+    name,
+    type: 'bar',
+    data: summaries.map((summary) => of(summary).median),
+    label: { show: true, position: 'top', formatter: ({ value }) => number(value as number) },
+  });
+  return svgOf(EFFECT_WIDTH, {
+    title: titleOf('Latency while the link of one node is full (ms)'),
+    legend: { bottom: 0 },
+    grid: { left: 50, right: 30, top: 50, bottom: 60 },
+    xAxis: { type: 'category', data: summaries.map(({ scenario }) => TITLES[scenario].replace(', ', ',\n')) },
+    yAxis: { type: 'log', min: EFFECT_LEAST, startValue: EFFECT_LEAST },
+    series: [bars('p50', ({ p50 }) => p50), bars('p99', ({ p99 }) => p99)],
+  });
 }
 
 interface Point {
@@ -78,17 +103,21 @@ function render(title: string, points: readonly Point[]): string {
 }
 
 function draw(title: string, xName: string, series: LineSeriesOption[]): string {
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
-  chart.setOption({
-    animation: false,
-    backgroundColor: '#fff',
-    title: { text: title, textStyle: { fontSize: 14 } },
+  return svgOf(WIDTH, {
+    title: titleOf(title),
     legend: { bottom: 0 },
     grid: { left: 50, right: 30, top: 40, bottom: 60 },
     xAxis: { type: 'value', name: xName, nameLocation: 'middle', nameGap: 22 },
     yAxis: { type: 'value', min: 0 },
     series,
   });
+}
+
+const titleOf = (text: string): object => ({ text, textStyle: { fontSize: 14 } });
+
+function svgOf(width: number, option: EChartsCoreOption): string {
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width, height: HEIGHT });
+  chart.setOption({ animation: false, backgroundColor: '#fff', ...option });
   const svg = chart.renderToSVGString();
   chart.dispose();
   return `${svg}\n`;

@@ -5,12 +5,17 @@ const COLUMNS = ['measured', 'min', 'median', 'max', 'goal', 'limit', 'ratio', '
 
 /** Results as a Markdown table, which is also readable on a terminal. */
 export function renderTable(results: readonly Result[]): string {
-  const rows = [COLUMNS, ...results.map(rowOf)];
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return renderRows([COLUMNS, ...results.map(rowOf)]);
+}
+
+/** A Markdown table. The first row is the head; the first column is on the left, all others on the right. */
+export function renderRows(rows: readonly (readonly string[])[]): string {
+  const head = rows[0] ?? [];
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))).join(' | ')} |`;
   const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
-  return [line(COLUMNS), line(rule), ...rows.slice(1).map(line)].join('\n');
+  return [line(head), line(rule), ...rows.slice(1).map(line)].join('\n');
 }
 
 function rowOf({ what, unit, summary, atMost, limit, ratio, met }: Result): string[] {
