@@ -23,8 +23,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'Remove all labels and finalizers of the operator before it is uninstalled.',
     load: async () => (await import('./cleanup/command.ts')).cleanup,
   },
-  { name: 'connectivity-server', summary: 'Not available in this version.' },
-  { name: 'connectivity-agent', summary: 'Not available in this version.' },
+  {
+    name: 'connectivity-server',
+    summary: 'Collect the reports of the connectivity agents, as k8s-netchecker-server.',
+    load: async () => (await import('./connectivityServer/command.ts')).connectivityServer,
+  },
+  {
+    name: 'connectivity-agent',
+    summary: 'Report what the network of a node can reach, as k8s-netchecker-agent.',
+    load: async () => (await import('./connectivityAgent/command.ts')).connectivityAgent,
+  },
 ];
 
 /**

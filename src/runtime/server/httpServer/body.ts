@@ -1,4 +1,5 @@
-import type { Incoming } from './answer.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 
 /** A request body above the limit of its handler. The client gets a 413. */
 export class BodyTooLarge extends Error {
@@ -20,7 +21,10 @@ export class BodyIncomplete extends Error {
  *
  * @throws BodyTooLarge, BodyIncomplete
  */
-export async function readBody(request: Incoming, limitBytes: number): Promise<string> {
+export async function readBody(
+  request: Readable & { headers: IncomingHttpHeaders },
+  limitBytes: number,
+): Promise<string> {
   if (Number(request.headers['content-length']) > limitBytes) throw new BodyTooLarge(limitBytes);
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -33,7 +37,7 @@ export async function readBody(request: Incoming, limitBytes: number): Promise<s
 }
 
 /** The chunks of a body. Leaves the request open if its reader stops early: its response is still to be sent. */
-async function* chunksOf(request: Incoming): AsyncIterable<Buffer> {
+async function* chunksOf(request: Readable): AsyncIterable<Buffer> {
   try {
     yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   } catch (error) {
