@@ -28,6 +28,12 @@ const NOT_FOUND: HttpAnswer = { status: 404, text: '404 page not found\n' };
 /** The original server wanted to send this, but sent 200 and an empty body. */
 const UNKNOWN_AGENT: HttpAnswer = { status: 404, text: 'There is no such entry in the agent cache\n' };
 
+/** Reports of pods that are not known to run. */
+const MOST_UNKNOWN = 1_000;
+/** Reports while the pods are not known: two agents on each of 10,000 nodes, and some more. */
+const MOST_AGENTS = 25_000;
+const TOO_MANY: HttpAnswer = { status: 429, text: 'too many reports of pods that are not known to run\n' };
+
 /** The HTTP API of the original server, on its paths. */
 export function connectivityApi(api: ConnectivityApi): HttpHandler {
   return (request) => {
@@ -74,11 +80,20 @@ function agentJson({ report }: AgentState, metadata: Agent['metadata']): object 
 async function accept(api: ConnectivityApi, { body }: HttpRequest, name: string): Promise<HttpAnswer> {
   const read = readReport(name, await body(REPORT_LIMIT_BYTES));
   if ('problem' in read) return read.problem;
+  if (!mayReport(api, name)) return TOO_MANY;
   const { report } = read;
   // The chart of the original agent does not tell it its node.
   const nodename = report.nodename === '' ? (api.nodeOf(name) ?? '') : report.nodename;
   api.accepted(api.reports.accept({ ...report, nodename }));
   return { status: 200, text: '' };
+}
+
+/** A report for a pod that does not exist is kept, too, as by the original server. Their number is bounded. */
+function mayReport({ reports, expected }: ConnectivityApi, name: string): boolean {
+  if (reports.get(name) !== undefined) return true;
+  const found = expected();
+  if ('problem' in found) return reports.size < MOST_AGENTS;
+  return found.pods.includes(name) || reports.size < found.pods.length + MOST_UNKNOWN;
 }
 
 function check({ reports, expected }: ConnectivityApi): HttpAnswer {

@@ -63,6 +63,9 @@ function sums(reports: Reports, of: (state: AgentState) => number): Value<'agent
   return [...byAgent].map(([agent, value]) => ({ labels: { agent }, value }));
 }
 
+/** A longer time was not measured: see `probeSchema`. */
+const DAY_MS = 86_400_000;
+
 /** Of two pods with one label, the later report counts. */
 function probeValues(reports: Reports, of: keyof ProbeResult): Value<'agent' | 'url'>[] {
   const bySeries = new Map<string, { value: Value<'agent' | 'url'>; at: string }>();
@@ -72,7 +75,7 @@ function probeValues(reports: Reports, of: keyof ProbeResult): Value<'agent' | '
       const labels = { agent: agentLabel(report), url: probe.URL };
       const key = JSON.stringify(labels);
       const figure = probe[of];
-      if (typeof figure !== 'number' || (bySeries.get(key)?.at ?? '') > at) continue;
+      if (typeof figure !== 'number' || figure < 0 || figure > DAY_MS || (bySeries.get(key)?.at ?? '') > at) continue;
       bySeries.set(key, { value: { labels, value: figure }, at });
     }
   }

@@ -69,6 +69,11 @@ export class Reports {
     }
   }
 
+  /** Number of agents. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
   forget(pod: string): void {
     this.#entries.delete(pod);
   }
