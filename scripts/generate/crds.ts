@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import { agentResource } from '../../src/api/agent/schema.ts';
 import { customResourceDefinition, type CustomResource } from '../../src/api/crd.ts';
 import type { ControllerModule } from '../../src/controllers/contract/module.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
@@ -9,30 +8,30 @@ import type { GeneratedFile } from './file.ts';
 
 const HEADER = '# Generated from src/api by `make generate`. Do not edit.\n';
 
-/** The kinds of no controller: those that a server of its own writes. */
-const SERVER_KINDS: readonly CustomResource[] = [agentResource];
-
-function kindsOf(controllers: readonly ControllerModule[]): CustomResource[] {
-  return [...controllers.flatMap(({ kinds }) => kinds), ...SERVER_KINDS];
-}
-
 /** The CRDs, as plain manifests for `kubectl apply` and as chart templates. */
 export function crds(controllers: readonly ControllerModule[] = CONTROLLERS): GeneratedFile[] {
   const { schema } = JSON.parse(readFileSync(STORED, 'utf8')) as StoredSchema;
-  return kindsOf(controllers).flatMap((kind) => {
-    const crd = customResourceDefinition(kind, schema);
-    const name = fileOf(kind);
-    const text = manifest(crd);
-    return [
-      { path: `deploy/crds/${name}`, content: HEADER + text },
-      { path: `charts/traffic-operator/templates/crds/${name}`, content: HEADER + chartTemplate(text) },
-    ];
-  });
+  return controllers
+    .flatMap(({ kinds }) => kinds)
+    .flatMap((kind) => {
+      const crd = customResourceDefinition(kind, schema);
+      const name = fileOf(kind);
+      const text = manifest(crd);
+      return [
+        { path: `deploy/crds/${name}`, content: HEADER + text },
+        { path: `charts/traffic-operator/templates/crds/${name}`, content: HEADER + chartTemplate(text) },
+      ];
+    });
+}
+
+/** The CRD of a kind that no controller has, which is deployed with the server that writes it. */
+export function serverCrd(kind: CustomResource): object {
+  return customResourceDefinition(kind, {});
 }
 
 /** The file names of all CRDs. */
 export function crdFiles(): string[] {
-  return kindsOf(CONTROLLERS).map(fileOf);
+  return CONTROLLERS.flatMap(({ kinds }) => kinds).map(fileOf);
 }
 
 function fileOf({ resource }: CustomResource): string {

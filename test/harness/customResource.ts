@@ -5,7 +5,7 @@ import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import type { Resource } from '../../src/runtime/client/resource.ts';
 
-const DIRECTORY = new URL('../../deploy/crds/', import.meta.url);
+const DEPLOY = new URL('../../deploy/', import.meta.url);
 
 export const CRDS: Resource<V1CustomResourceDefinition> = {
   group: 'apiextensions.k8s.io',
@@ -17,12 +17,16 @@ export const CRDS: Resource<V1CustomResourceDefinition> = {
 
 /** The CRD of TrafficWatches in deploy/. */
 export function trafficWatchCrd(): V1CustomResourceDefinition {
-  return crdOf(TRAFFIC_WATCHES);
+  return crdOf('crds/traffic.example.com_trafficwatches.yaml');
 }
 
-/** The CRD of a kind in deploy/. */
-export function crdOf({ group, plural }: Resource): V1CustomResourceDefinition {
-  const text = readFileSync(new URL(`${group}_${plural}.yaml`, DIRECTORY), 'utf8');
+/** The CRD of Agents in deploy/. */
+export function agentCrd(): V1CustomResourceDefinition {
+  return crdOf('connectivity/agents.yaml');
+}
+
+function crdOf(path: string): V1CustomResourceDefinition {
+  const text = readFileSync(new URL(path, DEPLOY), 'utf8');
   return parse(text, { version: '1.1' }) as V1CustomResourceDefinition;
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AGENTS } from '../../../src/api/agent/schema.ts';
-import { crdOf, installCrd } from '../../harness/customResource.ts';
+import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
 import { EXCHANGES } from './exchanges.ts';
 import { createAgentPod, startServer, type ConnectivityServer } from './world.ts';
@@ -10,7 +10,7 @@ import { createAgentPod, startServer, type ConnectivityServer } from './world.ts
  * from run to run is replaced by its kind.
  */
 const scene = useConnectedPlane(async ({ client }) => {
-  await installCrd(client, crdOf(AGENTS), AGENTS);
+  await installCrd(client, agentCrd(), AGENTS);
   await createAgentPod(client, 'netchecker-agent-a');
   await createAgentPod(client, 'netchecker-agent-hostnet-a', { app: 'netchecker-agent-hostnet' });
 });

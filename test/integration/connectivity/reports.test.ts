@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AGENTS } from '../../../src/api/agent/schema.ts';
 import { PODS } from '../../../src/runtime/client/resources.ts';
-import { crdOf, installCrd } from '../../harness/customResource.ts';
+import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
 import { createAgentPod, startAgent, startServer, type ConnectivityServer, type Program } from './world.ts';
 
 /** Real agents report to a real server, which stores their reports in a real API server. */
 const scene = useConnectedPlane(async ({ client }) => {
-  await installCrd(client, crdOf(AGENTS), AGENTS);
+  await installCrd(client, agentCrd(), AGENTS);
   await createAgentPod(client, 'netchecker-agent-a');
   await createAgentPod(client, 'netchecker-agent-hostnet-a', { app: 'netchecker-agent-hostnet' });
   await createAgentPod(client, 'netchecker-agent-waits', { phase: 'Pending' });
