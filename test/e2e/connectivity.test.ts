@@ -3,7 +3,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
 import type { Agent } from '../../src/api/agent/schema.ts';
 import { AGENT_NAME, HOST_AGENT_NAME, SERVICE_NAME } from '../../src/connectivity/objects/names.ts';
-import { measured } from '../harness/measured.ts';
+import { measured, seconds } from '../harness/measured.ts';
 import { getObject, kubectl } from '../scenario/kubectl.ts';
 import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
 
@@ -11,8 +11,6 @@ import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
 const DIRECTORY = fileURLToPath(new URL('../../deploy/connectivity', import.meta.url));
 const NAMESPACE = 'traffic-operator-system-connectivity';
 const API = `/api/v1/namespaces/${NAMESPACE}/services/${SERVICE_NAME}:http/proxy/api/v1`;
-/** From the creation of the objects, with images that are on the nodes. */
-const HEALTHY_WITHIN_MS = 60_000;
 const WAIT = { timeout: 120_000, interval: 500 };
 
 const check = (): Promise<string> => kubectl('get', '--raw', `${API}/connectivity_check`);
@@ -37,7 +35,7 @@ beforeAll(async () => {
 afterAll(leaveLab);
 
 describe('the connectivity check', () => {
-  it('hears of two agents on each node within a minute', async () => {
+  it('hears of two agents on each node', async () => {
     failureReport();
     const began = performance.now();
     await kubectl('apply', '-k', DIRECTORY);
@@ -48,9 +46,7 @@ describe('the connectivity check', () => {
         Outdated: null,
       });
     }, WAIT);
-    const took = performance.now() - began;
-    measured(`the check succeeded ${(took / 1000).toFixed(0)} s after the objects were applied`);
-    expect(took).toBeLessThan(HEALTHY_WITHIN_MS);
+    measured(`the check succeeded ${seconds(performance.now() - began)} after the objects were applied`);
   });
 
   it('stores what each agent sees of its network', async () => {

@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { collectReport, type AgentIdentity, type SentReport } from './collect.ts';
 import { probeHttp } from './httpProbe.ts';
-import { firstDelayMs, nextDelayMs } from './spread.ts';
+import { firstDelayMs, nextDelayMs, retryDelayMs } from './spread.ts';
 
 export interface AgentOptions {
   readonly identity: Omit<AgentIdentity, 'serverHost'>;
@@ -15,17 +15,22 @@ export interface AgentOptions {
   readonly logger: Logger;
 }
 
-/** Probes and reports once each interval, until `signal` is aborted. */
+/**
+ * Probes and reports once each interval, until `signal` is aborted. A report that does not get through is followed by
+ * a new one, soon at first.
+ */
 export async function runAgent(o: AgentOptions, signal: AbortSignal): Promise<void> {
   const sender = new ReportSender(o.server, o.identity.podName, o.logger);
   const intervalMs = o.identity.intervalSeconds * 1_000;
   try {
     await o.clock.sleep(firstDelayMs(o.identity.podName, intervalMs), signal);
-    while (!signal.aborted) {
+    for (let failures = 0; !signal.aborted;) {
       const probes = await probeAll(o, intervalMs - 1_000, signal);
       const identity = { ...o.identity, serverHost: o.server.host };
-      await sender.send(await collectReport(identity, probes, o.clock), intervalMs - 1_000, signal);
-      await o.clock.sleep(nextDelayMs(o.identity.podName, intervalMs, o.clock.now()), signal);
+      const isSent = await sender.send(await collectReport(identity, probes, o.clock), intervalMs - 1_000, signal);
+      failures = isSent ? 0 : failures + 1;
+      const next = nextDelayMs(o.identity.podName, intervalMs, o.clock.now());
+      await o.clock.sleep(isSent ? next : retryDelayMs(o.identity.podName, failures, next), signal);
     }
   } finally {
     sender.close();
@@ -52,14 +57,16 @@ class ReportSender {
     this.#logger = logger;
   }
 
-  /** Logs a failure. Never rejects: the next report comes anyway. */
-  async send(report: SentReport, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  /** Logs a failure. Never rejects. @returns whether the server accepted the report */
+  async send(report: SentReport, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
     try {
       const { status, text } = await this.#post(JSON.stringify(report), timeoutMs, signal);
       if (status === 200) this.#logger.debug({ podname: report.podname }, 'reported');
       else this.#logger.warn({ status, answer: text }, 'the server did not accept the report');
+      return status === 200;
     } catch (error) {
       if (!signal.aborted) this.#logger.warn({ err: error, server: this.#server.text }, 'report not sent');
+      return false;
     }
   }
 

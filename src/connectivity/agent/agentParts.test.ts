@@ -4,7 +4,7 @@ import { systemClock } from '../../runtime/process/clock.ts';
 import { startLocalServer, type LocalServer } from '../../runtime/testing/localServer.ts';
 import { probeHttp } from './httpProbe.ts';
 import { probeResult } from './probeTimes.ts';
-import { firstDelayMs, nextDelayMs } from './spread.ts';
+import { firstDelayMs, nextDelayMs, retryDelayMs } from './spread.ts';
 
 describe('probeResult', () => {
   it('splits the time of a request into its parts', () => {
@@ -68,6 +68,16 @@ describe('nextDelayMs', () => {
     const first = pods.map((pod) => firstDelayMs(pod, 60_000));
     expect(Math.min(...first)).toBeLessThan(100);
     expect(Math.max(...first)).toBeLessThan(5_000);
+  });
+});
+
+describe('retryDelayMs', () => {
+  it('doubles from about 2 s, up to the time of the next report', () => {
+    const delays = [1, 2, 3, 4, 9].map((failures) => retryDelayMs('a', failures, 30_000));
+    const [first = 0] = delays;
+    expect(first).toBeGreaterThanOrEqual(1_000);
+    expect(first).toBeLessThan(3_000);
+    expect(delays).toEqual([first, 2 * first, 4 * first, 8 * first, 30_000]);
   });
 });
 

@@ -20,6 +20,19 @@ export function nextDelayMs(podName: string, intervalMs: number, now: number): n
   return untilMs < intervalMs / 2 ? untilMs + intervalMs : untilMs;
 }
 
+/** A server that is not there yet is soon there: the first pause after a failure. */
+const FIRST_RETRY_MS = 2_000;
+
+/**
+ * The pause after a report that did not get through, ms: doubled with each failure in a row, never longer than until the
+ * next report. It is different for each pod, since all of them notice that the server is away.
+ *
+ * @param failures in a row, at least 1
+ */
+export function retryDelayMs(podName: string, failures: number, nextMs: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** (failures - 1) * (0.5 + shareOf(podName)), nextMs);
+}
+
 /** From 0 to 1, the same for the same name. */
 function shareOf(podName: string): number {
   return createHash('sha256').update(podName).digest().readUInt32BE() / 2 ** 32;

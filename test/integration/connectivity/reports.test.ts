@@ -122,6 +122,21 @@ describe('a server that restarts', () => {
   });
 });
 
+describe('an agent whose server is away', () => {
+  it('tries again soon, though its interval is long', async () => {
+    const { port } = server;
+    await server.kill();
+    const agent = await startAgent('without-a-pod', 'n9', port, ['-reportinterval=3600']);
+    await vi.waitFor(() => expect(agent.log()).toContain('report not sent'));
+    server = await startServer(scene.plane.kubeconfig, [], port);
+    await vi.waitFor(async () => {
+      const reports = (await server.ask('/api/v1/agents/')).json() as Record<string, { report_interval: number }>;
+      expect(reports['without-a-pod']?.report_interval).toBe(3600);
+    });
+    await agent.kill();
+  });
+});
+
 describe('an agent that stops', () => {
   it('is outdated after two intervals, and its missing reports are counted', async () => {
     await agents[0]!.kill();
@@ -148,7 +163,7 @@ describe('an agent that stops', () => {
       expect((await server.ask(CHECK)).status).toBe(200);
       expect((await server.ask('/metrics')).text).not.toContain('n1-private_network');
       const stored = await scene.connected.client.list(AGENTS, { namespace: 'default' });
-      expect(stored.map(({ metadata }) => metadata?.name)).toEqual(['netchecker-agent-hostnet-a']);
+      expect(stored.map(({ metadata }) => metadata?.name)).toEqual(['netchecker-agent-hostnet-a', 'without-a-pod']);
     });
   });
 });
