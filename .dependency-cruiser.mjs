@@ -1,7 +1,7 @@
 /** What decides about sets of objects. */
 const OBJECT_SET = 'objectSet/(member|objectSet|order|owner|plan|problem)';
 /** Layers. A decision imports types only: no I/O, no clock, no logger, no metrics. */
-const PURE = `(^src/controllers/[^/]+/decide/|^src/usage/evaluate/|^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$|^src/runtime/(controller/conditions|status/(failure|conditionEvents)|${OBJECT_SET})\\.ts$)`;
+const PURE = `(^src/controllers/[^/]+/decide/|^src/connectivity/(protocol/|objects/|server/(check|storeWrites)\\.ts$|agent/probeTimes\\.ts$)|^src/usage/evaluate/|^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$|^src/runtime/(controller/conditions|status/(failure|conditionEvents)|${OBJECT_SET})\\.ts$)`;
 /** The folders of runtime/, and what each may import of the others. manager/ puts all together. */
 const RUNTIME = [
   ['process', ''],
@@ -82,6 +82,20 @@ export default {
       severity: 'error',
       from: { path: '^src/controllers/[^/]+/decide/', pathNot: TESTS },
       to: { path: '^src/(usage|prometheus)/', pathNot: '^src/usage/evaluate/' },
+    },
+    {
+      name: 'connectivity-knows-no-controller',
+      comment: 'The check of the network is a program of its own',
+      severity: 'error',
+      from: { path: '^src/connectivity/', pathNot: TESTS },
+      to: { path: '^src/', pathNot: '^src/(connectivity|api|runtime)/|^src/options/connectivityValues\\.ts$' },
+    },
+    {
+      name: 'connectivity-agents-know-no-server',
+      comment: 'They share the protocol, so that neither loads the other',
+      severity: 'error',
+      from: { path: '^src/connectivity/(agent|server)/', pathNot: TESTS },
+      to: { path: '^src/connectivity/(agent|server)/', pathNot: '^src/connectivity/$1/' },
     },
     {
       name: 'runtime-knows-no-controller',

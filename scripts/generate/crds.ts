@@ -24,6 +24,11 @@ export function crds(controllers: readonly ControllerModule[] = CONTROLLERS): Ge
     });
 }
 
+/** The CRD of a kind that no controller has, which is deployed with the server that writes it. */
+export function serverCrd(kind: CustomResource): object {
+  return customResourceDefinition(kind, {});
+}
+
 /** The file names of all CRDs. */
 export function crdFiles(): string[] {
   return CONTROLLERS.flatMap(({ kinds }) => kinds).map(fileOf);

@@ -1,10 +1,14 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import { connectivityObjects } from '../../src/connectivity/objects/objects.ts';
 import { helmTemplate, isHook, type Manifest } from '../chart/helm.ts';
 import { cleanupNamespace, naming, standaloneCleanup } from './cleanup.ts';
-import { crdFiles, manifest } from './crds.ts';
+import { agentResource } from '../../src/api/agent/schema.ts';
+import { crdFiles, manifest, serverCrd } from './crds.ts';
 import type { GeneratedFile } from './file.ts';
 
 const NAMESPACE = 'traffic-operator-system';
-const HEADER = '# Generated from charts/traffic-operator by `make generate`. Do not edit.\n';
+const OF_THE_CHART = '# Generated from charts/traffic-operator by `make generate`. Do not edit.\n';
+const OF_CONNECTIVITY = '# Generated from src/connectivity/objects by `make generate`. Do not edit.\n';
 /** Labels with information about helm; no selector uses them. */
 const OF_HELM = ['helm.sh/chart', 'app.kubernetes.io/managed-by'];
 
@@ -43,14 +47,38 @@ export function deploy(): GeneratedFile[] {
     file('crds/kustomization.yaml', [kustomization(crdFiles())]),
     file('placement/kustomization.yaml', [kustomization(['policy.yaml'])]),
     file('placement/policy.yaml', placement.map(withoutHelm)),
+    ...connectivity(imageOf(operator)),
     file('cleanup/kustomization.yaml', [kustomization(['namespace.yaml', 'cleanup.yaml'])]),
     file('cleanup/namespace.yaml', [cleanupNamespace(RESTRICTED)]),
     file('cleanup/cleanup.yaml', standaloneCleanup(cleanup.map(withoutHelm))),
   ];
 }
 
-function file(path: string, objects: readonly object[]): GeneratedFile {
-  return { path: `deploy/${path}`, content: HEADER + objects.map(manifest).join('---\n') };
+/** The connectivity check, with the image of the operator. */
+function connectivity(image: string): GeneratedFile[] {
+  const objects = connectivityObjects({
+    namespace: `${NAMESPACE}-connectivity`,
+    image,
+    reportIntervalSeconds: 60,
+    serviceType: 'ClusterIP',
+    nodeSelector: {},
+  });
+  return [
+    file('connectivity/kustomization.yaml', [kustomization(['agents.yaml', 'connectivity.yaml'])], OF_CONNECTIVITY),
+    file('connectivity/agents.yaml', [serverCrd(agentResource)], OF_CONNECTIVITY),
+    file('connectivity/connectivity.yaml', objects, OF_CONNECTIVITY),
+  ];
+}
+
+function imageOf(objects: readonly Manifest[]): string {
+  const deployment = objects.find(({ kind }) => kind === 'Deployment') as V1Deployment | undefined;
+  const image = deployment?.spec?.template.spec?.containers[0]?.image;
+  if (image === undefined) throw new Error('the chart renders no Deployment with an image');
+  return image;
+}
+
+function file(path: string, objects: readonly object[], header = OF_THE_CHART): GeneratedFile {
+  return { path: `deploy/${path}`, content: header + objects.map(manifest).join('---\n') };
 }
 
 function kustomization(resources: string[]): object {

@@ -18,6 +18,8 @@ export interface CustomResource {
   shortNames: string[];
   categories: string[];
   columns: PrinterColumn[];
+  /** False if the status is written together with the spec. Default: it is a subresource. */
+  hasStatusSubresource?: boolean;
 }
 
 /**
@@ -52,7 +54,7 @@ function version(kind: CustomResource, deploymentSpec: object) {
     served: true,
     storage: true,
     additionalPrinterColumns: kind.columns,
-    subresources: { status: {} },
+    ...(kind.hasStatusSubresource === false ? {} : { subresources: { status: {} } }),
     schema: { openAPIV3Schema: openApiSchema(kind.schema, deploymentSpec) },
   };
 }

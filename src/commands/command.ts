@@ -15,6 +15,8 @@ export interface CommandContext {
 
 /** A command with its flags and its code. */
 export interface CommandDefinition<T extends FlagTable> extends FlagSource<T> {
+  /** The lowest level that is logged, if it does not follow from --log-level alone. */
+  logLevel?(flags: FlagValues<T>): CommonFlags['logLevel'];
   /** Runs until done, or until the signal is aborted. Throws UsageError for wrong flags or files that they name. */
   run(flags: FlagValues<T>, context: CommandContext): Promise<void>;
 }
@@ -44,7 +46,7 @@ export function defineCommand<T extends FlagTable>(
     prepare(args, env) {
       const values = readFlags(definition, args, env);
       return {
-        logLevel: values.logLevel as CommonFlags['logLevel'],
+        logLevel: definition.logLevel?.(values) ?? (values.logLevel as CommonFlags['logLevel']),
         run: (context) => definition.run(values, context),
       };
     },

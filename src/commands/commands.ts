@@ -7,8 +7,8 @@ export interface CommandEntry {
   readonly name: string;
   /** One sentence. */
   readonly summary: string;
-  /** Loads the code of the command. Absent if the command is not available in this version. */
-  readonly load?: () => Promise<Command>;
+  /** Loads the code of the command. */
+  readonly load: () => Promise<Command>;
 }
 
 /** The sub-commands. Each is loaded on demand, so that a process has the code of one command in memory. */
@@ -23,17 +23,21 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'Remove all labels and finalizers of the operator before it is uninstalled.',
     load: async () => (await import('./cleanup/command.ts')).cleanup,
   },
-  { name: 'connectivity-server', summary: 'Not available in this version.' },
-  { name: 'connectivity-agent', summary: 'Not available in this version.' },
+  {
+    name: 'connectivity-server',
+    summary: 'Collect the reports of the connectivity agents, as k8s-netchecker-server.',
+    load: async () => (await import('./connectivityServer/command.ts')).connectivityServer,
+  },
+  {
+    name: 'connectivity-agent',
+    summary: 'Report what the network of a node can reach, as k8s-netchecker-agent.',
+    load: async () => (await import('./connectivityAgent/command.ts')).connectivityAgent,
+  },
 ];
 
-/**
- * @throws UsageError if the command does not exist or is not available in this version
- */
+/** @throws UsageError if the command does not exist */
 export async function loadCommand(name: string): Promise<Command> {
-  const load = entryOf(name).load;
-  if (load === undefined) throw new UsageError(`${name}: not available in this version`);
-  return load();
+  return entryOf(name).load();
 }
 
 /** @throws UsageError if the command does not exist */
@@ -47,10 +51,10 @@ export function entryOf(name: string): CommandEntry {
 }
 
 /**
- * The flags of a command. Empty if the command is not available in this version.
+ * The flags of a command.
  *
  * @throws UsageError if the command does not exist
  */
 export async function flagsOf(name: string): Promise<FlagTable> {
-  return (await entryOf(name).load?.())?.flags ?? {};
+  return (await loadCommand(name)).flags;
 }

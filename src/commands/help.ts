@@ -20,7 +20,6 @@ export function programHelp(): string {
 /**
  * The `--help` text of one command.
  *
- * @param flags empty for a command that is not available in this version
  * @throws UsageError if the command does not exist
  */
 export function commandHelp(name: string, flags: FlagTable): string {

@@ -5,7 +5,7 @@ import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import type { Resource } from '../../src/runtime/client/resource.ts';
 
-const FILE = new URL('../../deploy/crds/traffic.example.com_trafficwatches.yaml', import.meta.url);
+const DEPLOY = new URL('../../deploy/', import.meta.url);
 
 export const CRDS: Resource<V1CustomResourceDefinition> = {
   group: 'apiextensions.k8s.io',
@@ -17,14 +17,28 @@ export const CRDS: Resource<V1CustomResourceDefinition> = {
 
 /** The CRD of TrafficWatches in deploy/. */
 export function trafficWatchCrd(): V1CustomResourceDefinition {
-  return parse(readFileSync(FILE, 'utf8'), { version: '1.1' }) as V1CustomResourceDefinition;
+  return crdOf('crds/traffic.example.com_trafficwatches.yaml');
 }
 
-/** Creates a CRD, by default that of deploy/, and waits until its objects can be listed. */
-export async function installCrd(client: Client, crd = trafficWatchCrd()): Promise<void> {
+/** The CRD of Agents in deploy/. */
+export function agentCrd(): V1CustomResourceDefinition {
+  return crdOf('connectivity/agents.yaml');
+}
+
+function crdOf(path: string): V1CustomResourceDefinition {
+  const text = readFileSync(new URL(path, DEPLOY), 'utf8');
+  return parse(text, { version: '1.1' }) as V1CustomResourceDefinition;
+}
+
+/** Creates a CRD, by default that of TrafficWatches, and waits until its objects can be listed. */
+export async function installCrd(
+  client: Client,
+  crd = trafficWatchCrd(),
+  resource: Resource = TRAFFIC_WATCHES,
+): Promise<void> {
   await client.create(CRDS, crd);
   const established = async (): Promise<boolean> =>
-    client.list(TRAFFIC_WATCHES).then(
+    client.list(resource).then(
       () => true,
       () => false,
     );

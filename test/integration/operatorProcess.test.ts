@@ -107,7 +107,13 @@ describe('wrong usage', () => {
   it.each([
     [['--interval=soon'], '--interval=soon: must be a duration such as 10s, 2m or 1m30s, 1s at least'],
     [['manager', '--leader-elekt'], '--leader-elekt: unknown flag; `manager --help` lists all flags'],
-    [['connectivity-server'], 'connectivity-server: not available in this version'],
+    [
+      ['connectivity-server', '-kubeproxyinit=false', '-etcd-endpoints', 'https://198.18.0.1:2379'],
+      '--etcd-endpoints=https://198.18.0.1:2379: etcd is not available in this version',
+    ],
+    [['connectivity-server', '-report-ttl', '1'], '--report-ttl=1: must be a whole number from 2 to 86400'],
+    [['connectivity-agent', '-serverendpoint', 'server'], '--serverendpoint=server: must be a host and a port'],
+    [['connectivity-agent', '-probeurls=ftp://a'], '--probeurls=ftp://a: must be up to 50 URLs of http or https'],
     [
       ['manager', '--prometheus-url=http://u:secret@p'],
       '--prometheus-url=http://[redacted]@p: must be an http or https',

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import { BodyIncomplete, BodyTooLarge, readBody } from './body.ts';
 import type { Failures } from './failures.ts';
 import { readTarget, type HttpTarget } from './target.ts';
 
@@ -7,6 +8,12 @@ import { readTarget, type HttpTarget } from './target.ts';
 export interface HttpRequest extends HttpTarget {
   readonly method: string;
   readonly authorization: string | undefined;
+  /**
+   * Reads the body as UTF-8; call it at most once. A handler need not catch its errors: the client gets a 413.
+   *
+   * @throws BodyTooLarge above `limitBytes`; BodyIncomplete if the client ends its connection
+   */
+  readonly body: (limitBytes: number) => Promise<string>;
 }
 
 /** A response. The server omits the body of a HEAD. */
@@ -78,11 +85,24 @@ export class Answering {
     }
     try {
       const { method = '', headers } = request;
-      return await this.#handler({ ...target, method, authorization: headers.authorization });
+      const body = (limitBytes: number): Promise<string> => readBody(request, limitBytes);
+      return await this.#handler({ ...target, method, authorization: headers.authorization, body });
     } catch (error) {
-      this.#failures.failed(error);
-      return FAILED;
+      return this.#failedAnswer(error);
     }
+  }
+
+  #failedAnswer(error: unknown): HttpAnswer {
+    if (error instanceof BodyTooLarge) {
+      this.#failures.count('too_large');
+      return { status: 413, text: `${error.message}\n` };
+    }
+    if (error instanceof BodyIncomplete) {
+      this.#failures.count('connection');
+      return UNREADABLE;
+    }
+    this.#failures.failed(error);
+    return FAILED;
   }
 
   #busy(): HttpAnswer {

@@ -7,7 +7,7 @@ import type { Logger } from '../../process/logger.ts';
  * |---|---|
  * | error: the handler threw or rejected | 500 |
  * | malformed: not HTTP, or a target without a path | 400 |
- * | too_large: headers beyond the limit | 431 |
+ * | too_large: headers or a body beyond the limit | 431, 413 |
  * | timeout: the client sends or reads too slowly | 408, or none |
  * | busy: too many concurrent requests on one connection | 503 |
  * | refused: CONNECT | none |

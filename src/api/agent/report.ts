@@ -1,0 +1,94 @@
+import * as z from 'zod';
+import { int64 } from '../integerSchema.ts';
+
+/** Names of nodes and pods: DNS-1123 subdomains. */
+const NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+const MOST_CHARACTERS = 253;
+const NAME_MESSAGE = 'must be a DNS subdomain: lower-case letters, digits, "-" and ".", up to 253 characters';
+const TEXT = 'must be a text';
+const LIST = 'must be a list';
+const MAP = 'must be an object with lists of texts';
+const DATE_MESSAGE = 'must be a date and time of RFC 3339';
+/** The most keys of a map, and the most entries of a list, in a report. A node with 1,000 pods has 1,000 interfaces. */
+const MOST_KEYS = 4_096;
+const MOST_ENTRIES = 256;
+
+const count = (description: string) =>
+  z.int('must be a whole number').nonnegative('must be 0 or more').optional().meta({ type: 'integer', description });
+
+/** Any integer: the original agent sends 9223372036854 ms for a time that it did not measure. */
+const integer = (description: string) =>
+  z.int('must be a whole number').optional().meta({ type: 'integer', format: 'int64', description });
+
+const addresses = (description: string) =>
+  z
+    .record(z.string(), z.array(z.string(TEXT).max(1_024), LIST).max(MOST_ENTRIES).nullable(), MAP)
+    .refine((map) => Object.keys(map).length <= MOST_KEYS, `must have at most ${MOST_KEYS} keys`)
+    .nullable()
+    .optional()
+    .meta({ description });
+
+/** The result of one HTTP probe. The names are those of k8s-netchecker-agent. Times are whole milliseconds. */
+export const probeSchema = z.object({
+  URL: z.string(TEXT).max(2_048).meta({ description: 'The URL that was requested.' }),
+  ConnectionResult: integer('1 if the connection was established, else 0.'),
+  HTTPCode: integer('The status of the response; 0 without one.'),
+  Total: integer('From the start to the end of the response, ms.'),
+  ContentTransfer: integer('From the first byte of the response to its end, ms.'),
+  TCPConnection: integer('The TCP handshake, ms.'),
+  DNSLookup: integer('The name lookup, ms.'),
+  Connect: integer('The name lookup and the TCP handshake, ms.'),
+  ServerProcessing: integer('From the request to the first byte of the response, ms.'),
+});
+
+/** What an agent measured: the spec of an Agent, and the body of its POST without `zero_extender`. */
+export const reportSchema = z
+  .object({
+    report_interval: z
+      .int('must be a whole number')
+      .min(1, 'must be from 1 to 86400')
+      .max(86_400, 'must be from 1 to 86400')
+      .meta({ type: 'integer', format: 'int32', description: 'Interval of the reports, seconds.' }),
+    nodename: z
+      .string(TEXT)
+      .max(MOST_CHARACTERS, NAME_MESSAGE)
+      .refine((text) => text === '' || NAME.test(text), NAME_MESSAGE)
+      .meta({ description: 'The node that the agent runs on.' }),
+    podname: z
+      .string(TEXT)
+      .max(MOST_CHARACTERS, NAME_MESSAGE)
+      .regex(NAME, NAME_MESSAGE)
+      .meta({ description: 'The pod of the agent.' }),
+    hostdate: z
+      .string(TEXT)
+      .refine((text) => isDate(text), DATE_MESSAGE)
+      .optional()
+      .meta({ description: 'Time of the report by the clock of the node, RFC 3339.' }),
+    uptime: count('Time since the node was started, seconds.'),
+    last_updated: z.string().optional().meta({ description: 'Time by the clock of the server, RFC 3339.' }),
+    nslookup: addresses('The addresses of the name of the server, by name.'),
+    network_probes: z
+      .array(probeSchema, LIST)
+      .max(MOST_ENTRIES)
+      .nullable()
+      .optional()
+      .meta({ description: 'HTTP probes.' }),
+    ips: addresses('The addresses of the interfaces in CIDR notation, by interface.'),
+  })
+  .meta({ description: 'The last report of the agent.' });
+
+/** What the server keeps of an agent beside its last report. */
+export const agentStatusSchema = z
+  .object({
+    reportCount: int64('Reports of the agent since it was started.'),
+    errorCount: int64('Reports of the agent that did not come.'),
+  })
+  .optional()
+  .meta({ description: 'Counters of the server, kept over its restarts.' });
+
+export type ProbeResult = Required<z.infer<typeof probeSchema>>;
+export type Report = z.infer<typeof reportSchema>;
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text));
+}

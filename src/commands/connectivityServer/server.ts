@@ -1,0 +1,102 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import { createAgentPodInformer, expectedPods, nodeOfPod } from '../../connectivity/server/agentPods.ts';
+import { connectivityApi } from '../../connectivity/server/api.ts';
+import { CrdStore } from '../../connectivity/server/crdStore.ts';
+import { Housekeeping } from '../../connectivity/server/housekeeping.ts';
+import { registerAgentMetrics } from '../../connectivity/server/metrics.ts';
+import { Reports } from '../../connectivity/server/reports.ts';
+import type { Informer } from '../../runtime/cache/informer.ts';
+import { createClient } from '../../runtime/client/client.ts';
+import { createTransport } from '../../runtime/client/transport.ts';
+import { cachePart, Manager } from '../../runtime/manager/manager.ts';
+import { createMetrics, createRegistry, type RuntimeMetrics } from '../../runtime/manager/metrics.ts';
+import { systemClock } from '../../runtime/process/clock.ts';
+import type { Part } from '../../runtime/process/part.ts';
+import { serverPart } from '../../runtime/server/httpListener.ts';
+import { createHttpServer } from '../../runtime/server/httpServer.ts';
+import { HTTP_LIMITS } from '../../runtime/server/httpServer/limits.ts';
+import type { CommandContext } from '../command.ts';
+import { loadKubeConfig } from '../kubeConfig.ts';
+import type { ConnectivityServerFlags } from './flags.ts';
+
+/** One connection for each agent of 10,000 nodes on two planes, and some for users. */
+const CONNECTIONS = 21_000;
+
+/**
+ * Runs the connectivity server until the signal is aborted.
+ *
+ * @throws UsageError if the kubeconfig cannot be read; Error if the address cannot be bound
+ */
+export async function runConnectivityServer(
+  flags: ConnectivityServerFlags,
+  { logger, signal }: CommandContext,
+): Promise<void> {
+  const metrics = createMetrics(createRegistry());
+  const transport = createTransport({
+    kubeConfig: loadKubeConfig(flags.kubeconfig),
+    logger,
+    metrics: metrics.transport,
+  });
+  const reports = new Reports(systemClock);
+  const pods = createAgentPodInformer({ transport, logger, metrics: metrics.reflector });
+  const store = new CrdStore({
+    client: createClient(transport),
+    namespace: flags.agentsNamespace,
+    reports,
+    ttlMs: flags.reportTtl * 1_000,
+    clock: systemClock,
+    logger,
+  });
+  registerAgentMetrics(metrics.registry, reports);
+  const manager = new Manager(logger);
+  manager.add(
+    createApiPart({ flags, reports, pods, store, metrics, logger }),
+    // The server answers at once: an API server that is away makes no agent fail.
+    { ...cachePart(pods), whenReady: () => Promise.resolve() },
+    { name: 'store of the reports', stage: 'work', run: (stop) => store.run(stop) },
+    housekeepingPart({ flags, reports, pods, store }),
+  );
+  try {
+    await manager.run(signal);
+  } finally {
+    await transport.close();
+  }
+}
+
+interface Parts {
+  readonly flags: ConnectivityServerFlags;
+  readonly reports: Reports;
+  readonly pods: Informer<V1Pod>;
+  readonly store: CrdStore;
+}
+
+function createApiPart(o: Parts & { metrics: RuntimeMetrics; logger: CommandContext['logger'] }): Part {
+  const { flags, reports, pods, store, metrics, logger } = o;
+  const handler = connectivityApi({
+    reports,
+    expected: () => (store.problem === undefined ? expectedPods(pods) : { problem: store.problem }),
+    nodeOf: (pod) => nodeOfPod(pods, pod),
+    accepted: (state) => store.changed(state),
+    stored: (pod) => store.metadataOf(pod),
+    metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
+  });
+  const limits = { ...HTTP_LIMITS, connections: CONNECTIONS };
+  const name = 'connectivity server';
+  return serverPart(
+    createHttpServer({ name, address: flags.endpoint, handler, metrics: metrics.http, logger, limits }),
+  );
+}
+
+function housekeepingPart({ flags, reports, pods, store }: Parts): Part {
+  const housekeeping = new Housekeeping({ reports, pods, store, ttlMs: flags.reportTtl * 1_000 });
+  return {
+    name: 'missing reports',
+    stage: 'work',
+    run: async (stop) => {
+      while (!stop.aborted) {
+        await systemClock.sleep(flags.checkInterval * 1_000, stop);
+        housekeeping.run();
+      }
+    },
+  };
+}

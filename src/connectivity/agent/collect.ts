@@ -1,0 +1,55 @@
+import { lookup } from 'node:dns/promises';
+import { networkInterfaces, uptime } from 'node:os';
+import type { ProbeResult, Report } from '../../api/agent/report.ts';
+import type { Clock } from '../../runtime/process/clock.ts';
+
+/** What an agent says of itself in each report. */
+export interface AgentIdentity {
+  readonly podName: string;
+  /** '' if the pod was not told. */
+  readonly nodeName: string;
+  readonly intervalSeconds: number;
+  /** Number of zeros in the field `zero_extender`. */
+  readonly zeros: number;
+  /** Host of the server, for the name lookup. */
+  readonly serverHost: string;
+}
+
+/** A report as it is sent. */
+export type SentReport = Report & { zero_extender: readonly number[] };
+
+/** Collects a report of this node. Never rejects: a lookup that fails has null in place of addresses. */
+export async function collectReport(
+  identity: AgentIdentity,
+  probes: readonly ProbeResult[],
+  clock: Clock,
+): Promise<SentReport> {
+  return {
+    report_interval: identity.intervalSeconds,
+    nodename: identity.nodeName,
+    podname: identity.podName,
+    hostdate: new Date(clock.now()).toISOString(),
+    uptime: Math.floor(uptime()),
+    nslookup: { [identity.serverHost]: await addressesOf(identity.serverHost) },
+    ips: interfaceAddresses(),
+    network_probes: [...probes],
+    zero_extender: new Array<number>(identity.zeros).fill(0),
+  };
+}
+
+async function addressesOf(host: string): Promise<string[] | null> {
+  try {
+    return (await lookup(host, { all: true })).map(({ address }) => address);
+  } catch {
+    return null;
+  }
+}
+
+function interfaceAddresses(): Record<string, string[]> {
+  return Object.fromEntries(
+    Object.entries(networkInterfaces()).map(([name, addresses = []]) => [
+      name,
+      addresses.map(({ address, cidr }) => cidr ?? address),
+    ]),
+  );
+}

@@ -1,0 +1,68 @@
+import type { V1Container, V1Deployment, V1Service, V1ServiceAccount } from '@kubernetes/client-node';
+import { appLabel, NODE_PORT, SERVER_NAME, SERVER_PORT, SERVICE_NAME, type ConnectivityOptions } from './names.ts';
+import { RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
+
+const PORT_NAME = 'http';
+
+export function serverAccount({ namespace }: ConnectivityOptions): V1ServiceAccount {
+  return {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: SERVER_NAME, namespace, labels: appLabel(SERVER_NAME) },
+  };
+}
+
+/** The Service of the original name. A NodePort opens the API on every node. */
+export function serverService({ namespace, serviceType }: ConnectivityOptions): V1Service {
+  const nodePort = serviceType === 'NodePort' ? { nodePort: NODE_PORT } : {};
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: SERVICE_NAME, namespace, labels: appLabel(SERVER_NAME) },
+    spec: {
+      type: serviceType,
+      selector: appLabel(SERVER_NAME),
+      ports: [{ name: PORT_NAME, port: SERVER_PORT, targetPort: PORT_NAME, protocol: 'TCP', ...nodePort }],
+    },
+  };
+}
+
+/** One replica: two would share the reports of the agents between them. */
+export function serverDeployment(options: ConnectivityOptions): V1Deployment {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: SERVER_NAME, namespace: options.namespace, labels: appLabel(SERVER_NAME) },
+    spec: {
+      replicas: 1,
+      strategy: { type: 'Recreate' },
+      selector: { matchLabels: appLabel(SERVER_NAME) },
+      template: {
+        metadata: { labels: appLabel(SERVER_NAME) },
+        spec: {
+          serviceAccountName: SERVER_NAME,
+          enableServiceLinks: false,
+          nodeSelector: { 'kubernetes.io/os': 'linux' },
+          securityContext: RESTRICTED_POD,
+          containers: [container(options)],
+        },
+      },
+    },
+  };
+}
+
+function container({ image, namespace }: ConnectivityOptions): V1Container {
+  // Not of the caches: the server answers agents while the API server is away.
+  const probe = { httpGet: { path: '/api/v1/ping', port: PORT_NAME }, timeoutSeconds: 3 };
+  return {
+    name: 'server',
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    args: ['connectivity-server', `-endpoint=:${SERVER_PORT}`, `-agents-namespace=${namespace}`],
+    ports: [{ name: PORT_NAME, containerPort: SERVER_PORT, protocol: 'TCP' }],
+    readinessProbe: { ...probe, periodSeconds: 5 },
+    livenessProbe: { ...probe, periodSeconds: 30 },
+    resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '384Mi' } },
+    securityContext: RESTRICTED_CONTAINER,
+  };
+}

@@ -1,0 +1,124 @@
+import { AGENTS, type Agent } from '../../api/agent/schema.ts';
+import { apiVersionOf } from '../../runtime/client/resource.ts';
+import type { HttpAnswer, HttpHandler, HttpRequest } from '../../runtime/server/httpServer.ts';
+import { checkAnswer, checkError } from '../protocol/checkResult.ts';
+import { readReport, REPORT_LIMIT_BYTES, reportJson } from '../protocol/report.ts';
+import { missingAgents } from './check.ts';
+import type { AgentState, Reports } from './reports.ts';
+
+/** The pods that must report, or why they are not known. */
+export type ExpectedPods = { readonly pods: readonly string[] } | { readonly problem: string };
+
+/** What the API needs. */
+export interface ConnectivityApi {
+  readonly reports: Reports;
+  readonly expected: () => ExpectedPods;
+  /** The node of a pod, for a report that names none; undefined if it is not known. */
+  readonly nodeOf: (pod: string) => string | undefined;
+  /** Called with each accepted report. */
+  readonly accepted: (state: AgentState) => void;
+  /** The object of an agent in the store; undefined if the store has none yet. */
+  readonly stored: (pod: string) => Agent['metadata'];
+  /** The text of /metrics, and its content type. */
+  readonly metrics: () => Promise<{ text: string; contentType: string }>;
+}
+
+const AGENTS_PATH = '/api/v1/agents/';
+const NOT_FOUND: HttpAnswer = { status: 404, text: '404 page not found\n' };
+/** The original server wanted to send this, but sent 200 and an empty body. */
+const UNKNOWN_AGENT: HttpAnswer = { status: 404, text: 'There is no such entry in the agent cache\n' };
+
+/** Reports of pods that are not known to run. */
+const MOST_UNKNOWN = 1_000;
+/** Reports while the pods are not known: two agents on each of 10,000 nodes, and some more. */
+const MOST_AGENTS = 25_000;
+const TOO_MANY: HttpAnswer = { status: 429, text: 'too many reports of pods that are not known to run\n' };
+
+/** The HTTP API of the original server, on its paths. */
+export function connectivityApi(api: ConnectivityApi): HttpHandler {
+  return (request) => {
+    const { path } = request;
+    if (path.startsWith(AGENTS_PATH) && path.length > AGENTS_PATH.length) {
+      return agent(api, request, path.slice(AGENTS_PATH.length));
+    }
+    const read = READS[path];
+    if (read === undefined) return NOT_FOUND;
+    return isRead(request) ? read(api) : notAllowed('GET, HEAD');
+  };
+}
+
+const READS: Readonly<Record<string, (api: ConnectivityApi) => HttpAnswer | Promise<HttpAnswer>>> = {
+  // Go's router redirects a path without its slash.
+  '/api/v1/agents': () => ({ status: 301, text: '', headers: { location: AGENTS_PATH } }),
+  [AGENTS_PATH]: ({ reports }) => json(200, allReports(reports)),
+  '/api/v1/connectivity_check': check,
+  '/api/v1/ping': () => ({ status: 200, text: '' }),
+  '/metrics': async ({ metrics }) => {
+    const { text, contentType } = await metrics();
+    return { status: 200, text, headers: { 'content-type': contentType } };
+  },
+};
+
+function agent(api: ConnectivityApi, request: HttpRequest, name: string): HttpAnswer | Promise<HttpAnswer> {
+  if (name.includes('/')) return NOT_FOUND;
+  if (request.method === 'POST') return accept(api, request, name);
+  if (!isRead(request)) return notAllowed('GET, HEAD, POST');
+  const state = api.reports.get(name);
+  return state === undefined ? UNKNOWN_AGENT : json(200, agentJson(state, api.stored(name)));
+}
+
+/** As the original server with its CRD store: the whole object. */
+function agentJson({ report }: AgentState, metadata: Agent['metadata']): object {
+  return {
+    kind: AGENTS.kind,
+    apiVersion: apiVersionOf(AGENTS),
+    metadata: metadata ?? { name: report.podname, creationTimestamp: null },
+    spec: reportJson(report),
+  };
+}
+
+async function accept(api: ConnectivityApi, { body }: HttpRequest, name: string): Promise<HttpAnswer> {
+  const read = readReport(name, await body(REPORT_LIMIT_BYTES));
+  if ('problem' in read) return read.problem;
+  if (!mayReport(api, name)) return TOO_MANY;
+  const { report } = read;
+  // The chart of the original agent does not tell it its node.
+  const nodename = report.nodename === '' ? (api.nodeOf(name) ?? '') : report.nodename;
+  api.accepted(api.reports.accept({ ...report, nodename }));
+  return { status: 200, text: '' };
+}
+
+/** A report for a pod that does not exist is kept, too, as by the original server. Their number is bounded. */
+function mayReport({ reports, expected }: ConnectivityApi, name: string): boolean {
+  if (reports.get(name) !== undefined) return true;
+  const found = expected();
+  if ('problem' in found) return reports.size < MOST_AGENTS;
+  return found.pods.includes(name) || reports.size < found.pods.length + MOST_UNKNOWN;
+}
+
+function check({ reports, expected }: ConnectivityApi): HttpAnswer {
+  const found = expected();
+  if ('problem' in found) return { status: 500, text: checkError(found.problem) };
+  const missing = missingAgents(found.pods, (pod) => reports.ageOf(pod));
+  const { status, body } = checkAnswer(missing, found.pods.length);
+  return json(status, body);
+}
+
+function isRead({ method }: HttpRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function notAllowed(allow: string): HttpAnswer {
+  return { status: 405, text: 'Method Not Allowed\n', headers: { allow } };
+}
+
+/** Go's net/http guessed text/plain for JSON; a client that reads the header is better served by its real type. */
+function json(status: number, body: object): HttpAnswer {
+  return { status, text: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+}
+
+/** Sorted by pod, as Go's maps are in JSON. */
+function allReports(reports: Reports): object {
+  const sorted = [...reports.entries()].sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(sorted.map(([pod, { report }]) => [pod, reportJson(report)]));
+}

@@ -1,0 +1,56 @@
+import type { Report } from '../../api/agent/report.ts';
+
+/** What was last written of an agent. */
+export interface Written {
+  /** `contentsOf` its report. */
+  readonly contents: string;
+  /** Monotonic, ms. */
+  readonly at: number;
+}
+
+/** Why an agent must be written. Contents come before times. */
+export type WriteNeed = 'contents' | 'times';
+
+/**
+ * Decides whether a report must be written:
+ *
+ * | last written | result |
+ * |---|---|
+ * | never, or with other contents | contents |
+ * | half a TTL ago, or earlier | times |
+ * | else | nothing |
+ *
+ * @param now monotonic, ms
+ */
+export function writeNeed(
+  report: Report,
+  written: Written | undefined,
+  now: number,
+  halfTtlMs: number,
+): WriteNeed | undefined {
+  if (written?.contents !== contentsOf(report)) return 'contents';
+  return now - written.at >= halfTtlMs ? 'times' : undefined;
+}
+
+/** What of a report is written when it changes: all but times, durations, and what grows in every report. */
+export function contentsOf({ report_interval, nodename, podname, nslookup, network_probes, ips }: Report): string {
+  const probes = network_probes?.map(({ URL, ConnectionResult, HTTPCode }) => [URL, ConnectionResult, HTTPCode]);
+  return JSON.stringify([report_interval, nodename, podname, sorted(nslookup), probes, ips]);
+}
+
+/** DNS servers rotate the addresses of a name. */
+function sorted(addresses: Report['nslookup']): unknown {
+  return Object.entries(addresses ?? {}).map(([name, list]) => [name, [...(list ?? [])].sort()]);
+}
+
+/**
+ * The reports that an agent sent since its counters were written, which the store does not have: at most one for each
+ * interval, and at most those of half a TTL. Counters must not fall, or Prometheus would take their whole value for new.
+ *
+ * @param now wall clock, ms
+ */
+export function unwrittenReports({ report_interval, last_updated }: Report, now: number, halfTtlMs: number): number {
+  const sinceMs = now - Date.parse(last_updated ?? '');
+  if (!(sinceMs > 0)) return 0;
+  return Math.ceil(Math.min(sinceMs, halfTtlMs) / (report_interval * 1_000));
+}

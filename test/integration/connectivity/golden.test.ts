@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { agentCrd, installCrd } from '../../harness/customResource.ts';
+import { useConnectedPlane } from '../connectedPlane.ts';
+import { EXCHANGES } from './exchanges.ts';
+import { createAgentPod, startServer, type ConnectivityServer } from './world.ts';
+
+/**
+ * Requests and answers, one pair a file in golden/, in the order of EXCHANGES. `vitest -u` writes them anew. What differs
+ * from run to run is replaced by its kind.
+ */
+const scene = useConnectedPlane(async ({ client }) => {
+  await installCrd(client, agentCrd(), AGENTS);
+  await createAgentPod(client, 'netchecker-agent-a');
+  await createAgentPod(client, 'netchecker-agent-hostnet-a', { app: 'netchecker-agent-hostnet' });
+});
+let server: ConnectivityServer;
+
+beforeAll(async () => {
+  server = await startServer(scene.plane.kubeconfig);
+  await vi.waitFor(async () => expect((await server.ask('/api/v1/connectivity_check')).status).toBe(400));
+});
+afterAll(() => server.kill());
+
+describe('the answer to', () => {
+  it.each(
+    EXCHANGES.map((exchange, n) => ({ ...exchange, file: `${String(n + 1).padStart(2, '0')}-${exchange.name}` })),
+  )('$file', async ({ file, method, path, body }) => {
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+      method,
+      redirect: 'manual',
+      ...(body !== undefined && { body, headers: { 'content-type': 'application/json' } }),
+    });
+    const sent = body === undefined ? '' : `\n${body.length > 2_000 ? `(${body.length} bytes)` : body}\n`;
+    const text = `${method} ${path}\n${sent}\n${response.status}\n${headersOf(response)}\n${stable(await response.text())}`;
+    await expect(text).toMatchFileSnapshot(`golden/${file}.txt`);
+  });
+});
+
+function headersOf({ headers }: Response): string {
+  return ['content-type', 'location', 'allow']
+    .flatMap((name) => (headers.has(name) ? [`${name}: ${headers.get(name)!}\n`] : []))
+    .join('');
+}
+
+function stable(text: string): string {
+  return text
+    .replaceAll(/"last_updated":"[^"]*"/g, '"last_updated":"(time)"')
+    .replaceAll(/"metadata":\{.*?\},"spec"/g, '"metadata":"(metadata)","spec"');
+}

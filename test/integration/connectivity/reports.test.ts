@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { PODS } from '../../../src/runtime/client/resources.ts';
+import { agentCrd, installCrd } from '../../harness/customResource.ts';
+import { useConnectedPlane } from '../connectedPlane.ts';
+import { createAgentPod, startAgent, startServer, type ConnectivityServer, type Program } from './world.ts';
+
+/** Real agents report to a real server, which stores their reports in a real API server. */
+const scene = useConnectedPlane(async ({ client }) => {
+  await installCrd(client, agentCrd(), AGENTS);
+  await createAgentPod(client, 'netchecker-agent-a');
+  await createAgentPod(client, 'netchecker-agent-hostnet-a', { app: 'netchecker-agent-hostnet' });
+  await createAgentPod(client, 'netchecker-agent-waits', { phase: 'Pending' });
+  await createAgentPod(client, 'other', { app: 'other' });
+});
+
+const CHECK = '/api/v1/connectivity_check';
+const COUNT = (agent: string): string => `ncagent_report_count_total{agent="${agent}"}`;
+const FAILS = {
+  Message: 'Connectivity check fails. Reason: there are absent or outdated pods; look up the payload',
+  Absent: null,
+  Outdated: null,
+};
+let server: ConnectivityServer;
+let agents: Program[] = [];
+
+beforeAll(async () => {
+  server = await startServer(scene.plane.kubeconfig);
+  await vi.waitFor(async () =>
+    expect((await server.ask(CHECK)).json()).toEqual({
+      ...FAILS,
+      Absent: ['netchecker-agent-a', 'netchecker-agent-hostnet-a'],
+    }),
+  );
+  agents = await Promise.all([
+    startAgent('netchecker-agent-a', 'n1', server.port, ['-probeurls', `http://localhost:${server.port}/nowhere`]),
+    startAgent('netchecker-agent-hostnet-a', '', server.port),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all(agents.map((agent) => agent.kill()));
+  await server.kill();
+});
+
+describe('agents that report', () => {
+  it('make the check succeed; a pod that waits for its node is not expected', async () => {
+    await vi.waitFor(async () => {
+      const { status, text } = await server.ask(CHECK);
+      expect([status, text]).toEqual([
+        200,
+        '{"Message":"All 2 pods successfully reported back to the server","Absent":null,"Outdated":null}',
+      ]);
+    });
+  });
+
+  it('send addresses, the lookup of the server, and timed probes', async () => {
+    const reports = (await server.ask('/api/v1/agents/')).json() as Record<string, object>;
+    expect(Object.keys(reports)).toEqual(['netchecker-agent-a', 'netchecker-agent-hostnet-a']);
+    const report = reports['netchecker-agent-a']!;
+    expect(report).toMatchObject({
+      report_interval: 2,
+      nodename: 'n1',
+      podname: 'netchecker-agent-a',
+      nslookup: { localhost: expect.arrayContaining(['127.0.0.1']) as string[] },
+      ips: { lo: expect.arrayContaining(['127.0.0.1/8']) as string[] },
+      network_probes: [
+        { URL: `http://localhost:${server.port}/nowhere`, ConnectionResult: 1, HTTPCode: 404 },
+        { URL: `http://localhost:${server.port}/api/v1/ping`, ConnectionResult: 1, HTTPCode: 200 },
+      ],
+    });
+    expect(report).not.toHaveProperty('zero_extender');
+  });
+
+  it('that do not know their node get that of their pod', async () => {
+    const reports = (await server.ask('/api/v1/agents/')).json();
+    expect(reports).toMatchObject({ 'netchecker-agent-hostnet-a': { nodename: 'n1' } });
+  });
+
+  it('have an object each, which is read by its name', async () => {
+    await vi.waitFor(async () => {
+      const stored = await scene.connected.client.list(AGENTS, { namespace: 'default' });
+      expect(stored.map(({ metadata }) => metadata?.name)).toEqual([
+        'netchecker-agent-a',
+        'netchecker-agent-hostnet-a',
+      ]);
+    });
+    const answer = (await server.ask('/api/v1/agents/netchecker-agent-a')).json();
+    expect(answer).toMatchObject({
+      kind: 'Agent',
+      apiVersion: 'network-checker.ext/v1',
+      metadata: { name: 'netchecker-agent-a', namespace: 'default', uid: expect.any(String) as string },
+      spec: { podname: 'netchecker-agent-a' },
+    });
+  });
+
+  it('are counted under their node and plane, with a series for each probe', async () => {
+    await vi.waitFor(async () => {
+      expect(await server.series(COUNT('n1-private_network'))).toBeGreaterThanOrEqual(2);
+      expect(await server.series(COUNT('n1-host_network'))).toBeGreaterThanOrEqual(2);
+    });
+    const url = `http://localhost:${server.port}/nowhere`;
+    expect(await server.series(`ncagent_http_probe_code{agent="n1-private_network",url="${url}"}`)).toBe(404);
+    expect(await server.series('ncagent_error_count_total{agent="n1-private_network"}')).toBe(0);
+  });
+});
+
+describe('a server that restarts', () => {
+  it('keeps reports and counters, and finds no agent absent', async () => {
+    await vi.waitFor(async () => expect(await server.series(COUNT('n1-private_network'))).toBeGreaterThan(2));
+    const before = (await server.series(COUNT('n1-private_network')))!;
+    const { port } = server;
+    await server.kill();
+    server = await startServer(scene.plane.kubeconfig, [], port);
+    const answers: number[] = [];
+    await vi.waitFor(async () => {
+      const { status } = await server.ask(CHECK);
+      answers.push(status);
+      expect(status).toBe(200);
+    });
+    expect(answers).not.toContain(400);
+    expect(await server.series(COUNT('n1-private_network'))).toBeGreaterThanOrEqual(before);
+  });
+});
+
+describe('an agent whose server is away', () => {
+  it('tries again soon, though its interval is long', async () => {
+    const { port } = server;
+    await server.kill();
+    const agent = await startAgent('without-a-pod', 'n9', port, ['-reportinterval=3600']);
+    await vi.waitFor(() => expect(agent.log()).toContain('report not sent'));
+    server = await startServer(scene.plane.kubeconfig, [], port);
+    await vi.waitFor(async () => {
+      const reports = (await server.ask('/api/v1/agents/')).json() as Record<string, { report_interval: number }>;
+      expect(reports['without-a-pod']?.report_interval).toBe(3600);
+    });
+    await agent.kill();
+  });
+});
+
+describe('an agent that stops', () => {
+  it('is outdated after two intervals, and its missing reports are counted', async () => {
+    await agents[0]!.kill();
+    agents = agents.slice(1);
+    await vi.waitFor(async () => {
+      const answer = await server.ask(CHECK);
+      expect([answer.status, answer.json()]).toEqual([400, { ...FAILS, Outdated: ['netchecker-agent-a'] }]);
+    });
+    await vi.waitFor(async () =>
+      expect(await server.series('ncagent_error_count_total{agent="n1-private_network"}')).toBeGreaterThan(1),
+    );
+  });
+
+  it('leaves neither series nor object once its pod is gone', async () => {
+    await scene.connected.client.delete(PODS, { namespace: 'default', name: 'netchecker-agent-a' });
+    await scene.connected.transport
+      .request({
+        method: 'DELETE',
+        path: '/api/v1/namespaces/default/pods/netchecker-agent-a',
+        body: { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 },
+      })
+      .catch(() => undefined);
+    await vi.waitFor(async () => {
+      expect((await server.ask(CHECK)).status).toBe(200);
+      expect((await server.ask('/metrics')).text).not.toContain('n1-private_network');
+      const stored = await scene.connected.client.list(AGENTS, { namespace: 'default' });
+      expect(stored.map(({ metadata }) => metadata?.name)).toEqual(['netchecker-agent-hostnet-a', 'without-a-pod']);
+    });
+  });
+});

@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { V1Pod } from '@kubernetes/client-node';
+import type { Client } from '../../../src/runtime/client/client.ts';
+import { PODS } from '../../../src/runtime/client/resources.ts';
+import { freePorts, start, whenReady, type RunningProcess } from '../../harness/process.ts';
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+
+/** An HTTP response. */
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** Parsed text. */
+  json(): unknown;
+}
+
+/** A process of this program. */
+export interface Program {
+  readonly pid: number;
+  log(): string;
+  /** Sends SIGTERM. */
+  terminate(): Promise<void>;
+  /** Sends SIGKILL. */
+  kill(): Promise<void>;
+}
+
+/** A connectivity server. */
+export interface ConnectivityServer extends Program {
+  readonly port: number;
+  ask(path: string, init?: RequestInit): Promise<Answer>;
+  /** The value of a series of /metrics; undefined if it is absent. */
+  series(name: string): Promise<number | undefined>;
+}
+
+/** Starts `connectivity-server` and waits until it answers. `port`: that of an earlier server. */
+export async function startServer(
+  kubeconfig: string,
+  args: readonly string[] = [],
+  at?: number,
+): Promise<ConnectivityServer> {
+  const port = at ?? (await freePorts(1))[0]!;
+  const program = await startProgram(
+    ['connectivity-server', `-kubeconfig=${kubeconfig}`, `-endpoint=127.0.0.1:${port}`, '-check-interval=1', ...args],
+    {},
+  );
+  const ask = async (path: string, init?: RequestInit): Promise<Answer> => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual', ...init });
+    const text = await response.text();
+    return { status: response.status, text, json: () => JSON.parse(text) as unknown };
+  };
+  await whenReady('connectivity-server', program.running, async () => (await ask('/api/v1/ping')).status === 200);
+  const series = async (name: string): Promise<number | undefined> => {
+    const line = (await ask('/metrics')).text.split('\n').find((each) => each.startsWith(`${name} `));
+    return line === undefined ? undefined : Number(line.slice(name.length));
+  };
+  return { ...program, port, ask, series };
+}
+
+/** Starts `connectivity-agent` for a pod. */
+export function startAgent(pod: string, node: string, port: number, args: readonly string[] = []): Promise<Program> {
+  const endpoint = `-serverendpoint=localhost:${port}`;
+  return startProgram(['connectivity-agent', endpoint, '-reportinterval', '2', '-logtostderr', '-v', '5', ...args], {
+    MY_POD_NAME: pod,
+    MY_NODE_NAME: node,
+  });
+}
+
+async function startProgram(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Program & { running: RunningProcess }> {
+  const directory = await mkdtemp(join(tmpdir(), 'traffic-connectivity-'));
+  const log = join(directory, 'log');
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const running = start('env', [...variables, process.execPath, MAIN, ...args], log);
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    process.kill(running.pid, signal);
+    await running.ended;
+    await rm(directory, { recursive: true, force: true });
+  };
+  return {
+    running,
+    pid: running.pid,
+    log: () => readFileSync(log, 'utf8'),
+    terminate: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
+}
+
+/** Creates the pod of an agent, in the phase that a kubelet would report. */
+export async function createAgentPod(
+  client: Client,
+  name: string,
+  { node = 'n1', app = 'netchecker-agent', phase = 'Running' }: { node?: string; app?: string; phase?: string } = {},
+): Promise<void> {
+  const pod: V1Pod = {
+    metadata: { name, namespace: 'default', labels: { app } },
+    spec: { nodeName: node, containers: [{ name: 'agent', image: 'agent' }] },
+  };
+  await client.create(PODS, pod);
+  await client.mergePatch(
+    PODS,
+    { namespace: 'default', name },
+    { status: { phase } },
+    { fieldManager: 'test', subresource: 'status' },
+  );
+}
