@@ -154,3 +154,59 @@ describe('a CRD without spec.label in place of this version’s', () => {
     }
   });
 });
+
+describe('a CRD without spec.nodeSelector in place of this version’s', () => {
+  const WORKERS = { matchLabels: { role: 'worker' } };
+  const { name } = trafficWatchCrd().metadata!;
+  const useCrd = ({ spec: { versions } }: V1CustomResourceDefinition): Promise<unknown> =>
+    f.client.mergePatch(CRDS, { name: name! }, { spec: { versions } }, { fieldManager: 'person' });
+  const stalledReason = async (): Promise<string | undefined> =>
+    (await f.watch('web')).status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True')
+      ?.reason;
+  const expectWorkersOnly = async (): Promise<void> => {
+    await afterPasses(PASSES);
+    expect(Object.keys(await f.labels(key('web')))).toEqual(['n1']);
+  };
+
+  beforeAll(async () => {
+    f = await startFixture({ nodes: ['n1', 'cp1'] });
+    await f.setLabels('n1', { role: 'worker' });
+    f.exporter.setPercent('cp1', 90);
+    await f.createWatch('web', { maxBandwidthPercent: '10', nodeSelector: WORKERS });
+    await f.startOperator();
+    await vi.waitFor(async () => expect((await f.watch('web')).status?.ready).toBe(true), WAIT);
+    await expectWorkersOnly();
+  });
+  afterAll(() => f.stop());
+
+  it('labels no node that the selector left out', async () => {
+    await useCrd(
+      crdWithout(({ spec }) => {
+        delete spec.properties!.nodeSelector;
+      }),
+    );
+    await vi.waitFor(async () => expect((await f.watch('web')).spec).not.toHaveProperty('nodeSelector'), WAIT);
+    await expectWorkersOnly();
+    await vi.waitFor(async () => expect(await stalledReason()).toBe('CrdOutdated'), WAIT);
+  });
+
+  it('stays stalled with the CRD of this version, also after a restart: the field is lost', async () => {
+    await useCrd(trafficWatchCrd());
+    await vi.waitFor(async () => expect(await stalledReason()).toBe('SpecFieldsLost'), WAIT);
+    expect((await f.watch('web')).spec).not.toHaveProperty('nodeSelector');
+    const stalled = (await f.watch('web')).status?.conditions?.find(({ type }) => type === 'Stalled');
+    expect(stalled?.message).toMatch(/dropped spec\.nodeSelector, /);
+    await f.restartOperator();
+    await expectWorkersOnly();
+    expect((await f.watch('web')).status?.conditions?.find(({ type }) => type === 'Stalled')).toEqual(stalled);
+  });
+
+  it('continues when the TrafficWatch is applied again', async () => {
+    await f.patchWatch('web', { spec: { nodeSelector: WORKERS } });
+    await vi.waitFor(async () => {
+      expect(await stalledReason()).toBeUndefined();
+      expect((await f.watch('web')).status?.ready).toBe(true);
+    }, WAIT);
+    await expectWorkersOnly();
+  });
+});

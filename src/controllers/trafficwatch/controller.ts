@@ -28,6 +28,7 @@ import { BY_LABEL_KEY, type Sources } from './observe/observe.ts';
 import { LabelTimes } from './observe/labelTimes.ts';
 import { PassMemory } from './observe/passMemory.ts';
 import { PassViews } from './observe/passViews.ts';
+import { SpecMemory } from './observe/specMemory.ts';
 import { PolicyCheck } from './observe/workload/policyCheck.ts';
 import { Targets } from './observe/workload/targets.ts';
 import { readingsOf } from './observe/readingOf.ts';
@@ -122,6 +123,7 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck, memory: Memo
     policy: new PolicyCheck(o),
     waitingPods: o.waitingPods,
     crd,
+    specs: new SpecMemory(),
     labelWrites: new LabelWrites(() => o.feed.passes[0]?.pass ?? 0),
     statuses: new StatusWriter({ client, resource: TRAFFIC_WATCHES, fieldManager: FIELD_MANAGER, objects: watches }),
   };

@@ -27,6 +27,7 @@ import type { PassMemory } from './passMemory.ts';
 import type { PassViews } from './passViews.ts';
 import type { Claim, ForeignWorkload, LabelKeys, Observation } from './observation.ts';
 import { readingOf } from './readingOf.ts';
+import type { SpecMemory } from './specMemory.ts';
 import type { PolicyCheck } from './workload/policyCheck.ts';
 import type { Targets } from './workload/targets.ts';
 import type { WaitingPods } from './workload/waitingPods.ts';
@@ -67,7 +68,9 @@ export interface Sources {
   readonly labelWrites: LabelWrites;
   readonly statuses: StatusWriter<TrafficWatch>;
   /** The fields that the API server drops because the CRD is older than the operator. */
-  readonly crd: Pick<CrdCheck, 'drops' | 'forget' | 'looked' | 'problem'>;
+  readonly crd: Pick<CrdCheck, 'drops' | 'forget' | 'looked' | 'problem' | 'refresh'>;
+  /** The specs that were seen last, to find fields that the API server dropped. */
+  readonly specs: SpecMemory;
 }
 
 function claimOf(watch: TrafficWatch, labelKey: string): Claim {
@@ -164,6 +167,18 @@ async function withDroppedMode(watch: TrafficWatch, { crd }: Sources): Promise<T
 }
 
 /**
+ * What keeps a TrafficWatch from being decided by its spec: the CRD lacks fields, or the spec has lost some. Reads the
+ * schema at once if the spec has lost fields: the CRD was replaced, and other TrafficWatches may lose fields too.
+ * @throws TransportError if the API server does not answer
+ */
+async function problemsOf(watch: TrafficWatch, { crd, specs }: Sources) {
+  await crd.looked();
+  const specProblem = specs.problemOf(watch, crd.problem === undefined);
+  if (specProblem !== undefined && crd.problem === undefined) await crd.refresh();
+  return { crdProblem: crd.problem, specProblem };
+}
+
+/**
  * Reads everything that the decision about one TrafficWatch uses.
  * @param key namespace/name
  * @param signal cancels the GET of the Deployment
@@ -175,12 +190,13 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   if (!newest) {
     sources.statuses.forget(key);
     sources.targets.forget(key);
+    sources.specs.forget(key);
     for (const field of [LABEL, MODE]) sources.crd.forget(field, key);
     return undefined;
   }
   const stored = complete(newest);
   const watch = await withDroppedMode(await withDroppedLabel(stored, sources), sources);
-  await sources.crd.looked();
+  const problems = await problemsOf(stored, sources);
   const keys = labelKeysOf(watch);
   const isGoing = watch.metadata?.deletionTimestamp !== undefined;
   const hasDeployment = !isGoing && watch.spec.deployment !== undefined;
@@ -202,7 +218,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     isWindowFilling: sources.passMemory.isWindowFilling(passes[0]),
     missingSince: sources.passMemory.missingSince(reading),
     measurementProblems: sources.measurementProblems(),
-    crdProblem: sources.crd.problem,
+    ...problems,
     feedStartedAt: startedAt,
     now: sources.clock.now(),
   };
