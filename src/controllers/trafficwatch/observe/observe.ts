@@ -114,17 +114,15 @@ async function deploymentOf(sources: Sources, key: string, signal?: AbortSignal)
 }
 
 /** Reads what is known about a workload of others; undefined with `spec.deployment`, or without any. */
-async function workloadOf(
-  sources: Sources,
-  key: string,
-  { spec }: TrafficWatch,
-  signal?: AbortSignal,
-): Promise<ForeignWorkload | undefined> {
+async function workloadOf(sources: Sources, key: string, { spec }: TrafficWatch): Promise<ForeignWorkload | undefined> {
   const { targetRef, podSelector } = spec;
   if (targetRef === undefined) sources.targets.forget(key);
   if (targetRef === undefined && podSelector === undefined) return undefined;
-  const target = targetRef === undefined ? undefined : await sources.targets.targetOf(key, targetRef, signal);
-  return { target, policy: await sources.policy.state() };
+  const [target, policy] = await Promise.all([
+    targetRef === undefined ? undefined : sources.targets.targetOf(key, targetRef),
+    sources.policy.state(),
+  ]);
+  return { target, policy };
 }
 
 /**
@@ -201,7 +199,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   const isGoing = watch.metadata?.deletionTimestamp !== undefined;
   const hasDeployment = !isGoing && watch.spec.deployment !== undefined;
   const deployment = hasDeployment ? await deploymentOf(sources, key, signal) : { deployment: undefined };
-  const workload = isGoing ? undefined : await workloadOf(sources, key, watch, signal);
+  const workload = isGoing ? undefined : await workloadOf(sources, key, watch);
   const { passes, startedAt } = sources.feed;
   await sources.unmeasured.lookedAt(passes[0]);
   const nodes = sources.labelWrites.viewsOf(sources.nodes.list());
