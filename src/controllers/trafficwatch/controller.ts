@@ -38,7 +38,7 @@ import { isOwnedBy } from './decide/deployment/deployment.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
 import { reconcile } from './reconcile.ts';
-import { PodRejections, watchKeyOf, type FailedPod } from './act/rejectedPods.ts';
+import { PodRejections, watchKeysOf, type FailedPod } from './act/rejectedPods.ts';
 import { sweepOrphans } from './act/sweep.ts';
 import { sameSpec, watchChanged } from './watchChanges.ts';
 
@@ -211,8 +211,9 @@ function subscribe(
     if (watch && (event.type === 'delete' || isOwnedBy(event.object, watch))) queue.add(keyOf(watch));
   });
   o.failedPods.subscribe((event) => {
-    const key = event.type === 'delete' ? undefined : watchKeyOf(event.object, o.watches.lister);
-    if (key !== undefined) queue.addAfter(key, REJECTIONS_TOGETHER_MS);
+    if (event.type === 'delete') return;
+    const keys = watchKeysOf(event.object, (labelKey) => o.watches.lister.byIndex(BY_LABEL_KEY, labelKey));
+    for (const key of keys) queue.addAfter(key, REJECTIONS_TOGETHER_MS);
   });
   const known = { nodes: sources.nodes, selectors, underWay: (node: string) => nodeLabels.underWay(node) };
   o.nodes.subscribe((event) => {
