@@ -196,6 +196,7 @@ function subscribe(
     const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object);
     if (!isStatusOnly) {
       o.feed.evaluate(readingsOf(watches));
+      passMemory.followOutages(readingsOf(watches));
       passMemory.trackMissing(readingsOf(watches.filter(({ spec }) => missingDataOf(spec) !== undefined)));
     }
     labelTimes.isNeeded = watches.some(({ spec }) => minHoldOf(spec) !== undefined);

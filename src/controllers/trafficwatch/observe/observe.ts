@@ -213,7 +213,7 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     workload,
     notMeasurable: sources.unmeasured.notMeasurable,
     labelTimes: sources.labelTimes.times,
-    isWindowFilling: sources.passMemory.isWindowFilling(passes[0]),
+    isWindowFilling: sources.passMemory.isWindowFilling(passes[0], reading),
     missingSince: sources.passMemory.missingSince(reading),
     measurementProblems: sources.measurementProblems(),
     ...problems,
