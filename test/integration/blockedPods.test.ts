@@ -65,9 +65,9 @@ describe('while every node is unfit', () => {
     await vi.waitFor(async () => {
       expect(await f.labels(keyOfWatch('db'))).toEqual({ n1: 'true', n2: 'true' });
     }, WAIT);
-    // Waits too, and is no pod of the workload.
+    // Waits too, but does not belong to the workload.
     await f.client.create(PODS, aPod('other', { app: 'other' }, { nodeSelector: { disk: 'ssd' } }));
-    // Of the workload, and the scheduler does not try it.
+    // Belongs to the workload, but the scheduler does not try it.
     await f.client.create(PODS, aPod('db-gated', { app: 'db' }, { schedulingGates: [{ name: 'example.com/wait' }] }));
     await f.client.create(STATEFULSETS, aStatefulSet('db', REPLICAS));
     await vi.waitFor(async () => {
