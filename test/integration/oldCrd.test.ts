@@ -18,18 +18,18 @@ interface Properties {
   readonly status: V1JSONSchemaProps;
 }
 
-/** The CRD of this version, but for what is done to the fields of its schema. */
+/** The CRD of this version with a changed schema. */
 function crdWithout(change: (properties: Properties) => void): V1CustomResourceDefinition {
   const crd = trafficWatchCrd();
   const [version] = crd.spec.versions;
   change(version!.schema!.openAPIV3Schema!.properties as unknown as Properties);
-  // What rests on the fields that are gone would make the API server refuse the CRD.
+  // The API server would refuse rules and columns about missing fields.
   delete (version!.schema!.openAPIV3Schema as Record<string, unknown>)['x-kubernetes-validations'];
   delete version!.additionalPrinterColumns;
   return crd;
 }
 
-/** As PKopel/traffic-operator has it: of the status `ready` and four figures of each node. */
+/** The CRD of PKopel/traffic-operator: its status has `ready` and four figures for each node. */
 const OF_PKOPEL = crdWithout(({ status }) => {
   const { ready, nodes } = status.properties!;
   const node = nodes!.additionalProperties as V1JSONSchemaProps;
@@ -91,7 +91,7 @@ describe('a CRD without most of the status', () => {
   it('has the status written once, not at every pass, while nothing changes', async () => {
     const lastEvents = async (): Promise<string> =>
       JSON.stringify((await f.events('web')).map(({ metadata }) => [metadata?.name, metadata?.resourceVersion]).sort());
-    // Counted, since a write of what is dropped changes no resource version.
+    // Counts writes: a write of only dropped fields does not change the resource version.
     const writes = async (): Promise<number> =>
       (await metricsOf(f.operator())).sum('writes_total', { kind: 'TrafficWatch' });
     const state = async (): Promise<[number, string | undefined, string]> => [
@@ -142,7 +142,7 @@ describe('a CRD without spec.label in place of this version’s', () => {
     await vi.waitFor(async () => expect((await f.watch('web')).spec).not.toHaveProperty('label'), WAIT);
     await afterPasses(PASSES);
     await f.restartOperator();
-    // A pass takes a second: until it relies on the published schema.
+    // A pass takes a second: until the operator trusts the published schema.
     await afterPasses(PUBLISHED_AFTER_MS / 1_000 + PASSES);
     expect(await f.nodeVersions()).toEqual(before);
     expect(await f.labels(key('pool'))).toEqual({ n1: 'true', n2: 'false' });
