@@ -1,10 +1,10 @@
 /**
- * The main job, shown on a real cluster on this machine: real kubelets, Prometheus, node-exporters and traffic.
- * Leaves the cluster running for whoever wants to look around; when a step fails, it says which and takes all down.
+ * Shows the operator on a real cluster on this machine: real kubelets, Prometheus, node-exporters and traffic. Leaves the
+ * cluster running, so that you can look around. If a step fails, it names the step and removes the cluster.
  *
  *   make demo
  *
- * DEMO_DOWN=1 takes the cluster down at the end; DEMO_THRESHOLD is another threshold than 20 (percent).
+ * DEMO_DOWN=1 takes the cluster down at the end; DEMO_THRESHOLD sets the threshold in percent (default: 20).
  */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -20,11 +20,11 @@ import { LiveTable } from './table.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const WATCH = 'web';
-/** The StatefulSet that exists, and its TrafficWatch. */
+/** The existing StatefulSet, and its TrafficWatch. */
 const EXISTING = 'db';
 const THRESHOLD = process.env.DEMO_THRESHOLD ?? '20';
 const NODES = ['node1', 'node2', 'node3'] as const;
-/** The virtual links claim 10 Gbit/s; these are made narrow enough for two cores to fill. */
+/** The virtual links report 10 Gbit/s. They are limited to a rate that two cores can fill. */
 const LINK = { tc: '100mbit', annotation: '100Mbit' };
 /** Well above the threshold of 20 % of such a link. */
 const MUCH_BYTES_PER_SECOND = 4e6;
@@ -32,7 +32,7 @@ const MUCH_BYTES_PER_SECOND = 4e6;
 const { stdout } = process;
 const table = new LiveTable({
   isTTY: stdout.isTTY,
-  // Asked anew for every table: a window can be resized.
+  // Read for each table: the user may resize the window.
   get columns() {
     return stdout.columns;
   },
@@ -50,7 +50,7 @@ function run(program: string, ...args: string[]): Promise<void> {
   return Promise.resolve();
 }
 
-/** True when exactly this node is labelled unfit and `running` pods of the watch run on the others. */
+/** True if exactly this node is labelled unfit, and `running` pods of the watch run on the others. */
 function settledOn(full: string, running: number): (rows: readonly NodeRow[]) => boolean {
   return (rows) =>
     rows.every((row) => row.label === String(row.node === full)) &&
@@ -75,7 +75,7 @@ async function prepare(): Promise<void> {
   await step('helm install charts/traffic-operator', () => helmInstall());
 }
 
-/** Not yet, as long as Prometheus is only starting. */
+/** False while Prometheus starts. */
 function isMeasured(): Promise<boolean> {
   return hasSentAbove('node1', MUCH_BYTES_PER_SECOND).catch(() => false);
 }
@@ -84,7 +84,7 @@ async function firstAct(): Promise<void> {
   await step('filling the link of node1: iperf3 from a pod there to a pod on node3', () =>
     startTraffic('node1', 'node3'),
   );
-  // A verdict takes two passes that agree. Pods that come between them are scheduled without it.
+  // A verdict needs two passes that agree. Pods that are created before it are scheduled without it.
   await step('waiting until it shows in two passes of the operator', () =>
     watchUntil('Prometheus knows of it', isMeasured, () => undefined, Boolean),
   );
@@ -167,7 +167,7 @@ Take it down:
   make lab-down`);
 }
 
-/** Once, whoever asks: an interrupt makes the step that runs fail, and both want it. A start that runs ends first. */
+/** Runs once: after an interrupt, the handler and the failed step both call it. Waits for a start in progress. */
 function takeDown(): Promise<void> {
   down ??= Promise.allSettled([starting])
     .then(labDown)
@@ -175,13 +175,13 @@ function takeDown(): Promise<void> {
   return down;
 }
 
-/** The reason comes last, where whoever reads the end of a log finds it. */
+/** Prints the reason last, at the end of the log. */
 async function explain(error: unknown): Promise<void> {
   console.error(`\n${await operatorLogs().catch(() => 'the operator has no logs yet')}`);
   console.error(`\ndemo: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-// Who interrupts the demo does not want a cluster left behind; the processes of the lab do not hear of it themselves.
+// An interrupt must leave no cluster behind. The processes of the lab do not receive the signal.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     console.error(`\ndemo: ${signal}: taking the cluster down`);

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-/** What the script itself is made of; everything else counts as not installed. */
+/** The programs that the script itself needs. All others count as not installed. */
 const SHELL = ['bash', 'dirname', 'uname', 'cut', 'sort', 'xargs', 'echo'];
 const NOBODY = 65_534;
 
@@ -47,7 +47,7 @@ function pathOf(program: string): string {
   return found;
 }
 
-/** Runs the check as a user who can install nothing. */
+/** Runs the check as a user who cannot install packages. */
 function check(path: string): { status: number | null; said: string } {
   const isRoot = process.getuid?.() === 0;
   const { status, stderr } = spawnSync(pathOf('bash'), [join(directory, 'lab/prerequisites.sh')], {
@@ -58,8 +58,8 @@ function check(path: string): { status: number | null; said: string } {
   return { status, said: stderr };
 }
 
-describe('what the demo and the lab check before anything is built', () => {
-  it('lists every program that is missing with what it is for, and the command that installs them', () => {
+describe('the check of the demo and the lab before they build anything', () => {
+  it('lists each missing program with its purpose, and the command that installs them', () => {
     const { status, said } = check(empty);
     expect(status).toBe(1);
     expect(said).toContain('The lab needs these programs, which are not on this machine:\n');
@@ -71,7 +71,7 @@ describe('what the demo and the lab check before anything is built', () => {
     expect(said).toContain('it needs Go 1.21 or newer, from https://go.dev/dl');
   });
 
-  it('says that it needs root, be everything else there or not', () => {
+  it('says that it needs root, whether programs are missing or not', () => {
     for (const path of [empty, process.env.PATH ?? '']) {
       const { status, said } = check(path);
       expect(status).toBe(1);
@@ -79,7 +79,7 @@ describe('what the demo and the lab check before anything is built', () => {
     }
   });
 
-  it('says nothing but that it needs Linux where there is another system', () => {
+  it('says only that it needs Linux on another system', () => {
     const darwin = join(directory, 'darwin');
     mkdirSync(darwin);
     writeFileSync(join(darwin, 'uname'), `#!${pathOf('bash')}\necho Darwin\n`, { mode: 0o755 });

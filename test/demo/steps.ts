@@ -1,4 +1,4 @@
-/** A step of the demo failed; the message says which and why. */
+/** A step of the demo failed. The message names the step and the reason. */
 class StepError extends Error {
   constructor(step: string, cause: unknown) {
     super(`step "${step}" failed: ${reasonOf(cause)}`, { cause });
@@ -14,12 +14,12 @@ function reasonOf(cause: unknown): string {
 
 const started = performance.now();
 
-/** Seconds since the demo began, as it stands before each line. */
+/** Seconds since the start of the demo, as printed before each line. */
 function elapsed(): string {
   return `${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s`;
 }
 
-/** Tells what happens, with the time so far. */
+/** Prints a message with the elapsed time. */
 export function say(text: string): void {
   console.log(`${elapsed()}  ${text}`);
 }
@@ -35,8 +35,8 @@ export async function step<T>(name: string, run: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Looks every second until `done` is true of what `look` sees, showing each sight.
- * @throws Error after `timeoutMs`, saying what was awaited
+ * Calls `look` every second and shows the result, until `done` is true for it.
+ * @throws Error after `timeoutMs`, naming what was awaited
  */
 export async function watchUntil<T>(
   what: string,

@@ -17,7 +17,7 @@ function screen(isTTY: boolean) {
 const PODS = ['web-6f7c9d5b8-x2x4z', 'web-6f7c9d5b8-q9k7m', 'web-6f7c9d5b8-bbt5w'];
 const long = (percent: string) => ({ ...row(percent), pods: PODS });
 
-/** As much of a terminal as the table uses: it wraps, moves the cursor up and clears from there on. */
+/** The parts of a terminal that the table uses: it wraps lines, moves the cursor up, and clears below it. */
 class Terminal {
   readonly isTTY = true;
   readonly columns: number;
@@ -50,14 +50,14 @@ class Terminal {
     this.#rows[this.#at] ??= '';
   }
 
-  /** What is to be seen, but for empty rows. */
+  /** The visible rows, without empty ones. */
   rows(): string[] {
     return this.#rows.filter((line) => line !== '');
   }
 }
 
 describe('formatTable', () => {
-  it('aligns the columns and shows what is not known as such, never as 0', () => {
+  it('aligns the columns, and shows unknown values as unknown, never as 0', () => {
     expect(formatTable([row('1.25e+01'), { node: 'n2', percent: '', verdict: '', label: '', pods: [] }])).toEqual([
       '  NODE    BANDWIDTH %   VERDICT   LABEL unfit=   PODS OF THE WATCH',
       '  node1   12.50         Fit       false          web-1',
@@ -67,7 +67,7 @@ describe('formatTable', () => {
 });
 
 describe('LiveTable', () => {
-  it('without a terminal prints only when something turned', () => {
+  it('without a terminal prints a table only when a verdict changes', () => {
     const s = screen(false);
     const table = new LiveTable(s);
     table.show([row('1')]);
@@ -78,7 +78,7 @@ describe('LiveTable', () => {
     expect(s.written.join('')).not.toContain('\x1b');
   });
 
-  it('on a terminal takes the place of the table before', () => {
+  it('on a terminal replaces the previous table', () => {
     const s = screen(true);
     const table = new LiveTable(s);
     table.show([row('1')]);
@@ -89,7 +89,7 @@ describe('LiveTable', () => {
     expect(s.written.at(-1)).not.toContain('\x1b');
   });
 
-  it('leaves nothing behind on 80 columns, though a row with two pods is longer than that', () => {
+  it('leaves no old text on 80 columns, although a row with two pods is longer', () => {
     const terminal = new Terminal(80);
     const table = new LiveTable(terminal);
     for (const percent of ['1', '2', '3']) table.show([long(percent), row(percent)]);
@@ -101,7 +101,7 @@ describe('LiveTable', () => {
     expect(terminal.rows()).toHaveLength(3);
   });
 
-  it('shows what stays in full, and the next table below', () => {
+  it('shows the final table in full, and the next table below it', () => {
     const terminal = new Terminal(80);
     const table = new LiveTable(terminal);
     table.show([long('1')]);

@@ -10,31 +10,31 @@ function cells(row: NodeRow): string[] {
   return [row.node, percent(row.percent), row.verdict || '-', row.label || '-', row.pods.join(' ') || '-'];
 }
 
-/** The rows as aligned text, a line each, headed by the column names. */
+/** Formats the rows as aligned text, one line each, below the column names. */
 export function formatTable(rows: readonly NodeRow[]): string[] {
   const lines = [[...COLUMNS], ...rows.map(cells)];
   const widths = COLUMNS.map((_, i) => Math.max(...lines.map((line) => line[i]!.length)));
   return lines.map((line) => `  ${line.map((cell, i) => cell.padEnd(widths[i]!)).join('   ')}`.trimEnd());
 }
 
-/** The line, cut where a terminal would wrap it: the cursor goes back by rows, and a wrapped line takes several. */
+/** Cuts a line where a terminal would wrap it. The cursor moves up by rows, and a wrapped line takes several rows. */
 function fit(line: string, columns: number | undefined): string {
   if (columns === undefined || line.length <= columns) return line;
   return `${line.slice(0, columns - 1)}…`;
 }
 
-/** What a table is shown on: a terminal is redrawn, anything else gets a new table when something turned. */
+/** The output of a table. A terminal is redrawn; any other output gets a new table when a verdict changes. */
 export interface Screen {
   readonly isTTY: boolean;
-  /** Width of a terminal in characters; undefined where it is not known. */
+  /** Width of the terminal in characters; undefined if unknown. */
   readonly columns?: number | undefined;
   write(text: string): void;
 }
 
-/** Shows tables that follow one another; figures alone move on a terminal only, so that a log stays short. */
+/** Shows one table after the other. Changes of figures alone are shown only on a terminal, so that a log stays short. */
 export class LiveTable {
   readonly #screen: Screen;
-  /** The newest table, as long as the next one takes its place. */
+  /** The newest table, if the next one replaces it. */
   #shown: readonly string[] = [];
   #turned = '';
 
@@ -50,7 +50,7 @@ export class LiveTable {
     this.#turned = turned;
   }
 
-  /** The next table starts below; what is shown stays, with its rows in full. */
+  /** Keeps the shown table, with its full rows. The next table starts below it. */
   keep(): void {
     if (this.#screen.isTTY && this.#shown.length > 0) this.#screen.write(`${this.#up()}${this.#shown.join('\n')}\n\n`);
     this.#shown = [];
@@ -63,7 +63,7 @@ export class LiveTable {
     this.#shown = lines;
   }
 
-  /** Goes back to where the table began, a row of the terminal for each of its lines, and clears what is below. */
+  /** Moves the cursor to the start of the table, one row for each line, and clears everything below. */
   #up(): string {
     return this.#shown.length > 0 ? `\x1b[${this.#shown.length}A\x1b[J` : '';
   }

@@ -3,7 +3,7 @@ import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/apply.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 
-/** What becomes of a TrafficWatch when every node is over its threshold, on a real API server and Prometheus. */
+/** A TrafficWatch while every node is over its threshold, on a real API server and Prometheus. */
 const WAIT = { timeout: 90_000, interval: 200 };
 const KEY = 'web.traffic.example.com/unfit';
 

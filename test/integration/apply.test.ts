@@ -19,7 +19,7 @@ describe('server-side apply on a real API server', () => {
     desired = deployment(name);
   });
 
-  /** As after a restart: nothing is remembered. */
+  /** A new applier, as after a restart: it remembers nothing. */
   const applier = (): Applier =>
     new Applier({ client: scene.connected.client, fieldManager: FIELD_MANAGER, logger: createLogger('silent') });
   const live = (): Promise<V1Deployment> => scene.connected.client.get(DEPLOYMENTS, { namespace: 'default', name });
@@ -33,7 +33,7 @@ describe('server-side apply on a real API server', () => {
     expect(await using.apply(DEPLOYMENTS, desired, undefined)).toMatchObject({ written: true });
   };
 
-  it('writes once; what the server fills in is no reason to write again', async () => {
+  it('writes once, and not again for defaults that the server sets', async () => {
     const using = applier();
     await create(using);
     const version = (await live()).metadata!.resourceVersion;
@@ -41,14 +41,14 @@ describe('server-side apply on a real API server', () => {
     expect((await live()).metadata!.resourceVersion).toBe(version);
   });
 
-  it('knows after a restart that nothing is to be done, quantities in another form included', async () => {
+  it('writes nothing after a restart, also if quantities have another notation', async () => {
     await create(applier());
     const container = (await live()).spec!.template.spec!.containers[0]!;
     expect(container.resources!.limits).toEqual({ cpu: '1', memory: '1Gi' });
     expect(await apply(applier())).toBe(false);
   });
 
-  it('puts drift right', async () => {
+  it('corrects drift', async () => {
     const using = applier();
     await create(using);
     await byOthers({ spec: { replicas: 7 } });
@@ -57,7 +57,7 @@ describe('server-side apply on a real API server', () => {
     expect(await apply(using)).toBe(false);
   });
 
-  it('puts back what somebody took away, a named item of a list included', async () => {
+  it('restores removed fields, also a named item of a list', async () => {
     const using = applier();
     await create(using);
     await byOthers({ metadata: { labels: null }, spec: { template: { spec: { containers: [container('main')] } } } });
@@ -66,7 +66,7 @@ describe('server-side apply on a real API server', () => {
     expect((await live()).spec!.template.spec!.containers[0]!.env).toHaveLength(2);
   });
 
-  it('takes away what it no longer wants, after a restart, too', async () => {
+  it('removes fields that it no longer wants, also after a restart', async () => {
     await create(applier());
     const less = structuredClone(desired);
     delete less.spec!.replicas;
@@ -91,8 +91,8 @@ describe('server-side apply on a real API server', () => {
     expect([now.spec!.paused, now.metadata!.annotations!.note]).toEqual([true, 'theirs']);
   });
 
-  it('does not loop over what the server keeps otherwise than it was said', async () => {
-    // An empty text is not kept at all.
+  it('does not loop if the server stores a value differently', async () => {
+    // The server does not store an empty string.
     desired.spec!.template.spec!.hostname = '';
     const using = applier();
     await create(using);

@@ -9,8 +9,8 @@ import { freePorts, start, type RunningProcess } from '../harness/process.ts';
 import { connect, type Connected } from '../harness/runtimeScene.ts';
 
 /**
- * The HorizontalPodAutoscaler controller of a real kube-controller-manager. It needs no metrics to keep to minReplicas,
- * and looks every second here.
+ * The HorizontalPodAutoscaler controller of a real kube-controller-manager. It needs no metrics to apply minReplicas,
+ * and syncs every second here.
  */
 const WAIT = { timeout: 90_000, interval: 200 };
 const HPAS: Resource<V2HorizontalPodAutoscaler> = {
@@ -26,7 +26,7 @@ let f: Fixture;
 let connected: Connected;
 let controllers: RunningProcess;
 let stopFollowing: () => Promise<void>;
-/** What spec.replicas became, each change once. */
+/** The values of spec.replicas, one for each change. */
 const counts: (number | undefined)[] = [];
 
 beforeAll(async () => {
@@ -88,7 +88,7 @@ async function afterPasses(count: number): Promise<void> {
 const contestedEvents = async () => (await f.events('web')).filter(({ reason }) => reason === 'ReplicasContested');
 
 describe('replicas in the spec and a HorizontalPodAutoscaler', () => {
-  it('first: a person who scales once has it put right', async () => {
+  it('alone: the operator corrects a person who scales once', async () => {
     await f.createWatch('web', { maxBandwidthPercent: '10' });
     await f.patchWatch('web', { spec: { deployment: { replicas: 3 } } });
     await replicas(3);
@@ -98,7 +98,7 @@ describe('replicas in the spec and a HorizontalPodAutoscaler', () => {
     expect(await reconciling()).toMatchObject({ status: 'False' });
   });
 
-  it('do not fight: the autoscaler has its way, a condition and one event say so and how to end it', async () => {
+  it('do not fight: the autoscaler’s count applies, and a condition and one event say how to resolve it', async () => {
     await createAutoscaler(5);
     await replicas(5);
     await vi.waitFor(async () => {
@@ -117,7 +117,7 @@ describe('replicas in the spec and a HorizontalPodAutoscaler', () => {
     expect((await contestedEvents())[0]?.series?.count ?? 1).toBe(1);
   });
 
-  it('nor after a restart of the operator', async () => {
+  it('do not fight after a restart of the operator', async () => {
     counts.length = 0;
     const { metadata } = await deployment();
     await f.restartOperator();
@@ -126,7 +126,7 @@ describe('replicas in the spec and a HorizontalPodAutoscaler', () => {
     expect(counts).toEqual([]);
   });
 
-  it('give way once to a count that a person writes anew, and no more', async () => {
+  it('apply a new count from the spec once, and not again', async () => {
     counts.push(6);
     await f.patchWatch('web', { spec: { deployment: { replicas: 4 } } });
     await vi.waitFor(() => expect(counts).toEqual([6, 4, 6]), WAIT);
@@ -138,14 +138,14 @@ describe('replicas in the spec and a HorizontalPodAutoscaler', () => {
     expect(counts).toEqual([6, 4, 6]);
   });
 
-  it('are at peace when replicas are taken out of the spec', async () => {
+  it('are resolved when the replicas are removed from the spec', async () => {
     await f.patchWatch('web', { spec: { deployment: { replicas: null } } });
     await vi.waitFor(async () => expect(await reconciling()).toMatchObject({ status: 'False' }), WAIT);
     expect(counts).toEqual([6, 4, 6]);
     expect((await deployment()).metadata?.annotations).not.toHaveProperty(['traffic.example.com/overruled-replicas']);
   });
 
-  it('are the spec’s again without the autoscaler, once a person has scaled', async () => {
+  it('follow the spec again without the autoscaler, after a person has scaled', async () => {
     await f.patchWatch('web', { spec: { deployment: { replicas: 2 } } });
     await vi.waitFor(async () => expect(await reconciling()).toMatchObject({ status: 'True' }), WAIT);
     await f.client.delete(HPAS, REF);

@@ -10,6 +10,8 @@ import {
   condition,
   giveRoom,
   keyOfWatch,
+  notUnfit,
+  required,
   startControllers,
   STATEFULSETS,
   untilInjected,
@@ -63,9 +65,9 @@ describe('while every node is unfit', () => {
     await vi.waitFor(async () => {
       expect(await f.labels(keyOfWatch('db'))).toEqual({ n1: 'true', n2: 'true' });
     }, WAIT);
-    // Waits too, and is no pod of the workload.
+    // Waits too, but does not belong to the workload.
     await f.client.create(PODS, aPod('other', { app: 'other' }, { nodeSelector: { disk: 'ssd' } }));
-    // Of the workload, and the scheduler does not try it.
+    // Belongs to the workload, but the scheduler does not try it.
     await f.client.create(PODS, aPod('db-gated', { app: 'db' }, { schedulingGates: [{ name: 'example.com/wait' }] }));
     await f.client.create(STATEFULSETS, aStatefulSet('db', REPLICAS));
     await vi.waitFor(async () => {
@@ -108,5 +110,31 @@ describe('when a node is fit again', () => {
       expect(await blockedPods('db')).toBeUndefined();
       expect(await condition(f, 'db', 'NoFitNode')).toMatchObject({ status: 'False', reason: 'NoPodBlocked' });
     }, WAIT);
+  });
+});
+
+describe('a pod of the selected workload that a restarted kubelet rejects on an unfit node', () => {
+  /** There are no kubelets here: writes what a kubelet of Kubernetes 1.36 writes. */
+  async function reject(name: string): Promise<void> {
+    const status = {
+      phase: 'Failed',
+      reason: 'NodeAffinity',
+      message: 'Pod was rejected: Predicate NodeAffinity failed',
+    };
+    const ref = { namespace: 'default', name };
+    await f.client.mergePatch(PODS, ref, { status }, { fieldManager: 'person', subresource: 'status' });
+  }
+
+  it('is an event on the TrafficWatch', async () => {
+    // The policy leaves a pod with a node alone: this one has the term as if it had been created without.
+    const affinity = required([{ matchExpressions: [notUnfit('db')] }]);
+    await f.client.create(PODS, aPod('db-rejected', { app: 'db' }, { nodeName: 'n1', affinity }));
+    await reject('db-rejected');
+    await vi.waitFor(async () => {
+      const found = (await f.events('db')).find(({ reason }) => reason === 'PodsRejected');
+      expect(found).toMatchObject({ type: 'Warning' });
+      expect(found?.note).toMatch(/kubelet of node n1 .*rejected 1 pod, .*: db-rejected; /);
+    }, WAIT);
+    expect((await f.events('cache')).map(({ reason }) => reason)).not.toContain('PodsRejected');
   });
 });

@@ -28,7 +28,7 @@ beforeAll(async () => {
   f = await startFixture({ nodes: NODES, auditPolicy: AUDIT_POLICY });
   NODES.forEach((node, n) => f.exporter.setPercent(node, 30 + 6 * n));
   await f.startOperator();
-  // Rates rise until the window is full: which nodes are the fullest is clear only then.
+  // Rates rise until the window is full: the fullest nodes are known only then.
   await f.createWatch('web', { maxBandwidthPercent: '20', maxUnfit: '50%', mode: 'Observe' });
   await vi.waitFor(async () => expect(await lowestPercent()).toBeGreaterThan(29), WAIT);
   await f.patchWatch('web', { spec: { mode: 'Enforce' } });
@@ -60,7 +60,7 @@ function mostUnfitAtOnce(): number {
   return most;
 }
 
-/** A deletion is answered with a Status, or with the Node as it last was: its time places it. */
+/** The response to a deletion is a Status, or the last state of the Node: its time gives its place. */
 function versionOf({ responseObject, stageTimestamp }: NodeWrite): number {
   return Number(responseObject?.metadata?.resourceVersion ?? Date.parse(stageTimestamp));
 }
@@ -93,7 +93,7 @@ describe('ten nodes above the threshold, of which half may be unfit', () => {
       'True',
       '10 nodes are above the threshold and at most 5 can be unfit (maxUnfit, minFit): the fullest are unfit, 5 are held back',
     );
-    // It came with mode Observe, while rates were rising.
+    // It was reported with mode Observe, while rates were rising.
     const note = expect.stringMatching(/BreakerOpen: \d+ nodes are above the threshold and at most 5 can be/) as string;
     await vi.waitFor(async () => {
       const [event] = (await f.events('web')).filter(({ reason }) => reason === 'TooManyUnfit');
@@ -101,13 +101,13 @@ describe('ten nodes above the threshold, of which half may be unfit', () => {
     }, WAIT);
   });
 
-  it('lets another take the place of one that is fit again', async () => {
+  it('gives the place of a node that is fit again to another node', async () => {
     f.exporter.setPercent('n9', 1);
     await vi.waitFor(async () => expect((await f.labels(KEY)).n9).toBe('false'), WAIT);
     expect(await expectUnfit(LIMIT)).toEqual(['n4', 'n5', 'n6', 'n7', 'n8']);
   });
 
-  it('follows nodes that leave and join: half of those that are there', async () => {
+  it('follows nodes that leave and join: the limit is half of the present nodes', async () => {
     for (const node of ['n8', 'n9']) await f.removeNode(node);
     await expectBreaker(
       'True',
@@ -126,7 +126,7 @@ describe('ten nodes above the threshold, of which half may be unfit', () => {
     expect(mostUnfitAtOnce()).toBe(LIMIT);
   });
 
-  it('is over when fewer are above', async () => {
+  it('closes when fewer nodes are above', async () => {
     for (const node of NODES.slice(0, 6)) f.exporter.setPercent(node, 1);
     await expectBreaker('False', 'no node is held back; at most 5 nodes can be unfit');
     await expectUnfit(4);

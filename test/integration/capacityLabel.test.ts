@@ -5,7 +5,7 @@ import { NODES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { follow } from '../harness/follow.ts';
 
-/** --capacity-label on a real API server and Prometheus: new virtual machines, of which no series has a speed. */
+/** --capacity-label on a real API server and Prometheus: new virtual machines without a link speed in their series. */
 const WAIT = { timeout: 90_000, interval: 200 };
 const LABEL = 'karpenter.k8s.aws/instance-network-bandwidth';
 const ANNOTATION = 'traffic.example.com/capacity';

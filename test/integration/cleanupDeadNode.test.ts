@@ -11,8 +11,8 @@ import { start, type RunningProcess } from '../harness/process.ts';
 import { connect } from '../harness/runtimeScene.ts';
 
 /**
- * The clean-up beside a pod of the operator that nobody ends: this API server has no kubelets, so a pod that is deleted
- * stays as on a node that is switched off.
+ * The clean-up while a pod of the operator never ends: this API server has no kubelets, so a deleted pod stays, as on a
+ * node that is switched off.
  */
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const NAMESPACE = 'default';
@@ -35,7 +35,7 @@ beforeEach(async () => {
   await client.create(NODES, { metadata: { name: 'n1' } });
   await client.create(DEPLOYMENTS, deployment());
   await client.create(PODS, pod());
-  // What the ReplicaSet's controller does as soon as there are to be none.
+  // Done by the ReplicaSet controller once the replicas are 0.
   await client.delete(PODS, { namespace: NAMESPACE, name: 'operator' });
 });
 afterEach(async () => {
@@ -69,7 +69,7 @@ async function replicas(): Promise<number | undefined> {
   return (await client.get(DEPLOYMENTS, { namespace: NAMESPACE, name: NAME })).spec?.replicas;
 }
 
-/** The clean-up as the chart's hook runs it. */
+/** Runs the clean-up as the chart's hook does. */
 function startCleanup(): RunningProcess {
   const args = ['cleanup', `--namespace=${NAMESPACE}`, `--deployment=${NAME}`, `--kubeconfig=${plane.kubeconfig}`];
   return start(process.execPath, [MAIN, ...args], logFile());
@@ -94,7 +94,7 @@ it('waits for a pod on a node that answers, says for which, and starts the opera
   await logs('waiting for the pods of the operator to end');
   expect(log()).toContain('operator on n1');
   expect(await replicas()).toBe(0);
-  // What a Job's deadline does. The kubelet does not wait longer than the pod's grace period.
+  // As a Job at its deadline does. The kubelet does not wait longer than the pod's grace period.
   process.kill(cleanup.pid, 'SIGTERM');
   await cleanup.ended;
   expect(log()).not.toContain('labels and finalizers are off');
@@ -102,7 +102,7 @@ it('waits for a pod on a node that answers, says for which, and starts the opera
   expect(await replicas()).toBe(2);
 });
 
-it('gives back the replicas that an earlier clean-up took, which was killed', async () => {
+it('restores the replicas after an earlier clean-up was killed', async () => {
   await heartbeat('True');
   const killed = startCleanup();
   await logs('waiting for the pods of the operator to end');

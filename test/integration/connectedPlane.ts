@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
 import { connect, type Connected } from '../harness/runtimeScene.ts';
 
-/** A control plane and a connection to it, there from the first test of a file to its last. */
+/** A control plane and a connection to it, from the first test of a file to the last. */
 export interface ConnectedPlane {
   readonly plane: ControlPlane;
   readonly connected: Connected;
@@ -11,7 +11,7 @@ export interface ConnectedPlane {
 /**
  * Starts a control plane before the tests of the file, or of the `describe` around the call, and ends it after them.
  *
- * @param prepare done once the plane answers, before the first test
+ * @param prepare runs when the control plane answers, before the first test
  */
 export function useConnectedPlane(prepare?: (connected: Connected) => Promise<unknown>): ConnectedPlane {
   let plane: ControlPlane | undefined;

@@ -7,7 +7,7 @@ const ESTABLISHED = '01';
 export function connectionsTo(port: number): number {
   const own = ownSockets();
   const rows = readFileSync('/proc/self/net/tcp', 'utf8').trim().split('\n').slice(1);
-  // The kernel hands its table out in pieces, between which a row may move and come again.
+  // The kernel returns its table in parts. Between two of them a row may move and appear again.
   const open = new Set<string>();
   for (const row of rows) {
     const [, , remote = '', state, , , , , , inode = ''] = row.trim().split(/\s+/);
@@ -17,7 +17,7 @@ export function connectionsTo(port: number): number {
   return open.size;
 }
 
-/** Counts every 20 ms, until told to stop; then says how many there were at most. */
+/** Counts connections every 20 ms until it is stopped, and then returns the maximum. */
 export function watchConnectionsTo(port: number): () => number {
   let most = 0;
   const timer = setInterval(() => {
@@ -36,7 +36,7 @@ function ownSockets(): Set<string> {
       const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${fd}`)) ?? [];
       if (inode !== undefined) inodes.add(inode);
     } catch {
-      // Closed since the directory was read.
+      // Closed after the directory was read.
     }
   }
   return inodes;

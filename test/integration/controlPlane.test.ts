@@ -16,7 +16,7 @@ async function kubectl(kubeconfig: string, ...args: string[]): Promise<string> {
 }
 
 function isRunning(pid: number): boolean {
-  // A pid of 0 or less would ask for a group.
+  // A pid of 0 or less would mean a process group.
   expect(pid).toBeGreaterThan(0);
   return existsSync(`/proc/${pid}`);
 }
@@ -31,12 +31,12 @@ describe('the control plane of the integration tests', () => {
     expect(await kubectl(plane.kubeconfig, 'create', 'configmap', 'kept', '-oname')).toBe('configmap/kept');
   });
 
-  it('keeps RBAC in force, since tests try what the operator may not do', async () => {
+  it('enforces RBAC, since tests check what the operator may not do', async () => {
     const stranger = await plane.user('stranger');
     await expect(kubectl(stranger, 'get', 'nodes')).rejects.toThrow('forbidden');
   });
 
-  it('refuses connections while the API server is down, and has its objects again after', async () => {
+  it('refuses connections while the API server is down, and keeps its objects', async () => {
     const before = plane.pids.apiServer;
     await plane.stopApiServer();
     await expect(kubectl(plane.kubeconfig, 'get', 'configmap', 'kept')).rejects.toThrow('refused');

@@ -16,7 +16,7 @@ let kubectlPath: string;
 
 interface Answer {
   ok: boolean;
-  /** Both outputs: warnings and errors are on the second. */
+  /** Standard output and error output: kubectl prints warnings and errors to the latter. */
   text: string;
 }
 
@@ -32,13 +32,13 @@ function kubectl(args: readonly string[], input?: object): Promise<Answer> {
       { maxBuffer: 1 << 24 },
       (error, stdout, stderr) => resolve({ ok: error === null, text: stdout + stderr }),
     );
-    // Without an input kubectl may have ended before: do not write to it then, not even an empty text.
+    // Without an input kubectl may have ended already: do not write to it then, not even an empty string.
     if (input === undefined) child.stdin?.end();
     else child.stdin?.end(JSON.stringify(input));
   });
 }
 
-/** What the API server says to the object; nothing is stored. */
+/** The answer of the API server to a dry run with the object. */
 function dryRun(object: object, validate = 'strict'): Promise<Answer> {
   return kubectl(['create', '--dry-run=server', `--validate=${validate}`, '-f-'], object);
 }
@@ -66,24 +66,24 @@ function deployment(spec: object) {
 beforeAll(async () => {
   kubectlPath = await binary('kubectl');
   plane = await startControlPlane();
-  // Client-side apply, as most people do: the object must fit into an annotation of 256 KiB.
+  // Client-side apply, as most users do: the object must fit into an annotation of 256 KiB.
   expect(await kubectl(['apply', '-f', CRD])).toMatchObject({ ok: true });
   await kubectl(['wait', '--for=condition=Established', '--timeout=90s', '-f', CRD]);
   await vi.waitFor(async () => expect(await dryRun(trafficWatch({}))).toMatchObject({ ok: true }), 90_000);
 });
 afterAll(() => plane.stop());
 
-describe('objects in the field', () => {
+describe('existing objects', () => {
   it.each(['testdata/existing-trafficwatch.yaml', '../../deploy/samples/trafficwatch.yaml'])(
     '%s applies unchanged under strict validation, and loses no field',
     async (file) => {
       expect(await kubectl(['apply', '--validate=strict', '-f', path(file)])).toMatchObject({ ok: true });
-      // No difference between what was written and what is stored.
+      // The stored object is the same as the written one.
       expect(await kubectl(['diff', '-f', path(file)])).toEqual({ ok: true, text: '' });
     },
   );
 
-  it('are listed with what matters about them', async () => {
+  it('are listed with their most important fields', async () => {
     const { text } = await kubectl(['get', 'tw', 'existing']);
     expect(text.split('\n')[0]?.trim().split(/ {2,}/)).toEqual([
       'NAME',
@@ -183,7 +183,7 @@ describe('the pod template is checked as in a Deployment', () => {
 
   it('knows the same fields as the API server it was tested with', async () => {
     const { text } = await kubectl(['get', '--raw', '/openapi/v3/apis/apps/v1']);
-    // When this fails: kubectl get --raw /openapi/v3/apis/apps/v1 | node scripts/deploymentSchema.ts
+    // If this fails: kubectl get --raw /openapi/v3/apis/apps/v1 | node scripts/deploymentSchema.ts
     expect(storedSchema(text)).toEqual(JSON.parse(readFileSync(STORED, 'utf8')));
   });
 
@@ -208,7 +208,7 @@ function claim(): object {
   return { name: 'v', ephemeral: { volumeClaimTemplate: { metadata: { labels: { a: 'b' } }, spec } } };
 }
 
-/** [why, spec, part of the message]; the CRD and the operator's own parser have to say the same. */
+/** [why, spec, part of the message]; the CRD and the operator's own parser must agree. */
 type SpecRow = [why: string, spec: object, message?: string, name?: string];
 const SPECS: readonly SpecRow[] = [
   ...['0', '100', '12.5', '1.5e-03', '1E2', '.5', '5.', '+7', '250', '1e99', '1e+006'].map(

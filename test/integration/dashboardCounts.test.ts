@@ -7,8 +7,8 @@ import { MAX_NODES_SHOWN } from '../../src/controllers/trafficwatch/metrics.ts';
 import { promtool } from './promtool.ts';
 
 /**
- * What panels say when more nodes are not fit than have a series: asked of promtool, since a cluster of so many nodes
- * takes too long. For ten minutes one is unfit, then one more than there is room for, then one again.
+ * Panels while more nodes are unfit than have a series. promtool evaluates their queries, because a cluster of that size
+ * takes too long. For ten minutes one node is unfit, then one more than the limit, then one again.
  */
 const MINUTES = { few: 5, turning: 10, many: 15, turnedBack: 20, fewAgain: 25 };
 const OPERATOR = 'job="traffic-operator",instance="a"';
@@ -55,7 +55,7 @@ it.each<[where: string, shown: Shown]>([
   });
   const input = Object.entries(SERIES).map(([series, values]) => ({ series, values }));
   const file = join(directory, `${where.replaceAll(/\W+/g, '-')}.yml`);
-  // JSON is YAML, too.
+  // JSON is valid YAML.
   const group = { interval: '1m', input_series: input, promql_expr_test: tests };
   await writeFile(file, JSON.stringify({ evaluation_interval: '1m', tests: [group] }));
   await promtool('test', 'rules', file);

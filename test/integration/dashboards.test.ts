@@ -8,8 +8,8 @@ import { numbersOf, startObserver, type Observer } from './observer.ts';
 import { SPEED_BYTES } from '../harness/syntheticExporter.ts';
 
 /**
- * Every query of every dashboard, asked of a real Prometheus that scrapes a real operator and an exporter: of one that
- * the operator does not ask, so that the other can be taken away from it.
+ * Every query of every dashboard, sent to a real Prometheus that scrapes a real operator and an exporter. The operator uses
+ * another Prometheus, so that a test can stop that one.
  */
 const WAIT = { timeout: 90_000, interval: 1_000 };
 const VARIABLES = {
@@ -20,7 +20,7 @@ const VARIABLES = {
   __rate_interval: '10s',
   __interval: '5s',
 };
-/** Queries without a result: they show bugs of the operator, which the test cannot cause. */
+/** Queries without a result: they show bugs of the operator, and the test cannot cause these. */
 const NEVER_SEEN = [
   'traffic-operator-operator / Bad watch lines and failed subscribers / A',
   'traffic-operator-operator / Bad watch lines and failed subscribers / B',
@@ -31,7 +31,7 @@ const CLUSTER_ROLES: Resource<V1ClusterRole> = { ...RBAC, kind: 'ClusterRole', p
 const BINDINGS: Resource<V1ClusterRoleBinding> = { ...RBAC, kind: 'ClusterRoleBinding', plural: 'clusterrolebindings' };
 const ROLE = { name: 'measured' };
 const EVERYTHING: V1PolicyRule[] = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
-/** Neither a node's label nor an event can be written with these. */
+/** Rights without those to write node labels and events. */
 const STATUS_ONLY: V1PolicyRule[] = [
   { apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: ['traffic.example.com'], resources: ['*'], verbs: ['*'] },
@@ -103,7 +103,7 @@ describe('while one node is unfit and one unknown', () => {
       'traffic-operator-trafficwatch $trafficwatch': ['web'],
       'traffic-operator-operator $job': ['traffic-operator'],
     };
-    // Where a scrape has just failed, a job has none until the next one.
+    // After a failed scrape, a job has none until the next scrape.
     await vi.waitFor(async () => expect(await valuesOfVariables()).toEqual(expected), WAIT);
   });
 
@@ -125,10 +125,10 @@ describe('while one node is unfit and one unknown', () => {
   });
 
   it('the hottest node is half full, and passes are seconds ago', async () => {
-    // Scrapes that come late make a rate jump for a while.
+    // Late scrapes make a rate jump for a while.
     await vi.waitFor(async () => {
       expect(await shown('traffic-operator-nodes / Highest use / A')).toBeCloseTo(0.5, 1);
-      // A pass a second, seen up to 15 s later.
+      // One pass each second, visible up to 15 s later.
       expect(await shown('traffic-operator-operator / Age of the last pass / A')).toBeLessThan(30);
     }, WAIT);
   });
@@ -150,10 +150,10 @@ async function labelsIn(where: string): Promise<string[]> {
   return series.flatMap(({ metric }) => Object.values(metric));
 }
 
-describe('after rights, Prometheus and the API server were away', () => {
+describe('after an outage of Prometheus and the API server, and missing rights', () => {
   const LABEL = 'web.traffic.example.com/unfit';
 
-  it('failed reconciles and events are counted by why', async () => {
+  it('failed reconciles and events are counted by reason', async () => {
     f.exporter.setPercent('n1', 1);
     await vi.waitFor(async () => {
       expect(await f.labels(LABEL)).toMatchObject({ n1: 'false' });
@@ -172,7 +172,7 @@ describe('after rights, Prometheus and the API server were away', () => {
     }, WAIT);
   });
 
-  it('failed passes and queries are counted by why', async () => {
+  it('failed passes and queries are counted by reason', async () => {
     await f.stopPrometheus();
     await vi.waitFor(async () => {
       expect(await labelsIn('Passes / A')).toEqual(expect.arrayContaining(['ok', 'Unreachable']));
@@ -180,12 +180,12 @@ describe('after rights, Prometheus and the API server were away', () => {
     }, WAIT);
   });
 
-  it('every query over time has found what it is about, rather than only a zero', async () => {
+  it('every range query has found more than zeros', async () => {
     await f.controlPlane.stopApiServer();
     await f.controlPlane.startApiServer();
     const queries = panelQueries(VARIABLES).filter(({ where, instant }) => !instant && !NEVER_SEEN.includes(where));
     await vi.waitFor(async () => {
-      // A series that begins with its first failure has a rate from the second one on.
+      // A series that begins with its first failure has a rate only after the second one.
       await exchange(Number(new URL(f.operator().metricsUrl).port), 'no request\r\n\r\n');
       expect(await without(queries, 'withoutZero')).toEqual([]);
     }, WAIT);

@@ -44,7 +44,7 @@ function createWatch(name: string, containers: object[], more: object = {}): Pro
   return f.client.create(TRAFFIC_WATCHES, { metadata: ref(name), spec } as WithDeployment) as Promise<WithDeployment>;
 }
 
-/** Waits until the Deployment is as the check wants it. */
+/** Waits until the Deployment passes the check. */
 async function settled(name: string, check: (d: V1Deployment) => void): Promise<V1Deployment> {
   return vi.waitFor(async () => {
     const found = await deployment(name);
@@ -75,9 +75,9 @@ describe('a Deployment that PKopel/traffic-operator made', () => {
     await f.startOperator();
   });
 
-  it('is taken over without a restart of its pods, and said to be adopted', async () => {
+  it('is adopted without a restart of its pods, and an event says so', async () => {
     const after = await settled('old', applied);
-    // Pods restart when the template changes. The generation says nothing: a Deployment's counts annotations as well.
+    // Pods restart when the template changes. The generation does not show that: it also counts changes of annotations.
     expect(after.spec).toEqual(before.spec);
     expect(owners(after).sort()).toEqual([
       'kube-controller-manager Update status',
@@ -91,7 +91,7 @@ describe('a Deployment that PKopel/traffic-operator made', () => {
     }, WAIT);
   });
 
-  it('loses what its spec no longer says, and what others added stays', async () => {
+  it('loses fields that the spec no longer has, and keeps fields of others', async () => {
     await patchSpec('old', podSpec([{ name: 'web', image: 'web:1' }]));
     const { spec } = await settled('old', (d) => expect(d.spec?.template.spec?.containers).toHaveLength(1));
     expect(spec?.template.spec?.containers[0]).not.toHaveProperty('env');
@@ -100,7 +100,7 @@ describe('a Deployment that PKopel/traffic-operator made', () => {
 });
 
 describe('a Deployment of ours whose field owners are lost', () => {
-  it('is taken over as well: what its spec does not say goes, replicas stay', async () => {
+  it('is adopted too: fields that are not in the spec are removed, replicas stay', async () => {
     await f.stopOperator();
     const watch = await createWatch('restored', [{ name: 'web', image: 'web:1' }]);
     const made = renderDeployment(watch, 'restored.traffic.example.com/unfit');
@@ -163,7 +163,7 @@ describe('replicas', () => {
     expect(spec?.replicas).toBe(4);
   });
 
-  it('are the spec’s again as soon as it names them', async () => {
+  it('follow the spec again as soon as it has them', async () => {
     await patchSpec('scaled', { replicas: 2 });
     await settled('scaled', (d) => expect(d.spec?.replicas).toBe(2));
   });
@@ -183,7 +183,7 @@ describe('a Deployment that the API server refuses', () => {
   };
   const stalled = async () => (await f.watch('refused')).status?.conditions?.find((c) => c.type === 'Stalled');
 
-  it('is sent once, however many passes there are, until the spec is put right', async () => {
+  it('is sent once, however many passes run, until the spec is corrected', async () => {
     const before = await refusals();
     await createWatch('refused', [{ ...web, image: 'web:1', ports: [{ containerPort: 99_999 }] }]);
     const isStalled = async () =>
@@ -206,7 +206,7 @@ describe('a Deployment that the API server refuses', () => {
 describe('without data', () => {
   it('the Deployment of a new TrafficWatch appears after 60 s, not before, and the condition says why', async () => {
     await f.stopOperator();
-    // Nothing listens there: Prometheus is down.
+    // Nothing listens on this port: Prometheus is down.
     await f.startOperator([], { prometheusUrl: 'http://127.0.0.1:1' });
     const { metadata } = await createWatch('blind', [web]);
     const made = (object: { creationTimestamp?: Date } | undefined): number =>

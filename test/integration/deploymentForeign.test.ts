@@ -14,13 +14,13 @@ import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
 import { installCrd } from '../harness/customResource.ts';
 
-/** Somebody makes a Deployment of the TrafficWatch's name right between the operator's look and its write. */
+/** Another client creates a Deployment of the TrafficWatch's name between the operator's read and its write. */
 const plane = useConnectedPlane(({ client }) => installCrd(client));
 const SOMEBODY = { metadata: { labels: { by: 'somebody' } } };
 
 let count = 0;
 let ref: { namespace: string; name: string };
-/** Done once, after the operator has looked for a Deployment and before it writes. */
+/** Runs once, after the operator has read the Deployment and before it writes. */
 let meanwhile: (() => Promise<unknown>) | undefined;
 let writes: string[];
 
@@ -43,7 +43,7 @@ async function once(): Promise<void> {
   await act?.();
 }
 
-/** The real client, but that `meanwhile` comes between a look at the Deployment and what follows. */
+/** The real client, which runs `meanwhile` after a read of the Deployment. */
 function racingClient(): Client {
   const { client } = plane.connected;
   return {
@@ -81,14 +81,14 @@ async function createScene(): Promise<Scene> {
   return sceneOf(await plane.connected.client.create(TRAFFIC_WATCHES, { metadata: ref, spec }));
 }
 
-/** As after a restart: nothing is remembered, and the cache has what is there. */
+/** As after a restart: nothing is remembered, and the cache is current. */
 async function restarted(): Promise<Scene> {
   const scene = sceneOf(await plane.connected.client.get(TRAFFIC_WATCHES, ref));
   writes = [];
   return scene;
 }
 
-/** The Deployment is there, and the spec wants another. */
+/** The Deployment exists, and the spec differs. */
 async function edited(): Promise<Scene> {
   await reconcile(await createScene(), key());
   const scene = await restarted();
@@ -98,14 +98,14 @@ async function edited(): Promise<Scene> {
   return scene;
 }
 
-/** What the first write makes. */
+/** The result of the first write. */
 const made = (scene: Scene): V1Deployment => renderDeployment(scene.watches.get(key()) as WithDeployment, KEY);
 const key = (): string => `${ref.namespace}/${ref.name}`;
 const owners = ({ metadata }: V1Deployment): string[] =>
   (metadata?.managedFields ?? []).map(({ manager, operation }) => `${manager} ${operation}`);
 
-describe('a Deployment of somebody else that comes between look and write', () => {
-  it('is left as it is, and the next look says so', async () => {
+describe('a Deployment of another client that appears between read and write', () => {
+  it('is not changed, and the next reconcile reports it', async () => {
     const scene = await createScene();
     let foreign: V1Deployment | undefined;
     meanwhile = async () => (foreign = await makeForeign());
@@ -120,7 +120,7 @@ describe('a Deployment of somebody else that comes between look and write', () =
     expect(stalled).toMatchObject({ status: 'True', reason: 'DeploymentNotOwned' });
   });
 
-  it('is left as it is also where it came in place of ours', async () => {
+  it('is not changed either if it replaced ours', async () => {
     const scene = await edited();
     let foreign: V1Deployment | undefined;
     meanwhile = async () => {
@@ -132,8 +132,8 @@ describe('a Deployment of somebody else that comes between look and write', () =
   });
 });
 
-describe('a Deployment of ours that is deleted between look and write', () => {
-  it('is made anew at the next look', async () => {
+describe('a Deployment of ours that is deleted between read and write', () => {
+  it('is created again by the next reconcile', async () => {
     const scene = await edited();
     meanwhile = () => plane.connected.client.delete(DEPLOYMENTS, ref);
     await expect(reconcile(scene, key())).rejects.toThrow(WaitingError);
@@ -143,8 +143,8 @@ describe('a Deployment of ours that is deleted between look and write', () => {
   });
 });
 
-describe('a Deployment that nobody else makes', () => {
-  it('is finished by the next look where the operator ended right behind the first write', async () => {
+describe('a Deployment that no other client creates', () => {
+  it('is completed by the next reconcile if the operator ended after the first write', async () => {
     const scene = await createScene();
     const { uid } = await plane.connected.client.create(DEPLOYMENTS, made(scene)).then(({ metadata }) => metadata!);
     await reconcile(scene, key());
@@ -152,7 +152,7 @@ describe('a Deployment that nobody else makes', () => {
     expect([now.metadata?.uid, writes, owners(now)]).toEqual([uid, ['apply Deployment'], ['test Apply']]);
   });
 
-  it('is made once, is ours alone and applied, and neither the next look nor a restart writes', async () => {
+  it('is created and applied once, and neither the next reconcile nor a restart writes', async () => {
     const scene = await createScene();
     await reconcile(scene, key());
     const found = await live();

@@ -11,10 +11,10 @@ import { shutdownSignal } from '../../src/runtime/process/shutdown.ts';
 import { createTransport } from '../../src/runtime/client/transport.ts';
 
 /**
- * A process of an elected program, for tests: whenever it leads, it writes its name into a ConfigMap every 20 ms, through
- * the gate for leaders. It never asks whether it leads; the gate has to.
+ * A process of an elected program, for tests: it writes its name into a ConfigMap every 20 ms through the
+ * gate for leaders. It never checks whether it leads; the gate must do that.
  *
- *   node electorProcess.ts <kubeconfig> <identity> <file for what happens, a JSON object a line>
+ *   node electorProcess.ts <kubeconfig> <identity> <file for its events, one JSON object per line>
  */
 const [kubeconfig = '', identity = '', journal = ''] = process.argv.slice(2);
 const LOCK = { namespace: 'default', name: 'lock' };

@@ -24,7 +24,7 @@ describe('events on a real API server', () => {
     return events.filter(({ regarding }) => regarding?.uid === about.metadata!.uid);
   };
 
-  it('are taken, and a repeat is counted in the one that is there', async () => {
+  it('are accepted, and a repeat is counted in the existing one', async () => {
     const about = await scene.connected.client.create(CONFIG_MAPS, configMap('default', 'a', 'x'));
     const using = recorder();
     for (let repeat = 0; repeat < 3; repeat++) {
@@ -47,7 +47,7 @@ describe('events on a real API server', () => {
     expect(metrics.dropped).not.toHaveBeenCalled();
   });
 
-  it('about what has no namespace, and with texts that are too long, are taken, too', async () => {
+  it('about cluster-scoped objects, and with too long texts, are accepted', async () => {
     const about = await scene.connected.client.create(NODES, { metadata: { name: 'n'.repeat(63) } });
     const using = recorder();
     using.event(about, 'Normal', 'R'.repeat(200), 'ä'.repeat(2000), 'A'.repeat(200));
@@ -55,7 +55,7 @@ describe('events on a real API server', () => {
     expect(await eventsAbout(about)).toMatchObject([{ metadata: { namespace: 'default' }, type: 'Normal' }]);
   });
 
-  it('whose first ones waited come with their series', async () => {
+  it('that had to wait are written with their series', async () => {
     const about = await scene.connected.client.create(CONFIG_MAPS, configMap('default', 'b', 'x'));
     const using = recorder();
     using.event(about, 'Normal', 'First', 'n');

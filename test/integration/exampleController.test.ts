@@ -17,7 +17,7 @@ import { NODE_COUNTS, type NodeCount } from './exampleController/api.ts';
 import { WITH_EXAMPLE } from './exampleController/main.ts';
 import { whenAllowed } from './rights.ts';
 
-/** A controller is its folder and one line: what the operator and its files then have of it. */
+/** A controller needs a folder and one line of registration: the test checks what the operator and its files do with it. */
 const MAIN = fileURLToPath(new URL('exampleController/main.ts', import.meta.url));
 const NAME = { namespace: 'default', name: 'blue' };
 const WAIT = { timeout: 60_000, interval: 200 };

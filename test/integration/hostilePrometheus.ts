@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A text that a server says and that nobody else may repeat. */
+/** A secret text in the server's answers. It must appear nowhere else. */
 export const SAID = 'SAID-by-the-server';
 
-/** How a server, or a proxy before it, can fail; most repeat whatever they were sent. */
+/** How a server, or a proxy in front of it, can fail. Most answers repeat the request. */
 const FAILURES = {
   unauthorized: (q, a) => a.writeHead(401, { 'www-authenticate': `Bearer realm="${echo(q)}"` }).end(page(q)),
   forbidden: (q, a) => a.writeHead(403).end(page(q)),
@@ -14,7 +14,7 @@ const FAILURES = {
   anotherApi: (q, a) => a.end(JSON.stringify({ message: SAID, headers: echo(q) })),
   noVector: (q, a) => a.end(JSON.stringify({ status: 'success', data: { resultType: SAID, result: echo(q) } })),
   refusal: (q, a) => a.writeHead(422).end(apiError(`the query of ${echo(q)} cannot be executed`)),
-  /** A secret stands where a long text is cut. */
+  /** A secret is at the place where a long text is cut. */
   longRefusal: (q, a) => a.writeHead(400).end(apiError(`${'x'.repeat(170)} ${echo(q)}`)),
   warning: (q, a) =>
     a.end(
@@ -31,14 +31,14 @@ const FAILURES = {
 export type Failure = keyof typeof FAILURES;
 export const EVERY_FAILURE = Object.keys(FAILURES) as readonly Failure[];
 
-/** Stands where a Prometheus should be. */
+/** A server in place of a Prometheus. */
 export interface HostilePrometheus {
   readonly url: string;
   /** Fails in this way from now on. */
   failBy(failure: Failure): void;
   /** Requests since then. */
   asked(): number;
-  /** Every header value that was ever received. */
+  /** All header values that were received. */
   received(): ReadonlySet<string>;
   stop(): void;
 }

@@ -14,17 +14,17 @@ import { CRDS, trafficWatchCrd } from '../harness/customResource.ts';
 import { hostileClients, type HostileClient, type Layer } from './hostileBytes.ts';
 import { startOperator, type Operator } from '../harness/operator.ts';
 
-/** What reaches the listeners of the operator's process from clients that nobody vouches for. */
+/** Requests of untrusted clients to the listeners of the operator's process. */
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_250_102);
 const COUNT = 1_000;
 
 /**
- * Node.js lets garbage lie: the process grows by 20 to 50 MiB with so many clients, of which a collection leaves nothing.
- * It grows by 400 MiB where pipelined requests for metrics are all answered to clients that do not read.
+ * Node.js collects garbage late: with this number of clients the process grows by 20 to 50 MiB, which a collection frees.
+ * It grows by 400 MiB if pipelined requests for metrics are all answered to clients that do not read.
  */
 const GROWTH = 100 * 2 ** 20;
 
-/** A client has 10 s for its headers, which is looked at every second; a machine in other use takes its time. */
+/** A client has 10 s for its headers, checked every second. The rest is for a busy machine. */
 const SLOW = { leastMs: 9_000, mostMs: 20_000 };
 
 const scene = useConnectedPlane(({ client }) => client.create(CRDS, trafficWatchCrd()));
@@ -51,11 +51,11 @@ interface Target {
   readonly operator: Operator;
   readonly port: number;
   readonly layer: Layer;
-  /** The status of the answer to a good request. */
+  /** The status of the response to a valid request. */
   readonly good: () => Promise<number | undefined>;
 }
 
-/** Nobody vouches for these clients, so that a good answer of the secure listener is that one must say who one is. */
+/** These clients have no token: the secure listener must answer 401. */
 const TARGETS = {
   health: () => target(open, open.healthUrl, 'tcp', '/readyz'),
   metrics: () => target(open, open.metricsUrl, 'tcp', '/metrics'),
@@ -92,7 +92,7 @@ async function overHttp2(port: number, path: string): Promise<number | undefined
   }
 }
 
-/** Sends what a client sends, piece by piece. */
+/** Sends the bytes of a client in pieces. */
 async function send(port: number, layer: Layer, client: HostileClient): Promise<RawConnection> {
   const connection = openRaw(port, client.isTls && layer !== 'tcp' ? layer : undefined);
   const size = Math.ceil(client.bytes.length / client.pieces);
@@ -145,7 +145,7 @@ describe.each(NAMES)('%s', (name) => {
     }
     expect(residentBytes(operator.pid) - before).toBeLessThan(GROWTH);
     for (const { socket } of connections) socket.destroy();
-    // Nobody starts it again here: whoever answers is the process that was started.
+    // Nothing restarts it here: the answer is from the process that was started.
     expect(operator.log().match(/"msg":"starting"/g)).toHaveLength(1);
   });
 
@@ -156,7 +156,7 @@ describe.each(NAMES)('%s', (name) => {
     expect(await good()).toBe(GOOD[layer]);
     const isOpen = ({ socket }: RawConnection): boolean => !socket.destroyed;
     const isCrowded = (): boolean => others.filter(isOpen).length > HTTP_LIMITS.connections;
-    // Before they are let go for sending nothing.
+    // Before they are disconnected for sending nothing.
     await vi.waitFor(() => expect(isCrowded()).toBe(false), { timeout: HTTP_LIMITS.headersMs - 2_000 });
     for (const { socket } of others) socket.destroy();
   });
@@ -175,7 +175,7 @@ it('a slow sender is disconnected after 10 s, on every listener', async () => {
   for (const name of NAMES) expect(await TARGETS[name]().good()).toBe(GOOD[TARGETS[name]().layer]);
 });
 
-it('what failed is counted', async () => {
+it('failed requests are counted', async () => {
   const text = await (await fetch(open.metricsUrl)).text();
   const count = (server: string, reason: string): number =>
     Number(new RegExp(`http_requests_failed_total{server="${server}",reason="${reason}"} (\\d+)`).exec(text)?.[1] ?? 0);
@@ -195,7 +195,7 @@ interface SlowSender {
   readonly then?: string;
 }
 
-/** How long the server keeps one, ms; no longer than it may. */
+/** How long the server keeps a connection, ms. */
 async function keptFor({ port, protocol, first, then }: SlowSender & { port: number }): Promise<number> {
   const connection = openRaw(port, protocol);
   const begin = performance.now();

@@ -7,7 +7,7 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { follow } from '../harness/follow.ts';
 import { connect, type Connected } from '../harness/runtimeScene.ts';
 
-/** Another manager that wants a label of ours to say something else, on a real API server; a pass takes a second. */
+/** Another client sets another value for a label of the operator, on a real API server. A pass takes a second. */
 const WAIT = { timeout: 90_000, interval: 200 };
 const KEY = 'web.traffic.example.com/unfit';
 const RIGHT = 'false';
@@ -16,11 +16,11 @@ const WRONG = 'true';
 let f: Fixture;
 let connected: Connected;
 let stopRival: () => Promise<void>;
-/** True while the rival changes the label at once, whenever it is not as the rival wants it. */
+/** True while the rival changes the label back at once. */
 let isFighting = false;
-/** How often the label of n1 became what it should be. */
+/** How often the operator corrected the label of n1. */
 let corrections = 0;
-/** What the label of n1 was after each write to the node, whatever was written; undefined is without it. */
+/** The label of n1 after each write to the node; undefined if it was absent. */
 const writes: (string | undefined)[] = [];
 
 beforeAll(async () => {
@@ -77,7 +77,7 @@ describe('another manager that changes our label', () => {
     writes.length = 0;
     await spoil(spoilt);
     const begin = await passes();
-    /** Of those that had surely ended by then: a look that comes late counts none that came after. */
+    /** Counts only passes that had certainly ended by then. */
     let took = 0;
     await vi.waitFor(
       async () => {
@@ -89,7 +89,7 @@ describe('another manager that changes our label', () => {
       { ...WAIT, interval: 10 },
     );
     measured(`label ${spoilt ?? 'taken away'}: put right before ${took + 1} passes had gone by`);
-    // The one that is under way, and the next.
+    // The running one, and the next.
     expect(took).toBeLessThanOrEqual(2);
     await afterPasses(3);
     expect(writes).toEqual([spoilt ?? undefined, RIGHT]);
@@ -97,7 +97,7 @@ describe('another manager that changes our label', () => {
     expect(await reconciling()).toMatchObject({ status: 'False' });
   });
 
-  it('again and again becomes a condition and one event, and no write loop', async () => {
+  it('again and again causes a condition and one event, and no write loop', async () => {
     const before = { corrections, passes: await passes() };
     isFighting = true;
     await spoil();
@@ -120,7 +120,7 @@ describe('another manager that changes our label', () => {
     expect((await f.labels(KEY)).n2).toBe(RIGHT);
   });
 
-  it('and then leaves it alone has it put right, and the condition clears', async () => {
+  it('and then stops: the label is corrected, and the condition clears', async () => {
     isFighting = false;
     await vi.waitFor(async () => expect((await f.labels(KEY)).n1).toBe(RIGHT), WAIT);
     await vi.waitFor(async () => expect(await reconciling()).toMatchObject({ status: 'False' }), WAIT);

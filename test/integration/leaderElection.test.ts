@@ -14,19 +14,19 @@ const SCRIPT = fileURLToPath(new URL('electorProcess.ts', import.meta.url));
 const LOCK = { namespace: 'default', name: 'lock' };
 const LEASE_MS = 15_000;
 
-/** One of the processes that want to lead. */
+/** A process that takes part in the election. */
 interface Elector {
   readonly identity: string;
   readonly process: RunningProcess;
-  /** When something happened first, wall clock milliseconds; undefined when it has not. */
+  /** When an event first happened, wall clock milliseconds; undefined if it has not. */
   first(event: 'synced' | 'leading' | 'stopped' | 'ended'): number | undefined;
-  /** Whether a write was begun and has not ended. */
+  /** Whether a write is running. */
   readonly isWriting: () => boolean;
 }
 
 let plane: ControlPlane;
 let connected: Connected;
-/** Who wrote the ConfigMap, and when we heard of it. */
+/** The writer of the ConfigMap, and when the watch reported it. */
 let writes: { writer: string; at: number }[];
 let electors: Elector[];
 let count = 0;
@@ -103,8 +103,7 @@ async function startPair(): Promise<[Elector, Elector]> {
 }
 
 /**
- * Stops a process where it has no write under way: what the kernel was given already arrives, whatever the process knows
- * when it goes on.
+ * Stops a process while it has no write in progress: bytes that the kernel already has would still arrive.
  */
 async function stopBetweenWrites({ process: { pid }, isWriting }: Elector): Promise<void> {
   const stands = (): boolean => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') T ');
@@ -137,7 +136,7 @@ function firstWriteOf({ identity }: Elector): number | undefined {
 }
 
 describe('leader election on a real API server', () => {
-  it('hands over within 3 s when the leader is told to stop', async () => {
+  it('hands over within 3 s when the leader gets SIGTERM', async () => {
     const [leader, standby] = await startPair();
     const told = Date.now();
     process.kill(leader.process.pid, 'SIGTERM');
@@ -178,7 +177,7 @@ describe('leader election on a real API server', () => {
     const woken = Date.now();
     process.kill(leader.process.pid, 'SIGCONT');
     await until('the old leader knows', () => leader.first('stopped'));
-    // The standby, which leads now, goes on writing; meanwhile nothing may come from the other.
+    // The new leader keeps writing; the other process must write nothing meanwhile.
     await until('the new one has written on', () => (lastWriteOf(standby)! > woken + 3_000 ? true : undefined));
     expect(lastWriteOf(leader)).toBeLessThan(firstWriteOf(standby)!);
     process.kill(standby.process.pid, 'SIGTERM');

@@ -30,12 +30,12 @@ async function versions(): Promise<(string | undefined)[]> {
 }
 
 describe('what is deployed', () => {
-  it('is all there soon after the start, with no more rights than its RBAC rules give', async () => {
+  it('is deployed soon after the start, with only the rights of its RBAC rules', async () => {
     bench().start();
     await bench().deployed();
   });
 
-  it('is left alone when it is as it should be, by this process and by the next one', async () => {
+  it('causes no writes while it is as desired, also after a restart', async () => {
     await bench().addPrometheusPod('prometheus-x');
     bench().start();
     await bench().deployed();
@@ -50,7 +50,7 @@ describe('what is deployed', () => {
     expect(await versions()).toEqual(before);
   });
 
-  it('has Prometheus pods that a namespace of the restricted Pod Security level takes', async () => {
+  it('has Prometheus pods that the Pod Security level restricted allows', async () => {
     bench().start();
     await bench().deployed();
     const { namespace } = bench();
@@ -60,7 +60,7 @@ describe('what is deployed', () => {
     await expect(bench().client.apply(PODS, pod, { ...PERSON, dryRun: true })).resolves.toBeDefined();
   });
 
-  it('has exporter pods that only its own namespace takes', async () => {
+  it('has exporter pods that only their own namespace allows', async () => {
     bench().start();
     await bench().deployed();
     const inside = `${bench().namespace}-node-exporter`;
@@ -73,7 +73,7 @@ describe('what is deployed', () => {
     );
   });
 
-  it("is owned by the operator's own Deployment where it shares its namespace, so that it goes with it", async () => {
+  it("is owned by the operator's Deployment in the same namespace, so that it is deleted with it", async () => {
     const { client, namespace } = bench();
     const selector = { matchLabels: { app: 'operator' } };
     const template = { metadata: { labels: selector.matchLabels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
@@ -166,7 +166,7 @@ describe('drift and deletion', () => {
     },
   ];
 
-  it('of any kind is put right within 10 s', async () => {
+  it('of any kind is corrected within 10 s', async () => {
     bench().start();
     await bench().deployed();
     await bench().lookAgain();
@@ -183,7 +183,7 @@ describe('drift and deletion', () => {
     }
   });
 
-  it('of any object is healed within 10 s', async () => {
+  it('of any object is repaired within 10 s', async () => {
     bench().start();
     await bench().deployed();
     for (const [id, object] of Object.entries(await bench().all())) {
@@ -198,13 +198,13 @@ describe('drift and deletion', () => {
     }
   });
 
-  it('of a whole namespace is healed within 10 s of its end', async () => {
+  it('of a whole namespace is repaired within 10 s after its end', async () => {
     bench().start();
     await bench().deployed();
     const name = `${bench().namespace}-node-exporter`;
     await bench().client.delete(NAMESPACES, { name });
     await bench().lookAgain();
-    // What the namespace controller does.
+    // Done by the namespace controller.
     for (const resource of [DAEMONSETS, SERVICES, SERVICE_ACCOUNTS] as Resource[]) {
       await bench().client.delete(resource, { namespace: name, name: 'node-exporter' });
     }

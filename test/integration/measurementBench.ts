@@ -23,47 +23,47 @@ import type { Transport, TransportRequest } from '../../src/runtime/client/trans
 import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
 import { whenAllowed } from './rights.ts';
 
-/** An operator's namespace of its own on a control plane, and measurement controllers in it on demand. */
+/** A separate operator namespace on a control plane, in which a test starts measurement controllers. */
 export interface Bench {
   /** The operator's namespace. */
   readonly namespace: string;
   readonly options: MeasurementOptions;
-  /** An administrator's. */
+  /** With the rights of an administrator. */
   readonly client: Client;
   /** With the rights of the clean-up. */
   readonly remover: Client;
-  /** What the controllers asked the API server to change, as 'PATCH /path'. */
+  /** The writes of the controllers, as 'PATCH /path'. */
   readonly writes: string[];
-  /** Starts a controller with the rights of its RBAC rules and no others. */
+  /** Starts a controller with only the rights of its RBAC rules. */
   start(options?: MeasurementOptions, pod?: ObjectRef): Measurement;
-  /** Resolves when the running controller has looked at everything again. */
+  /** Resolves when the running controller has finished another full pass. */
   lookAgain(): Promise<void>;
-  /** Ends the controller that runs. */
+  /** Stops the running controller. */
   stop(): Promise<void>;
-  /** Every component and the ConfigMap of the targets, by 'Kind namespace/name'; undefined where it is missing. */
+  /** All components and the ConfigMap of the targets, by 'Kind namespace/name'; undefined if missing. */
   all(): Promise<Record<string, KubeObject | undefined>>;
-  /** Resolves when all of these are there; throws when they are not in time. */
+  /** Resolves when all of these exist; rejects after the deadline. */
   deployed(within?: Patience): Promise<void>;
-  /** What the target file says, node name -> address. */
+  /** The content of the target file: node name -> address. */
   targets(): Promise<Record<string, string>>;
   find<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): Promise<T | undefined>;
   addPrometheusPod(name: string): Promise<void>;
-  /** Makes or replaces an EndpointSlice of the exporter with these nodes, node name -> address. */
+  /** Creates or replaces an EndpointSlice of the exporter with these nodes: node name -> address. */
   putSlice(name: string, endpoints: Record<string, string>, addressType?: 'IPv4' | 'IPv6'): Promise<void>;
-  /** Lets a namespace that is being deleted go, as the namespace controller does once it is empty. */
+  /** Removes the finalizer of a deleted namespace, as the namespace controller does once it is empty. */
   finalizeNamespace(name: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** For how long a condition is awaited, and how often it is looked at. Milliseconds. */
+/** Deadline and interval of awaited conditions, ms. */
 interface Patience {
   readonly timeout: number;
   readonly interval: number;
 }
 
-/** What is promised for drift and deletion. */
+/** The promise for drift and deletion. */
 export const HEALED: Patience = { timeout: 10_000, interval: 50 };
-/** For what has to come, on whatever machine. */
+/** A generous deadline, also for slow machines. */
 export const WAIT: Patience = { timeout: 90_000, interval: 50 };
 
 const LOGGER = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
@@ -89,9 +89,9 @@ function recordingWrites(transport: Transport, writes: string[]): Transport {
 }
 
 /**
- * One control plane for the tests of a file, and a bench of its own for each of them.
+ * One control plane for the tests of a file, and a separate bench for each test.
  *
- * @returns the bench of the test that runs
+ * @returns the bench of the current test
  */
 export function useBench(): () => Bench {
   let plane: ControlPlane;
@@ -132,7 +132,7 @@ async function createBench(plane: ControlPlane, namespace: string): Promise<Benc
       return running.measurement;
     },
     async lookAgain() {
-      // The first round may have been under way already.
+      // The first pass may have been running already.
       await nextRound(running!);
       await nextRound(running!);
     },
@@ -190,7 +190,7 @@ async function createBench(plane: ControlPlane, namespace: string): Promise<Benc
 
 interface RunningController {
   measurement: Measurement;
-  /** How many passes have ended. */
+  /** The number of finished passes. */
   passes: () => number;
   stop: () => Promise<void>;
 }
@@ -230,7 +230,7 @@ function startController(
   };
 }
 
-/** Binds exactly the rules that the measurement says it needs, and waits until they are in force. */
+/** Binds exactly the rules of the measurement, and waits until they are in force. */
 async function grant(client: Client, namespace: string, name: string, rules: Rights): Promise<void> {
   const subjects = [{ kind: 'User', name, apiGroup: RBAC.group }];
   const bind = async (kind: 'Role' | 'ClusterRole', policy: readonly V1PolicyRule[], where: object): Promise<void> => {

@@ -17,7 +17,7 @@ const ready = (is: boolean): object => ({
   conditions: [{ type: 'Ready', status: is ? 'True' : 'False', lastTransitionTime: LONG_AGO }],
 });
 
-/** Looks again until what was reported has reached the controller's cache. */
+/** Repeats the check until the report has reached the controller's cache. */
 async function told(measurement: Measurement, reason: string): Promise<void> {
   await vi.waitFor(async () => {
     await bench().lookAgain();
@@ -26,14 +26,14 @@ async function told(measurement: Measurement, reason: string): Promise<void> {
 }
 
 describe('an exporter that does not start', () => {
-  it('is named with its node, why, and how to choose another port, until it starts', async () => {
+  it('is reported with its node, the reason and how to choose another port, until it starts', async () => {
     const measurement = bench().start();
     await bench().deployed();
     const daemonSet = await bench().client.get(DAEMONSETS, exporter());
     const report = (count: number): Promise<void> => reportReady(bench().client, exporter(), count, 2);
     await addExporterPod(bench().client, daemonSet, 'good', ready(true));
     await addExporterPod(bench().client, daemonSet, 'taken', { ...ready(false), ...CRASHING });
-    // A pod counts from its own age on: it has just been made, so nothing is said yet.
+    // The age of the pod counts: it is new, so nothing is reported yet.
     await report(1);
     await bench().lookAgain();
     expect(measurement.problems()).toEqual([]);
@@ -55,8 +55,8 @@ describe('an exporter that does not start', () => {
   });
 });
 
-describe('an exporter whose pods are not made', () => {
-  it('is told with the number of nodes, until there are pods', async () => {
+describe('an exporter without pods', () => {
+  it('is reported with the number of nodes, until there are pods', async () => {
     const measurement = bench().start();
     await bench().deployed();
     const report = (made: number): Promise<void> => reportReady(bench().client, exporter(), made, 3, made);

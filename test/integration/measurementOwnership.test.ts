@@ -15,7 +15,7 @@ import type { Bench } from './measurementBench.ts';
 const bench = useBench();
 
 describe("somebody else's objects", () => {
-  it('are left alone and named, and replaced by ours once they are gone', async () => {
+  it('are not changed, are reported, and are replaced by ours once they are gone', async () => {
     const { client, namespace } = bench();
     const ref = { namespace, name: 'prometheus' };
     const theirs = await client.create(SERVICES, { metadata: ref, spec: { ports: [{ port: 80 }] } });
@@ -48,7 +48,7 @@ describe("somebody else's objects", () => {
 });
 
 describe("somebody else's fields", () => {
-  it('stay: pull Secrets that a person gave to the ServiceAccounts, when these are put right', async () => {
+  it('stay: pull Secrets that a person added to the ServiceAccounts, when drift of these is corrected', async () => {
     const { client, namespace } = bench();
     bench().start();
     await bench().deployed();
@@ -82,7 +82,7 @@ describe('switched off', () => {
       object === undefined || object.metadata?.deletionTimestamp !== undefined ? [] : [id],
     );
 
-  it('it takes away what it made, and nothing else', async () => {
+  it('it deletes its own objects, and nothing else', async () => {
     const { client, namespace } = bench();
     const other = {
       metadata: { namespace, name: 'other', labels: { 'app.kubernetes.io/part-of': 'traffic-operator' } },
@@ -96,7 +96,7 @@ describe('switched off', () => {
     expect(await bench().find(CONFIG_MAPS, { namespace, name: 'other' })).toBeDefined();
   });
 
-  it('it leaves what somebody else made under its names', async () => {
+  it('it leaves objects of others with the same names', async () => {
     const { client, namespace } = bench();
     await client.create(SERVICES, { metadata: { namespace, name: 'prometheus' }, spec: { ports: [{ port: 80 }] } });
     bench().start(off());
@@ -116,7 +116,7 @@ describe('switched off', () => {
     ).toBeUndefined();
   });
 
-  it('for good, by the clean-up, nothing of it stays', async () => {
+  it('by the clean-up, it leaves nothing behind', async () => {
     bench().start();
     await bench().deployed();
     await bench().stop();

@@ -3,10 +3,10 @@ import type { Client } from '../../src/runtime/client/client.ts';
 import { DAEMONSETS, PODS } from '../../src/runtime/client/resources.ts';
 import type { ObjectRef } from '../../src/runtime/client/resource.ts';
 
-/** What the DaemonSet controller and a kubelet would do for exporters: neither of them runs here. */
+/** Does the work of the DaemonSet controller and of kubelets for exporters: neither runs here. */
 const KUBELET = { fieldManager: 'kubelet', subresource: 'status' };
 
-/** Status of a pod whose container ends again and again, as where something else on the node has its port. */
+/** Status of a pod whose container crashes repeatedly, for example because its port is in use on the node. */
 export const CRASHING = {
   containerStatuses: [
     {
@@ -21,7 +21,7 @@ export const CRASHING = {
   ],
 };
 
-/** Makes the DaemonSet's pod of one node, with this status. */
+/** Creates the DaemonSet's pod of one node with this status. */
 export async function addExporterPod(
   client: Client,
   { metadata, spec }: V1DaemonSet,
@@ -38,7 +38,7 @@ export async function addExporterPod(
   await client.mergePatch(PODS, ref, { status }, KUBELET);
 }
 
-/** Says in the DaemonSet's status how many of the exporters are ready, and for how many nodes there is a pod: for all. */
+/** Writes the DaemonSet's status: how many exporters are ready, and that every node has a pod. */
 export async function reportReady(
   client: Client,
   daemonSet: ObjectRef,

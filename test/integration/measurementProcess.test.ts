@@ -4,7 +4,7 @@ import { withNodeOptions } from '../harness/nodeOptions.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { addExporterPod, CRASHING, reportReady } from './measurementPods.ts';
 
-/** What the operator's process tells of its measurement where users look: in the TrafficWatch. */
+/** What the operator's process reports about its measurement in the TrafficWatch. */
 const WAIT = { timeout: 90_000, interval: 200 };
 const LATER = new URL('../harness/shiftClock.ts?seconds=120', import.meta.url).href;
 const EXPORTER = { namespace: 'default-node-exporter', name: 'node-exporter' };
@@ -24,7 +24,7 @@ async function conditionOf(wanted: string) {
   return status?.conditions?.find(({ type }) => type === wanted);
 }
 
-it("does not ask somebody else's Service, and says so in the TrafficWatch until it is gone", async () => {
+it('does not query a foreign Service, and reports it in the TrafficWatch until it is gone', async () => {
   await f.client.create(SERVICES, { metadata: SERVICE, spec: { ports: [{ port: 9090 }] } });
   await f.startOperator(['--namespace=default', '--scrape-interval=1s'], { prometheusUrl: undefined });
   await vi.waitFor(async () => {
@@ -37,7 +37,7 @@ it("does not ask somebody else's Service, and says so in the TrafficWatch until 
     /^Service default\/prometheus was not made by this operator, so it is not queried: .*--prometheus-url/,
   );
   expect(f.operator().log()).not.toContain('"reason":"Unreachable"');
-  // Once it is gone, ours is made and asked: that nobody here knows its name shows that it was.
+  // Once it is gone, ours is created and queried. The failed lookup of its name shows that it was.
   await f.client.delete(SERVICES, SERVICE);
   await vi.waitFor(
     async () => expect(await conditionOf('PrometheusReachable')).toMatchObject({ reason: 'PrometheusUnreachable' }),
@@ -47,10 +47,10 @@ it("does not ask somebody else's Service, and says so in the TrafficWatch until 
   expect(ours.metadata?.labels).toMatchObject({ 'app.kubernetes.io/managed-by': 'traffic-operator' });
 });
 
-it('names a node without figures whose exporter does not come up, and why, until it does', async () => {
+it('names a node without figures whose exporter does not start, and the reason, until it starts', async () => {
   await f.stopOperator();
   await f.addNode('n2');
-  // Two minutes ahead, so that the node has long joined, and the exporter has had its time to start.
+  // Two minutes ahead, so that the node is no longer new, and the exporter has had enough time to start.
   await withNodeOptions(`--import=${LATER}`, () => f.startOperator(['--namespace=default', '--node-exporter']));
   const daemonSet = await vi.waitFor(() => f.client.get(DAEMONSETS, EXPORTER), WAIT);
   await addExporterPod(f.client, daemonSet, 'n2', CRASHING);

@@ -7,7 +7,7 @@ import { useBench } from './measurementBench.ts';
 import type { Bench } from './measurementBench.ts';
 import { whenAllowed } from './rights.ts';
 
-/** An informer that was refused asks again after up to 30 s. */
+/** A refused informer tries again after up to 30 s. */
 const WAIT = { timeout: 90_000, interval: 100 };
 const CLUSTER_ROLES: Resource<V1ClusterRole> = {
   group: 'rbac.authorization.k8s.io',
@@ -19,13 +19,13 @@ const CLUSTER_ROLES: Resource<V1ClusterRole> = {
 
 const bench = useBench();
 
-/** Gives the controller its rights in the cluster, all but those to list and watch one resource, and waits for these to end. */
+/** Binds the controller's cluster rights except list and watch of one resource, and waits until these are denied. */
 async function grantAllBut(resource?: string): Promise<void> {
   const { client, namespace } = bench();
   const rules = controllerRules(namespace).cluster.filter(({ resources = [] }) => !resources.includes(resource ?? ''));
   const name = `operator-of-${namespace}`;
   await client.mergePatch(CLUSTER_ROLES, { name }, { rules }, { fieldManager: 'person' });
-  // A watch that began with them would go on without.
+  // A watch that started with these rights would continue without them.
   const ended = controllerRules(namespace).cluster.find(({ resources = [] }) => resources.includes(resource ?? ''));
   if (ended !== undefined) await whenAllowed(client, name, { ...ended, resources: [resource!] }, { allowed: false });
 }
@@ -40,7 +40,7 @@ const problemsOf = (measurement: ReturnType<Bench['start']>): string[] =>
   measurement.problems().map(({ reason, object }) => `${reason} ${object}`);
 
 describe('a controller that may not watch the exporter', () => {
-  it('takes nothing of it away, keeps Prometheus as it should be, and goes on once it may', async () => {
+  it('deletes nothing of it, corrects drift of Prometheus, and continues once it has the right', async () => {
     bench().start();
     await bench().deployed();
     await bench().stop();
@@ -65,7 +65,7 @@ describe('a controller that may not watch the exporter', () => {
 });
 
 describe('a controller that may not watch EndpointSlices', () => {
-  it('leaves the targets as they are, and follows the nodes again once it may', async () => {
+  it('keeps the targets, and follows the nodes again once it has the right', async () => {
     bench().start();
     await bench().deployed();
     await bench().putSlice('a', { 'node-1': '10.0.0.1' });

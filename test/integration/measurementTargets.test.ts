@@ -5,13 +5,13 @@ import { CONFIG_MAPS, ENDPOINT_SLICES, PODS } from '../../src/runtime/client/res
 import { useBench, WAIT } from './measurementBench.ts';
 
 const bench = useBench();
-/** What waits for the next write takes twice as long. */
+/** A change that waits for the next write takes twice as long. */
 const AT_ONCE = { timeout: CHANGE_INTERVAL_MS / 2, interval: 50 };
 
 describe('targets', () => {
   const pod = (): Promise<V1Pod> => bench().client.get(PODS, { namespace: bench().namespace, name: 'prometheus-x' });
 
-  it('are written at once for the first node, and told to the kubelet by a change of the pod', async () => {
+  it('are written at once for the first node, and a change of the pod makes the kubelet refresh them', async () => {
     await bench().addPrometheusPod('prometheus-x');
     bench().start();
     await bench().deployed();
@@ -22,7 +22,7 @@ describe('targets', () => {
     await vi.waitFor(async () => expect((await pod()).metadata!.annotations).not.toEqual(before), WAIT);
   });
 
-  it('are written at most once in ten seconds however many nodes join, and miss none', async () => {
+  it('are written at most once in ten seconds, however many nodes join, and lack none', async () => {
     bench().start();
     await bench().deployed();
     const begun = performance.now();
@@ -33,12 +33,12 @@ describe('targets', () => {
     const join = (node: number): Promise<void> => bench().putSlice(`s-${node}`, { [`node-${node}`]: `10.0.0.${node}` });
     for (let node = 1; node <= 20; node++) await join(node);
     await vi.waitFor(async () => expect(Object.keys(await bench().targets())).toHaveLength(21), WAIT);
-    // One, unless this machine took longer for twenty nodes than the time between two writes.
+    // One, unless twenty nodes took longer than the time between two writes.
     const most = Math.floor((performance.now() - begun) / CHANGE_INTERVAL_MS);
     expect(bench().writes.filter(isTargets).length - before).toBeLessThanOrEqual(most);
   });
 
-  it('may have IPv6 addresses, and go when their nodes go', async () => {
+  it('may have IPv6 addresses, and are removed with their nodes', async () => {
     bench().start();
     await bench().deployed();
     await bench().putSlice('six', { one: 'fd00::1' }, 'IPv6');
@@ -47,7 +47,7 @@ describe('targets', () => {
     await vi.waitFor(async () => expect(await bench().targets()).toEqual({}), WAIT);
   });
 
-  it("have the operator's own pods beside them: all of the Service that leads to this one", async () => {
+  it("also contain the operator's own pods: all pods of the Service that selects this one", async () => {
     const { client, namespace } = bench();
     const put = (service: string, pods: string[], partOf = 'traffic-operator'): Promise<unknown> => {
       const labels = { 'kubernetes.io/service-name': service, 'app.kubernetes.io/part-of': partOf };

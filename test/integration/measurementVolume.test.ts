@@ -11,7 +11,7 @@ const withVolume = (volume?: PrometheusVolume): Bench['options'] => ({
   ...bench().options,
   prometheus: { ...bench().options.prometheus, ...(volume && { volume }) },
 });
-/** A claim that a pod may use stays in Terminating until the controller of such claims lets it go; none runs here. */
+/** A claim in use stays Terminating until its controller removes the finalizer; no such controller runs here. */
 const hasClaim = async (): Promise<boolean> => {
   const claim = await bench().find(PERSISTENT_VOLUME_CLAIMS, ref());
   return claim !== undefined && claim.metadata?.deletionTimestamp === undefined;
@@ -20,7 +20,7 @@ const letGo = () =>
   bench().client.mergePatch(PERSISTENT_VOLUME_CLAIMS, ref(), { metadata: { finalizers: null } }, { fieldManager: 'p' });
 
 describe('the claim of Prometheus', () => {
-  it('is made where it is asked for, with no right but to it by its name, and stays as the API server completes it', async () => {
+  it('is created if requested, with only the right to it by name, and fields that the API server sets stay', async () => {
     bench().start(withVolume({ kind: 'claim', size: '2Gi', storageClassName: 'fast' }));
     await bench().deployed();
     await vi.waitFor(async () => expect(await hasClaim()).toBe(true), WAIT);
@@ -35,7 +35,7 @@ describe('the claim of Prometheus', () => {
     expect(bench().writes.slice(before)).toEqual([]);
   });
 
-  it('that cannot be changed is a problem that says what to do, and is over once it is deleted', async () => {
+  it('that cannot be changed is a problem with advice, until it is deleted', async () => {
     bench().start(withVolume({ kind: 'claim', size: '2Gi', storageClassName: 'fast' }));
     await vi.waitFor(async () => expect(await hasClaim()).toBe(true), WAIT);
     await bench().stop();
@@ -56,7 +56,7 @@ describe('the claim of Prometheus', () => {
     }, WAIT);
   });
 
-  it('stays when it is only no longer asked for, and goes with all else at the clean-up', async () => {
+  it('stays if it is no longer requested, and is deleted with everything else by the clean-up', async () => {
     bench().start(withVolume({ kind: 'claim', size: '2Gi' }));
     await vi.waitFor(async () => expect(await hasClaim()).toBe(true), WAIT);
     await bench().stop();

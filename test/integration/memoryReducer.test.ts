@@ -5,7 +5,7 @@ import { expect, it, vi } from 'vitest';
 const MODULE = new URL('../../src/runtime/process/memoryReducer.ts', import.meta.url).href;
 const WAIT = { timeout: 90_000, interval: 500 };
 
-/** Runs a program beside `wakeMemoryReducer` until `look` at the lines that it printed throws no more. */
+/** Runs a program together with `wakeMemoryReducer` until `look` accepts the lines that it printed. */
 async function untilLines(
   program: string,
   { flags = [], look }: { flags?: readonly string[]; look: (lines: readonly string[]) => void },
@@ -24,7 +24,7 @@ async function untilLines(
   }
 }
 
-/** Holds 100 MB and more, lets them go, does nothing any more, and tells how many bytes of heap it holds. */
+/** Allocates more than 100 MB, releases them, then idles and prints the size of its heap in bytes. */
 const HOLDS_MUCH_ONCE = `
   let held = Array.from({ length: 1_000_000 }, (_, i) => ({ i, text: 'x' + i, list: [i] }));
   setTimeout(() => { held = undefined; }, 1_000);
@@ -32,7 +32,7 @@ const HOLDS_MUCH_ONCE = `
 `;
 const HELD = 100 * 1024 ** 2;
 
-it('a process that held much once gives it back when it has nothing to do', async () => {
+it('a process that once used much memory releases it while it idles', async () => {
   const look = (lines: readonly string[]): void => {
     const seen = lines.map(Number);
     expect(Math.max(...seen)).toBeGreaterThan(HELD);
@@ -41,14 +41,14 @@ it('a process that held much once gives it back when it has nothing to do', asyn
   await untilLines(HOLDS_MUCH_ONCE, { look });
 });
 
-/** Holds 20 MB, and makes as much garbage every 10 s, which is collected at once: V8's own time for it differs. */
+/** Holds 20 MB, and creates as much garbage every 10 s. It is collected at once, because V8's own schedule differs. */
 const HAS_PASSES = `
   globalThis.held = Array.from({ length: 300_000 }, (_, i) => ({ i }));
   const pass = () => { Array.from({ length: 200_000 }, (_, i) => ({ i, list: [i] })); gc(); };
   pass();
   setInterval(pass, 10_000);
 `;
-/** What V8 13.6 takes for little (`kHighMutatorUtilization`). */
+/** Above this value V8 13.6 regards the allocation rate as low (`kHighMutatorUtilization`). */
 const LITTLE = 0.993;
 
 /** What V8 takes the rate of a line for; `done` where it then had nothing more to release, and looks no more. */
@@ -58,9 +58,9 @@ function takenFor(line: string): string[] {
   return rate === undefined ? [] : [Number(rate) > LITTLE ? 'little' : 'much'];
 }
 
-it('what little is allocated for C++ is taken for little between two passes', async () => {
+it('a low allocation rate of C++ counts as low between two passes', async () => {
   const flags = ['--trace-memory-reducer', '--trace-mutator-utilization', '--max-semi-space-size=2', '--expose-gc'];
-  // In a row, not always: where the machine is busy a collection looks slow by itself, since V8 goes by the clock.
+  // In a row, not always: on a busy machine a collection looks slow, because V8 measures wall time.
   const look = (lines: readonly string[]): void => {
     const taken = lines.flatMap(takenFor).join(' ');
     expect(taken, lines.join('\n')).toMatch(/little little (little little|done)/);

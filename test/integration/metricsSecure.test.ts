@@ -13,12 +13,12 @@ import { startOperator, type Operator } from '../harness/operator.ts';
 import { startPrometheus } from '../harness/prometheus.ts';
 
 /**
- * The operator's metrics by HTTPS as `metrics.secure` has it: its process with the token and the rights that the chart
- * gives its ServiceAccount, a certificate in files that are replaced as a kubelet does, tokens that the API server made.
+ * The operator's metrics by HTTPS, as with `metrics.secure`: its process has the token and the rights of the chart's
+ * ServiceAccount, certificate files that are replaced as by a kubelet, and clients with tokens of the API server.
  */
 const NAMESPACE = 'traffic-operator-system';
 const REVIEWS = ['tokenreviews', 'subjectaccessreviews'];
-/** An answer of no is remembered for 10 s, and files are looked at every 10 s. */
+/** A denial is cached for 10 s, and files are checked every 10 s. */
 const WAIT = { timeout: 90_000, interval: 200 };
 const run = promisify(execFile);
 const authority = createAuthority('metrics');
@@ -41,19 +41,19 @@ async function kubectl(args: readonly string[], input?: object): Promise<string>
 const tokenOf = async (account: string): Promise<string> =>
   (await kubectl(['create', 'token', account, '-n', NAMESPACE])).trim();
 
-/** Makes an account; returns its token. */
+/** Creates an account; returns its token. */
 async function createAccount(name: string): Promise<string> {
   await kubectl(['create', 'serviceaccount', name, '-n', NAMESPACE]);
   return tokenOf(name);
 }
 
-/** As the chart's README tells it. */
+/** As in the chart's README. */
 async function allow(account: string): Promise<void> {
   const binding = ['--clusterrole=metrics-reader', `--serviceaccount=${NAMESPACE}:${account}`];
   await kubectl(['create', 'clusterrolebinding', account, ...binding]);
 }
 
-/** What `helm install` with HTTPS leaves in the cluster, but for what `leftOut` names. */
+/** Creates the objects of `helm install` with HTTPS, except `leftOut`. */
 async function install(leftOut: (resource: string) => boolean): Promise<void> {
   const items = helmTemplate('--set', 'metrics.secure=true,metrics.certSecret=tls').filter((each) => !isHook(each));
   for (const object of items) if (object.kind === 'ClusterRole') object.rules = rulesWithout(object, leftOut);
@@ -66,7 +66,7 @@ function rulesWithout({ rules }: Manifest, leftOut: (resource: string) => boolea
   return kept;
 }
 
-/** Puts a certificate in place as a kubelet does: a new directory, to which a link is moved. */
+/** Replaces a certificate as a kubelet does: a new directory, and a link that is switched to it. */
 async function mount({ cert, key }: KeyPair, version: string): Promise<void> {
   const directory = join(certificates, `..${version}`);
   await mkdir(directory, { recursive: true });
@@ -89,13 +89,13 @@ async function start(): Promise<void> {
   await writeFile(kubeconfig, JSON.stringify(config));
   const secure = ['--metrics-secure', `--metrics-cert-path=${certificates}`];
   const args = [...secure, '--leader-elect', `--namespace=${NAMESPACE}`];
-  // Nothing answers at its Prometheus, which its metrics do not need.
+  // Its Prometheus does not answer; its metrics do not need it.
   operator = await startOperator({ kubeconfig, prometheusUrl: 'http://127.0.0.1:9', args });
 }
 
 const port = (): number => Number(new URL(operator.metricsUrl).port);
 
-/** GET /metrics by HTTPS, on a connection of its own. */
+/** GET /metrics by HTTPS, on a new connection. */
 function get(token?: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -109,7 +109,7 @@ function get(token?: string): Promise<Answer> {
   });
 }
 
-/** The common name of the certificate that is shown to whoever connects now. */
+/** The common name of the certificate on a new connection. */
 function shown(): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connectTls({ host: '127.0.0.1', port: port(), ca: authority.cert }, () => {
@@ -143,27 +143,27 @@ describe('with the rights of the chart', () => {
   afterAll(() => operator.terminate());
 
   it('an account that may get /metrics gets them', async () => {
-    // The API server learns of a binding a little after it was written.
+    // The API server uses a binding shortly after it was written.
     await vi.waitFor(async () => expect(await get(reader)).toEqual(METRICS), WAIT);
   });
 
-  it('an account that may not gets none, before it may', async () => {
+  it('an account without the right does not get them, until it has the right', async () => {
     expect(await get(other)).toEqual(refused(403, 'forbidden'));
     await allow('other');
     await vi.waitFor(async () => expect(await get(other)).toEqual(METRICS), WAIT);
   });
 
-  it('nobody gets them without a token, with one made up, or one whose account is gone', async () => {
+  it('nobody gets them without a token, with an invalid one, or with the token of a deleted account', async () => {
     expect(await get()).toEqual(refused(401, 'unauthenticated'));
     expect(await get('made-up')).toEqual(refused(401, 'unauthenticated'));
     const gone = await createAccount('gone');
     await allow('gone');
     await kubectl(['delete', 'serviceaccount', 'gone', '-n', NAMESPACE]);
-    // As it does of an account that is gone.
+    // The same for a deleted account.
     await vi.waitFor(async () => expect(await get(gone)).toEqual(refused(401, 'unauthenticated')), WAIT);
   });
 
-  it('nobody gets them in plain', async () => {
+  it('nobody gets them without TLS', async () => {
     await expect(fetch(operator.metricsUrl)).rejects.toThrow();
   });
 
@@ -194,7 +194,7 @@ describe('with the rights of the chart', () => {
     }
   });
 
-  it('a certificate that is replaced is shown to the next who connects, by the same process', async () => {
+  it('the same process uses a replaced certificate for the next connection', async () => {
     expect(await shown()).toBe('first');
     await mount(authority.issue('second'), '2');
     await vi.waitFor(async () => expect(await shown()).toBe('second'), WAIT);
@@ -229,7 +229,7 @@ describe.each(REVIEWS)('without the right to create %s', (resource) => {
         .log()
         .split('\n')
         .filter((line) => line.includes('whether a client may read the metrics'));
-    // The log is written when there is time for it, which may be after the answer.
+    // The log line may be written after the response.
     await vi.waitFor(() => expect(told()).not.toEqual([]), WAIT);
     expect(told()).toEqual([expect.stringContaining(`cannot create resource \\"${resource}\\"`)]);
   });

@@ -23,7 +23,7 @@ async function readiness(): Promise<[number, string]> {
 
 const times = (text: string): number => f.operator().log().split(text).length - 1;
 
-it('says so and is not ready, then works as soon as the CRD is there', async () => {
+it('reports it and is not ready, and works as soon as the CRD exists', async () => {
   await f.startOperator([], { until: 'alive' });
   await vi.waitFor(() => expect(times(MISSING)).toBe(1), WAIT);
   const [status, body] = await readiness();
@@ -37,7 +37,7 @@ it('says so and is not ready, then works as soon as the CRD is there', async () 
   expect(times('the CRD is installed')).toBe(1);
 });
 
-it('says so when the CRD is deleted while it runs: labels go with it, and come with a new one', async () => {
+it('reports a CRD that is deleted while it runs: labels are removed, and return with a new CRD', async () => {
   await removeCrd(f.client);
   await vi.waitFor(async () => {
     expect(await f.labels(keyOf('web'))).toEqual({});
@@ -46,7 +46,7 @@ it('says so when the CRD is deleted while it runs: labels go with it, and come w
   }, WAIT);
 
   await installCrd(f.client);
-  // Of another name: the Deployment of the first is there until the garbage collector deletes it, which nobody runs here.
+  // With another name: the Deployment of the first one stays, because no garbage collector runs here.
   await f.createWatch('other', { maxBandwidthPercent: '10' });
   await vi.waitFor(async () => expect(await f.labels(keyOf('other'))).toEqual({ n1: 'false' }), WAIT);
 });

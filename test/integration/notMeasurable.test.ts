@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { NODES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 
-/** Nodes of which there can be no figures, on a real API server: they are told of, and spoil nothing. */
+/** Nodes that can have no figures, on a real API server: they are reported, and cause no other problem. */
 const WAIT = { timeout: 90_000, interval: 200 };
 const KEY = 'web.traffic.example.com/unfit';
 
@@ -20,7 +20,7 @@ afterAll(async () => {
   await f.stop();
 });
 
-/** One that has been in the cluster for long: a joining node is given a minute. */
+/** A node that joined long ago: a new node has a minute to be measured. */
 async function createNode(name: string, labels: Record<string, string>, taints?: object[]): Promise<void> {
   const metadata = { name, labels: { 'kubernetes.io/hostname': name, ...labels } };
   await f.client.create(NODES, { metadata, ...(taints && { spec: { taints } }) } as V1Node);
@@ -44,8 +44,8 @@ async function metrics(): Promise<string> {
 }
 
 describe('nodes that cannot be measured', () => {
-  it('are told of with the reason, and are no problem of the figures', async () => {
-    // A condition that was False once the minute for joining nodes is over would stay so.
+  it('are reported with the reason, and MetricsAvailable stays True', async () => {
+    // If the condition turned False after the minute for new nodes, it would stay False.
     await vi.waitFor(async () => {
       const { status } = await f.watch('web');
       expect(status?.nodes?.win).toMatchObject({ verdict: 'Unknown', reason: 'NotMeasurable', unfit: false });
@@ -79,7 +79,7 @@ describe('nodes that cannot be measured', () => {
     expect(await metrics()).not.toContain('traffic_operator_node_not_measurable{node="off"');
   });
 
-  it('stay told of over a restart, without a word that figures are missing', async () => {
+  it('are still reported after a restart, and figures are not reported as missing', async () => {
     f.exporter.remove('off');
     await vi.waitFor(async () => expect((await available())?.message).toContain('off (NodeNotReady)'), WAIT);
     const before = await available();

@@ -38,7 +38,7 @@ describe('a set of objects on a real API server', () => {
     return running;
   };
 
-  it('is made in the order of its dependencies; neither this process nor the next finds more to do', async () => {
+  it('is created in the order of its dependencies; neither this process nor the next writes again', async () => {
     const name = newName();
     const first = await made(name);
     expect(first.writes).toEqual(inOrder(name).map((id) => `apply ${id}`));
@@ -50,7 +50,7 @@ describe('a set of objects on a real API server', () => {
     expect(second.writes).toEqual([]);
   });
 
-  it('is put right where somebody changes or deletes an object', async () => {
+  it('is corrected if another client changes or deletes an object', async () => {
     const name = newName();
     const set = madeUpSet(name);
     const running = await made(name);
@@ -69,7 +69,7 @@ describe('a set of objects on a real API server', () => {
     expect(running.writes).toEqual([`apply ConfigMap default/${name}`, `apply ServiceAccount ${name}/${name}`]);
   });
 
-  it('leaves a foreign object alone and names it, and makes the rest', async () => {
+  it('does not change a foreign object, names it, and creates the others', async () => {
     const name = newName();
     const set = madeUpSet(name);
     const theirs = { metadata: { namespace: 'default', name }, data: { colour: 'green' } };
@@ -89,7 +89,7 @@ describe('a set of objects on a real API server', () => {
     expect(await liveOf<V1ConfigMap>(scene.connected, set, 'ConfigMap')).toMatchObject({ data: theirs.data });
   });
 
-  it('makes nothing that depends on an object which the API server refuses, and everything else', async () => {
+  it('creates nothing that depends on an object that the API server refuses, and creates the others', async () => {
     const name = newName();
     const set = madeUpSet(name, { 'no key of a ConfigMap': '' });
     const running = await start(set);
@@ -107,7 +107,7 @@ describe('a set of objects on a real API server', () => {
     expect(running.writes).toEqual([`delete Service ${name}/${name}`]);
   });
 
-  it('is removed in the reverse order, but for a Namespace with somebody else in it; then it is made anew', async () => {
+  it('is removed in reverse order, except a Namespace with objects of others, and can be created again', async () => {
     const name = newName();
     const set = madeUpSet(name);
     await made(name);
@@ -130,7 +130,7 @@ describe('a set of objects on a real API server', () => {
     const again = await start(set);
     await again.lookAgain();
     expect([again.waiting, again.writes]).toEqual([true, [`apply ConfigMap default/${name}`]]);
-    // What the namespace controller does once nothing is left in it.
+    // Done by the namespace controller once the namespace is empty.
     const body = { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: {} };
     await transport.request({ method: 'PUT', path: resourcePath(NAMESPACES, { name }, 'finalize'), body });
     await vi.waitFor(() =>

@@ -23,7 +23,7 @@ const LABELS = { 'example.com/set': 'made-up' };
 const logger = createLogger(process.env.LOG_LEVEL ?? 'silent');
 
 /**
- * A made-up set, declared in an order in which it cannot be made: a Namespace with a ServiceAccount and a Service, which
+ * An example set, declared in an order in which it cannot be created: a Namespace with a ServiceAccount and a Service, which
  * depends on a ConfigMap in another namespace.
  *
  * @param name of the Namespace and of everything in the set
@@ -42,7 +42,7 @@ export function madeUpSet(name: string, settings: Record<string, string> = { col
   ]);
 }
 
-/** A controller that keeps a set. */
+/** A controller of a set. */
 export interface Keeper {
   /**
    * 'apply Service a/a', 'delete ...' since the last `forget`, each once, in the order of the first: while a cache does not
@@ -61,7 +61,7 @@ export interface Keeper {
   stop(): Promise<void>;
 }
 
-/** Starts a controller that does for a set all that the runtime offers. */
+/** Starts a controller that uses everything that the runtime offers for sets. */
 export async function keep(
   { transport, client }: Connected,
   set: ObjectSet<Group>,
@@ -116,7 +116,7 @@ function versionOf(object: KubeObject | undefined): string | undefined {
   return object?.metadata?.resourceVersion;
 }
 
-/** ConfigMaps that are not of the set. */
+/** ConfigMaps that do not belong to the set. */
 async function strangers(client: Client, namespace: string): Promise<string[]> {
   const maps = await client.list(CONFIG_MAPS, { namespace });
   return maps.filter(({ metadata }) => metadata?.labels === undefined).map(keyOf);

@@ -18,18 +18,18 @@ interface Properties {
   readonly status: V1JSONSchemaProps;
 }
 
-/** The CRD of this version, but for what is done to the fields of its schema. */
+/** The CRD of this version with a changed schema. */
 function crdWithout(change: (properties: Properties) => void): V1CustomResourceDefinition {
   const crd = trafficWatchCrd();
   const [version] = crd.spec.versions;
   change(version!.schema!.openAPIV3Schema!.properties as unknown as Properties);
-  // What rests on the fields that are gone would make the API server refuse the CRD.
+  // The API server would refuse rules and columns about missing fields.
   delete (version!.schema!.openAPIV3Schema as Record<string, unknown>)['x-kubernetes-validations'];
   delete version!.additionalPrinterColumns;
   return crd;
 }
 
-/** As PKopel/traffic-operator has it: of the status `ready` and four figures of each node. */
+/** The CRD of PKopel/traffic-operator: its status has `ready` and four figures for each node. */
 const OF_PKOPEL = crdWithout(({ status }) => {
   const { ready, nodes } = status.properties!;
   const node = nodes!.additionalProperties as V1JSONSchemaProps;
@@ -91,7 +91,7 @@ describe('a CRD without most of the status', () => {
   it('has the status written once, not at every pass, while nothing changes', async () => {
     const lastEvents = async (): Promise<string> =>
       JSON.stringify((await f.events('web')).map(({ metadata }) => [metadata?.name, metadata?.resourceVersion]).sort());
-    // Counted, since a write of what is dropped changes no resource version.
+    // Counts writes: a write of only dropped fields does not change the resource version.
     const writes = async (): Promise<number> =>
       (await metricsOf(f.operator())).sum('writes_total', { kind: 'TrafficWatch' });
     const state = async (): Promise<[number, string | undefined, string]> => [
@@ -142,7 +142,7 @@ describe('a CRD without spec.label in place of this version’s', () => {
     await vi.waitFor(async () => expect((await f.watch('web')).spec).not.toHaveProperty('label'), WAIT);
     await afterPasses(PASSES);
     await f.restartOperator();
-    // A pass takes a second: until it relies on the published schema.
+    // A pass takes a second: until the operator trusts the published schema.
     await afterPasses(PUBLISHED_AFTER_MS / 1_000 + PASSES);
     expect(await f.nodeVersions()).toEqual(before);
     expect(await f.labels(key('pool'))).toEqual({ n1: 'true', n2: 'false' });
@@ -152,5 +152,61 @@ describe('a CRD without spec.label in place of this version’s', () => {
       const stalled = (await f.watch(watch)).status?.conditions?.find(({ type }) => type === 'Stalled');
       expect(stalled).toMatchObject({ status: 'True', reason: 'CrdOutdated' });
     }
+  });
+});
+
+describe('a CRD without spec.nodeSelector in place of this version’s', () => {
+  const WORKERS = { matchLabels: { role: 'worker' } };
+  const { name } = trafficWatchCrd().metadata!;
+  const useCrd = ({ spec: { versions } }: V1CustomResourceDefinition): Promise<unknown> =>
+    f.client.mergePatch(CRDS, { name: name! }, { spec: { versions } }, { fieldManager: 'person' });
+  const stalledReason = async (): Promise<string | undefined> =>
+    (await f.watch('web')).status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True')
+      ?.reason;
+  const expectWorkersOnly = async (): Promise<void> => {
+    await afterPasses(PASSES);
+    expect(Object.keys(await f.labels(key('web')))).toEqual(['n1']);
+  };
+
+  beforeAll(async () => {
+    f = await startFixture({ nodes: ['n1', 'cp1'] });
+    await f.setLabels('n1', { role: 'worker' });
+    f.exporter.setPercent('cp1', 90);
+    await f.createWatch('web', { maxBandwidthPercent: '10', nodeSelector: WORKERS });
+    await f.startOperator();
+    await vi.waitFor(async () => expect((await f.watch('web')).status?.ready).toBe(true), WAIT);
+    await expectWorkersOnly();
+  });
+  afterAll(() => f.stop());
+
+  it('labels no node that the selector left out', async () => {
+    await useCrd(
+      crdWithout(({ spec }) => {
+        delete spec.properties!.nodeSelector;
+      }),
+    );
+    await vi.waitFor(async () => expect((await f.watch('web')).spec).not.toHaveProperty('nodeSelector'), WAIT);
+    await expectWorkersOnly();
+    await vi.waitFor(async () => expect(await stalledReason()).toBe('CrdOutdated'), WAIT);
+  });
+
+  it('stays stalled with the CRD of this version, also after a restart: the field is lost', async () => {
+    await useCrd(trafficWatchCrd());
+    await vi.waitFor(async () => expect(await stalledReason()).toBe('SpecFieldsLost'), WAIT);
+    expect((await f.watch('web')).spec).not.toHaveProperty('nodeSelector');
+    const stalled = (await f.watch('web')).status?.conditions?.find(({ type }) => type === 'Stalled');
+    expect(stalled?.message).toMatch(/dropped spec\.nodeSelector, /);
+    await f.restartOperator();
+    await expectWorkersOnly();
+    expect((await f.watch('web')).status?.conditions?.find(({ type }) => type === 'Stalled')).toEqual(stalled);
+  });
+
+  it('continues when the TrafficWatch is applied again', async () => {
+    await f.patchWatch('web', { spec: { nodeSelector: WORKERS } });
+    await vi.waitFor(async () => {
+      expect(await stalledReason()).toBeUndefined();
+      expect((await f.watch('web')).status?.ready).toBe(true);
+    }, WAIT);
+    await expectWorkersOnly();
   });
 });

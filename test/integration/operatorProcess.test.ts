@@ -24,7 +24,7 @@ describe('the operator’s process', () => {
     await running?.stop();
   });
 
-  /** Nothing answers at its Prometheus, which is none of its process' business. */
+  /** Its Prometheus does not answer; these tests are about the process. */
   const startOperator = async (): Promise<void> => {
     const [health, metrics] = (await freePorts(2)) as [number, number];
     log = join(scene.plane.directory, `operator-${++count}.log`);
@@ -57,7 +57,7 @@ describe('the operator’s process', () => {
     return { how: 'runs', ms };
   };
 
-  it('is alive but not ready before its caches are synced, says which is not, and ends in time even then', async () => {
+  it('is alive but not ready before its caches are synced, names the missing one, and still ends in time', async () => {
     await startOperator();
     await until(async () => expect(await get('/healthz')).toEqual([200, 'ok\n']));
     const [status, text] = await get('/readyz');
@@ -70,7 +70,7 @@ describe('the operator’s process', () => {
     expect(ms).toBeLessThan(5_000);
   });
 
-  it('is ready when its caches are synced, leads, and gives its lease up when told to stop', async () => {
+  it('is ready when its caches are synced, leads, and releases its lease on SIGTERM', async () => {
     await scene.connected.client.create(CRDS, trafficWatchCrd());
     await startOperator();
     await until(async () => expect(await get('/readyz')).toEqual([200, 'ok\n']));
@@ -86,7 +86,7 @@ describe('the operator’s process', () => {
     );
   });
 
-  it('ends in time though the API server is gone', async () => {
+  it('ends in time without the API server', async () => {
     await startOperator();
     await until(async () => expect((await get('/readyz'))[0]).toBe(200));
     await scene.plane.stopApiServer();

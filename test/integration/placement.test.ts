@@ -25,7 +25,7 @@ const nodeAffinity = ({ spec }: V1Deployment): V1NodeAffinity | undefined =>
 async function settled(expected: V1NodeAffinity): Promise<V1Deployment> {
   return vi.waitFor(async () => {
     const found = await f.client.get(DEPLOYMENTS, REF);
-    // A Deployment is made by a POST, and applied after it. The apply adds this annotation, which raises the generation.
+    // A Deployment is created by a POST and then applied. The apply adds this annotation, which increments the generation.
     expect(found.metadata?.annotations).toHaveProperty([APPLIED_HASH_ANNOTATION]);
     expect(nodeAffinity(found)).toEqual(expected);
     return found;
@@ -52,7 +52,7 @@ describe('spec.placement', () => {
     await settled(required);
   });
 
-  it('says Required without a change of the Deployment, which would roll it', async () => {
+  it('can be set to Required without a change of the Deployment, which would roll it', async () => {
     const before = await f.client.get(DEPLOYMENTS, REF);
     await place('Required');
     await vi.waitFor(async () => {
@@ -62,17 +62,17 @@ describe('spec.placement', () => {
     expect((await f.client.get(DEPLOYMENTS, REF)).metadata?.generation).toBe(before.metadata?.generation);
   });
 
-  it('takes the required term away when it becomes Preferred, and leaves the user’s own terms', async () => {
+  it('removes the required term when it becomes Preferred, and keeps the user’s terms', async () => {
     await place('Preferred');
     await settled(preferred);
   });
 
-  it('takes the preferred term away when it is left out again', async () => {
+  it('removes the preferred term when the field is removed', async () => {
     await place(null);
     await settled(required);
   });
 
-  it('is refused by the API server when it is neither, which names what is allowed', async () => {
+  it('is refused by the API server with any other value, and the message names the allowed ones', async () => {
     await expect(place('preferred' as Placement)).rejects.toMatchObject({
       message: expect.stringMatching(/spec\.placement.*"preferred".*"Required", "Preferred"/) as string,
     });

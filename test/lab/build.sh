@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the lab's programs from the Go modules pinned in modules/, into a cache outside the checkout.
-#   build.sh                 everything the lab needs; does nothing when it is there already
+#   build.sh                 everything that the lab needs; does nothing if it is built
 #   build.sh FAMILY...       only these (see lib/families.sh)
-#   build.sh --complete      succeeds when there is nothing left to build
+#   build.sh --complete      succeeds if there is nothing left to build
 #   build.sh --print-bin     prints the directory that holds the programs built so far, and builds nothing
 # Cache: ${TRAFFIC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/traffic-operator/lab}
 set -euo pipefail
@@ -13,17 +13,17 @@ CACHE=${TRAFFIC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/traffic-operator/lab}
 # shellcheck source=lib/families.sh
 source "$HERE/lib/families.sh"
 
-# One setting throughout, so that a package which several families share is compiled once. That is also why -trimpath
-# is not used: with it, a module that a replace directive brought in counts as another than the same one required.
-# Debug information, which -s -w would throw away at the end, is not made at all: an eighth of the time.
-# GOTOOLCHAIN: an older Go fetches the release that the go.mod files ask for; Debian's is set not to.
-# GOGC: with a heap four times what is in use, compilers collect seldom; a twentieth to a tenth of the time.
+# All families use the same settings, so that packages that they share are compiled once. So -trimpath is not used: with
+# it, a module from a replace directive is compiled separately from the same module without one.
+# No debug information is compiled, because -s -w would remove it at the end: saves an eighth of the time.
+# GOTOOLCHAIN: an older Go downloads the release that the go.mod files require; Debian's default forbids that.
+# GOGC: compilers collect garbage less often: saves 5 to 10 % of the time.
 export GOTOOLCHAIN=${GOTOOLCHAIN:-auto} GOGC=${GOGC:-400}
 export CGO_ENABLED=0 GOFLAGS='-buildvcs=false -gcflags=all=-dwarf=false'
 
 say() { printf '%4ds  %s\n' "$SECONDS" "$*"; }
 
-# A family's key: everything that decides what comes out, but for the Go release.
+# A family's key: everything that determines its programs, except the Go release.
 family_key() {
   {
     cat "$MODULES/$(family_module "$1")"/*
@@ -37,7 +37,7 @@ family_key() {
 
 family_dir() { echo "$CACHE/$1-$(family_key "$1")"; }
 
-# All families' keys make the key of the one directory in which every program is found.
+# The keys of all families form the key of the directory that holds all programs.
 bin_dir() {
   local family keys=''
   for family in "${DEFAULT_FAMILIES[@]}" "${EXTRA_FAMILIES[@]}"; do keys+=$(family_key "$family"); done
@@ -62,13 +62,13 @@ require_go() {
   exit 1
 }
 
-# Says every 15 s how many packages have been compiled, until it is killed.
+# Prints every 15 s how many packages are compiled, until it is killed.
 report_progress() { # log label
-  # A sleep that outlives this must not hold the output of the script open.
+  # A sleep that is still running must not keep the output of the script open.
   while sleep 15 >/dev/null 2>&1; do say "$2: $(grep -cE '^[a-z0-9.-]+(/|$)' "$1" || true) packages compiled so far"; done
 }
 
-# Modules of the families to come are fetched while the first one compiles: a minute and a half less in all.
+# Downloads the modules of later families while the first one compiles: saves a minute and a half.
 prefetch() { # family...
   local family
   for family in "$@"; do
@@ -97,20 +97,20 @@ build_family() { # family label
   mv "$tmp" "$dir"
 }
 
-# Another call may be building the same family: it is waited for, and what it built is taken.
+# If another call builds the same family, waits for it and uses its result.
 build_once() { # family label
   local lock status=0
   mkdir -p "$CACHE"
   exec {lock}>"$(family_dir "$1").lock"
   flock "$lock"
   family_is_built "$1" || build_family "$@" || status=$?
-  # Closing is not enough: what is still running in the background has the file open, too.
+  # Closing the file is not enough: background processes still have it open.
   flock --unlock "$lock"
   exec {lock}>&-
   return "$status"
 }
 
-# One call of the linker for all of a family's programs, so that both cores stay busy.
+# Links all programs of a family in one call, so that both cores are used.
 compile() { # family out
   local family=$1 out=$2 packages=() names=() name package
   while read -r name package; do names+=("$name") packages+=("$package"); done < <(family_binaries "$family")
@@ -121,7 +121,7 @@ compile() { # family out
   go build -v -tags "$(family_tags "$family")" -ldflags "-s -w $(family_ldflags "$family")" -o "$target" "${packages[@]}"
 }
 
-# Also links what an earlier call built: the directory's name changes with any family's version.
+# Also links programs of earlier calls: the directory has a new name when the version of any family changes.
 link_families() { # bin
   local family name _ dir
   mkdir -p "$1"
@@ -129,7 +129,7 @@ link_families() { # bin
     family_is_built "$family" || continue
     dir=$(family_dir "$family")
     while read -r name _; do
-      # A hard link still leads to the file when the directory alone is mounted elsewhere, as it is in the lab's nodes.
+      # Hard links, because the lab's nodes mount only this directory.
       [[ $1/$name -ef $dir/$name ]] || ln -f "$dir/$name" "$1/$name"
     done < <(family_binaries "$family")
   done

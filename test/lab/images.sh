@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the images that the lab's nodes hold from the start, out of local files: no registry is reached.
-#   images.sh            makes what is missing
-#   images.sh --print    prints the directory of the archives, and makes nothing
+# Builds the images that the lab's nodes have from the start, from local files: no registry is available.
+#   images.sh            builds the missing images
+#   images.sh --print    prints the directory of the archives, and builds nothing
 set -euo pipefail
 # shellcheck source=lib/environment.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib/environment.sh"
@@ -10,7 +10,7 @@ source "$HERE/lib/image.sh"
 
 PATH_ENV='"Env": ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]'
 
-# Fills $root and makes an archive of it.
+# Fills $root and packs it into an archive.
 pause_image() {
   image_add "$root" "$BIN/pause" /pause
   make_image '{"Entrypoint": ["/pause"], "User": "65535:65535"}' lab.local/pause:1
@@ -24,7 +24,7 @@ busybox_image() {
   make_image "{\"Cmd\": [\"sh\"], $PATH_ENV}" docker.io/library/busybox:1.36
 }
 
-# The tag latest is for manifests that say imagePullPolicy: IfNotPresent; without it a kubelet always pulls that tag.
+# The tag latest is for manifests with imagePullPolicy: IfNotPresent; otherwise a kubelet always pulls that tag.
 iperf3_image() {
   image_add "$root" "$(command -v iperf3)" /usr/bin/iperf3
   make_image "{\"Entrypoint\": [\"iperf3\"], $PATH_ENV}" docker.io/networkstatic/iperf3:{lab,latest}
@@ -61,7 +61,7 @@ nobody:x:65534:65534:nobody:/:/bin/false' >"$root/etc/passwd"
 
 IMAGES=(pause coredns busybox iperf3 node_exporter prometheus)
 
-# What goes into the images decides the directory's name.
+# The name of the directory depends on the content of the images.
 images_dir() {
   local key
   key=$({

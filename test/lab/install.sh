@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs Debian packages, as root.
 #   install.sh PACKAGE...
-# One at a time, since apt-get gives up while another one works. Nothing is started: Debian asks policy-rc.d before it
-# starts a service (invoke-rc.d(8)), and 101 says no.
+# Waits for other calls, because apt-get fails while another one runs. Starts no service: Debian calls policy-rc.d before
+# it starts one (invoke-rc.d(8)), and the exit status 101 forbids it.
 set -euo pipefail
 
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/traffic-operator

@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/lab.sh"
 
 import_into() { # node archive
   local output
-  # Its warnings are of no use here, its errors are.
+  # Hides its warnings, shows its errors.
   output=$(in_node "$1" /run/lab/bin/ctr -n k8s.io images import --local - 2>&1 <"$2") || fail "$1 refuses $2: $output"
 }
 
@@ -18,7 +18,8 @@ main() {
   use_binaries
   for archive in "$@"; do
     [[ -r $archive ]] || fail "cannot read $archive"
-    # The time goes first, so that a new node imports them in this order and ends with the same one of two of a name.
+    # The name begins with the time: a new node imports the archives in this order, and of two with the same image name the
+    # newer one wins, as on the other nodes.
     install -m 644 "$archive" "$LAB/images/$(date +%s%N)-$(basename "$archive")"
     for number in $(node_numbers); do import_into "node$number" "$archive"; done
   done

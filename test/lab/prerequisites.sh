@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Sees to what the lab needs of the machine, before anything is built: Linux, root, programs. Installs programs as root
-# on Debian; else says all that is missing and exits 1.
+# Checks what the lab needs before anything is built: Linux, root, programs. Installs missing programs as root on Debian;
+# otherwise lists them and exits with status 1.
 set -euo pipefail
 # shellcheck source=lib/environment.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib/environment.sh"
 
-# A command, the Debian package that has it, and what the lab does with it.
+# A command, its Debian package, and its use in the lab.
 NEEDED='
 ip          iproute2                   network namespaces and links
 tc          iproute2                   links of a limited speed
@@ -20,8 +20,8 @@ buildah     buildah                    images from a Dockerfile
 /usr/lib/cni/ptp  containernetworking-plugins  addresses of pods (elsewhere in /opt/cni/bin)
 '
 
-# Go is needed only as long as something is to be built. Debian 12's is too old even to fetch a newer one by itself,
-# which any Go since 1.21 does.
+# Go is needed only if something must be built. Go 1.21 and newer download the required release themselves; Debian 12's
+# Go is too old for that.
 go_is_there() { "$HERE/build.sh" --complete || command -v go >/dev/null; }
 
 is_there() { # command or path

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Takes a node off the running lab, as a machine that is switched off and deleted: remove-node.sh NAME
+# Removes a node from the running lab, like a machine that is switched off and deleted: remove-node.sh NAME
 set -euo pipefail
 # shellcheck source=lib/lab.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib/lab.sh"
@@ -13,7 +13,7 @@ main() {
   use_binaries
   node_remove "$number"
   network_remove_node "$number"
-  # Only now, or the kubelet would register itself again.
+  # After the kubelet has ended: a running kubelet would register the node again.
   kubectl_lab delete node "$name" --ignore-not-found >/dev/null
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Restarts the kubelet of a node, as an upgrade of the node does: restart-kubelet.sh NODE. Returns once the new kubelet
-# is healthy and the node Ready. The containers go on running meanwhile; the new kubelet admits the node's pods again.
+# is healthy and the node Ready. The containers keep running; the new kubelet admits the node's pods again.
 set -euo pipefail
 # shellcheck source=lib/lab.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib/lab.sh"
@@ -11,7 +11,7 @@ main() {
   require_lab
   use_binaries
   old=$(node_kubelet "$node")
-  # node/run.sh starts it again where this file is, and ends the node where it is not.
+  # If this file exists, node/run.sh starts the kubelet again; otherwise it ends the node.
   in_node "$node" touch /run/lab/kubelet.restart
   in_node "$node" kill "$old"
   wait_for 60 node_has_new_kubelet "$node" "$old" || fail "$node has no healthy kubelet again; see nodes/$node/log/kubelet.log"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ends a node of the running lab as a machine that is switched off: its Node object stays. stop-node.sh NAME
+# Ends a node of the running lab like a machine that is switched off: its Node object stays. stop-node.sh NAME
 set -euo pipefail
 # shellcheck source=lib/lab.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib/lab.sh"

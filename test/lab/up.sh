@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Starts a Kubernetes cluster: a control plane and nodes in network namespaces of this machine.
-#   up.sh [NODES]     3 nodes unless said otherwise
-# A lab that runs already, or what is left of one, is taken down first.
+#   up.sh [NODES]     default: 3 nodes
+# Takes down a running lab, or the rest of one, first.
 # State: ${TRAFFIC_LAB_DIR:-/var/lib/traffic-lab}
 set -euo pipefail
 # shellcheck source=lib/lab.sh
@@ -10,10 +10,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/lab.sh"
 NODES=${1:-3}
 FINISHED=
 
-# A signal may come while a command's output goes nowhere; this is where messages go then too.
+# A signal may arrive while a command's output is redirected. Messages go to this descriptor.
 exec 3>&2
 
-# Runs however the script ends: a lab that did not come up leaves nothing.
+# Runs at every end of the script: a lab that did not start must leave nothing behind.
 take_down_on_failure() {
   local status=$?
   if [[ -n $FINISHED || $status -eq 0 ]]; then return; fi

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { auditLogPath } from '../lab/lab.ts';
 
-/** A write that the API server took, from its audit log. */
+/** A successful write, from the API server's audit log. */
 export interface Write {
   readonly verb: string;
   readonly resource: string;
   readonly name: string;
-  /** The pod whose token was used; '' for one that is no pod. */
+  /** The pod whose token was used; '' if the client is not a pod. */
   readonly pod: string;
   readonly user: string;
 }
 
-/** A line of the API server's audit log, as far as it is looked at. */
+/** The fields of a line of the API server's audit log that the tests use. */
 export interface AuditEvent {
   stageTimestamp: string;
   verb: string;
@@ -23,7 +23,7 @@ export interface AuditEvent {
 const WRITING = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 const POD_NAME = 'authentication.kubernetes.io/pod-name';
 
-/** All requests since a time, which is at the earliest when the lab came up. */
+/** All requests since a time. The log begins when the lab starts. */
 export function readAudit(since: Date): AuditEvent[] {
   const lines = readFileSync(auditLogPath(), 'utf8').split('\n');
   const events = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as AuditEvent);

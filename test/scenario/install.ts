@@ -17,14 +17,14 @@ export async function provideImage(): Promise<void> {
   await loadImage(stdout.trim().split('\n').at(-1) ?? '');
 }
 
-/** `helm install` as the README has it, waiting until the operator's pods are ready. */
+/** `helm install` as in the README. Waits until the operator's pods are ready. */
 export async function helmInstall(sets: Record<string, string> = {}): Promise<string> {
   const flags = Object.entries(sets).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
   const where = ['--namespace', NAMESPACE, '--create-namespace', '--wait', '--timeout', '3m'];
   return inCluster('helm', ['install', RELEASE, CHART, ...where, ...flags]);
 }
 
-/** `helm upgrade` to these values beside the defaults, waiting as at the install. */
+/** `helm upgrade` with these values in addition to the defaults. Waits as `helmInstall` does. */
 export async function helmUpgrade(values: object): Promise<void> {
   const where = ['--namespace', NAMESPACE, '--reset-values', '--wait', '--timeout', '3m'];
   await inCluster('helm', ['upgrade', RELEASE, CHART, ...where, '--values', '-'], JSON.stringify(values));
@@ -35,12 +35,12 @@ export async function helmRollback(): Promise<void> {
   await inCluster('helm', ['rollback', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '3m']);
 }
 
-/** `helm uninstall` as the README has it. */
+/** `helm uninstall` as in the README. */
 export async function helmUninstall(): Promise<void> {
   await inCluster('helm', ['uninstall', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '3m']);
 }
 
-/** What the operator's pods have logged, for a failure's report; of a pod on a dead node, why its log cannot be read. */
+/** The logs of the operator's pods, for the report of a failed test. For a pod on a dead node: why its log cannot be read. */
 export function operatorLogs(): Promise<string> {
   const pods = ['-n', NAMESPACE, '-l', 'app.kubernetes.io/name=traffic-operator'];
   return kubectl('logs', ...pods, '--tail=50', '--prefix', '--ignore-errors');

@@ -13,7 +13,7 @@ function cgroupOf(pid: string): string {
   }
 }
 
-/** Pids, as this machine counts them, of a container of the lab: its processes' cgroup is named by its id. */
+/** Pids of a container of the lab, in the pid namespace of this machine. The cgroup of its processes has the container's id in its name. */
 function containerPids(containerId: string): number[] {
   const id = containerId.replace(/^.*:\/\//, '');
   if (id.length < 32) throw new Error(`not a container id: "${containerId}"`);
@@ -24,14 +24,14 @@ function containerPids(containerId: string): number[] {
   return pids;
 }
 
-/** SIGSTOP to every process of a container: it hangs, with its connections open, until somebody kills it. */
+/** Sends SIGSTOP to every process of a container: it hangs, with its connections open, until it is killed. */
 export function freezeContainer(containerId: string): void {
   for (const pid of containerPids(containerId)) process.kill(pid, 'SIGSTOP');
 }
 
 /**
- * Takes up all the memory that a container may have. The kernel then kills its process, whose OOM score a kubelet has
- * set high.
+ * Allocates all the memory that a container may have. The kernel then kills the container's process, because the kubelet
+ * has set its OOM score high.
  */
 export async function exhaustMemory(containerId: string): Promise<void> {
   const [pid] = containerPids(containerId);
@@ -41,7 +41,7 @@ export async function exhaustMemory(containerId: string): Promise<void> {
   try {
     await until('the container ends', () => !exists(pid!) || hasEnded(eater));
   } finally {
-    // At once: the container's successor shares the pod's limit with what is taken up, and would be killed in its place.
+    // At once: the next container shares the pod's limit with the allocated memory, and would be killed too.
     eater.kill('SIGKILL');
     await ended;
   }

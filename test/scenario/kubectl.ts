@@ -5,7 +5,7 @@ import { kubeconfigPath } from '../lab/lab.ts';
 
 const run = promisify(execFile);
 
-/** Runs a program of the lab against the lab's cluster; resolves to what it printed. Throws with its error output. */
+/** Runs a program of the lab against the lab's cluster. Resolves to its output; rejects with its error output. */
 export async function inCluster(program: string, args: readonly string[], input?: string): Promise<string> {
   const options = { env: { ...process.env, KUBECONFIG: kubeconfigPath() }, maxBuffer: 64 * 1024 * 1024 };
   const running = run(await binary(program), [...args], options);
@@ -18,13 +18,13 @@ export function kubectl(...args: string[]): Promise<string> {
   return inCluster('kubectl', args);
 }
 
-/** Applies objects, as a user's manifest would be. */
+/** Applies objects, as a user applies a manifest. */
 export async function applyObjects(objects: readonly unknown[]): Promise<void> {
   const list = { apiVersion: 'v1', kind: 'List', items: objects };
   await inCluster('kubectl', ['apply', '-f', '-'], JSON.stringify(list));
 }
 
-/** Reads one object, or a list of them. Throws when there is none. */
+/** Reads one object, or a list of objects. Rejects if the object does not exist. */
 export async function getObject<T>(...args: string[]): Promise<T> {
   return JSON.parse(await kubectl('get', ...args, '-o', 'json')) as T;
 }

@@ -1,10 +1,10 @@
 import { applyObjects, kubectl } from './kubectl.ts';
 
-/** Another's monitoring, as a cluster may have it: node-exporters, and a Prometheus that knows them by address only. */
+/** A monitoring that does not belong to the operator: node-exporters, and a Prometheus that scrapes them by address. */
 const NAMESPACE = 'monitoring';
-/** The operator's own exporter has 9100. */
+/** The operator's own exporter uses 9100. */
 const PORT = 9101;
-/** What `prometheus.url` is set to. */
+/** The value of `prometheus.url`. */
 export const OTHER_PROMETHEUS = `http://prometheus.${NAMESPACE}.svc:9090`;
 
 const metadata = (name: string): object => ({ name, namespace: NAMESPACE });
@@ -71,7 +71,7 @@ export async function installOtherMonitoring(addresses: readonly string[]): Prom
   ]);
 }
 
-/** Waits until all of it is ready. */
+/** Waits until the exporters and Prometheus are ready. */
 export async function otherMonitoringReady(): Promise<void> {
   for (const each of ['daemonset/node-exporter', 'deployment/prometheus'])
     await kubectl('rollout', 'status', each, '-n', NAMESPACE, '--timeout=60s');

@@ -3,16 +3,16 @@ import { getObject } from './kubectl.ts';
 
 const SUFFIX = 'traffic.example.com';
 
-/** Of a TrafficWatch that does not name its label. */
+/** The label key of a TrafficWatch without `spec.label`. */
 export const labelKey = (watch: string): string => `${watch}.${SUFFIX}/unfit`;
 
-/** The label's value by the node's name; undefined where a node has none. */
+/** Node name -> value of the label; undefined if the node does not have the label. */
 export async function labels(watch: string): Promise<Record<string, string | undefined>> {
   const { items } = await getObject<{ items: V1Node[] }>('nodes');
   return Object.fromEntries(items.map(({ metadata }) => [metadata!.name!, metadata?.labels?.[labelKey(watch)]]));
 }
 
-/** Keys of all labels on nodes that are the operator's, of whatever TrafficWatch and for whatever they are. */
+/** The keys of all labels of the operator on nodes, of any TrafficWatch. */
 export async function ownLabels(): Promise<string[]> {
   const { items } = await getObject<{ items: V1Node[] }>('nodes');
   const keys = items.flatMap(({ metadata }) => Object.keys(metadata?.labels ?? {}));

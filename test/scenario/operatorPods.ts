@@ -3,19 +3,19 @@ import { NAMESPACE } from './install.ts';
 import { freezeContainer } from './kill.ts';
 import { getObject } from './kubectl.ts';
 
-/** Name of the operator's pod that leads, as its Lease has it. */
+/** Name of the operator's pod that leads, from the Lease. */
 export async function leaderPod(): Promise<string> {
   const lease = await getObject<V1Lease>('lease', 'traffic-operator', '-n', NAMESPACE);
   return (lease.spec?.holderIdentity ?? '').split('_')[0] ?? '';
 }
 
-/** What the kubelet says of the container of one of the operator's pods. */
+/** The container status of one of the operator's pods. */
 export async function containerOf(pod: string): Promise<V1ContainerStatus> {
   const { status } = await getObject<V1Pod>('pod', pod, '-n', NAMESPACE);
   return status!.containerStatuses![0]!;
 }
 
-/** Makes the leader hang. Returns its pod, since when it hangs, and how often its container was restarted before. */
+/** Makes the leader hang. Returns its pod, the time, and the restart count of its container before. */
 export async function freezeLeader(): Promise<{ pod: string; since: Date; restarts: number }> {
   const pod = await leaderPod();
   const { containerID, restartCount } = await containerOf(pod);

@@ -1,22 +1,22 @@
 import { NAMESPACE } from './install.ts';
 import { kubectl } from './kubectl.ts';
 
-/** One series of an answer: of an instant query with `value`, of one over time with `values`. */
+/** One series of an answer: an instant query sets `value`, a range query sets `values`. */
 export interface Series {
   readonly metric: Readonly<Record<string, string>>;
   readonly value?: readonly [seconds: number, text: string];
   readonly values?: readonly (readonly [seconds: number, text: string])[];
 }
 
-/** Asks the operator's own Prometheus through the API server's proxy. Throws when Prometheus refuses. */
+/** Asks the operator's own Prometheus through the API server's proxy. Rejects if Prometheus refuses the query. */
 export async function ask(promql: string): Promise<readonly Series[]> {
   return get('query', { query: promql });
 }
 
 /**
- * Whether a node sent more than so much all through the last 25 s, by rates over the operator's window: then so say the
- * operator's last two passes that ended. The older began 20 s ago, or a little more while another is under way; and the
- * first of Prometheus' steps comes up to 5 s after the beginning of its 30 s.
+ * Whether the rate of a node, over the operator's window, was above the limit during the last 25 s. Then the operator's
+ * last two finished passes show it too: the older one began 20 s ago, or slightly more while a pass is running. The range
+ * is 30 s, because Prometheus' first step may be up to 5 s after its beginning.
  */
 export async function hasSentAbove(node: string, bytesPerSecond: number): Promise<boolean> {
   const rate = `sum(rate(node_network_transmit_bytes_total{node="${node}",device!="lo"}[20s]))`;
@@ -24,7 +24,7 @@ export async function hasSentAbove(node: string, bytesPerSecond: number): Promis
   return (await ask(all)).length > 0;
 }
 
-/** Asks for the last minutes, a value every 5 s. */
+/** A range query over the last minutes, with a value every 5 s. */
 export async function askOverTime(promql: string, minutes: number): Promise<readonly Series[]> {
   const end = Date.now() / 1000;
   return get('query_range', { query: promql, start: `${end - minutes * 60}`, end: `${end}`, step: '5' });

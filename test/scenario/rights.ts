@@ -10,7 +10,7 @@ export interface Rule {
   readonly verbs: readonly string[];
 }
 
-/** What rules allow, each as `verb resource.group/subresource`; rules for non-resource URLs are left out. */
+/** The rights of these rules, each as `verb resource.group/subresource`, without rules for non-resource URLs. */
 function rightsOf(rules: readonly Rule[]): Set<string> {
   const rights = rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap((group) =>
@@ -20,37 +20,37 @@ function rightsOf(rules: readonly Rule[]): Set<string> {
   return new Set(rights);
 }
 
-/** `deployments/status` of `apps` is `deployments.apps/status`. */
+/** Formats `deployments/status` of `apps` as `deployments.apps/status`. */
 function fullName(group: string, resource: string): string {
   const [plural = '', subresource] = resource.split('/');
   const full = group === '' ? plural : `${plural}.${group}`;
   return subresource === undefined ? full : `${full}/${subresource}`;
 }
 
-/** What the operator may do now. */
+/** The current rights of the operator. */
 export async function operatorRights(): Promise<Set<string>> {
   const clusterRole = await getObject<{ rules: Rule[] }>('clusterrole', `${NAMESPACE}-${RELEASE}`);
   const role = await getObject<{ rules: Rule[] }>('role', RELEASE, '-n', NAMESPACE);
   return rightsOf([...clusterRole.rules, ...role.rules]);
 }
 
-/** What the clean-up will be allowed when the release is uninstalled; its roles are there for as long as it runs. */
+/** The rights of the clean-up during an uninstall. Its roles exist only while it runs. */
 export async function cleanupRights(): Promise<Set<string>> {
   const text = await inCluster('helm', ['get', 'hooks', RELEASE, '--namespace', NAMESPACE]);
   const objects = parseAllDocuments(text).map((document) => document.toJS() as { rules?: Rule[] } | null);
   return rightsOf(objects.flatMap((object) => object?.rules ?? []));
 }
 
-/** What a user asked the API server for, as its audit log has it. */
+/** The requests of a user, from the audit log. */
 export interface RightsUsed {
   readonly used: Set<string>;
-  /** Answered with 403. */
+  /** Requests with the response 403. */
   readonly refused: ReadonlySet<string>;
 }
 
 /**
- * The rights that the requests of a ServiceAccount of the release needed since a time; a server-side apply that made
- * its object needed `create`, too.
+ * The rights that the requests of a ServiceAccount of the release have needed since a time. A server-side apply that
+ * created its object also needed `create`.
  */
 export function rightsUsed(serviceAccount: string, since: Date): RightsUsed {
   const user = `system:serviceaccount:${NAMESPACE}:${serviceAccount}`;
@@ -67,14 +67,14 @@ export function rightsUsed(serviceAccount: string, since: Date): RightsUsed {
 }
 
 /**
- * To the claim of Prometheus, which is made only where it is asked for: the lab has nothing that makes volumes. The
- * tests of the chart use these rights.
+ * The rights to the PersistentVolumeClaim of Prometheus, which is optional. The lab cannot provision volumes; the tests
+ * of the chart use these rights.
  */
 const TO_CLAIM = ' persistentvolumeclaims';
 
 /**
- * Rights that were granted and not used, sorted, but for those to the claim of Prometheus. A server that sends a whole list through the watch, as Kubernetes does
- * from 1.34 on, is not asked for the list, which older ones are.
+ * Rights that were granted and not used, sorted, without those to the claim of Prometheus. `list` counts as used: from
+ * Kubernetes 1.34 on, a watch sends the initial list, and only older servers get list requests.
  */
 export function unusedRights(granted: ReadonlySet<string>, used: ReadonlySet<string>): string[] {
   const mayBeUsed = (right: string): boolean => used.has(right) || used.has(right.replace(/^list /, 'watch '));

@@ -11,7 +11,7 @@ import { applyObjects, getObject, kubectl } from './kubectl.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 
-/** Makes the Secret `metrics-tls`, with a certificate for a server on loopback. */
+/** Creates the Secret `metrics-tls` with a certificate for a server on loopback. */
 export async function createMetricsCertificate(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'metrics-tls-'));
   try {
@@ -24,7 +24,7 @@ export async function createMetricsCertificate(): Promise<void> {
   }
 }
 
-/** Makes two ServiceAccounts in the namespace default, `scraper` who may GET /metrics, and `stranger`. */
+/** Creates two ServiceAccounts in the namespace default: `scraper`, which may GET /metrics, and `stranger`, which may not. */
 export async function createScrapers(): Promise<void> {
   const metadata = { name: 'scraper' };
   await applyObjects([
@@ -45,14 +45,14 @@ export async function createScrapers(): Promise<void> {
   ]);
 }
 
-/** The answer of one of the operator's pods to GET /metrics by HTTPS, with the token of a ServiceAccount or with none. */
+/** The answer of one of the operator's pods to GET /metrics by HTTPS, with the token of a ServiceAccount or without one. */
 export async function scrape(serviceAccount?: string): Promise<{ status?: number; text: string }> {
   const token = serviceAccount && (await kubectl('create', 'token', serviceAccount)).trim();
   const selector = ['-l', 'app.kubernetes.io/component=manager'];
   const { items } = await getObject<{ items: V1Pod[] }>('pods', '-n', NAMESPACE, ...selector);
   const running = items.find(({ metadata }) => metadata?.deletionTimestamp === undefined);
   const headers = token ? { authorization: `Bearer ${token}` } : {};
-  // The certificate is for loopback; that it is the Secret's is tested with the server.
+  // The certificate is for loopback. Another test checks that the server uses the Secret's certificate.
   const options = { headers, rejectUnauthorized: false, timeout: 10_000 };
   const asked = request(`https://${running?.status?.podIP}:8080/metrics`, options);
   asked.on('timeout', () => asked.destroy(new Error('no answer within 10 s'))).end();

@@ -2,7 +2,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { applyObjects, getObject, kubectl } from './kubectl.ts';
 import { sampleWatch } from './watch.ts';
 
-/** A StatefulSet that knows nothing of the operator, as a user's chart would bring it. */
+/** A StatefulSet without anything about the operator, as from a user's chart. */
 export async function applyStatefulSet(name: string, replicas: number): Promise<void> {
   const { selector, template } = sampleWatch(name, '0', replicas).spec.deployment;
   const spec = { serviceName: name, replicas, podManagementPolicy: 'Parallel', selector, template };

@@ -3,7 +3,7 @@ import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 const APPS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'DaemonSet'];
 const BATCH = ['Job', 'CronJob'];
 
-/** One TrafficWatch for each built-in kind of target, none of which exists. They write no node. */
+/** One TrafficWatch for each built-in kind of target. None of the targets exists, and no node is written. */
 export function watchesOfMissingTargets(): TrafficWatch[] {
   return [
     ...APPS.map((kind) => ({ apiVersion: 'apps/v1', kind })),
@@ -16,7 +16,7 @@ export function watchesOfMissingTargets(): TrafficWatch[] {
   }));
 }
 
-/** Of each TrafficWatch, why its target is not known. */
+/** TrafficWatch name -> why its target is not known. */
 export function targetReasons(watches: readonly TrafficWatch[]): (string | undefined)[] {
   return watches.map(({ status }) => status?.conditions?.find(({ type }) => type === 'TargetFound')?.reason);
 }

@@ -1,14 +1,14 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { applyObjects, getObject, kubectl } from './kubectl.ts';
 
-/** Of the lab's own iperf3 image. */
+/** The lab's own iperf3 image. */
 const IMAGE = 'docker.io/networkstatic/iperf3:lab';
 const NAMESPACE = 'traffic';
 const SERVER_PORT = 5201;
-/** Traffic ends by itself after this long, whatever happens to the test: seconds. */
+/** Traffic ends by itself after this time, also if the test is killed: seconds. */
 const LONGEST = 900;
 
-/** Pods that are placed by hand, past the scheduler: traffic has to be where the scenario wants it. */
+/** Pods with a fixed node, without the scheduler: the scenario decides where the traffic is. */
 function pod(name: string, nodeName: string, args: readonly string[]) {
   const resources = { requests: { cpu: '10m', memory: '16Mi' } };
   return {
@@ -32,7 +32,7 @@ async function podAddress(name: string): Promise<string> {
 
 /**
  * Fills the link of `sender` with TCP to a pod on `receiver`, until stopTraffic or for 15 minutes.
- * Replaces the traffic that runs. Resolves to when it began, to the second.
+ * Replaces running traffic. Resolves to its start time in whole seconds.
  */
 export async function startTraffic(sender: string, receiver: string): Promise<Date> {
   await stopTraffic();
@@ -49,7 +49,7 @@ export async function startTraffic(sender: string, receiver: string): Promise<Da
   return new Date(status!.containerStatuses![0]!.state!.running!.startedAt!);
 }
 
-/** Ends the traffic; nothing to do where there is none. */
+/** Ends the traffic, if any. */
 export async function stopTraffic(): Promise<void> {
   await kubectl(
     'delete',

@@ -3,7 +3,7 @@ import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { applyObjects, getObject } from './kubectl.ts';
 import { labelKey } from './nodeLabels.ts';
 
-/** Placed by the scheduler, and light: it is where its pods land that counts. */
+/** Pods that use few resources: the test is about their placement. */
 export function sampleWatch(name: string, maxBandwidthPercent: string, replicas: number) {
   const container = {
     name: 'web',
@@ -26,19 +26,19 @@ export async function applyWatch(name: string, maxBandwidthPercent: string, repl
   await applyObjects([sampleWatch(name, maxBandwidthPercent, replicas)]);
 }
 
-/** What a user sees of one node. */
+/** One node as a user sees it. */
 export interface NodeRow {
   readonly node: string;
-  /** '' where nothing is known. */
+  /** '' if unknown. */
   readonly percent: string;
   readonly verdict: string;
-  /** '' where the node has none. */
+  /** '' if the node does not have the label. */
   readonly label: string;
   /** Names of the watch's running pods. */
   readonly pods: readonly string[];
 }
 
-/** One row a node, sorted by name: status of the watch, label of the node, pods on it. */
+/** One row for each node, sorted by name: status of the watch, label of the node, pods on it. */
 export async function nodeRows(name: string): Promise<NodeRow[]> {
   const [watch, nodes, pods] = await Promise.all([
     getObject<TrafficWatch>('trafficwatch', name),
@@ -59,7 +59,7 @@ export async function nodeRows(name: string): Promise<NodeRow[]> {
   });
 }
 
-/** Uids of the watch's running pods, sorted: the same ones later are the very same pods. */
+/** Uids of the watch's running pods, sorted. Equal uids later mean that no pod was replaced. */
 export async function podUids(watch: string): Promise<string[]> {
   const { items } = await getObject<{ items: V1Pod[] }>('pods', '-l', `app=${watch}`);
   return items

@@ -1,6 +1,6 @@
 /**
- * Lets the operator work over links with half a second of latency on which one connection of twenty is reset, and prints
- * what was seen. Ends with status 1 when a promise of docs/reliability.md was broken.
+ * Runs the operator over links with half a second of latency, on which one in twenty connections is reset, and prints the
+ * results. Exits with status 1 if a promise of docs/reliability.md is broken.
  *
  *   MINUTES=10 node test/soak/links.ts
  */

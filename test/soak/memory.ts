@@ -1,10 +1,10 @@
 /**
- * Holds the operator at work while nodes go and come and others turn, and says whether its memory grows.
+ * Runs the operator while nodes are removed and added and verdicts change, and reports whether its memory grows.
  *
  *   node test/soak/memory.ts --nodes 10000 --minutes 120 --out docs/performance/soak.json
  *
- * Each minute a hundredth of the nodes goes and a tenth of them turns; half a minute later all is as before. Ends with
- * status 1 when the memory has grown by more than it may.
+ * Each minute it removes one in a hundred nodes and changes the verdict of one in ten; half a minute later it restores both.
+ * Exits with status 1 if the memory has grown by more than the limit.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

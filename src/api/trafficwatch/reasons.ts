@@ -60,6 +60,11 @@ export const Reason = {
    * The API server drops fields, because the CRD is older than the operator. Nothing is written until it is updated.
    */
   CrdOutdated: 'CrdOutdated',
+  /**
+   * Fields of the spec are gone although nobody removed them: an older CRD dropped them. Nothing is written until the
+   * spec changes.
+   */
+  SpecFieldsLost: 'SpecFieldsLost',
   InvalidSpec: 'InvalidSpec',
   /** An older TrafficWatch owns the same label key. */
   LabelKeyTaken: 'LabelKeyTaken',

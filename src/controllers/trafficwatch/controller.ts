@@ -28,6 +28,7 @@ import { BY_LABEL_KEY, type Sources } from './observe/observe.ts';
 import { LabelTimes } from './observe/labelTimes.ts';
 import { PassMemory } from './observe/passMemory.ts';
 import { PassViews } from './observe/passViews.ts';
+import { SpecMemory } from './observe/specMemory.ts';
 import { PolicyCheck } from './observe/workload/policyCheck.ts';
 import { Targets } from './observe/workload/targets.ts';
 import { readingsOf } from './observe/readingOf.ts';
@@ -37,7 +38,7 @@ import { isOwnedBy } from './decide/deployment/deployment.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
 import { reconcile } from './reconcile.ts';
-import { PodRejections, watchKeyOf, type FailedPod } from './act/rejectedPods.ts';
+import { PodRejections, watchKeysOf, type FailedPod } from './act/rejectedPods.ts';
 import { sweepOrphans } from './act/sweep.ts';
 import { sameSpec, watchChanged } from './watchChanges.ts';
 
@@ -122,6 +123,7 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck, memory: Memo
     policy: new PolicyCheck(o),
     waitingPods: o.waitingPods,
     crd,
+    specs: new SpecMemory(),
     labelWrites: new LabelWrites(() => o.feed.passes[0]?.pass ?? 0),
     statuses: new StatusWriter({ client, resource: TRAFFIC_WATCHES, fieldManager: FIELD_MANAGER, objects: watches }),
   };
@@ -194,7 +196,9 @@ function subscribe(
     o.feed.keep(passesNeeded(watches));
     const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object);
     if (!isStatusOnly) {
-      o.feed.evaluate(readingsOf(watches, nodeOf));
+      const readings = readingsOf(watches, nodeOf);
+      o.feed.evaluate(readings);
+      passMemory.followOutages(readings);
       passMemory.trackMissing(
         readingsOf(
           watches.filter(({ spec }) => missingDataOf(spec) !== undefined),
@@ -215,8 +219,9 @@ function subscribe(
     if (watch && (event.type === 'delete' || isOwnedBy(event.object, watch))) queue.add(keyOf(watch));
   });
   o.failedPods.subscribe((event) => {
-    const key = event.type === 'delete' ? undefined : watchKeyOf(event.object, o.watches.lister);
-    if (key !== undefined) queue.addAfter(key, REJECTIONS_TOGETHER_MS);
+    if (event.type === 'delete') return;
+    const keys = watchKeysOf(event.object, (labelKey) => o.watches.lister.byIndex(BY_LABEL_KEY, labelKey));
+    for (const key of keys) queue.addAfter(key, REJECTIONS_TOGETHER_MS);
   });
   const known = { nodes: sources.nodes, selectors, underWay: (node: string) => nodeLabels.underWay(node) };
   o.nodes.subscribe((event) => {

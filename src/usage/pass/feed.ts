@@ -177,8 +177,9 @@ class Feed implements UsageFeed {
 
   /**
    * Reads the passes that are missing for the depth that is asked for, one query each, as they would have been, and the
-   * readings that kept passes lack. The figures use the present capacities. All queries together take at most as long as a pass. What is missing after a
-   * failure is read a minute later; until then, verdicts that need more passes wait.
+   * readings that kept passes lack. The figures use the present capacities. All queries together take at most as long as
+   * a pass. What is missing after a failure is read a minute later, also if only the receive rates of a pass failed; until
+   * then, verdicts that need more passes wait.
    */
   async #fillHistory(
     collector: UsageCollector,
@@ -197,13 +198,16 @@ class Feed implements UsageFeed {
     const fill = async (deadline: Deadline): Promise<void> => {
       for (const pass of unread) {
         const { readings } = await past(pass.startedAt, deadline, this.#lacking(pass));
-        this.#amended.set(pass, withReadings(pass, readings));
+        this.#amended.set(pass, withReadings(pass, succeeded(readings)));
+        throwIfFailed(readings);
       }
       for (let before = 1; this.passes.length + before < this.#kept; before++) {
         const startedAt = oldest - before * intervalMs;
         const finding = await past(startedAt, deadline, this.#readings);
         const pass = (this.passes[0]?.pass ?? 0) - this.passes.length + 1 - before;
-        this.#past = [...this.#past, { ...finding, startedAt, pass }];
+        const readings = succeeded(finding.readings);
+        this.#past = [...this.#past, { ...finding, ...(readings && { readings }), startedAt, pass }];
+        throwIfFailed(finding.readings);
       }
     };
     try {
@@ -252,5 +256,19 @@ class Feed implements UsageFeed {
     if (ok && before?.ok === false) logger.info('Prometheus answers again');
     if (hasNewlyUnattributed(now, before))
       logger.info({ found: describeUnattributed(now) }, 'some series do not belong to exactly one node');
+  }
+}
+
+type Figures = Snapshot['readings'];
+
+/** The readings whose rates were read. */
+function succeeded(readings: Figures): Figures {
+  return readings && new Map([...readings].filter(([, { error }]) => error === undefined));
+}
+
+/** @throws Error if the rates of a reading could not be read */
+function throwIfFailed(readings: Figures): void {
+  for (const { error } of readings?.values() ?? []) {
+    if (error !== undefined) throw new Error(error.message);
   }
 }

@@ -173,4 +173,45 @@ describe('the readings of passes', () => {
     await clock.advance(10_000);
     expect(offsets()).toHaveLength(asked);
   });
+
+  /** Each query for receive rates of the past fails. */
+  const failReceived = (): (() => void) => {
+    let fails = true;
+    prometheus.before = ({ expression }, kind) => {
+      if (fails && kind === 'received' && expression.includes('offset')) throw new PrometheusError('Deadline', 'slow');
+    };
+    return () => (fails = false);
+  };
+
+  it('of the past are read again a minute after only their rates failed; the others are kept', async () => {
+    feed.keep(4);
+    feed.evaluate([{ direction: 'Receive' }]);
+    const works = failReceived();
+    run();
+    await clock.advance(0);
+    expect([received(), percents()]).toEqual([
+      [70, undefined],
+      [5, 5],
+    ]);
+    expect(lines.some((line) => line.includes('the receive rates: slow'))).toBe(true);
+    works();
+    await clock.advance(50_000);
+    expect(offsets()).toHaveLength(2);
+    feed.keep(9);
+    await clock.advance(10_000);
+    expect(received()).toEqual(Array.from({ length: 9 }, () => 70));
+  });
+
+  it('that kept passes lack are read again, too', async () => {
+    feed.keep(3);
+    run();
+    await clock.advance(20_000);
+    const works = failReceived();
+    feed.keep(9);
+    feed.evaluate([{ direction: 'Receive' }]);
+    await clock.advance(10_000);
+    works();
+    await clock.advance(60_000);
+    expect(received()).toEqual(Array.from({ length: 9 }, () => 70));
+  });
 });

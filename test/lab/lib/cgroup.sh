@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# The cgroup `traffic-lab` and one for each node beneath it, where its kubelet keeps the pods.
+# The cgroup `traffic-lab`, and below it one for each node, in which its kubelet creates the pods' cgroups.
 
 CGROUPS=/sys/fs/cgroup
 
-# The directories of every hierarchy: one with cgroup v2, one a controller with v1.
+# The directories of all hierarchies: one with cgroup v2, one for each controller with v1.
 cgroup_hierarchies() {
   if [[ $(stat -fc %T $CGROUPS) == cgroup2fs ]]; then
     echo $CGROUPS
   else
-    # Links are left out: a hierarchy of several controllers has one for each (cpu, cpuacct -> cpu,cpuacct).
+    # Skip links: a hierarchy with several controllers has one for each (cpu, cpuacct -> cpu,cpuacct).
     find $CGROUPS -mindepth 1 -maxdepth 1 -type d
   fi
 }
@@ -16,14 +16,14 @@ cgroup_hierarchies() {
 cgroup_add_node() { # number
   local hierarchy
   for hierarchy in $(cgroup_hierarchies); do
-    # The one that systemd keeps beside those of v1 has no controllers. runc makes its directories there by itself.
+    # The hierarchy of systemd beside those of v1 has no controllers. runc creates its directories there itself.
     [[ $hierarchy != */unified ]] || continue
     cgroup_make "$hierarchy/traffic-lab"
     cgroup_make "$hierarchy/traffic-lab/node$1"
   done
 }
 
-# A new cgroup may use no processor (v1) and hand out no controller (v2) until it is told to.
+# A new cgroup has no processors (v1) and delegates no controllers (v2) until both are set.
 cgroup_make() { # directory
   local parent file
   parent=$(dirname "$1")
@@ -40,7 +40,7 @@ cgroup_make() { # directory
   done
 }
 
-# rmdir, from the leaves up: rm cannot remove the files of a cgroup, and need not.
+# rmdir, from the leaves up: rm fails on the files of a cgroup, which rmdir does not need to remove.
 cgroup_remove() { # path below the hierarchies
   local hierarchy
   for hierarchy in $(cgroup_hierarchies); do

@@ -22,7 +22,7 @@ start_in_control_plane() { # command...
 
 start_api_server() {
   local pki=$LAB/pki
-  # fsync is what etcd spends its time on, and nothing here outlives the machine.
+  # etcd spends most of its time on fsync, and this data need not survive a crash.
   start_in_control_plane etcd --data-dir="$LAB/etcd" --unsafe-no-fsync --log-level=warn \
     --listen-client-urls=http://127.0.0.1:2379 --advertise-client-urls=http://127.0.0.1:2379 \
     --listen-peer-urls=http://127.0.0.1:2380
@@ -39,7 +39,7 @@ start_api_server() {
     --audit-policy-file="$HERE/manifests/audit-policy.yaml" --audit-log-path="$LAB/log/audit.log"
 }
 
-# No leader election: there is one of each, and it would hold up every start by some seconds.
+# No leader election: there is one process of each, and an election delays each start by some seconds.
 start_controllers() {
   local pki=$LAB/pki name
   for name in kube-controller-manager kube-scheduler; do

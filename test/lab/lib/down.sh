@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Takes down a lab in whatever state it is: running, half started, or killed from outside.
+# Takes down a lab in any state: running, partly started, or killed from outside.
 
 lab_down() {
   local record

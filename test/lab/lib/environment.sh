@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Where things are, and how the lab speaks. Sourced by every script of the lab.
+# Paths, addresses and messages of the lab. Sourced by every script of the lab.
 # shellcheck disable=SC2034 # used by the scripts that source this file
 
 LAB=${TRAFFIC_LAB_DIR:-/var/lib/traffic-lab}
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# 198.18.0.0/15 is set aside for benchmarks of networks (RFC 2544): no real host has an address in it.
+# 198.18.0.0/15 is reserved for network benchmarks (RFC 2544): no real host has an address in it.
 NETWORK=198.18.0           # /24: the switch that nodes, control plane and host are plugged into
 API_ADDRESS=$NETWORK.1
 HOST_ADDRESS=$NETWORK.254  # this machine's own end
@@ -18,12 +18,12 @@ MOST_NODES=200
 KUBECONFIG_FILE=$LAB/kubeconfig
 STEP='starting'
 
-# Debian keeps ip, tc and nft where a user's PATH does not look.
+# Debian installs ip, tc and nft in directories that are not in a user's PATH.
 export PATH=$PATH:/usr/sbin:/sbin
 
 say() { printf '%4ds  %s\n' "$SECONDS" "$*"; }
 
-# What is being done now, for the message should it fail.
+# The current step, for the message if it fails.
 step() {
   STEP=$*
   say "$STEP"
@@ -45,7 +45,7 @@ require_root() {
 
 require_lab() { [[ -f $KUBECONFIG_FILE ]] || fail "no lab is running in $LAB; start one with test/lab/up.sh"; }
 
-# Puts the programs that build.sh made before everything else on PATH.
+# Puts the programs of build.sh first on PATH.
 use_binaries() {
   BIN=$("$HERE/build.sh" --print-bin)
   export PATH=$BIN:$PATH

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# What is built, and how. A Go module for each family but one, since their dependencies disagree with one another.
+# What is built, and how. Each family but one has its own Go module, because their dependencies conflict.
 # Sourced by build.sh.
 
-# Families in the order in which they are wanted: from containerd on, only a cluster with nodes needs them. Its own
-# programs of Kubernetes are a family apart, so that tests which need none do not wait for them.
+# Families in the order of their use: from containerd on, only a cluster with nodes needs them. The programs of Kubernetes
+# that only nodes need are a separate family, so that tests without nodes do not wait for them.
 # shellcheck disable=SC2034 # used by build.sh
 DEFAULT_FAMILIES=(k8s etcd node_exporter prometheus containerd k8s-node coredns helm kubeconform pause)
-# Built only when asked for by name.
+# Built only if named.
 EXTRA_FAMILIES=(toxiproxy helm3 kwok victoriametrics thanos)
 
-# One binary a line: the file's name, then the Go package.
+# One binary per line: the file name, then the Go package.
 family_binaries() {
   case $1 in
     k8s) kubernetes_commands kube-apiserver kube-controller-manager kube-scheduler kubectl ;;
@@ -52,7 +52,7 @@ family_module() {
   esac
 }
 
-# Build tags that leave out what the lab does not use; compiling is most of the time of a first build.
+# Build tags that leave out unused code: compiling takes most of the time of a first build.
 family_tags() {
   case $1 in
     prometheus) echo 'remove_all_sd' ;; # the clouds' discoveries; static and file discovery stay
@@ -65,13 +65,13 @@ family_ldflags() {
   local version package
   case $1 in
     k8s | k8s-node)
-      # Kubernetes stamps its version at link time; a kubelet that says v0.0.0 is refused by nobody but confuses everyone.
+      # Kubernetes sets its version at link time. A kubelet with v0.0.0 works, but is confusing.
       version=$(module_version k8s k8s.io/kubernetes)
       package=k8s.io/component-base/version
       echo "-X $package.gitVersion=$version -X $package.gitMajor=1 -X $package.gitMinor=$(cut -d. -f2 <<<"$version")"
       ;;
     helm3)
-      # Without a cluster it renders for this Kubernetes; unstamped it is 1.20, which no chart of today takes.
+      # Without a cluster, helm renders for this version of Kubernetes. Its default is 1.20, which current charts reject.
       version=$(module_version helm3 k8s.io/client-go)
       for package in chartutil lint/rules; do
         package=helm.sh/helm/v3/pkg/$package
@@ -87,7 +87,7 @@ family_ldflags() {
   esac
 }
 
-# The module v0.315.0 is what the project calls 3.15.0.
+# The module version v0.315.0 is release 3.15.0.
 PROMETHEUS_VERSION=3.15.0
 
 # A module's version as pinned in a family's go.mod.

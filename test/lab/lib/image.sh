@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Makes a container image from files of this machine: one layer, as an archive that containerd and buildah import.
-# Paths in an image come from a directory that is filled first, its root file system.
+# Builds a container image from files of this machine: one layer, as an archive that containerd and buildah import.
+# Fill a directory first: it becomes the root file system of the image.
 
 # Copies a program into a root file system, with the shared libraries that it is linked to.
 image_add() { # root source destination
@@ -10,7 +10,7 @@ image_add() { # root source destination
   while read -r library; do install -D -m 755 "$library" "$1$library"; done < <(ldd "$2" 2>/dev/null | grep -o '/[^ ]*')
 }
 
-# The same files make the same archive: names sorted, no times, no owners but root.
+# The same files give the same archive: sorted names, no times, all owned by root.
 image_tar() { tar --sort=name --mtime=@0 --numeric-owner --owner=0 --group=0 "$@"; }
 
 # Configuration is the "config" object of the OCI image format: Entrypoint, Cmd, User, ...

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# One bridge in a namespace of its own, into which the control plane, every node and this machine are plugged.
+# One bridge in its own namespace. The control plane, every node and this machine are connected to it.
 #
 #   lab-switch:  br0 --- control-plane (198.18.0.1)
 #                    --- node1 (198.18.0.11), node2 (198.18.0.12), ...
@@ -21,7 +21,7 @@ network_up() {
   ip link set "$HOST_DEVICE" up
 }
 
-# A namespace lab-NAME whose eth0 is plugged into the switch.
+# Creates the namespace lab-NAME, whose eth0 is connected to the bridge.
 network_namespace() { # name address
   ip netns add "lab-$1"
   ip -n "lab-$1" link set lo up
@@ -33,7 +33,7 @@ network_namespace() { # name address
 
 node_address() { echo "$NETWORK.$((10 + $1))"; }
 
-# The numbers of the nodes that there are.
+# The numbers of the existing nodes.
 node_numbers() {
   local directory
   for directory in "$LAB"/nodes/node*; do
@@ -44,7 +44,7 @@ node_numbers() {
 network_add_node() { # number
   local number=$1 other
   network_namespace "node$number" "$(node_address "$number")"
-  # A route must exist for service addresses before kube-proxy can rewrite them; nothing else takes this one.
+  # Service addresses need a route before kube-proxy can rewrite them. Nothing else uses this route.
   ip -n "lab-node$number" route add default via "$API_ADDRESS"
   ip netns exec "lab-node$number" sysctl -qw net.ipv4.ip_forward=1
   for other in $(node_numbers); do
@@ -57,7 +57,7 @@ network_add_node() { # number
   network_route_services
 }
 
-# Neither the control plane nor this machine runs kube-proxy: the first node's turns service addresses into pods' ones.
+# Neither the control plane nor this machine runs kube-proxy: the one of the first node translates service addresses.
 network_route_services() {
   local first
   first=$(node_numbers | sed -n 1p)
@@ -66,7 +66,7 @@ network_route_services() {
   ip route replace "$SERVICE_CIDR" via "$(node_address "$first")"
 }
 
-# The node's directory is gone already, so its number is no longer listed.
+# The node's directory is already removed, so its number is not listed.
 network_remove_node() { # number
   local number=$1 other
   network_delete_namespace "lab-node$number"
@@ -76,7 +76,7 @@ network_remove_node() { # number
   network_route_services
 }
 
-# Ends what still runs in a namespace, such as a shell that someone left in it, and deletes it.
+# Ends all processes in a namespace, such as a forgotten shell, and deletes it.
 network_delete_namespace() { # name
   local pid
   for pid in $(ip netns pids "$1" 2>/dev/null); do kill -KILL "$pid" 2>/dev/null || true; done
@@ -88,7 +88,7 @@ network_namespaces() { ip netns list 2>/dev/null | awk '/^lab-/ {print $1}'; }
 network_down() {
   local name
   for name in $(network_namespaces); do network_delete_namespace "$name"; done
-  # Its other end went with lab-switch, but the kernel deletes a namespace's devices later.
+  # The other end was in lab-switch, but the kernel deletes the devices of a namespace later.
   ip link delete "$HOST_DEVICE" 2>/dev/null || true
   if [[ -f $LAB/made-run-netns && -z $(ls /run/netns) ]]; then
     umount /run/netns

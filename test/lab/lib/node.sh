@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# A node: a kubelet, a containerd and a kube-proxy in namespaces of their own. Inside, see node/run.sh.
+# A node: kubelet, containerd and kube-proxy in their own namespaces. node/run.sh is the part inside.
 
 node_dir() { echo "$LAB/nodes/node$1"; }
 
-# Takes the number's directory, and with it the number.
+# Creates the directory of a number, which reserves the number.
 node_prepare() { # number
   local dir name=node$1
   dir=$(node_dir "$1")
@@ -17,7 +17,7 @@ node_prepare() { # number
   node_certificate "$1"
 }
 
-# What node/run.sh reads first.
+# The settings that node/run.sh reads.
 node_settings() { # number
   printf '%s=%q\n' NAME "node$1" ADDRESS "$(node_address "$1")" API_ADDRESS "$API_ADDRESS" POD_CIDR "$POD_CIDR" \
     BIN "$BIN" IMAGES "$LAB/images"
@@ -34,8 +34,8 @@ node_certificate() ( # number
   mv "$name.conf" "$config/kubelet.conf"
 )
 
-# A process namespace a node: when its first process is killed, so is every shim and pod on it.
-# Mounts made outside reach the node (slave), and none of its own come out.
+# Each node has a process namespace: when its first process is killed, the kernel kills all shims and pods.
+# Mounts from outside appear in the node (slave); its own mounts do not appear outside.
 node_start() { # number
   start_process "node$1" unshare --uts --mount --propagation slave --pid --fork --kill-child --mount-proc \
     nsenter --net="/run/netns/lab-node$1" "$HERE/node/run.sh" "$(node_dir "$1")"
@@ -58,7 +58,7 @@ node_remove() { # number
   cgroup_remove "traffic-lab/node$1"
 }
 
-# The node's process as seen from here: the parent of the first one in its process namespace.
+# The pid of the node on this machine: the parent of the first process in its process namespace.
 node_init_pid() { # name
   local parent
   parent=$(process_pid "$1") || fail "no node $1 runs"

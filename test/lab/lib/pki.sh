@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Certificates and kubeconfigs. All functions work in the current directory. Also used by test/harness/pki.ts.
-# Elliptic keys: an RSA key takes openssl a quarter of a second, and a lab has a dozen.
+# Elliptic keys, because openssl needs a quarter of a second for an RSA key, and a lab has a dozen keys.
 
 # openssl's own default configuration would add CA extensions to every certificate.
 openssl_request() {
@@ -14,7 +14,7 @@ pki_ca() {
     -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign,digitalSignature
 }
 
-# The key that service account tokens are signed with.
+# The key that signs service account tokens.
 pki_service_account_key() {
   openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:prime256v1 -out sa.key 2>/dev/null
   openssl pkey -in sa.key -pubout -out sa.pub
@@ -27,7 +27,7 @@ pki_certificate() { # name subject [subjectAltName]
     -addext extendedKeyUsage=serverAuth,clientAuth
 }
 
-# Writes NAME.conf for the user whose certificate is NAME.crt; everything is embedded, so the file can be moved.
+# Writes NAME.conf for the user whose certificate is NAME.crt; it embeds the certificates, so the file can be moved.
 pki_kubeconfig() { # name url
   cat >"$1.conf" <<YAML
 apiVersion: v1

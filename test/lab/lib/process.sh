@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Processes of the lab: started with a log and a record, ended by that record only, never by name.
+# Processes of the lab. Each start writes a log and a record; a process is ended by its record, never by its name.
 
-# A pid alone may have gone to another process since; a pid and its start time may not.
+# The system may reuse a pid, but not a pid with the same start time.
 process_start_time() { # pid; fails when there is no such process or only its zombie
   local stat
   stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
@@ -25,7 +25,7 @@ process_pid() { # name; fails when it does not run
   echo "$pid"
 }
 
-# Kills at once: nothing that the lab holds is kept. Waits until the process is gone.
+# Kills at once, because no state of the lab is kept. Waits until the process has ended.
 stop_process() { # name
   local pid
   if pid=$(process_pid "$1"); then
@@ -37,7 +37,7 @@ stop_process() { # name
 
 process_is_gone() { ! process_start_time "$1" >/dev/null; }
 
-# Waits for a command to succeed as long as a process lives; fails with the end of its log.
+# Waits until a command succeeds while a process runs. If the process ends, fails with the end of its log.
 wait_for_process() { # name seconds command...
   local name=$1 end=$((SECONDS + $2))
   shift 2
@@ -51,7 +51,7 @@ wait_for_process() { # name seconds command...
   done
 }
 
-# For a start that failed: often it is another process than the one waited for that says why.
+# After a failed start: the cause is often in the log of another process.
 show_logs_of_ended() {
   local record name
   for record in "$LAB"/pid/*; do

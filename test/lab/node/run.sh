@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The first process of a node, in uts, mount, process and network namespaces of its own. Every path that a kubelet or a
-# containerd uses by default is made private here, so that both run with their defaults and nothing is left behind.
+# The first process of a node, in uts, mount, process and network namespaces of its own. All default
+# paths of kubelet and containerd are private mounts here, so that both use their defaults and nothing is left behind.
 set -euo pipefail
 DIR=$1
 # NAME, ADDRESS, API_ADDRESS, POD_CIDR, BIN, IMAGES
@@ -19,7 +19,7 @@ private_sys() {
 }
 
 private_directories() {
-  # Sockets, and the network namespaces of pods, which would stay as plain files.
+  # Sockets, and the network namespaces of pods, which would stay behind as plain files.
   mount -t tmpfs tmpfs /run
   mkdir -p /run/lab/{bin,images}
   mount --bind "$BIN" /run/lab/bin
@@ -29,7 +29,7 @@ private_directories() {
   mount --bind "$DIR/lib" /var/lib # hides $DIR, if it is in there
 }
 
-# A kubelet sets these for the whole machine. It leaves them alone when they read as it wants them, so make them.
+# A kubelet sets these values for the whole machine, unless they are already as it wants. So provide files with them.
 pretend_sysctls() {
   local each file
   for each in vm/overcommit_memory=1 vm/panic_on_oom=0 kernel/panic=10 kernel/panic_on_oops=1 \
@@ -48,12 +48,12 @@ import_images() {
   done
 }
 
-# The port first: it costs nothing to try.
+# Check the port first: it is cheap.
 api_is_ready() {
   (: <"/dev/tcp/$API_ADDRESS/6443") && kubectl --kubeconfig=/run/lab/kubelet.conf --cache-dir=/run/lab/cache get --raw /readyz
 } >/dev/null 2>&1
 
-# A kubelet that restart-kubelet.sh ends is started again. One that ends by itself is not, and ends the node.
+# Starts the kubelet again if restart-kubelet.sh ended it. If it ends by itself, the node ends.
 run_kubelet() {
   local pid
   while :; do
@@ -61,7 +61,7 @@ run_kubelet() {
       >>/var/log/kubelet.log 2>&1 &
     pid=$!
     echo "$pid" >/run/lab/kubelet.pid
-    # wait returns the status of the kubelet, which is not 0 when restart-kubelet.sh killed it: set -e would end the node.
+    # wait returns the status of the kubelet. It is not 0 after restart-kubelet.sh, and set -e would end the node.
     wait "$pid" || true
     [[ -e /run/lab/kubelet.restart ]] || return 1
     rm /run/lab/kubelet.restart
@@ -82,9 +82,9 @@ until ctr version >/dev/null 2>&1; do
 done
 import_images
 until api_is_ready; do sleep 0.3; done
-# The conntrack table's size is the machine's, not a namespace's, and cannot be set from in here: leave it.
+# The size of the conntrack table belongs to the machine and cannot be set in a namespace: keep it.
 kube-proxy --kubeconfig=/run/lab/kube-proxy.conf --proxy-mode=nftables --cluster-cidr="$POD_CIDR" \
   --conntrack-max-per-core=0 >>/var/log/kube-proxy.log 2>&1 &
 run_kubelet &
-# A node without one of the three is broken: end it, so that it is seen.
+# A node without one of the three is broken: end it, so that tests notice.
 wait -n

@@ -1,51 +1,60 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
+import { BY_LABEL_KEY } from '../observe/observe.ts';
 import { reconcile } from '../reconcile.ts';
-import { trimFailedPod, watchKeyOf } from './rejectedPods.ts';
-import { KEY, NOW } from '../testing/observations.ts';
+import { trimFailedPod, watchKeysOf } from './rejectedPods.ts';
+import { aForeignWatch, KEY, NOW } from '../testing/observations.ts';
 import { aNode, aScene, type Scene } from '../testing/scene.ts';
 
 const FAILED_AT = NOW - 2000;
 
+interface PodChanges {
+  reason?: string;
+  namespace?: string;
+  labels?: Record<string, string>;
+  /** One for each term of the required affinity. */
+  keys?: readonly string[];
+}
+
 /** A rejected pod as a kubelet of Kubernetes 1.36 leaves it. */
-function rejected(name: string, changes: { reason?: string; replicaSet?: string; hash?: string } = {}): V1Pod {
-  const { reason = 'NodeAffinity', replicaSet = 'web-d879c9fb8', hash = 'd879c9fb8' } = changes;
-  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: replicaSet, uid: 'uid-rs', controller: true };
-  const labels = { app: 'web', 'pod-template-hash': hash };
+function rejected(name: string, changes: PodChanges = {}): V1Pod {
+  const { reason = 'NodeAffinity', namespace = 'shop', labels = { app: 'web' }, keys = [KEY] } = changes;
   const message = "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector";
   const failed = { type: 'Ready', status: 'False', reason: 'PodFailed', lastTransitionTime: new Date(FAILED_AT) };
+  const terms = keys.map((key) => ({ matchExpressions: [{ key, operator: 'NotIn', values: ['true'] }] }));
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } };
   return {
-    metadata: { name, namespace: 'shop', uid: `uid-${name}`, resourceVersion: '7', labels, ownerReferences: [owner] },
-    spec: { nodeName: 'n2', containers: [] },
+    metadata: { name, namespace, uid: `uid-${name}`, resourceVersion: '7', labels },
+    spec: { nodeName: 'n2', containers: [], affinity: { nodeAffinity: required } },
     status: { phase: 'Failed', reason, message, conditions: [failed] },
   };
 }
 
 describe('trimFailedPod', () => {
-  it('keeps the Deployment, the node and the time of a rejected pod', () => {
+  it('keeps the labels, the required keys, the node and the time of a rejected pod', () => {
     expect(trimFailedPod(rejected('web-1'))).toEqual({
       metadata: { name: 'web-1', namespace: 'shop', uid: 'uid-web-1', resourceVersion: '7' },
-      deployment: 'shop/web',
-      node: 'n2',
-      failedAt: FAILED_AT,
+      rejected: { labels: { app: 'web' }, keys: [KEY], node: 'n2', failedAt: FAILED_AT },
     });
   });
 
   it.each([
     ['failed for another reason', { reason: 'Evicted' }],
-    ['belongs to a ReplicaSet without a Deployment', { replicaSet: 'web' }],
-    ['has no label pod-template-hash', { hash: '' }],
+    ['was rejected for an affinity of its own', { keys: ['zone'] }],
+    ['was not excluded by all of its terms', { keys: [KEY, 'zone'] }],
   ])('keeps only the metadata of a pod that %s', (_, changes) => {
     expect(Object.keys(trimFailedPod(rejected('web-1', changes)))).toEqual(['metadata']);
   });
 });
 
-describe('watchKeyOf', () => {
-  it('is the key of the TrafficWatch, undefined if the Deployment has none', () => {
+describe('watchKeysOf', () => {
+  it('are the keys of the TrafficWatches in its namespace whose label it requires', () => {
     const { watches } = aScene();
-    expect(watchKeyOf(trimFailedPod(rejected('web-1')), watches)).toBe('shop/web');
-    const other = rejected('api-1', { replicaSet: 'api-d879c9fb8' });
-    expect(watchKeyOf(trimFailedPod(other), watches)).toBeUndefined();
+    const keysOf = (changes: PodChanges): string[] =>
+      watchKeysOf(trimFailedPod(rejected('web-1', changes)), (key) => watches.byIndex(BY_LABEL_KEY, key));
+    expect(keysOf({})).toEqual(['shop/web']);
+    expect(keysOf({ namespace: 'other' })).toEqual([]);
+    expect(keysOf({ keys: ['api.traffic.example.com/unfit'] })).toEqual([]);
   });
 });
 
@@ -66,6 +75,18 @@ describe('PodRejections', () => {
     scene.failedPods.set(trimFailedPod(rejected('web-2')));
     await reconcile(scene, 'shop/web');
     expect(told(scene)).toBe(2);
+  });
+
+  it.each<[string, PodChanges, number]>([
+    ['of the selected pods', { labels: { app: 'db', tier: 'x' } }, 1],
+    ['not of others', { labels: { app: 'web' } }, 0],
+    ['not of another namespace', { labels: { app: 'db' }, namespace: 'other' }, 0],
+  ])('emit an event for a workload of others: %s', async (_, changes, count) => {
+    const scene = aSceneWithRejection('true');
+    scene.watches.set(aForeignWatch({ podSelector: { matchLabels: { app: 'db' } } }, { placement: 'Required' }));
+    scene.failedPods.set(trimFailedPod(rejected('db-1', changes)));
+    await reconcile(scene, 'shop/web');
+    expect(told(scene)).toBe(count);
   });
 
   it('emit no event if the node is fit, or while another process leads', async () => {

@@ -1,4 +1,5 @@
 import type { V1Pod } from '@kubernetes/client-node';
+import { matchesSelector } from '../../../api/labelMatcher.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { EventRecorder } from '../../../runtime/controller/events.ts';
 import { createInformer, type Informer, type InformerOptions, type Lister } from '../../../runtime/cache/informer.ts';
@@ -7,28 +8,26 @@ import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { PODS } from '../../../runtime/client/resources.ts';
 import { sideOfLabel } from '../decide/labels/labelValue.ts';
 import { decideRejections, type Rejection } from '../decide/report/rejections.ts';
+import { workloadSelectorOf } from '../decide/workload/podSelector.ts';
+import { requiredKeys } from '../decide/workload/requiredKeys.ts';
 import type { Observation } from '../observe/observation.ts';
 
-/** Name of the index of failed pods by their Deployment. */
-const BY_DEPLOYMENT = 'deployment';
+/** Name of the index of rejected pods by their namespace and the label keys that they require. */
+const BY_REQUIRED_KEY = 'requiredKey';
 /** status.reason of a pod that a kubelet rejected because its node affinity or node selector does not match. */
 const NODE_AFFINITY = 'NodeAffinity';
 
 /** The parts of a failed pod that the cache keeps. */
 export interface FailedPod extends KubeObject {
-  /** namespace/name of the Deployment. Set only if a kubelet rejected the pod for its node affinity. */
-  readonly deployment?: string;
-  readonly node?: string;
-  /** ms since the epoch by the node's clock. */
-  readonly failedAt?: number | undefined;
-}
-
-/** The Deployment of a pod. A ReplicaSet is named after its Deployment and the label pod-template-hash of its pods. */
-function deploymentOf({ metadata }: V1Pod): string | undefined {
-  const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true);
-  const suffix = `-${metadata?.labels?.['pod-template-hash'] ?? ''}`;
-  if (owner?.kind !== 'ReplicaSet' || suffix === '-' || !owner.name.endsWith(suffix)) return undefined;
-  return `${metadata?.namespace ?? ''}/${owner.name.slice(0, -suffix.length)}`;
+  /** Set only if a kubelet rejected the pod for its node affinity, and the pod requires that its node is not unfit. */
+  readonly rejected?: {
+    readonly labels: Readonly<Record<string, string>>;
+    /** The label keys by which the pod requires that its node is not unfit. Never empty. */
+    readonly keys: readonly string[];
+    readonly node: string;
+    /** ms since the epoch by the node's clock. */
+    readonly failedAt: number | undefined;
+  };
 }
 
 function failedAtOf({ status }: V1Pod): number | undefined {
@@ -36,18 +35,31 @@ function failedAtOf({ status }: V1Pod): number | undefined {
   return at === undefined ? undefined : new Date(at).getTime();
 }
 
-/** The informer index that finds the rejected pods of a Deployment. */
+/** The informer index that finds the rejected pods that a TrafficWatch may select. */
 export const failedPodIndexes: IndexFunctions<FailedPod> = {
-  [BY_DEPLOYMENT]: ({ deployment }) => (deployment === undefined ? [] : [deployment]),
+  [BY_REQUIRED_KEY]: ({ metadata, rejected }) =>
+    rejected === undefined ? [] : rejected.keys.map((key) => inNamespace(metadata?.namespace, key)),
 };
 
-/** Trims a failed pod for the cache. Of a pod that failed for another reason, only its metadata is kept. */
+function inNamespace(namespace: string | undefined, labelKey: string): string {
+  return `${namespace ?? ''} ${labelKey}`;
+}
+
+/**
+ * Trims a failed pod for the cache.
+ *
+ * | rejected by a kubelet for its node affinity | requires that its node is not unfit | kept                |
+ * |---------------------------------------------|-------------------------------------|---------------------|
+ * | yes                                         | yes                                 | what an event needs |
+ * | yes                                         | no: the affinity is the user's own  | only metadata       |
+ * | no                                          | any                                 | only metadata       |
+ */
 export function trimFailedPod(pod: V1Pod): FailedPod {
-  const { name, namespace, uid, resourceVersion } = pod.metadata ?? {};
+  const { name, namespace, uid, resourceVersion, labels = {} } = pod.metadata ?? {};
   const metadata = { name, namespace, uid, resourceVersion };
-  const deployment = pod.status?.reason === NODE_AFFINITY ? deploymentOf(pod) : undefined;
-  if (deployment === undefined) return { metadata };
-  return { metadata, deployment, node: pod.spec?.nodeName ?? '', failedAt: failedAtOf(pod) };
+  const keys = pod.status?.reason === NODE_AFFINITY ? requiredKeys(pod.spec?.affinity) : [];
+  if (keys.length === 0) return { metadata };
+  return { metadata, rejected: { labels, keys, node: pod.spec?.nodeName ?? '', failedAt: failedAtOf(pod) } };
 }
 
 /**
@@ -66,7 +78,8 @@ export function createFailedPodInformer(
   });
 }
 
-function rejectionOf({ metadata, node = '', failedAt }: FailedPod): Rejection {
+function rejectionOf({ metadata, rejected }: FailedPod): Rejection {
+  const { node = '', failedAt } = rejected ?? {};
   return { uid: metadata?.uid ?? '', pod: metadata?.name ?? '', node, failedAt };
 }
 
@@ -79,7 +92,7 @@ function unfitNodesOf({ keys, view }: Observation): Set<string> {
   );
 }
 
-/** Emits an event on a TrafficWatch when a kubelet has rejected pods of its Deployment after a restart. */
+/** Emits an event on a TrafficWatch when a kubelet has rejected pods of its workload after a restart. */
 export class PodRejections {
   readonly #pods: Pick<Lister<FailedPod>, 'byIndex'>;
   readonly #events: Pick<EventRecorder, 'event'>;
@@ -94,8 +107,7 @@ export class PodRejections {
   /** Emits events for new rejections. Call in every reconcile of a TrafficWatch by the leader. */
   tell(o: Observation): void {
     const key = keyOf(o.watch);
-    // The Deployment has the name of its TrafficWatch.
-    const rejections = this.#pods.byIndex(BY_DEPLOYMENT, key).map(rejectionOf);
+    const rejections = this.#podsOf(o).map(rejectionOf);
     // The usual case: do not compute the unfit nodes.
     if (rejections.length === 0) {
       this.#seen.delete(key);
@@ -107,14 +119,27 @@ export class PodRejections {
     for (const { type, reason, note } of decision.events) this.#events.event(o.watch, type, reason, note);
   }
 
+  #podsOf(o: Observation): readonly FailedPod[] {
+    const { namespace } = o.watch.metadata ?? {};
+    const found = o.keys.claimed.flatMap((key) => this.#pods.byIndex(BY_REQUIRED_KEY, inNamespace(namespace, key)));
+    if (found.length === 0) return found;
+    const selector = workloadSelectorOf(o);
+    return selector === undefined
+      ? []
+      : found.filter(({ rejected }) => matchesSelector(selector, rejected?.labels ?? {}));
+  }
+
   /** Call when the TrafficWatch of this key is deleted. */
   forget(key: string): void {
     this.#seen.delete(key);
   }
 }
 
-/** The key of the TrafficWatch of a rejected pod, which is the key of its Deployment. Undefined if there is none. */
-export function watchKeyOf(pod: FailedPod, watches: Pick<Lister<TrafficWatch>, 'get'>): string | undefined {
-  const { deployment } = pod;
-  return deployment !== undefined && watches.get(deployment) !== undefined ? deployment : undefined;
+/** The keys of the TrafficWatches that may select a rejected pod: those in its namespace whose label the pod requires. */
+export function watchKeysOf(
+  { metadata, rejected }: FailedPod,
+  watchesOn: (labelKey: string) => readonly TrafficWatch[],
+): string[] {
+  const watches = rejected?.keys.flatMap(watchesOn) ?? [];
+  return [...new Set(watches.filter((watch) => watch.metadata?.namespace === metadata?.namespace).map(keyOf))];
 }

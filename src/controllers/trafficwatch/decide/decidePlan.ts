@@ -34,7 +34,9 @@ function planDeletion(o: Observation): Plan {
 }
 
 function planStall(o: Observation, { reason, message }: Stall): Plan {
-  const stall = { reason, message: `${message}${frozenLabels(o)}` };
+  const remark = frozenLabels(o);
+  // The problem of a spec may be a message of an earlier status, which has the remark.
+  const stall = { reason, message: message.endsWith(remark) ? message : `${message}${remark}` };
   return { ...NOTHING, stall, labelKey: o.keys.inUse };
 }
 
@@ -224,6 +226,7 @@ function keyInUse(o: Observation, labelKey: string, previousKey: string | undefi
  * |-------------------------------------------|------------------------|--------------------|
  * | is being deleted                          | removed                | left to the garbage collector |
  * | CRD lacks fields of this version          | untouched              | untouched          |
+ * | API server dropped fields of the spec     | untouched              | untouched          |
  * | spec is not valid                         | untouched              | untouched          |
  * | key belongs to an older TrafficWatch      | untouched              | untouched          |
  * | Deployment of its name belongs to another | untouched              | untouched          |
@@ -243,6 +246,7 @@ function keyInUse(o: Observation, labelKey: string, previousKey: string | undefi
 export function decidePlan(o: Observation): Plan {
   if (o.watch.metadata?.deletionTimestamp) return planDeletion(o);
   if (o.crdProblem !== undefined) return planStall(o, { reason: 'CrdOutdated', message: o.crdProblem });
+  if (o.specProblem !== undefined) return planStall(o, { reason: 'SpecFieldsLost', message: o.specProblem });
   const parsed = parseTrafficWatchSpec(o.watch);
   if ('problems' in parsed) return planStall(o, { reason: 'InvalidSpec', message: parsed.problems.join('; ') });
   // A valid spec always has a label key.

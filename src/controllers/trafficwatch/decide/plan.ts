@@ -13,7 +13,13 @@ import type { NodeVerdict } from './verdict/nodeVerdict.ts';
 /** Why a TrafficWatch cannot be reconciled until a user changes something. */
 export interface Stall {
   readonly reason:
-    'CrdOutdated' | 'InvalidSpec' | 'LabelKeyTaken' | 'DeploymentNotOwned' | 'SelectorChanged' | 'DeploymentInvalid';
+    | 'CrdOutdated'
+    | 'SpecFieldsLost'
+    | 'InvalidSpec'
+    | 'LabelKeyTaken'
+    | 'DeploymentNotOwned'
+    | 'SelectorChanged'
+    | 'DeploymentInvalid';
   readonly message: string;
 }
 

@@ -57,6 +57,12 @@ describe('the breaker after a pass that says nothing about the number of nodes a
     expect(breakerOf(next)).toEqual(breakerOf(opened));
   });
 
+  it('stays open while the rate window fills after an outage', () => {
+    const next = changed(later(opened, 1, both), { isWindowFilling: true });
+    expect(breakerOf(next)).toMatchObject({ status: 'True', reason: 'TooManyUnfit' });
+    expect(breakerOf(next)).toEqual(breakerOf(opened));
+  });
+
   it('closes if no node is selected', () => {
     const selective = aWatch({ nodeSelector: { matchLabels: { zone: 'none' } } });
     const spec = { ...selective.spec, maxUnfit: 1 };

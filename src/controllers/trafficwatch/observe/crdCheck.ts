@@ -96,7 +96,7 @@ export class CrdCheck {
     const since = this.#goneSince.get(gone) ?? now;
     this.#goneSince.set(gone, since);
     if (now - since < PUBLISHED_AFTER_MS) return true;
-    await this.#refresh();
+    await this.refresh();
     return this.#missing.includes(field);
   }
 
@@ -105,8 +105,11 @@ export class CrdCheck {
     this.#goneSince.delete(`${field} ${object}`);
   }
 
-  /** Checks before a decision. If the API server refuses, the last schema that was read counts. */
-  async #refresh(): Promise<void> {
+  /**
+   * Checks now, before a decision. If the API server refuses, the last schema that was read counts.
+   * @throws TransportError if the API server does not answer
+   */
+  async refresh(): Promise<void> {
     try {
       await this.#look();
     } catch (error) {

@@ -182,6 +182,8 @@ export interface Observation {
   readonly measurementProblems: readonly Pick<Problem, 'reason' | 'message'>[];
   /** A message for users while the installed CRD is older than the operator: the missing fields and what to do. */
   readonly crdProblem?: string | undefined;
+  /** A message for users if the API server has dropped fields of the spec: which fields, and what to do. */
+  readonly specProblem?: string | undefined;
   /** When the feed of passes started, ms since the epoch by our clock. */
   readonly feedStartedAt: number;
   /** ms since the epoch by our clock. */

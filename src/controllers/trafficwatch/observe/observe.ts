@@ -27,6 +27,7 @@ import type { PassMemory } from './passMemory.ts';
 import type { PassViews } from './passViews.ts';
 import type { Claim, ForeignWorkload, LabelKeys, Observation } from './observation.ts';
 import { readingOf } from './readingOf.ts';
+import type { SpecMemory } from './specMemory.ts';
 import type { PolicyCheck } from './workload/policyCheck.ts';
 import type { Targets } from './workload/targets.ts';
 import type { WaitingPods } from './workload/waitingPods.ts';
@@ -67,7 +68,9 @@ export interface Sources {
   readonly labelWrites: LabelWrites;
   readonly statuses: StatusWriter<TrafficWatch>;
   /** The fields that the API server drops because the CRD is older than the operator. */
-  readonly crd: Pick<CrdCheck, 'drops' | 'forget' | 'looked' | 'problem'>;
+  readonly crd: Pick<CrdCheck, 'drops' | 'forget' | 'looked' | 'problem' | 'refresh'>;
+  /** The specs that were seen last, to find fields that the API server dropped. */
+  readonly specs: SpecMemory;
 }
 
 function claimOf(watch: TrafficWatch, labelKey: string): Claim {
@@ -111,17 +114,15 @@ async function deploymentOf(sources: Sources, key: string, signal?: AbortSignal)
 }
 
 /** Reads what is known about a workload of others; undefined with `spec.deployment`, or without any. */
-async function workloadOf(
-  sources: Sources,
-  key: string,
-  { spec }: TrafficWatch,
-  signal?: AbortSignal,
-): Promise<ForeignWorkload | undefined> {
+async function workloadOf(sources: Sources, key: string, { spec }: TrafficWatch): Promise<ForeignWorkload | undefined> {
   const { targetRef, podSelector } = spec;
   if (targetRef === undefined) sources.targets.forget(key);
   if (targetRef === undefined && podSelector === undefined) return undefined;
-  const target = targetRef === undefined ? undefined : await sources.targets.targetOf(key, targetRef, signal);
-  return { target, policy: await sources.policy.state() };
+  const [target, policy] = await Promise.all([
+    targetRef === undefined ? undefined : sources.targets.targetOf(key, targetRef),
+    sources.policy.state(),
+  ]);
+  return { target, policy };
 }
 
 /**
@@ -164,6 +165,18 @@ async function withDroppedMode(watch: TrafficWatch, { crd }: Sources): Promise<T
 }
 
 /**
+ * What keeps a TrafficWatch from being decided by its spec: the CRD lacks fields, or the spec has lost some. Reads the
+ * schema at once if the spec has lost fields: the CRD was replaced, and other TrafficWatches may lose fields too.
+ * @throws TransportError if the API server does not answer
+ */
+async function problemsOf(watch: TrafficWatch, { crd, specs }: Sources) {
+  await crd.looked();
+  const specProblem = specs.problemOf(watch, crd.problem === undefined);
+  if (specProblem !== undefined && crd.problem === undefined) await crd.refresh();
+  return { crdProblem: crd.problem, specProblem };
+}
+
+/**
  * Reads everything that the decision about one TrafficWatch uses.
  * @param key namespace/name
  * @param signal cancels the GET of the Deployment
@@ -175,17 +188,18 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   if (!newest) {
     sources.statuses.forget(key);
     sources.targets.forget(key);
+    sources.specs.forget(key);
     for (const field of [LABEL, MODE]) sources.crd.forget(field, key);
     return undefined;
   }
   const stored = complete(newest);
   const watch = await withDroppedMode(await withDroppedLabel(stored, sources), sources);
-  await sources.crd.looked();
+  const problems = await problemsOf(stored, sources);
   const keys = labelKeysOf(watch);
   const isGoing = watch.metadata?.deletionTimestamp !== undefined;
   const hasDeployment = !isGoing && watch.spec.deployment !== undefined;
   const deployment = hasDeployment ? await deploymentOf(sources, key, signal) : { deployment: undefined };
-  const workload = isGoing ? undefined : await workloadOf(sources, key, watch, signal);
+  const workload = isGoing ? undefined : await workloadOf(sources, key, watch);
   const { passes, startedAt } = sources.feed;
   await sources.unmeasured.lookedAt(passes[0]);
   const nodes = sources.labelWrites.viewsOf(sources.nodes.list());
@@ -199,10 +213,10 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     workload,
     notMeasurable: sources.unmeasured.notMeasurable,
     labelTimes: sources.labelTimes.times,
-    isWindowFilling: sources.passMemory.isWindowFilling(passes[0]),
+    isWindowFilling: sources.passMemory.isWindowFilling(passes[0], reading),
     missingSince: sources.passMemory.missingSince(reading),
     measurementProblems: sources.measurementProblems(),
-    crdProblem: sources.crd.problem,
+    ...problems,
     feedStartedAt: startedAt,
     now: sources.clock.now(),
   };

@@ -77,6 +77,37 @@ describe('PassMemory', () => {
   });
 });
 
+describe('isWindowFilling', () => {
+  const NONE_AT_ALL = { n1: undefined, n2: undefined };
+  const filling = (newest: Snapshot): boolean[] =>
+    [DEFAULT_READING, RECEIVE].map((reading) => memory.isWindowFilling(newest, reading));
+  const passes = (...seen: [Percents, Percents?][]): Snapshot => {
+    const all = seen.map(([percents, received], minute) => passAt(minute, percents, received));
+    for (const each of all) saw(each);
+    return all.at(-1)!;
+  };
+
+  it('is that of the reading: receive rates were missing, or transmit rates', () => {
+    memory.followOutages([RECEIVE]);
+    expect(filling(passes([ALL, ALL], [ALL, NONE_AT_ALL], [ALL, ALL]))).toEqual([false, true]);
+    memory = new PassMemory(24_000);
+    memory.followOutages([RECEIVE]);
+    expect(filling(passes([ALL, ALL], [NONE_AT_ALL, ALL], [ALL, ALL]))).toEqual([true, false]);
+  });
+
+  it('is false for a reading that no pass has evaluated before', () => {
+    passes([ALL]);
+    memory.followOutages([RECEIVE]);
+    expect(filling(passes([ALL], [ALL], [ALL, ALL]))).toEqual([false, false]);
+  });
+
+  it('of a new reading is that of the default one', () => {
+    passes([ALL], [NONE_AT_ALL]);
+    memory.followOutages([RECEIVE]);
+    expect(filling(passes([ALL, ALL]))).toEqual([true, true]);
+  });
+});
+
 describe('observe', () => {
   it('looks at the nodes that have no figure for the reading of the TrafficWatch', async () => {
     const scene = aScene();
@@ -86,5 +117,17 @@ describe('observe', () => {
     saw(passAt(0, ALL, LACKS_N2));
     const seen = await observe({ ...scene.sources, passMemory: memory }, 'shop/web');
     expect([...(seen?.missingSince ?? [])]).toEqual([['n2', NOW]]);
+  });
+
+  it('looks whether the window of that reading is filling', async () => {
+    const scene = aScene();
+    const { spec, ...watch } = aWatch();
+    scene.watches.set({ ...watch, spec: { ...spec, direction: 'Receive' } });
+    memory.followOutages([RECEIVE]);
+    const all = [passAt(0, ALL, ALL), passAt(1, ALL, { n1: undefined }), passAt(2, ALL, ALL)];
+    all.forEach((each) => saw(each));
+    scene.feed.passes = all.toReversed();
+    const seen = await observe({ ...scene.sources, passMemory: memory }, 'shop/web');
+    expect(seen?.isWindowFilling).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-import { readingKey, type Reading } from '../../../usage/evaluate/reading.ts';
+import { DEFAULT_KEY, readingKey, type Reading } from '../../../usage/evaluate/reading.ts';
 import { asRead, type Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { isWindowFilling, nextOutages, NO_OUTAGE, type Outages } from '../decide/verdict/outage.ts';
 import { nextMissing, NOTHING_MISSING, type MissingNodes } from '../decide/verdict/missingSince.ts';
@@ -9,11 +9,20 @@ export class PassMemory {
   /** By the key of the reading: a node may have a figure for one reading and none for another. */
   #missing: ReadonlyMap<string, MissingNodes> = new Map();
   #tracked: ReadonlySet<string> = new Set();
-  #outages: Outages = NO_OUTAGE;
+  #outages: ReadonlyMap<string, Outages> = new Map([[DEFAULT_KEY, NO_OUTAGE]]);
+  #followed: ReadonlySet<string> = new Set([DEFAULT_KEY]);
 
   /** @param windowMs length of the rate window */
   constructor(windowMs: number) {
     this.#windowMs = windowMs;
+  }
+
+  /**
+   * Follows the outages of these readings from the next pass on, besides those of the default reading: receive rates can be
+   * missing while transmit rates are there.
+   */
+  followOutages(readings: readonly Reading[]): void {
+    this.#followed = new Set([DEFAULT_KEY, ...readings.map(readingKey)]);
   }
 
   /**
@@ -30,16 +39,21 @@ export class PassMemory {
    * the pass counts no time yet.
    */
   saw(pass: Snapshot, notMeasurable: ReadonlyMap<string, unknown>): void {
-    this.#outages = nextOutages(this.#outages, pass, this.#windowMs);
+    // A reading that is new begins with what is known of the default one.
+    const outagesBefore = (key: string): Outages =>
+      this.#outages.get(key) ?? this.#outages.get(DEFAULT_KEY) ?? NO_OUTAGE;
+    const outages = (key: string): Outages => nextOutages(outagesBefore(key), asRead(pass, key), this.#windowMs);
+    this.#outages = new Map([...this.#followed].map((key) => [key, outages(key)]));
     const next = (key: string): MissingNodes =>
       // A pass that did not evaluate the reading has a figure of no node then: it says nothing of any.
       nextMissing(this.#missing.get(key) ?? NOTHING_MISSING, asRead(pass, key), notMeasurable);
     this.#missing = new Map([...this.#tracked].map((key) => [key, next(key)]));
   }
 
-  /** Whether the rate window of the newest pass is only partly filled after an outage. */
-  isWindowFilling(newest: Snapshot | undefined): boolean {
-    return isWindowFilling(this.#outages, newest, this.#windowMs);
+  /** Whether the rate window of the reading in the newest pass is only partly filled after an outage. */
+  isWindowFilling(newest: Snapshot | undefined, reading: Reading): boolean {
+    const outages = this.#outages.get(readingKey(reading)) ?? this.#outages.get(DEFAULT_KEY) ?? NO_OUTAGE;
+    return isWindowFilling(outages, newest, this.#windowMs);
   }
 
   /**

@@ -24,6 +24,7 @@ import { BY_LABEL_KEY, type Sources } from '../observe/observe.ts';
 import { LabelTimes } from '../observe/labelTimes.ts';
 import { PassMemory } from '../observe/passMemory.ts';
 import { PassViews } from '../observe/passViews.ts';
+import { SpecMemory } from '../observe/specMemory.ts';
 import type { Dependencies } from '../reconcile.ts';
 import { failedPodIndexes, PodRejections, type FailedPod } from '../act/rejectedPods.ts';
 import { MirroredStore, wholeNode } from './mirroredStore.ts';
@@ -51,6 +52,7 @@ export interface Scene extends Dependencies {
     drops: () => Promise<boolean>;
     forget: () => void;
     looked: () => Promise<void>;
+    refresh: () => Promise<void>;
   };
   readonly writers: Writers;
   leader: boolean;
@@ -110,6 +112,7 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | '
     labelWrites: new LabelWrites(() => feed.passes[0]?.pass ?? 0),
     statuses: new StatusWriter({ client, resource: TRAFFIC_WATCHES, fieldManager: MANAGER, objects: watches }),
     crd,
+    specs: new SpecMemory(),
   };
 }
 
@@ -157,6 +160,7 @@ export function aScene(real?: Client): Scene {
       drops: () => Promise.resolve(false),
       forget: () => undefined,
       looked: () => Promise.resolve(),
+      refresh: () => Promise.resolve(),
     },
     leader: true,
     metrics: createTrafficWatchMetrics(registry),

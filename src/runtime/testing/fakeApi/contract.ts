@@ -6,6 +6,11 @@ import { CONFIG_MAPS, DEPLOYMENTS } from '../../client/resources.ts';
 const ours = { fieldManager: 'ours' };
 const theirs = { fieldManager: 'theirs' };
 
+function aDeployment(at: object): V1Deployment {
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+  return { metadata: { ...at }, spec: { selector: { matchLabels: { a: 'b' } }, template } };
+}
+
 /**
  * What tests rely on of an API server: the same cases for the fake one and for a real one, so that the fake one cannot
  * be more lenient unnoticed.
@@ -116,14 +121,9 @@ export function apiContract(clientOf: () => Client): void {
   });
 
   describe('a status', () => {
-    const deployment = (at: object): V1Deployment => {
-      const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
-      return { metadata: { ...at }, spec: { selector: { matchLabels: { a: 'b' } }, template } };
-    };
-
     it('is changed by a patch of the status alone, which changes nothing else', async () => {
       const at = ref();
-      const before = await clientOf().create(DEPLOYMENTS, deployment(at), ours);
+      const before = await clientOf().create(DEPLOYMENTS, aDeployment(at), ours);
       const body = { spec: { paused: true }, status: { observedGeneration: 7 } };
       await clientOf().mergePatch(DEPLOYMENTS, at, body, { ...ours, subresource: 'status' });
       const { spec, status, metadata } = await clientOf().get(DEPLOYMENTS, at);
@@ -133,6 +133,48 @@ export function apiContract(clientOf: () => Client): void {
       expect([after.spec?.paused, after.status?.observedGeneration]).toEqual([true, 7]);
       expect(after.metadata?.generation).toBe(2);
     });
+  });
+
+  describe('a status in what is written to the main resource', () => {
+    const withStatus = (at: object, observedGeneration: number): V1Deployment => ({
+      ...aDeployment(at),
+      status: { observedGeneration },
+    });
+
+    it('is not stored by a create', async () => {
+      const at = ref();
+      const created = await clientOf().create(DEPLOYMENTS, withStatus(at, 7), ours);
+      expect(created.status?.observedGeneration).toBeUndefined();
+      expect((await clientOf().get(DEPLOYMENTS, at)).status?.observedGeneration).toBeUndefined();
+    });
+
+    it('is not stored by an apply, and the writer does not own it', async () => {
+      const at = ref();
+      await clientOf().apply(DEPLOYMENTS, withStatus(at, 7), ours);
+      const status = { observedGeneration: 8 };
+      await clientOf().mergePatch(DEPLOYMENTS, at, { status }, { ...theirs, subresource: 'status' });
+      await clientOf().apply(DEPLOYMENTS, withStatus(at, 9), ours);
+      expect((await clientOf().get(DEPLOYMENTS, at)).status?.observedGeneration).toBe(8);
+    });
+  });
+
+  it('a call whose signal is aborted is rejected, and writes nothing', async () => {
+    const at = ref();
+    const signal = AbortSignal.abort();
+    const aborted = { name: 'TransportError', failure: 'aborted' };
+    await expect(clientOf().create(CONFIG_MAPS, configMap(at, {}), { ...ours, signal })).rejects.toMatchObject(aborted);
+    await expect(clientOf().get(CONFIG_MAPS, at, { signal })).rejects.toMatchObject(aborted);
+    await expect(get(at)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('an object that is changed after a call changes nothing in the API server', async () => {
+    const at = ref();
+    const sent = configMap(at, { a: '1' });
+    const created = await clientOf().create(CONFIG_MAPS, sent, ours);
+    for (const object of [sent, created, await get(at)]) object.data!.a = '2';
+    const [listed] = await clientOf().list(CONFIG_MAPS, { ...at, fieldSelector: `metadata.name=${at.name}` });
+    listed!.data!.a = '2';
+    expect((await get(at)).data).toEqual({ a: '1' });
   });
 
   describe('a deletion', () => {

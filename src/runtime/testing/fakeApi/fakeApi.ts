@@ -8,9 +8,10 @@ import type {
   ListOptions,
   MergePatchOptions,
 } from '../../client/client.ts';
-import { ApiError } from '../../client/errors.ts';
+import { ApiError, TransportError } from '../../client/errors.ts';
 import { apiVersionOf, keyOf, refOfKey } from '../../client/resource.ts';
 import type { KubeObject, ObjectRef, Resource } from '../../client/resource.ts';
+import { NODES } from '../../client/resources.ts';
 import { lineOf, refusal, type Call } from './call.ts';
 import { matches } from './selector.ts';
 import { applied, FieldConflict, patched, updated } from './writes.ts';
@@ -97,7 +98,9 @@ export class FakeApi implements Client {
       if (this.object(resource, refOf(object)) !== undefined) throw refusal(call, 409, 'AlreadyExists');
       const { metadata } = object;
       const empty: KubeObject = { metadata: { name: metadata?.name, namespace: metadata?.namespace } };
-      return this.#store(call, updated(empty, object, writerOf(resource, 'Update', options?.fieldManager))) as T;
+      // A kubelet creates its Node with a status; of every other kind the API server clears it.
+      const created = (resource.kind === NODES.kind ? object : partOf(object, 'main')) as KubeObject;
+      return this.#store(call, updated(empty, created, writerOf(resource, 'Update', options?.fieldManager))) as T;
     });
   }
 
@@ -109,7 +112,8 @@ export class FakeApi implements Client {
       const current = this.object(resource, refOf(object)) ?? { metadata: object.metadata };
       this.#checkVersion(call, object);
       const writer = writerOf(resource, 'Apply', fieldManager, subresource);
-      const after = conflictsOf(call, () => applied(current, object, writer, force));
+      const desired = partOf(object, subresource === STATUS ? 'status' : 'main') as KubeObject;
+      const after = conflictsOf(call, () => applied(current, desired, writer, force));
       return (dryRun === true ? after : this.#store(call, after)) as T;
     });
   }
@@ -151,8 +155,10 @@ export class FakeApi implements Client {
     call.options?.guard?.();
     const waiting = this.intercept(call);
     if (waiting !== undefined) await waiting;
+    if (call.options?.signal?.aborted === true) throw new TransportError('aborted', { failure: 'aborted' });
     if (call.verb !== 'get' && call.verb !== 'list') this.writes.push(lineOf(call));
-    return make();
+    // As over a connection: neither side sees what the other does to its object later.
+    return structuredClone(make());
   }
 
   #existing(call: Call): KubeObject {
@@ -172,7 +178,7 @@ export class FakeApi implements Client {
   /** Keeps an object with a new version, or ends it when it is being deleted and nothing holds it. */
   #store(call: Call, written: KubeObject): KubeObject {
     const { resource } = call;
-    const object = this.prune(written);
+    const object = this.prune(structuredClone(written));
     const before = this.object(resource, call);
     if (before !== undefined && isDeepStrictEqual(before, object)) return before;
     const resourceVersion = String(++this.#version);
@@ -184,7 +190,7 @@ export class FakeApi implements Client {
     if (isGone) this.objects.delete(idOf(resource, call));
     else this.objects.set(idOf(resource, call), after);
     const type = isGone ? 'DELETED' : before === undefined ? 'ADDED' : 'MODIFIED';
-    for (const tell of this.#watchers) tell(resource.kind, { type, object: after });
+    for (const tell of this.#watchers) tell(resource.kind, { type, object: structuredClone(after) });
     return after;
   }
 }

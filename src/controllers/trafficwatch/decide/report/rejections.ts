@@ -1,7 +1,7 @@
 import { Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { PlannedEvent } from '../../../../runtime/status/conditionEvents.ts';
 
-/** A pod of the TrafficWatch's Deployment that a kubelet rejected for its node affinity. */
+/** A pod of the TrafficWatch's workload that a kubelet rejected, and that requires that its node is not unfit. */
 export interface Rejection {
   readonly uid: string;
   readonly pod: string;

@@ -64,6 +64,28 @@ describe('applyBreaker', () => {
     expect(told([fit('notAbove'), above(99, 'notAbove')], 1)).toEqual(['Fit BelowThreshold', 'Unfit AboveThreshold']);
   });
 
+  const kept = (reason: string, side: Side): Candidate => ({
+    verdict: settled(side, reason, ''),
+    labelled: side,
+    percent: side === 'above' ? 1 : 95,
+  });
+
+  it.each(['HeldByMinHold', 'WarmingUp'])('counts nodes above the threshold, not verdicts: %s', (reason) => {
+    const candidates = [above(90, 'above'), kept(reason, 'notAbove')];
+    expect(applyBreaker(candidates, 1).breaker).toEqual({ above: 2, limit: 1, held: 1 });
+    expect(told(candidates, 1)).toEqual(['Unfit AboveThreshold', 'Fit HeldByBreaker']);
+    expect(told(candidates, 2)).toEqual(['Unfit AboveThreshold', `Fit ${reason}`]);
+    const recovering = [kept(reason, 'above'), above(90)];
+    expect(applyBreaker(recovering, 1).breaker).toEqual({ above: 1, limit: 1, held: 1 });
+  });
+
+  it('gives a free place to a node whose label may change now, not to a fuller one that is kept fit', () => {
+    expect(told([above(60), kept('HeldByMinHold', 'notAbove')], 1)).toEqual([
+      'Unfit AboveThreshold',
+      'Fit HeldByBreaker',
+    ]);
+  });
+
   it('counts a node without figures that is labelled unfit', () => {
     expect(told([noFigure('above'), above(99)], 1)).toEqual(['Unknown NoSeries', 'Fit HeldByBreaker']);
   });

@@ -1,10 +1,14 @@
 import { nodesOf, type LimitSpec } from '../../../../api/trafficwatch/spec/nodeCount.ts';
 import { toTimestamp } from '../report/timestamp.ts';
 import { settled, type NodeVerdict } from './nodeVerdict.ts';
+import { HELD_BY_MIN_HOLD } from './policies/heldByMinHold.ts';
+import { WARMING_UP } from './policies/warmingUp.ts';
 import type { Side } from './side.ts';
 
 /** Reason of a node that is above the threshold and not unfit. */
 export const HELD_BY_BREAKER = 'HeldByBreaker';
+/** Reasons of verdicts that keep the label although the passes are on the other side of the threshold. */
+const KEEPING: ReadonlySet<string> = new Set([HELD_BY_MIN_HOLD, WARMING_UP]);
 
 /** How many nodes are above the threshold, and how many of them may be unfit. */
 export interface Breaker {
@@ -74,7 +78,12 @@ export function limitOf({ maxUnfit, minFit }: LimitSpec, total: number): number 
  * | labelled unfit, turns fit              | Fit; its place is free in the next decision       |
  * | above, not labelled unfit, place free  | Unfit, the fullest first                          |
  * | above, not labelled unfit, no place    | Fit: HeldByBreaker                                |
+ * | above, not labelled unfit, kept by minHold or WarmingUp, a place left | as before          |
+ * | above, not labelled unfit, kept by minHold or WarmingUp, no place left | Fit: HeldByBreaker |
  * | any other                              | as before                                         |
+ *
+ * Verdicts that minHold or WarmingUp keep do not count by the label: otherwise the breaker would close when figures are
+ * back after an outage, and open again when the rate window is full.
  *
  * Nodes that are labelled come before nodes that are fuller, so that figures that move do not swap labels. A place
  * counts as taken until its label is gone: writes of one pass have no order. A node without a figure is never changed.
@@ -96,17 +105,27 @@ export function applyBreaker(candidates: readonly Candidate[], limit: number, co
   const undecided = placesOf(candidates, ({ verdict, labelled: side }) => side === 'above' && !verdict.side);
   const staying = placesOf(candidates, ({ verdict, labelled: side }) => side === 'above' && verdict.side === 'above');
   const added = placesOf(candidates, ({ verdict, labelled: side }) => side !== 'above' && verdict.side === 'above');
+  // They take the places that are left, so that they hold back no node whose label may change now.
+  const waiting = placesOf(candidates, ({ verdict, labelled: side }) => side !== 'above' && isKeptFit(verdict));
+  const joining = [...byFullness(candidates, added), ...byFullness(candidates, waiting)];
   const overLimit = [
     ...byFullness(candidates, staying).slice(Math.max(limit - undecided.length, 0)),
-    ...byFullness(candidates, added).slice(Math.max(limit - labelled.length, 0)),
+    ...joining.slice(Math.max(limit - labelled.length, 0)),
   ];
   const coolingSince = overLimit.length > 0 ? undefined : cooling(cooldown);
-  const over = new Set(coolingSince === undefined ? overLimit : added);
+  const over = new Set(coolingSince === undefined ? overLimit : joining);
   const closesAt = coolingSince === undefined ? undefined : coolingSince + (cooldown?.ms ?? 0);
   const heldVerdict = held(limit, closesAt);
+  const keptUnfit = staying.filter((place) => KEEPING.has(candidates[place]?.verdict.reason ?? ''));
   return {
     verdicts: candidates.map(({ verdict }, place) => (over.has(place) ? heldVerdict : verdict)),
-    breaker: { above: staying.length + added.length, limit, held: over.size, coolingSince, closesAt },
+    breaker: {
+      above: staying.length - keptUnfit.length + joining.length,
+      limit,
+      held: over.size,
+      coolingSince,
+      closesAt,
+    },
   };
 }
 
@@ -117,6 +136,11 @@ function cooling(cooldown: Cooldown | undefined): number | undefined {
   // The status has whole seconds.
   const { coolingSince = Math.ceil(now / 1000) * 1000 } = cooldown;
   return now - coolingSince < ms ? coolingSince : undefined;
+}
+
+/** Whether the passes are above the threshold, but the node stays fit for now. */
+function isKeptFit({ side, reason }: NodeVerdict): boolean {
+  return side === 'notAbove' && KEEPING.has(reason);
 }
 
 function placesOf(candidates: readonly Candidate[], matches: (candidate: Candidate) => boolean): number[] {

@@ -1,6 +1,6 @@
 import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
 
-/** What the passes say about outages of the measurement. */
+/** What the passes say about outages of the measurement, as one reading shows them. */
 export interface Outages {
   /** Start of the last pass with a figure of any node: ms since the epoch by our clock. Undefined before the first. */
   readonly lastPassAt: number | undefined;
@@ -22,6 +22,7 @@ const LEAST_FAILED_PASSES = 2;
  *
  * | pass                          | before it                                              | then                   |
  * |-------------------------------|--------------------------------------------------------|------------------------|
+ * | did not evaluate the reading  | any                                                    | as before              |
  * | failed                        | any                                                    | an outage goes on      |
  * | has a figure of no node       | any                                                    | an outage goes on: the scrapes in the window are lost |
  * | has figures                   | no outage                                              | none                   |
@@ -38,7 +39,7 @@ export function nextOutages(before: Outages, pass: Snapshot, windowMs: number): 
     const isOver = before.current !== undefined && counts(before.current, pass, windowMs);
     return { lastPassAt: pass.startedAt, current: undefined, backAt: isOver ? pass.startedAt : before.backAt };
   }
-  if (pass.ok && pass.nodes.size === 0) return before;
+  if (pass.unread === true || (pass.ok && pass.nodes.size === 0)) return before;
   const { since = before.lastPassAt ?? pass.startedAt, passes = 0, lostData = false } = before.current ?? {};
   return { ...before, current: { since, passes: passes + 1, lostData: lostData || pass.ok } };
 }

@@ -5,7 +5,7 @@ import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
 import type { Observation, WaitingPod } from '../../observe/observation.ts';
 import { sideOfLabel } from '../labels/labelValue.ts';
 import { ownedByAnother } from '../labels/ownership.ts';
-import { podSelectorOf } from './podSelector.ts';
+import { workloadSelectorOf } from './podSelector.ts';
 
 /** How long a pod must be blocked for the condition NoFitNode: ms. A rollout or a scale-up may wait for seconds. */
 export const LASTING_MS = 60_000;
@@ -69,7 +69,7 @@ export function decideBlockedPods(o: Observation): BlockedDecision {
 }
 
 function among(pods: readonly WaitingPod[], keys: readonly string[], o: Observation): BlockedDecision {
-  const selector = o.watch.spec.deployment?.selector ?? podSelectorOf(o);
+  const selector = workloadSelectorOf(o);
   if (selector === undefined) return NOBODY;
   const blocked = pods.filter(
     (pod) => pod.keys.some((key) => keys.includes(key)) && matchesSelector(selector, pod.labels),

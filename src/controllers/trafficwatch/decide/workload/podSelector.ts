@@ -1,3 +1,4 @@
+import type { SelectorLike } from '../../../../api/labelMatcher.ts';
 import type { LabelSelector } from '../../../../api/labelSelector.ts';
 import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
 import type { Observation } from '../../observe/observation.ts';
@@ -23,6 +24,11 @@ export function podSelectorOf({ watch, workload }: Observation): LabelSelector |
   if (target.expected !== undefined) return target.expected;
   const isSilent = target.reason === 'TargetNotFound' || target.reason === 'TargetUnreadable';
   return isSilent && isSame(status?.target, spec.targetRef) ? status?.podSelector : undefined;
+}
+
+/** The pods of the workload, whoever owns it. Undefined if they are not known. */
+export function workloadSelectorOf(o: Observation): SelectorLike | undefined {
+  return o.watch.spec.deployment?.selector ?? podSelectorOf(o);
 }
 
 function isSame(a: TargetRef | undefined, b: TargetRef | undefined): boolean {

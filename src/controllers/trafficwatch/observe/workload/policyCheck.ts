@@ -9,6 +9,7 @@ import {
   MUTATING_POLICY_BINDINGS,
   type MutatingAdmissionPolicy,
 } from '../../../../runtime/client/resources.ts';
+import { Answers } from './answers.ts';
 
 /** How long an answer is used before the policies are read again: ms. */
 const FRESH_MS = 60_000;
@@ -28,30 +29,31 @@ const MISSING: PolicyState = {
     '(placementPolicy.enabled=true) or kubectl apply -k deploy/placement',
 };
 
+const NOT_ANSWERED: PolicyState = {
+  reason: Reason.PolicyUnreadable,
+  message: 'whether the admission policy is installed is not read yet: the API server has not answered',
+};
+
 /**
  * Finds out whether the admission policy is installed: any policy with our parameter kind that has a binding. Asks the
  * API server at most once a minute, or every 5 s while the policy is missing, and only when it is asked.
  */
 export class PolicyCheck {
   readonly #client: Pick<Client, 'list'>;
-  readonly #clock: Clock;
-  #kept: { readonly state: PolicyState; readonly at: number } | undefined;
-  #asking: Promise<PolicyState> | undefined;
+  readonly #answers: Answers<PolicyState>;
 
   constructor(o: { client: Pick<Client, 'list'>; clock: Clock }) {
     this.#client = o.client;
-    this.#clock = o.clock;
+    const freshMs = (state: PolicyState): number => (state === INSTALLED ? FRESH_MS : MISSING_FRESH_MS);
+    this.#answers = new Answers({ clock: o.clock, freshMs });
   }
 
-  /** The state of the policy. Throws nothing: a failed request gives PolicyUnreadable. Concurrent calls share one look. */
+  /**
+   * The state of the policy. Throws nothing: a failed request gives PolicyUnreadable. A slow answer delays a reconcile by a
+   * second at most: see Answers.
+   */
   async state(): Promise<PolicyState> {
-    const kept = this.#kept;
-    if (kept && this.#clock.monotonic() - kept.at < (kept.state === INSTALLED ? FRESH_MS : MISSING_FRESH_MS))
-      return kept.state;
-    this.#asking ??= this.#look().finally(() => (this.#asking = undefined));
-    const state = await this.#asking;
-    this.#kept = { state, at: this.#clock.monotonic() };
-    return state;
+    return (await this.#answers.of('', () => this.#look())) ?? NOT_ANSWERED;
   }
 
   async #look(): Promise<PolicyState> {

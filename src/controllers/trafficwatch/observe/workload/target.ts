@@ -67,26 +67,20 @@ export function readKinds(group: string): string[] {
 
 type Requests = Pick<Transport, 'request'>;
 
-/** Not repeated: the labels of the TrafficWatch wait for the answer, and the next pass asks again. */
+/** Not repeated: the question is asked again every few seconds. The transport ends an attempt after 10 s. */
 const GET = { method: 'GET', retry: false } as const;
 
 /**
  * Reads which pods the workload has. Throws nothing: a failed request gives the reason TargetUnreadable.
  * @param namespace of the TrafficWatch and its target
  */
-export async function readTarget(
-  requests: Requests,
-  namespace: string,
-  ref: TargetRef,
-  signal?: AbortSignal,
-): Promise<Target> {
+export async function readTarget(requests: Requests, namespace: string, ref: TargetRef): Promise<Target> {
   const told = `${ref.kind} ${namespace}/${ref.name}`;
   try {
-    const selector = await selectorOf(requests, namespace, ref, signal);
+    const selector = await selectorOf(requests, namespace, ref);
     if (selector === 'no such kind') return kindUnknown(ref);
     return isEmpty(selector) ? withoutPods(told) : { selector };
   } catch (error) {
-    signal?.throwIfAborted();
     if (isNotFound(error)) return notFound(ref, `${told} does not exist`);
     return { reason: Reason.TargetUnreadable, message: `${told} cannot be read: ${unreadable(error)}` };
   }
@@ -96,20 +90,19 @@ async function selectorOf(
   requests: Requests,
   namespace: string,
   ref: TargetRef,
-  signal: AbortSignal | undefined,
 ): Promise<LabelSelector | undefined | 'no such kind'> {
   const [group, version] = groupVersionOf(ref.apiVersion);
   const known = Object.hasOwn(KNOWN, ref.kind) ? KNOWN[ref.kind] : undefined;
   const at = { namespace, name: ref.name };
   if (known?.group === group) {
     const resource: Resource = { group, version, kind: ref.kind, plural: known.plural, namespaced: true };
-    return known.selectorOf(await requests.request({ ...GET, path: resourcePath(resource, at), signal }));
+    return known.selectorOf(await requests.request({ ...GET, path: resourcePath(resource, at) }));
   }
-  const plural = await scalablePlural(requests, group, version, ref.kind, signal);
+  const plural = await scalablePlural(requests, group, version, ref.kind);
   if (plural === undefined) return 'no such kind';
   const resource: Resource = { group, version, kind: ref.kind, plural, namespaced: true };
   const path = resourcePath(resource, at, 'scale');
-  const { status } = await requests.request<Scale>({ ...GET, path, signal });
+  const { status } = await requests.request<Scale>({ ...GET, path });
   return parseSelectorText(status?.selector ?? '');
 }
 
@@ -119,12 +112,11 @@ async function scalablePlural(
   group: string,
   version: string,
   kind: string,
-  signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const [inPath, versionInPath] = [group, version].map(encodeURIComponent);
   const path = group === '' ? `/api/${versionInPath}` : `/apis/${inPath}/${versionInPath}`;
   try {
-    const { resources = [] } = await requests.request<ResourceList>({ ...GET, path, signal });
+    const { resources = [] } = await requests.request<ResourceList>({ ...GET, path });
     const isOne = (plural: string): boolean => resources.some(({ name }) => name === `${plural}/scale`);
     return resources.find((each) => each.kind === kind && each.namespaced === true && isOne(each.name))?.name;
   } catch (error) {

@@ -1,15 +1,12 @@
-import type { V1Affinity, V1NodeSelectorTerm, V1Pod, V1PodCondition } from '@kubernetes/client-node';
-import { isLabelKey } from '../../../../api/trafficwatch/schema.ts';
+import type { V1Pod, V1PodCondition } from '@kubernetes/client-node';
 import type { IndexFunctions } from '../../../../runtime/cache/store.ts';
 import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import type { WaitingPod } from '../observation.ts';
-import { labelValueOf } from '../../decide/labels/labelValue.ts';
+import { requiredKeys } from '../../decide/workload/requiredKeys.ts';
 
 /** Name of the index of waiting pods by their namespace. */
 export const BY_NAMESPACE = 'namespace';
 
-/** What cluster-autoscaler's simulated nodes have. A term with it matches no node that exists: docs/autoscalers.md. */
-const TEMPLATE_NODE = 'cluster-autoscaler.kubernetes.io/template-node';
 /** ErrReasonPod of the scheduler's plugin NodeAffinity (pkg/scheduler/framework/plugins/nodeaffinity). */
 const NO_MATCH = "didn't match Pod's node affinity/selector";
 
@@ -44,24 +41,4 @@ export function trimWaitingPod(pod: V1Pod): CachedWaitingPod {
 
 function foundNoNode({ status, reason, message = '' }: V1PodCondition): boolean {
   return status === 'False' && reason === 'Unschedulable' && message.includes(NO_MATCH);
-}
-
-/** The label keys by which every term that can match a node requires that the node is not unfit. */
-function requiredKeys(affinity: V1Affinity | undefined): string[] {
-  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  const [first = [], ...others] = required.filter(canMatchNode).map(keysOf);
-  return first.filter((key) => others.every((keys) => keys.includes(key)));
-}
-
-/** A term without expressions and fields matches no node: https://kubernetes.io/docs/reference/kubernetes-api/. */
-function canMatchNode({ matchExpressions = [], matchFields = [] }: V1NodeSelectorTerm): boolean {
-  const isEmpty = matchExpressions.length + matchFields.length === 0;
-  return !isEmpty && !matchExpressions.some(({ key, operator }) => key === TEMPLATE_NODE && operator === 'In');
-}
-
-function keysOf({ matchExpressions = [] }: V1NodeSelectorTerm): string[] {
-  const unfit = labelValueOf('above');
-  return matchExpressions
-    .filter(({ key, operator, values }) => operator === 'NotIn' && values?.includes(unfit) && isLabelKey(key))
-    .map(({ key }) => key);
 }

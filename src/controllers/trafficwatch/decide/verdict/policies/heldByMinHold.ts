@@ -5,6 +5,9 @@ import { noFigure } from './noFigure.ts';
 import { passesAgree } from './passesAgree.ts';
 import { warmingUp } from './warmingUp.ts';
 
+/** Reason of a node whose verdict minHold keeps. */
+export const HELD_BY_MIN_HOLD = 'HeldByMinHold';
+
 /** The policies that can change a label, in their order, and those that end before one of them does. */
 const CHANGING: readonly Policy[] = [missingData, noFigure, warmingUp, passesAgree];
 
@@ -25,7 +28,7 @@ export const heldByMinHold: Policy = (input) => {
   if (side === undefined || side === labelled) return undefined;
   // The absolute time, which is the same in each pass.
   const message = `the label changed less than minHold ago; it may change at ${new Date(heldUntil).toISOString()}`;
-  return settled(labelled, 'HeldByMinHold', message);
+  return settled(labelled, HELD_BY_MIN_HOLD, message);
 };
 
 function sideOfNext(input: Parameters<Policy>[0]) {

@@ -2,10 +2,13 @@ import { settled } from '../nodeVerdict.ts';
 import type { Policy } from '../policy.ts';
 import { passesAgree } from './passesAgree.ts';
 
+/** Reason of a node that keeps its verdict until the rate window is full again. */
+export const WARMING_UP = 'WarmingUp';
+
 const MESSAGE =
   'figures are back after an outage of the measurement; the label stays until the rate window is full again';
-const UNFIT = settled('above', 'WarmingUp', MESSAGE);
-const FIT = settled('notAbove', 'WarmingUp', MESSAGE);
+const UNFIT = settled('above', WARMING_UP, MESSAGE);
+const FIT = settled('notAbove', WARMING_UP, MESSAGE);
 
 /**
  * Keeps the verdict of the label until the rate window is full again after an outage: until then, rates are of few scrapes.

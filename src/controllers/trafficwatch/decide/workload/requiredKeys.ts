@@ -1,0 +1,26 @@
+import type { V1Affinity, V1NodeSelectorTerm } from '@kubernetes/client-node';
+import { isLabelKey } from '../../../../api/trafficwatch/schema.ts';
+import { labelValueOf } from '../labels/labelValue.ts';
+
+/** What cluster-autoscaler's simulated nodes have. A term with it matches no node that exists: docs/autoscalers.md. */
+const TEMPLATE_NODE = 'cluster-autoscaler.kubernetes.io/template-node';
+
+/** The label keys by which every term of a pod that can match a node requires that the node is not unfit. */
+export function requiredKeys(affinity: V1Affinity | undefined): string[] {
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const [first = [], ...others] = required.filter(canMatchNode).map(keysOf);
+  return first.filter((key) => others.every((keys) => keys.includes(key)));
+}
+
+/** A term without expressions and fields matches no node: https://kubernetes.io/docs/reference/kubernetes-api/. */
+function canMatchNode({ matchExpressions = [], matchFields = [] }: V1NodeSelectorTerm): boolean {
+  const isEmpty = matchExpressions.length + matchFields.length === 0;
+  return !isEmpty && !matchExpressions.some(({ key, operator }) => key === TEMPLATE_NODE && operator === 'In');
+}
+
+function keysOf({ matchExpressions = [] }: V1NodeSelectorTerm): string[] {
+  const unfit = labelValueOf('above');
+  return matchExpressions
+    .filter(({ key, operator, values }) => operator === 'NotIn' && values?.includes(unfit) && isLabelKey(key))
+    .map(({ key }) => key);
+}
