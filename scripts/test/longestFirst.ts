@@ -11,6 +11,7 @@ export const LONGEST: readonly string[] = [
   'test/faults/apiServerThrottled.test.ts',
   'test/integration/missingRights.test.ts',
   'test/integration/deployment.test.ts',
+  'test/integration/upgrade.test.ts',
   'test/integration/notMeasurable.test.ts',
   'test/chart/install.test.ts',
   'test/chart/render.test.ts',

@@ -4,13 +4,16 @@ import type { Mode } from '../../src/api/trafficwatch/spec/mode.ts';
 import type { TrafficWatchStatus } from '../../src/api/trafficwatch/schema.ts';
 import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/appliedHash.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';
-import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
+import { DEPLOYMENTS, NODES } from '../../src/runtime/client/resources.ts';
 import { writesOf } from '../harness/audit.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 
 /** spec.mode on a real API server and Prometheus: what is written, by the audit log. */
 const WAIT = { timeout: 90_000, interval: 200 };
 const KEY = 'web.traffic.example.com/unfit';
+/** A label of a TrafficWatch that stays, and one of the same form that a person wrote. */
+const OF_OTHER = 'other.traffic.example.com/unfit';
+const OF_PERSON = 'person.traffic.example.com/unfit';
 const REF = { namespace: 'default', name: 'web' };
 const OPERATOR = 'operator-under-test';
 const TRAFFIC_CHANGES = 4;
@@ -38,6 +41,14 @@ async function deployment(): Promise<V1Deployment | undefined> {
   }
 }
 
+/** Every node without this label, its version and its field managers. */
+async function nodesWithout(key: string): Promise<unknown[]> {
+  return (await f.client.list(NODES)).map(({ metadata, spec }) => {
+    const labels = Object.entries(metadata?.labels ?? {}).filter(([each]) => each !== key);
+    return { name: metadata?.name, labels: Object.fromEntries(labels), annotations: metadata?.annotations, spec };
+  });
+}
+
 /** What the operator has written, each once: 'patch trafficwatches/status'. */
 function written(): string[] {
   return [...new Set(writesOf(f.controlPlane, OPERATOR).map(({ verb, resource }) => `${verb} ${resource}`))].sort();
@@ -63,19 +74,34 @@ describe('a TrafficWatch with mode Observe', () => {
     expect((await f.watch('web')).status).not.toHaveProperty('plan');
   });
 
-  it('removes its labels and its finalizer once the mode is Observe again, and leaves the Deployment', async () => {
+  it('removes its labels and its finalizer once the mode is Observe again, and nothing else', async () => {
     await vi.waitFor(async () => expect((await f.watch('web')).metadata?.finalizers).toHaveLength(1), WAIT);
+    await f.setLabels('n1', { pool: 'a', [OF_PERSON]: 'true' });
+    await f.createWatch('other', { maxBandwidthPercent: '90' });
+    await vi.waitFor(async () => expect((await f.watch('other')).status?.ready).toBe(true), WAIT);
+    await vi.waitFor(async () => expect(await f.labels(OF_OTHER)).toEqual({ n1: 'false', n2: 'false' }), WAIT);
     // Made by a POST, and applied after it.
     const { metadata } = await vi.waitFor(async () => {
       const made = await deployment();
       expect(made?.metadata?.annotations).toHaveProperty([APPLIED_HASH_ANNOTATION]);
       return made!;
     }, WAIT);
+    const before = await nodesWithout(KEY);
+    const earlier = writesOf(f.controlPlane, OPERATOR).length;
     await setMode('Observe');
     await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual({}), WAIT);
     await vi.waitFor(async () => expect((await f.watch('web')).metadata).not.toHaveProperty('finalizers'), WAIT);
     await expectStatus({ mode: 'Observe', ready: true, plan: { nodesToLabel: 2, deployment: 'Apply' } });
     expect((await deployment())?.metadata?.resourceVersion).toBe(metadata?.resourceVersion);
+    expect(await nodesWithout(KEY)).toEqual(before);
+    const writes = writesOf(f.controlPlane, OPERATOR).slice(earlier);
+    const others = writes.filter(({ name, resource }) => name !== 'other' && !/^(events|.*\/status)$/.test(resource));
+    // Of each node once, then the finalizer. The Deployment of `other` may be applied meanwhile.
+    expect(others.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`).sort()).toEqual([
+      'patch nodes n1',
+      'patch nodes n2',
+      'patch trafficwatches web',
+    ]);
   });
 
   it('can be deleted', async () => {

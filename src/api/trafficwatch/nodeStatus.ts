@@ -40,6 +40,10 @@ export const nodeStatusSchema = z
       description: 'Set while one device is above maxBandwidthPercent although the node is not: names the device.',
     }),
     since: z.string().optional().meta({ format: 'date-time', description: 'Time of the last change of the verdict.' }),
+    labelSince: z.string().optional().meta({
+      format: 'date-time',
+      description: 'With mode Observe: time of the last change of the label that the node would have.',
+    }),
   })
   // No field is required: a status of PKopel/traffic-operator has only the first four, and must stay valid until it is
   // replaced.
@@ -63,4 +67,6 @@ export interface NodeStatus {
   message?: string;
   /** RFC 3339; absent if the list had no room for the node when its verdict changed. */
   since?: string;
+  /** RFC 3339; only with mode Observe. Absent if the node has no figures yet, or the time is not known. */
+  labelSince?: string;
 }

@@ -31,6 +31,7 @@ const NODE: Readonly<Record<keyof NodeStatus, Check>> = {
   reason: text,
   message: text,
   since: time,
+  labelSince: time,
 };
 
 const BLOCKED_PODS: Readonly<Record<keyof BlockedPods, Check>> = {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Condition } from '../controller/conditions.ts';
 import { ApiError, WaitingError } from '../client/errors.ts';
 import { StatusWriter } from './statusWriter.ts';
 import { refuseOn } from '../testing/fakeApi/overrides.ts';
@@ -13,6 +14,14 @@ function scene() {
   const world = gadgetWorld(aGadget());
   return { world, statuses: writerIn(world) };
 }
+
+const A_CONDITION: Condition = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'Decided',
+  message: '',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+};
 
 const answer = (status: number, reason: string) =>
   new ApiError({
@@ -75,6 +84,23 @@ describe('a status of which the API server drops a field', () => {
     expect(world.patches()).toHaveLength(1);
     expect(statuses.newest('shop/web')?.status).toEqual({ size: 1, conditions: [] });
     expect(world.stored()?.status).toEqual({ conditions: [] });
+  });
+
+  it('is written whole with the next change, once the API server drops nothing any more', async () => {
+    const { world, statuses } = dropping();
+    await statuses.write(aGadget(), { size: 1, conditions: [] });
+    world.api.prune = (gadget) => gadget;
+    expect(await statuses.write(aGadget(), { size: 1, conditions: [] })).toBe(false);
+    expect(await statuses.write(aGadget(), { size: 1, conditions: [A_CONDITION] })).toBe(true);
+    expect(world.stored()?.status).toEqual({ size: 1, conditions: [A_CONDITION] });
+  });
+
+  it('needs no write when what is left of it is what is wanted now', async () => {
+    const { world, statuses } = dropping();
+    await statuses.write(aGadget(), { size: 1, conditions: [] });
+    expect(await statuses.write(aGadget(), { conditions: [] })).toBe(false);
+    expect(statuses.newest('shop/web')?.status).toEqual({ conditions: [] });
+    expect(world.patches()).toHaveLength(1);
   });
 
   it('is read as it is when somebody else wrote it, of another object, and when it was forgotten', async () => {

@@ -31,7 +31,8 @@ export class StatusWriter<T extends WithStatus> {
 
   /**
    * Compares the status with the one that the object has now, which this reconcile or another writer may have changed
-   * since it was read, and patches the difference.
+   * since it was read, and patches the difference. What the API server dropped earlier is sent again, but only when
+   * something else differs, too: its CRD may be newer by now.
    *
    * @param about the object that the status was decided for
    * @returns whether something was written: not where nothing differs, or where the object is gone or was made anew
@@ -39,10 +40,15 @@ export class StatusWriter<T extends WithStatus> {
    */
   async write(about: T, status: StatusOf<T>, options: CallOptions = {}): Promise<boolean> {
     const key = keyOf(about);
-    const current = this.newest(key) ?? about;
+    const stored = this.#options.objects.get(key) ?? about;
+    const current = this.#kept.asMeant(stored);
     if (current.metadata?.uid !== about.metadata?.uid) return false;
-    const patch = diffMergePatch(current.status ?? {}, status);
-    if (patch === undefined) return false;
+    if (diffMergePatch(current.status ?? {}, status) === undefined) return false;
+    const patch = diffMergePatch(stored.status ?? {}, status);
+    if (patch === undefined) {
+      this.#kept.forget(key);
+      return false;
+    }
     const answer = await this.#patch(key, patch, options);
     if (answer === undefined) return false;
     this.#options.objects.wrote(answer);

@@ -98,8 +98,11 @@ export async function giveRoom(f: Fixture, nodes: readonly string[]): Promise<vo
   }
 }
 
-/** The StatefulSet controller and the scheduler of Kubernetes. */
-export async function startControllers({ controlPlane }: Fixture): Promise<RunningProcess[]> {
+/** Controllers of Kubernetes, by default that of StatefulSets, and the scheduler. */
+export async function startControllers(
+  { controlPlane }: Fixture,
+  controllers: readonly string[] = ['statefulset-controller'],
+): Promise<RunningProcess[]> {
   const { directory, kubeconfig } = controlPlane;
   const [managerPort, schedulerPort] = await freePorts(2);
   const common = [`--kubeconfig=${kubeconfig}`, '--leader-elect=false'];
@@ -109,7 +112,7 @@ export async function startControllers({ controlPlane }: Fixture): Promise<Runni
       manager,
       [
         ...common,
-        '--controllers=statefulset-controller',
+        `--controllers=${controllers.join(',')}`,
         `--secure-port=${managerPort}`,
         `--cert-dir=${directory}/controllers`,
       ],

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { FINALIZER } from '../names.ts';
+import type { Observation } from '../observe/observation.ts';
 import {
   aClaim,
   aDeployment,
@@ -110,6 +112,52 @@ describe('a TrafficWatch with mode Observe', () => {
       'False',
       'with mode Observe no node and no Deployment is written; status.plan says what Enforce would write',
     ]);
+  });
+});
+
+describe('the time of the label that a node would have', () => {
+  const MINUTE = 60_000;
+  const watch = observing({ minHold: '5m' });
+  const IDLE = [pass(9, { n1: 2, n2: 2 }), pass(8, { n1: 2, n2: 2 })];
+  const first = anObservation({ watch, passes: FULL });
+  const labelSince = '2026-01-01T00:10:00Z';
+
+  /** What comes of these passes, so many minutes after the status of the observation. */
+  const later = (o: Observation, minutes: number, passes: readonly Snapshot[]) =>
+    changed(o, { watch: { ...watch, status: statusOf(o) }, passes, now: o.now + minutes * MINUTE });
+  const n1Of = (o: Observation) => statusOf(o).nodes?.n1;
+
+  it('is that of the first verdict, and stays while the node is Unknown and when it is measured again', () => {
+    expect(n1Of(first)).toMatchObject({ since: labelSince, labelSince });
+    const unknown = later(first, 2, [failedPass(3), ...FULL]);
+    expect(n1Of(unknown)).toMatchObject({ verdict: 'Unknown', since: '2026-01-01T00:12:00Z', labelSince });
+    expect(n1Of(later(unknown, 1, FULL))).toMatchObject({ since: '2026-01-01T00:13:00Z', labelSince });
+  });
+
+  it('lets minHold end when it would with a label, though the node was Unknown', () => {
+    const unknown = later(first, 3, [failedPass(3), ...FULL]);
+    const held = later(unknown, 1, IDLE);
+    expect(n1Of(held)).toMatchObject({ verdict: 'Unfit', reason: 'HeldByMinHold', labelSince });
+    const free = later(held, 2, IDLE);
+    expect(n1Of(free)).toMatchObject({ verdict: 'Fit', unfit: false, labelSince: '2026-01-01T00:16:00Z' });
+  });
+
+  it('keeps a node fit over a failed pass, as a label would', () => {
+    const unknown = later(first, 1, [failedPass(3), ...FULL]);
+    const passes = [pass(5, { n1: 50, n2: 50 }), failedPass(4)];
+    expect(statusOf(later(unknown, 1, passes)).nodes?.n2).toMatchObject({ verdict: 'Fit', labelSince });
+  });
+
+  it('is absent before the first verdict, and with mode Enforce', () => {
+    expect(n1Of(anObservation({ watch, passes: [failedPass(1)] }))).not.toHaveProperty('labelSince');
+    expect(n1Of(anObservation({ watch: aWatch({ minHold: '5m' }), passes: FULL }))).not.toHaveProperty('labelSince');
+  });
+
+  it('is the time of our label after a change from Enforce', () => {
+    const own = { ownedKeys: [KEY], writtenAt: NOW - 3 * MINUTE };
+    const enforced = anObservation({ watch: observing({ metadata: ENFORCED }), nodes: LABELLED, passes: FULL });
+    const nodes = enforced.view.nodes.map((node) => ({ ...node, ...own }));
+    expect(n1Of(changed(enforced, { nodes }))).toMatchObject({ unfit: true, labelSince: '2026-01-01T00:07:00Z' });
   });
 });
 

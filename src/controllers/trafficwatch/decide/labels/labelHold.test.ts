@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { NodeStatus } from '../../../../api/trafficwatch/nodeStatus.ts';
+import { FINALIZER } from '../../names.ts';
 import type { NodeView } from '../../observe/observation.ts';
 import { anObservation, aWatch, changed, KEY, NOW, pass, type LaterChanges } from '../../testing/observations.ts';
 import { decidePlan } from '../decidePlan.ts';
-import { createLabelHold } from './labelHold.ts';
+import { createLabelHold, isWrittenOver } from './labelHold.ts';
 
 const MINUTE = 60_000;
 const watch = aWatch({ minHold: '5m' });
@@ -50,11 +52,33 @@ describe('createLabelHold', () => {
     expect(heldFor({ labels: {}, ownedKeys: [], writtenAt: undefined })).toBeUndefined();
   });
 
+  const minutesAgo = (minutes: number): string => new Date(NOW - minutes * MINUTE).toISOString();
+  const observing = (n1: Partial<NodeStatus>) => {
+    const node = { currentBandwidthPercent: '', unfit: false, verdict: 'Fit', reason: '', ...n1 } as const;
+    return aWatch({ minHold: '5m', mode: 'Observe', status: { mode: 'Observe', nodes: { n1: node } } });
+  };
+
   it('uses the status with mode Observe', () => {
-    const since = new Date(NOW - 2 * MINUTE).toISOString();
-    const n1 = { currentBandwidthPercent: '', unfit: false, verdict: 'Fit', reason: '', since } as const;
-    const observing = aWatch({ minHold: '5m', mode: 'Observe', status: { mode: 'Observe', nodes: { n1 } } });
-    expect(heldFor({ labels: {}, ownedKeys: [] }, { watch: observing })).toBe(3);
+    const unlabelled = { labels: {}, ownedKeys: [] };
+    const since = minutesAgo(2);
+    expect(heldFor(unlabelled, { watch: observing({ since }) })).toBe(3);
+    expect(heldFor(unlabelled, { watch: observing({ since, labelSince: minutesAgo(4) }) })).toBe(1);
+  });
+
+  it('does not hold longer with mode Observe because the node was Unknown meanwhile', () => {
+    const watch = observing({ verdict: 'Unknown', since: minutesAgo(1), labelSince: minutesAgo(6) });
+    expect(heldFor({ labels: {}, ownedKeys: [] }, { watch })).toBeUndefined();
+  });
+
+  it('does not use the label of another TrafficWatch with mode Observe', () => {
+    const watch = observing({ since: minutesAgo(6), labelSince: minutesAgo(6) });
+    expect(heldFor({ writtenAt: NOW }, { watch })).toBeUndefined();
+    expect(isWrittenOver(changed(o, { watch }), { ...labelled, ownedKeys: [] })).toBe(false);
+  });
+
+  it('uses our label until it is removed, after a change from Enforce to Observe', () => {
+    const watch = aWatch({ minHold: '5m', mode: 'Observe', metadata: { finalizers: [FINALIZER] } });
+    expect(heldFor({}, { watch })).toBe(4);
   });
 });
 

@@ -1,5 +1,6 @@
 import { minHoldOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
+import { readsLabels } from './lastSide.ts';
 
 /** Times in managedFields and in the status are whole seconds, rounded down: ms. */
 const PRECISION_MS = 1_000;
@@ -14,8 +15,11 @@ export type LabelHold = (node: NodeView) => number | undefined;
  * |-------------------------------------------------|--------------------------------------------------------|
  * | a label that the operator wrote                 | the time of the label: labelTimes, or else writtenAt   |
  * | a label that another client wrote over          | not known: it is corrected at once                     |
- * | the status (mode Observe)                       | `since` of the node                                    |
+ * | the status (mode Observe)                       | `labelSince` of the node, or else `since`              |
  * | nothing                                         | not known: the first verdict does not wait             |
+ *
+ * With mode Observe only labels that this TrafficWatch has written count: another one may use the key. `labelSince` does
+ * not change while a node is Unknown; a status of an earlier version has only `since`, which does.
  *
  * In a rename the label under the new key counts, and before that the one under the previous key. The times are of the
  * API server's clock and are compared with ours: a difference makes the hold that much longer or shorter.
@@ -40,16 +44,18 @@ export function isWrittenOver(o: Observation, node: NodeView): boolean {
   return key !== undefined && ownedKeys !== undefined && !ownedKeys.includes(key);
 }
 
-/** The key of the label that counts: the new one in a rename. Undefined without a label. */
-function labelledKey({ keys }: Observation, { labels }: NodeView): string | undefined {
-  return keys.claimed.find((claimed) => labels[claimed] !== undefined);
+/** The key of the label that counts: the new one in a rename. Undefined without a label of this TrafficWatch. */
+function labelledKey(o: Observation, { labels }: NodeView): string | undefined {
+  return readsLabels(o) ? o.keys.claimed.find((claimed) => labels[claimed] !== undefined) : undefined;
 }
 
-function changedAt(o: Observation, node: NodeView): number | undefined {
+/** When the last verdict of the node changed: ms since the epoch. Undefined if that is not known; see createLabelHold. */
+export function changedAt(o: Observation, node: NodeView): number | undefined {
   const { name, ownedKeys, writtenAt } = node;
   const key = labelledKey(o, node);
   if (key !== undefined) return ownedKeys?.includes(key) ? (o.labelTimes?.get(name)?.[key] ?? writtenAt) : undefined;
   if (o.watch.status?.mode !== 'Observe') return undefined;
-  const since = o.watch.status.nodes?.[name]?.since;
+  const last = o.watch.status.nodes?.[name];
+  const since = last?.labelSince ?? last?.since;
   return since === undefined ? undefined : Date.parse(since);
 }

@@ -19,10 +19,14 @@ export type LastSide = (node: Pick<NodeView, 'name' | 'labels'>) => Side | undef
  * Labels that this TrafficWatch has not written are no verdict of it with mode Observe: another one may use the key.
  */
 export function createLastSide(o: Observation): LastSide {
-  const observes = modeOf(o.watch.spec) === 'Observe';
-  const isOurs = !observes || mayHaveLabels(o);
-  const readsStatus = observes || o.watch.status?.mode === 'Observe';
+  const isOurs = readsLabels(o);
+  const readsStatus = modeOf(o.watch.spec) === 'Observe' || o.watch.status?.mode === 'Observe';
   return (node) => (isOurs ? labelledSide(o, node) : undefined) ?? (readsStatus ? statusSide(o, node.name) : undefined);
+}
+
+/** Whether labels under the keys of this TrafficWatch are its verdicts. */
+export function readsLabels(o: Observation): boolean {
+  return modeOf(o.watch.spec) === 'Enforce' || mayHaveLabels(o);
 }
 
 function labelledSide({ keys }: Observation, { labels }: Pick<NodeView, 'labels'>): Side | undefined {
@@ -30,10 +34,13 @@ function labelledSide({ keys }: Observation, { labels }: Pick<NodeView, 'labels'
   return side ?? (keys.previous === undefined ? undefined : sideOfLabel(labels[keys.previous]));
 }
 
-/** A node that is unfit stays so while it is Unknown. One that is Unknown and not unfit may never have been decided. */
+/**
+ * A node keeps its side while it is Unknown. One that is Unknown and not unfit may never have been decided: then it has no
+ * labelSince.
+ */
 function statusSide({ watch }: Observation, name: string): Side | undefined {
   const last = watch.status?.nodes?.[name];
   if (last === undefined) return undefined;
   if (last.unfit) return 'above';
-  return last.verdict === 'Unknown' ? undefined : 'notAbove';
+  return last.verdict === 'Unknown' && last.labelSince === undefined ? undefined : 'notAbove';
 }

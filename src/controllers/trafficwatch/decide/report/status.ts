@@ -13,6 +13,7 @@ import { withSteadyBreaker } from './steadyBreaker.ts';
 import { toTimestamp } from './timestamp.ts';
 import type { Failure } from '../../../../runtime/status/failure.ts';
 import { sideOfLabel } from '../labels/labelValue.ts';
+import { changedAt } from '../labels/labelHold.ts';
 import { createLastSide } from '../labels/lastSide.ts';
 import { wasDecided, type Plan } from '../plan.ts';
 import { alwaysListed, MAX_NODES_IN_FULL, mostUrgent, selectNodes, type Listing } from './statusNodes.ts';
@@ -43,6 +44,15 @@ function sinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string |
   return unchanged && o.view.nodes.length > MAX_NODES_IN_FULL ? undefined : toTimestamp(o.now);
 }
 
+/** With mode Observe: since when the node would have its label. Undefined without a label, or if that is not known. */
+function labelSinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string | undefined {
+  if (modeOf(o.watch.spec) !== 'Observe') return undefined;
+  const last = createLastSide(o)(node);
+  if (verdict.side !== undefined && verdict.side !== last) return toTimestamp(o.now);
+  const at = last === undefined ? undefined : changedAt(o, node);
+  return at === undefined ? undefined : toTimestamp(at);
+}
+
 /** True if the node has a transmit rate. A node of unknown capacity has a rate, but no percent. */
 function hasRate(usage: NodeUsage | undefined): usage is NodeUsage {
   return usage?.percent !== undefined || usage?.bytesPerSecond !== undefined;
@@ -58,6 +68,7 @@ function capacityOf(usage: NodeUsage | undefined): Pick<NodeStatus, 'capacity' |
 function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeStatus {
   const usage = o.view.passes[0]?.nodes.get(node.name);
   const since = sinceOf(o, node, verdict);
+  const labelSince = labelSinceOf(o, node, verdict);
   const message = describeFullDevice(usage, thresholdOf(o.watch.spec));
   return {
     currentBandwidthPercent: usage?.percent === undefined ? '' : formatPercent(usage.percent),
@@ -69,6 +80,7 @@ function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeS
     reason: verdict.reason,
     ...(message === undefined ? {} : { message }),
     ...(since === undefined ? {} : { since }),
+    ...(labelSince === undefined ? {} : { labelSince }),
   };
 }
 

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
+import { NODES } from '../../src/runtime/client/resources.ts';
+import { audited } from '../harness/audit.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { measured } from '../harness/measured.ts';
+import { aStatefulSet, STATEFULSETS } from './injection/world.ts';
+
+/**
+ * What the operator writes while every TrafficWatch that has something to decide is of mode Observe: by the audit log of
+ * a real API server, over many passes of one second. OBSERVE_MINUTES makes it last longer than LEAST_CHANGES take.
+ */
+const WAIT = { timeout: 90_000, interval: 200 };
+const OPERATOR = 'operator-under-test';
+const MINUTES = Number(process.env.OBSERVE_MINUTES ?? '0');
+const LEAST_CHANGES = 8;
+const SHARED_KEY = 'shared.traffic.example.com/unfit';
+/** Nodes that stay, of which n3 carries the label of `owner`. */
+const STAYING = ['n1', 'n2', 'n3'];
+const COMES_AND_GOES = 'n4';
+
+let f: Fixture;
+/** Of the verdicts of `careful`. */
+const reasonsSeen = new Set<string>();
+
+/** Labels n3 under the key that two dry runs name too. Another user does it, before the operator under test starts. */
+async function labelByOwner(): Promise<void> {
+  await f.setLabels('n3', { pool: 'owner' });
+  await f.createWatch('owner', {
+    maxBandwidthPercent: '60',
+    label: 'shared',
+    nodeSelector: { matchLabels: { pool: 'owner' } },
+  });
+  await f.startOperator();
+  await vi.waitFor(async () => {
+    expect(await f.labels(SHARED_KEY)).toEqual({ n3: 'false' });
+    expect((await f.watch('owner')).status?.ready).toBe(true);
+  }, WAIT);
+  await f.stopOperator();
+}
+
+beforeAll(async () => {
+  f = await startFixture({ nodes: STAYING });
+  f.exporter.setPercent('n3', 30);
+  const observe = { maxBandwidthPercent: '10', mode: 'Observe' } as const;
+  await f.client.create(STATEFULSETS, aStatefulSet('db', 0));
+  await f.createWatch('plain', { ...observe, maxBandwidthPercent: '40' });
+  await f.createWatch('careful', {
+    ...observe,
+    recoverBandwidthPercent: '8',
+    minHold: '15s',
+    maxUnfit: 1,
+    breakerCooldown: '5s',
+    missingData: { policy: 'Unfit', holdFor: '5s' },
+  });
+  const targetRef = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
+  await f.createWatch('target', { ...observe, placement: 'Required', targetRef });
+  // The one that is older than the owner of the label would label n3 "true"; the younger one is stalled.
+  await f.createWatch('older', { ...observe, label: 'shared' });
+  await olderThanNow('older');
+  await labelByOwner();
+  await f.createWatch('younger', { ...observe, label: 'shared' });
+  await f.startOperator([], { kubeconfig: await f.controlPlane.user(OPERATOR, ['system:masters']) });
+});
+afterAll(() => f.stop());
+
+/** Creation times have whole seconds. */
+async function olderThanNow(name: string): Promise<void> {
+  const { metadata } = await f.watch(name);
+  const created = new Date(metadata?.creationTimestamp ?? 0).getTime();
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThanOrEqual(created + 1_000), WAIT);
+}
+
+async function statusOf(name: string): Promise<NonNullable<TrafficWatch['status']>> {
+  return (await f.watch(name)).status!;
+}
+
+/** What the user asked the API server for, each with how often: 'patch trafficwatches/status'. */
+function requests(): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { user, verb, resource } of audited(f.controlPlane)) {
+    if (user !== OPERATOR || resource === '') continue;
+    const request = `${verb} ${resource}`;
+    counts[request] = (counts[request] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** Turns the traffic of n1 on or off, and every second time n4 joins, which is full, or leaves. */
+async function change(turn: number): Promise<void> {
+  const isOn = turn % 2 === 0;
+  const joins = turn % 4 === 0;
+  f.exporter.setPercent('n1', isOn ? 60 : 1);
+  if (joins) {
+    f.exporter.setPercent(COMES_AND_GOES, 70);
+    await f.addNode(COMES_AND_GOES);
+  } else if (isOn) {
+    await f.removeNode(COMES_AND_GOES);
+    f.exporter.remove(COMES_AND_GOES);
+  }
+  const hasJoined = turn % 4 < 2;
+  const unfitNodes = (isOn ? 1 : 0) + (hasJoined ? 1 : 0);
+  await vi.waitFor(async () => {
+    for (const { reason } of Object.values((await statusOf('careful')).nodes ?? {})) reasonsSeen.add(reason);
+    expect(await statusOf('plain')).toMatchObject({
+      ready: true,
+      unfitNodes,
+      plan: { nodesToLabel: hasJoined ? 4 : 3, deployment: 'Create' },
+    });
+  }, WAIT);
+}
+
+describe('the audit log while traffic and nodes come and go', () => {
+  it(
+    'has nothing but status and events that the operator wrote',
+    async () => {
+      const before = await f.client.list(NODES);
+      const end = performance.now() + MINUTES * 60_000;
+      let turn = 0;
+      for (; turn < LEAST_CHANGES || performance.now() < end; turn += 1) await change(turn);
+
+      // They have decided all the same.
+      expect([...reasonsSeen]).toEqual(expect.arrayContaining(['HeldByMinHold', 'HeldByBreaker']));
+      expect(await statusOf('older')).toMatchObject({ mode: 'Observe', nodes: { n3: { verdict: 'Unfit' } } });
+      const { conditions } = await statusOf('younger');
+      expect(conditions?.find(({ type }) => type === 'Stalled')).toMatchObject({ reason: 'LabelKeyTaken' });
+      expect(await statusOf('target')).toMatchObject({ mode: 'Observe', ready: true });
+
+      const counts = requests();
+      measured(`${turn} changes of traffic with mode Observe, requests by the operator: ${JSON.stringify(counts)}`);
+      const writes = Object.keys(counts).filter((request) => !/^(get|list|watch) /.test(request));
+      // An event that happens again is patched, which is chance.
+      expect(writes.filter((write) => write !== 'patch events').sort()).toEqual([
+        'create events',
+        'patch trafficwatches/status',
+      ]);
+      const stayed = (await f.client.list(NODES)).filter(({ metadata }) => STAYING.includes(metadata?.name ?? ''));
+      expect(stayed).toEqual(before);
+    },
+    300_000 + MINUTES * 60_000,
+  );
+});
