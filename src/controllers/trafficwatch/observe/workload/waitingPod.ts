@@ -46,11 +46,19 @@ function foundNoNode({ status, reason, message = '' }: V1PodCondition): boolean 
   return status === 'False' && reason === 'Unschedulable' && message.includes(NO_MATCH);
 }
 
-/** The label keys by which every term that can match a node requires that the node is not unfit. */
+/**
+ * The label keys by which every term that can match a node requires that the node is not unfit. With AtCreation, one
+ * term has the key and its twin names the nodes that were unfit.
+ */
 function requiredKeys(affinity: V1Affinity | undefined): string[] {
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  const [first = [], ...others] = required.filter(canMatchNode).map(keysOf);
-  return first.filter((key) => others.every((keys) => keys.includes(key)));
+  const terms = required.filter(canMatchNode);
+  const keys = [...new Set(terms.flatMap(keysOf))];
+  return keys.filter((key) => terms.every((term) => keysOf(term).includes(key) || excludesNames(term)));
+}
+
+function excludesNames({ matchFields = [] }: V1NodeSelectorTerm): boolean {
+  return matchFields.some(({ operator }) => operator === 'NotIn');
 }
 
 /** A term without expressions and fields matches no node: https://kubernetes.io/docs/reference/kubernetes-api/. */
