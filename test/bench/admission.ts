@@ -4,9 +4,11 @@
  *
  *   make bench-admission
  *
- * Environment: PODS of each kind and repetition (1000), REPETITIONS (5).
+ * Environment: PODS of each kind and repetition (1000), REPETITIONS (5), PLACEMENT (Required), and with AtCreation the
+ * number of UNFIT nodes (100).
  */
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
+import type { Placement } from '../../src/api/trafficwatch/spec/placement.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { NAMESPACES, PODS } from '../../src/runtime/client/resources.ts';
 import { startControlPlane } from '../harness/controlPlane.ts';
@@ -18,20 +20,32 @@ import { percentile, summarize } from './statistics.ts';
 
 const PODS_OF_A_KIND = Number(process.env.PODS ?? '1000');
 const REPETITIONS = Number(process.env.REPETITIONS ?? '5');
+const PLACEMENT = (process.env.PLACEMENT ?? 'Required') as Placement;
+const UNFIT = Number(process.env.UNFIT ?? '100');
 const WITH = 'with-policy';
 const WITHOUT = 'without-policy';
 const LABELS = { app: 'web' };
+
+/** The largest affinity of a pod: bytes of JSON. */
+let largest = 0;
 
 /** Status as the operator writes it; no operator runs here, so that it takes no CPU from the API server. */
 async function createWatch(client: Client): Promise<void> {
   const metadata = { name: 'web', namespace: WITH };
   const spec: TrafficWatch['spec'] = {
     maxBandwidthPercent: '60',
-    placement: 'Required',
+    placement: PLACEMENT,
     podSelector: { matchLabels: LABELS },
   };
   await client.create(TRAFFIC_WATCHES, { metadata, spec });
-  const status = { labelKey: 'web.traffic.example.com/unfit', podSelector: { matchLabels: LABELS } };
+  const labelKey = 'web.traffic.example.com/unfit';
+  // Names as long as those of cloud providers.
+  const names = Array.from(
+    { length: UNFIT },
+    (_, n) => `ip-10-0-${Math.floor(n / 250)}-${n % 250}.eu-central-1.compute.internal`,
+  );
+  const avoidedNodes = PLACEMENT === 'AtCreation' ? { avoidedNodes: names } : {};
+  const status = { labelKey, podSelector: { matchLabels: LABELS }, ...avoidedNodes };
   const options = { fieldManager: 'bench', subresource: 'status' };
   await client.mergePatch(TRAFFIC_WATCHES, metadata, { status }, options);
 }
@@ -42,6 +56,8 @@ async function createPod(client: Client, namespace: string, name: string): Promi
   const since = performance.now();
   const pod = await client.create(PODS, { metadata: { namespace, name, labels: LABELS }, spec: { containers } });
   const took = performance.now() - since;
+  const affinity = JSON.stringify(pod.spec?.affinity ?? null);
+  largest = Math.max(largest, Buffer.byteLength(affinity));
   const isChanged = pod.spec?.affinity !== undefined;
   if (isChanged !== (namespace === WITH)) throw new Error(`${namespace}/${name}: affinity ${String(isChanged)}`);
   return took;
@@ -79,7 +95,8 @@ try {
   const all: Record<string, number[]>[] = [];
   for (let n = 0; n < REPETITIONS; n += 1) all.push(await repetition(client, n));
   console.log(
-    `${REPETITIONS} x ${PODS_OF_A_KIND} pods of each kind, in turn; ms, min / median / max of the repetitions`,
+    `${PLACEMENT}, affinity of ${largest} bytes: ${REPETITIONS} x ${PODS_OF_A_KIND} pods of each kind, in turn; ` +
+      'ms, min / median / max of the repetitions',
   );
   for (const [name, share] of [
     ['p50', 0.5],

@@ -12,6 +12,9 @@ import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
 /** Kubelets that restart on an unfit node, and what becomes of the pods there by the placement. */
 const RESTARTS = 10;
 const UNFIT = 'node2';
+/** Unfit when the pods of AtCreation are created, so that their affinity excludes it. */
+const UNFIT_FIRST = 'node3';
+const WATCHES = ['preferred', 'required', 'atcreation'];
 const within = (limit: number) => ({ timeout: limit * 1000, interval: 300 });
 const failureReport = (): void => onTestFailed(async () => console.error(await operatorLogs().catch(String)));
 
@@ -20,9 +23,30 @@ async function applyPlacement(name: string, placement: 'Required' | 'Preferred')
   await applyObjects([{ ...watch, spec: { ...watch.spec, placement } }]);
 }
 
+/** A Deployment that the operator does not own, with AtCreation: its pods exclude UNFIT_FIRST, and some run on UNFIT. */
+async function applyAtCreation(name: string): Promise<void> {
+  const { spec, ...watch } = sampleWatch(name, '90', 4);
+  const targetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name };
+  const { maxBandwidthPercent, deployment } = spec;
+  await applyObjects([
+    { ...watch, spec: { maxBandwidthPercent, placement: 'AtCreation', targetRef } },
+    { apiVersion: 'apps/v1', kind: 'Deployment', metadata: watch.metadata, spec: { ...deployment, replicas: 0 } },
+  ]);
+  const namesUnfit = async () => (await getObject<TrafficWatch>('trafficwatch', name)).status;
+  await vi.waitFor(async () => {
+    const { podSelector, avoidedNodes } = (await namesUnfit()) ?? {};
+    expect([podSelector, avoidedNodes]).toEqual([deployment.selector, [UNFIT_FIRST]]);
+  }, within(90));
+  await kubectl('scale', 'deployment', name, `--replicas=${deployment.replicas}`);
+  await kubectl('rollout', 'status', `deployment/${name}`, '--timeout=60s');
+}
+
+async function podsOf(watch: string): Promise<V1Pod[]> {
+  return (await getObject<{ items: V1Pod[] }>('pods', '-l', `app=${watch}`)).items;
+}
+
 async function podsOnUnfit(watch: string): Promise<V1Pod[]> {
-  const { items } = await getObject<{ items: V1Pod[] }>('pods', '-l', `app=${watch}`);
-  return items.filter(({ spec }) => spec?.nodeName === UNFIT);
+  return (await podsOf(watch)).filter(({ spec }) => spec?.nodeName === UNFIT);
 }
 
 /**
@@ -47,10 +71,13 @@ async function kubeletKnows(pod: string): Promise<void> {
   );
 }
 
-async function setCapacity(capacity: string, label: string): Promise<void> {
-  await kubectl('annotate', 'node', UNFIT, '--overwrite', `traffic.example.com/capacity=${capacity}`);
-  for (const watch of ['preferred', 'required']) {
-    await vi.waitFor(async () => expect((await labels(watch))[UNFIT]).toBe(label), within(90));
+async function setCapacity(node: string, capacity: string): Promise<void> {
+  await kubectl('annotate', 'node', node, '--overwrite', `traffic.example.com/capacity=${capacity}`);
+}
+
+async function untilLabelled(node: string, label: string, watches: readonly string[]): Promise<void> {
+  for (const watch of watches) {
+    await vi.waitFor(async () => expect((await labels(watch))[node]).toBe(label), within(90));
   }
 }
 
@@ -77,13 +104,17 @@ beforeAll(async () => {
   await helmInstall({ replicas: '1', interval: '5s' });
   await applyPlacement('preferred', 'Preferred');
   await applyPlacement('required', 'Required');
-  await setCapacity('100Gbit', 'false');
+  await setCapacity(UNFIT, '100Gbit');
+  await untilLabelled(UNFIT, 'false', ['preferred', 'required']);
   // Each has one pod on each node, by the scheduler's spreading.
   for (const watch of ['preferred', 'required']) {
     await kubectl('rollout', 'status', `deployment/${watch}`, '--timeout=60s');
     expect(await podsOnUnfit(watch)).toHaveLength(1);
   }
-  await setCapacity('1kbit', 'true');
+  await setCapacity(UNFIT_FIRST, '1kbit');
+  await applyAtCreation('atcreation');
+  await setCapacity(UNFIT, '1kbit');
+  await untilLabelled(UNFIT, 'true', WATCHES);
 }, 900_000);
 afterAll(leaveLab);
 
@@ -105,14 +136,22 @@ async function failureOf(watch: string): Promise<number> {
 describe(`a kubelet that restarts ${RESTARTS} times on an unfit node`, () => {
   let failedAt: number;
 
-  it('loses no pod with Preferred', async () => {
+  it('loses no pod with Preferred, nor with AtCreation', async () => {
     failureReport();
     const before = await states('preferred');
     expect(before).toMatch(/^preferred-\S+ Running, 0 restarts$/);
+    const ofAtCreation = await podsOf('atcreation');
+    expect(ofAtCreation.map(({ spec }) => spec?.nodeName).sort()).toEqual(['node1', 'node1', UNFIT, UNFIT]);
+    expect(JSON.stringify(ofAtCreation[0]?.spec?.affinity)).toContain(
+      `{"matchFields":[{"key":"metadata.name","operator":"NotIn","values":["${UNFIT_FIRST}"]}]}`,
+    );
+    const atCreation = await states('atcreation');
     const pod = (await podsOnUnfit('preferred'))[0]!.metadata!.name!;
     // That these restarts rejected the one shows that the kubelet has had the time to reject the other.
     [failedAt] = await Promise.all([failureOf('required'), restartRepeatedly(pod)]);
     expect(await states('preferred')).toBe(before);
+    expect(await states('atcreation')).toBe(atCreation);
+    measured(`with AtCreation, ${(await podsOnUnfit('atcreation')).length} pods there were kept: ${atCreation}`);
   });
 
   it('loses pods with Required, and an event on the TrafficWatch says why and what to do within 30 s', async () => {

@@ -233,6 +233,7 @@ describe('the API server refuses', () => {
     ['two workloads', { podSelector, targetRef }, 'exactly one of deployment, targetRef and podSelector'],
     ['no workload', { podSelector: undefined }, 'exactly one of deployment, targetRef and podSelector'],
     ['a DaemonSet with Required', { targetRef, placement: 'Required' }, 'must be Preferred for a DaemonSet'],
+    ['a DaemonSet with AtCreation', { targetRef, placement: 'AtCreation' }, 'must be Preferred for a DaemonSet'],
     [
       'values for Exists',
       { podSelector: { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['b'] }] } },

@@ -72,6 +72,13 @@ describe('spec.placement', () => {
     await settled(required);
   });
 
+  it('is refused by the API server when it is AtCreation: names in the template would roll it with each label', async () => {
+    await expect(place('AtCreation')).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringContaining('must be Required or Preferred with deployment') as string,
+    });
+  });
+
   it('is refused by the API server with any other value, and the message names the allowed ones', async () => {
     await expect(place('preferred' as Placement)).rejects.toMatchObject({
       message: expect.stringMatching(/spec\.placement.*"preferred".*"Required", "Preferred"/) as string,

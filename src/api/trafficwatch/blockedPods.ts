@@ -24,6 +24,6 @@ export const blockedPodsSchema = z
   .optional()
   .meta({
     description:
-      'With placement Required: pods of the workload that are Pending, since the scheduler found no node for their ' +
+      'With placement Required and AtCreation: pods of the workload that are Pending, since the scheduler found no node for their ' +
       'node affinity while nodes are unfit. Absent if there are none.',
   });

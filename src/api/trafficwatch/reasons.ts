@@ -24,7 +24,7 @@ export const ConditionType = {
   TargetFound: 'TargetFound',
   /** True when no admission policy adds the node affinity to pods. Absent with `spec.deployment`. */
   InjectionUnavailable: 'InjectionUnavailable',
-  /** True when pods have found no node for 60 s, since nodes are unfit. Absent unless the placement is Required. */
+  /** True when pods have found no node for 60 s, since nodes are unfit. Absent with the placement Preferred. */
   NoFitNode: 'NoFitNode',
 } as const;
 export type ConditionType = (typeof ConditionType)[keyof typeof ConditionType];
@@ -135,6 +135,10 @@ export const Reason = {
   PolicyNotServed: 'PolicyNotServed',
   /** No MutatingAdmissionPolicy of the operator, or no binding of it. */
   PolicyMissing: 'PolicyMissing',
+  /** The policy is older than the operator and does not know the placement AtCreation. */
+  PolicyOutdated: 'PolicyOutdated',
+  /** With AtCreation: more nodes are unfit than status.avoidedNodes can name. */
+  UnfitNodesOmitted: 'UnfitNodesOmitted',
   /** Whether the policy is installed cannot be read. */
   PolicyUnreadable: 'PolicyUnreadable',
 

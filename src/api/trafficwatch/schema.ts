@@ -147,6 +147,8 @@ export interface TrafficWatchStatus {
   podSelector?: LabelSelector;
   /** The target that `podSelector` was read from; absent with `spec.podSelector`. */
   target?: TargetRef;
+  /** With AtCreation: see AVOIDED_AT_MOST. Absent if no node is unfit. */
+  avoidedNodes?: string[];
   /** Absent if no pod is blocked. */
   blockedPods?: BlockedPods;
   mode?: Mode;

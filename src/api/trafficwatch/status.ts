@@ -46,6 +46,7 @@ const STATUS: Readonly<Record<keyof TrafficWatchStatus, Check>> = {
   labelKey: isLabelKey,
   podSelector: isObject,
   target: (value) => isObject(value) && ['apiVersion', 'kind', 'name'].every((key) => text(ownValue(value, key))),
+  avoidedNodes: (value) => Array.isArray(value) && value.every(text),
   blockedPods: (value) => isObject(value) && fits(value, BLOCKED_PODS, ['count', 'names']),
   mode: text,
   plan: isObject,

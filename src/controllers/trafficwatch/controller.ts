@@ -130,8 +130,8 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck, memory: Memo
 }
 
 function writersOf(o: TrafficWatchControllerOptions, sources: Sources): Writers {
-  const { client, logger } = o;
-  const common = { client, fieldManager: FIELD_MANAGER };
+  const { client, clock, logger } = o;
+  const common = { client, clock, fieldManager: FIELD_MANAGER };
   return {
     ...common,
     applier: new Applier({ ...common, logger }),

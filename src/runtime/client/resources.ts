@@ -36,7 +36,7 @@ export const ENDPOINT_SLICES: Resource<V1EndpointSlice> = namespaced(
 export const LEASES: Resource<V1Lease> = namespaced('coordination.k8s.io', 'Lease', 'leases');
 /** With the part of its spec that is read here: the package has no type of it. */
 export interface MutatingAdmissionPolicy extends KubeObject {
-  spec?: { paramKind?: { apiVersion?: string; kind?: string } };
+  spec?: { paramKind?: { apiVersion?: string; kind?: string }; variables?: { name: string; expression: string }[] };
 }
 export interface MutatingAdmissionPolicyBinding extends KubeObject {
   spec?: { policyName?: string };

@@ -90,8 +90,8 @@ export async function kubectl({ controlPlane }: Fixture, args: readonly string[]
 }
 
 /** Says that the nodes can take pods, as kubelets do. */
-export async function giveRoom(f: Fixture, nodes: readonly string[]): Promise<void> {
-  const room = { cpu: '8', memory: '16Gi', pods: '110' };
+export async function giveRoom(f: Fixture, nodes: readonly string[], pods = '110'): Promise<void> {
+  const room = { cpu: '8', memory: '16Gi', pods };
   const status = { capacity: room, allocatable: room };
   for (const name of nodes) {
     await f.client.mergePatch(NODES, { name }, { status }, { fieldManager: 'person', subresource: 'status' });

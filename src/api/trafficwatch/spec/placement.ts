@@ -1,8 +1,11 @@
 import * as z from 'zod';
 
-const PLACEMENTS = ['Required', 'Preferred'] as const;
+const PLACEMENTS = ['Required', 'Preferred', 'AtCreation'] as const;
 
-/** How the workload's pods are kept off unfit nodes: by required or by preferred node affinity. */
+/**
+ * How the workload's pods are kept off unfit nodes: by a required or a preferred node affinity to the label, or by a
+ * required one to the names of the nodes that are unfit when the pod is created.
+ */
 export type Placement = (typeof PLACEMENTS)[number];
 
 /** The schema has no default, so that an object without the field, and its Deployment, stay unchanged. */
@@ -17,7 +20,9 @@ export const placementSchema = z
       'maintenance (kubectl drain) or use Preferred. Preferred (the default with targetRef and podSelector) adds a ' +
       'preferred node affinity of weight 100: a ' +
       'restarted kubelet rejects no pod, but the scheduler may choose an unfit node, for example when no other node ' +
-      'has room. Changing this field rolls the Deployment once; with targetRef and podSelector it applies to new pods.',
+      'has room. AtCreation (not with deployment) excludes the nodes that are unfit when the pod is created, by their ' +
+      'names, and prefers fit nodes: the scheduler places no pod on a node that was unfit then, and a restarted ' +
+      'kubelet rejects none. A pod that is still Pending may go to such a node when it is fit again. Changing this field rolls the Deployment once; with targetRef and podSelector it applies to new pods.',
   });
 
 /**
@@ -29,4 +34,9 @@ export function placementOf(spec: {
   readonly deployment?: unknown;
 }): Placement {
   return spec.placement ?? (spec.deployment === undefined ? 'Preferred' : 'Required');
+}
+
+/** Whether pods can stay Pending because nodes are unfit. */
+export function isStrict(spec: Parameters<typeof placementOf>[0]): boolean {
+  return placementOf(spec) !== 'Preferred';
 }

@@ -32,6 +32,19 @@ describe('the workload of a TrafficWatch', () => {
       'spec.placement is "Required": must be Preferred for a DaemonSet',
     ],
     [
+      'a DaemonSet with AtCreation',
+      { targetRef: { ...targetRef, kind: 'DaemonSet' }, placement: 'AtCreation' },
+      'spec.placement is "AtCreation": must be Preferred for a DaemonSet',
+    ],
+    [
+      'AtCreation with deployment',
+      {
+        deployment: { selector: podSelector, template: { metadata: { labels: { app: 'web' } } } },
+        placement: 'AtCreation',
+      },
+      'spec.placement is "AtCreation": must be Required or Preferred with deployment',
+    ],
+    [
       'In without values',
       { podSelector: { matchExpressions: [{ key: 'app', operator: 'In' }] } },
       'spec.podSelector.matchExpressions.0.values is missing: must have at least one value: the operator is In or NotIn',
@@ -45,12 +58,15 @@ describe('the workload of a TrafficWatch', () => {
     expect(problems(spec).join()).toContain(message);
   });
 
-  it.each([{ podSelector }, { podSelector: {} }, { targetRef }, { targetRef, placement: 'Required' }])(
-    'accepts the workload %j, which is Preferred by default',
-    (workload) => {
-      const { spec } = watch(workload);
-      expect(problems(workload)).toEqual([]);
-      expect(placementOf(spec)).toBe('placement' in workload ? 'Required' : 'Preferred');
-    },
-  );
+  it.each([
+    { podSelector },
+    { podSelector: {} },
+    { targetRef },
+    { targetRef, placement: 'Required' },
+    { podSelector, placement: 'AtCreation' },
+  ])('accepts the workload %j, which is Preferred by default', (workload) => {
+    const { spec } = watch(workload);
+    expect(problems(workload)).toEqual([]);
+    expect(placementOf(spec)).toBe('placement' in workload ? workload.placement : 'Preferred');
+  });
 });

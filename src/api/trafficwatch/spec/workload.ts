@@ -7,7 +7,9 @@ const ONE_MESSAGE = 'exactly one of deployment, targetRef and podSelector must b
 const KEPT_MESSAGE =
   'deployment cannot be added or removed: delete the TrafficWatch (with --cascade=orphan to keep its Deployment) and create another';
 const DAEMONSET_MESSAGE =
-  'must be Preferred for a DaemonSet: with Required its pods on unfit nodes would stay Pending, since each belongs to one node';
+  'must be Preferred for a DaemonSet: otherwise its pods on unfit nodes would stay Pending, since each belongs to one node';
+const AT_CREATION_MESSAGE =
+  'must be Required or Preferred with deployment: AtCreation needs the admission policy, which applies to targetRef and podSelector';
 
 /** Reference to a workload in the namespace of the TrafficWatch, as in VerticalPodAutoscaler and Flagger. */
 export interface TargetRef {
@@ -81,17 +83,26 @@ export const WORKLOAD_VALIDATIONS = [
   },
   { rule: 'has(self.deployment) == has(oldSelf.deployment)', message: KEPT_MESSAGE },
   {
-    rule: "!has(self.targetRef) || self.targetRef.kind != 'DaemonSet' || !has(self.placement) || self.placement != 'Required'",
+    rule: "!has(self.targetRef) || self.targetRef.kind != 'DaemonSet' || !has(self.placement) || self.placement == 'Preferred'",
     fieldPath: '.placement',
     message: DAEMONSET_MESSAGE,
   },
+  {
+    rule: "!has(self.deployment) || !has(self.placement) || self.placement != 'AtCreation'",
+    fieldPath: '.placement',
+    message: AT_CREATION_MESSAGE,
+  },
 ];
 
-/** Reports a spec without a workload or with several, and a DaemonSet with Required. */
+/** Reports a spec without a workload or with several, and a placement that the workload cannot have. */
 export function checkWorkload(spec: WorkloadSpec, context: z.RefinementCtx): void {
   const set = [spec.deployment, spec.targetRef, spec.podSelector].filter((field) => field !== undefined);
   if (set.length !== 1) context.addIssue({ code: 'custom', path: [], message: ONE_MESSAGE });
-  if (spec.targetRef?.kind === 'DaemonSet' && spec.placement === 'Required') {
+  const { placement = 'Preferred' } = spec;
+  if (spec.targetRef?.kind === 'DaemonSet' && placement !== 'Preferred') {
     context.addIssue({ code: 'custom', path: ['placement'], message: DAEMONSET_MESSAGE });
+  }
+  if (spec.deployment !== undefined && placement === 'AtCreation') {
+    context.addIssue({ code: 'custom', path: ['placement'], message: AT_CREATION_MESSAGE });
   }
 }

@@ -8,17 +8,20 @@ import { addFinalizer, hasFinalizer, removeFinalizer } from '../../../runtime/ap
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
 import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import type { Plan, Stall } from '../decide/plan.ts';
 import { isTakeover, prepareOwnership } from './deploymentOwnership.ts';
 import { failureOf } from './failures.ts';
 import { FINALIZER } from '../names.ts';
 import type { NodeLabelWriter } from './nodeLabelWriter.ts';
+import { nameUnfitFirst } from './avoidedFirst.ts';
 import type { Observation } from '../observe/observation.ts';
 
 /** The writers of a reconcile. All of them refuse writes in a standby. */
 export interface Writers {
   readonly client: Client;
+  readonly clock: Clock;
   readonly fieldManager: string;
   readonly applier: Applier;
   readonly nodeLabels: NodeLabelWriter;
@@ -108,7 +111,8 @@ async function release(o: Observation, plan: Plan, writers: Writers): Promise<Ou
 }
 
 /**
- * Applies the plan: the finalizer, then the labels, then the Deployment, so that its first pods find labelled nodes. If
+ * Applies the plan: the finalizer, then the names of the nodes that turn unfit, then the labels, then the
+ * Deployment, so that its first pods find labelled nodes. If
  * the finalizer cannot be written, nothing else is written.
  * @throws NotLeaderError if leadership was lost meanwhile
  * @throws WaitingError if another client created a Deployment or wrote the TrafficWatch meanwhile
@@ -119,6 +123,7 @@ export async function act(o: Observation, plan: Plan, writers: Writers): Promise
   const failure = await writeFinalizer(o, writers);
   if (failure) return { failures: [failure] };
   writers.nodeLabels.forget(plan.labelsAtRest);
+  await nameUnfitFirst(o.watch, plan, writers);
   const labelFailures = await writeLabels(plan, writers);
   const deployment = await writeDeployment(o, plan, writers);
   return { ...deployment, failures: [...labelFailures, ...deployment.failures] };

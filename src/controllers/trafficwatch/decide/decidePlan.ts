@@ -16,6 +16,7 @@ import { createLastSide } from './labels/lastSide.ts';
 import { decideNodeLabels } from './labels/nodeLabels.ts';
 import { claimedBySpec, ownedByAnother, releaseOwnLabels, releaseUnselected } from './labels/ownership.ts';
 import { observeOnly } from './observeOnly.ts';
+import { avoidedNodesOf } from './workload/avoidedNodes.ts';
 import { decideBlockedPods } from './workload/blockedPods.ts';
 import { podSelectorOf } from './workload/podSelector.ts';
 import { NOTHING, wasDecided, type Plan, type Stall } from './plan.ts';
@@ -177,6 +178,7 @@ function planLive(o: Observation, labelKey: string): Plan {
     labelsAtRest: [...over, ...recordsOutside(o)],
     deployment,
     podSelector: podSelectorOf(o),
+    avoided: avoidedNodesOf(o, verdicts),
     blocked: decideBlockedPods(o),
     verdicts,
     breaker,

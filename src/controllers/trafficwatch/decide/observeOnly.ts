@@ -21,6 +21,7 @@ export function observeOnly(o: Observation, plan: Plan): Plan {
     labels: releaseOwnLabels(o),
     contended: [],
     deployment: undefined,
+    avoided: undefined,
     labelKey: undefined,
     renaming: false,
     planned: { nodesToLabel: plan.labels.size, deployment: deploymentStep(o, plan) },

@@ -6,6 +6,7 @@ import type { DeploymentDecision } from './deployment/deployment.ts';
 import type { ContendedLabel, LabelRef } from './labels/labelContention.ts';
 import type { LabelChanges } from './labels/nodeLabels.ts';
 import type { Breaker } from './verdict/breaker.ts';
+import type { AvoidedNodes } from './workload/avoidedNodes.ts';
 import type { BlockedDecision } from './workload/blockedPods.ts';
 import { countVerdicts, type VerdictCounts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
@@ -35,6 +36,8 @@ export interface Plan {
   readonly deployment: DeploymentDecision | undefined;
   /** The pods that the admission policy gives the node affinity; undefined with `spec.deployment`. */
   readonly podSelector: LabelSelector | undefined;
+  /** With AtCreation: the nodes that the policy excludes for pods that are created now. */
+  readonly avoided: AvoidedNodes | undefined;
   /** The pods that find no node since nodes are unfit. */
   readonly blocked: BlockedDecision;
   /**
@@ -65,6 +68,7 @@ export const NOTHING: Plan = {
   labelsAtRest: [],
   deployment: undefined,
   podSelector: undefined,
+  avoided: undefined,
   blocked: { kind: 'NotRead' },
   verdicts: [],
   breaker: undefined,

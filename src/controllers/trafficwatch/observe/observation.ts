@@ -116,6 +116,8 @@ export interface PolicyState {
   readonly reason: 'PolicyInstalled' | 'PolicyNotServed' | 'PolicyMissing' | 'PolicyUnreadable';
   /** What is wrong and what to do, for users; '' if the policy is installed. */
   readonly message: string;
+  /** Set if the policy is older than the operator: it gives pods of AtCreation the term of Preferred. */
+  readonly isOutdated?: boolean;
 }
 
 /** A pod for which the scheduler found no node, and for which a node did not match the pod's affinity or selector. */

@@ -117,10 +117,10 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | '
 }
 
 function writersOf(client: Client, sources: Sources): Writers {
-  const common = { client, fieldManager: MANAGER };
+  const common = { client, clock: sources.clock, fieldManager: MANAGER };
   return {
     ...common,
-    applier: new Applier({ ...common, clock: sources.clock, logger: pino({ level: 'silent' }) }),
+    applier: new Applier({ ...common, logger: pino({ level: 'silent' }) }),
     nodeLabels: new NodeLabelWriter({
       ...common,
       trim: trimNode(MANAGER),

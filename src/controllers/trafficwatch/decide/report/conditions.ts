@@ -1,4 +1,4 @@
-import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
+import { isStrict } from '../../../../api/trafficwatch/spec/placement.ts';
 import { passesOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
@@ -269,7 +269,7 @@ function breakerOpen({ above, limit, held, closesAt }: Breaker): Draft {
  */
 function isDropped({ watch: { spec } }: Observation, { type }: Pick<Condition, 'type'>): boolean {
   if (type === ConditionType.BreakerOpen) return spec.maxUnfit === undefined && spec.minFit === undefined;
-  if (type === ConditionType.NoFitNode) return placementOf(spec) !== 'Required';
+  if (type === ConditionType.NoFitNode) return !isStrict(spec);
   if (type === ConditionType.TargetFound) return spec.targetRef === undefined;
   if (type === ConditionType.InjectionUnavailable) {
     return spec.targetRef === undefined && spec.podSelector === undefined;

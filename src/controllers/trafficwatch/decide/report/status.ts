@@ -188,6 +188,7 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
     ...(coolingSince === undefined ? {} : { breakerCoolingSince: toTimestamp(coolingSince) }),
     ...(plan.labelKey === undefined ? {} : { labelKey: plan.labelKey }),
     ...selected(o, plan),
+    ...(plan.avoided?.names.length ? { avoidedNodes: [...plan.avoided.names] } : {}),
     fitNodes: plan.counts.Fit,
     unfitNodes: plan.counts.Unfit,
     unknownNodes: plan.counts.Unknown,

@@ -1,5 +1,6 @@
 import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
+import { AVOIDED_AT_MOST } from '../../../../api/trafficwatch/statusSchema.ts';
 import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
 import type { Condition } from '../../../../runtime/controller/conditions.ts';
 import type { Observation, PolicyState, Target } from '../../observe/observation.ts';
@@ -23,6 +24,15 @@ export function workloadConditions(o: Observation, plan: Plan): [string, Draft][
   ];
 }
 
+const OUTDATED =
+  'the installed admission policy is older than the operator: with AtCreation, pods only prefer fit nodes; upgrade the ' +
+  'policy with helm or kubectl apply -k deploy/placement';
+/** Without the number of unfit nodes, which may move with every pass: status.unfitNodes has it. */
+const OMITTED =
+  `more than ${AVOIDED_AT_MOST} nodes are unfit: new pods avoid those that status.avoidedNodes names, and only prefer ` +
+  'fit nodes to the others; raise spec.maxBandwidthPercent, limit unfit nodes with spec.maxUnfit, or set ' +
+  'spec.placement to Required';
+
 /** Whether the workload of `spec.targetRef` is known. */
 function targetFound(target: Target, { kind, name }: TargetRef): Draft {
   if (target.selector !== undefined) {
@@ -33,17 +43,23 @@ function targetFound(target: Target, { kind, name }: TargetRef): Draft {
 }
 
 /**
- * Whether no admission policy gives pods the node affinity.
+ * Whether no admission policy gives pods the node affinity, or not all of it.
  *
  * | policy                                   | status  |
  * |------------------------------------------|---------|
  * | installed                                | False   |
+ * | installed, but older than AtCreation, which the spec asks for | True |
+ * | installed, but more nodes are unfit than AtCreation can name  | True |
  * | the API server has no such kind, or it is missing | True: says how to add the term by hand |
  * | cannot be read                           | Unknown |
  */
-function injectionUnavailable(policy: PolicyState, o: Observation, { labelKey }: Plan): Draft {
-  const { reason, message } = policy;
+function injectionUnavailable(policy: PolicyState, o: Observation, { labelKey, avoided }: Plan): Draft {
+  const { reason, message, isOutdated = false } = policy;
   if (reason === Reason.PolicyInstalled) {
+    if (isOutdated && placementOf(o.watch.spec) === 'AtCreation') {
+      return { status: 'True', reason: Reason.PolicyOutdated, message: OUTDATED };
+    }
+    if (avoided?.isComplete === false) return { status: 'True', reason: Reason.UnfitNodesOmitted, message: OMITTED };
     return { status: 'False', reason, message: 'an admission policy adds the node affinity to new pods' };
   }
   if (reason === Reason.PolicyUnreadable) return { status: 'Unknown', reason, message };
@@ -83,5 +99,7 @@ function byHand({ watch, keys }: Observation, labelKey = keys.spec ?? ''): strin
     placementOf(watch.spec) === 'Required'
       ? `every entry of requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms must have ${requirement}`
       : `preferredDuringSchedulingIgnoredDuringExecution must have {"weight":100,"preference":${requirement}}`;
-  return `or add it by hand to the pod template: in spec.affinity.nodeAffinity, ${where}`;
+  const what =
+    placementOf(watch.spec) === 'AtCreation' ? 'the term of Preferred, since names of nodes grow old,' : 'it';
+  return `or add ${what} by hand to the pod template: in spec.affinity.nodeAffinity, ${where}`;
 }

@@ -37,6 +37,7 @@ describe('blockingKeys', () => {
     ['no node is labelled unfit', observed(undefined, REQUIRED, { nodes: { n1: { [KEY]: 'false' } } }), []],
     ['no node has a label', observed(undefined, REQUIRED, { nodes: { n1: {} } }), []],
     ['the placement is Preferred, the default', observed(undefined, {}), []],
+    ['the placement is AtCreation', observed(undefined, { placement: 'AtCreation' }), [KEY]],
     ['the mode is Observe', observed(undefined, { ...REQUIRED, mode: 'Observe' }), []],
     ['the placement is Required, the default with a Deployment', anObservation({ nodes: UNFIT }), [KEY]],
     [
@@ -64,6 +65,7 @@ describe('decideBlockedPods', () => {
     ['a refusal is no number', observed({ refusal: 'forbidden' }), { kind: 'Unreadable', message: 'forbidden' }],
     ['no pod waits', observed({ pods: [] }), NOBODY],
     ['a pod of the workload', observed(one), known(1, 'db-0')],
+    ['the same with AtCreation', observed(one, { placement: 'AtCreation' }), known(1, 'db-0')],
     ['a pod of another workload', observed({ pods: [aPod('web-0', { labels: { app: 'web' } })] }), NOBODY],
     [
       'a pod of another TrafficWatch',

@@ -1,7 +1,7 @@
 import { matchesSelector } from '../../../../api/labelMatcher.ts';
 import { NAMED_AT_MOST, type BlockedPods } from '../../../../api/trafficwatch/blockedPods.ts';
 import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
-import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
+import { isStrict } from '../../../../api/trafficwatch/spec/placement.ts';
 import type { Observation, WaitingPod } from '../../observe/observation.ts';
 import { sideOfLabel } from '../labels/labelValue.ts';
 import { ownedByAnother } from '../labels/ownership.ts';
@@ -12,7 +12,7 @@ export const LASTING_MS = 60_000;
 
 /** What is known about pods that find no node since nodes are unfit. */
 export type BlockedDecision =
-  /** The placement is not Required: no pod can be blocked. */
+  /** The placement is Preferred: no pod can be blocked. */
   | { readonly kind: 'Never' }
   /** `pods` is undefined if there are none. `isLasting` if one of them has waited for LASTING_MS. */
   | { readonly kind: 'Known'; readonly pods: BlockedPods | undefined; readonly isLasting: boolean }
@@ -25,10 +25,10 @@ const NOBODY: BlockedDecision = { kind: 'Known', pods: undefined, isLasting: fal
 
 /**
  * The label keys by which this TrafficWatch keeps pods off nodes now. Empty, so that pods need not be watched, unless
- * the placement is Required, the mode Enforce, and a node is labelled unfit. In a rename both keys can be in force.
+ * the placement is Required or AtCreation, the mode Enforce, and a node is labelled unfit. In a rename both keys can be in force.
  */
 export function blockingKeys(o: Pick<Observation, 'watch' | 'keys' | 'view' | 'claims' | 'now'>): string[] {
-  if (placementOf(o.watch.spec) !== 'Required' || modeOf(o.watch.spec) === 'Observe') return [];
+  if (!isStrict(o.watch.spec) || modeOf(o.watch.spec) === 'Observe') return [];
   return o.keys.claimed.filter(
     (key) => !ownedByAnother(o, key) && o.view.nodes.some(({ labels }) => sideOfLabel(labels[key]) === 'above'),
   );
@@ -42,11 +42,11 @@ export function blockingKeys(o: Pick<Observation, 'watch' | 'keys' | 'view' | 'c
  * | placement | mode    | a node is labelled unfit | waiting pods | result                                   |
  * |-----------|---------|--------------------------|--------------|------------------------------------------|
  * | Preferred | any     | any                      | any          | Never                                    |
- * | Required  | Observe | any                      | any          | none                                     |
- * | Required  | Enforce | no                       | any          | none                                     |
- * | Required  | Enforce | yes                      | not read yet | NotRead                                  |
- * | Required  | Enforce | yes                      | may not be read | Unreadable                            |
- * | Required  | Enforce | yes                      | read         | the pods of the table below              |
+ * | other     | Observe | any                      | any          | none                                     |
+ * | other     | Enforce | no                       | any          | none                                     |
+ * | other     | Enforce | yes                      | not read yet | NotRead                                  |
+ * | other     | Enforce | yes                      | may not be read | Unreadable                            |
+ * | other     | Enforce | yes                      | read         | the pods of the table below              |
  *
  * | selected by the workload's selector | the scheduler found no node, and one did not match the affinity | requires our label key | blocked |
  * |-----|-----|-----|-----|
@@ -60,7 +60,7 @@ export function blockingKeys(o: Pick<Observation, 'watch' | 'keys' | 'view' | 'c
  * allow an unfit node.
  */
 export function decideBlockedPods(o: Observation): BlockedDecision {
-  if (placementOf(o.watch.spec) !== 'Required') return { kind: 'Never' };
+  if (!isStrict(o.watch.spec)) return { kind: 'Never' };
   // Only read if there are blocking keys. Do not look for them again: that looks at every node.
   if (o.waitingPods === undefined) return NOBODY;
   const { refusal, pods } = o.waitingPods;

@@ -5,11 +5,19 @@ import { labelValueOf } from '../labels/labelValue.ts';
 /** What cluster-autoscaler's simulated nodes have. A term with it matches no node that exists: docs/autoscalers.md. */
 const TEMPLATE_NODE = 'cluster-autoscaler.kubernetes.io/template-node';
 
-/** The label keys by which every term of a pod that can match a node requires that the node is not unfit. */
+/**
+ * The label keys by which every term of a pod that can match a node requires that the node is not unfit. With AtCreation,
+ * one term has the key and its twin names the nodes that were unfit.
+ */
 export function requiredKeys(affinity: V1Affinity | undefined): string[] {
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  const [first = [], ...others] = required.filter(canMatchNode).map(keysOf);
-  return first.filter((key) => others.every((keys) => keys.includes(key)));
+  const terms = required.filter(canMatchNode);
+  const keys = [...new Set(terms.flatMap(keysOf))];
+  return keys.filter((key) => terms.every((term) => keysOf(term).includes(key) || excludesNames(term)));
+}
+
+function excludesNames({ matchFields = [] }: V1NodeSelectorTerm): boolean {
+  return matchFields.some(({ operator }) => operator === 'NotIn');
 }
 
 /** A term without expressions and fields matches no node: https://kubernetes.io/docs/reference/kubernetes-api/. */

@@ -98,10 +98,23 @@ describe('the condition InjectionUnavailable', () => {
       { placement: 'Required' },
       'every entry of requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms must have {"matchExpressions"',
     ],
+    [
+      { placement: 'AtCreation' },
+      'or add the term of Preferred, since names of nodes grow old, by hand to the pod template: in spec.affinity.nodeAffinity, preferred',
+    ],
   ])('says how to add the term by hand: %j', (changes, text) => {
     const found = conditionOf(observed({ selector }, changes, MISSING));
     expect(found).toMatchObject({ status: 'True', reason: 'PolicyMissing' });
     expect(found?.message).toContain(text);
+  });
+
+  it.each<[WatchChanges, string, string]>([
+    [{}, 'False', 'PolicyInstalled'],
+    [{ placement: 'Required' }, 'False', 'PolicyInstalled'],
+    [{ placement: 'AtCreation' }, 'True', 'PolicyOutdated'],
+  ])('says that an older policy does not know AtCreation: %j', (changes, status, reason) => {
+    const found = conditionOf(observed({ selector }, changes, { ...INSTALLED, isOutdated: true }));
+    expect(found).toMatchObject({ status, reason });
   });
 
   it('is Unknown if the policy cannot be read', () => {

@@ -45,6 +45,21 @@ describe('PolicyCheck', () => {
     expect(await check.state()).toMatchObject({ reason });
   });
 
+  it.each<[string, object | undefined, true | undefined]>([
+    ['an older policy, which does not know AtCreation', undefined, true],
+    ['another older policy', { variables: [{ name: 'isRequired', expression: "p == 'Required'" }] }, true],
+    [
+      'the policy of this version',
+      { variables: [{ name: 'unfitNow', expression: "p == 'AtCreation' ? l : []" }] },
+      undefined,
+    ],
+  ])('says whether it is outdated: %s', async (_what, spec, isOutdated) => {
+    const ours = policy('ours');
+    found = { policies: [{ ...ours, spec: { ...ours.spec, ...spec } }], bindings: [binding('ours')] };
+    const state = await check.state();
+    expect([state.reason, state.isOutdated]).toEqual(['PolicyInstalled', isOutdated]);
+  });
+
   it('asks once a minute while the policy is installed, and every 5 s while it is not', async () => {
     await Promise.all([check.state(), check.state()]);
     await clock.advance(59_000);

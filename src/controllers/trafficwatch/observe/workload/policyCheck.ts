@@ -17,6 +17,7 @@ const FRESH_MS = 60_000;
 const MISSING_FRESH_MS = 5_000;
 
 const INSTALLED: PolicyState = { reason: Reason.PolicyInstalled, message: '' };
+const OUTDATED: PolicyState = { ...INSTALLED, isOutdated: true };
 const NOT_SERVED: PolicyState = {
   reason: Reason.PolicyNotServed,
   message:
@@ -44,7 +45,8 @@ export class PolicyCheck {
 
   constructor(o: { client: Pick<Client, 'list'>; clock: Clock }) {
     this.#client = o.client;
-    const freshMs = (state: PolicyState): number => (state === INSTALLED ? FRESH_MS : MISSING_FRESH_MS);
+    const freshMs = (state: PolicyState): number =>
+      state.reason === Reason.PolicyInstalled ? FRESH_MS : MISSING_FRESH_MS;
     this.#answers = new Answers({ clock: o.clock, freshMs });
   }
 
@@ -62,14 +64,20 @@ export class PolicyCheck {
         this.#client.list(MUTATING_POLICIES),
         this.#client.list(MUTATING_POLICY_BINDINGS),
       ]);
-      const names = policies.filter(isOurs).map(({ metadata }) => metadata?.name ?? '');
-      return bindings.some(({ spec }) => names.includes(spec?.policyName ?? '')) ? INSTALLED : MISSING;
+      const bound = new Set(bindings.map(({ spec }) => spec?.policyName));
+      const ours = policies.filter((policy) => isOurs(policy) && bound.has(policy.metadata?.name));
+      if (ours.length === 0) return MISSING;
+      return ours.some(knowsAtCreation) ? INSTALLED : OUTDATED;
     } catch (error) {
       if (isNotFound(error)) return NOT_SERVED;
       const message = `whether the admission policy is installed cannot be read: ${error instanceof Error ? error.message : 'unknown error'}`;
       return { reason: Reason.PolicyUnreadable, message };
     }
   }
+}
+
+function knowsAtCreation({ spec }: MutatingAdmissionPolicy): boolean {
+  return spec?.variables?.some(({ expression }) => expression.includes(`'AtCreation'`)) === true;
 }
 
 function isOurs({ spec }: MutatingAdmissionPolicy): boolean {

@@ -39,6 +39,7 @@ function aPod(nodeSelectorTerms: V1NodeSelectorTerm[], condition: Partial<V1PodC
   };
 }
 
+const named: V1NodeSelectorTerm = { matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['n1'] }] };
 const OURS = [term(notUnfit()), term(TEMPLATE)];
 
 describe('trimWaitingPod', () => {
@@ -60,6 +61,11 @@ describe('trimWaitingPod', () => {
     ['it has a node', aPod(OURS, { status: 'True', reason: '', message: '' })],
     ['only resources are missing', aPod(OURS, { message: '0/2 nodes are available: 2 Insufficient cpu.' })],
     ['it has no terms', aPod([])],
+    ['it excludes nodes by name of its own', aPod([named])],
+    [
+      'it may run on one named node',
+      aPod([{ matchFields: [{ ...named.matchFields![0]!, operator: 'In' }] }, term(notUnfit())]),
+    ],
     ['it may run on any node with a disk', aPod([term(disk), term(notUnfit())])],
     ['no term matches a node that exists', aPod([term(TEMPLATE)])],
     ['the key is not of this operator', aPod([term(notUnfit('example.com/unfit'))])],
@@ -74,6 +80,12 @@ describe('trimWaitingPod', () => {
     ['terms of the user, each with a twin', [term(disk, notUnfit()), term(disk, TEMPLATE)], [KEY]],
     ['an empty term, which matches no node', [{}, term(notUnfit())], [KEY]],
     ['two TrafficWatches', [term(notUnfit(), notUnfit(OTHER)), term(TEMPLATE)], [KEY, OTHER]],
+    ['AtCreation, whose terms name nodes or have the key', [named, term(notUnfit())], [KEY]],
+    [
+      'AtCreation of two TrafficWatches',
+      [named, { ...named, ...term(notUnfit(OTHER)) }, term(notUnfit(), notUnfit(OTHER))],
+      [OTHER, KEY],
+    ],
     ['only keys of every term', [term(notUnfit(), notUnfit(OTHER)), term(notUnfit())], [KEY]],
   ])('finds the keys in %s', (_what, terms, keys) => {
     expect(trimWaitingPod(aPod(terms)).waiting?.keys).toEqual(keys);
