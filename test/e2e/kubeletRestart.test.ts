@@ -32,11 +32,12 @@ async function applyAtCreation(name: string): Promise<void> {
     { ...watch, spec: { maxBandwidthPercent, placement: 'AtCreation', targetRef } },
     { apiVersion: 'apps/v1', kind: 'Deployment', metadata: watch.metadata, spec: { ...deployment, replicas: 0 } },
   ]);
-  const namesUnfit = async () => (await getObject<TrafficWatch>('trafficwatch', name)).status;
   await vi.waitFor(async () => {
-    const { podSelector, avoidedNodes } = (await namesUnfit()) ?? {};
+    const { podSelector, avoidedNodes } = (await getObject<TrafficWatch>('trafficwatch', name)).status ?? {};
     expect([podSelector, avoidedNodes]).toEqual([deployment.selector, [UNFIT_FIRST]]);
   }, within(90));
+  // Names precede labels: until then the node still counts as fit.
+  await untilLabelled(UNFIT_FIRST, 'true', [name]);
   await kubectl('scale', 'deployment', name, `--replicas=${deployment.replicas}`);
   await kubectl('rollout', 'status', `deployment/${name}`, '--timeout=60s');
 }
@@ -141,7 +142,9 @@ describe(`a kubelet that restarts ${RESTARTS} times on an unfit node`, () => {
     const before = await states('preferred');
     expect(before).toMatch(/^preferred-\S+ Running, 0 restarts$/);
     const ofAtCreation = await podsOf('atcreation');
-    expect(ofAtCreation.map(({ spec }) => spec?.nodeName).sort()).toEqual(['node1', 'node1', UNFIT, UNFIT]);
+    const nodes = ofAtCreation.map(({ spec }) => spec?.nodeName);
+    expect(nodes).toContain(UNFIT);
+    expect(nodes).not.toContain(UNFIT_FIRST);
     expect(JSON.stringify(ofAtCreation[0]?.spec?.affinity)).toContain(
       `{"matchFields":[{"key":"metadata.name","operator":"NotIn","values":["${UNFIT_FIRST}"]}]}`,
     );
