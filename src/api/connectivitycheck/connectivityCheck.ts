@@ -1,0 +1,71 @@
+import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
+import type { Condition } from '../../runtime/controller/conditions.ts';
+import type { LabelSelector } from '../labelSelector.ts';
+import type { Finding, FindingClass } from './finding.ts';
+import type { ConnectivityVerdict, Exclusion, Plane } from './terms.ts';
+
+/** What users ask for. Every field is optional. */
+export interface ConnectivityCheckSpec {
+  /** Time between two reports of an agent, such as `15s`. */
+  interval?: string | undefined;
+  /** Number of other nodes that each agent probes on its plane. */
+  peers?: number | undefined;
+  /** Absent or empty: all nodes. */
+  nodeSelector?: LabelSelector | undefined;
+  /** Absent: both. */
+  planes?: Plane[] | undefined;
+  /** Absent: all but URLs. */
+  probes?:
+    | {
+        dns?: boolean | undefined;
+        apiServer?: boolean | undefined;
+        mtu?: boolean | undefined;
+        urls?: string[] | undefined;
+      }
+    | undefined;
+  thresholds?: { lossPercent?: number | undefined } | undefined;
+}
+
+/** A finding, with the time since when it is there, RFC 3339. */
+export interface StatusFinding extends Finding {
+  readonly since: string;
+}
+
+/** A time in which a finding was there, RFC 3339. `end` is absent while it is. */
+export interface Outage {
+  readonly class: FindingClass;
+  readonly subjects: readonly string[];
+  readonly start: string;
+  readonly end?: string | undefined;
+}
+
+export interface ConnectivityCheckStatus {
+  verdict?: ConnectivityVerdict;
+  observedGeneration?: number;
+  conditions?: Condition[];
+  nodes?: number;
+  excludedNodes?: number;
+  agents?: number;
+  reportingAgents?: number;
+  anonymousAgents?: number;
+  observedPairs?: number;
+  affectedPairs?: number;
+  findings?: StatusFinding[];
+  omittedFindings?: number;
+  excluded?: { node: string; reason: Exclusion }[];
+  /** The last 100, newest first. */
+  outages?: Outage[];
+}
+
+export interface ConnectivityCheck extends KubeObject {
+  spec?: ConnectivityCheckSpec;
+  status?: ConnectivityCheckStatus;
+}
+
+export const CONNECTIVITY_CHECKS: Resource<ConnectivityCheck> = {
+  group: 'traffic.example.com',
+  version: 'v1alpha1',
+  kind: 'ConnectivityCheck',
+  plural: 'connectivitychecks',
+  namespaced: false,
+};

@@ -1,0 +1,68 @@
+import type { Plane } from './terms.ts';
+
+/**
+ * What is at fault.
+ *
+ * | class | subject | meaning |
+ * |---|---|---|
+ * | Node | node | both planes of the node, or its kubelet |
+ * | PodNetwork | node | the pod network of the node; its host network works |
+ * | HostNetwork | node | the host network of the node; its pod network works |
+ * | Link | `a -> b`, or `a <-> b` | packets between two nodes that both reach others |
+ * | Zone | zone, or `a <-> b` | everything between a zone and the others, or between two zones |
+ * | DNS | node, or `cluster` | the DNS of the cluster, for one node or for all |
+ * | MTU | node, link or `cluster` | small packets pass and large ones vanish |
+ * | APIServer | node, or `cluster` | the Service of the API server, for one node or for all |
+ * | Server | `server` | the connectivity server does not answer |
+ * | Agent | pod | an agent does not report or does not listen, and the network of its node works |
+ */
+export const FINDING_CLASSES = [
+  'Node',
+  'PodNetwork',
+  'HostNetwork',
+  'Link',
+  'Zone',
+  'DNS',
+  'MTU',
+  'APIServer',
+  'Server',
+  'Agent',
+] as const;
+export type FindingClass = (typeof FINDING_CLASSES)[number];
+
+/** Failed: nothing gets through. Degraded: some packets do. */
+export const SEVERITIES = ['Failed', 'Degraded'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** One pair of nodes that a finding explains. */
+export interface PairEvidence {
+  readonly from: string;
+  readonly to: string;
+  readonly plane: Plane;
+  /** What was measured, for example `TCP timeout, UDP 0 of 20 echoed`. */
+  readonly measured: string;
+}
+
+/** What a finding rests on. */
+export interface Evidence {
+  /** Ordered pairs of nodes and planes that are affected, and that were observed towards or from the subject. */
+  readonly affectedPairs: number;
+  readonly observedPairs: number;
+  /** Up to three of them. */
+  readonly pairs: readonly PairEvidence[];
+  /** Share of datagrams that were lost in the affected pairs, percent, rounded. */
+  readonly lossPercent?: number;
+  /** The largest packet that passes, bytes. With the class MTU. */
+  readonly largestPacketBytes?: number;
+}
+
+/** A fault, and what shows it. */
+export interface Finding {
+  readonly class: FindingClass;
+  /** Sorted. */
+  readonly subjects: readonly string[];
+  readonly severity: Severity;
+  /** One sentence for users, with names and measured values. */
+  readonly message: string;
+  readonly evidence: Evidence;
+}

@@ -1,0 +1,48 @@
+import type { Exclusion, Plane } from '../../api/connectivitycheck/terms.ts';
+import type { PeerResult, TargetResult } from '../protocol/measurement.ts';
+
+/** A node that a check selects. */
+export interface NodeView {
+  readonly name: string;
+  /** Its label topology.kubernetes.io/zone. */
+  readonly zone?: string;
+  /** Set while the node comes, goes or is being maintained. Pairs with it say nothing. */
+  readonly excluded?: Exclusion;
+}
+
+/**
+ * What is known of the agent of one node and plane.
+ *
+ * | state | pod | last report |
+ * |---|---|---|
+ * | Reporting | running | within two intervals |
+ * | Silent | running | older, or none although there was time for one |
+ * | Starting | running, or to be scheduled | none yet, and no time for one |
+ * | Absent | none, not running, or being deleted | |
+ *
+ * `peers`, `targets` and `heard` are those of the last report, and empty unless the agent is Reporting.
+ */
+export interface AgentView {
+  readonly node: string;
+  readonly plane: Plane;
+  readonly pod: string;
+  readonly state: 'Reporting' | 'Silent' | 'Starting' | 'Absent';
+  readonly peers: readonly PeerResult[];
+  readonly targets: readonly TargetResult[];
+  readonly heard: Readonly<Record<string, number>>;
+}
+
+/** What a finding needs. */
+export interface Thresholds {
+  /** Lost datagrams of a pair, in percent, from which on it is Degraded. */
+  readonly lossPercent: number;
+}
+
+/** The whole cluster at one moment: the input of the localisation. */
+export interface ClusterView {
+  readonly nodes: readonly NodeView[];
+  readonly agents: readonly AgentView[];
+  readonly thresholds: Thresholds;
+  /** The node that runs the connectivity server, where reports go on the pod network. */
+  readonly serverNode?: string;
+}

@@ -1,0 +1,40 @@
+import type { Finding } from '../../api/connectivitycheck/finding.ts';
+import type { Exclusion } from '../../api/connectivitycheck/terms.ts';
+
+/** Path of the evaluations: GET, answers with Evaluations as JSON. */
+export const EVALUATIONS_PATH = '/api/v1/evaluations';
+
+/** What the server counts for one ConnectivityCheck. A pair is ordered: from one node to another, on one plane. */
+export interface EvaluationCounts {
+  /** Nodes that the check selects, and those of them that are left out. */
+  readonly nodes: number;
+  readonly excludedNodes: number;
+  /** Agents whose pods run on these nodes, and those of them with a current report. */
+  readonly agents: number;
+  readonly reportingAgents: number;
+  /** Reporting agents that were not authenticated. */
+  readonly anonymousAgents: number;
+  /** Pairs of the last reports, and those of them that failed or lost packets. */
+  readonly observedPairs: number;
+  readonly affectedPairs: number;
+}
+
+/** What the server finds for one ConnectivityCheck. */
+export interface Evaluation {
+  /** `metadata.generation` of the check that was evaluated. */
+  readonly generation: number;
+  /** Failed ones first; at most MOST_FINDINGS. */
+  readonly findings: readonly Finding[];
+  /** Number of findings beyond MOST_FINDINGS. */
+  readonly omittedFindings: number;
+  readonly counts: EvaluationCounts;
+  /** Nodes that are left out, at most MOST_EXCLUDED, sorted by name. */
+  readonly excluded: readonly { readonly node: string; readonly reason: Exclusion }[];
+}
+
+/** Limits that keep the status of a ConnectivityCheck below 16 KiB. */
+export const MOST_FINDINGS = 12;
+export const MOST_EXCLUDED = 10;
+
+/** By the name of the ConnectivityCheck. */
+export type Evaluations = Readonly<Record<string, Evaluation>>;
