@@ -9,6 +9,7 @@ import { installCrd } from '../harness/customResource.ts';
 import { connect } from '../harness/runtimeScene.ts';
 import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
 import { binary } from '../lab/binaries.ts';
+import { inParallel } from './inParallel.ts';
 import { nodeObject } from './nodeObjects.ts';
 import { nodeName } from './shape.ts';
 
@@ -18,8 +19,6 @@ const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));
 export const NAMESPACE = 'traffic-operator-system';
 const SERVICE_ACCOUNT = 'traffic-operator';
 const OPERATOR_USER = `system:serviceaccount:${NAMESPACE}:${SERVICE_ACCOUNT}`;
-/** More concurrent writers do not make the API server faster. */
-const WRITERS = 16;
 const GIB = 1024 ** 3;
 
 /** Only requests of the operator: those of the benchmark would make the log ten times as long. */
@@ -100,13 +99,4 @@ async function kubeconfigOf({ url, directory }: ControlPlane, token: string, ca:
   };
   await writeFile(path, JSON.stringify(config));
   return path;
-}
-
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const queue = items.values();
-  await Promise.all(
-    Array.from({ length: WRITERS }, async () => {
-      for (const item of queue) await work(item);
-    }),
-  );
 }

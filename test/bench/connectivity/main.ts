@@ -1,0 +1,71 @@
+/**
+ * Measures the connectivity server: the real process with a real API server, against agents that are real HTTP clients on
+ * loopback. Without faults: every peer answers.
+ *
+ *   node test/bench/connectivity/main.ts --out docs/performance/connectivity.json
+ *
+ * Environment: REPETITIONS (3), SCALES (1000@15,10000@60: agents and the interval of their reports in seconds).
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startControlPlane } from '../../harness/controlPlane.ts';
+import { installCrd } from '../../harness/customResource.ts';
+import { connect } from '../../harness/runtimeScene.ts';
+import { resultOf, type Figure, type Result } from '../figure.ts';
+import { machine } from '../machine.ts';
+import { renderTable } from '../table.ts';
+import { agentsOf, createCluster } from './cluster.ts';
+import { Fleet } from './fleet.ts';
+import { measureScale, type Scale } from './scale.ts';
+import { startServer } from './serverProcess.ts';
+
+const LEAST_WINDOW_SECONDS = 30;
+
+const { values } = parseArgs({ options: { out: { type: 'string' } } });
+const repetitions = Number(process.env.REPETITIONS ?? '3');
+const scales = (process.env.SCALES ?? '1000@15,10000@60').split(',').map(scaleOf);
+// Reads the commit before anything is written, which would change the checkout.
+const run = { command: 'make bench-connectivity', ...machine(), repetitions };
+const results: Result[] = [];
+
+function scaleOf(text: string): Scale {
+  const [agents, intervalSeconds] = text.split('@').map(Number);
+  if (!(agents! > 0 && intervalSeconds! > 0)) throw new Error(`SCALES: ${text}: must be such as 1000@15`);
+  return { agents: agents!, intervalSeconds: intervalSeconds! };
+}
+
+/** Each scale has a cluster of its own, so that nothing of the one before is in the caches. */
+async function measure(scale: Scale): Promise<Figure[]> {
+  const nodes = Math.ceil(scale.agents / 2);
+  const plane = await startControlPlane({ apiServerFlags: ['--etcd-compaction-interval=1m'] });
+  const { client, transport } = connect(plane);
+  try {
+    await installCrd(client);
+    await createCluster(client, nodes, `${scale.intervalSeconds}s`);
+    const server = await startServer(plane.kubeconfig, ['-allow-anonymous']);
+    const agents = agentsOf(nodes);
+    const fleet = new Fleet({ port: server.port, agents, intervalSeconds: scale.intervalSeconds });
+    fleet.start();
+    try {
+      const windowSeconds = Math.max(LEAST_WINDOW_SECONDS, scale.intervalSeconds);
+      return await measureScale(scale, { server, fleet, repetitions, windowSeconds });
+    } finally {
+      await fleet.stop();
+      await server.stop();
+    }
+  } finally {
+    await transport.close();
+    await plane.stop();
+  }
+}
+
+for (const scale of scales) {
+  const added = (await measure(scale)).map(resultOf);
+  results.push(...added);
+  console.log(`\n${renderTable(added)}`);
+}
+if (values.out !== undefined) {
+  mkdirSync(dirname(values.out), { recursive: true });
+  writeFileSync(values.out, `${JSON.stringify({ ...run, results }, null, 2)}\n`);
+}
