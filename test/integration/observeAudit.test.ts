@@ -48,7 +48,8 @@ beforeAll(async () => {
   await f.createWatch('careful', {
     ...observe,
     recoverBandwidthPercent: '8',
-    minHold: '15s',
+    // Longer than the time between two changes on a busy machine.
+    minHold: '45s',
     maxUnfit: 1,
     breakerCooldown: '5s',
     missingData: { policy: 'Unfit', holdFor: '5s' },

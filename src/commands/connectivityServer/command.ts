@@ -1,5 +1,5 @@
 import { levelOf } from '../../options/glogFlags.ts';
-import { UsageError } from '../../runtime/process/usageError.ts';
+import type { FlagProblem } from '../../options/flagTable.ts';
 import { defineCommand, type Command } from '../command.ts';
 import { CONNECTIVITY_SERVER_FLAGS, type ConnectivityServerFlags } from './flags.ts';
 import { runConnectivityServer } from './server.ts';
@@ -9,18 +9,16 @@ export const connectivityServer: Command = defineCommand<typeof CONNECTIVITY_SER
   name: 'connectivity-server',
   flags: CONNECTIVITY_SERVER_FLAGS,
   logLevel: levelOf,
-  run(flags, context) {
-    checkStore(flags);
-    return runConnectivityServer(flags, context);
-  },
+  check: storeProblem,
+  run: runConnectivityServer,
 });
 
 /** The original uses etcd unless it is told otherwise. Whoever names an etcd does not expect other storage. */
-function checkStore({ etcdEndpoints, kubeproxyinit }: ConnectivityServerFlags): void {
-  if (etcdEndpoints !== undefined && etcdEndpoints !== '' && !kubeproxyinit) {
-    throw new UsageError(
-      `--etcd-endpoints=${etcdEndpoints}: etcd is not available in this version; must be absent, ` +
-        'and reports are stored as Agent objects',
-    );
-  }
+function storeProblem({
+  etcdEndpoints = '',
+  kubeproxyinit,
+}: ConnectivityServerFlags): FlagProblem<keyof ConnectivityServerFlags> | undefined {
+  if (etcdEndpoints === '' || kubeproxyinit) return undefined;
+  const message = 'etcd is not available in this version; must be absent, and reports are stored as Agent objects';
+  return { key: 'etcdEndpoints', message };
 }

@@ -4,7 +4,7 @@ import type { Reports } from './reports.ts';
 
 interface HousekeepingOptions {
   readonly reports: Reports;
-  readonly pods: Pick<Informer<V1Pod>, 'synced' | 'refusal' | 'lister'>;
+  readonly pods: Pick<Informer<V1Pod>, 'synced' | 'refusal' | 'lister' | 'subscribe'>;
   readonly store: { pods(): Iterable<string>; gone(pod: string): void };
   readonly ttlMs: number;
 }
@@ -12,17 +12,22 @@ interface HousekeepingOptions {
 /** Counts reports that did not come, and forgets agents whose pods are gone. */
 export class Housekeeping {
   readonly #o: HousekeepingOptions;
-  /** Pods that had a report, as of the last run. */
-  #known: ReadonlySet<string> = new Set();
+  /** Pods that were deleted since the last run. A pod may live for less than the time between two runs. */
+  readonly #deleted = new Set<string>();
 
   constructor(options: HousekeepingOptions) {
     this.#o = options;
+    options.pods.subscribe(({ type, object }) => {
+      const name = object.metadata?.name ?? '';
+      if (type === 'delete') this.#deleted.add(name);
+      else this.#deleted.delete(name);
+    });
   }
 
   /**
    * Call it once each check interval. An agent is forgotten if its pod
    *
-   * - was there at the last run, and is not any more
+   * - was deleted since the last run
    * - is not there, and the last report is older than the TTL
    *
    * While the pods cannot be read, nothing is forgotten.
@@ -38,11 +43,11 @@ export class Housekeeping {
     for (const pod of store.pods()) {
       if (!present.has(pod) && reports.get(pod) === undefined) store.gone(pod);
     }
-    this.#known = present;
+    this.#deleted.clear();
   }
 
   #isGone(pod: string): boolean {
     const { reports, ttlMs } = this.#o;
-    return this.#known.has(pod) || (reports.ageOf(pod)?.ageMs ?? Infinity) > ttlMs;
+    return this.#deleted.has(pod) || (reports.ageOf(pod)?.ageMs ?? Infinity) > ttlMs;
   }
 }

@@ -1,8 +1,8 @@
-import { lostFields } from '../../../api/lostFields.ts';
-import { ConditionType, Reason } from '../../../api/trafficwatch/reasons.ts';
-import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
-import { keyOf } from '../../../runtime/client/resource.ts';
-import { findCondition } from '../../../runtime/controller/conditions.ts';
+import { lostFields } from '../../../../api/lostFields.ts';
+import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
+import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
+import { keyOf } from '../../../../runtime/client/resource.ts';
+import { findCondition } from '../../../../runtime/controller/conditions.ts';
 import { APPLY_CRD } from './crdCheck.ts';
 
 /** Maximum number of fields in a message. */

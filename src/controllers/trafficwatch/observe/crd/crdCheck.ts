@@ -1,11 +1,11 @@
-import { missingFields } from '../../../api/missingFields.ts';
-import { TRAFFIC_WATCHES } from '../../../api/trafficwatch/schema.ts';
-import type { Clock } from '../../../runtime/process/clock.ts';
-import { ApiError } from '../../../runtime/client/errors.ts';
-import type { Logger } from '../../../runtime/process/logger.ts';
-import { readPublishedSchema, type PublishedSchema } from '../../../runtime/client/openApi.ts';
-import { resourceName } from '../../../runtime/client/resource.ts';
-import type { Transport } from '../../../runtime/client/transport.ts';
+import { missingFields } from '../../../../api/missingFields.ts';
+import { TRAFFIC_WATCHES } from '../../../../api/trafficwatch/schema.ts';
+import type { Clock } from '../../../../runtime/process/clock.ts';
+import { ApiError } from '../../../../runtime/client/errors.ts';
+import type { Logger } from '../../../../runtime/process/logger.ts';
+import { readPublishedSchema, type PublishedSchema } from '../../../../runtime/client/openApi.ts';
+import { resourceName } from '../../../../runtime/client/resource.ts';
+import type { Transport } from '../../../../runtime/client/transport.ts';
 
 /** How often to check whether the CRD has changed: ms. The response is an index of some KiB. */
 export const LOOK_EVERY_MS = 60_000;
