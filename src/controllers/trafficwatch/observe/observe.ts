@@ -26,7 +26,7 @@ import type { LabelTimes } from './labelTimes.ts';
 import type { PassMemory } from './passMemory.ts';
 import type { PassViews } from './passViews.ts';
 import type { Claim, ForeignWorkload, LabelKeys, Observation } from './observation.ts';
-import { readingOf } from './readingOf.ts';
+import { readingOf } from './reading/readingOf.ts';
 import type { SpecMemory } from './specMemory.ts';
 import type { PolicyCheck } from './workload/policyCheck.ts';
 import type { Targets } from './workload/targets.ts';
