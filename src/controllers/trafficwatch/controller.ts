@@ -31,7 +31,7 @@ import { PassViews } from './observe/passViews.ts';
 import { SpecMemory } from './observe/crd/specMemory.ts';
 import { PolicyCheck } from './observe/workload/policyCheck.ts';
 import { Targets } from './observe/workload/targets.ts';
-import { readingsOf } from './observe/readingOf.ts';
+import { readingsOf } from './observe/reading/readingOf.ts';
 import type { WaitingPods } from './observe/workload/waitingPods.ts';
 import { SelectorsInUse } from './observe/selectorsInUse.ts';
 import { isOwnedBy } from './decide/deployment/deployment.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { capacitySchema, type CapacityEntry } from '../../../api/trafficwatch/spec/capacity.ts';
-import type { TrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
-import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
-import { parseCapacity } from '../../../usage/evaluate/capacity.ts';
-import { aWatch } from '../testing/observations.ts';
+import { capacitySchema, type CapacityEntry } from '../../../../api/trafficwatch/spec/capacity.ts';
+import type { TrafficWatchSpec } from '../../../../api/trafficwatch/schema.ts';
+import { trimNode, type CachedNode } from '../../../../nodes/cachedNode.ts';
+import { parseCapacity } from '../../../../usage/evaluate/capacity.ts';
+import { aWatch } from '../../testing/observations.ts';
 import { specCapacitiesOf } from './specCapacities.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';

@@ -1,10 +1,10 @@
-import { createLabelMatcher, type LabelMatcher } from '../../../api/labelMatcher.ts';
-import { capacityOf, type CapacityEntry } from '../../../api/trafficwatch/spec/capacity.ts';
-import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
-import { HOSTNAME_LABEL, labelOf, type CachedNode } from '../../../nodes/cachedNode.ts';
-import type { LabelSet } from '../../../nodes/labelSets.ts';
-import type { StatedCapacity } from '../../../nodes/statedCapacity.ts';
-import type { StatedCapacities } from '../../../usage/evaluate/reading.ts';
+import { createLabelMatcher, type LabelMatcher } from '../../../../api/labelMatcher.ts';
+import { capacityOf, type CapacityEntry } from '../../../../api/trafficwatch/spec/capacity.ts';
+import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
+import { HOSTNAME_LABEL, labelOf, type CachedNode } from '../../../../nodes/cachedNode.ts';
+import type { LabelSet } from '../../../../nodes/labelSets.ts';
+import type { StatedCapacity } from '../../../../nodes/statedCapacity.ts';
+import type { StatedCapacities } from '../../../../usage/evaluate/reading.ts';
 
 /** The labels of a Node as of now, by its name. */
 export type NodeLookup = (name: string) => Pick<CachedNode, 'labels' | 'otherLabels' | 'hostname'> | undefined;

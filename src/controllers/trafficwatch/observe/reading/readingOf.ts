@@ -1,6 +1,6 @@
-import { areDevicesValid, devicesOf, directionOf, measureOf } from '../../../api/trafficwatch/spec/reading.ts';
-import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
-import type { Reading } from '../../../usage/evaluate/reading.ts';
+import { areDevicesValid, devicesOf, directionOf, measureOf } from '../../../../api/trafficwatch/spec/reading.ts';
+import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
+import type { Reading } from '../../../../usage/evaluate/reading.ts';
 import { specCapacitiesOf, type NodeLookup } from './specCapacities.ts';
 
 /** The readings to evaluate: not those of TrafficWatches with invalid patterns, which are Stalled. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { TrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
-import { DEFAULT_KEY, readingKey } from '../../../usage/evaluate/reading.ts';
-import { trimNode } from '../../../nodes/cachedNode.ts';
-import { aWatch } from '../testing/observations.ts';
+import type { TrafficWatchSpec } from '../../../../api/trafficwatch/schema.ts';
+import { DEFAULT_KEY, readingKey } from '../../../../usage/evaluate/reading.ts';
+import { trimNode } from '../../../../nodes/cachedNode.ts';
+import { aWatch } from '../../testing/observations.ts';
 import { readingOf, readingsOf } from './readingOf.ts';
 
 const nodeOf = () => trimNode('mine')({ metadata: { name: 'n1', labels: { pool: 'big' } } });
