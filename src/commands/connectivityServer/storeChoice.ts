@@ -42,11 +42,11 @@ export function storeChoice(flags: StoreFlags): StoreChoice {
   const endpoints = given.map((text) => endpointOf(text.trim()));
   const paths = pathsOf(flags);
   const plain = endpoints.find((endpoint) => endpoint.startsWith('http:'));
-  const unused = (['ca', 'cert', 'key'] as const).find((part) => paths[part] !== undefined);
-  if (plain !== undefined && unused !== undefined) {
-    throw new UsageError(
-      `--etcd-${unused}=${paths[unused]!}: not used for ${plain}; --etcd-endpoints must be https with it`,
-    );
+  const unused = (['ca', 'cert', 'key'] as const).flatMap((part) =>
+    paths[part] === undefined ? [] : [`--etcd-${part}=${paths[part]}`],
+  );
+  if (plain !== undefined && unused.length > 0) {
+    throw new UsageError(`${unused.join(' ')}: not used for ${plain}; --etcd-endpoints must be https with it`);
   }
   return { kind: 'etcd', endpoints, tree: treeOf(flags.etcdTree), paths };
 }

@@ -132,7 +132,8 @@ export class ReportStore {
       const states = [...taken.keys()].flatMap((pod) => this.#o.reports.get(pod) ?? []);
       const written = states.length === 0 ? [] : await backend.put(states, signal);
       for (const { report } of written) this.#written.set(report.podname, { contents: contentsOf(report), at });
-      for (const { report } of states.slice(written.length)) this.#add(taken.get(report.podname)!, report.podname);
+      for (const { report } of states.slice(written.length))
+        this.#add(taken.get(report.podname) ?? 'times', report.podname);
     } catch (error) {
       this.#afterFailure(error, taken, signal);
     }
@@ -162,7 +163,10 @@ export class ReportStore {
    */
   #afterFailure(error: unknown, failed: ReadonlyMap<string, WriteNeed | 'deletion'>, signal: AbortSignal): void {
     const isRefused = this.#o.backend.isRefusal(error);
-    if (isRefused && failed.size === 1) return this.#failed(error, signal);
+    if (isRefused && failed.size === 1) {
+      this.#failed(error, signal);
+      return;
+    }
     for (const [pod, need] of failed) this.#due[need].add(pod);
     if (!isRefused) throw error;
     this.#mostAtOnce = Math.ceil(failed.size / 2);

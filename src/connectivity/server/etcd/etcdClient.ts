@@ -47,10 +47,11 @@ export class EtcdClient {
     const { endpoints } = this.#o;
     const dispatcher = await this.#connections();
     const failures: EtcdError[] = [];
-    for (let n = 0; n < endpoints.length && !signal.aborted; n++) {
+    for (const endpoint of [...endpoints.slice(this.#current), ...endpoints.slice(0, this.#current)]) {
+      if (signal.aborted) break;
       try {
-        const url = `${endpoints[this.#current]!}${path}`;
-        return await this.#ask(dispatcher, url, body, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+        const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+        return await this.#ask(dispatcher, `${endpoint}${path}`, body, deadline);
       } catch (error) {
         if (!(error instanceof EtcdError) || !error.isOfEndpoint) throw error;
         failures.push(error);
