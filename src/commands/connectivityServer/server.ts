@@ -1,7 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { createAgentPodInformer, expectedPods, nodeOfPod } from '../../connectivity/server/agentPods.ts';
 import { connectivityApi } from '../../connectivity/server/api.ts';
-import { CrdStore } from '../../connectivity/server/crdStore.ts';
 import { Housekeeping } from '../../connectivity/server/housekeeping.ts';
 import { registerAgentMetrics } from '../../connectivity/server/metrics.ts';
 import { Reports } from '../../connectivity/server/reports.ts';
@@ -18,6 +17,8 @@ import { HTTP_LIMITS } from '../../runtime/server/httpServer/limits.ts';
 import type { CommandContext } from '../command.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
 import type { ConnectivityServerFlags } from './flags.ts';
+import { createStore, type ChosenStore } from './store.ts';
+import { storeChoice } from './storeChoice.ts';
 
 /** One connection for each agent of 10,000 nodes on two planes, and some for users. */
 const CONNECTIONS = 21_000;
@@ -25,12 +26,13 @@ const CONNECTIONS = 21_000;
 /**
  * Runs the connectivity server until the signal is aborted.
  *
- * @throws UsageError if the kubeconfig cannot be read; Error if the address cannot be bound
+ * @throws UsageError if the kubeconfig, or flags or files for etcd, cannot be used; Error if the address cannot be bound
  */
 export async function runConnectivityServer(
   flags: ConnectivityServerFlags,
   { logger, signal }: CommandContext,
 ): Promise<void> {
+  const choice = storeChoice(flags);
   const metrics = createMetrics(createRegistry());
   const transport = createTransport({
     kubeConfig: loadKubeConfig(flags.kubeconfig),
@@ -39,26 +41,20 @@ export async function runConnectivityServer(
   });
   const reports = new Reports(systemClock);
   const pods = createAgentPodInformer({ transport, logger, metrics: metrics.reflector });
-  const store = new CrdStore({
-    client: createClient(transport),
-    namespace: flags.agentsNamespace,
-    reports,
-    ttlMs: flags.reportTtl * 1_000,
-    clock: systemClock,
-    logger,
-  });
+  const chosen = await createStore({ choice, flags, client: createClient(transport), reports, logger });
   registerAgentMetrics(metrics.registry, reports);
   const manager = new Manager(logger);
   manager.add(
-    createApiPart({ flags, reports, pods, store, metrics, logger }),
+    createApiPart({ flags, reports, pods, chosen, metrics, logger }),
     // The server answers at once: an API server that is away makes no agent fail.
     { ...cachePart(pods), whenReady: () => Promise.resolve() },
-    { name: 'store of the reports', stage: 'work', run: (stop) => store.run(stop) },
-    housekeepingPart({ flags, reports, pods, store }),
+    { name: 'store of the reports', stage: 'work', run: (stop) => chosen.store.run(stop) },
+    housekeepingPart({ flags, reports, pods, chosen }),
   );
   try {
     await manager.run(signal);
   } finally {
+    await chosen.close();
     await transport.close();
   }
 }
@@ -67,17 +63,20 @@ interface Parts {
   readonly flags: ConnectivityServerFlags;
   readonly reports: Reports;
   readonly pods: Informer<V1Pod>;
-  readonly store: CrdStore;
+  readonly chosen: ChosenStore;
 }
 
 function createApiPart(o: Parts & { metrics: RuntimeMetrics; logger: CommandContext['logger'] }): Part {
-  const { flags, reports, pods, store, metrics, logger } = o;
+  const { flags, reports, pods, chosen, metrics, logger } = o;
+  const { store } = chosen;
+  const startedAt = systemClock.monotonic();
   const handler = connectivityApi({
     reports,
     expected: () => (store.problem === undefined ? expectedPods(pods) : { problem: store.problem }),
     nodeOf: (pod) => nodeOfPod(pods, pod),
     accepted: (state) => store.changed(state),
-    stored: (pod) => store.metadataOf(pod),
+    grace: () => ({ sinceStartMs: systemClock.monotonic() - startedAt, intervalMs: flags.reportinterval * 1_000 }),
+    stored: (pod) => chosen.metadataOf(pod),
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
   const limits = { ...HTTP_LIMITS, connections: CONNECTIONS };
@@ -87,7 +86,7 @@ function createApiPart(o: Parts & { metrics: RuntimeMetrics; logger: CommandCont
   );
 }
 
-function housekeepingPart({ flags, reports, pods, store }: Parts): Part {
+function housekeepingPart({ flags, reports, pods, chosen: { store } }: Parts): Part {
   const housekeeping = new Housekeeping({ reports, pods, store, ttlMs: flags.reportTtl * 1_000 });
   return {
     name: 'missing reports',

@@ -3,7 +3,7 @@ import { apiVersionOf } from '../../runtime/client/resource.ts';
 import type { HttpAnswer, HttpHandler, HttpRequest } from '../../runtime/server/httpServer.ts';
 import { checkAnswer, checkError } from '../protocol/checkResult.ts';
 import { readReport, REPORT_LIMIT_BYTES, reportJson } from '../protocol/report.ts';
-import { missingAgents } from './check.ts';
+import { checkAgents, type StartGrace } from './check.ts';
 import type { AgentState, Reports } from './reports.ts';
 
 /** The pods that must report, or why they are not known. */
@@ -15,6 +15,8 @@ export interface ConnectivityApi {
   readonly expected: () => ExpectedPods;
   /** The node of a pod, for a report that names none; undefined if it is not known. */
   readonly nodeOf: (pod: string) => string | undefined;
+  /** For agents that have not reported since the start of this server. */
+  readonly grace: () => StartGrace;
   /** Called with each accepted report. */
   readonly accepted: (state: AgentState) => void;
   /** The object of an agent in the store; undefined if the store has none yet. */
@@ -96,10 +98,15 @@ function mayReport({ reports, expected }: ConnectivityApi, name: string): boolea
   return found.pods.includes(name) || reports.size < found.pods.length + MOST_UNKNOWN;
 }
 
-function check({ reports, expected }: ConnectivityApi): HttpAnswer {
+/** Neither success nor failure is known while agents are awaited that may not have had the time to report. */
+function check({ reports, expected, grace }: ConnectivityApi): HttpAnswer {
   const found = expected();
   if ('problem' in found) return { status: 500, text: checkError(found.problem) };
-  const missing = missingAgents(found.pods, (pod) => reports.ageOf(pod));
+  const missing = checkAgents(found.pods, (pod) => reports.ageOf(pod), grace());
+  const { absent, outdated, awaited } = missing;
+  if (awaited.length > 0 && absent.length + outdated.length === 0) {
+    return { status: 500, text: checkError(`since the server started, ${awaited.join(', ')} had no time to report`) };
+  }
   const { status, body } = checkAnswer(missing, found.pods.length);
   return json(status, body);
 }

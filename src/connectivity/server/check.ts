@@ -6,27 +6,54 @@ export interface ReportAge {
   readonly intervalMs: number;
 }
 
+/** What is assumed of agents that have not reported yet. */
+export interface StartGrace {
+  /** Time since the start of the server, ms, by a clock that does not jump. */
+  readonly sinceStartMs: number;
+  /** As the user states it. */
+  readonly intervalMs: number;
+}
+
+/** The agents that do not report, and those that may not have had the time. */
+export interface AgentCheck extends Missing {
+  /** Pods without a report, soon after the start of the server. Sorted. */
+  readonly awaited: readonly string[];
+}
+
 /**
  * Finds the agents that do not report:
  *
  * | pod of an agent | result |
  * |---|---|
- * | without a report | absent |
+ * | without a report, up to two intervals after the start of the server | awaited |
+ * | without a report, later | absent |
  * | last report older than two intervals | outdated |
  * | else | reports |
+ *
+ * Two intervals in both cases: an agent sends one report in each, and a report may fail or take almost an interval. A
+ * report that the store has counts as received at the start. The interval of an agent without a report is what the user
+ * states, not the longest of the other agents: one of a day would keep all others from being absent.
  *
  * @param pods names of the pods that must report: running and not being deleted
  * @param ageOf undefined if there is no report of the pod
  */
-export function missingAgents(pods: Iterable<string>, ageOf: (pod: string) => ReportAge | undefined): Missing {
-  const absent: string[] = [];
-  const outdated: string[] = [];
+export function checkAgents(
+  pods: Iterable<string>,
+  ageOf: (pod: string) => ReportAge | undefined,
+  { sinceStartMs, intervalMs }: StartGrace,
+): AgentCheck {
+  const found = { absent: [] as string[], outdated: [] as string[], awaited: [] as string[] };
+  const withoutReport = isOld({ ageMs: sinceStartMs, intervalMs }) ? found.absent : found.awaited;
   for (const pod of [...pods].sort()) {
     const age = ageOf(pod);
-    if (age === undefined) absent.push(pod);
-    else if (age.ageMs > 2 * age.intervalMs) outdated.push(pod);
+    if (age === undefined) withoutReport.push(pod);
+    else if (isOld(age)) found.outdated.push(pod);
   }
-  return { absent, outdated };
+  return found;
+}
+
+function isOld({ ageMs, intervalMs }: ReportAge): boolean {
+  return ageMs > 2 * intervalMs;
 }
 
 /**

@@ -1,22 +1,34 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock, type Clock } from '../../runtime/process/clock.ts';
-import { missedReports, missingAgents } from './check.ts';
+import { checkAgents, missedReports } from './check.ts';
 import { Reports } from './reports.ts';
 
 const REPORT = { report_interval: 10, nodename: 'n1', podname: 'a' };
 const HOUR_MS = 3_600_000;
 
-describe('missingAgents', () => {
+describe('checkAgents', () => {
   const age = (ageMs: number) => ({ ageMs, intervalMs: 10_000 });
+  const NONE = { absent: [], outdated: [], awaited: [] };
+  const LATE = 40_001;
 
   it.each([
-    ['no pods, no reports', [], {}, { absent: [], outdated: [] }],
-    ['a pod without a report', ['b', 'a'], {}, { absent: ['a', 'b'], outdated: [] }],
-    ['a report of two intervals ago', ['a'], { a: age(20_000) }, { absent: [], outdated: [] }],
-    ['an older report', ['a'], { a: age(20_001) }, { absent: [], outdated: ['a'] }],
-    ['a report without a pod', [], { a: age(90_000) }, { absent: [], outdated: [] }],
-  ])('%s', (_, pods, ages: Record<string, ReturnType<typeof age>>, missing) => {
-    expect(missingAgents(pods, (pod) => ages[pod])).toEqual(missing);
+    ['no pods, no reports', [], {}, LATE, {}],
+    ['a pod without a report', ['b', 'a'], {}, LATE, { absent: ['a', 'b'] }],
+    ['a pod without a report, right after the start', ['b', 'a'], {}, 0, { awaited: ['a', 'b'] }],
+    ['the same, two intervals after it', ['a'], {}, LATE - 1, { awaited: ['a'] }],
+    ['a report of two intervals ago', ['a'], { a: age(20_000) }, LATE, {}],
+    ['an older report', ['a'], { a: age(20_001) }, LATE, { outdated: ['a'] }],
+    [
+      'an older report and none, after the start',
+      ['a', 'b'],
+      { a: age(20_001) },
+      0,
+      { outdated: ['a'], awaited: ['b'] },
+    ],
+    ['a report without a pod', [], { a: age(90_000) }, LATE, {}],
+  ])('%s', (_, pods, ages: Record<string, ReturnType<typeof age>>, sinceStartMs, found) => {
+    const grace = { sinceStartMs, intervalMs: 20_000 };
+    expect(checkAgents(pods, (pod) => ages[pod], grace)).toEqual({ ...NONE, ...found });
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../api/agent/report.ts';
-import { contentsOf, unwrittenReports, writeNeed } from './storeWrites.ts';
+import { contentsOf, keptSeconds, unwrittenReports, writeNeed } from './storeWrites.ts';
 
 const HALF_TTL_MS = 150_000;
 const REPORT: Report = {
@@ -43,8 +43,16 @@ describe('unwrittenReports', () => {
     ['within an interval', 1, 1],
     ['after an interval', 60_001, 2],
     ['after an hour: no more than were left out', 3_600_000, 3],
-    ['by a clock that went back', -3_600_000, 0],
+    ['by a clock that went back: as many as may have been left out', -3_600_000, 3],
   ])('%s', (_, sinceMs, reports) => expect(unwrittenReports(REPORT, at + sinceMs, HALF_TTL_MS)).toBe(reports));
 
   it('without a time', () => expect(unwrittenReports({ ...REPORT, last_updated: undefined }, at, 1)).toBe(0));
+});
+
+describe('keptSeconds', () => {
+  it.each([
+    ['an agent of every minute', 60, 300],
+    ['the longest interval that the TTL covers', 75, 300],
+    ['an agent that reports once an hour', 3_600, 7_350],
+  ])('%s', (_, report_interval, seconds) => expect(keptSeconds({ ...REPORT, report_interval }, 300_000)).toBe(seconds));
 });

@@ -47,10 +47,24 @@ function sorted(addresses: Report['nslookup']): unknown {
  * The reports that an agent sent since its counters were written, which the store does not have: at most one for each
  * interval, and at most those of half a TTL. Counters must not fall, or Prometheus would take their whole value for new.
  *
+ * | written, by the clock of now | reports |
+ * |---|---|
+ * | at no known time | 0 |
+ * | in the past | those since then, at most those of half a TTL |
+ * | in the future: the clock went back | those of half a TTL |
+ *
  * @param now wall clock, ms
  */
 export function unwrittenReports({ report_interval, last_updated }: Report, now: number, halfTtlMs: number): number {
   const sinceMs = now - Date.parse(last_updated ?? '');
-  if (!(sinceMs > 0)) return 0;
-  return Math.ceil(Math.min(sinceMs, halfTtlMs) / (report_interval * 1_000));
+  if (Number.isNaN(sinceMs)) return 0;
+  return Math.ceil((sinceMs < 0 ? halfTtlMs : Math.min(sinceMs, halfTtlMs)) / (report_interval * 1_000));
+}
+
+/**
+ * How long an agent must be kept so that it lives from one write to the next, seconds. Its next write is with the first
+ * report after half a TTL, which may be late by an interval, and wait as long for its turn.
+ */
+export function keptSeconds({ report_interval }: Report, ttlMs: number): number {
+  return Math.ceil(Math.max(ttlMs, ttlMs / 2 + 2 * report_interval * 1_000) / 1_000);
 }

@@ -44,7 +44,14 @@ export async function startServer(
 ): Promise<ConnectivityServer> {
   const port = at ?? (await freePorts(1))[0]!;
   const program = await startProgram(
-    ['connectivity-server', `-kubeconfig=${kubeconfig}`, `-endpoint=127.0.0.1:${port}`, '-check-interval=1', ...args],
+    [
+      'connectivity-server',
+      `-kubeconfig=${kubeconfig}`,
+      `-endpoint=127.0.0.1:${port}`,
+      '-check-interval=1',
+      '-reportinterval=1',
+      ...args,
+    ],
     {},
   );
   const ask = async (path: string, init?: RequestInit): Promise<Answer> => {
