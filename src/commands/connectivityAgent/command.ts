@@ -1,5 +1,5 @@
 import { runAgent } from '../../connectivity/agent/agent.ts';
-import { apiServerOf } from '../../connectivity/agent/targets.ts';
+import { apiServerOf } from '../../connectivity/agent/targets/targets.ts';
 import { levelOf } from '../../options/glogFlags.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import { defineCommand, type Command } from '../command.ts';

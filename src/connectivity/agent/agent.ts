@@ -7,14 +7,14 @@ import type { Logger } from '../../runtime/process/logger.ts';
 import type { Assignment, Measurement } from '../protocol/measurement.ts';
 import { NO_ASSIGNMENT } from './assignment.ts';
 import { collectReport, type AgentIdentity } from './collect.ts';
-import { Heard } from './heard.ts';
-import { probeHttp } from './httpProbe.ts';
-import type { Trust } from './httpRequest.ts';
+import { Heard } from './udp/heard.ts';
+import { probeHttp } from './http/httpProbe.ts';
+import type { Trust } from './http/httpRequest.ts';
 import { listen } from './listener.ts';
-import { measure } from './measure.ts';
+import { measure } from './peers/measure.ts';
 import { ReportSender } from './reportSender.ts';
 import { EarlyRuns, firstDelayMs, nextDelayMs, retryDelayMs } from './spread.ts';
-import { Targets } from './targets.ts';
+import { Targets } from './targets/targets.ts';
 
 export interface AgentOptions {
   readonly identity: Omit<AgentIdentity, 'serverHost'>;

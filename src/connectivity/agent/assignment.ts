@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import * as z from 'zod';
 import { problemTexts } from '../../api/problems.ts';
 import type { Assignment } from '../protocol/measurement.ts';
-import { isNodeName } from './datagram.ts';
+import { isNodeName } from './udp/datagram.ts';
 
 /** The assignment before the first answer of a server, and with an original server for ever. */
 export const NO_ASSIGNMENT: Assignment = {

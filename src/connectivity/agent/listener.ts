@@ -3,9 +3,9 @@ import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { createHttpServer, type HttpHandler } from '../../runtime/server/httpServer.ts';
 import { HTTP_LIMITS } from '../../runtime/server/httpServer/limits.ts';
-import { probeSender, turnIntoReply } from './datagram.ts';
-import { EchoLimit, type Heard } from './heard.ts';
-import { numbersOnly } from './numbersOnly.ts';
+import { probeSender, turnIntoReply } from './udp/datagram.ts';
+import { EchoLimit, type Heard } from './udp/heard.ts';
+import { numbersOnly } from './udp/numbersOnly.ts';
 
 export interface ListenerOptions {
   readonly port: number;

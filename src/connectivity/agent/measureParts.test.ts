@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAssignment } from './assignment.ts';
-import { LEAST_BYTES, probeDatagram, probeSender, replySequence, setSequence, turnIntoReply } from './datagram.ts';
-import { clusterDns, dnsQuestion, isAnswered } from './dnsMessage.ts';
-import { EchoLimit, Heard } from './heard.ts';
-import { MOST_SIZES, mtuResult, nextSize, startSearch, triesFor, withTried } from './mtuSearch.ts';
+import { LEAST_BYTES, probeDatagram, probeSender, replySequence, setSequence, turnIntoReply } from './udp/datagram.ts';
+import { clusterDns, dnsQuestion, isAnswered } from './targets/dnsMessage.ts';
+import { EchoLimit, Heard } from './udp/heard.ts';
+import { MOST_SIZES, mtuResult, nextSize, startSearch, triesFor, withTried } from './udp/mtuSearch.ts';
 import { probeError } from './probeError.ts';
-import { median, udpResult } from './roundTrips.ts';
-import { probeSchedule } from './schedule.ts';
+import { median, udpResult } from './udp/roundTrips.ts';
+import { probeSchedule } from './peers/schedule.ts';
 import { EarlyRuns } from './spread.ts';
 
 const TOKEN = Buffer.from('12345678');

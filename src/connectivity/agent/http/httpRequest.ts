@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import type { Clock } from '../../runtime/process/clock.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
 import type { ProbeTimes } from './probeTimes.ts';
 
 /** How an https URL is trusted. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
-import type { ProbeError } from '../protocol/measurement.ts';
-import type { Clock } from '../../runtime/process/clock.ts';
+import type { ProbeError } from '../../protocol/measurement.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
 import { probeDatagram, replySequence, setSequence } from './datagram.ts';
 import { numbersOnly } from './numbersOnly.ts';
-import { probeError } from './probeError.ts';
+import { probeError } from '../probeError.ts';
 import type { Run } from './roundTrips.ts';
 
 /** Datagrams of one size, one after the other. */

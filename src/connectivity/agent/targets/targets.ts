@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import type { Plane } from '../../api/connectivitycheck/terms.ts';
-import type { Assignment, TargetResult } from '../protocol/measurement.ts';
-import type { Clock } from '../../runtime/process/clock.ts';
-import type { Logger } from '../../runtime/process/logger.ts';
+import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import type { Assignment, TargetResult } from '../../protocol/measurement.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
+import type { Logger } from '../../../runtime/process/logger.ts';
 import { clusterDns } from './dnsMessage.ts';
 import { probeDnsTcp, probeDnsUdp } from './dnsProbe.ts';
-import { requestOnce, type Trust } from './httpRequest.ts';
-import { probeError } from './probeError.ts';
-import { rounded } from './roundTrips.ts';
+import { requestOnce, type Trust } from '../http/httpRequest.ts';
+import { probeError } from '../probeError.ts';
+import { rounded } from '../udp/roundTrips.ts';
 
 const RESOLV_CONF = '/etc/resolv.conf';
 /** The default of the kubelet's --healthz-port. It listens on loopback only. */

@@ -1,4 +1,4 @@
-import type { ProbeError, UdpResult } from '../protocol/measurement.ts';
+import type { ProbeError, UdpResult } from '../../protocol/measurement.ts';
 
 /** What was seen of a run of datagrams. */
 export interface Run {

@@ -1,4 +1,4 @@
-import { MOST_SIZES } from './mtuSearch.ts';
+import { MOST_SIZES } from '../udp/mtuSearch.ts';
 
 /** Peer addresses that are probed at the same time: more than the usual ten peers with two addresses each. */
 export const CONCURRENCY = 32;

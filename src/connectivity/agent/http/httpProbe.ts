@@ -1,5 +1,5 @@
-import type { ProbeResult } from '../../api/agent/report.ts';
-import type { Clock } from '../../runtime/process/clock.ts';
+import type { ProbeResult } from '../../../api/agent/report.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
 import { requestOnce, type Trust } from './httpRequest.ts';
 import { probeResult } from './probeTimes.ts';
 

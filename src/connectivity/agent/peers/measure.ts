@@ -1,8 +1,8 @@
-import type { Assignment, PeerResult, TargetResult } from '../protocol/measurement.ts';
-import type { Clock } from '../../runtime/process/clock.ts';
+import type { Assignment, PeerResult, TargetResult } from '../../protocol/measurement.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
 import { probePeer, type PeerAddress } from './peerProbe.ts';
 import { CONCURRENCY, probeSchedule } from './schedule.ts';
-import type { Targets } from './targets.ts';
+import type { Targets } from '../targets/targets.ts';
 
 export interface MeasureOptions {
   readonly nodeName: string;

@@ -1,12 +1,12 @@
-import type { MtuResult, PeerResult, TcpResult, UdpResult } from '../protocol/measurement.ts';
-import type { Clock } from '../../runtime/process/clock.ts';
-import { LEAST_BYTES } from './datagram.ts';
-import { EchoSocket } from './echoSocket.ts';
-import { requestOnce } from './httpRequest.ts';
-import { interfaceMtu } from './interfaceMtu.ts';
-import { mtuResult, nextSize, startSearch, triesFor, withTried } from './mtuSearch.ts';
-import { probeError } from './probeError.ts';
-import { rounded, udpResult } from './roundTrips.ts';
+import type { MtuResult, PeerResult, TcpResult, UdpResult } from '../../protocol/measurement.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
+import { LEAST_BYTES } from '../udp/datagram.ts';
+import { EchoSocket } from '../udp/echoSocket.ts';
+import { requestOnce } from '../http/httpRequest.ts';
+import { interfaceMtu } from '../udp/interfaceMtu.ts';
+import { mtuResult, nextSize, startSearch, triesFor, withTried } from '../udp/mtuSearch.ts';
+import { probeError } from '../probeError.ts';
+import { rounded, udpResult } from '../udp/roundTrips.ts';
 import type { ProbeSchedule } from './schedule.ts';
 
 /** One address of a peer. */

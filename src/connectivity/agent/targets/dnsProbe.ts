@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
-import type { ProbeError, TargetResult } from '../protocol/measurement.ts';
-import type { Clock } from '../../runtime/process/clock.ts';
+import type { ProbeError, TargetResult } from '../../protocol/measurement.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
 import { dnsQuestion, isAnswered, type ClusterDns } from './dnsMessage.ts';
-import { numbersOnly } from './numbersOnly.ts';
-import { probeError } from './probeError.ts';
-import { rounded } from './roundTrips.ts';
+import { numbersOnly } from '../udp/numbersOnly.ts';
+import { probeError } from '../probeError.ts';
+import { rounded } from '../udp/roundTrips.ts';
 
 const PORT = 53;
 /** A lost packet is no silent DNS: resolvers send a question again, too. */

@@ -1,4 +1,4 @@
-import type { MtuResult } from '../protocol/measurement.ts';
+import type { MtuResult } from '../../protocol/measurement.ts';
 
 /** Sizes that a search tries at most: enough for 2 bytes of an interface with 9,000 bytes. */
 export const MOST_SIZES = 13;
