@@ -67,13 +67,22 @@ export async function startServer(
   return { ...program, port, ask, series };
 }
 
-/** Starts `connectivity-agent` for a pod. */
-export function startAgent(pod: string, node: string, port: number, args: readonly string[] = []): Promise<Program> {
-  const endpoint = `-serverendpoint=localhost:${port}`;
-  return startProgram(['connectivity-agent', endpoint, '-reportinterval', '2', '-logtostderr', '-v', '5', ...args], {
-    MY_POD_NAME: pod,
-    MY_NODE_NAME: node,
-  });
+/** Starts `connectivity-agent` for a pod, with a port of its own for peers. */
+export async function startAgent(
+  pod: string,
+  node: string,
+  port: number,
+  args: readonly string[] = [],
+): Promise<Program> {
+  const [peerPort] = await freePorts(1);
+  const addresses = [`-serverendpoint=localhost:${port}`, `-peer-port=${peerPort}`];
+  return startProgram(
+    ['connectivity-agent', ...addresses, '-reportinterval', '2', '-logtostderr', '-v', '5', ...args],
+    {
+      MY_POD_NAME: pod,
+      MY_NODE_NAME: node,
+    },
+  );
 }
 
 async function startProgram(

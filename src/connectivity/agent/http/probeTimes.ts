@@ -1,4 +1,4 @@
-import type { ProbeResult } from '../../api/agent/report.ts';
+import type { ProbeResult } from '../../../api/agent/report.ts';
 
 /** What was seen of one HTTP request: monotonic times in ms. A time is absent if the request did not come so far. */
 export interface ProbeTimes {
