@@ -1,5 +1,5 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { createAgentPodInformer, expectedPods, nodeOfPod } from '../../connectivity/server/agentPods.ts';
+import { createAgentPodInformer, expectedPods, isExpectedPod, nodeOfPod } from '../../connectivity/server/agentPods.ts';
 import { connectivityApi } from '../../connectivity/server/api.ts';
 import { CrdStore } from '../../connectivity/server/crdStore.ts';
 import { Housekeeping } from '../../connectivity/server/housekeeping.ts';
@@ -17,6 +17,7 @@ import { createHttpServer } from '../../runtime/server/httpServer.ts';
 import { HTTP_LIMITS } from '../../runtime/server/httpServer/limits.ts';
 import type { CommandContext } from '../command.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
+import { createEvaluation, type EvaluationParts } from './evaluation.ts';
 import type { ConnectivityServerFlags } from './flags.ts';
 
 /** One connection for each agent of 10,000 nodes on two planes, and some for users. */
@@ -48,13 +49,15 @@ export async function runConnectivityServer(
     logger,
   });
   registerAgentMetrics(metrics.registry, reports);
+  const evaluation = createEvaluation({ transport, pods, reports, metrics, logger });
   const manager = new Manager(logger);
   manager.add(
-    createApiPart({ flags, reports, pods, store, metrics, logger }),
+    createApiPart({ flags, reports, pods, store, evaluation, metrics, logger }),
     // The server answers at once: an API server that is away makes no agent fail.
     { ...cachePart(pods), whenReady: () => Promise.resolve() },
     { name: 'store of the reports', stage: 'work', run: (stop) => store.run(stop) },
-    housekeepingPart({ flags, reports, pods, store }),
+    housekeepingPart({ flags, reports, pods, store, evaluation }),
+    ...evaluation.parts,
   );
   try {
     await manager.run(signal);
@@ -68,15 +71,18 @@ interface Parts {
   readonly reports: Reports;
   readonly pods: Informer<V1Pod>;
   readonly store: CrdStore;
+  readonly evaluation: EvaluationParts;
 }
 
 function createApiPart(o: Parts & { metrics: RuntimeMetrics; logger: CommandContext['logger'] }): Part {
-  const { flags, reports, pods, store, metrics, logger } = o;
+  const { flags, reports, pods, store, evaluation, metrics, logger } = o;
   const handler = connectivityApi({
     reports,
     expected: () => (store.problem === undefined ? expectedPods(pods) : { problem: store.problem }),
+    isExpected: (pod) => isExpectedPod(pods, pod),
     nodeOf: (pod) => nodeOfPod(pods, pod),
     accepted: (state) => store.changed(state),
+    ...evaluation.api,
     stored: (pod) => store.metadataOf(pod),
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
@@ -87,7 +93,7 @@ function createApiPart(o: Parts & { metrics: RuntimeMetrics; logger: CommandCont
   );
 }
 
-function housekeepingPart({ flags, reports, pods, store }: Parts): Part {
+function housekeepingPart({ flags, reports, pods, store, evaluation: { measurements } }: Parts): Part {
   const housekeeping = new Housekeeping({ reports, pods, store, ttlMs: flags.reportTtl * 1_000 });
   return {
     name: 'missing reports',
@@ -96,6 +102,7 @@ function housekeepingPart({ flags, reports, pods, store }: Parts): Part {
       while (!stop.aborted) {
         await systemClock.sleep(flags.checkInterval * 1_000, stop);
         housekeeping.run();
+        measurements.keepOnly((pod) => reports.get(pod) !== undefined);
       }
     },
   };

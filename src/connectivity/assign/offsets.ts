@@ -26,7 +26,10 @@ export function ringOffsets(n: number, k: number, step: number): number[] {
   // Without 0, 1 and, if it is fixed, n-1.
   const first = fixed.length === 0 ? 1 : 2;
   const count = n - 1 - fixed.length;
-  return [...fixed, ...Array.from({ length: rotating }, (_, block) => first + offsetOf({ block, rotating, count, step }))];
+  return [
+    ...fixed,
+    ...Array.from({ length: rotating }, (_, block) => first + offsetOf({ block, rotating, count, step })),
+  ];
 }
 
 /** The offsets that do not change with the step. */
