@@ -21,11 +21,11 @@ type CacheOptions = Pick<InformerOptions<KubeObject>, 'transport' | 'logger' | '
 
 /** The informer of the Nodes, trimmed. */
 export function createNodeInformer(options: CacheOptions): Informer<ClusterNode> {
-  const resource = NODES as Resource<KubeObject> as Resource<ClusterNode>;
+  const resource = NODES as Resource as Resource<ClusterNode>;
   return createInformer<ClusterNode>({
     ...options,
     resource,
-    transform: (node: KubeObject) => toClusterNode(node as V1Node),
+    transform: (node: KubeObject) => toClusterNode(node),
   });
 }
 
