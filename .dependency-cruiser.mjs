@@ -4,12 +4,12 @@ const OBJECT_SET = 'objectSet/(member|objectSet|order|owner|plan|problem)';
 const PURE = [
   '^src/controllers/[^/]+/decide/',
   '^src/connectivity/(protocol|objects|assign|localise)/',
-  '^src/connectivity/agent/(http/probeTimes|udp/(datagram|mtuSearch|roundTrips|heard)|probeError|targets/dnsMessage|peers/schedule)\.ts$',
-  '^src/connectivity/server/(check|storeWrites|etcd/agentValue|auth/(decide|identity|mark|name|token))\.ts$',
-  '^src/connectivity/server/(admission|agentPod|agentState|clusterNode|clusterView|evaluate|exclusion|nodeFigures|roster|trimPod)\.ts$',
+  '^src/connectivity/agent/(http/probeTimes|udp/(datagram|mtuSearch|roundTrips|heard)|probeError|targets/dnsMessage|peers/schedule)\\.ts$',
+  '^src/connectivity/server/(check|storeWrites|etcd/agentValue|auth/(decide|identity|mark|name|token))\\.ts$',
+  '^src/connectivity/server/(admission|agentPod|agentState|clusterNode|clusterView|evaluate|exclusion|nodeFigures|roster|trimPod)\\.ts$',
   '^src/usage/evaluate/',
-  '^src/usage/series/(nodeSamples|rateTable|deviceFacts)\.ts$',
-  `^src/runtime/(controller/conditions|status/(failure|conditionEvents)|${OBJECT_SET})\.ts$`,
+  '^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$',
+  `^src/runtime/(controller/conditions|status/(failure|conditionEvents)|${OBJECT_SET})\\.ts$`,
 ].join('|');
 /** The folders of runtime/, and what each may import of the others. manager/ puts all together. */
 const RUNTIME = [

@@ -1,5 +1,5 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { createAgentPodInformer, expectedPods, nodeOfPod } from '../../connectivity/server/agentPods.ts';
+import { createAgentPodInformer, expectedPods, isExpectedPod, nodeOfPod } from '../../connectivity/server/agentPods.ts';
 import { connectivityApi } from '../../connectivity/server/api.ts';
 import { Housekeeping } from '../../connectivity/server/housekeeping.ts';
 import { registerAgentMetrics } from '../../connectivity/server/metrics.ts';
@@ -16,6 +16,7 @@ import { createHttpServer } from '../../runtime/server/httpServer.ts';
 import { HTTP_LIMITS } from '../../runtime/server/httpServer/limits.ts';
 import type { CommandContext } from '../command.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
+import { createEvaluation, type EvaluationParts } from './evaluation.ts';
 import type { ConnectivityServerFlags } from './flags.ts';
 import { createStore, type ChosenStore } from './store.ts';
 import { storeChoice } from './storeChoice.ts';
@@ -43,13 +44,15 @@ export async function runConnectivityServer(
   const pods = createAgentPodInformer({ transport, logger, metrics: metrics.reflector });
   const chosen = await createStore({ choice, flags, client: createClient(transport), reports, logger });
   registerAgentMetrics(metrics.registry, reports);
+  const evaluation = createEvaluation({ transport, pods, reports, metrics, logger });
   const manager = new Manager(logger);
   manager.add(
-    createApiPart({ flags, reports, pods, chosen, metrics, logger }),
+    createApiPart({ flags, reports, pods, chosen, evaluation, metrics, logger }),
     // The server answers at once: an API server that is away makes no agent fail.
     { ...cachePart(pods), whenReady: () => Promise.resolve() },
     { name: 'store of the reports', stage: 'work', run: (stop) => chosen.store.run(stop) },
-    housekeepingPart({ flags, reports, pods, chosen }),
+    housekeepingPart({ flags, reports, pods, chosen, evaluation }),
+    ...evaluation.parts,
   );
   try {
     await manager.run(signal);
@@ -64,19 +67,22 @@ interface Parts {
   readonly reports: Reports;
   readonly pods: Informer<V1Pod>;
   readonly chosen: ChosenStore;
+  readonly evaluation: EvaluationParts;
 }
 
 function createApiPart(o: Parts & { metrics: RuntimeMetrics; logger: CommandContext['logger'] }): Part {
-  const { flags, reports, pods, chosen, metrics, logger } = o;
+  const { flags, reports, pods, chosen, evaluation, metrics, logger } = o;
   const { store } = chosen;
   const startedAt = systemClock.monotonic();
   const handler = connectivityApi({
     reports,
     expected: () => (store.problem === undefined ? expectedPods(pods) : { problem: store.problem }),
+    isExpected: (pod) => isExpectedPod(pods, pod),
     nodeOf: (pod) => nodeOfPod(pods, pod),
     accepted: (state) => store.changed(state),
     grace: () => ({ sinceStartMs: systemClock.monotonic() - startedAt, intervalMs: flags.reportinterval * 1_000 }),
     stored: (pod) => chosen.metadataOf(pod),
+    ...evaluation.api,
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
   const limits = { ...HTTP_LIMITS, connections: CONNECTIONS };
@@ -86,7 +92,7 @@ function createApiPart(o: Parts & { metrics: RuntimeMetrics; logger: CommandCont
   );
 }
 
-function housekeepingPart({ flags, reports, pods, chosen: { store } }: Parts): Part {
+function housekeepingPart({ flags, reports, pods, chosen: { store }, evaluation: { measurements } }: Parts): Part {
   const housekeeping = new Housekeeping({ reports, pods, store, ttlMs: flags.reportTtl * 1_000 });
   return {
     name: 'missing reports',
@@ -95,6 +101,7 @@ function housekeepingPart({ flags, reports, pods, chosen: { store } }: Parts): P
       while (!stop.aborted) {
         await systemClock.sleep(flags.checkInterval * 1_000, stop);
         housekeeping.run();
+        measurements.keepOnly((pod) => reports.get(pod) !== undefined);
       }
     },
   };

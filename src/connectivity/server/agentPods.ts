@@ -1,16 +1,26 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { createInformer, type Informer, type InformerOptions } from '../../runtime/cache/informer.ts';
 import { PODS } from '../../runtime/client/resources.ts';
-import type { ExpectedPods } from './api.ts';
+import type { ExpectedPods } from './check.ts';
+import { trimPod } from './trimPod.ts';
 
 /** The labels by which the original server finds its agents, in all namespaces. */
 const AGENTS_SELECTOR = 'app in (netchecker-agent,netchecker-agent-hostnet)';
+/** Agents report by name. */
+const BY_NAME = 'name';
 
 /** The informer of the agents' pods. */
 export function createAgentPodInformer(
   options: Pick<InformerOptions<V1Pod>, 'transport' | 'logger' | 'metrics'>,
 ): Informer<V1Pod> {
-  return createInformer<V1Pod>({ ...options, resource: PODS, labelSelector: AGENTS_SELECTOR, transform: trimPod });
+  const indexes = { [BY_NAME]: ({ metadata }: V1Pod) => [metadata?.name ?? ''] };
+  return createInformer<V1Pod>({
+    ...options,
+    resource: PODS,
+    labelSelector: AGENTS_SELECTOR,
+    transform: trimPod,
+    indexes,
+  });
 }
 
 /**
@@ -19,33 +29,19 @@ export function createAgentPodInformer(
  */
 export function expectedPods({ synced, refusal, lister }: Informer<V1Pod>): ExpectedPods {
   if (!synced) return { problem: refusal?.detail ?? 'the pods of the agents are not read yet' };
-  const running = lister.list().filter(({ metadata, status }) => isExpected(metadata, status));
-  return { pods: running.map(({ metadata }) => metadata?.name ?? '') };
+  return { pods: lister.list().flatMap((pod) => (isExpected(pod) ? [pod.metadata?.name ?? ''] : [])) };
 }
 
-function isExpected(metadata: V1Pod['metadata'], status: V1Pod['status']): boolean {
+/** Whether a pod must report. Its cost does not depend on the number of agents. */
+export function isExpectedPod({ lister }: Informer<V1Pod>, name: string): boolean {
+  return lister.byIndex(BY_NAME, name).some(isExpected);
+}
+
+function isExpected({ metadata, status }: V1Pod): boolean {
   return status?.phase === 'Running' && metadata?.deletionTimestamp === undefined;
 }
 
 /** The node of an agent's pod; undefined if the pod is not known. Agents have different names in all namespaces. */
 export function nodeOfPod({ lister }: Informer<V1Pod>, name: string): string | undefined {
-  return lister.list().find(({ metadata }) => metadata?.name === name)?.spec?.nodeName;
-}
-
-/** Keeps what the server reads. */
-function trimPod({ apiVersion, kind, metadata, spec, status }: V1Pod): V1Pod {
-  const { name, namespace, uid, resourceVersion, deletionTimestamp } = metadata ?? {};
-  return {
-    ...(apiVersion !== undefined && { apiVersion }),
-    ...(kind !== undefined && { kind }),
-    metadata: {
-      ...(name !== undefined && { name }),
-      ...(namespace !== undefined && { namespace }),
-      ...(uid !== undefined && { uid }),
-      ...(resourceVersion !== undefined && { resourceVersion }),
-      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
-    },
-    spec: { containers: [], ...(spec?.nodeName !== undefined && { nodeName: spec.nodeName }) },
-    status: { ...(status?.phase !== undefined && { phase: status.phase }) },
-  };
+  return lister.byIndex(BY_NAME, name)[0]?.spec?.nodeName;
 }

@@ -1,24 +1,30 @@
+import type { Report } from '../../api/agent/report.ts';
 import { AGENTS, type Agent } from '../../api/agent/schema.ts';
 import { apiVersionOf } from '../../runtime/client/resource.ts';
 import type { HttpAnswer, HttpHandler, HttpRequest } from '../../runtime/server/httpServer.ts';
 import { checkAnswer, checkError } from '../protocol/checkResult.ts';
+import { EVALUATIONS_PATH, type Evaluations } from '../protocol/evaluation.ts';
+import type { Assignment, Measurement } from '../protocol/measurement.ts';
 import { readReport, REPORT_LIMIT_BYTES, reportJson } from '../protocol/report.ts';
-import { checkAgents, type StartGrace } from './check.ts';
+import { mayReport } from './admission.ts';
+import { checkAgents, type ExpectedPods, type StartGrace } from './check.ts';
 import type { AgentState, Reports } from './reports.ts';
-
-/** The pods that must report, or why they are not known. */
-export type ExpectedPods = { readonly pods: readonly string[] } | { readonly problem: string };
 
 /** What the API needs. */
 export interface ConnectivityApi {
   readonly reports: Reports;
   readonly expected: () => ExpectedPods;
+  /** Whether a pod is one of them. */
+  readonly isExpected: (pod: string) => boolean;
   /** The node of a pod, for a report that names none; undefined if it is not known. */
   readonly nodeOf: (pod: string) => string | undefined;
   /** For agents that have not reported since the start of this server. */
   readonly grace: () => StartGrace;
   /** Called with each accepted report. */
   readonly accepted: (state: AgentState) => void;
+  /** Called with each accepted report and its measurement, if it has one. Returns what the agent is to do. */
+  readonly measured: (report: Report, measurement: Measurement | undefined) => Assignment | undefined;
+  readonly evaluations: () => Evaluations;
   /** The object of an agent in the store; undefined if the store has none yet. */
   readonly stored: (pod: string) => Agent['metadata'];
   /** The text of /metrics, and its content type. */
@@ -30,10 +36,6 @@ const NOT_FOUND: HttpAnswer = { status: 404, text: '404 page not found\n' };
 /** The original server wanted to send this, but sent 200 and an empty body. */
 const UNKNOWN_AGENT: HttpAnswer = { status: 404, text: 'There is no such entry in the agent cache\n' };
 
-/** Reports of pods that are not known to run. */
-const MOST_UNKNOWN = 1_000;
-/** Reports while the pods are not known: two agents on each of 10,000 nodes, and some more. */
-const MOST_AGENTS = 25_000;
 const TOO_MANY: HttpAnswer = { status: 429, text: 'too many reports of pods that are not known to run\n' };
 
 /** The HTTP API of the original server, on its paths. */
@@ -54,6 +56,7 @@ const READS: Readonly<Record<string, (api: ConnectivityApi) => HttpAnswer | Prom
   '/api/v1/agents': () => ({ status: 301, text: '', headers: { location: AGENTS_PATH } }),
   [AGENTS_PATH]: ({ reports }) => json(200, allReports(reports)),
   '/api/v1/connectivity_check': check,
+  [EVALUATIONS_PATH]: ({ evaluations }) => json(200, evaluations()),
   '/api/v1/ping': () => ({ status: 200, text: '' }),
   '/metrics': async ({ metrics }) => {
     const { text, contentType } = await metrics();
@@ -79,23 +82,22 @@ function agentJson({ report }: AgentState, metadata: Agent['metadata']): object 
   };
 }
 
-async function accept(api: ConnectivityApi, { body }: HttpRequest, name: string): Promise<HttpAnswer> {
+async function accept(api: ConnectivityApi, { body, accept: wanted }: HttpRequest, name: string): Promise<HttpAnswer> {
   const read = readReport(name, await body(REPORT_LIMIT_BYTES));
   if ('problem' in read) return read.problem;
   if (!mayReport(api, name)) return TOO_MANY;
   const { report } = read;
   // The chart of the original agent does not tell it its node.
   const nodename = report.nodename === '' ? (api.nodeOf(name) ?? '') : report.nodename;
-  api.accepted(api.reports.accept({ ...report, nodename }));
-  return { status: 200, text: '' };
+  const state = api.reports.accept({ ...report, nodename });
+  api.accepted(state);
+  const assignment = api.measured(state.report, read.measurement);
+  return assignment !== undefined && acceptsJson(wanted) ? json(200, assignment) : { status: 200, text: '' };
 }
 
-/** A report for a pod that does not exist is kept, too, as by the original server. Their number is bounded. */
-function mayReport({ reports, expected }: ConnectivityApi, name: string): boolean {
-  if (reports.get(name) !== undefined) return true;
-  const found = expected();
-  if ('problem' in found) return reports.size < MOST_AGENTS;
-  return found.pods.includes(name) || reports.size < found.pods.length + MOST_UNKNOWN;
+/** Whether the client named JSON. The original agent sends no header Accept, and gets an empty body. */
+function acceptsJson(accept = ''): boolean {
+  return accept.split(',').some((type) => type.split(';')[0]?.trim().toLowerCase() === 'application/json');
 }
 
 /** Neither success nor failure is known while agents are awaited that may not have had the time to report. */

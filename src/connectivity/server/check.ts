@@ -1,5 +1,8 @@
 import type { Missing } from '../protocol/checkResult.ts';
 
+/** The pods that must report, or why they are not known. */
+export type ExpectedPods = { readonly pods: readonly string[] } | { readonly problem: string };
+
 /** The age of an agent's last report, by a clock that does not jump. */
 export interface ReportAge {
   readonly ageMs: number;

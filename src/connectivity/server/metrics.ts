@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { ProbeResult } from '../../api/agent/report.ts';
+import type { ProbeResult, Report } from '../../api/agent/report.ts';
 import { agentLabel } from '../protocol/report.ts';
 import type { AgentState, Reports } from './reports.ts';
 
@@ -66,12 +66,24 @@ function sums(reports: Reports, of: (state: AgentState) => number): Value<'agent
 /** A longer time was not measured: see `probeSchema`. */
 const DAY_MS = 86_400_000;
 
+/** URLs of an agent that have series, each eight: see the sum in evaluationMetrics.ts. */
+const MOST_URLS = 2;
+/** The path that every agent requests, whatever its flags. The alerts need its series. */
+const PING = '/api/v1/ping';
+
+/** The ping of the server, then the first of the others. The API has all. */
+function withSeries(probes: Report['network_probes']): NonNullable<Report['network_probes']> {
+  const byRank = (probes ?? []).map((probe, n) => ({ probe, rank: probe.URL.endsWith(PING) ? -1 : n }));
+  const urls = [...new Set(byRank.sort((a, b) => a.rank - b.rank).map(({ probe }) => probe.URL))].slice(0, MOST_URLS);
+  return (probes ?? []).filter(({ URL }) => urls.includes(URL));
+}
+
 /** Of two pods with one label, the later report counts. */
 function probeValues(reports: Reports, of: keyof ProbeResult): Value<'agent' | 'url'>[] {
   const bySeries = new Map<string, { value: Value<'agent' | 'url'>; at: string }>();
   for (const [, { report }] of reports.entries()) {
     const at = report.last_updated ?? '';
-    for (const probe of report.network_probes ?? []) {
+    for (const probe of withSeries(report.network_probes)) {
       const labels = { agent: agentLabel(report), url: probe.URL };
       const key = JSON.stringify(labels);
       const figure = probe[of];

@@ -111,7 +111,12 @@ async function startProgram(
 export async function createAgentPod(
   client: Client,
   name: string,
-  { node = 'n1', app = 'netchecker-agent', phase = 'Running' }: { node?: string; app?: string; phase?: string } = {},
+  {
+    node = 'n1',
+    app = 'netchecker-agent',
+    phase = 'Running',
+    ip,
+  }: { node?: string; app?: string; phase?: string; ip?: string } = {},
 ): Promise<void> {
   const pod: V1Pod = {
     metadata: { name, namespace: 'default', labels: { app } },
@@ -121,7 +126,7 @@ export async function createAgentPod(
   await client.mergePatch(
     PODS,
     { namespace: 'default', name },
-    { status: { phase } },
+    { status: { phase, ...(ip !== undefined && { podIP: ip, podIPs: [{ ip }] }) } },
     { fieldManager: 'test', subresource: 'status' },
   );
 }

@@ -8,6 +8,8 @@ import { readTarget, type HttpTarget } from './target.ts';
 export interface HttpRequest extends HttpTarget {
   readonly method: string;
   readonly authorization: string | undefined;
+  /** The header Accept. */
+  readonly accept: string | undefined;
   /**
    * Reads the body as UTF-8; call it at most once. A handler need not catch its errors: the client gets a 413.
    *
@@ -85,8 +87,9 @@ export class Answering {
     }
     try {
       const { method = '', headers } = request;
+      const { authorization, accept } = headers;
       const body = (limitBytes: number): Promise<string> => readBody(request, limitBytes);
-      return await this.#handler({ ...target, method, authorization: headers.authorization, body });
+      return await this.#handler({ ...target, method, authorization, accept, body });
     } catch (error) {
       return this.#failedAnswer(error);
     }
