@@ -1,0 +1,44 @@
+import type { AgentView, ClusterView } from '../view.ts';
+import type { Fault } from './faults.ts';
+import type { Zones } from './scope.ts';
+
+/**
+ * Whether a fault explains that an agent is silent: it lies between its node and that of the server. Reports go over the
+ * pod network, those of host agents, too.
+ *
+ * | fault | explains |
+ * |---|---|
+ * | pod network of the agent's node, or of the server's | yes |
+ * | host network of the same | agents of the host network |
+ * | link between both nodes, zone of one of both | as above |
+ */
+export function explainsSilence({ serverNode }: ClusterView, faults: readonly Fault[], zones: Zones) {
+  return (agent: AgentView): boolean =>
+    faults.some(
+      (fault) =>
+        (fault.scope.plane === 'Pod' || agent.plane === 'Host') && separates(fault, agent.node, serverNode, zones),
+    );
+}
+
+function separates({ scope }: Fault, node: string, server: string | undefined, zones: Zones): boolean {
+  const { kind, names } = scope;
+  if (kind === 'Cluster') return true;
+  if (kind === 'Link') return server !== undefined && node !== server && names.includes(node) && names.includes(server);
+  if (kind === 'Node' || kind === 'NodeIn' || kind === 'NodeOut') {
+    return names[0] === node || (names[0] === server && node !== server);
+  }
+  const [own, servers] = [zones.get(node), server === undefined ? undefined : zones.get(server)];
+  const within = [own, servers].filter((zone) => zone !== undefined && names.includes(zone));
+  return own !== servers && within.length === names.length;
+}
+
+/**
+ * Whether a fault of the network explains that agents of a node do not reach a service: their pods may be anywhere.
+ * A link explains nothing: the service has replicas on other nodes, or its only node is not known.
+ */
+export function explainsServices(faults: readonly Fault[], zones: Zones): (node: string) => boolean {
+  const wide = faults.filter(({ scope }) => scope.kind !== 'Link');
+  const names = new Set(wide.flatMap(({ scope }) => scope.names));
+  const everywhere = wide.some(({ scope }) => scope.kind === 'Cluster');
+  return (node) => everywhere || names.has(node) || names.has(zones.get(node) ?? node);
+}
