@@ -1,0 +1,195 @@
+import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
+import type { PeerResult, TargetResult } from '../../protocol/measurement.ts';
+import type { AgentView, ClusterView, NodeView } from '../view.ts';
+
+/** A fault that is injected. `planes` absent: both. */
+export type SimFault = { readonly planes?: readonly Plane[] } & (
+  | { readonly at: 'node'; readonly node: string; readonly does: Damage }
+  | {
+      readonly at: 'link';
+      readonly from: string;
+      readonly to: string;
+      readonly oneWay?: boolean;
+      readonly does: Damage;
+    }
+  | { readonly at: 'zone'; readonly zone: string; readonly does: Damage }
+  | { readonly at: 'zones'; readonly zones: readonly [string, string]; readonly does: Damage }
+  | { readonly at: 'cluster'; readonly does: Damage }
+  | { readonly at: 'dns' | 'apiServer'; readonly node?: string }
+  | { readonly at: 'agent'; readonly node: string; readonly plane: Plane }
+  | { readonly at: 'kubelet'; readonly node: string }
+);
+
+/** Drop everything, a share of the datagrams, or packets above a size. */
+export type Damage = 'cut' | { readonly loss: number } | { readonly above: number };
+
+export interface SimCluster {
+  readonly nodes: readonly NodeView[];
+  readonly serverNode: string;
+  /** Reports of host agents use the overlay of the pod network as well. */
+  readonly overlay?: boolean;
+  /** Reports do not fit into a packet that a fault of the MTU lets pass. */
+  readonly largeReports?: boolean;
+}
+
+const SENT = 20;
+const PEERS = 10;
+const MTU: Readonly<Record<Plane, number>> = { Pod: 1450, Host: 1500 };
+const BACKGROUND = 0.001;
+
+/** A cluster whose zones take turns. */
+export function clusterOf(size: number, zones = 1, changes: Partial<SimCluster> = {}): SimCluster {
+  const nodes = Array.from({ length: size }, (_, n) => ({ name: `node${n + 1}`, zone: `zone${(n % zones) + 1}` }));
+  return { nodes, serverNode: 'node1', ...changes };
+}
+
+/** The zones take turns along the ring, so that the next ten nodes are of all zones. */
+export function peersOf(nodes: readonly NodeView[], index: number): NodeView[] {
+  const k = Math.min(nodes.length - 1, PEERS);
+  return Array.from({ length: k }, (_, n) => nodes[(index + 1 + n) % nodes.length]!);
+}
+
+/**
+ * What the agents would report, and what the server knows of it. Each datagram, and each answer to it, is lost by
+ * chance. An agent whose reports cannot reach the server is Silent.
+ */
+export function simulate(cluster: SimCluster, faults: readonly SimFault[], random: () => number): ClusterView {
+  const network = new Network(cluster, faults, random);
+  const agents = PLANES.flatMap((plane) => cluster.nodes.map((_, n) => network.agent(n, plane)));
+  const { nodes, serverNode } = cluster;
+  return { nodes, serverNode, thresholds: { lossPercent: 5 }, agents: agents.map((agent) => network.known(agent)) };
+}
+
+interface Path {
+  readonly cut: boolean;
+  readonly loss: number;
+  readonly above: number;
+}
+
+class Network {
+  private readonly cluster: SimCluster;
+  private readonly faults: readonly SimFault[];
+  private readonly random: () => number;
+  private readonly zones: ReadonlyMap<string, string | undefined>;
+  private readonly heard = new Map<string, Record<string, number>>();
+
+  constructor(cluster: SimCluster, faults: readonly SimFault[], random: () => number) {
+    this.cluster = cluster;
+    this.faults = faults;
+    this.random = random;
+    this.zones = new Map(cluster.nodes.map(({ name, zone }) => [name, zone]));
+  }
+
+  agent(index: number, plane: Plane): AgentView {
+    const node = this.cluster.nodes[index]!.name;
+    const killed = this.killed(node, plane);
+    const peers = killed ? [] : peersOf(this.cluster.nodes, index).map(({ name }) => this.probe(node, name, plane));
+    return {
+      node,
+      plane,
+      pod: `${plane.toLowerCase()}-${node}`,
+      state: 'Reporting',
+      peers,
+      targets: this.targets(node, plane),
+      heard: {},
+    };
+  }
+
+  /** What the server knows of an agent. */
+  known(agent: AgentView): AgentView {
+    const arrives = !this.killed(agent.node, agent.plane) && this.reports(agent.node, agent.plane);
+    if (!arrives) return { ...agent, state: 'Silent', peers: [], targets: [], heard: {} };
+    return { ...agent, heard: this.heard.get(`${agent.plane}/${agent.node}`) ?? {} };
+  }
+
+  private killed(node: string, plane: Plane): boolean {
+    return this.faults.some((fault) => fault.at === 'agent' && fault.node === node && fault.plane === plane);
+  }
+
+  private reports(node: string, plane: Plane): boolean {
+    const server = this.cluster.serverNode;
+    if (node === server) return true;
+    const arrives = (path: Path) => !path.cut && !(this.cluster.largeReports === true && path.above < MTU.Pod);
+    const viaPods = plane === 'Pod' || this.cluster.overlay === true;
+    if (viaPods) return arrives(this.path(node, server, 'Pod')) && arrives(this.path(server, node, 'Pod'));
+    // Without an overlay only the server's side is on the pod network.
+    const ends = this.faults.filter((fault) => !(fault.at === 'node' && fault.node === node));
+    const rest = new Network(this.cluster, ends, this.random);
+    return arrives(rest.path(node, server, 'Pod')) && arrives(rest.path(server, node, 'Pod'));
+  }
+
+  private path(from: string, to: string, plane: Plane): Path {
+    let path: Path = { cut: false, loss: BACKGROUND, above: MTU[plane] };
+    for (const fault of this.faults) {
+      if (!('does' in fault) || (fault.planes?.includes(plane) ?? true) === false || !this.affects(fault, from, to))
+        continue;
+      const { does } = fault;
+      if (does === 'cut') path = { ...path, cut: true };
+      else if ('loss' in does) path = { ...path, loss: 1 - (1 - path.loss) * (1 - does.loss) };
+      else path = { ...path, above: Math.min(path.above, does.above) };
+    }
+    return path;
+  }
+
+  private affects(fault: SimFault, from: string, to: string): boolean {
+    const [a, b] = [this.zones.get(from), this.zones.get(to)];
+    if (fault.at === 'node') return fault.node === from || fault.node === to;
+    if (fault.at === 'zone') return a !== b && (a === fault.zone || b === fault.zone);
+    if (fault.at === 'zones') return a !== b && fault.zones.includes(a!) && fault.zones.includes(b!);
+    if (fault.at !== 'link') return fault.at === 'cluster';
+    return (
+      (fault.from === from && fault.to === to) || (fault.oneWay !== true && fault.from === to && fault.to === from)
+    );
+  }
+
+  private probe(from: string, to: string, plane: Plane): PeerResult {
+    const [forth, back] = [this.path(from, to, plane), this.path(to, from, plane)];
+    const address = `198.18.0.1`;
+    if (this.killed(to, plane) && !forth.cut && !back.cut) return refusal(to, address);
+    let arrived = 0;
+    let received = 0;
+    for (let n = 0; n < SENT; n += 1) {
+      if (forth.cut || this.random() < forth.loss) continue;
+      arrived += 1;
+      if (!back.cut && this.random() >= back.loss) received += 1;
+    }
+    this.hear(from, to, plane, arrived);
+    const loss = 1 - (1 - forth.loss) * (1 - back.loss);
+    // Three retries of a SYN within the timeout.
+    const ok = !forth.cut && !back.cut && this.random() >= loss ** 3;
+    const udp = { sent: SENT, received };
+    const tcp = ok ? { ok, ms: 1 } : { ok, error: 'Timeout' as const };
+    return {
+      node: to,
+      address,
+      tcp,
+      udp,
+      ...(received > 0 && { mtu: { interface: MTU[plane], largest: Math.min(forth.above, back.above) } }),
+    };
+  }
+
+  private hear(from: string, to: string, plane: Plane, count: number): void {
+    if (count === 0) return;
+    const place = `${plane}/${to}`;
+    this.heard.set(place, { ...this.heard.get(place), [from]: count });
+  }
+
+  private targets(node: string, plane: Plane): TargetResult[] {
+    const fails = (at: SimFault['at']) =>
+      this.faults.some(
+        (fault) => fault.at === at && (!('node' in fault) || fault.node === undefined || fault.node === node),
+      );
+    const result = (target: TargetResult['target'], address: string, failed: boolean): TargetResult =>
+      failed ? { target, address, ok: false, error: 'Timeout' } : { target, address, ok: true, ms: 1 };
+    const targets = [
+      result('DNSUDP', '198.18.1.10:53', fails('dns')),
+      result('DNSTCP', '198.18.1.10:53', fails('dns')),
+      result('APIServer', '198.18.1.1:443', fails('apiServer')),
+    ];
+    return plane === 'Host' ? [...targets, result('Kubelet', '127.0.0.1:10248', fails('kubelet'))] : targets;
+  }
+}
+
+function refusal(node: string, address: string): PeerResult {
+  return { node, address, tcp: { ok: false, error: 'Refused' }, udp: { sent: SENT, received: 0, error: 'Refused' } };
+}
