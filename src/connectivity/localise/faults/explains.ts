@@ -33,12 +33,24 @@ function separates({ scope }: Fault, node: string, server: string | undefined, z
 }
 
 /**
- * Whether a fault of the network explains that agents of a node do not reach a service: their pods may be anywhere.
- * A link explains nothing: the service has replicas on other nodes, or its only node is not known.
+ * Whether a fault of the network may explain that agents of a node do not reach a service: the pods of the service may be
+ * anywhere.
+ *
+ * | fault | explains |
+ * |---|---|
+ * | network of the node, or of all nodes | yes |
+ * | zone of the node | if no node of the zone reaches the service |
+ * | link | no: it is not known whether a pod of the service runs at its other end |
  */
-export function explainsServices(faults: readonly Fault[], zones: Zones): (node: string) => boolean {
-  const wide = faults.filter(({ scope }) => scope.kind !== 'Link');
-  const names = new Set(wide.flatMap(({ scope }) => scope.names));
-  const everywhere = wide.some(({ scope }) => scope.kind === 'Cluster');
-  return (node) => everywhere || names.has(node) || names.has(zones.get(node) ?? node);
+export function explainsServices(
+  faults: readonly Fault[],
+  zones: Zones,
+  works: (node: string) => boolean,
+): (node: string) => boolean {
+  const scopes = faults.map(({ scope }) => scope).filter(({ kind }) => kind !== 'Link');
+  const everywhere = scopes.some(({ kind }) => kind === 'Cluster');
+  const cutZones = new Set(scopes.flatMap(({ kind, names }) => (kind.startsWith('Zone') ? names : [])));
+  const nodes = new Set(scopes.flatMap(({ kind, names }) => (kind.startsWith('Node') ? names : [])));
+  for (const [node, zone] of zones) if (cutZones.has(zone) && !nodes.has(node) && works(node)) cutZones.delete(zone);
+  return (node) => everywhere || nodes.has(node) || cutZones.has(zones.get(node) ?? '');
 }

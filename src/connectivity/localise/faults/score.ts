@@ -45,13 +45,14 @@ export function hasWitnesses({ kind, names }: Scope, bad: readonly Pair[], zones
  * Scores a scope by its lost datagrams. Small runs of single pairs are added up, so that a share of loss that no pair
  * shows for certain is certain for the node.
  *
- * | lost of all | lost towards the better peers or nodes | at fault |
+ * | lost of all | lost towards the better peers or pairs | at fault |
  * |---|---|---|
  * | below `lossPercent`, or by chance | | no |
  * | above | as in a healthy network | no: it is the others |
  * | above | half of `lossPercent`, and not by chance | yes |
  *
- * The better ones are half of the peers of a node, and all but a tenth of the nodes of a zone or cluster.
+ * The better ones are half of the peers of a node, and a quarter of the pairs of zones or the cluster: if one of three
+ * nodes is at fault, a third of the pairs loses nothing.
  */
 export function scoreByLoss(lossPercent: number, background: number, scopes: number, zones: Zones): Score {
   const least = lossPercent / 100;
@@ -65,17 +66,20 @@ export function scoreByLoss(lossPercent: number, background: number, scopes: num
   };
 }
 
-/** Losses by the other node, or by each node of a zone or cluster. */
+/** The pairs of a node by peer, those of others one by one. */
 function rowsOf({ kind, names }: Scope, pairs: readonly Pair[]): Loss[] {
-  const rows = new Map<string, Loss>();
-  for (const pair of pairs) {
-    const ends = [pair.from, pair.to].filter((node) => kind !== 'Node' || node !== names[0]);
-    for (const node of ends) rows.set(node, sum([pair, rows.get(node) ?? { sent: 0, lost: 0 }]));
+  if (kind !== 'Node') return [...pairs].sort((a, b) => shareOf(a) - shareOf(b));
+  const rows = new Map<string, { sent: number; lost: number }>();
+  for (const { from, to, sent, lost } of pairs) {
+    const peer = from === names[0] ? to : from;
+    const row = rows.get(peer) ?? { sent: 0, lost: 0 };
+    row.sent += sent;
+    row.lost += lost;
+    rows.set(peer, row);
   }
   return [...rows.values()].sort((a, b) => shareOf(a) - shareOf(b));
 }
 
 function betterOf({ kind }: Scope, rows: readonly Loss[]): Loss {
-  if (kind === 'Node') return sum(rows.slice(0, Math.ceil(rows.length / 2)));
-  return rows[Math.floor(rows.length / 10)] ?? { sent: 0, lost: 0 };
+  return sum(rows.slice(0, Math.ceil(rows.length / (kind === 'Node' ? 2 : 4))));
 }

@@ -58,16 +58,17 @@ interface Asked {
 /** Agents that asked, by node. Nodes whose network is at fault are left out. */
 function askedBy(targets: readonly Target[], { agents, faults, zones }: Situation): Map<string, Asked[]> {
   const nodes = new Map<string, Asked[]>();
-  const explained = explainsServices(faults, zones);
   for (const agent of agents.values()) {
     const own = agent.targets.filter(({ target }) => targets.includes(target));
-    if (agent.state !== 'Reporting' || own.length === 0 || explained(agent.node)) continue;
+    if (agent.state !== 'Reporting' || own.length === 0) continue;
     const failed = agent.recent === true ? [] : own.filter(({ ok }) => !ok);
     const known = nodes.get(agent.node);
     if (known === undefined) nodes.set(agent.node, [{ agent, failed }]);
     else known.push({ agent, failed });
   }
-  return nodes;
+  const works = (node: string) => nodes.get(node)?.every(({ failed }) => failed.length === 0) ?? false;
+  const explained = explainsServices(faults, zones, works);
+  return new Map([...nodes].filter(([node]) => !explained(node)));
 }
 
 /** Such as `pod network: DNSUDP 10.96.0.10:53 timeout`. */

@@ -60,6 +60,14 @@ export function simulate(cluster: SimCluster, faults: readonly SimFault[], rando
   return { nodes, serverNode, thresholds: { lossPercent: 5 }, agents: agents.map((agent) => network.known(agent)) };
 }
 
+/**
+ * All that the server can know of these faults if nothing is left to chance: which agents report, how each pair that they
+ * probe is affected, which datagrams are heard, which services answer. Faults with the same text cannot be told apart.
+ */
+export function observable(cluster: SimCluster, faults: readonly SimFault[]): string {
+  return new Network(cluster, faults, () => 0.5).observable();
+}
+
 interface Path {
   readonly cut: boolean;
   readonly loss: number;
@@ -102,6 +110,37 @@ class Network {
     return { ...agent, heard: this.heard.get(`${agent.plane}/${agent.node}`) ?? {} };
   }
 
+  observable(): string {
+    const lines = PLANES.flatMap((plane) => this.cluster.nodes.map((_, index) => this.line(index, plane)));
+    return lines.join('\n');
+  }
+
+  private line(index: number, plane: Plane): string {
+    const { name } = this.cluster.nodes[index]!;
+    if (this.killed(name, plane) || !this.reports(name, plane)) return 'silent';
+    const words = peersOf(this.cluster.nodes, index).map((peer) => this.word(name, peer.name, plane));
+    const failing = this.targets(name, plane).filter(({ ok }) => !ok);
+    return [...words, ...failing.map(({ target }) => target)].join(' ');
+  }
+
+  /** How the pair is affected, and, if it is cut, whether either side hears the other one. */
+  private word(from: string, to: string, plane: Plane): string {
+    const [forth, back] = [this.path(from, to, plane), this.path(to, from, plane)];
+    const hears = !forth.cut && this.reports(to, plane) && !this.killed(to, plane);
+    if (forth.cut || back.cut) return `failed ${hears} ${this.hearsBack(to, from, plane)}`;
+    if (this.killed(to, plane)) return 'refused';
+    const loss = forth.loss > BACKGROUND || back.loss > BACKGROUND;
+    return `${loss ? 'lossy' : 'ok'} ${loss ? '' : Math.min(forth.above, back.above)}`;
+  }
+
+  private hearsBack(peer: string, own: string, plane: Plane): boolean {
+    const probes = peersOf(
+      this.cluster.nodes,
+      this.cluster.nodes.findIndex(({ name }) => name === peer),
+    );
+    return probes.some(({ name }) => name === own) && !this.path(peer, own, plane).cut && !this.killed(peer, plane);
+  }
+
   private killed(node: string, plane: Plane): boolean {
     return this.faults.some((fault) => fault.at === 'agent' && fault.node === node && fault.plane === plane);
   }
@@ -113,6 +152,9 @@ class Network {
     const viaPods = plane === 'Pod' || this.cluster.overlay === true;
     if (viaPods) return arrives(this.path(node, server, 'Pod')) && arrives(this.path(server, node, 'Pod'));
     // Without an overlay only the server's side is on the pod network.
+    if (!this.faults.some((fault) => fault.at === 'node' && fault.node === node)) {
+      return arrives(this.path(node, server, 'Pod')) && arrives(this.path(server, node, 'Pod'));
+    }
     const ends = this.faults.filter((fault) => !(fault.at === 'node' && fault.node === node));
     const rest = new Network(this.cluster, ends, this.random);
     return arrives(rest.path(node, server, 'Pod')) && arrives(rest.path(server, node, 'Pod'));
