@@ -2,7 +2,7 @@ import type { Pair } from '../pairs/pair.ts';
 import type { Quality } from '../pairs/quality.ts';
 import { cover, type Score } from './cover.ts';
 import { scoreByLoss, scoreByShare, type Witness } from './score.ts';
-import { groupsOf, keyOf, linkOf, type Group, type Scope, type Zones } from './scope.ts';
+import { groupsOf, isAffected, keyOf, linkOf, type Group, type Scope, type Zones } from './scope.ts';
 import { backgroundOf, isSignificant, shareOf, sum } from './statistics.ts';
 
 /** A part of the network that does not work, on one plane. */
@@ -25,7 +25,7 @@ export interface Fault {
  * | 5 | links: Mtu | pairs of steps 1 to 3 |
  */
 export function faultsOf(pairs: readonly Pair[], zones: Zones, silent: Witness, lossPercent: number): Fault[] {
-  const all = [...groupsOf(pairs, zones).values()];
+  const all = groupsOf(pairs, zones);
   const whole = all.filter(({ scope }) => scope.kind !== 'NodeIn' && scope.kind !== 'NodeOut');
   const background = backgroundOf(pairs);
   const failed = new Set<Pair>();
@@ -37,7 +37,7 @@ export function faultsOf(pairs: readonly Pair[], zones: Zones, silent: Witness, 
   const large = new Set(failed);
   run('Mtu', whole, scoreByShare('Mtu', ['Failed', 'Lossy'], zones, silent), large);
   const lossy = new Set(failed);
-  run('Lossy', whole, scoreByLoss(lossPercent, background, whole.length, zones), lossy);
+  run('Lossy', whole, scoreByLoss(lossPercent, background, pairs.length, zones), lossy);
   return [...faults, ...linkFaults(pairs, { lossy, large, background, lossPercent })];
 }
 
@@ -52,7 +52,7 @@ function linkFaults(pairs: readonly Pair[], { lossy, large, background, lossPerc
   const links = linksOf(pairs.filter((pair) => !lossy.has(pair)));
   return [...links.values()].flatMap(({ scope, pairs: own }): Fault[] => {
     const loss = sum(own.filter((pair) => pair.quality !== 'Failed'));
-    const isLossy = shareOf(loss) * 100 >= lossPercent && isSignificant(loss, background, links.size);
+    const isLossy = shareOf(loss) * 100 >= lossPercent && isSignificant(loss, background, pairs.length);
     if (own.some(({ quality }) => quality === 'Failed')) return [{ scope, kind: 'Failed', pairs: own }];
     if (isLossy) return [{ scope, kind: 'Lossy', pairs: own }];
     const isMtu = own.some((pair) => pair.quality === 'Mtu' && !large.has(pair));
@@ -60,14 +60,17 @@ function linkFaults(pairs: readonly Pair[], { lossy, large, background, lossPerc
   });
 }
 
+/** Links with an affected pair, each with its pairs of both directions. */
 function linksOf(pairs: readonly Pair[]): Map<string, Group> {
+  const affected = pairs.filter(isAffected);
   const links = new Map<string, Group & { readonly pairs: Pair[] }>();
-  for (const pair of pairs) {
+  for (const pair of affected) {
     const scope = linkOf(pair);
-    const key = keyOf(scope);
-    const link = links.get(key);
-    if (link === undefined) links.set(key, { key, scope, pairs: [pair] });
-    else link.pairs.push(pair);
+    links.set(keyOf(scope), { key: keyOf(scope), scope, pairs: [] });
+  }
+  const ends = new Set(affected.flatMap(({ from, to }) => [from, to]));
+  for (const pair of pairs) {
+    if (ends.has(pair.from) && ends.has(pair.to)) links.get(keyOf(linkOf(pair)))?.pairs.push(pair);
   }
   return links;
 }

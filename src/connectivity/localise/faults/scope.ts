@@ -30,24 +30,62 @@ export interface Group {
 /** Zones by node. A node without a label has none. */
 export type Zones = ReadonlyMap<string, string>;
 
-/** All scopes but links that have pairs. */
-export function groupsOf(pairs: readonly Pair[], zones: Zones): ReadonlyMap<string, Group> {
+/**
+ * The scopes, apart from links, that contain an affected pair, each with all of its pairs. In a large and healthy cluster
+ * these are few; the others cannot be at fault.
+ */
+export function groupsOf(pairs: readonly Pair[], zones: Zones): readonly Group[] {
   // With two zones, a zone and the pair of zones are the same.
   const several = new Set(zones.values()).size > 2;
-  const groups = new Map<string, Group & { readonly pairs: Pair[] }>();
-  for (const pair of pairs) {
+  const groups = new Map<string, OpenGroup>();
+  for (const pair of pairs.filter(isAffected)) {
     for (const scope of scopesOf(pair, zones, several)) {
       const key = keyOf(scope);
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, { key, scope, pairs: [pair] });
-      else group.pairs.push(pair);
+      if (!groups.has(key)) groups.set(key, { key, scope, pairs: [] });
     }
   }
-  return groups;
+  const find = groupFinder([...groups.values()], zones);
+  for (const pair of pairs) for (const group of find(pair)) group.pairs.push(pair);
+  return [...groups.values()];
+}
+
+type OpenGroup = Group & { readonly pairs: Pair[] };
+
+/** A pair that lost anything, be it by chance. */
+export function isAffected({ quality, lost }: Pair): boolean {
+  return quality !== 'Ok' || lost > 0;
+}
+
+/** Finds the groups of a pair without building keys: there may be 100,000 pairs. */
+function groupFinder(groups: readonly OpenGroup[], zones: Zones): (pair: Pair) => OpenGroup[] {
+  const named = (plane: Plane, kind: Scope['kind']) =>
+    new Map(
+      groups
+        .filter(({ scope }) => scope.plane === plane && scope.kind === kind)
+        .map((group) => [group.scope.names.join('/'), group]),
+    );
+  const index = (plane: Plane) => ({
+    node: named(plane, 'Node'),
+    nodeIn: named(plane, 'NodeIn'),
+    nodeOut: named(plane, 'NodeOut'),
+    zone: named(plane, 'Zone'),
+    zones: named(plane, 'Zones'),
+    cluster: named(plane, 'Cluster'),
+  });
+  const planes = { Pod: index('Pod'), Host: index('Host') };
+  return ({ from, to, plane }) => {
+    const { node, nodeIn, nodeOut, zone, zones: between, cluster } = planes[plane];
+    const found = [node.get(from), node.get(to), nodeIn.get(to), nodeOut.get(from), cluster.get('')];
+    const [a, b] = [zones.get(from), zones.get(to)];
+    if (a !== undefined && b !== undefined && a !== b) {
+      found.push(between.get(a < b ? `${a}/${b}` : `${b}/${a}`), zone.get(a), zone.get(b));
+    }
+    return found.filter((group) => group !== undefined);
+  };
 }
 
 /** The scopes that contain the pair, the most specific first. */
-export function scopesOf({ from, to, plane }: Pair, zones: Zones, severalZones: boolean): Scope[] {
+function scopesOf({ from, to, plane }: Pair, zones: Zones, severalZones: boolean): Scope[] {
   const scopes: Scope[] = [
     { kind: 'Node', plane, names: [from] },
     { kind: 'Node', plane, names: [to] },

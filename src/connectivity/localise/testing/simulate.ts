@@ -213,7 +213,9 @@ class Network {
   private hear(from: string, to: string, plane: Plane, count: number): void {
     if (count === 0) return;
     const place = `${plane}/${to}`;
-    this.heard.set(place, { ...this.heard.get(place), [from]: count });
+    const known = this.heard.get(place);
+    if (known === undefined) this.heard.set(place, { [from]: count });
+    else known[from] = count;
   }
 
   private targets(node: string, plane: Plane): TargetResult[] {
