@@ -50,7 +50,7 @@ it('finds at least 90 % of the faults of 1,000 sets, and at least 95 % of its fi
       '\n',
     ),
   );
-  if (process.env['SHOW_WRONG'] !== undefined) {
+  if (process.env.SHOW_WRONG !== undefined) {
     for (const one of counted.filter(({ wanted, found }) => wanted.join() !== found.join()).slice(0, 40)) {
       console.log(
         one.seed,

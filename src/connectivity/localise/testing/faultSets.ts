@@ -3,9 +3,9 @@ import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import { pick } from './random.ts';
 import { clusterOf, observable, type Damage, type SimCluster, type SimFault } from './simulate.ts';
 
-/** A cluster of 3 to 300 nodes, small ones as often as large ones. */
+/** A cluster of 3 to 300 nodes. Most are small, because few observers make the harder cases. */
 export function aCluster(random: () => number): SimCluster {
-  const size = Math.round(3 * 100 ** random());
+  const size = Math.round(3 * 100 ** (random() ** 2));
   const zones = 1 + Math.floor(random() * (size >= 6 ? 3 : 1));
   const serverNode = `node${1 + Math.floor(random() * size)}`;
   return clusterOf(size, zones, { serverNode, overlay: random() < 0.5, largeReports: random() < 0.5 });
@@ -91,20 +91,24 @@ export function expected(fault: SimFault): string {
   if (fault.at === 'kubelet') return `Node ${fault.node}`;
   if (fault.at === 'zone') return `Zone ${fault.zone}`;
   if (fault.at === 'zones') return `Zone ${[...fault.zones].sort().join(' <-> ')}`;
-  if (fault.at === 'cluster') return 'PodNetwork cluster';
   if (fault.at === 'link') {
     return `Link ${fault.oneWay === true ? `${fault.from} -> ${fault.to}` : [fault.from, fault.to].sort().join(' <-> ')}`;
   }
+  if (fault.at !== 'node') throw new Error(`a fault at ${JSON.stringify(fault)}`);
   if (typeof fault.does === 'object' && 'above' in fault.does) return `MTU ${fault.node}`;
   return `${fault.planes === undefined ? 'Node' : `${fault.planes[0]!}Network`} ${fault.node}`;
 }
 
 /** Without the faults that leave no trace beside the others, such as an agent that is killed on a node that is cut. */
 export function visible(cluster: SimCluster, faults: readonly SimFault[]): readonly SimFault[] {
-  const masked = faults.find((fault) => {
-    const rest = faults.filter((other) => other !== fault);
-    return observable(cluster, rest) === observable(cluster, faults);
-  });
+  const all = observable(cluster, faults);
+  const masked = faults.find(
+    (fault) =>
+      observable(
+        cluster,
+        faults.filter((other) => other !== fault),
+      ) === all,
+  );
   return masked === undefined
     ? faults
     : visible(

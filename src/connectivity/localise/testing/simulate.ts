@@ -68,10 +68,32 @@ export function observable(cluster: SimCluster, faults: readonly SimFault[]): st
   return new Network(cluster, faults, () => 0.5).observable();
 }
 
+/** What the agents of a node report, whether it arrives or not. What they hear is not in it. */
+export function reportsOf(
+  cluster: SimCluster,
+  node: string,
+  faults: readonly SimFault[],
+  random: () => number,
+): AgentView[] {
+  const network = new Network(cluster, faults, random);
+  const index = cluster.nodes.findIndex(({ name }) => name === node);
+  return PLANES.map((plane) => network.agent(index, plane));
+}
+
 interface Path {
   readonly cut: boolean;
   readonly loss: number;
   readonly above: number;
+}
+
+type Damaging = Extract<SimFault, { does: Damage }>;
+
+function damaging(faults: readonly SimFault[]): Damaging[] {
+  return faults.filter((fault) => 'does' in fault);
+}
+
+function clearPath(plane: Plane): Path {
+  return { cut: false, loss: BACKGROUND, above: MTU[plane] };
 }
 
 class Network {
@@ -79,12 +101,16 @@ class Network {
   private readonly faults: readonly SimFault[];
   private readonly random: () => number;
   private readonly zones: ReadonlyMap<string, string | undefined>;
+  private readonly clear = { Pod: clearPath('Pod'), Host: clearPath('Host') };
+  private readonly damages: Readonly<Record<Plane, readonly Damaging[]>>;
   private readonly heard = new Map<string, Record<string, number>>();
 
   constructor(cluster: SimCluster, faults: readonly SimFault[], random: () => number) {
     this.cluster = cluster;
     this.faults = faults;
     this.random = random;
+    const on = (plane: Plane) => damaging(faults).filter(({ planes }) => planes?.includes(plane) ?? true);
+    this.damages = { Pod: on('Pod'), Host: on('Host') };
     this.zones = new Map(cluster.nodes.map(({ name, zone }) => [name, zone]));
   }
 
@@ -161,10 +187,9 @@ class Network {
   }
 
   private path(from: string, to: string, plane: Plane): Path {
-    let path: Path = { cut: false, loss: BACKGROUND, above: MTU[plane] };
-    for (const fault of this.faults) {
-      if (!('does' in fault) || (fault.planes?.includes(plane) ?? true) === false || !this.affects(fault, from, to))
-        continue;
+    let path = this.clear[plane];
+    for (const fault of this.damages[plane]) {
+      if (!this.affects(fault, from, to)) continue;
       const { does } = fault;
       if (does === 'cut') path = { ...path, cut: true };
       else if ('loss' in does) path = { ...path, loss: 1 - (1 - path.loss) * (1 - does.loss) };
@@ -173,12 +198,12 @@ class Network {
     return path;
   }
 
-  private affects(fault: SimFault, from: string, to: string): boolean {
+  private affects(fault: Damaging, from: string, to: string): boolean {
     const [a, b] = [this.zones.get(from), this.zones.get(to)];
     if (fault.at === 'node') return fault.node === from || fault.node === to;
     if (fault.at === 'zone') return a !== b && (a === fault.zone || b === fault.zone);
     if (fault.at === 'zones') return a !== b && fault.zones.includes(a!) && fault.zones.includes(b!);
-    if (fault.at !== 'link') return fault.at === 'cluster';
+    if (fault.at !== 'link') return true;
     return (
       (fault.from === from && fault.to === to) || (fault.oneWay !== true && fault.from === to && fault.to === from)
     );
@@ -188,13 +213,8 @@ class Network {
     const [forth, back] = [this.path(from, to, plane), this.path(to, from, plane)];
     const address = `198.18.0.1`;
     if (this.killed(to, plane) && !forth.cut && !back.cut) return refusal(to, address);
-    let arrived = 0;
-    let received = 0;
-    for (let n = 0; n < SENT; n += 1) {
-      if (forth.cut || this.random() < forth.loss) continue;
-      arrived += 1;
-      if (!back.cut && this.random() >= back.loss) received += 1;
-    }
+    const arrived = forth.cut ? 0 : SENT - this.losses(SENT, forth.loss);
+    const received = back.cut ? 0 : arrived - this.losses(arrived, back.loss);
     this.hear(from, to, plane, arrived);
     const loss = 1 - (1 - forth.loss) * (1 - back.loss);
     // Three retries of a SYN within the timeout.
@@ -208,6 +228,18 @@ class Network {
       udp,
       ...(received > 0 && { mtu: { interface: MTU[plane], largest: Math.min(forth.above, back.above) } }),
     };
+  }
+
+  /** How many of so many datagrams are lost. It draws the gaps between losses, most of which are longer than a run. */
+  private losses(sent: number, share: number): number {
+    const scale = Math.log(1 - share);
+    let lost = 0;
+    for (let n = this.gap(scale); n < sent; n += 1 + this.gap(scale)) lost += 1;
+    return lost;
+  }
+
+  private gap(scale: number): number {
+    return Math.floor(Math.log(1 - this.random()) / scale);
   }
 
   private hear(from: string, to: string, plane: Plane, count: number): void {
