@@ -2,6 +2,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { createAgentPodInformer, expectedPods, nodeOfPod } from '../../connectivity/server/agentPods.ts';
 import { connectivityApi } from '../../connectivity/server/api.ts';
 import { CrdStore } from '../../connectivity/server/crdStore.ts';
+import type { ReportGate } from '../../connectivity/server/auth/reportGate.ts';
 import { Housekeeping } from '../../connectivity/server/housekeeping.ts';
 import { registerAgentMetrics } from '../../connectivity/server/metrics.ts';
 import { Reports } from '../../connectivity/server/reports.ts';
@@ -12,12 +13,12 @@ import { cachePart, Manager } from '../../runtime/manager/manager.ts';
 import { createMetrics, createRegistry, type RuntimeMetrics } from '../../runtime/manager/metrics.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import type { Part } from '../../runtime/process/part.ts';
-import { serverPart } from '../../runtime/server/httpListener.ts';
-import { createHttpServer } from '../../runtime/server/httpServer.ts';
 import { HTTP_LIMITS } from '../../runtime/server/httpServer/limits.ts';
 import type { CommandContext } from '../command.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
 import type { ConnectivityServerFlags } from './flags.ts';
+import { createGate } from './gate.ts';
+import { listenerParts } from './listener.ts';
 
 /** One connection for each agent of 10,000 nodes on two planes, and some for users. */
 const CONNECTIONS = 21_000;
@@ -25,7 +26,7 @@ const CONNECTIONS = 21_000;
 /**
  * Runs the connectivity server until the signal is aborted.
  *
- * @throws UsageError if the kubeconfig cannot be read; Error if the address cannot be bound
+ * @throws UsageError if the kubeconfig or the certificate cannot be read; Error if the address cannot be bound
  */
 export async function runConnectivityServer(
   flags: ConnectivityServerFlags,
@@ -49,8 +50,9 @@ export async function runConnectivityServer(
   });
   registerAgentMetrics(metrics.registry, reports);
   const manager = new Manager(logger);
+  const gate = createGate({ flags, client: createClient(transport), pods, reports, clock: systemClock, logger });
   manager.add(
-    createApiPart({ flags, reports, pods, store, metrics, logger }),
+    ...(await createApiParts({ flags, reports, pods, store, gate, metrics, logger })),
     // The server answers at once: an API server that is away makes no agent fail.
     { ...cachePart(pods), whenReady: () => Promise.resolve() },
     { name: 'store of the reports', stage: 'work', run: (stop) => store.run(stop) },
@@ -70,10 +72,17 @@ interface Parts {
   readonly store: CrdStore;
 }
 
-function createApiPart(o: Parts & { metrics: RuntimeMetrics; logger: CommandContext['logger'] }): Part {
-  const { flags, reports, pods, store, metrics, logger } = o;
+interface ApiParts extends Parts {
+  readonly gate: ReportGate;
+  readonly metrics: RuntimeMetrics;
+  readonly logger: CommandContext['logger'];
+}
+
+function createApiParts(o: ApiParts): Promise<readonly Part[]> {
+  const { flags, reports, pods, store, gate, metrics, logger } = o;
   const handler = connectivityApi({
     reports,
+    gate,
     expected: () => (store.problem === undefined ? expectedPods(pods) : { problem: store.problem }),
     nodeOf: (pod) => nodeOfPod(pods, pod),
     accepted: (state) => store.changed(state),
@@ -82,9 +91,8 @@ function createApiPart(o: Parts & { metrics: RuntimeMetrics; logger: CommandCont
   });
   const limits = { ...HTTP_LIMITS, connections: CONNECTIONS };
   const name = 'connectivity server';
-  return serverPart(
-    createHttpServer({ name, address: flags.endpoint, handler, metrics: metrics.http, logger, limits }),
-  );
+  const options = { name, address: flags.endpoint, handler, metrics: metrics.http, logger, limits };
+  return listenerParts(options, flags.tlsCertPath);
 }
 
 function housekeepingPart({ flags, reports, pods, store }: Parts): Part {

@@ -2,6 +2,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { createInformer, type Informer, type InformerOptions } from '../../runtime/cache/informer.ts';
 import { PODS } from '../../runtime/client/resources.ts';
 import type { ExpectedPods } from './api.ts';
+import type { PodLookup } from './auth/decide.ts';
 
 /** The labels by which the original server finds its agents, in all namespaces. */
 const AGENTS_SELECTOR = 'app in (netchecker-agent,netchecker-agent-hostnet)';
@@ -30,6 +31,13 @@ function isExpected(metadata: V1Pod['metadata'], status: V1Pod['status']): boole
 /** The node of an agent's pod; undefined if the pod is not known. Agents have different names in all namespaces. */
 export function nodeOfPod({ lister }: Informer<V1Pod>, name: string): string | undefined {
   return lister.list().find(({ metadata }) => metadata?.name === name)?.spec?.nodeName;
+}
+
+/** What the informer knows of a pod of an agent, to compare a token with it. */
+export function podLookup({ synced, lister }: Informer<V1Pod>, namespace: string, name: string): PodLookup {
+  if (!synced) return 'unread';
+  const pod = lister.get(`${namespace}/${name}`);
+  return pod && { uid: pod.metadata?.uid ?? '', node: pod.spec?.nodeName };
 }
 
 /** Keeps what the server reads. */

@@ -1,8 +1,12 @@
+import type { Report } from '../../api/agent/report.ts';
 import { AGENTS, type Agent } from '../../api/agent/schema.ts';
 import { apiVersionOf } from '../../runtime/client/resource.ts';
 import type { HttpAnswer, HttpHandler, HttpRequest } from '../../runtime/server/httpServer.ts';
 import { checkAnswer, checkError } from '../protocol/checkResult.ts';
 import { readReport, REPORT_LIMIT_BYTES, reportJson } from '../protocol/report.ts';
+import { marked } from './auth/mark.ts';
+import { nameProblem } from './auth/name.ts';
+import type { ReportGate, Sender } from './auth/reportGate.ts';
 import { missingAgents } from './check.ts';
 import type { AgentState, Reports } from './reports.ts';
 
@@ -12,6 +16,8 @@ export type ExpectedPods = { readonly pods: readonly string[] } | { readonly pro
 /** What the API needs. */
 export interface ConnectivityApi {
   readonly reports: Reports;
+  /** Decides who may report. */
+  readonly gate: Pick<ReportGate, 'admit' | 'refuses'>;
   readonly expected: () => ExpectedPods;
   /** The node of a pod, for a report that names none; undefined if it is not known. */
   readonly nodeOf: (pod: string) => string | undefined;
@@ -63,28 +69,42 @@ function agent(api: ConnectivityApi, request: HttpRequest, name: string): HttpAn
   if (name.includes('/')) return NOT_FOUND;
   if (request.method === 'POST') return accept(api, request, name);
   if (!isRead(request)) return notAllowed('GET, HEAD, POST');
-  const state = api.reports.get(name);
+  const state = nameProblem(name) === undefined ? api.reports.get(name) : undefined;
   return state === undefined ? UNKNOWN_AGENT : json(200, agentJson(state, api.stored(name)));
 }
 
-/** As the original server with its CRD store: the whole object. */
-function agentJson({ report }: AgentState, metadata: Agent['metadata']): object {
+/** Of an object that is not stored yet, as Go writes it. */
+const UNSTORED = { creationTimestamp: null };
+
+/** As the original server with its CRD store: the whole object. An anonymous report is marked by an annotation. */
+function agentJson({ report, anonymous }: AgentState, metadata: Agent['metadata']): object {
   return {
     kind: AGENTS.kind,
     apiVersion: apiVersionOf(AGENTS),
-    metadata: metadata ?? { name: report.podname, creationTimestamp: null },
+    metadata: { ...marked(metadata ?? { name: report.podname }, anonymous), ...(metadata ? {} : UNSTORED) },
     spec: reportJson(report),
   };
 }
 
-async function accept(api: ConnectivityApi, { body }: HttpRequest, name: string): Promise<HttpAnswer> {
-  const read = readReport(name, await body(REPORT_LIMIT_BYTES));
+/** Who reports is decided before the body is read, so that others cost nothing. */
+async function accept(api: ConnectivityApi, request: HttpRequest, name: string): Promise<HttpAnswer> {
+  const problem = nameProblem(name);
+  if (problem !== undefined) return { status: 400, text: `${problem}\n` };
+  const admitted = await api.gate.admit(request, name);
+  if ('refused' in admitted) return admitted.refused;
+  const { sender } = admitted;
+  const read = readReport(name, await request.body(REPORT_LIMIT_BYTES));
   if ('problem' in read) return read.problem;
-  if (!mayReport(api, name)) return TOO_MANY;
-  const { report } = read;
+  const refused = api.gate.refuses(read.report, sender) ?? (mayReport(api, name) ? undefined : TOO_MANY);
+  return refused ?? take(api, read.report, sender);
+}
+
+function take(api: ConnectivityApi, report: Report, sender: Sender): HttpAnswer {
+  const isAnonymous = sender === 'anonymous';
+  const node = isAnonymous ? api.nodeOf(report.podname) : sender.reporter.node;
   // The chart of the original agent does not tell it its node.
-  const nodename = report.nodename === '' ? (api.nodeOf(name) ?? '') : report.nodename;
-  api.accepted(api.reports.accept({ ...report, nodename }));
+  const nodename = report.nodename === '' ? (node ?? '') : report.nodename;
+  api.accepted(api.reports.accept({ ...report, nodename }, isAnonymous));
   return { status: 200, text: '' };
 }
 

@@ -24,9 +24,14 @@ export function missingAgents(pods: Iterable<string>, ageOf: (pod: string) => Re
   for (const pod of [...pods].sort()) {
     const age = ageOf(pod);
     if (age === undefined) absent.push(pod);
-    else if (age.ageMs > 2 * age.intervalMs) outdated.push(pod);
+    else if (isOutdated(age)) outdated.push(pod);
   }
   return { absent, outdated };
+}
+
+/** Whether the last report is older than two intervals. */
+export function isOutdated({ ageMs, intervalMs }: ReportAge): boolean {
+  return ageMs > 2 * intervalMs;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Client } from '../../runtime/client/client.ts';
 import { ApiError } from '../../runtime/client/errors.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
+import { isMarked, marked } from './auth/mark.ts';
 import type { AgentState, Reports } from './reports.ts';
 import { contentsOf, unwrittenReports, writeNeed, type WriteNeed, type Written } from './storeWrites.ts';
 
@@ -57,9 +58,10 @@ export class CrdStore {
   }
 
   /** An agent reported: writes it, if needed. */
-  changed({ report }: AgentState): void {
+  changed(state: AgentState): void {
+    const { report } = state;
     const { clock, ttlMs } = this.#o;
-    const need = writeNeed(report, this.#written.get(report.podname), clock.monotonic(), ttlMs / 2);
+    const need = writeNeed(state, this.#written.get(report.podname), clock.monotonic(), ttlMs / 2);
     if (need === undefined) return;
     this.#due.deletion.delete(report.podname);
     this.#add(need, report.podname);
@@ -105,14 +107,16 @@ export class CrdStore {
   async #load(signal: AbortSignal): Promise<void> {
     const { client, namespace, reports, clock, ttlMs } = this.#o;
     for (const { metadata, spec, status } of await client.list(AGENTS, { namespace, signal })) {
+      const anonymous = isMarked(metadata);
       const unwritten = unwrittenReports(spec, clock.now(), ttlMs / 2);
       reports.restore({
         report: spec,
         reportCount: (status?.reportCount ?? 0) + unwritten,
         errorCount: status?.errorCount ?? 0,
+        anonymous,
       });
       // Old enough that the next report writes the counters.
-      this.#written.set(spec.podname, { contents: contentsOf(spec), at: -Infinity, metadata });
+      this.#written.set(spec.podname, { contents: contentsOf({ report: spec, anonymous }), at: -Infinity, metadata });
     }
     this.#isLoaded = true;
   }
@@ -144,7 +148,7 @@ export class CrdStore {
     const at = clock.monotonic();
     const agent = agentOf(state, namespace);
     const { metadata } = await client.apply(AGENTS, agent, { fieldManager: FIELD_MANAGER, force: true, signal });
-    this.#written.set(pod, { contents: contentsOf(state.report), at, metadata });
+    this.#written.set(pod, { contents: contentsOf(state), at, metadata });
   }
 
   /** Repeats what failed, with growing pauses, until it succeeds or `signal` is aborted. */
@@ -169,6 +173,7 @@ export class CrdStore {
   }
 }
 
-function agentOf({ report, reportCount, errorCount }: AgentState, namespace: string): Agent {
-  return { metadata: { name: report.podname, namespace }, spec: report, status: { reportCount, errorCount } };
+function agentOf({ report, reportCount, errorCount, anonymous }: AgentState, namespace: string): Agent {
+  const metadata = marked({ name: report.podname, namespace }, anonymous);
+  return { metadata, spec: report, status: { reportCount, errorCount } };
 }

@@ -17,7 +17,7 @@ const scene = useConnectedPlane(async ({ client }) => {
 let server: ConnectivityServer;
 
 beforeAll(async () => {
-  server = await startServer(scene.plane.kubeconfig);
+  server = await startServer(scene.plane.kubeconfig, ['-allow-anonymous']);
   await vi.waitFor(async () => expect((await server.ask('/api/v1/connectivity_check')).status).toBe(400));
 });
 afterAll(() => server.kill());

@@ -8,6 +8,8 @@ import { readTarget, type HttpTarget } from './target.ts';
 export interface HttpRequest extends HttpTarget {
   readonly method: string;
   readonly authorization: string | undefined;
+  /** Address of the client; '' if the connection is closed already. */
+  readonly source: string;
   /**
    * Reads the body as UTF-8; call it at most once. A handler need not catch its errors: the client gets a 413.
    *
@@ -84,9 +86,10 @@ export class Answering {
       return UNREADABLE;
     }
     try {
-      const { method = '', headers } = request;
+      const { method = '', headers, socket } = request;
+      const source = socket.remoteAddress ?? '';
       const body = (limitBytes: number): Promise<string> => readBody(request, limitBytes);
-      return await this.#handler({ ...target, method, authorization: headers.authorization, body });
+      return await this.#handler({ ...target, method, authorization: headers.authorization, source, body });
     } catch (error) {
       return this.#failedAnswer(error);
     }
