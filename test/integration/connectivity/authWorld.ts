@@ -62,7 +62,7 @@ export async function limitedUser(plane: ControlPlane, client: Client, user: str
   for (const role of [serverClusterRole(OPTIONS), serverRole(OPTIONS)]) {
     const { kind = '', metadata = {}, rules = [] } = role;
     const namespace = metadata.namespace;
-    await client.create(rbacResource(kind), role as KubeObject);
+    await client.create(rbacResource(kind), role);
     await client.create(rbacResource(`${kind}Binding`), {
       metadata: { name: user, ...(namespace !== undefined && { namespace }) },
       roleRef: { apiGroup: RBAC.group, kind, name: metadata.name },

@@ -4,11 +4,14 @@ import type { Agent } from '../../../api/agent/schema.ts';
 export const ANONYMOUS_ANNOTATION = 'traffic.example.com/anonymous';
 
 /** The metadata of an Agent object, with the mark if its report is anonymous, and without it if not. */
-export function marked(metadata: NonNullable<Agent['metadata']>, anonymous: boolean | undefined) {
-  const { [ANONYMOUS_ANNOTATION]: _mark, ...others } = metadata.annotations ?? {};
-  const annotations = anonymous === true ? { ...others, [ANONYMOUS_ANNOTATION]: 'true' } : others;
-  const { annotations: _before, ...rest } = metadata;
-  return Object.keys(annotations).length === 0 ? rest : { ...rest, annotations };
+export function marked(
+  metadata: NonNullable<Agent['metadata']>,
+  anonymous: boolean | undefined,
+): NonNullable<Agent['metadata']> {
+  const others = Object.entries(metadata.annotations ?? {}).filter(([key]) => key !== ANONYMOUS_ANNOTATION);
+  const all = anonymous === true ? [...others, [ANONYMOUS_ANNOTATION, 'true'] as const] : others;
+  if (all.length > 0) return { ...metadata, annotations: Object.fromEntries(all) };
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => key !== 'annotations'));
 }
 
 /** Whether an Agent object has the mark. */

@@ -70,11 +70,11 @@ describe('ReportGate', () => {
   });
 
   it('checks an anonymous report again once its body has come', () => {
-    let current: AgentState | undefined;
-    const open = gate({ allowAnonymous: true, current: () => current });
+    const last: AgentState[] = [];
+    const open = gate({ allowAnonymous: true, current: () => last[0] });
     const report = { podname: 'a', nodename: 'n1' };
     expect(open.refuses(report, 'anonymous')).toBeUndefined();
-    current = state(false);
+    last.push(state(false));
     expect(open.refuses(report, 'anonymous')?.status).toBe(401);
   });
 
