@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { TOKEN_REVIEWS } from '../../../src/runtime/server/metricsServer/access.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
 import { createAgents, deletePod, limitedUser, post, tokenOf, type Sent } from './authWorld.ts';
@@ -99,7 +100,7 @@ it('while the API server is away, a known agent goes on and an unknown one gets 
   );
 });
 
-it('the token of a deleted pod is not valid for a server that has not verified it', async () => {
+it('the token of a deleted pod is refused at once, and is not valid for a server that has not verified it', async () => {
   const { client } = scene.connected;
   expect(await report('gone', { token: tokens.gone, node: 'n1' })).toMatchObject({ status: 200 });
   const names = async (): Promise<unknown[]> =>
@@ -107,6 +108,16 @@ it('the token of a deleted pod is not valid for a server that has not verified i
   await vi.waitFor(async () => expect(await names()).toContain('gone'), { timeout: 60_000 });
   await deletePod(scene.connected, 'gone');
   await vi.waitFor(async () => expect(await names()).not.toContain('gone'), { timeout: 60_000 });
+  expect(await report('gone', { token: tokens.gone, node: 'n1' })).toMatchObject({
+    status: 403,
+    text: 'podname is gone: must be a pod of an agent in default\n',
+  });
+  // The API server has a cache of its own, of 10 s.
+  const review = { spec: { token: tokens.gone, audiences: [AUDIENCE] } };
+  await vi.waitFor(
+    async () => expect((await client.create(TOKEN_REVIEWS, review)).status?.authenticated).not.toBe(true),
+    { timeout: 60_000, interval: 1_000 },
+  );
   await server.kill();
   server = await startServer(kubeconfig);
   await vi.waitFor(async () =>
