@@ -1,8 +1,9 @@
+import { DEFAULT_AUDIENCE } from '../../connectivity/server/auth/token.ts';
 import { COMMON_FLAGS } from '../../options/commonFlags.ts';
-import { flag, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
+import { flag, list, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
 import { GLOG_FLAGS } from '../../options/glogFlags.ts';
-import { listenAddress, optionalText, wholeNumber } from '../../options/connectivityValues.ts';
-import { boolean, dnsLabel } from '../../options/values.ts';
+import { listenAddress, namespacedName, optionalText, wholeNumber } from '../../options/connectivityValues.ts';
+import { boolean, dnsLabel, path, text } from '../../options/values.ts';
 
 const { kubeconfig, logLevel } = COMMON_FLAGS;
 const DAY_SECONDS = 86_400;
@@ -46,6 +47,21 @@ export const CONNECTIVITY_SERVER_FLAGS = {
     optionalText,
     'Path of the CA that signed the certificates of etcd, PEM. They are always verified; if absent, by the CAs of the system.',
   ),
+  tokenAudience: withDefault(
+    text,
+    DEFAULT_AUDIENCE,
+    "Audience that the ServiceAccount tokens of agents must be for. It must differ from the API server's own.",
+  ),
+  agentServiceAccount: list(
+    namespacedName,
+    'ServiceAccount whose pods may report, as NAMESPACE/NAME. Without it every ServiceAccount whose pod has the label of an agent.',
+  ),
+  allowAnonymous: withDefault(
+    boolean,
+    'false',
+    'Whether reports without a token are accepted, for the original agents. They are marked.',
+  ),
+  tlsCertPath: flag(path, 'Directory with tls.crt and tls.key. With it the server speaks only HTTPS.'),
   kubeconfig,
   logLevel,
   ...GLOG_FLAGS,

@@ -1,6 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { createAgentPodInformer, expectedPods, isExpectedPod, nodeOfPod } from '../../connectivity/server/agentPods.ts';
 import { connectivityApi } from '../../connectivity/server/api.ts';
+import type { ReportGate } from '../../connectivity/server/auth/reportGate.ts';
 import { Housekeeping } from '../../connectivity/server/housekeeping.ts';
 import { registerAgentMetrics } from '../../connectivity/server/metrics.ts';
 import { Reports } from '../../connectivity/server/reports.ts';
@@ -11,13 +12,13 @@ import { cachePart, Manager } from '../../runtime/manager/manager.ts';
 import { createMetrics, createRegistry, type RuntimeMetrics } from '../../runtime/manager/metrics.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import type { Part } from '../../runtime/process/part.ts';
-import { serverPart } from '../../runtime/server/httpListener.ts';
-import { createHttpServer } from '../../runtime/server/httpServer.ts';
 import { HTTP_LIMITS } from '../../runtime/server/httpServer/limits.ts';
 import type { CommandContext } from '../command.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
 import { createEvaluation, type EvaluationParts } from './evaluation.ts';
 import type { ConnectivityServerFlags } from './flags.ts';
+import { createGate } from './gate.ts';
+import { listenerParts } from './listener.ts';
 import { createStore, type ChosenStore } from './store.ts';
 import { storeChoice } from './storeChoice.ts';
 
@@ -27,7 +28,8 @@ const CONNECTIONS = 21_000;
 /**
  * Runs the connectivity server until the signal is aborted.
  *
- * @throws UsageError if the kubeconfig, or flags or files for etcd, cannot be used; Error if the address cannot be bound
+ * @throws UsageError if the kubeconfig, the certificate, or flags or files for etcd, cannot be used; Error if the address
+ * cannot be bound
  */
 export async function runConnectivityServer(
   flags: ConnectivityServerFlags,
@@ -46,8 +48,9 @@ export async function runConnectivityServer(
   registerAgentMetrics(metrics.registry, reports);
   const evaluation = createEvaluation({ transport, pods, reports, metrics, logger });
   const manager = new Manager(logger);
+  const gate = createGate({ flags, client: createClient(transport), pods, reports, clock: systemClock, logger });
   manager.add(
-    createApiPart({ flags, reports, pods, chosen, evaluation, metrics, logger }),
+    ...(await createApiParts({ flags, reports, pods, chosen, evaluation, gate, metrics, logger })),
     // The server answers at once: an API server that is away makes no agent fail.
     { ...cachePart(pods), whenReady: () => Promise.resolve() },
     { name: 'store of the reports', stage: 'work', run: (stop) => chosen.store.run(stop) },
@@ -70,12 +73,19 @@ interface Parts {
   readonly evaluation: EvaluationParts;
 }
 
-function createApiPart(o: Parts & { metrics: RuntimeMetrics; logger: CommandContext['logger'] }): Part {
-  const { flags, reports, pods, chosen, evaluation, metrics, logger } = o;
+interface ApiParts extends Parts {
+  readonly gate: ReportGate;
+  readonly metrics: RuntimeMetrics;
+  readonly logger: CommandContext['logger'];
+}
+
+function createApiParts(o: ApiParts): Promise<readonly Part[]> {
+  const { flags, reports, pods, chosen, evaluation, gate, metrics, logger } = o;
   const { store } = chosen;
   const startedAt = systemClock.monotonic();
   const handler = connectivityApi({
     reports,
+    gate,
     expected: () => (store.problem === undefined ? expectedPods(pods) : { problem: store.problem }),
     isExpected: (pod) => isExpectedPod(pods, pod),
     nodeOf: (pod) => nodeOfPod(pods, pod),
@@ -87,9 +97,8 @@ function createApiPart(o: Parts & { metrics: RuntimeMetrics; logger: CommandCont
   });
   const limits = { ...HTTP_LIMITS, connections: CONNECTIONS };
   const name = 'connectivity server';
-  return serverPart(
-    createHttpServer({ name, address: flags.endpoint, handler, metrics: metrics.http, logger, limits }),
-  );
+  const options = { name, address: flags.endpoint, handler, metrics: metrics.http, logger, limits };
+  return listenerParts(options, flags.tlsCertPath);
 }
 
 function housekeepingPart({ flags, reports, pods, chosen: { store }, evaluation: { measurements } }: Parts): Part {

@@ -6,13 +6,19 @@ const API_GROUP = 'rbac.authorization.k8s.io';
 const API_VERSION = `${API_GROUP}/v1`;
 const labels = appLabel(SERVER_NAME);
 
-/** What the server reads in all namespaces: the pods of agents, which also those of an original deployment are. */
+/**
+ * What the server reads in all namespaces: the pods of agents, which also those of an original deployment are. It has the
+ * tokens of agents verified, which changes nothing.
+ */
 export function serverClusterRole({ namespace }: ConnectivityOptions): V1ClusterRole {
   return {
     apiVersion: API_VERSION,
     kind: 'ClusterRole',
     metadata: { name: clusterName(namespace), labels },
-    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] }],
+    rules: [
+      { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+      { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+    ],
   };
 }
 

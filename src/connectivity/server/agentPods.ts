@@ -1,6 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { createInformer, type Informer, type InformerOptions } from '../../runtime/cache/informer.ts';
 import { PODS } from '../../runtime/client/resources.ts';
+import type { PodLookup } from './auth/decide.ts';
 import type { ExpectedPods } from './check.ts';
 import { trimPod } from './trimPod.ts';
 
@@ -44,4 +45,11 @@ function isExpected({ metadata, status }: V1Pod): boolean {
 /** The node of an agent's pod; undefined if the pod is not known. Agents have different names in all namespaces. */
 export function nodeOfPod({ lister }: Informer<V1Pod>, name: string): string | undefined {
   return lister.byIndex(BY_NAME, name)[0]?.spec?.nodeName;
+}
+
+/** What the informer knows of a pod of an agent, to compare a token with it. */
+export function podLookup({ synced, lister }: Informer<V1Pod>, namespace: string, name: string): PodLookup {
+  if (!synced) return 'unread';
+  const pod = lister.get(`${namespace}/${name}`);
+  return pod && { uid: pod.metadata?.uid ?? '', node: pod.spec?.nodeName };
 }

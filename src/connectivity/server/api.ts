@@ -1,18 +1,22 @@
-import type { Report } from '../../api/agent/report.ts';
 import { AGENTS, type Agent } from '../../api/agent/schema.ts';
 import { apiVersionOf } from '../../runtime/client/resource.ts';
 import type { HttpAnswer, HttpHandler, HttpRequest } from '../../runtime/server/httpServer.ts';
 import { checkAnswer, checkError } from '../protocol/checkResult.ts';
 import { EVALUATIONS_PATH, type Evaluations } from '../protocol/evaluation.ts';
 import type { Assignment, Measurement } from '../protocol/measurement.ts';
-import { readReport, REPORT_LIMIT_BYTES, reportJson } from '../protocol/report.ts';
+import { readReport, REPORT_LIMIT_BYTES, reportJson, type ReadReport } from '../protocol/report.ts';
 import { mayReport } from './admission.ts';
+import { marked } from './auth/mark.ts';
+import { nameProblem } from './auth/name.ts';
+import type { ReportGate, Sender } from './auth/reportGate.ts';
 import { checkAgents, type ExpectedPods, type StartGrace } from './check.ts';
 import type { AgentState, Reports } from './reports.ts';
 
 /** What the API needs. */
 export interface ConnectivityApi {
   readonly reports: Reports;
+  /** Decides who may report. */
+  readonly gate: Pick<ReportGate, 'admit' | 'refuses'>;
   readonly expected: () => ExpectedPods;
   /** Whether a pod is one of them. */
   readonly isExpected: (pod: string) => boolean;
@@ -23,7 +27,7 @@ export interface ConnectivityApi {
   /** Called with each accepted report. */
   readonly accepted: (state: AgentState) => void;
   /** Called with each accepted report and its measurement, if it has one. Returns what the agent is to do. */
-  readonly measured: (report: Report, measurement: Measurement | undefined) => Assignment | undefined;
+  readonly measured: (state: AgentState, measurement: Measurement | undefined) => Assignment | undefined;
   readonly evaluations: () => Evaluations;
   /** The object of an agent in the store; undefined if the store has none yet. */
   readonly stored: (pod: string) => Agent['metadata'];
@@ -68,30 +72,49 @@ function agent(api: ConnectivityApi, request: HttpRequest, name: string): HttpAn
   if (name.includes('/')) return NOT_FOUND;
   if (request.method === 'POST') return accept(api, request, name);
   if (!isRead(request)) return notAllowed('GET, HEAD, POST');
-  const state = api.reports.get(name);
+  const state = nameProblem(name) === undefined ? api.reports.get(name) : undefined;
   return state === undefined ? UNKNOWN_AGENT : json(200, agentJson(state, api.stored(name)));
 }
 
-/** As the original server with its CRD store: the whole object. */
-function agentJson({ report }: AgentState, metadata: Agent['metadata']): object {
+/** Of an object that is not stored yet, as Go writes it. */
+const UNSTORED = { creationTimestamp: null };
+
+/** As the original server with its CRD store: the whole object. An anonymous report is marked by an annotation. */
+function agentJson({ report, anonymous }: AgentState, metadata: Agent['metadata']): object {
   return {
     kind: AGENTS.kind,
     apiVersion: apiVersionOf(AGENTS),
-    metadata: metadata ?? { name: report.podname, creationTimestamp: null },
+    metadata: { ...marked(metadata ?? { name: report.podname }, anonymous), ...(metadata ? {} : UNSTORED) },
     spec: reportJson(report),
   };
 }
 
-async function accept(api: ConnectivityApi, { body, accept: wanted }: HttpRequest, name: string): Promise<HttpAnswer> {
-  const read = readReport(name, await body(REPORT_LIMIT_BYTES));
+/** Who reports is decided before the body is read, so that others cost nothing. */
+async function accept(api: ConnectivityApi, request: HttpRequest, name: string): Promise<HttpAnswer> {
+  const problem = nameProblem(name);
+  if (problem !== undefined) return { status: 400, text: `${problem}\n` };
+  const admitted = await api.gate.admit(request, name);
+  if ('refused' in admitted) return admitted.refused;
+  const { sender } = admitted;
+  const read = readReport(name, await request.body(REPORT_LIMIT_BYTES));
   if ('problem' in read) return read.problem;
-  if (!mayReport(api, name)) return TOO_MANY;
-  const { report } = read;
+  const refused = api.gate.refuses(read.report, sender) ?? (mayReport(api, name) ? undefined : TOO_MANY);
+  return refused ?? take(api, read, sender, request.accept);
+}
+
+function take(
+  api: ConnectivityApi,
+  { report, measurement }: ReadReport,
+  sender: Sender,
+  wanted: string | undefined,
+): HttpAnswer {
+  const isAnonymous = sender === 'anonymous';
+  const node = isAnonymous ? api.nodeOf(report.podname) : sender.reporter.node;
   // The chart of the original agent does not tell it its node.
-  const nodename = report.nodename === '' ? (api.nodeOf(name) ?? '') : report.nodename;
-  const state = api.reports.accept({ ...report, nodename });
+  const nodename = report.nodename === '' ? (node ?? '') : report.nodename;
+  const state = api.reports.accept({ ...report, nodename }, isAnonymous);
   api.accepted(state);
-  const assignment = api.measured(state.report, read.measurement);
+  const assignment = api.measured(state, measurement);
   return assignment !== undefined && acceptsJson(wanted) ? json(200, assignment) : { status: 200, text: '' };
 }
 

@@ -46,16 +46,17 @@ export function checkAgents(
   { sinceStartMs, intervalMs }: StartGrace,
 ): AgentCheck {
   const found = { absent: [] as string[], outdated: [] as string[], awaited: [] as string[] };
-  const withoutReport = isOld({ ageMs: sinceStartMs, intervalMs }) ? found.absent : found.awaited;
+  const withoutReport = isOutdated({ ageMs: sinceStartMs, intervalMs }) ? found.absent : found.awaited;
   for (const pod of [...pods].sort()) {
     const age = ageOf(pod);
     if (age === undefined) withoutReport.push(pod);
-    else if (isOld(age)) found.outdated.push(pod);
+    else if (isOutdated(age)) found.outdated.push(pod);
   }
   return found;
 }
 
-function isOld({ ageMs, intervalMs }: ReportAge): boolean {
+/** Whether the last report is older than two intervals. */
+export function isOutdated({ ageMs, intervalMs }: ReportAge): boolean {
   return ageMs > 2 * intervalMs;
 }
 

@@ -1,6 +1,7 @@
 import { AGENTS, type Agent } from '../../api/agent/schema.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { ApiError } from '../../runtime/client/errors.ts';
+import { isMarked, marked } from './auth/mark.ts';
 import type { AgentState } from './reports.ts';
 import type { StoreBackend } from './reportStore.ts';
 
@@ -34,10 +35,11 @@ export class CrdStore implements StoreBackend {
     const { client, namespace } = this.#o;
     const agents = await client.list(AGENTS, { namespace, signal });
     for (const { metadata, spec } of agents) this.#metadata.set(spec.podname, metadata);
-    return agents.map(({ spec, status }) => ({
+    return agents.map(({ metadata, spec, status }) => ({
       report: spec,
       reportCount: status?.reportCount ?? 0,
       errorCount: status?.errorCount ?? 0,
+      anonymous: isMarked(metadata),
     }));
   }
 
@@ -66,6 +68,7 @@ export class CrdStore implements StoreBackend {
   }
 }
 
-function agentOf({ report, reportCount, errorCount }: AgentState, namespace: string): Agent {
-  return { metadata: { name: report.podname, namespace }, spec: report, status: { reportCount, errorCount } };
+function agentOf({ report, reportCount, errorCount, anonymous }: AgentState, namespace: string): Agent {
+  const metadata = marked({ name: report.podname, namespace }, anonymous);
+  return { metadata, spec: report, status: { reportCount, errorCount } };
 }

@@ -63,9 +63,10 @@ export class ReportStore {
   }
 
   /** An agent reported: writes it, if needed. */
-  changed({ report }: AgentState): void {
+  changed(state: AgentState): void {
+    const { report } = state;
     const { clock, ttlMs } = this.#o;
-    const need = writeNeed(report, this.#written.get(report.podname), clock.monotonic(), ttlMs / 2);
+    const need = writeNeed(state, this.#written.get(report.podname), clock.monotonic(), ttlMs / 2);
     if (need === undefined) return;
     this.#due.deletion.delete(report.podname);
     this.#add(need, report.podname);
@@ -93,11 +94,12 @@ export class ReportStore {
 
   async #load(signal: AbortSignal): Promise<void> {
     const { backend, reports, clock, ttlMs } = this.#o;
-    for (const { report, reportCount, errorCount } of await backend.list(signal)) {
+    for (const state of await backend.list(signal)) {
+      const { report, reportCount } = state;
       const unwritten = unwrittenReports(report, clock.now(), ttlMs / 2);
-      reports.restore({ report, reportCount: reportCount + unwritten, errorCount });
+      reports.restore({ ...state, reportCount: reportCount + unwritten });
       // Old enough that the next report writes the counters.
-      this.#written.set(report.podname, { contents: contentsOf(report), at: -Infinity });
+      this.#written.set(report.podname, { contents: contentsOf(state), at: -Infinity });
     }
     this.#isLoaded = true;
   }
@@ -131,7 +133,7 @@ export class ReportStore {
     try {
       const states = [...taken.keys()].flatMap((pod) => this.#o.reports.get(pod) ?? []);
       const written = states.length === 0 ? [] : await backend.put(states, signal);
-      for (const { report } of written) this.#written.set(report.podname, { contents: contentsOf(report), at });
+      for (const state of written) this.#written.set(state.report.podname, { contents: contentsOf(state), at });
       for (const { report } of states.slice(written.length))
         this.#add(taken.get(report.podname) ?? 'times', report.podname);
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { Report } from '../../api/agent/report.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
-import { missedReports, type ReportAge } from './check.ts';
+import { isOutdated, missedReports, type ReportAge } from './check.ts';
 
 /** What the server knows of one agent. */
 export interface AgentState {
@@ -10,6 +10,8 @@ export interface AgentState {
   readonly reportCount: number;
   /** Reports that did not come. */
   readonly errorCount: number;
+  /** True if the last report came without a token. */
+  readonly anonymous?: boolean;
 }
 
 interface Entry extends AgentState {
@@ -32,7 +34,7 @@ export class Reports {
   }
 
   /** Accepts a report. Returns it with the time of the server. */
-  accept(report: Report): AgentState {
+  accept(report: Report, anonymous = false): AgentState {
     const before = this.#entries.get(report.podname);
     const entry: Entry = {
       report: { ...report, last_updated: new Date(this.#clock.now()).toISOString() },
@@ -40,6 +42,7 @@ export class Reports {
       errorCount: before?.errorCount ?? 0,
       receivedAt: this.#clock.monotonic(),
       missed: 0,
+      anonymous,
     };
     this.#entries.set(report.podname, entry);
     return entry;
@@ -49,7 +52,7 @@ export class Reports {
    * Adds what a store has of an agent. Its report counts as received now: how long this process was away is not the
    * agent's fault. If the agent has reported meanwhile, only its counters are added.
    */
-  restore({ report, reportCount, errorCount }: AgentState): void {
+  restore({ report, reportCount, errorCount, anonymous = false }: AgentState): void {
     const now = this.#entries.get(report.podname);
     this.#entries.set(report.podname, {
       report: now?.report ?? report,
@@ -57,6 +60,7 @@ export class Reports {
       errorCount: errorCount + (now?.errorCount ?? 0),
       receivedAt: now?.receivedAt ?? this.#clock.monotonic(),
       missed: now?.missed ?? 0,
+      anonymous: now?.anonymous ?? anonymous,
     });
   }
 
@@ -80,6 +84,12 @@ export class Reports {
 
   get(pod: string): AgentState | undefined {
     return this.#entries.get(pod);
+  }
+
+  /** The last report of a pod, if it is not older than two intervals. */
+  current(pod: string): AgentState | undefined {
+    const age = this.ageOf(pod);
+    return age !== undefined && !isOutdated(age) ? this.get(pod) : undefined;
   }
 
   /** Undefined if there is no report of the pod. */

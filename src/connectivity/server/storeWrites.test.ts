@@ -16,7 +16,7 @@ const REPORT: Report = {
 };
 
 describe('writeNeed', () => {
-  const written = { contents: contentsOf(REPORT), at: 1_000 };
+  const written = { contents: contentsOf({ report: REPORT }), at: 1_000 };
 
   it.each<[string, Partial<Report>, number, string | undefined]>([
     ['the same report', {}, 1_001, undefined],
@@ -29,10 +29,15 @@ describe('writeNeed', () => {
     ['almost half a TTL', {}, 1_000 + HALF_TTL_MS - 1, undefined],
     ['half a TTL', {}, 1_000 + HALF_TTL_MS, 'times'],
   ])('%s', (_, change, now, need) => {
-    expect(writeNeed({ ...REPORT, ...change }, written, now, HALF_TTL_MS)).toBe(need);
+    expect(writeNeed({ report: { ...REPORT, ...change } }, written, now, HALF_TTL_MS)).toBe(need);
   });
 
-  it('a new agent', () => expect(writeNeed(REPORT, undefined, 0, HALF_TTL_MS)).toBe('contents'));
+  it('the same report, but now with a token', () => {
+    const before = { contents: contentsOf({ report: REPORT, anonymous: true }), at: 1_000 };
+    expect(writeNeed({ report: REPORT, anonymous: false }, before, 1_001, HALF_TTL_MS)).toBe('contents');
+  });
+
+  it('a new agent', () => expect(writeNeed({ report: REPORT }, undefined, 0, HALF_TTL_MS)).toBe('contents'));
 });
 
 describe('unwrittenReports', () => {

@@ -1,4 +1,5 @@
 import type { Report } from '../../api/agent/report.ts';
+import type { AgentState } from './reports.ts';
 
 /** What was last written of an agent. */
 export interface Written {
@@ -23,19 +24,23 @@ export type WriteNeed = 'contents' | 'times';
  * @param now monotonic, ms
  */
 export function writeNeed(
-  report: Report,
+  state: Pick<AgentState, 'report' | 'anonymous'>,
   written: Written | undefined,
   now: number,
   halfTtlMs: number,
 ): WriteNeed | undefined {
-  if (written?.contents !== contentsOf(report)) return 'contents';
+  if (written?.contents !== contentsOf(state)) return 'contents';
   return now - written.at >= halfTtlMs ? 'times' : undefined;
 }
 
-/** What of a report is written when it changes: all but times, durations, and what grows in every report. */
-export function contentsOf({ report_interval, nodename, podname, nslookup, network_probes, ips }: Report): string {
+/**
+ * What of a report is written when it changes: all but times, durations, and what grows in every report; and whether it
+ * came without a token.
+ */
+export function contentsOf({ report, anonymous = false }: Pick<AgentState, 'report' | 'anonymous'>): string {
+  const { report_interval, nodename, podname, nslookup, network_probes, ips } = report;
   const probes = network_probes?.map(({ URL, ConnectionResult, HTTPCode }) => [URL, ConnectionResult, HTTPCode]);
-  return JSON.stringify([report_interval, nodename, podname, sorted(nslookup), probes, ips]);
+  return JSON.stringify([report_interval, nodename, podname, sorted(nslookup), probes, ips, anonymous]);
 }
 
 /** DNS servers rotate the addresses of a name. */

@@ -36,11 +36,17 @@ export interface ConnectivityServer extends Program {
   series(name: string): Promise<number | undefined>;
 }
 
-/** Starts `connectivity-server` and waits until it answers. `port`: that of an earlier server. */
+/**
+ * Starts `connectivity-server` and waits until it answers.
+ *
+ * @param at the port of an earlier server
+ * @param ping its status, for a server that speaks HTTPS
+ */
 export async function startServer(
   kubeconfig: string,
   args: readonly string[] = [],
   at?: number,
+  ping?: () => Promise<number | undefined>,
 ): Promise<ConnectivityServer> {
   const port = at ?? (await freePorts(1))[0]!;
   const program = await startProgram(
@@ -59,7 +65,8 @@ export async function startServer(
     const text = await response.text();
     return { status: response.status, text, json: () => JSON.parse(text) as unknown };
   };
-  await whenReady('connectivity-server', program.running, async () => (await ask('/api/v1/ping')).status === 200);
+  const isUp = ping ?? (async () => (await ask('/api/v1/ping')).status);
+  await whenReady('connectivity-server', program.running, async () => (await isUp()) === 200);
   const series = async (name: string): Promise<number | undefined> => {
     const line = (await ask('/metrics')).text.split('\n').find((each) => each.startsWith(`${name} `));
     return line === undefined ? undefined : Number(line.slice(name.length));

@@ -6,11 +6,14 @@ import type { AgentState } from '../reports.ts';
 const valueSchema = reportSchema.extend({
   report_count: z.int().nonnegative().default(0),
   error_count: z.int().nonnegative().default(0),
+  /** Whether the report came without a token. */
+  anonymous: z.boolean().default(false),
 });
 
 /** The value of an agent, JSON. */
-export function agentValue({ report, reportCount, errorCount }: AgentState): string {
-  return JSON.stringify({ ...report, report_count: reportCount, error_count: errorCount });
+export function agentValue({ report, reportCount, errorCount, anonymous }: AgentState): string {
+  const mark = anonymous === true ? { anonymous } : {};
+  return JSON.stringify({ ...report, report_count: reportCount, error_count: errorCount, ...mark });
 }
 
 /** Undefined if the text is not the value of the agent of that pod. */
@@ -23,6 +26,6 @@ export function readAgentValue(pod: string, text: string): AgentState | undefine
   }
   const { success, data } = valueSchema.safeParse(json);
   if (!success || data.podname !== pod) return undefined;
-  const { report_count: reportCount, error_count: errorCount, ...report } = data;
-  return { report, reportCount, errorCount };
+  const { report_count: reportCount, error_count: errorCount, anonymous, ...report } = data;
+  return { report, reportCount, errorCount, anonymous };
 }
