@@ -1,3 +1,4 @@
+import type { AgentsByPlace } from '../pairs/pair.ts';
 import type { AgentView, ClusterView } from '../view.ts';
 import type { Fault } from './faults.ts';
 import type { Zones } from './scope.ts';
@@ -8,16 +9,33 @@ import type { Zones } from './scope.ts';
  *
  * | fault | explains |
  * |---|---|
- * | pod network of the agent's node, or of the server's | yes |
- * | host network of the same | agents of the host network |
- * | link between both nodes, zone of one of both | as above |
+ * | pod network of the agent's node, or the link to the server's | yes |
+ * | pod network of the server's node, of a zone of either node, or of all nodes | if most agents beyond it are silent |
+ * | host network of the same | as above, agents of the host network only |
+ *
+ * If most agents beyond a fault do report, the fault lets reports pass: such as loss, which TCP repairs.
  */
-export function explainsSilence({ serverNode }: ClusterView, faults: readonly Fault[], zones: Zones) {
-  return (agent: AgentView): boolean =>
-    faults.some(
-      (fault) =>
-        (fault.scope.plane === 'Pod' || agent.plane === 'Host') && separates(fault, agent.node, serverNode, zones),
-    );
+export function explainsSilence(
+  { serverNode }: ClusterView,
+  agents: AgentsByPlace,
+  faults: readonly Fault[],
+  zones: Zones,
+): (agent: AgentView) => boolean {
+  const blocks = (fault: Fault, agent: AgentView) =>
+    (fault.scope.plane === 'Pod' || agent.plane === 'Host') && separates(fault, agent.node, serverNode, zones);
+  const blocking = faults.filter((fault) => {
+    if (!isWide(fault, serverNode)) return true;
+    const beyond = [...agents.values()]
+      .filter(({ plane }) => plane === fault.scope.plane)
+      .filter((agent) => blocks(fault, agent));
+    return beyond.filter(({ state }) => state === 'Reporting').length <= beyond.length / 2;
+  });
+  return (agent) => blocking.some((fault) => blocks(fault, agent));
+}
+
+/** The fault lies between the server and many nodes. */
+function isWide({ scope: { kind, names } }: Fault, server: string | undefined): boolean {
+  return kind === 'Cluster' || kind === 'Zone' || kind === 'Zones' || (kind !== 'Link' && names[0] === server);
 }
 
 function separates({ scope }: Fault, node: string, server: string | undefined, zones: Zones): boolean {

@@ -1,7 +1,7 @@
 import type { Pair } from '../pairs/pair.ts';
 import type { Quality } from '../pairs/quality.ts';
 import { cover, type Score } from './cover.ts';
-import { scoreByLoss, scoreByShare, type Witness } from './score.ts';
+import { scoreByLoss, scoreByShare, type LossTest, type Witness } from './score.ts';
 import { groupsOf, isAffected, keyOf, linkOf, type Group, type Scope, type Zones } from './scope.ts';
 import { backgroundOf, isSignificant, shareOf, sum } from './statistics.ts';
 
@@ -19,7 +19,7 @@ export interface Fault {
  * | step | affected | says nothing |
  * |---|---|---|
  * | 1 | Failed | |
- * | 2 | Mtu | pairs of step 1, pairs that fail or lose small packets |
+ * | 2 | Mtu | pairs of step 1, pairs that fail or lose small packets, pairs whose MTU was not measured |
  * | 3 | Lossy, or failed by chance | pairs of step 1 |
  * | 4 | links: Failed or Lossy | pairs of steps 1 and 3 |
  * | 5 | links: Mtu | pairs of steps 1 to 3 |
@@ -27,32 +27,68 @@ export interface Fault {
 export function faultsOf(pairs: readonly Pair[], zones: Zones, silent: Witness, lossPercent: number): Fault[] {
   const all = groupsOf(pairs, zones);
   const whole = all.filter(({ scope }) => scope.kind !== 'NodeIn' && scope.kind !== 'NodeOut');
-  const background = backgroundOf(pairs);
+  const loss: LossTest = { lossPercent, background: backgroundOf(pairs), samples: pairs.length };
+  const nothing = ({ quality, worst }: Pair) => quality === 'Failed' || quality === 'Lossy' || worst.mtu === undefined;
   const failed = new Set<Pair>();
-  const faults: Fault[] = [];
-  const run = (kind: Fault['kind'], groups: readonly Group[], score: Score, explained: Set<Pair>) => {
-    for (const { scope, pairs: own } of cover(groups, score, explained)) faults.push({ scope, kind, pairs: own });
-  };
-  run('Failed', all, scoreByShare('Failed', [], zones, silent), failed);
+  const faults = covers(
+    'Failed',
+    all,
+    (witness) => scoreByShare('Failed', () => false, zones, witness),
+    failed,
+    silent,
+  );
   const large = new Set(failed);
-  run('Mtu', whole, scoreByShare('Mtu', ['Failed', 'Lossy'], zones, silent), large);
+  faults.push(...covers('Mtu', whole, (witness) => scoreByShare('Mtu', nothing, zones, witness), large, silent));
   const lossy = new Set(failed);
-  run('Lossy', whole, scoreByLoss(lossPercent, background, pairs.length, zones), lossy);
-  return [...faults, ...linkFaults(pairs, { lossy, large, background, lossPercent })];
+  faults.push(
+    ...covers(
+      'Lossy',
+      whole,
+      (witness) => scoreByLoss(loss, zones, witness),
+      lossy,
+      () => false,
+    ),
+  );
+  return [...faults, ...linkFaults(pairs, lossy, large, loss)];
 }
 
-interface Left {
-  readonly lossy: ReadonlySet<Pair>;
-  readonly large: ReadonlySet<Pair>;
-  readonly background: number;
-  readonly lossPercent: number;
+/**
+ * The faults of one kind. A node whose other plane has the same fault may have fewer peers that show it, so such nodes are
+ * tried again.
+ */
+function covers(
+  kind: Fault['kind'],
+  groups: readonly Group[],
+  score: (witness: Witness) => Score,
+  explained: Set<Pair>,
+  witness: Witness,
+): Fault[] {
+  const chosen = cover(groups, score(witness), explained);
+  const nodes = new Map(chosen.flatMap(({ scope }) => (scope.kind === 'Node' ? [[scope.names[0], scope.plane]] : [])));
+  const again = groups.filter(({ scope: { kind: at, names, plane } }) => {
+    const other = nodes.get(names[0]);
+    return at === 'Node' && other !== undefined && other !== plane;
+  });
+  return [
+    ...chosen,
+    ...cover(
+      again,
+      score(() => true),
+      explained,
+    ),
+  ].map(({ scope, pairs }) => ({ scope, kind, pairs }));
 }
 
-function linkFaults(pairs: readonly Pair[], { lossy, large, background, lossPercent }: Left): Fault[] {
+function linkFaults(
+  pairs: readonly Pair[],
+  lossy: ReadonlySet<Pair>,
+  large: ReadonlySet<Pair>,
+  { lossPercent, background, samples }: LossTest,
+): Fault[] {
   const links = linksOf(pairs.filter((pair) => !lossy.has(pair)));
-  return [...links.values()].flatMap(({ scope, pairs: own }): Fault[] => {
+  return links.flatMap(({ scope, pairs: own }): Fault[] => {
     const loss = sum(own.filter((pair) => pair.quality !== 'Failed'));
-    const isLossy = shareOf(loss) * 100 >= lossPercent && isSignificant(loss, background, pairs.length);
+    const isLossy = shareOf(loss) * 100 >= lossPercent && isSignificant(loss, background, samples);
     if (own.some(({ quality }) => quality === 'Failed')) return [{ scope, kind: 'Failed', pairs: own }];
     if (isLossy) return [{ scope, kind: 'Lossy', pairs: own }];
     const isMtu = own.some((pair) => pair.quality === 'Mtu' && !large.has(pair));
@@ -61,7 +97,7 @@ function linkFaults(pairs: readonly Pair[], { lossy, large, background, lossPerc
 }
 
 /** Links with an affected pair, each with its pairs of both directions. */
-function linksOf(pairs: readonly Pair[]): Map<string, Group> {
+function linksOf(pairs: readonly Pair[]): Group[] {
   const affected = pairs.filter(isAffected);
   const links = new Map<string, Group & { readonly pairs: Pair[] }>();
   for (const pair of affected) {
@@ -72,5 +108,5 @@ function linksOf(pairs: readonly Pair[]): Map<string, Group> {
   for (const pair of pairs) {
     if (ends.has(pair.from) && ends.has(pair.to)) links.get(keyOf(linkOf(pair)))?.pairs.push(pair);
   }
-  return links;
+  return [...links.values()];
 }

@@ -7,7 +7,10 @@ import { isSignificant, shareOf, sum, type Loss } from './statistics.ts';
 /** Share of affected pairs from which on a scope is at fault. Below 1, since single measurements are older than a fault. */
 const AFFECTED_SHARE = 0.9;
 
-/** Whether an agent that does not report confirms that its node cannot be reached. */
+/**
+ * Whether something else than the pairs confirms that the scope is at fault: an agent that does not report, or the other
+ * plane of the node.
+ */
 export type Witness = (scope: Scope, pairs: readonly Pair[]) => boolean;
 
 /**
@@ -16,18 +19,23 @@ export type Witness = (scope: Scope, pairs: readonly Pair[]) => boolean;
  * | affected share | affected nodes | at fault |
  * |---|---|---|
  * | below 90 % | | no: the others show that it works |
- * | 90 % | node: one peer, and its agent reports | no: it may be the link, or the peer |
- * | 90 % | node: one peer, and its agent is silent | yes |
+ * | 90 % | node: one peer, nothing confirms it | no: it may be the link, or the peer |
+ * | 90 % | node: one peer, and its agent is silent, or its other plane has the same fault | yes |
  * | 90 % | node: two peers or more | yes |
  * | 90 % | zone or zones: one node of a zone | no: it is that node |
  * | 90 % | cluster: reports of fewer than three nodes | no: it is one of them |
  */
-export function scoreByShare(quality: Quality, neutral: readonly Quality[], zones: Zones, silent: Witness): Score {
+export function scoreByShare(
+  quality: Quality,
+  saysNothing: (pair: Pair) => boolean,
+  zones: Zones,
+  witness: Witness,
+): Score {
   return (scope, pairs) => {
     const bad = pairs.filter((pair) => pair.quality === quality);
-    const known = pairs.filter((pair) => !neutral.includes(pair.quality));
+    const known = pairs.filter((pair) => !saysNothing(pair));
     if (bad.length === 0 || bad.length < known.length * AFFECTED_SHARE) return undefined;
-    return hasWitnesses(scope, bad, zones) || silent(scope, bad) ? bad.length : undefined;
+    return hasWitnesses(scope, bad, zones) || witness(scope, bad) ? bad.length : undefined;
   };
 }
 
@@ -41,6 +49,16 @@ export function hasWitnesses({ kind, names }: Scope, bad: readonly Pair[], zones
   return ends.size >= 3;
 }
 
+/** What loss is compared to. */
+export interface LossTest {
+  /** From which on a scope is at fault, percent. */
+  readonly lossPercent: number;
+  /** What healthy pairs lose, as a share. */
+  readonly background: number;
+  /** How many samples are tested at the same time. */
+  readonly samples: number;
+}
+
 /**
  * Scores a scope by its lost datagrams. Small runs of single pairs are added up, so that a share of loss that no pair
  * shows for certain is certain for the node.
@@ -51,18 +69,20 @@ export function hasWitnesses({ kind, names }: Scope, bad: readonly Pair[], zones
  * | above | as in a healthy network | no: it is the others |
  * | above | half of `lossPercent`, and not by chance | yes |
  *
- * The better ones are half of the peers of a node, and a quarter of the pairs of zones or the cluster: if one of three
- * nodes is at fault, a third of the pairs loses nothing.
+ * The better ones are half of the peers of a node, and of zones or the cluster a quarter of the pairs, or a tenth of at
+ * most 50: if three of five nodes are at fault, a tenth of the pairs loses nothing.
  */
-export function scoreByLoss(lossPercent: number, background: number, scopes: number, zones: Zones): Score {
+export function scoreByLoss({ lossPercent, background, samples }: LossTest, zones: Zones, witness: Witness): Score {
   const least = lossPercent / 100;
   return (scope, pairs) => {
     const measured = pairs.filter((pair) => pair.sent > 0 && !pair.refused);
     const all = sum(measured);
-    if (shareOf(all) < least || !isSignificant(all, background, scopes)) return undefined;
+    if (shareOf(all) < least || !isSignificant(all, background, samples)) return undefined;
     const better = betterOf(scope, rowsOf(scope, measured));
     if (shareOf(better) < least / 2 || !isSignificant(better, background, 1)) return undefined;
-    return hasWitnesses(scope, measured, zones) ? all.lost - all.sent * background : undefined;
+    return hasWitnesses(scope, measured, zones) || witness(scope, measured)
+      ? all.lost - all.sent * background
+      : undefined;
   };
 }
 
@@ -81,5 +101,6 @@ function rowsOf({ kind, names }: Scope, pairs: readonly Pair[]): Loss[] {
 }
 
 function betterOf({ kind }: Scope, rows: readonly Loss[]): Loss {
-  return sum(rows.slice(0, Math.ceil(rows.length / (kind === 'Node' ? 2 : 4))));
+  const parts = kind === 'Node' ? 2 : rows.length > 50 ? 4 : 10;
+  return sum(rows.slice(0, Math.ceil(rows.length / parts)));
 }

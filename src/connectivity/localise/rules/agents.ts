@@ -20,7 +20,7 @@ const NEARLY_ALL = 0.8;
  * If at least three agents and 80 % of all are silent without an explanation, it is one finding of the class Server.
  */
 export const agents: Rule = (situation) => {
-  const explained = explainsSilence(situation.view, situation.faults, situation.zones);
+  const explained = explainsSilence(situation.view, situation.agents, situation.faults, situation.zones);
   const towards = pairsTowards(situation);
   const silent = [...situation.agents.values()].filter((agent) => {
     if (agent.state !== 'Silent' || agent.recent === true || explained(agent)) return false;

@@ -124,6 +124,7 @@ export function statedBy(findings: readonly Finding[]): SimFault[] {
     const does: Damage = finding.severity === 'Failed' ? 'cut' : { loss: 0.3 };
     const planes = [...new Set(finding.evidence.pairs.map(({ plane }) => plane))];
     const named = { ...(!/pod network.*host network/.test(finding.message) && planes.length > 0 && { planes }) };
+    if (subject === 'cluster' && finding.class.endsWith('Network')) return [{ at: 'cluster', does, planes }];
     const [from = '', to = ''] = subject.split(/ <?-> /);
     switch (finding.class) {
       case 'Node':
@@ -139,8 +140,12 @@ export function statedBy(findings: readonly Finding[]): SimFault[] {
         return to === ''
           ? [{ at: 'zone', zone: from, does, ...named }]
           : [{ at: 'zones', zones: [from, to], does, ...named }];
-      case 'MTU':
-        return [{ at: 'node', node: subject, does: { above: finding.evidence.largestPacketBytes ?? 0 }, ...named }];
+      case 'MTU': {
+        const above = { above: finding.evidence.largestPacketBytes ?? 0 };
+        if (subject === 'cluster') return [{ at: 'cluster', does: above, ...named }];
+        if (to !== '') return [{ at: 'link', from, to, does: above, oneWay: !subject.includes('<'), ...named }];
+        return [{ at: 'node', node: subject, does: above, ...named }];
+      }
       case 'Agent':
         return [{ at: 'agent', node: subject.replace(/^\w+-/, ''), plane: subject.startsWith('pod') ? 'Pod' : 'Host' }];
       case 'DNS':
