@@ -1,4 +1,5 @@
 import type { V1Deployment } from '@kubernetes/client-node';
+import { agentsNamespaceOf, defaultConnectivityOptions } from '../../src/connectivity/objects/names.ts';
 import { connectivityObjects } from '../../src/connectivity/objects/objects.ts';
 import { helmTemplate, isHook, type Manifest } from '../chart/helm.ts';
 import { cleanupNamespace, naming, standaloneCleanup } from './cleanup.ts';
@@ -56,12 +57,13 @@ export function deploy(): GeneratedFile[] {
 
 /** The connectivity check, with the image of the operator. */
 function connectivity(image: string): GeneratedFile[] {
+  // Of one namespace, which the namespace of the agents in the operator's deployment is, too: only one can be there.
+  const namespace = agentsNamespaceOf(NAMESPACE);
   const objects = connectivityObjects({
-    namespace: `${NAMESPACE}-connectivity`,
+    ...defaultConnectivityOptions(namespace),
+    agentsNamespace: namespace,
     image,
     reportIntervalSeconds: 60,
-    serviceType: 'ClusterIP',
-    nodeSelector: {},
   });
   return [
     file('connectivity/kustomization.yaml', [kustomization(['agents.yaml', 'connectivity.yaml'])], OF_CONNECTIVITY),
