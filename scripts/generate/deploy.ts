@@ -4,6 +4,7 @@ import { connectivityObjects } from '../../src/connectivity/objects/objects.ts';
 import { helmTemplate, isHook, type Manifest } from '../chart/helm.ts';
 import { cleanupNamespace, naming, standaloneCleanup } from './cleanup.ts';
 import { agentResource } from '../../src/api/agent/schema.ts';
+import { connectivityCheckResource } from '../../src/api/connectivitycheck/schema.ts';
 import { crdFiles, manifest, serverCrd } from './crds.ts';
 import type { GeneratedFile } from './file.ts';
 
@@ -66,8 +67,13 @@ function connectivity(image: string): GeneratedFile[] {
     reportIntervalSeconds: 60,
   });
   return [
-    file('connectivity/kustomization.yaml', [kustomization(['agents.yaml', 'connectivity.yaml'])], OF_CONNECTIVITY),
+    file(
+      'connectivity/kustomization.yaml',
+      [kustomization(['agents.yaml', 'connectivitychecks.yaml', 'connectivity.yaml'])],
+      OF_CONNECTIVITY,
+    ),
     file('connectivity/agents.yaml', [serverCrd(agentResource)], OF_CONNECTIVITY),
+    file('connectivity/connectivitychecks.yaml', [serverCrd(connectivityCheckResource)], OF_CONNECTIVITY),
     file('connectivity/connectivity.yaml', objects, OF_CONNECTIVITY),
   ];
 }

@@ -75,6 +75,13 @@
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list', 'watch']
+- apiGroups: ['traffic.example.com']
+  resources: ['connectivitychecks']
+  verbs: ['list', 'watch']
+# Verdict, findings and outages are in the status.
+- apiGroups: ['traffic.example.com']
+  resources: ['connectivitychecks/status']
+  verbs: ['patch']
 {{- end -}}
 
 {{- define "traffic-operator.rights.controller.own" -}}
