@@ -1,4 +1,5 @@
-export const CONTROLLERS: readonly ControllerModule[] = [measurement, connectivity, trafficWatch, connectivityCheck];
+import { connectivity } from './connectivity/module.ts';
+import { connectivityCheck } from './connectivitycheck/module.ts';
 import type { ControllerModule } from './contract/module.ts';
 import { measurement } from './measurement/module.ts';
 import { trafficWatch } from './trafficwatch/module.ts';
