@@ -125,6 +125,7 @@ beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2'] });
   await kubectl(['apply', '-k', `${ROOT}deploy`]);
   await kubectl(['apply', '-k', `${ROOT}deploy/cleanup`]);
+  await kubectl(['create', '-f', `${ROOT}deploy/crds/traffic.example.com_connectivitychecks.yaml`]);
   await createPods();
   vi.stubEnv('POD_NAME', 'operator');
 });
