@@ -1,8 +1,8 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { findOperatorDeployment } from './operator.ts';
-import { FakeApi, refusal } from '../../../runtime/testing/fakeApi/fakeApi.ts';
+import type { KubeObject } from '../../runtime/client/resource.ts';
+import { findOperatorDeployment } from './operatorDeployment.ts';
+import { FakeApi, refusal } from '../../runtime/testing/fakeApi/fakeApi.ts';
 
 const POD_REF = { namespace: 'op', name: 'operator-5d-x' };
 

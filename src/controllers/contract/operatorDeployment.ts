@@ -1,8 +1,8 @@
 import type { V1OwnerReference, V1ReplicaSet } from '@kubernetes/client-node';
-import type { Client } from '../../../runtime/client/client.ts';
-import { isForbidden, isNotFound } from '../../../runtime/client/errors.ts';
-import type { KubeObject, ObjectRef, Resource } from '../../../runtime/client/resource.ts';
-import { PODS } from '../../../runtime/client/resources.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { isForbidden, isNotFound } from '../../runtime/client/errors.ts';
+import type { KubeObject, ObjectRef, Resource } from '../../runtime/client/resource.ts';
+import { PODS } from '../../runtime/client/resources.ts';
 
 const REPLICA_SETS: Resource<V1ReplicaSet> = {
   group: 'apps',
