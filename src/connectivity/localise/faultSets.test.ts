@@ -67,5 +67,9 @@ it('finds at least 90 % of the faults of 1,000 sets, and at least 95 % of its fi
   }
   expect(all.right / all.found).toBeGreaterThanOrEqual(0.95);
   expect(all.right / all.wanted).toBeGreaterThanOrEqual(0.9);
+  for (const { name, wanted, found, right } of rows.filter((row) => row.wanted > 0)) {
+    expect.soft(right / found, `precision of ${name}`).toBeGreaterThanOrEqual(0.9);
+    expect.soft(right / wanted, `recall of ${name}`).toBeGreaterThanOrEqual(0.9);
+  }
   expect(counted.length).toBeGreaterThanOrEqual(900);
 }, 60_000);

@@ -125,6 +125,42 @@ const ROWS: readonly (readonly [string, SimCluster, readonly SimFault[], readonl
     [{ at: 'cluster', planes: ['Host'], does: 'cut' }],
     ['HostNetwork cluster Failed'],
   ],
+  [
+    'large packets vanish beside an agent that does not listen, whose MTU is not known',
+    clusterOf(6),
+    [
+      { at: 'node', node: 'node5', planes: ['Host'], does: { above: 1363 } },
+      { at: 'agent', node: 'node4', plane: 'Host' },
+    ],
+    ['Agent host-node4 Failed', 'MTU node5 Degraded'],
+  ],
+  [
+    'most peers of a node fail, but another peer reaches it: it is the links',
+    clusterOf(4),
+    [
+      { at: 'link', from: 'node2', to: 'node3', planes: ['Pod'], does: 'cut' },
+      { at: 'link', from: 'node2', to: 'node4', planes: ['Pod'], does: 'cut' },
+    ],
+    ['Link node2 <-> node3 Failed', 'Link node2 <-> node4 Failed'],
+  ],
+  [
+    'DNS is silent for the nodes that a zone fault leaves, and works for one of them',
+    clusterOf(9, 3),
+    [
+      { at: 'zone', zone: 'zone2', does: 'cut' },
+      { at: 'dns', node: 'node1' },
+    ],
+    ['Zone zone2 Failed', 'DNS node1 Failed'],
+  ],
+  [
+    'DNS is silent for a node that is cut from it: the network explains it',
+    clusterOf(5),
+    [
+      { at: 'node', node: 'node2', planes: ['Host'], does: 'cut' },
+      { at: 'dns', node: 'node2' },
+    ],
+    ['HostNetwork node2 Failed'],
+  ],
 ];
 
 describe('localise', () => {

@@ -20,8 +20,8 @@ export interface Fault {
  * |---|---|---|
  * | 1 | Failed | |
  * | 2 | Mtu | pairs of step 1, pairs that fail or lose small packets, pairs whose MTU was not measured |
- * | 3 | Lossy, or failed by chance | pairs of step 1 |
- * | 4 | links: Failed or Lossy | pairs of steps 1 and 3 |
+ * | 3 | Lossy | pairs of step 1, pairs that fail |
+ * | 4 | links: Failed or Lossy | pairs of steps 1 and 3; pairs that fail by chance, among those of step 3 |
  * | 5 | links: Mtu | pairs of steps 1 to 3 |
  */
 export function faultsOf(pairs: readonly Pair[], zones: Zones, silent: Witness, lossPercent: number): Fault[] {
@@ -40,16 +40,20 @@ export function faultsOf(pairs: readonly Pair[], zones: Zones, silent: Witness, 
   const large = new Set(failed);
   faults.push(...covers('Mtu', whole, (witness) => scoreByShare('Mtu', nothing, zones, witness), large, silent));
   const lossy = new Set(failed);
-  faults.push(
-    ...covers(
-      'Lossy',
-      whole,
-      (witness) => scoreByLoss(loss, zones, witness),
-      lossy,
-      () => false,
-    ),
-  );
+  const byLoss = (witness: Witness) => scoreByLoss(loss, zones, witness);
+  const losses = covers('Lossy', whole, byLoss, lossy, () => false);
+  for (const pair of losses.flatMap(failedBeside)) if (!failed.has(pair)) lossy.delete(pair);
+  faults.push(...losses);
   return [...faults, ...linkFaults(pairs, lossy, large, loss)];
+}
+
+/** Loss from which on a run of 20 datagrams may be lost as a whole by chance: 0.7 ** 20 is 0.1 %. */
+const HEAVY_LOSS = 0.7;
+
+/** Pairs of a lossy scope that fail for another reason than its loss. */
+function failedBeside({ pairs }: Fault): readonly Pair[] {
+  const passing = pairs.filter(({ quality }) => quality !== 'Failed');
+  return shareOf(sum(passing)) >= HEAVY_LOSS ? [] : pairs.filter(({ quality }) => quality === 'Failed');
 }
 
 /**

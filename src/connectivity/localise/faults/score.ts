@@ -75,7 +75,7 @@ export interface LossTest {
 export function scoreByLoss({ lossPercent, background, samples }: LossTest, zones: Zones, witness: Witness): Score {
   const least = lossPercent / 100;
   return (scope, pairs) => {
-    const measured = pairs.filter((pair) => pair.sent > 0 && !pair.refused);
+    const measured = pairs.filter((pair) => pair.sent > 0 && !pair.refused && pair.quality !== 'Failed');
     const all = sum(measured);
     if (shareOf(all) < least || !isSignificant(all, background, samples)) return undefined;
     const better = betterOf(scope, rowsOf(scope, measured));

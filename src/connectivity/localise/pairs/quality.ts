@@ -8,11 +8,13 @@ export type Quality = 'Failed' | 'Lossy' | 'Mtu' | 'Ok';
  *
  * | TCP | UDP | largest packet | quality |
  * |---|---|---|---|
- * | any | none echoed, not Refused | | Failed |
- * | Timeout, Unreachable or other | fewer lost than `lossPercent` | | Failed |
- * | any | `lossPercent` lost, and 2 datagrams or more | | Lossy |
- * | ok, Refused or Reset | nearly all echoed, or Refused | below the interface's | Mtu |
- * | ok, Refused or Reset | nearly all echoed, or Refused | the interface's, or unknown | Ok |
+ * | Refused or Reset | any | | Ok, or Mtu as below |
+ * | any | Refused | | Ok, or Mtu as below |
+ * | any other | none echoed | | Failed |
+ * | any other | `lossPercent` lost, and 2 datagrams or more | | Lossy |
+ * | Timeout, Unreachable or other | fewer lost | | Failed |
+ * | ok | fewer lost | below the interface's | Mtu |
+ * | ok | fewer lost | the interface's, or unknown | Ok |
  *
  * Refused and Reset are answers of the peer: its network works, although the agent may not.
  * With loss, large packets that vanish say nothing about the MTU.
@@ -25,14 +27,17 @@ export function qualityOf(peer: PeerResult, lossPercent: number): Quality {
   return hasBlackHole(peer) ? 'Mtu' : 'Ok';
 }
 
-/** The peer's host refused the connection or the datagrams: no agent listens there. */
-export function refused(peer: PeerResult): boolean {
-  return peer.tcp.error === 'Refused' || peer.udp.error === 'Refused';
+/** The peer's host answered that no agent listens, or that the agent went away. */
+export function refused({ tcp, udp }: PeerResult): boolean {
+  return tcp.error === 'Refused' || tcp.error === 'Reset' || udp.error === 'Refused';
 }
 
-/** Datagrams that were sent and not echoed. None if the peer's host refused them. */
-export function lostOf({ udp }: PeerResult): number {
-  return udp.error === 'Refused' ? 0 : Math.max(0, udp.sent - udp.received);
+/**
+ * Datagrams that were sent and not echoed. None if the peer's host refused TCP or UDP: nobody was there to echo them, and
+ * not every system reports the refusal of datagrams.
+ */
+export function lostOf(peer: PeerResult): number {
+  return refused(peer) ? 0 : Math.max(0, peer.udp.sent - peer.udp.received);
 }
 
 function lostShare(peer: PeerResult): number {
@@ -46,8 +51,8 @@ function udpFailed(peer: PeerResult): boolean {
   return udp.received === 0 && (udp.sent > 0 || udp.error !== undefined);
 }
 
-function tcpFailed({ tcp, udp }: PeerResult): boolean {
-  return !tcp.ok && tcp.error !== 'Refused' && tcp.error !== 'Reset' && udp.error !== 'Refused';
+function tcpFailed(peer: PeerResult): boolean {
+  return !peer.tcp.ok && !refused(peer);
 }
 
 function hasBlackHole({ mtu }: PeerResult): boolean {
