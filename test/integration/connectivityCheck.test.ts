@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { parse } from 'yaml';
 import {
   CONNECTIVITY_CHECKS,
   type ConnectivityCheckSpec,
@@ -11,11 +8,13 @@ import type { Finding } from '../../src/api/connectivitycheck/finding.ts';
 import type { Evaluation } from '../../src/connectivity/protocol/evaluation.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { audited } from '../harness/audit.ts';
-import { installCrd } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
-import { startEvaluationServer, type EvaluationServer } from './connectivityCheckServer.ts';
+import {
+  installConnectivityCheckCrd,
+  startEvaluationServer,
+  type EvaluationServer,
+} from './connectivityCheckServer.ts';
 
-const CRD = new URL('../../deploy/crds/traffic.example.com_connectivitychecks.yaml', import.meta.url);
 const WAIT = { timeout: 30_000, interval: 100 };
 /** Two intervals of 5 s, and 5 s. The tests' machine may be busy, so writing may take two more. */
 const IN_TIME = { timeout: 17_000, interval: 100 };
@@ -60,8 +59,7 @@ const statusWrites = () => audited(f.controlPlane).filter(({ resource }) => reso
 
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2', 'n3'], auditPolicy: AUDIT });
-  const crd = parse(readFileSync(CRD, 'utf8'), { version: '1.1' }) as V1CustomResourceDefinition;
-  await installCrd(f.client, crd, CONNECTIVITY_CHECKS);
+  await installConnectivityCheckCrd(f.client);
   server = await startEvaluationServer();
   await startOperator();
 });

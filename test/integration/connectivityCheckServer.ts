@@ -1,6 +1,20 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
+import { parse } from 'yaml';
+import { CONNECTIVITY_CHECKS } from '../../src/api/connectivitycheck/connectivityCheck.ts';
 import { EVALUATIONS_PATH, type Evaluation } from '../../src/connectivity/protocol/evaluation.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import { installCrd } from '../harness/customResource.ts';
+
+const CRD = new URL('../../deploy/crds/traffic.example.com_connectivitychecks.yaml', import.meta.url);
+
+/** Creates the CRD of ConnectivityChecks in deploy/, and waits until its objects can be listed. */
+export function installConnectivityCheckCrd(client: Client): Promise<void> {
+  const crd = parse(readFileSync(CRD, 'utf8'), { version: '1.1' }) as V1CustomResourceDefinition;
+  return installCrd(client, crd, CONNECTIVITY_CHECKS);
+}
 
 /** The connectivity server as the operator sees it: its evaluations over HTTP. */
 export interface EvaluationServer {

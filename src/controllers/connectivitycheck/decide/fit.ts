@@ -19,7 +19,7 @@ interface Limits {
 
 /**
  * From wide to narrow. The last leaves room for 100 outages beside five findings of one subject each, and for more than
- * 60 beside twelve findings of six links.
+ * 60 beside twelve findings of six links each.
  */
 const LEVELS: readonly Limits[] = [
   {
@@ -53,7 +53,7 @@ const LEVELS: readonly Limits[] = [
     outageName: 32,
   },
   { message: 100, subjects: 1, name: 48, pairs: 0, measured: 0, excluded: 5, outageSubjects: 1, outageName: 24 },
-  { message: 40, subjects: 1, name: 24, pairs: 0, measured: 0, excluded: 3, outageSubjects: 1, outageName: 16 },
+  { message: 40, subjects: 1, name: 24, pairs: 0, measured: 0, excluded: 3, outageSubjects: 1, outageName: 24 },
 ];
 
 /**
