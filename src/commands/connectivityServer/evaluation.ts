@@ -1,10 +1,10 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { createCheckInformer, createNodeInformer } from '../../connectivity/server/caches.ts';
-import type { ConnectivityApi } from '../../connectivity/server/api.ts';
-import { registerEvaluationMetrics } from '../../connectivity/server/evaluationMetrics.ts';
-import { Connectivity } from '../../connectivity/server/evaluations.ts';
-import { Measurements } from '../../connectivity/server/measurements.ts';
-import type { Reports } from '../../connectivity/server/reports.ts';
+import { createCheckInformer, createNodeInformer } from '../../connectivity/server/evaluation/caches.ts';
+import type { ConnectivityApi } from '../../connectivity/server/api/api.ts';
+import { registerEvaluationMetrics } from '../../connectivity/server/evaluation/evaluationMetrics.ts';
+import { Connectivity } from '../../connectivity/server/evaluation/evaluations.ts';
+import { Measurements } from '../../connectivity/server/reports/measurements.ts';
+import type { Reports } from '../../connectivity/server/reports/reports.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import type { Transport } from '../../runtime/client/transport/types.ts';
 import { cachePart } from '../../runtime/manager/manager.ts';

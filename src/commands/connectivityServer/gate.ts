@@ -1,9 +1,9 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { podLookup } from '../../connectivity/server/agentPods.ts';
+import { podLookup } from '../../connectivity/server/pods/agentPods.ts';
 import { RateLimit } from '../../connectivity/server/auth/rateLimit.ts';
 import { ReportGate } from '../../connectivity/server/auth/reportGate.ts';
 import { TokenReviews, type AskReview } from '../../connectivity/server/auth/reviews.ts';
-import type { Reports } from '../../connectivity/server/reports.ts';
+import type { Reports } from '../../connectivity/server/reports/reports.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { Clock } from '../../runtime/process/clock.ts';

@@ -1,10 +1,15 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { createAgentPodInformer, expectedPods, isExpectedPod, nodeOfPod } from '../../connectivity/server/agentPods.ts';
-import { connectivityApi } from '../../connectivity/server/api.ts';
+import {
+  createAgentPodInformer,
+  expectedPods,
+  isExpectedPod,
+  nodeOfPod,
+} from '../../connectivity/server/pods/agentPods.ts';
+import { connectivityApi } from '../../connectivity/server/api/api.ts';
 import type { ReportGate } from '../../connectivity/server/auth/reportGate.ts';
-import { Housekeeping } from '../../connectivity/server/housekeeping.ts';
-import { registerAgentMetrics } from '../../connectivity/server/metrics.ts';
-import { Reports } from '../../connectivity/server/reports.ts';
+import { Housekeeping } from '../../connectivity/server/reports/housekeeping.ts';
+import { registerAgentMetrics } from '../../connectivity/server/reports/metrics.ts';
+import { Reports } from '../../connectivity/server/reports/reports.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import { createClient } from '../../runtime/client/client.ts';
 import { createTransport } from '../../runtime/client/transport.ts';

@@ -1,10 +1,10 @@
 import type { Agent } from '../../api/agent/schema.ts';
-import { CrdStore } from '../../connectivity/server/crdStore.ts';
-import { EtcdClient } from '../../connectivity/server/etcd/etcdClient.ts';
-import { EtcdFiles } from '../../connectivity/server/etcd/etcdFiles.ts';
-import { EtcdStore } from '../../connectivity/server/etcd/etcdStore.ts';
-import type { Reports } from '../../connectivity/server/reports.ts';
-import { ReportStore, type StoreBackend } from '../../connectivity/server/reportStore.ts';
+import { CrdStore } from '../../connectivity/server/store/crdStore.ts';
+import { EtcdClient } from '../../connectivity/server/store/etcd/etcdClient.ts';
+import { EtcdFiles } from '../../connectivity/server/store/etcd/etcdFiles.ts';
+import { EtcdStore } from '../../connectivity/server/store/etcd/etcdStore.ts';
+import type { Reports } from '../../connectivity/server/reports/reports.ts';
+import { ReportStore, type StoreBackend } from '../../connectivity/server/store/reportStore.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';

@@ -1,4 +1,4 @@
-import type { EtcdTlsPaths } from '../../connectivity/server/etcd/etcdFiles.ts';
+import type { EtcdTlsPaths } from '../../connectivity/server/store/etcd/etcdFiles.ts';
 import { UsageError } from '../../runtime/process/usageError.ts';
 import type { ConnectivityServerFlags } from './flags.ts';
 

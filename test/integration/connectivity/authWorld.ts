@@ -1,7 +1,7 @@
 import type { KubeObject, Resource } from '../../../src/runtime/client/resource.ts';
 import type { Client } from '../../../src/runtime/client/client.ts';
 import { NODES, PODS, SERVICE_ACCOUNTS } from '../../../src/runtime/client/resources.ts';
-import type { ConnectivityOptions } from '../../../src/connectivity/objects/names.ts';
+import { defaultConnectivityOptions, type ConnectivityOptions } from '../../../src/connectivity/objects/names.ts';
 import { serverClusterRole, serverRole } from '../../../src/connectivity/objects/rights.ts';
 import type { ControlPlane } from '../../harness/controlPlane.ts';
 import type { Connected } from '../../harness/runtimeScene.ts';
@@ -14,11 +14,9 @@ const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' };
 
 /** A deployment in the namespace `default`. */
 export const OPTIONS: ConnectivityOptions = {
-  namespace: NAMESPACE,
+  ...defaultConnectivityOptions(NAMESPACE),
+  agentsNamespace: NAMESPACE,
   image: 'i',
-  reportIntervalSeconds: 60,
-  serviceType: 'ClusterIP',
-  nodeSelector: {},
 };
 
 /** Creates nodes, the ServiceAccount of the agents, and a running pod of it for each name. */

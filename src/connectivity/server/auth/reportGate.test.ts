@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentState } from '../reports.ts';
+import type { AgentState } from '../reports/reports.ts';
 import { ReportGate, type ReportGateOptions } from './reportGate.ts';
 import type { ReviewResult } from './reviews.ts';
 

@@ -1,6 +1,6 @@
 import type { Report } from '../../../api/agent/report.ts';
 import type { HttpAnswer, HttpRequest } from '../../../runtime/server/httpServer.ts';
-import type { AgentState } from '../reports.ts';
+import type { AgentState } from '../reports/reports.ts';
 import { decideReporter, refuseNode, type PodLookup, type Refusal, type Reporter, type Rules } from './decide.ts';
 import type { RateLimit } from './rateLimit.ts';
 import type { ReviewResult } from './reviews.ts';
