@@ -1,7 +1,16 @@
 /** What decides about sets of objects. */
 const OBJECT_SET = 'objectSet/(member|objectSet|order|owner|plan|problem)';
 /** Layers. A decision imports types only: no I/O, no clock, no logger, no metrics. */
-const PURE = `(^src/controllers/[^/]+/decide/|^src/connectivity/(protocol/|objects/|server/(check|storeWrites)\\.ts$|agent/probeTimes\\.ts$)|^src/usage/evaluate/|^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$|^src/runtime/(controller/conditions|status/(failure|conditionEvents)|${OBJECT_SET})\\.ts$)`;
+const PURE = [
+  '^src/controllers/[^/]+/decide/',
+  '^src/connectivity/(protocol|objects|assign|localise)/',
+  '^src/connectivity/agent/(http/probeTimes|udp/(datagram|mtuSearch|roundTrips|heard)|probeError|targets/dnsMessage|peers/schedule)\\.ts$',
+  '^src/connectivity/server/(api/(check|admission)|store/(storeWrites|etcd/agentValue)|auth/(decide|identity|mark|name|token))\\.ts$',
+  '^src/connectivity/server/(pods/(agentPod|trimPod)|view/(agentState|clusterNode|clusterView|exclusion|roster)|evaluation/(evaluate|nodeFigures))\\.ts$',
+  '^src/usage/evaluate/',
+  '^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$',
+  `^src/runtime/(controller/conditions|status/(failure|conditionEvents)|${OBJECT_SET})\\.ts$`,
+].join('|');
 /** The folders of runtime/, and what each may import of the others. manager/ puts all together. */
 const RUNTIME = [
   ['process', ''],

@@ -1,3 +1,4 @@
+import { connectivity } from './connectivity.ts';
 import type { Dashboard } from './dashboard.ts';
 import { nodes } from './nodes.ts';
 import { operator } from './operator.ts';
@@ -5,5 +6,5 @@ import { trafficwatch } from './trafficwatch.ts';
 
 /** All dashboards, by file name. */
 export function dashboards(): Readonly<Record<string, Dashboard>> {
-  return { nodes: nodes(), trafficwatch: trafficwatch(), operator: operator() };
+  return { nodes: nodes(), trafficwatch: trafficwatch(), operator: operator(), connectivity: connectivity() };
 }

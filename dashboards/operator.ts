@@ -45,6 +45,13 @@ const NOW: Row = {
       steps: NONE_EXPECTED,
     }),
     statPanel({
+      title: 'Connectivity deployment problems',
+      description:
+        'Problems that keep the server or the agents of the connectivity check from the desired state. The log and the events of the operator name them.',
+      queries: [{ expr: `max ${ofLeader(own('traffic_operator_connectivity_deployment_problems'))}` }],
+      steps: NONE_EXPECTED,
+    }),
+    statPanel({
       title: 'Restarts',
       description: 'Restarts of replicas within the last hour, under the same address.',
       queries: [{ expr: `sum(changes(${own('process_start_time_seconds')}[1h]))` }],

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { LOG_LEVELS } from '../../src/runtime/process/logger.ts';
 import { DEFAULT_EXCLUDED_DEVICES } from '../../src/usage/evaluate/devices/devices.ts';
+import { connectivity } from './connectivityValues.ts';
 import { dashboards } from './dashboardValues.ts';
 import { nodeExporter, prometheus } from './measurementValues.ts';
 import { metrics, networkPolicy, prometheusRule } from './monitoringValues.ts';
@@ -80,7 +81,7 @@ export const chartValues = z.strictObject({
   imagePullSecrets: anyList
     .default([])
     .describe(
-      'Pull secrets, a list of {name}, for the images of the operator, Prometheus and node-exporter. For node-exporter they must exist in its namespace.',
+      'Pull secrets, a list of {name}, for the images of the operator, Prometheus, node-exporter and the connectivity check. For node-exporter and the agents of the connectivity check they must exist in their namespaces.',
     ),
   replicas: z.int().min(0).default(2).describe('Number of operator pods. One leads, the others stand by.'),
   logLevel: z.enum(LOG_LEVELS).default('info').describe('Lowest level that is logged.'),
@@ -111,6 +112,7 @@ export const chartValues = z.strictObject({
     ),
   prometheus,
   nodeExporter,
+  connectivity,
   crds,
   serviceAccount,
   rbac: z

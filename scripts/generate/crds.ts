@@ -24,7 +24,7 @@ export function crds(controllers: readonly ControllerModule[] = CONTROLLERS): Ge
     });
 }
 
-/** The CRD of a kind that no controller has, which is deployed with the server that writes it. */
+/** The CRD of a kind for a cluster without the operator. */
 export function serverCrd(kind: CustomResource): object {
   return customResourceDefinition(kind, {});
 }

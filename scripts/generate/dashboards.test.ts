@@ -36,6 +36,7 @@ describe('the dashboards', () => {
       'traffic-operator-nodes',
       'traffic-operator-trafficwatch',
       'traffic-operator-operator',
+      'traffic-operator-connectivity',
     ]);
   });
 

@@ -1,8 +1,10 @@
 import type { V1Deployment } from '@kubernetes/client-node';
+import { agentsNamespaceOf, defaultConnectivityOptions } from '../../src/connectivity/objects/names.ts';
 import { connectivityObjects } from '../../src/connectivity/objects/objects.ts';
 import { helmTemplate, isHook, type Manifest } from '../chart/helm.ts';
 import { cleanupNamespace, naming, standaloneCleanup } from './cleanup.ts';
 import { agentResource } from '../../src/api/agent/schema.ts';
+import { connectivityCheckResource } from '../../src/api/connectivitycheck/schema.ts';
 import { crdFiles, manifest, serverCrd } from './crds.ts';
 import type { GeneratedFile } from './file.ts';
 
@@ -56,16 +58,22 @@ export function deploy(): GeneratedFile[] {
 
 /** The connectivity check, with the image of the operator. */
 function connectivity(image: string): GeneratedFile[] {
+  // Of one namespace, which the namespace of the agents in the operator's deployment is, too: only one can be there.
+  const namespace = agentsNamespaceOf(NAMESPACE);
   const objects = connectivityObjects({
-    namespace: `${NAMESPACE}-connectivity`,
+    ...defaultConnectivityOptions(namespace),
+    agentsNamespace: namespace,
     image,
     reportIntervalSeconds: 60,
-    serviceType: 'ClusterIP',
-    nodeSelector: {},
   });
   return [
-    file('connectivity/kustomization.yaml', [kustomization(['agents.yaml', 'connectivity.yaml'])], OF_CONNECTIVITY),
+    file(
+      'connectivity/kustomization.yaml',
+      [kustomization(['agents.yaml', 'connectivitychecks.yaml', 'connectivity.yaml'])],
+      OF_CONNECTIVITY,
+    ),
     file('connectivity/agents.yaml', [serverCrd(agentResource)], OF_CONNECTIVITY),
+    file('connectivity/connectivitychecks.yaml', [serverCrd(connectivityCheckResource)], OF_CONNECTIVITY),
     file('connectivity/connectivity.yaml', objects, OF_CONNECTIVITY),
   ];
 }

@@ -1,6 +1,7 @@
 import type { ControllerModule } from '../../src/controllers/contract/module.ts';
 import type { ControllerRights, Rights, Rule } from '../../src/controllers/contract/rights.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
+import { SERVER_CLUSTER_RULES, SERVER_RULES } from '../../src/connectivity/objects/rights.ts';
 import type { GeneratedFile } from './file.ts';
 
 const HEADER = `{{/* Generated from the controllers' rights in src/controllers by \`make generate\`. Do not edit. */}}`;
@@ -9,7 +10,7 @@ const NAMESPACE = 'RELEASE-NAMESPACE';
 
 /**
  * The rights of the controllers as named templates, which the roles of the chart include in addition to those of the
- * process.
+ * process, and those of the connectivity server for roles of its own.
  */
 export function rights(controllers: readonly ControllerModule[] = CONTROLLERS): GeneratedFile[] {
   const all = controllers.map((controller) => controller.rights(NAMESPACE));
@@ -19,14 +20,22 @@ export function rights(controllers: readonly ControllerModule[] = CONTROLLERS): 
     template('controller.own', all, ({ controller }) => controller),
     template('cleanup.cluster', all, ({ cleanup }) => cleanup),
     template('cleanup.own', all, ({ cleanup }) => cleanup),
+    rulesTemplate('connectivityServer.cluster', SERVER_CLUSTER_RULES),
+    rulesTemplate('connectivityServer.own', SERVER_RULES),
   ].join('\n\n');
   return [{ path: 'charts/traffic-operator/templates/_rights.tpl', content: `${content}\n` }];
 }
 
 function template(name: string, all: readonly ControllerRights[], whose: (one: ControllerRights) => Rights): string {
   const where = name.endsWith('.own') ? 'own' : 'cluster';
-  const rules = all.flatMap((one) => whose(one)[where]).map(ruleText);
-  return [`{{- define "traffic-operator.rights.${name}" -}}`, ...rules, '{{- end -}}'].join('\n');
+  return rulesTemplate(
+    name,
+    all.flatMap((one) => whose(one)[where]),
+  );
+}
+
+function rulesTemplate(name: string, rules: readonly Rule[]): string {
+  return [`{{- define "traffic-operator.rights.${name}" -}}`, ...rules.map(ruleText), '{{- end -}}'].join('\n');
 }
 
 /** One rule as YAML, with lists in JSON form. */

@@ -4,25 +4,35 @@ import { readDuration } from '../runtime/process/duration.ts';
 /** A duration in Go's notation with the units ms, s, m and h. Five digits keep the sum within Go's range. */
 const PATTERN = String.raw`^([0-9]{1,5}([.][0-9]{1,3})?(ms|s|m|h))+$`;
 const MAX_LENGTH = 32;
-const LEAST = '1s';
-const MOST = '24h';
-const MESSAGE = `must be a duration from "${LEAST}" to "${MOST}", such as "90s", "5m" or "1h30m"`;
-const RULE =
-  `self.matches('${PATTERN}') && ` + `duration(self) >= duration('${LEAST}') && duration(self) <= duration('${MOST}')`;
 
-function isAllowed(text: string): boolean {
-  const ms = new RegExp(PATTERN).test(text) ? readDuration(text) : undefined;
-  return ms !== undefined && ms >= durationMs(LEAST) && ms <= durationMs(MOST);
+/** The shortest and the longest duration that a field takes. */
+export interface DurationBounds {
+  readonly least: string;
+  readonly most: string;
+  /** Examples within the bounds, for messages. */
+  readonly examples: string;
 }
 
-/** Schema of an optional field that takes a duration from one second to a day. */
-export function durationSchema(description: string) {
+const SECOND_TO_DAY: DurationBounds = { least: '1s', most: '24h', examples: '"90s", "5m" or "1h30m"' };
+
+function isAllowed(text: string, { least, most }: DurationBounds): boolean {
+  const ms = new RegExp(PATTERN).test(text) ? readDuration(text) : undefined;
+  return ms !== undefined && ms >= durationMs(least) && ms <= durationMs(most);
+}
+
+/** Schema of an optional field that takes a duration, by default from one second to a day. */
+export function durationSchema(description: string, bounds: DurationBounds = SECOND_TO_DAY) {
+  const { least, most, examples } = bounds;
+  const message = `must be a duration from "${least}" to "${most}", such as ${examples}`;
+  const rule =
+    `self.matches('${PATTERN}') && ` +
+    `duration(self) >= duration('${least}') && duration(self) <= duration('${most}')`;
   return z
     .string()
-    .max(MAX_LENGTH, MESSAGE)
-    .refine(isAllowed, MESSAGE)
+    .max(MAX_LENGTH, message)
+    .refine((text) => isAllowed(text, bounds), message)
     .optional()
-    .meta({ description, 'x-kubernetes-validations': [{ rule: RULE, message: MESSAGE }] });
+    .meta({ description, 'x-kubernetes-validations': [{ rule, message }] });
 }
 
 /** The milliseconds of a duration that `durationSchema` accepted. */

@@ -1,3 +1,5 @@
+import { connectivity } from './connectivity/module.ts';
+import { connectivityCheck } from './connectivitycheck/module.ts';
 import type { ControllerModule } from './contract/module.ts';
 import { measurement } from './measurement/module.ts';
 import { trafficWatch } from './trafficwatch/module.ts';
@@ -6,4 +8,4 @@ import { trafficWatch } from './trafficwatch/module.ts';
  * Every controller of the operator. They are created in this order and cleaned up in reverse order, so that the
  * measurement is removed after the decisions that depend on it.
  */
-export const CONTROLLERS: readonly ControllerModule[] = [measurement, trafficWatch];
+export const CONTROLLERS: readonly ControllerModule[] = [measurement, connectivity, trafficWatch, connectivityCheck];

@@ -1,5 +1,5 @@
 import { BIND_ADDRESS_FORMS, parseBindAddress, type BindAddress } from '../runtime/server/bindAddress.ts';
-import { valueType, type ValueType } from './values.ts';
+import { dnsLabel, dnsSubdomain, valueType, type ValueType } from './values.ts';
 
 /** A whole number, like Go's flag.Int within bounds. */
 export function wholeNumber(least: number, most: number): ValueType<number> {
@@ -12,6 +12,17 @@ export function wholeNumber(least: number, most: number): ValueType<number> {
 /** A text of one line, or none. */
 export const optionalText = valueType('text', 'a text of one line', (text) =>
   /^[^\0\r\n]*$/.test(text) ? text : undefined,
+);
+
+/** A namespaced object: a DNS label, "/" and a DNS subdomain. */
+export const namespacedName = valueType(
+  'namespace/name',
+  'NAMESPACE/NAME, such as default/netchecker-agent',
+  (text) => {
+    const [namespace = '', name = '', ...rest] = text.split('/');
+    const isValid = [dnsLabel.schema.safeParse(namespace), dnsSubdomain.schema.safeParse(name)].every((r) => r.success);
+    return isValid && rest.length === 0 ? text : undefined;
+  },
 );
 
 /** An address that a server must have. */

@@ -21,6 +21,7 @@ import { sender } from './sender.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const NAMESPACE = 'traffic-operator-system';
 const EXPORTER_NAMESPACE = `${NAMESPACE}-node-exporter`;
+const AGENTS_NAMESPACE = `${NAMESPACE}-connectivity`;
 const CLEANUP = 'traffic-operator-cleanup';
 const UNFIT = 'web.traffic.example.com/unfit';
 const WAIT = { timeout: 40_000, interval: 300 };
@@ -124,6 +125,7 @@ beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2'] });
   await kubectl(['apply', '-k', `${ROOT}deploy`]);
   await kubectl(['apply', '-k', `${ROOT}deploy/cleanup`]);
+  await kubectl(['create', '-f', `${ROOT}deploy/crds/traffic.example.com_connectivitychecks.yaml`]);
   await createPods();
   vi.stubEnv('POD_NAME', 'operator');
 });
@@ -133,7 +135,7 @@ afterAll(async () => {
 });
 
 describe('the rights in deploy/', () => {
-  const OWN_PROMETHEUS = ['--prometheus-url=', '--scrape-interval=1s'];
+  const OWN_PROMETHEUS = ['--prometheus-url=', '--scrape-interval=1s', '--connectivity', '--connectivity-image=i:1'];
   let as: readonly string[];
 
   it('let the operator deploy what it measures with and write its targets', async () => {
@@ -148,6 +150,7 @@ describe('the rights in deploy/', () => {
     await vi.waitFor(async () => {
       expect(await names('ds,svc,sa', EXPORTER_NAMESPACE)).toContain('daemonset.apps/node-exporter');
       expect(await names('deployments,cm,svc,sa', NAMESPACE)).toContain('deployment.apps/prometheus');
+      expect(await names('ds,sa', AGENTS_NAMESPACE)).toContain('daemonset.apps/netchecker-agent-hostnet');
     }, WAIT);
     await createEndpointSlice();
     await vi.waitFor(async () => {

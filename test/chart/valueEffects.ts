@@ -106,6 +106,40 @@ const options: Effect[] = [
   { of: 'extraEnv', to: [{ name: 'A', value: 'b' }], see: container('env/2/name'), is: 'A' },
 ];
 
+const ON = { 'connectivity.enabled': true };
+const connectivity: Effect[] = [
+  {
+    of: 'connectivity.enabled',
+    to: true,
+    see: argument('connectivity-image'),
+    is: 'traffic-operator:9',
+    beside: { 'image.tag': '9' },
+  },
+  { of: 'connectivity.reportInterval', to: '9s', beside: ON, see: argument('connectivity-report-interval'), is: '9s' },
+  {
+    of: 'connectivity.service.type',
+    to: 'NodePort',
+    beside: ON,
+    see: argument('connectivity-service-type'),
+    is: 'NodePort',
+  },
+  { of: 'connectivity.peerPort', to: 9082, beside: ON, see: argument('connectivity-peer-port'), is: '9082' },
+  {
+    of: 'connectivity.nodeSelector',
+    to: { a: 'b' },
+    beside: ON,
+    see: argument('connectivity-node-selector'),
+    is: 'a=b',
+  },
+  {
+    of: 'connectivity.allowAnonymous',
+    to: true,
+    beside: ON,
+    see: argument('connectivity-allow-anonymous'),
+    is: 'true',
+  },
+];
+
 /** Each is a directory, with the key as the file in it. */
 const files: Effect[] = (
   [
@@ -226,6 +260,7 @@ const pods: Effect[] = [
 export const EFFECTS: readonly Effect[] = [
   ...names,
   ...options,
+  ...connectivity,
   ...files,
   ...parts,
   ...monitoring,

@@ -59,6 +59,7 @@ export const VALUE_SETS: Readonly<Record<string, object>> = {
       storage: { size: '20Gi', storageClassName: 'fast' },
     },
     nodeExporter: { resources: { limits: { memory: '64Mi' } } },
+    connectivity: { enabled: true, service: { type: 'NodePort' }, nodeSelector: { pool: 'infra' } },
     prometheusRule: { enabled: true, labels: { release: 'kube-prometheus-stack' } },
     networkPolicy: { enabled: true, metricsFrom: [MONITORING], prometheusFrom: [MONITORING] },
     commonLabels: { team: 'net' },

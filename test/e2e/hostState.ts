@@ -15,6 +15,8 @@ export interface HostState {
 }
 
 const DIRECTORIES = ['/run', '/run/netns', '/var/lib', '/var/log', '/etc', '/opt', '/usr/libexec', '/var/lib/cni'];
+/** What buildah and mount(8) keep of their first use. They build the image before a lab starts, and are not of it. */
+const OF_TOOLS = ['/var/lib/containers', '/run/mount'];
 const SYSCTLS = ['vm/overcommit_memory', 'kernel/panic', 'kernel/panic_on_oops', 'kernel/keys/root_maxkeys'];
 
 /** Reads the machine as it is now. */
@@ -25,9 +27,14 @@ export function hostState(): HostState {
     devices: entries('/sys/class/net'),
     routes: execFileSync('/usr/sbin/ip', ['-4', 'route'], { encoding: 'utf8' }).split('\n').sort(),
     cgroups: labCgroups(),
-    files: DIRECTORIES.flatMap((directory) => entries(directory).map((name) => `${directory}/${name}`)),
+    files: files(),
     sysctls: Object.fromEntries(SYSCTLS.map((name) => [name, readFileSync(`/proc/sys/${name}`, 'utf8').trim()])),
   };
+}
+
+function files(): string[] {
+  const all = DIRECTORIES.flatMap((directory) => entries(directory).map((name) => `${directory}/${name}`));
+  return all.filter((file) => !OF_TOOLS.includes(file));
 }
 
 /** Those below the directories where a lab mounts; builds of images by others come and go elsewhere. */

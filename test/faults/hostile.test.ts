@@ -34,6 +34,8 @@ const TELLS: Readonly<Record<string, RegExp>> = {
   InvalidSpec: /^(spec|metadata)[\w.]* (is|has) /,
   DeploymentInvalid: /the API server refuses the Deployment: .*(\.?(spec|metadata)\.|too large|failed to convert)/s,
   DeploymentNotOwned: /^Deployment default\/\S+ exists/,
+  // While the CRD changes, the API server may write a status by the schema before it, without unknown fields of the spec.
+  SpecFieldsLost: /^the API server dropped spec\.[^,]+, because the CRD was replaced/,
   LabelKeyTaken: /^label key \S+ belongs to TrafficWatch default\/\S+,/,
 };
 

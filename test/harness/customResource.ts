@@ -25,6 +25,11 @@ export function agentCrd(): V1CustomResourceDefinition {
   return crdOf('connectivity/agents.yaml');
 }
 
+/** The CRD of ConnectivityChecks in deploy/. */
+export function connectivityCheckCrd(): V1CustomResourceDefinition {
+  return crdOf('crds/traffic.example.com_connectivitychecks.yaml');
+}
+
 function crdOf(path: string): V1CustomResourceDefinition {
   const text = readFileSync(new URL(path, DEPLOY), 'utf8');
   return parse(text, { version: '1.1' }) as V1CustomResourceDefinition;

@@ -34,3 +34,8 @@ export async function createUser(
   await pki(directory, `pki_certificate "$1" "$2"; pki_kubeconfig "$1" "$3"`, name, subject, url);
   return `${directory}/${name}.conf`;
 }
+
+/** Writes `<name>.crt` and `<name>.key`, signed by the authority in the directory, for a client and for a server. */
+export function createCertificate(directory: string, name: string, subjectAltName = `DNS:${name}`): Promise<void> {
+  return pki(directory, 'pki_certificate "$1" "/CN=$1" "$2"', name, subjectAltName);
+}

@@ -199,6 +199,20 @@ describe('the pod template is checked as in a Deployment', () => {
   });
 });
 
+/** Of the spec, without the three kinds of workload, of which one is required. */
+const OPTIONAL = [
+  ...['recoverBandwidthPercent', 'passes.unfit', 'passes.fit', 'minHold', 'missingData.policy', 'missingData.holdFor'],
+  ...['direction', 'measure', 'devices', 'devices.include', 'devices.exclude', 'capacity', 'capacity.nodeSelector'],
+  ...['mode', 'maxUnfit', 'minFit', 'breakerCooldown', 'nodeSelector', 'label', 'placement'],
+];
+
+describe('the optional fields of the spec', () => {
+  it.each(OPTIONAL)('%s: kubectl explain names the default', async (field) => {
+    const { text } = await kubectl(['explain', `trafficwatch.spec.${field}`]);
+    expect(text).toMatch(/default|absent/i);
+  });
+});
+
 function withContainer(fields: object): object {
   return { containers: [{ name: 'web', image: 'web:1', ...fields }] };
 }

@@ -1,9 +1,15 @@
 import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { panelQueries, variableQueries, type PanelQuery } from '../../dashboards/queries.ts';
+import { CONNECTIVITY_CHECKS } from '../../src/api/connectivitycheck/connectivityCheck.ts';
 import type { Resource } from '../../src/runtime/client/resource.ts';
 import { exchange } from '../../src/runtime/testing/rawHttp.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import {
+  installConnectivityCheckCrd,
+  startEvaluationServer,
+  type EvaluationServer,
+} from './connectivityCheckServer.ts';
 import { numbersOf, startObserver, type Observer } from './observer.ts';
 import { SPEED_BYTES } from '../harness/syntheticExporter.ts';
 
@@ -39,18 +45,24 @@ const STATUS_ONLY: V1PolicyRule[] = [
 
 let f: Fixture;
 let observer: Observer;
+let connectivity: EvaluationServer;
 
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2', 'n3'] });
   f.exporter.setPercent('n1', 50);
   f.exporter.remove('n3');
-  await f.startOperator([], { kubeconfig: await userThatMayDoAll() });
+  connectivity = await startEvaluationServer();
+  await installConnectivityCheckCrd(f.client);
+  await f.client.create(CONNECTIVITY_CHECKS, { metadata: { name: 'cluster' }, spec: {} });
+  const args = [`--connectivity-server-url=${connectivity.url}`];
+  await f.startOperator(args, { kubeconfig: await userThatMayDoAll() });
   observer = await startObserver(new URL(f.operator().metricsUrl).host, f.exporter.target);
   await f.createWatch('web', { maxBandwidthPercent: '10' });
 });
 afterAll(async () => {
   await observer.stop();
   await f.stop();
+  await connectivity.stop();
 });
 
 async function userThatMayDoAll(): Promise<string> {
@@ -102,6 +114,7 @@ describe('while one node is unfit and one unknown', () => {
       'traffic-operator-trafficwatch $namespace': ['default'],
       'traffic-operator-trafficwatch $trafficwatch': ['web'],
       'traffic-operator-operator $job': ['traffic-operator'],
+      'traffic-operator-connectivity $job': ['traffic-operator'],
     };
     // After a failed scrape, a job has none until the next scrape.
     await vi.waitFor(async () => expect(await valuesOfVariables()).toEqual(expected), WAIT);

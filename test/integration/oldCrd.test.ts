@@ -1,6 +1,6 @@
 import type { EventsV1Event, V1CustomResourceDefinition, V1JSONSchemaProps } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { PUBLISHED_AFTER_MS } from '../../src/controllers/trafficwatch/observe/crdCheck.ts';
+import { PUBLISHED_AFTER_MS } from '../../src/controllers/trafficwatch/observe/crd/crdCheck.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { measured } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';

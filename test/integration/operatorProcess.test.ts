@@ -108,8 +108,8 @@ describe('wrong usage', () => {
     [['--interval=soon'], '--interval=soon: must be a duration such as 10s, 2m or 1m30s, 1s at least'],
     [['manager', '--leader-elekt'], '--leader-elekt: unknown flag; `manager --help` lists all flags'],
     [
-      ['connectivity-server', '-kubeproxyinit=false', '-etcd-endpoints', 'https://198.18.0.1:2379'],
-      '--etcd-endpoints=https://198.18.0.1:2379: etcd is not available in this version',
+      ['connectivity-server', '-kubeproxyinit=false'],
+      '--kubeproxyinit=false: reports are then stored in etcd, so --etcd-endpoints must be given',
     ],
     [['connectivity-server', '-report-ttl', '1'], '--report-ttl=1: must be a whole number from 2 to 86400'],
     [['connectivity-agent', '-serverendpoint', 'server'], '--serverendpoint=server: must be a host and a port'],

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { resourcePath } from '../../src/runtime/client/resource.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
-import { installCrd } from '../harness/customResource.ts';
+import { installCrd, trafficWatchCrd } from '../harness/customResource.ts';
 
 /** What people copy out of the documents: every TrafficWatch in them is one that the API server takes. */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -19,10 +19,13 @@ interface Block {
   readonly object: TrafficWatch;
 }
 
-function blocksOf(document: string): Block[] {
-  const text = readFileSync(join(ROOT, document), 'utf8');
+function examplesIn(text: string): TrafficWatch[] {
   const blocks = [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, yaml = '']) => parse(yaml) as TrafficWatch);
-  return blocks.filter(({ kind }) => kind === TRAFFIC_WATCHES.kind).map((object) => ({ document, object }));
+  return blocks.filter(({ kind }) => kind === TRAFFIC_WATCHES.kind);
+}
+
+function blocksOf(document: string): Block[] {
+  return examplesIn(readFileSync(join(ROOT, document), 'utf8')).map((object) => ({ document, object }));
 }
 
 const BLOCKS = DOCUMENTS.flatMap(blocksOf);
@@ -36,6 +39,20 @@ function dryRun(object: unknown): Promise<TrafficWatch> {
     body: object,
   });
 }
+
+/** The fields of the spec in the CRD. */
+function specFields(): string[] {
+  const [version] = trafficWatchCrd().spec.versions;
+  return Object.keys(version?.schema?.openAPIV3Schema?.properties?.spec?.properties ?? {});
+}
+
+describe('docs/trafficwatch.md', () => {
+  it.each(specFields())('has an example of %s in the section of its name', (field) => {
+    const page = readFileSync(join(ROOT, 'docs/trafficwatch.md'), 'utf8');
+    const sections = page.split(/^## /m).filter((text) => text.split('\n', 1)[0]?.split(' and ').includes(field));
+    expect(sections.flatMap(examplesIn).some(({ spec }) => Object.hasOwn(spec, field))).toBe(true);
+  });
+});
 
 describe('a TrafficWatch in the documents', () => {
   it('is in the README at least', () => expect(BLOCKS.map(({ document }) => document)).toContain('README.md'));

@@ -96,6 +96,18 @@
 {{- with .Values.nodeExporter.ignoredDevices }}
 - {{ printf "--node-exporter-ignored-devices=%s" . | quote }}
 {{- end }}
+{{- if .Values.connectivity.enabled }}
+{{- $connectivity := .Values.connectivity }}
+- --connectivity
+- --connectivity-image={{ include "traffic-operator.image" . }}
+- --connectivity-report-interval={{ $connectivity.reportInterval }}
+- --connectivity-service-type={{ $connectivity.service.type }}
+- --connectivity-peer-port={{ $connectivity.peerPort }}
+- --connectivity-allow-anonymous={{ $connectivity.allowAnonymous }}
+{{- range $name, $value := $connectivity.nodeSelector }}
+- {{ printf "--connectivity-node-selector=%s=%s" $name $value | quote }}
+{{- end }}
+{{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}
 {{- end }}

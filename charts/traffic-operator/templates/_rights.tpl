@@ -21,6 +21,27 @@
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list']
+# The operator creates the namespace of the agents, so no Role can exist there before. Resource names limit these rights.
+- apiGroups: ['']
+  resources: ['namespaces']
+  resourceNames: ['{{ .Release.Namespace }}-connectivity']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+- apiGroups: ['']
+  resources: ['serviceaccounts']
+  resourceNames: ['netchecker-agent']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+- apiGroups: ['apps']
+  resources: ['daemonsets']
+  resourceNames: ['netchecker-agent', 'netchecker-agent-hostnet']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+# To keep the namespace of the agents if it has pods that are not ours.
+- apiGroups: ['']
+  resources: ['pods']
+  verbs: ['list']
+# To create the first ConnectivityCheck where there is none. It changes and deletes none.
+- apiGroups: ['traffic.example.com']
+  resources: ['connectivitychecks']
+  verbs: ['list', 'create']
 # Verdicts are node labels.
 - apiGroups: ['']
   resources: ['nodes']
@@ -54,6 +75,13 @@
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list', 'watch']
+- apiGroups: ['traffic.example.com']
+  resources: ['connectivitychecks']
+  verbs: ['list', 'watch']
+# Verdict, findings and outages are in the status.
+- apiGroups: ['traffic.example.com']
+  resources: ['connectivitychecks/status']
+  verbs: ['patch']
 {{- end -}}
 
 {{- define "traffic-operator.rights.controller.own" -}}
@@ -80,6 +108,25 @@
 - apiGroups: ['apps']
   resources: ['replicasets']
   verbs: ['get']
+- apiGroups: ['']
+  resources: ['serviceaccounts']
+  resourceNames: ['netchecker-server']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+- apiGroups: ['']
+  resources: ['services']
+  resourceNames: ['netchecker-service']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+- apiGroups: ['apps']
+  resources: ['deployments']
+  resourceNames: ['netchecker-server']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+# To find the operator's Deployment, the owner of these objects.
+- apiGroups: ['']
+  resources: ['pods']
+  verbs: ['get']
+- apiGroups: ['apps']
+  resources: ['replicasets']
+  verbs: ['get']
 {{- end -}}
 
 {{- define "traffic-operator.rights.cleanup.cluster" -}}
@@ -97,6 +144,23 @@
   resourceNames: ['node-exporter']
   verbs: ['get', 'delete']
 # To keep the exporter's namespace if it has pods that are not ours.
+- apiGroups: ['']
+  resources: ['pods']
+  verbs: ['list']
+# The operator creates the namespace of the agents, so no Role can exist there before. Resource names limit these rights.
+- apiGroups: ['']
+  resources: ['namespaces']
+  resourceNames: ['{{ .Release.Namespace }}-connectivity']
+  verbs: ['get', 'delete']
+- apiGroups: ['']
+  resources: ['serviceaccounts']
+  resourceNames: ['netchecker-agent']
+  verbs: ['get', 'delete']
+- apiGroups: ['apps']
+  resources: ['daemonsets']
+  resourceNames: ['netchecker-agent', 'netchecker-agent-hostnet']
+  verbs: ['get', 'delete']
+# To keep the namespace of the agents if it has pods that are not ours.
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list']
@@ -125,4 +189,34 @@
   resources: ['deployments']
   resourceNames: ['prometheus']
   verbs: ['get', 'delete']
+- apiGroups: ['']
+  resources: ['serviceaccounts']
+  resourceNames: ['netchecker-server']
+  verbs: ['get', 'delete']
+- apiGroups: ['']
+  resources: ['services']
+  resourceNames: ['netchecker-service']
+  verbs: ['get', 'delete']
+- apiGroups: ['apps']
+  resources: ['deployments']
+  resourceNames: ['netchecker-server']
+  verbs: ['get', 'delete']
+{{- end -}}
+
+{{- define "traffic-operator.rights.connectivityServer.cluster" -}}
+- apiGroups: ['']
+  resources: ['pods', 'nodes']
+  verbs: ['list', 'watch']
+- apiGroups: ['traffic.example.com']
+  resources: ['connectivitychecks']
+  verbs: ['list', 'watch']
+- apiGroups: ['authentication.k8s.io']
+  resources: ['tokenreviews']
+  verbs: ['create']
+{{- end -}}
+
+{{- define "traffic-operator.rights.connectivityServer.own" -}}
+- apiGroups: ['network-checker.ext']
+  resources: ['agents']
+  verbs: ['list', 'create', 'patch', 'delete']
 {{- end -}}

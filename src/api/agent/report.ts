@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { int64 } from '../integerSchema.ts';
 
 /** Names of nodes and pods: DNS-1123 subdomains. */
-const NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
-const MOST_CHARACTERS = 253;
-const NAME_MESSAGE = 'must be a DNS subdomain: lower-case letters, digits, "-" and ".", up to 253 characters';
+export const NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+export const MOST_CHARACTERS = 253;
+export const NAME_MESSAGE = 'must be a DNS subdomain: lower-case letters, digits, "-" and ".", up to 253 characters';
 const TEXT = 'must be a text';
 const LIST = 'must be a list';
 const MAP = 'must be an object with lists of texts';

@@ -41,6 +41,8 @@ export interface Outage {
 
 export interface ConnectivityCheckStatus {
   verdict?: ConnectivityVerdict;
+  /** The first finding and the number of others, such as `PodNetwork node2 (+3)`. Absent without findings. */
+  summary?: string | undefined;
   observedGeneration?: number;
   conditions?: Condition[];
   nodes?: number;

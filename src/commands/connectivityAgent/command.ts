@@ -1,4 +1,5 @@
 import { runAgent } from '../../connectivity/agent/agent.ts';
+import { apiServerOf } from '../../connectivity/agent/targets/targets.ts';
 import { levelOf } from '../../options/glogFlags.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import { defineCommand, type Command } from '../command.ts';
@@ -13,8 +14,17 @@ export const connectivityAgent: Command = defineCommand<typeof CONNECTIVITY_AGEN
     const { MY_POD_NAME: podName = '', MY_NODE_NAME: nodeName = '' } = env;
     if (podName === '') throw new Error('MY_POD_NAME is not set: must be the name of the pod');
     if (nodeName === '') logger.warn('MY_NODE_NAME is not set: the server looks the node up by the pod');
-    const { serverendpoint: server, probeurls, reportinterval, zeroextenderlength } = flags;
+    const { serverendpoint: server, probeurls: probeUrls, reportinterval, zeroextenderlength } = flags;
+    const { peerPort, serverCaFile, tokenFile, apiCaFile } = flags;
+    if (tokenFile !== undefined && serverCaFile === undefined) {
+      logger.warn('--token-file without --server-ca-file: the token is sent without TLS');
+    }
     const identity = { podName, nodeName, intervalSeconds: reportinterval, zeros: zeroextenderlength };
-    return runAgent({ identity, server, probeUrls: probeurls, clock: systemClock, logger }, signal);
+    // As the original server tells the planes apart.
+    const plane = flags.plane ?? (podName.includes('hostnet') ? 'Host' : 'Pod');
+    const apiServer = apiServerOf(env);
+    const files = { serverCaFile, tokenFile, apiCaFile };
+    const own = { identity, server, probeUrls, plane, peerPort, apiServer, ...files, clock: systemClock, logger };
+    return runAgent(own, signal);
   },
 });

@@ -1,11 +1,15 @@
+import { PLANES, type Plane } from '../../api/connectivitycheck/terms.ts';
 import { COMMON_FLAGS } from '../../options/commonFlags.ts';
-import { withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
+import { flag, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
 import { GLOG_FLAGS } from '../../options/glogFlags.ts';
 import { hostAndPort, probeUrls, wholeNumber } from '../../options/connectivityValues.ts';
+import { path, port, valueType } from '../../options/values.ts';
 
 const { logLevel } = COMMON_FLAGS;
 
-/** The flags of `connectivity-agent`: those of k8s-netchecker-agent. */
+const plane = valueType<Plane>('plane', `one of ${PLANES.join(', ')}`, (text) => PLANES.find((each) => each === text));
+
+/** The flags of `connectivity-agent`: those of k8s-netchecker-agent, and those of its peers. */
 export const CONNECTIVITY_AGENT_FLAGS = {
   serverendpoint: withDefault(hostAndPort, 'netchecker-service:8081', 'Host and port of the connectivity server.'),
   probeurls: withDefault(probeUrls, '', 'URLs to request in each interval, in addition to that of the server.'),
@@ -15,6 +19,13 @@ export const CONNECTIVITY_AGENT_FLAGS = {
     '1500',
     'Number of zeros in each report, which make it larger than one packet. Each takes two bytes.',
   ),
+  peerPort: withDefault(port, '8082', 'Port on which agents answer each other, HTTP and UDP, on all addresses.'),
+  plane: flag(plane, 'Network that this agent measures: that of pods or that of nodes.', {
+    defaultNote: 'Host if the name of the pod contains "hostnet", else Pod',
+  }),
+  tokenFile: flag(path, 'File with the token that is sent with each report. It is read before each report.'),
+  serverCaFile: flag(path, 'File with the CA of the server, PEM. With it, reports are sent by HTTPS.'),
+  apiCaFile: flag(path, 'File with the CA of the API server, PEM. Without it, its certificate is not verified.'),
   logLevel,
   ...GLOG_FLAGS,
 } as const satisfies FlagTable;

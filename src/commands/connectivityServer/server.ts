@@ -1,10 +1,15 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { createAgentPodInformer, expectedPods, nodeOfPod } from '../../connectivity/server/agentPods.ts';
-import { connectivityApi } from '../../connectivity/server/api.ts';
-import { CrdStore } from '../../connectivity/server/crdStore.ts';
-import { Housekeeping } from '../../connectivity/server/housekeeping.ts';
-import { registerAgentMetrics } from '../../connectivity/server/metrics.ts';
-import { Reports } from '../../connectivity/server/reports.ts';
+import {
+  createAgentPodInformer,
+  expectedPods,
+  isExpectedPod,
+  nodeOfPod,
+} from '../../connectivity/server/pods/agentPods.ts';
+import { connectivityApi } from '../../connectivity/server/api/api.ts';
+import type { ReportGate } from '../../connectivity/server/auth/reportGate.ts';
+import { Housekeeping } from '../../connectivity/server/reports/housekeeping.ts';
+import { registerAgentMetrics } from '../../connectivity/server/reports/metrics.ts';
+import { Reports } from '../../connectivity/server/reports/reports.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import { createClient } from '../../runtime/client/client.ts';
 import { createTransport } from '../../runtime/client/transport.ts';
@@ -12,12 +17,15 @@ import { cachePart, Manager } from '../../runtime/manager/manager.ts';
 import { createMetrics, createRegistry, type RuntimeMetrics } from '../../runtime/manager/metrics.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import type { Part } from '../../runtime/process/part.ts';
-import { serverPart } from '../../runtime/server/httpListener.ts';
-import { createHttpServer } from '../../runtime/server/httpServer.ts';
 import { HTTP_LIMITS } from '../../runtime/server/httpServer/limits.ts';
 import type { CommandContext } from '../command.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
+import { createEvaluation, type EvaluationParts } from './evaluation.ts';
 import type { ConnectivityServerFlags } from './flags.ts';
+import { createGate } from './gate.ts';
+import { listenerParts } from './listener.ts';
+import { createStore, type ChosenStore } from './store.ts';
+import { storeChoice } from './storeChoice.ts';
 
 /** One connection for each agent of 10,000 nodes on two planes, and some for users. */
 const CONNECTIONS = 21_000;
@@ -25,12 +33,14 @@ const CONNECTIONS = 21_000;
 /**
  * Runs the connectivity server until the signal is aborted.
  *
- * @throws UsageError if the kubeconfig cannot be read; Error if the address cannot be bound
+ * @throws UsageError if the kubeconfig, the certificate, or flags or files for etcd, cannot be used; Error if the address
+ * cannot be bound
  */
 export async function runConnectivityServer(
   flags: ConnectivityServerFlags,
   { logger, signal }: CommandContext,
 ): Promise<void> {
+  const choice = storeChoice(flags);
   const metrics = createMetrics(createRegistry());
   const transport = createTransport({
     kubeConfig: loadKubeConfig(flags.kubeconfig),
@@ -39,26 +49,23 @@ export async function runConnectivityServer(
   });
   const reports = new Reports(systemClock);
   const pods = createAgentPodInformer({ transport, logger, metrics: metrics.reflector });
-  const store = new CrdStore({
-    client: createClient(transport),
-    namespace: flags.agentsNamespace,
-    reports,
-    ttlMs: flags.reportTtl * 1_000,
-    clock: systemClock,
-    logger,
-  });
+  const chosen = await createStore({ choice, flags, client: createClient(transport), reports, logger });
   registerAgentMetrics(metrics.registry, reports);
+  const evaluation = createEvaluation({ transport, pods, reports, metrics, logger });
   const manager = new Manager(logger);
+  const gate = createGate({ flags, client: createClient(transport), pods, reports, clock: systemClock, logger });
   manager.add(
-    createApiPart({ flags, reports, pods, store, metrics, logger }),
+    ...(await createApiParts({ flags, reports, pods, chosen, evaluation, gate, metrics, logger })),
     // The server answers at once: an API server that is away makes no agent fail.
     { ...cachePart(pods), whenReady: () => Promise.resolve() },
-    { name: 'store of the reports', stage: 'work', run: (stop) => store.run(stop) },
-    housekeepingPart({ flags, reports, pods, store }),
+    { name: 'store of the reports', stage: 'work', run: (stop) => chosen.store.run(stop) },
+    housekeepingPart({ flags, reports, pods, chosen, evaluation }),
+    ...evaluation.parts,
   );
   try {
     await manager.run(signal);
   } finally {
+    await chosen.close();
     await transport.close();
   }
 }
@@ -67,27 +74,39 @@ interface Parts {
   readonly flags: ConnectivityServerFlags;
   readonly reports: Reports;
   readonly pods: Informer<V1Pod>;
-  readonly store: CrdStore;
+  readonly chosen: ChosenStore;
+  readonly evaluation: EvaluationParts;
 }
 
-function createApiPart(o: Parts & { metrics: RuntimeMetrics; logger: CommandContext['logger'] }): Part {
-  const { flags, reports, pods, store, metrics, logger } = o;
+interface ApiParts extends Parts {
+  readonly gate: ReportGate;
+  readonly metrics: RuntimeMetrics;
+  readonly logger: CommandContext['logger'];
+}
+
+function createApiParts(o: ApiParts): Promise<readonly Part[]> {
+  const { flags, reports, pods, chosen, evaluation, gate, metrics, logger } = o;
+  const { store } = chosen;
+  const startedAt = systemClock.monotonic();
   const handler = connectivityApi({
     reports,
+    gate,
     expected: () => (store.problem === undefined ? expectedPods(pods) : { problem: store.problem }),
+    isExpected: (pod) => isExpectedPod(pods, pod),
     nodeOf: (pod) => nodeOfPod(pods, pod),
     accepted: (state) => store.changed(state),
-    stored: (pod) => store.metadataOf(pod),
+    grace: () => ({ sinceStartMs: systemClock.monotonic() - startedAt, intervalMs: flags.reportinterval * 1_000 }),
+    stored: (pod) => chosen.metadataOf(pod),
+    ...evaluation.api,
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
   const limits = { ...HTTP_LIMITS, connections: CONNECTIONS };
   const name = 'connectivity server';
-  return serverPart(
-    createHttpServer({ name, address: flags.endpoint, handler, metrics: metrics.http, logger, limits }),
-  );
+  const options = { name, address: flags.endpoint, handler, metrics: metrics.http, logger, limits };
+  return listenerParts(options, flags.tlsCertPath);
 }
 
-function housekeepingPart({ flags, reports, pods, store }: Parts): Part {
+function housekeepingPart({ flags, reports, pods, chosen: { store }, evaluation: { measurements } }: Parts): Part {
   const housekeeping = new Housekeeping({ reports, pods, store, ttlMs: flags.reportTtl * 1_000 });
   return {
     name: 'missing reports',
@@ -96,6 +115,7 @@ function housekeepingPart({ flags, reports, pods, store }: Parts): Part {
       while (!stop.aborted) {
         await systemClock.sleep(flags.checkInterval * 1_000, stop);
         housekeeping.run();
+        measurements.keepOnly((pod) => reports.get(pod) !== undefined);
       }
     },
   };

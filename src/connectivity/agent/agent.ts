@@ -1,93 +1,126 @@
-import { Agent as HttpAgent, request } from 'node:http';
+import { readFile } from 'node:fs/promises';
 import type { ProbeResult } from '../../api/agent/report.ts';
-import type { HostAndPort, ProbeUrl } from '../../options/connectivityValues.ts';
+import type { Plane } from '../../api/connectivitycheck/terms.ts';
+import { probeUrlOf, type HostAndPort, type ProbeUrl } from '../../options/connectivityValues.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
-import { collectReport, type AgentIdentity, type SentReport } from './collect.ts';
-import { probeHttp } from './httpProbe.ts';
-import { firstDelayMs, nextDelayMs, retryDelayMs } from './spread.ts';
+import type { Assignment, Measurement } from '../protocol/measurement.ts';
+import { NO_ASSIGNMENT } from './assignment.ts';
+import { collectReport, type AgentIdentity } from './collect.ts';
+import { Heard } from './udp/heard.ts';
+import { probeHttp } from './http/httpProbe.ts';
+import type { Trust } from './http/httpRequest.ts';
+import { listen } from './listener.ts';
+import { measure } from './peers/measure.ts';
+import { ReportSender } from './reportSender.ts';
+import { EarlyRuns, firstDelayMs, nextDelayMs, retryDelayMs } from './spread.ts';
+import { Targets } from './targets/targets.ts';
 
 export interface AgentOptions {
   readonly identity: Omit<AgentIdentity, 'serverHost'>;
   readonly server: HostAndPort;
   readonly probeUrls: readonly ProbeUrl[];
+  readonly plane: Plane;
+  /** Where this agent and its peers listen. */
+  readonly peerPort: number;
+  readonly serverCaFile: string | undefined;
+  readonly tokenFile: string | undefined;
+  readonly apiServer: string | undefined;
+  readonly apiCaFile: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * Probes and reports once each interval, until `signal` is aborted. A report that does not get through is followed by
- * a new one, soon at first.
+ * Answers peers, and measures and reports once each interval, until `signal` is aborted. A report that does not get
+ * through is followed by a new one, soon at first; the peers stay those of the last assignment.
+ *
+ * @throws Error if another program has the port for peers
  */
 export async function runAgent(o: AgentOptions, signal: AbortSignal): Promise<void> {
-  const sender = new ReportSender(o.server, o.identity.podName, o.logger);
-  const intervalMs = o.identity.intervalSeconds * 1_000;
+  const run = new AgentRun(o);
+  await listen({ ...o, port: o.peerPort, nodeName: o.identity.nodeName, heard: run.heard }, signal);
+  await o.clock.sleep(firstDelayMs(o.identity.podName, o.identity.intervalSeconds * 1_000), signal);
   try {
-    await o.clock.sleep(firstDelayMs(o.identity.podName, intervalMs), signal);
-    for (let failures = 0; !signal.aborted;) {
-      const probes = await probeAll(o, intervalMs - 1_000, signal);
-      const identity = { ...o.identity, serverHost: o.server.host };
-      const isSent = await sender.send(await collectReport(identity, probes, o.clock), intervalMs - 1_000, signal);
-      failures = isSent ? 0 : failures + 1;
-      const next = nextDelayMs(o.identity.podName, intervalMs, o.clock.now());
-      await o.clock.sleep(isSent ? next : retryDelayMs(o.identity.podName, failures, next), signal);
-    }
+    while (!signal.aborted) await o.clock.sleep(await run.once(signal), signal);
   } finally {
-    sender.close();
+    run.close();
   }
 }
 
-/** The user's URLs, and that of the server, at the same time. */
-function probeAll(o: AgentOptions, timeoutMs: number, signal: AbortSignal): Promise<ProbeResult[]> {
-  const ping = `http://${o.server.text}/api/v1/ping`;
-  const urls = [...o.probeUrls, { text: ping, url: new URL(ping) }];
-  return Promise.all(urls.map(({ text, url }) => probeHttp(text, url, { clock: o.clock, timeoutMs, signal })));
-}
+/** What an agent keeps from report to report. */
+class AgentRun {
+  readonly heard = new Heard();
+  readonly #o: AgentOptions;
+  readonly #sender: ReportSender;
+  readonly #targets: Targets;
+  readonly #early = new EarlyRuns();
+  #assignment: Assignment = NO_ASSIGNMENT;
+  #failures = 0;
 
-/** Sends reports on one connection, which it keeps. */
-class ReportSender {
-  readonly #server: HostAndPort;
-  readonly #path: string;
-  readonly #logger: Logger;
-  readonly #agent = new HttpAgent({ keepAlive: true, maxSockets: 1 });
-
-  constructor(server: HostAndPort, podName: string, logger: Logger) {
-    this.#server = server;
-    this.#path = `/api/v1/agents/${encodeURIComponent(podName)}`;
-    this.#logger = logger;
-  }
-
-  /** Logs a failure. Never rejects. @returns whether the server accepted the report */
-  async send(report: SentReport, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
-    try {
-      const { status, text } = await this.#post(JSON.stringify(report), timeoutMs, signal);
-      if (status === 200) this.#logger.debug({ podname: report.podname }, 'reported');
-      else this.#logger.warn({ status, answer: text }, 'the server did not accept the report');
-      return status === 200;
-    } catch (error) {
-      if (!signal.aborted) this.#logger.warn({ err: error, server: this.#server.text }, 'report not sent');
-      return false;
-    }
+  constructor(o: AgentOptions) {
+    this.#o = o;
+    this.#sender = new ReportSender({ ...o, podName: o.identity.podName });
+    this.#targets = new Targets(o);
   }
 
   close(): void {
-    this.#agent.destroy();
+    this.#sender.close();
   }
 
-  #post(body: string, timeoutMs: number, stop: AbortSignal): Promise<{ status: number; text: string }> {
-    const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
-    const { host, port } = this.#server;
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const options = { host, port, path: this.#path, method: 'POST', headers, agent: this.#agent, signal };
-    return new Promise((resolve, reject) => {
-      const sent = request(options, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (text = `${text}${chunk}`.slice(0, 500)));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text: text.trim() }));
-        response.on('error', reject);
-      });
-      sent.on('error', reject);
-      sent.end(body);
-    });
+  /** Measures and reports. @returns the pause until the next run, ms */
+  async once(signal: AbortSignal): Promise<number> {
+    const { clock, identity } = this.#o;
+    const start = clock.monotonic();
+    const intervalSeconds = this.#assignment.intervalSeconds ?? identity.intervalSeconds;
+    const next = nextDelayMs(identity.podName, intervalSeconds * 1_000, clock.now());
+    const isSent = await this.#report(intervalSeconds, signal);
+    this.#failures = isSent ? 0 : this.#failures + 1;
+    const leftMs = Math.max(0, start + next - clock.monotonic());
+    if (!isSent) return retryDelayMs(identity.podName, this.#failures, leftMs);
+    return this.#early.delayMs(identity.podName, this.#assignment, leftMs);
   }
+
+  async #report(intervalSeconds: number, signal: AbortSignal): Promise<boolean> {
+    const { identity, clock, server, plane, peerPort: port, logger } = this.#o;
+    const intervalMs = intervalSeconds * 1_000;
+    const o = { nodeName: identity.nodeName, targets: this.#targets, clock };
+    this.#early.measured(this.#assignment);
+    const [probes, measured] = await Promise.all([
+      this.#probeUrls(intervalMs / 2, signal),
+      measure(this.#assignment, intervalMs, o, signal),
+    ]);
+    const report = await collectReport({ ...identity, intervalSeconds, serverHost: server.host }, probes, clock);
+    const heard = this.heard.take();
+    const connectivity: Measurement = { plane, port, ...measured, heard, failedReports: this.#failures };
+    const sent = await this.#sender.send({ ...report, connectivity }, intervalMs / 2, signal);
+    if (!sent.ok) this.heard.restore(heard);
+    if (sent.assignment !== undefined) this.#assignment = sent.assignment;
+    logger.debug({ peers: measured.peers.length, assigned: this.#assignment.peers.length }, 'measured');
+    return sent.ok;
+  }
+
+  /** The user's URLs, those of the assignment, and that of the server, at the same time. */
+  async #probeUrls(timeoutMs: number, signal: AbortSignal): Promise<ProbeResult[]> {
+    const { server, probeUrls, clock, serverCaFile } = this.#o;
+    const ping = `${serverCaFile === undefined ? 'http' : 'https'}://${server.text}/api/v1/ping`;
+    const assigned = this.#assignment.urls.map(probeUrlOf).filter((url) => url !== undefined);
+    const trust = await trustOf(serverCaFile);
+    return Promise.all([
+      ...distinct([...probeUrls, ...assigned]).map(({ text, url }) =>
+        probeHttp(text, url, { clock, timeoutMs, signal }),
+      ),
+      probeHttp(ping, new URL(ping), { clock, timeoutMs, signal, trust }),
+    ]);
+  }
+}
+
+/** Without its file no server is trusted; the report logs why. */
+async function trustOf(caFile: string | undefined): Promise<Trust | undefined> {
+  return caFile === undefined ? undefined : { ca: await readFile(caFile, 'utf8').catch(() => [] as []) };
+}
+
+/** Results have the text as their key. */
+function distinct(urls: readonly ProbeUrl[]): ProbeUrl[] {
+  return [...new Map(urls.map((each) => [each.text, each])).values()];
 }

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../runtime/process/clock.ts';
 import { startLocalServer, type LocalServer } from '../../runtime/testing/localServer.ts';
-import { probeHttp } from './httpProbe.ts';
-import { probeResult } from './probeTimes.ts';
+import { probeHttp } from './http/httpProbe.ts';
+import { probeResult } from './http/probeTimes.ts';
 import { firstDelayMs, nextDelayMs, retryDelayMs } from './spread.ts';
 
 describe('probeResult', () => {

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces, uptime } from 'node:os';
 import type { ProbeResult, Report } from '../../api/agent/report.ts';
+import type { Measurement } from '../protocol/measurement.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 
 /** What an agent says of itself in each report. */
@@ -15,15 +16,18 @@ export interface AgentIdentity {
   readonly serverHost: string;
 }
 
-/** A report as it is sent. */
-export type SentReport = Report & { zero_extender: readonly number[] };
+/** A report as the original agent sends it. */
+export type OriginalReport = Report & { zero_extender: readonly number[] };
+
+/** A report as it is sent. The original server ignores fields that it does not know. */
+export type SentReport = OriginalReport & { readonly connectivity: Measurement };
 
 /** Collects a report of this node. Never rejects: a lookup that fails has null in place of addresses. */
 export async function collectReport(
   identity: AgentIdentity,
   probes: readonly ProbeResult[],
   clock: Clock,
-): Promise<SentReport> {
+): Promise<OriginalReport> {
   return {
     report_interval: identity.intervalSeconds,
     nodename: identity.nodeName,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Assignment } from '../protocol/measurement.ts';
 
 /** The first report comes soon, so that a new agent is not absent for a whole interval. */
 const FIRST_WITHIN_MS = 5_000;
@@ -36,4 +37,37 @@ export function retryDelayMs(podName: string, failures: number, nextMs: number):
 /** From 0 to 1, the same for the same name. */
 function shareOf(podName: string): number {
   return createHash('sha256').update(podName).digest().readUInt32BE() / 2 ** 32;
+}
+
+/** Runs before the regular moment, after the start of a process: the last pause is then about 20 s. */
+const MOST_EARLY_RUNS = 5;
+const FIRST_EARLY_MS = 1_300;
+
+/**
+ * Lets a new agent measure its peers soon, and not one or two intervals later. The server assigns peers that it knows,
+ * so the first assignments in a new cluster are incomplete.
+ *
+ * | last assignment | pause |
+ * |---|---|
+ * | has peers that were not measured yet, or none at all | 1 to 2 s, then doubled: up to MOST_EARLY_RUNS times |
+ * | all peers were measured, or the early runs are used up | until the regular moment |
+ */
+export class EarlyRuns {
+  readonly #measured = new Set<string>();
+  #used = 0;
+
+  /** To be called when the peers of an assignment are measured. */
+  measured({ peers }: Assignment): void {
+    if (this.#used >= MOST_EARLY_RUNS) return;
+    for (const { node } of peers) this.#measured.add(node);
+  }
+
+  /** The pause until the next run. @param regularMs until the regular moment of this agent */
+  delayMs(podName: string, { peers }: Assignment, regularMs: number): number {
+    const isComplete = peers.length > 0 && peers.every(({ node }) => this.#measured.has(node));
+    if (isComplete || this.#used >= MOST_EARLY_RUNS) return regularMs;
+    const early = FIRST_EARLY_MS * 2 ** this.#used * (0.75 + shareOf(podName) * 0.75);
+    this.#used += 1;
+    return Math.min(early, regularMs);
+  }
 }

@@ -6,7 +6,10 @@ export interface NodeView {
   readonly name: string;
   /** Its label topology.kubernetes.io/zone. */
   readonly zone?: string;
-  /** Set while the node comes, goes or is being maintained. Pairs with it say nothing. */
+  /**
+   * Set while the node comes, goes or is being maintained. Pairs with it say nothing. Keep it set for two intervals after
+   * the cause has ended: the last reports of other agents are that old, and tell of the time before.
+   */
   readonly excluded?: Exclusion;
 }
 
@@ -27,6 +30,11 @@ export interface AgentView {
   readonly plane: Plane;
   readonly pod: string;
   readonly state: 'Reporting' | 'Silent' | 'Starting' | 'Absent';
+  /**
+   * The pod started less than two intervals ago. Reports of other agents may still tell of the pod before it, or of the
+   * time before it listened; so pairs with it count if they work, and say nothing if they do not.
+   */
+  readonly recent?: boolean;
   readonly peers: readonly PeerResult[];
   readonly targets: readonly TargetResult[];
   readonly heard: Readonly<Record<string, number>>;

@@ -1,66 +1,104 @@
-import type { V1Container, V1DaemonSet, V1ServiceAccount } from '@kubernetes/client-node';
-import { AGENT_NAME, appLabel, HOST_AGENT_NAME, SERVER_PORT, SERVICE_NAME, type ConnectivityOptions } from './names.ts';
-import { RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
+import type { V1Container, V1DaemonSet, V1PodSpec, V1ServiceAccount, V1Volume } from '@kubernetes/client-node';
+import type { Plane } from '../../api/connectivitycheck/terms.ts';
+import {
+  AGENT_NAME,
+  appLabel,
+  HOST_AGENT_NAME,
+  SERVER_PORT,
+  SERVICE_NAME,
+  TOKEN_AUDIENCE,
+  type ConnectivityOptions,
+} from './names.ts';
+import { ownNames, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
+
+const PEER_PORT_NAME = 'peer';
+const IDENTITY = 'identity';
+/** The directory of the token for the server, and of the cluster's CA. */
+const IDENTITY_DIRECTORY = '/var/run/secrets/traffic-operator';
+const TOKEN_SECONDS = 3_600;
 
 /** The agents use no API. */
-export function agentAccount({ namespace }: ConnectivityOptions): V1ServiceAccount {
+export function agentAccount({ agentsNamespace }: ConnectivityOptions): V1ServiceAccount {
   return {
     apiVersion: 'v1',
     kind: 'ServiceAccount',
-    metadata: { name: AGENT_NAME, namespace, labels: appLabel(AGENT_NAME) },
+    metadata: { name: AGENT_NAME, namespace: agentsNamespace, labels: appLabel(AGENT_NAME) },
     automountServiceAccountToken: false,
   };
 }
 
 /** The two DaemonSets: agents in the network of the pods, and in that of the nodes. */
 export function agentDaemonSets(options: ConnectivityOptions): V1DaemonSet[] {
-  return [daemonSet(AGENT_NAME, options, {}), daemonSet(HOST_AGENT_NAME, options, HOST_NETWORK)];
+  return [daemonSet(AGENT_NAME, 'Pod', options), daemonSet(HOST_AGENT_NAME, 'Host', options)];
 }
 
 /** A pod in the network of its node needs this policy, or it does not ask the DNS of the cluster. */
 const HOST_NETWORK = { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' };
 
-function daemonSet(name: string, options: ConnectivityOptions, network: object): V1DaemonSet {
-  const { namespace, nodeSelector } = options;
+function daemonSet(name: string, plane: Plane, options: ConnectivityOptions): V1DaemonSet {
   return {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
-    metadata: { name, namespace, labels: appLabel(name) },
+    metadata: { name, namespace: options.agentsNamespace, labels: appLabel(name) },
     spec: {
       selector: { matchLabels: appLabel(name) },
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
-      template: {
-        metadata: { labels: appLabel(name) },
-        spec: {
-          ...network,
-          serviceAccountName: AGENT_NAME,
-          automountServiceAccountToken: false,
-          enableServiceLinks: false,
-          nodeSelector: { 'kubernetes.io/os': 'linux', ...nodeSelector },
-          tolerations: [{ operator: 'Exists' }],
-          securityContext: RESTRICTED_POD,
-          containers: [container(options)],
-        },
-      },
+      template: { metadata: { labels: appLabel(name) }, spec: podSpec(plane, options) },
     },
   };
 }
 
-function container({ image, reportIntervalSeconds, namespace }: ConnectivityOptions): V1Container {
+function podSpec(plane: Plane, options: ConnectivityOptions): V1PodSpec {
+  return {
+    ...(plane === 'Host' ? HOST_NETWORK : {}),
+    serviceAccountName: AGENT_NAME,
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    nodeSelector: { 'kubernetes.io/os': 'linux', ...options.nodeSelector },
+    tolerations: [{ operator: 'Exists' }],
+    ...pullSecrets(options),
+    securityContext: RESTRICTED_POD,
+    containers: [container(plane, options)],
+    volumes: [identity()],
+  };
+}
+
+function container(plane: Plane, options: ConnectivityOptions): V1Container {
+  const { image, peerPort } = options;
   return {
     name: 'agent',
     image,
     imagePullPolicy: 'IfNotPresent',
-    args: [
-      'connectivity-agent',
-      `-serverendpoint=${SERVICE_NAME}.${namespace}:${SERVER_PORT}`,
-      `-reportinterval=${reportIntervalSeconds}`,
+    args: agentArgs(plane, options),
+    env: ownNames(),
+    ports: [
+      { name: PEER_PORT_NAME, containerPort: peerPort, protocol: 'TCP' },
+      { name: `${PEER_PORT_NAME}-udp`, containerPort: peerPort, protocol: 'UDP' },
     ],
-    env: [
-      { name: 'MY_POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
-      { name: 'MY_NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
-    ],
+    // No liveness probe: a restart of the agent repairs no network.
+    readinessProbe: { httpGet: { path: '/ping', port: PEER_PORT_NAME }, timeoutSeconds: 3, periodSeconds: 10 },
     resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '128Mi' } },
     securityContext: RESTRICTED_CONTAINER,
+    volumeMounts: [{ name: IDENTITY, mountPath: IDENTITY_DIRECTORY, readOnly: true }],
   };
+}
+
+/** The arguments of an agent: those of the original with one dash, those of this program with two. */
+export function agentArgs(plane: Plane, options: ConnectivityOptions): string[] {
+  return [
+    'connectivity-agent',
+    `-serverendpoint=${SERVICE_NAME}.${options.namespace}:${SERVER_PORT}`,
+    `-reportinterval=${options.reportIntervalSeconds}`,
+    `--peer-port=${options.peerPort}`,
+    `--plane=${plane}`,
+    `--token-file=${IDENTITY_DIRECTORY}/token`,
+    `--api-ca-file=${IDENTITY_DIRECTORY}/ca.crt`,
+  ];
+}
+
+/** A token that only the server accepts. It is no right to use the API, so the account's own token stays out. */
+function identity(): V1Volume {
+  const token = { audience: TOKEN_AUDIENCE, expirationSeconds: TOKEN_SECONDS, path: 'token' };
+  const ca = { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] };
+  return { name: IDENTITY, projected: { sources: [{ serviceAccountToken: token }, { configMap: ca }] } };
 }

@@ -8,17 +8,50 @@ export const HOST_AGENT_NAME = 'netchecker-agent-hostnet';
 export const SERVER_PORT = 8081;
 /** TCP port on every node if the Service has the type NodePort. */
 export const NODE_PORT = 31_081;
+/** TCP and UDP port of the agents by default. */
+export const PEER_PORT = 8082;
+
+/** The audience of the agents' tokens: no other program accepts them. */
+export const TOKEN_AUDIENCE = 'traffic-operator-connectivity';
 
 /** How the connectivity check is deployed. */
 export interface ConnectivityOptions {
-  /** The namespace of the server, the agents and the Agent objects. */
+  /** The namespace of the server and the Agent objects. */
   readonly namespace: string;
+  /** The namespace of the agents. It may be that of the server. */
+  readonly agentsNamespace: string;
   /** The image of this program. */
   readonly image: string;
+  /** Pull secrets for the image. Each must be in the namespace of the pods; Kubernetes ignores missing ones. */
+  readonly imagePullSecrets: readonly string[];
   readonly reportIntervalSeconds: number;
   readonly serviceType: 'ClusterIP' | 'NodePort';
   /** Labels of a node that runs agents, in addition to kubernetes.io/os=linux. */
   readonly nodeSelector: Readonly<Record<string, string>>;
+  /** TCP and UDP port on which agents answer each other. It must be free on every node. */
+  readonly peerPort: number;
+  /** Whether the server accepts reports without a token, such as those of original agents. */
+  readonly allowAnonymous: boolean;
+}
+
+/** The default options. `image` is empty: the image of this program is not known here. */
+export function defaultConnectivityOptions(namespace: string): ConnectivityOptions {
+  return {
+    namespace,
+    agentsNamespace: agentsNamespaceOf(namespace),
+    image: '',
+    imagePullSecrets: [],
+    reportIntervalSeconds: 15,
+    serviceType: 'ClusterIP',
+    nodeSelector: {},
+    peerPort: PEER_PORT,
+    allowAnonymous: false,
+  };
+}
+
+/** The namespace of the agents. Separate, because hostNetwork violates even the Pod Security level baseline. */
+export function agentsNamespaceOf(namespace: string): string {
+  return `${namespace}-connectivity`;
 }
 
 /** The label `app`, by which the original finds its pods. */

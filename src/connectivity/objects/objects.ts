@@ -5,16 +5,30 @@ import type { ConnectivityOptions } from './names.ts';
 import { serverClusterRole, serverClusterRoleBinding, serverRole, serverRoleBinding } from './rights.ts';
 import { serverAccount, serverDeployment, serverService } from './server.ts';
 
-/** Every object of the connectivity check but its CRD, in the order in which they are needed. */
+/**
+ * The objects that the operator creates, in the order in which they are needed. The CRDs and the rights of the server
+ * come with the chart: the operator has no right to grant rights.
+ */
+export function operatedObjects(options: ConnectivityOptions): KubeObject[] {
+  return [agentsNamespace(options), ...accountsAndPods(options)];
+}
+
+/** Every object of the connectivity check but its CRDs, for a cluster without the operator. */
 export function connectivityObjects(options: ConnectivityOptions): KubeObject[] {
   return [
-    namespace(options),
-    serverAccount(options),
-    agentAccount(options),
+    agentsNamespace(options),
     serverClusterRole(options),
     serverClusterRoleBinding(options),
     serverRole(options),
     serverRoleBinding(options),
+    ...accountsAndPods(options),
+  ];
+}
+
+function accountsAndPods(options: ConnectivityOptions): KubeObject[] {
+  return [
+    serverAccount(options),
+    agentAccount(options),
     serverService(options),
     serverDeployment(options),
     ...agentDaemonSets(options),
@@ -22,7 +36,7 @@ export function connectivityObjects(options: ConnectivityOptions): KubeObject[] 
 }
 
 /** Privileged: agents in the network of the nodes are not allowed otherwise. Nothing else of a node is used. */
-function namespace({ namespace: name }: ConnectivityOptions): V1Namespace {
+function agentsNamespace({ agentsNamespace: name }: ConnectivityOptions): V1Namespace {
   const level = 'privileged';
   return {
     apiVersion: 'v1',

@@ -1,4 +1,10 @@
-import type { V1PodSecurityContext, V1SecurityContext } from '@kubernetes/client-node';
+import type {
+  V1EnvVar,
+  V1LocalObjectReference,
+  V1PodSecurityContext,
+  V1SecurityContext,
+} from '@kubernetes/client-node';
+import type { ConnectivityOptions } from './names.ts';
 
 /** The user of the program's image. */
 const USER = 65_532;
@@ -17,3 +23,18 @@ export const RESTRICTED_CONTAINER: V1SecurityContext = {
   capabilities: { drop: ['ALL'] },
   readOnlyRootFilesystem: true,
 };
+
+/** By these variables a program knows its pod and its node. The names are those of the original. */
+export function ownNames(): V1EnvVar[] {
+  return [
+    { name: 'MY_POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+    { name: 'MY_NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+  ];
+}
+
+/** The field imagePullSecrets of a pod spec; no field without secrets. */
+export function pullSecrets({ imagePullSecrets }: ConnectivityOptions): {
+  imagePullSecrets?: V1LocalObjectReference[];
+} {
+  return imagePullSecrets.length === 0 ? {} : { imagePullSecrets: imagePullSecrets.map((name) => ({ name })) };
+}

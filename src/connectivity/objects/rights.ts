@@ -1,4 +1,5 @@
-import type { V1ClusterRole, V1ClusterRoleBinding, V1Role, V1RoleBinding } from '@kubernetes/client-node';
+import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule, V1Role, V1RoleBinding } from '@kubernetes/client-node';
+import { CONNECTIVITY_CHECKS } from '../../api/connectivitycheck/connectivityCheck.ts';
 import { AGENTS } from '../../api/agent/schema.ts';
 import { appLabel, SERVER_NAME, type ConnectivityOptions } from './names.ts';
 
@@ -6,13 +7,27 @@ const API_GROUP = 'rbac.authorization.k8s.io';
 const API_VERSION = `${API_GROUP}/v1`;
 const labels = appLabel(SERVER_NAME);
 
-/** What the server reads in all namespaces: the pods of agents, which also those of an original deployment are. */
+/**
+ * What the server may do in the whole cluster: watch the pods of agents, which also those of an original deployment
+ * are, and what it evaluates their reports for; and check their tokens.
+ */
+export const SERVER_CLUSTER_RULES: readonly V1PolicyRule[] = [
+  { apiGroups: [''], resources: ['pods', 'nodes'], verbs: ['list', 'watch'] },
+  { apiGroups: [CONNECTIVITY_CHECKS.group], resources: [CONNECTIVITY_CHECKS.plural], verbs: ['list', 'watch'] },
+  { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+];
+
+/** What the server stores in its namespace. An apply needs patch, and create for an object that is not there. */
+export const SERVER_RULES: readonly V1PolicyRule[] = [
+  { apiGroups: [AGENTS.group], resources: [AGENTS.plural], verbs: ['list', 'create', 'patch', 'delete'] },
+];
+
 export function serverClusterRole({ namespace }: ConnectivityOptions): V1ClusterRole {
   return {
     apiVersion: API_VERSION,
     kind: 'ClusterRole',
     metadata: { name: clusterName(namespace), labels },
-    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] }],
+    rules: [...SERVER_CLUSTER_RULES],
   };
 }
 
@@ -26,14 +41,12 @@ export function serverClusterRoleBinding({ namespace }: ConnectivityOptions): V1
   };
 }
 
-/** What the server stores. An apply needs patch, and create for an object that is not there. */
 export function serverRole({ namespace }: ConnectivityOptions): V1Role {
-  const verbs = ['list', 'create', 'patch', 'delete'];
   return {
     apiVersion: API_VERSION,
     kind: 'Role',
     metadata: { name: SERVER_NAME, namespace, labels },
-    rules: [{ apiGroups: [AGENTS.group], resources: [AGENTS.plural], verbs }],
+    rules: [...SERVER_RULES],
   };
 }
 

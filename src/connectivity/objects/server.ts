@@ -1,6 +1,14 @@
 import type { V1Container, V1Deployment, V1Service, V1ServiceAccount } from '@kubernetes/client-node';
-import { appLabel, NODE_PORT, SERVER_NAME, SERVER_PORT, SERVICE_NAME, type ConnectivityOptions } from './names.ts';
-import { RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
+import {
+  AGENT_NAME,
+  appLabel,
+  NODE_PORT,
+  SERVER_NAME,
+  SERVER_PORT,
+  SERVICE_NAME,
+  type ConnectivityOptions,
+} from './names.ts';
+import { ownNames, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
 
 const PORT_NAME = 'http';
 
@@ -43,6 +51,7 @@ export function serverDeployment(options: ConnectivityOptions): V1Deployment {
           serviceAccountName: SERVER_NAME,
           enableServiceLinks: false,
           nodeSelector: { 'kubernetes.io/os': 'linux' },
+          ...pullSecrets(options),
           securityContext: RESTRICTED_POD,
           containers: [container(options)],
         },
@@ -51,14 +60,28 @@ export function serverDeployment(options: ConnectivityOptions): V1Deployment {
   };
 }
 
-function container({ image, namespace }: ConnectivityOptions): V1Container {
+function container({
+  image,
+  namespace,
+  agentsNamespace,
+  reportIntervalSeconds,
+  allowAnonymous,
+}: ConnectivityOptions): V1Container {
   // Not of the caches: the server answers agents while the API server is away.
   const probe = { httpGet: { path: '/api/v1/ping', port: PORT_NAME }, timeoutSeconds: 3 };
   return {
     name: 'server',
     image,
     imagePullPolicy: 'IfNotPresent',
-    args: ['connectivity-server', `-endpoint=:${SERVER_PORT}`, `-agents-namespace=${namespace}`],
+    args: [
+      'connectivity-server',
+      `-endpoint=:${SERVER_PORT}`,
+      `-agents-namespace=${namespace}`,
+      `-reportinterval=${reportIntervalSeconds}`,
+      `--agent-service-account=${agentsNamespace}/${AGENT_NAME}`,
+      `--allow-anonymous=${allowAnonymous}`,
+    ],
+    env: ownNames(),
     ports: [{ name: PORT_NAME, containerPort: SERVER_PORT, protocol: 'TCP' }],
     readinessProbe: { ...probe, periodSeconds: 5 },
     livenessProbe: { ...probe, periodSeconds: 30 },

@@ -1,5 +1,7 @@
 import { reportSchema, type Report } from '../../api/agent/report.ts';
 import { problemTexts } from '../../api/problems.ts';
+import type { Measurement } from './measurement.ts';
+import { readMeasurement } from './measurementSchema.ts';
 
 /** Limit of the body of a report, bytes. A node with 1,000 interfaces takes 50 kB. */
 export const REPORT_LIMIT_BYTES = 64 * 1024;
@@ -13,6 +15,12 @@ export interface ReportProblem {
   readonly text: string;
 }
 
+/** A report, and what agents of this program send with it. The measurement is no part of the report. */
+export interface ReadReport {
+  readonly report: Report;
+  readonly measurement?: Measurement;
+}
+
 /**
  * Reads the body of a report:
  *
@@ -20,12 +28,13 @@ export interface ReportProblem {
  * |---|---|
  * | no JSON object | 500 with the text of the original server |
  * | a field is missing or not allowed | 400 that names field, value and what is allowed |
+ * | the same in `connectivity` | 400, too |
  * | `podname` is not the name in the URL | 400; the stores of the original disagreed on which of them counts |
  * | other fields, such as `zero_extender` | ignored |
  *
  * @param name the name in the URL
  */
-export function readReport(name: string, body: string): { report: Report } | { problem: ReportProblem } {
+export function readReport(name: string, body: string): ReadReport | { problem: ReportProblem } {
   const json = parseObject(body);
   if ('details' in json) return problem(500, `${NOT_JSON}${json.details}`);
   const parsed = reportSchema.safeParse(json.object);
@@ -34,7 +43,13 @@ export function readReport(name: string, body: string): { report: Report } | { p
   }
   const { podname } = parsed.data;
   if (podname !== name) return problem(400, `invalid report: podname is ${podname}: must be ${name}, as in the URL`);
-  return { report: parsed.data };
+  return withMeasurement(parsed.data, json.object);
+}
+
+function withMeasurement(report: Report, body: object): ReadReport | { problem: ReportProblem } {
+  const read = readMeasurement(body);
+  if ('problems' in read) return problem(400, `invalid report: ${read.problems.join('; ')}`);
+  return { report, ...read };
 }
 
 function parseObject(body: string): { object: object } | { details: string } {

@@ -16,6 +16,7 @@ import { labelKey } from '../../options/kubernetesValues.ts';
 import {
   address,
   boolean,
+  dnsSubdomain,
   duration,
   header,
   labelName,
@@ -84,6 +85,15 @@ export const SHARED_FLAGS = {
     labelKey,
     "Node label with the capacity of the node's network: Mbit/s, or a number with a unit such as 25Gbit. spec.capacity of a TrafficWatch and the capacity annotation of a node take precedence.",
     { defaultNote: 'none' },
+  ),
+  imagePullSecret: list(
+    dnsSubdomain,
+    'Pull secret for the images of Prometheus, node-exporter and the connectivity check. It must exist in the namespace of each.',
+  ),
+  connectivity: withDefault(
+    boolean,
+    'false',
+    'Deploy the connectivity check: a server in the namespace of the operator, and agents on every node.',
   ),
 } as const satisfies FlagTable;
 

@@ -84,10 +84,6 @@ export const MEASUREMENT_FLAGS = {
     'Names of network devices that node-exporter does not read. It replaces the default: the names that network plug-ins give to the host ends of pod interfaces. A node is not measured if its uplink has such a name.',
     { defaultNote: POD_INTERFACES },
   ),
-  imagePullSecret: list(
-    dnsSubdomain,
-    'Pull secret for the images of Prometheus and node-exporter. It must exist in the namespace of each.',
-  ),
 } as const satisfies FlagTable;
 
 export type MeasurementFlags = FlagValues<typeof MEASUREMENT_FLAGS>;
@@ -134,6 +130,7 @@ export function measurementOptions(flags: SharedFlags & MeasurementFlags): Measu
   return {
     namespace,
     operatorMetrics: flags.metricsBindAddress !== 'off' && !flags.metricsSecure,
+    connectivity: flags.connectivity,
     imagePullSecrets: flags.imagePullSecret,
     exporter: {
       ...exporter,

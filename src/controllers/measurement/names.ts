@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../runtime/client/resource.ts';
 import { isOwnedBy } from '../../runtime/objectSet/owner.ts';
-import type { Owner } from '../../runtime/objectSet/owner.ts';
+import { MANAGED_BY, OPERATOR, OWNER, PART_OF } from '../contract/labels.ts';
 
 /** The field manager of this controller. */
 export const FIELD_MANAGER = 'traffic-operator-measurement';
@@ -10,15 +10,6 @@ export const TARGETS_HASH_ANNOTATION = 'traffic.example.com/targets-hash';
 
 /** Annotation on Prometheus' pod template: a hash of its configuration. A change recreates the pod. */
 export const CONFIG_HASH_ANNOTATION = 'traffic.example.com/config-hash';
-
-/** `app.kubernetes.io/part-of` of all objects of the operator, including those of the chart. */
-export const PART_OF = 'traffic-operator';
-
-const OPERATOR = 'traffic-operator';
-const MANAGED_BY = 'app.kubernetes.io/managed-by';
-
-/** How this controller recognizes its own objects. */
-export const OWNER: Owner = { labels: { [MANAGED_BY]: OPERATOR } };
 
 export const EXPORTER_NAME = 'node-exporter';
 export const PROMETHEUS_NAME = 'prometheus';

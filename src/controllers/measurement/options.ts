@@ -10,6 +10,8 @@ export interface MeasurementOptions {
    * requires a token with rights, and Prometheus has no rights.
    */
   operatorMetrics: boolean;
+  /** Whether Prometheus scrapes the server of the connectivity check. */
+  connectivity: boolean;
   /** Pull secrets for the images. Each must be in the namespace of the pods; Kubernetes ignores missing ones. */
   imagePullSecrets: readonly string[];
   exporter: ExporterOptions;
@@ -96,6 +98,7 @@ export function defaultMeasurementOptions(namespace: string): MeasurementOptions
   return {
     namespace,
     operatorMetrics: true,
+    connectivity: false,
     imagePullSecrets: [],
     exporter: { ...EXPORTER },
     prometheus: { ...PROMETHEUS },

@@ -7,7 +7,7 @@ import { planSet } from '../../runtime/objectSet/plan.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import { measurementSet } from './components/components.ts';
 import { FIELD_MANAGER } from './names.ts';
-import { listStrangers } from './observe/observe.ts';
+import { listStrangers } from '../contract/ownership.ts';
 import { defaultMeasurementOptions } from './options.ts';
 
 /**

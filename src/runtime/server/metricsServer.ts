@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { BindAddress } from './bindAddress.ts';
 import type { Client } from '../client/client.ts';
-import { systemClock, type Clock } from '../process/clock.ts';
+import type { Clock } from '../process/clock.ts';
 import type { HttpListener } from './httpListener.ts';
 import {
   createHttpServer,
@@ -9,13 +9,13 @@ import {
   type HttpAnswer,
   type HttpHandler,
   type HttpMetrics,
-  type HttpsServer,
 } from './httpServer.ts';
 import type { Logger } from '../process/logger.ts';
 import type { Part } from '../process/part.ts';
 import { serverPart } from './httpListener.ts';
 import { MetricsAccess, type Verdict } from './metricsServer/access.ts';
-import { readCertificate, type Certificate } from './metricsServer/certificate.ts';
+import { readCertificate } from './certificate.ts';
+import { renewalPart } from './certificateRenewal.ts';
 
 /** Settings for metrics over TLS. */
 export interface SecureOptions {
@@ -38,9 +38,6 @@ export interface MetricsServerOptions {
 }
 
 const NAME = 'metrics server';
-
-/** Interval of the check for a renewed certificate. The kubelet renews a mounted Secret within a minute or two. */
-const RELOAD_MS = 10_000;
 
 const REFUSALS: Record<Exclude<Verdict, 'allowed'>, HttpAnswer> = {
   unauthenticated: { status: 401, text: 'unauthenticated\n', headers: { 'www-authenticate': 'Bearer' } },
@@ -68,42 +65,24 @@ export async function createMetricsServer(options: MetricsServerOptions): Promis
     const listener = createHttpServer({ ...server, handler: answerer(registry) });
     return { listener, parts: [serverPart(listener)] };
   }
-  const certificate = await readCertificate(secure.certPath);
+  const source = {
+    directory: secure.certPath,
+    flag: '--metrics-cert-path',
+    needs: 'with --metrics-secure it must hold',
+  };
+  const certificate = await readCertificate(source);
   const access = new MetricsAccess(secure.client, logger, clock);
   const handler = answerer(registry, access);
   const https = createHttpsListener({ ...server, handler }, { ...certificate, http2: secure.http2 });
-  const renewal: Part = {
+  const renewal = renewalPart({
     name: 'metrics certificate',
-    stage: 'server',
-    run: (signal) => keepCertificate(https, certificate, { ...options, certPath: secure.certPath }, signal),
-  };
+    server: https,
+    first: certificate,
+    source,
+    logger,
+    clock,
+  });
   return { listener: https.listener, parts: [serverPart(https.listener), renewal] };
-}
-
-/** Uses a renewed certificate for new connections. While the files are unusable, the previous one stays. */
-async function keepCertificate(
-  server: HttpsServer,
-  first: Certificate,
-  { certPath, logger, clock = systemClock }: MetricsServerOptions & { certPath: string },
-  signal: AbortSignal,
-): Promise<void> {
-  let current = first;
-  for (;;) {
-    await clock.sleep(RELOAD_MS, signal);
-    if (signal.aborted) {
-      return;
-    }
-    try {
-      const next = await readCertificate(certPath);
-      if (next.cert !== current.cert || next.key !== current.key) {
-        server.renew(next);
-        current = next;
-        logger.info({ certPath }, 'metrics certificate renewed');
-      }
-    } catch (error) {
-      logger.error({ err: error }, 'metrics certificate not renewed');
-    }
-  }
 }
 
 function answerer(registry: Registry, access?: MetricsAccess): HttpHandler {

@@ -25,7 +25,7 @@ let server: ConnectivityServer;
 let agents: Program[] = [];
 
 beforeAll(async () => {
-  server = await startServer(scene.plane.kubeconfig);
+  server = await startServer(scene.plane.kubeconfig, ['-allow-anonymous']);
   await vi.waitFor(async () =>
     expect((await server.ask(CHECK)).json()).toEqual({
       ...FAILS,
@@ -110,7 +110,7 @@ describe('a server that restarts', () => {
     const before = (await server.series(COUNT('n1-private_network')))!;
     const { port } = server;
     await server.kill();
-    server = await startServer(scene.plane.kubeconfig, [], port);
+    server = await startServer(scene.plane.kubeconfig, ['-allow-anonymous'], port);
     const answers: number[] = [];
     await vi.waitFor(async () => {
       const { status } = await server.ask(CHECK);
@@ -128,7 +128,7 @@ describe('an agent whose server is away', () => {
     await server.kill();
     const agent = await startAgent('without-a-pod', 'n9', port, ['-reportinterval=3600']);
     await vi.waitFor(() => expect(agent.log()).toContain('report not sent'));
-    server = await startServer(scene.plane.kubeconfig, [], port);
+    server = await startServer(scene.plane.kubeconfig, ['-allow-anonymous'], port);
     await vi.waitFor(async () => {
       const reports = (await server.ask('/api/v1/agents/')).json() as Record<string, { report_interval: number }>;
       expect(reports['without-a-pod']?.report_interval).toBe(3600);

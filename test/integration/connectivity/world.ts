@@ -36,15 +36,28 @@ export interface ConnectivityServer extends Program {
   series(name: string): Promise<number | undefined>;
 }
 
-/** Starts `connectivity-server` and waits until it answers. `port`: that of an earlier server. */
+/**
+ * Starts `connectivity-server` and waits until it answers.
+ *
+ * @param at the port of an earlier server
+ * @param ping its status, for a server that speaks HTTPS
+ */
 export async function startServer(
   kubeconfig: string,
   args: readonly string[] = [],
   at?: number,
+  ping?: () => Promise<number | undefined>,
 ): Promise<ConnectivityServer> {
   const port = at ?? (await freePorts(1))[0]!;
   const program = await startProgram(
-    ['connectivity-server', `-kubeconfig=${kubeconfig}`, `-endpoint=127.0.0.1:${port}`, '-check-interval=1', ...args],
+    [
+      'connectivity-server',
+      `-kubeconfig=${kubeconfig}`,
+      `-endpoint=127.0.0.1:${port}`,
+      '-check-interval=1',
+      '-reportinterval=1',
+      ...args,
+    ],
     {},
   );
   const ask = async (path: string, init?: RequestInit): Promise<Answer> => {
@@ -52,7 +65,8 @@ export async function startServer(
     const text = await response.text();
     return { status: response.status, text, json: () => JSON.parse(text) as unknown };
   };
-  await whenReady('connectivity-server', program.running, async () => (await ask('/api/v1/ping')).status === 200);
+  const isUp = ping ?? (async () => (await ask('/api/v1/ping')).status);
+  await whenReady('connectivity-server', program.running, async () => (await isUp()) === 200);
   const series = async (name: string): Promise<number | undefined> => {
     const line = (await ask('/metrics')).text.split('\n').find((each) => each.startsWith(`${name} `));
     return line === undefined ? undefined : Number(line.slice(name.length));
@@ -60,13 +74,22 @@ export async function startServer(
   return { ...program, port, ask, series };
 }
 
-/** Starts `connectivity-agent` for a pod. */
-export function startAgent(pod: string, node: string, port: number, args: readonly string[] = []): Promise<Program> {
-  const endpoint = `-serverendpoint=localhost:${port}`;
-  return startProgram(['connectivity-agent', endpoint, '-reportinterval', '2', '-logtostderr', '-v', '5', ...args], {
-    MY_POD_NAME: pod,
-    MY_NODE_NAME: node,
-  });
+/** Starts `connectivity-agent` for a pod, with a port of its own for peers. */
+export async function startAgent(
+  pod: string,
+  node: string,
+  port: number,
+  args: readonly string[] = [],
+): Promise<Program> {
+  const [peerPort] = await freePorts(1);
+  const addresses = [`-serverendpoint=localhost:${port}`, `-peer-port=${peerPort}`];
+  return startProgram(
+    ['connectivity-agent', ...addresses, '-reportinterval', '2', '-logtostderr', '-v', '5', ...args],
+    {
+      MY_POD_NAME: pod,
+      MY_NODE_NAME: node,
+    },
+  );
 }
 
 async function startProgram(
@@ -95,7 +118,12 @@ async function startProgram(
 export async function createAgentPod(
   client: Client,
   name: string,
-  { node = 'n1', app = 'netchecker-agent', phase = 'Running' }: { node?: string; app?: string; phase?: string } = {},
+  {
+    node = 'n1',
+    app = 'netchecker-agent',
+    phase = 'Running',
+    ip,
+  }: { node?: string; app?: string; phase?: string; ip?: string } = {},
 ): Promise<void> {
   const pod: V1Pod = {
     metadata: { name, namespace: 'default', labels: { app } },
@@ -105,7 +133,7 @@ export async function createAgentPod(
   await client.mergePatch(
     PODS,
     { namespace: 'default', name },
-    { status: { phase } },
+    { status: { phase, ...(ip !== undefined && { podIP: ip, podIPs: [{ ip }] }) } },
     { fieldManager: 'test', subresource: 'status' },
   );
 }

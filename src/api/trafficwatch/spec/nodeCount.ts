@@ -73,11 +73,11 @@ export function cooldownOf({ breakerCooldown }: LimitSpec): number | undefined {
 export const maxUnfitSchema = nodeCountSchema(
   'Upper limit for the number of unfit nodes: a number, or a share of the nodes that can be measured, such as "30%", rounded down ' +
     'to at least 1. When more nodes are above the threshold, the fullest are unfit, the others count as fit, and ' +
-    'the condition BreakerOpen is True. Without it, every node can be unfit.',
+    'the condition BreakerOpen is True. Default: none, so that every node can be unfit.',
 );
 
 /** Schema of `spec.minFit`. */
 export const minFitSchema = nodeCountSchema(
   'Lower limit for the number of nodes that are not unfit: a number, or a share of the nodes that can be measured, rounded up. ' +
-    'It limits unfit nodes as maxUnfit does; the lower of both limits applies.',
+    'It limits unfit nodes as maxUnfit does; the lower of both limits applies. Default: none.',
 );

@@ -61,7 +61,7 @@ export const devicesSchema = z
         'syntax of RE2, such as "bond.*|eth0". By default all of them count.',
     ),
     exclude: pattern(
-      'Devices whose whole name matches do not count, even if they match include. A regular expression in the syntax of RE2.',
+      'Devices whose whole name matches do not count, even if they match include. A regular expression in the syntax of RE2. Default: none.',
     ),
   })
   .optional()

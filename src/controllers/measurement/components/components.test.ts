@@ -18,6 +18,7 @@ const OWNER = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'traffic-operat
 const CHANGED: MeasurementOptions = {
   namespace: 'measuring',
   operatorMetrics: false,
+  connectivity: true,
   imagePullSecrets: [],
   exporter: {
     ...DEFAULTS.exporter,

@@ -1,6 +1,7 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
 import { createObjectSet, type ObjectSet } from '../../../runtime/objectSet/objectSet.ts';
-import { OWNER, TARGET_SHARDS } from '../names.ts';
+import { OWNER } from '../../contract/labels.ts';
+import { TARGET_SHARDS } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 import type { Component, ComponentGroup } from './component.ts';
 import { exporterComponents } from './exporter.ts';

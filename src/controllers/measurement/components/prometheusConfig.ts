@@ -1,4 +1,5 @@
 import { FACT_METRICS, RECEIVED } from '../../../usage/pass/queries.ts';
+import { SERVER_NAME, SERVER_PORT, SERVICE_NAME } from '../../../connectivity/objects/names.ts';
 import { OPERATOR_FILE, OPERATOR_JOB, TARGET_FILES } from '../names.ts';
 import { PROMETHEUS_PORT } from '../options.ts';
 import type { MeasurementOptions, PrometheusOptions } from '../options.ts';
@@ -14,6 +15,9 @@ export const KEPT_METRICS = [...FACT_METRICS, RECEIVED];
 
 /** The metrics of the operator that dashboards and alerts use. */
 const KEPT_OPERATOR_METRICS = ['traffic_operator_.*', 'process_.*', 'nodejs_eventloop_lag.*'];
+
+/** The metrics of the connectivity check that dashboards and alerts use: ncagent_* are those of the original. */
+const KEPT_CONNECTIVITY_METRICS = ['ncagent_.*', ...KEPT_OPERATOR_METRICS];
 
 /** The metrics of Prometheus itself that show its load and its size. */
 const KEPT_PROMETHEUS_METRICS = [
@@ -48,7 +52,9 @@ const UNHURRIED_SECONDS = 15;
  * applies updates of its targets at most every 5 s.
  */
 export function renderPrometheusConfig(
-  options: Pick<MeasurementOptions, 'operatorMetrics'> & { prometheus: PrometheusOptions },
+  options: Pick<MeasurementOptions, 'namespace' | 'operatorMetrics' | 'connectivity'> & {
+    prometheus: PrometheusOptions;
+  },
 ): string {
   const { scrapeIntervalSeconds, retentionTime, retentionSize } = options.prometheus;
   const unhurried = Math.max(UNHURRIED_SECONDS, scrapeIntervalSeconds);
@@ -82,7 +88,7 @@ scrape_configs:
       # As in kube-prometheus, a series stays the same when its node gets another address.
       - source_labels: [node]
         target_label: instance
-${keepOnly(KEPT_METRICS)}${options.operatorMetrics ? operatorJob(unhurried) : ''}
+${keepOnly(KEPT_METRICS)}${options.operatorMetrics ? operatorJob(unhurried) : ''}${options.connectivity ? connectivityJob(options.namespace, unhurried) : ''}
   - job_name: prometheus
     scrape_interval: ${unhurried}s
     static_configs:
@@ -99,6 +105,16 @@ function operatorJob(intervalSeconds: number): string {
       - files: ['${TARGETS_DIRECTORY}/${OPERATOR_FILE}']
         refresh_interval: 30s
 ${keepOnly(KEPT_OPERATOR_METRICS)}`;
+}
+
+/** One target: the server has one replica. A Service finds it without a right to read its pods. */
+function connectivityJob(namespace: string, intervalSeconds: number): string {
+  return `
+  - job_name: ${SERVER_NAME}
+    scrape_interval: ${intervalSeconds}s
+    static_configs:
+      - targets: ['${SERVICE_NAME}.${namespace}.svc:${SERVER_PORT}']
+${keepOnly(KEPT_CONNECTIVITY_METRICS)}`;
 }
 
 function keepOnly(metrics: readonly string[]): string {

@@ -1,7 +1,7 @@
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { isForeign, type Observed } from '../../../runtime/objectSet/plan.ts';
 import type { Component } from '../components/component.ts';
-import { OWNER } from '../names.ts';
+import { OWNER } from '../../contract/labels.ts';
 
 /** The kinds that decide who answers a query: the Service, and the Deployment of the pods behind it. */
 const ANSWERING = ['Service', 'Deployment'];

@@ -12,7 +12,8 @@ import { isKnown, refusalOf, watchMembers } from '../../../runtime/objectSet/wat
 import { allComponents, allTargetComponents } from '../components/components.ts';
 import type { ComponentGroup } from '../components/component.ts';
 import { prometheusSelector } from '../components/prometheus.ts';
-import { EXPORTER_NAME, exporterNamespace, PART_OF, selectorText } from '../names.ts';
+import { PART_OF } from '../../contract/labels.ts';
+import { EXPORTER_NAME, exporterNamespace, selectorText } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 
 /** The caches of the controller. */

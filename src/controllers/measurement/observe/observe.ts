@@ -1,23 +1,12 @@
-import type { V1Pod } from '@kubernetes/client-node';
 import type { Client } from '../../../runtime/client/client.ts';
-import { keyOf } from '../../../runtime/client/resource.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, PODS } from '../../../runtime/client/resources.ts';
+import { isOurPod } from '../../contract/ownership.ts';
 import type { Component } from '../components/component.ts';
 import { allComponents } from '../components/components.ts';
 import { lacksExporters, type ExportersObservation } from '../decide/missingExporters.ts';
-import { exporterNamespace, isOurs } from '../names.ts';
+import { exporterNamespace } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
-
-/**
- * The pods in a namespace that are not ours, as 'namespace/name'.
- *
- * @throws ApiError, TransportError
- */
-export async function listStrangers(client: Client, namespace: string): Promise<string[]> {
-  const pods = await client.list(PODS, { namespace });
-  return pods.filter((pod) => !isOurPod(pod)).map(keyOf);
-}
 
 /**
  * Reads the input for the decision about missing exporters. Lists the pods only while the DaemonSet lacks some, because
@@ -36,12 +25,4 @@ export async function observeExporters(
   }
   const pods = await client.list(PODS, { namespace: exporterNamespace(options.namespace) });
   return { daemonSet, pods: pods.filter(isOurPod) };
-}
-
-/**
- * Recognizes our pods by the labels of our template. Passes only labels to isOurs, which rejects objects with a
- * controller.
- */
-function isOurPod({ metadata }: V1Pod): boolean {
-  return isOurs({ metadata: { labels: metadata?.labels ?? {} } });
 }

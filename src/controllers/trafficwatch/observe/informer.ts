@@ -3,7 +3,7 @@ import { createInformer, withoutManagedFields } from '../../../runtime/cache/inf
 import type { Informer, InformerOptions } from '../../../runtime/cache/informer.ts';
 import { isNotFound } from '../../../runtime/client/errors.ts';
 import { resourceName } from '../../../runtime/client/resource.ts';
-import { APPLY_CRD } from './crdCheck.ts';
+import { APPLY_CRD } from './crd/crdCheck.ts';
 import { claimedKeys } from './labelKeys.ts';
 import { BY_LABEL_KEY } from './observe.ts';
 

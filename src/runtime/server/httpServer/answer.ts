@@ -8,6 +8,10 @@ import { readTarget, type HttpTarget } from './target.ts';
 export interface HttpRequest extends HttpTarget {
   readonly method: string;
   readonly authorization: string | undefined;
+  /** The header Accept. */
+  readonly accept: string | undefined;
+  /** Address of the client; '' if the connection is closed already. */
+  readonly source: string;
   /**
    * Reads the body as UTF-8; call it at most once. A handler need not catch its errors: the client gets a 413.
    *
@@ -84,9 +88,11 @@ export class Answering {
       return UNREADABLE;
     }
     try {
-      const { method = '', headers } = request;
+      const { method = '', headers, socket } = request;
+      const { authorization, accept } = headers;
+      const source = socket.remoteAddress ?? '';
       const body = (limitBytes: number): Promise<string> => readBody(request, limitBytes);
-      return await this.#handler({ ...target, method, authorization: headers.authorization, body });
+      return await this.#handler({ ...target, method, authorization, accept, source, body });
     } catch (error) {
       return this.#failedAnswer(error);
     }

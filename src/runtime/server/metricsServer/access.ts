@@ -5,7 +5,8 @@ import { systemClock, type Clock } from '../../process/clock.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { Resource } from '../../client/resource.ts';
 
-const TOKEN_REVIEWS: Resource<V1TokenReview> = {
+/** Asks whether a token is valid, and whose. */
+export const TOKEN_REVIEWS: Resource<V1TokenReview> = {
   group: 'authentication.k8s.io',
   version: 'v1',
   kind: 'TokenReview',

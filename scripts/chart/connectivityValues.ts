@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { defaultConnectivityOptions, NODE_PORT } from '../../src/connectivity/objects/names.ts';
+import { duration, stringMap } from './shapes.ts';
+
+const DEFAULTS = defaultConnectivityOptions('');
+
+const service = z
+  .strictObject({
+    type: z
+      .enum(['ClusterIP', 'NodePort'])
+      .default(DEFAULTS.serviceType)
+      .describe(`ClusterIP, or NodePort for TCP port ${NODE_PORT} of every node.`),
+  })
+  .prefault({})
+  .describe('The Service netchecker-service.');
+
+/** The deployed connectivity check. */
+export const connectivity = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether the operator deploys the connectivity check, with its own image, and creates a first ConnectivityCheck if the cluster has none.',
+      ),
+    reportInterval: duration
+      .default(`${DEFAULTS.reportIntervalSeconds}s`)
+      .describe('Time between two reports of an agent until a ConnectivityCheck sets it, in whole seconds.'),
+    service,
+    peerPort: z
+      .int()
+      .min(1)
+      .max(65535)
+      .default(DEFAULTS.peerPort)
+      .describe('TCP and UDP port on which the agents answer each other. It must be free on every node.'),
+    nodeSelector: stringMap
+      .default({})
+      .describe('Labels that a node needs to run agents, in addition to kubernetes.io/os.'),
+    allowAnonymous: z
+      .boolean()
+      .default(DEFAULTS.allowAnonymous)
+      .describe('Accept reports without a token, such as those of the original agents.'),
+  })
+  .prefault({})
+  .describe(
+    'The connectivity check: a server in the release namespace, and agents in <release namespace>-connectivity.',
+  );

@@ -1,0 +1,60 @@
+/**
+ * Condition types and reasons of ConnectivityChecks. Users wait for them and alert on them, so never rename one; add a
+ * new one instead.
+ */
+
+/** Types of the conditions in `status.conditions` (metav1.Condition). */
+export const ConnectivityCondition = {
+  /** True when the check works: a current answer of the server for this spec gives a verdict. */
+  Ready: 'Ready',
+  /** True with the verdict Healthy, False with Degraded and Failed, Unknown with Unknown. */
+  Healthy: 'Healthy',
+  /** True when the connectivity server answers. */
+  ServerReachable: 'ServerReachable',
+  /** True when every agent of a checked node reports. */
+  AgentsReporting: 'AgentsReporting',
+} as const;
+export type ConnectivityCondition = (typeof ConnectivityCondition)[keyof typeof ConnectivityCondition];
+
+/**
+ * Reasons in conditions and events. In addition, class and severity of a finding together are a reason, such as
+ * `PodNetworkFailed`: that of the event when the finding appears, and of Healthy for the first finding.
+ */
+export const ConnectivityReason = {
+  /** First visit: nothing is known yet. */
+  Initializing: 'Initializing',
+
+  // Ready, Healthy
+  /** Ready: there is a verdict. */
+  Checked: 'Checked',
+  Healthy: 'Healthy',
+  /** The server answers, but has not evaluated this generation of the spec yet. */
+  NotEvaluatedYet: 'NotEvaluatedYet',
+
+  // ServerReachable; also Ready, Healthy and AgentsReporting while it is False
+  ServerAnswers: 'ServerAnswers',
+  /** No connection, or it broke. */
+  ServerUnreachable: 'ServerUnreachable',
+  /** No complete answer within the deadline. */
+  ServerDeadline: 'ServerDeadline',
+  /** An HTTP status other than 200. */
+  ServerBadStatus: 'ServerBadStatus',
+  /** The answer is no JSON, or has other fields than expected. */
+  ServerBadAnswer: 'ServerBadAnswer',
+  ServerTooLarge: 'ServerTooLarge',
+  /** The file with the CA certificates cannot be read. */
+  ServerBadConfiguration: 'ServerBadConfiguration',
+
+  // AgentsReporting; also Ready and Healthy
+  AllReporting: 'AllReporting',
+  /** Some agents do not report. */
+  AgentsMissing: 'AgentsMissing',
+  /** No agent reports, or there is none. */
+  NoAgentReports: 'NoAgentReports',
+
+  // events only
+  FindingCleared: 'FindingCleared',
+  /** More findings appeared or cleared at once than have an event each. */
+  MoreFindings: 'MoreFindings',
+} as const;
+export type ConnectivityReason = (typeof ConnectivityReason)[keyof typeof ConnectivityReason];

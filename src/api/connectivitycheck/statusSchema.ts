@@ -1,0 +1,106 @@
+import * as z from 'zod';
+import { conditionsSchema } from '../conditionsSchema.ts';
+import { int32, int64 } from '../integerSchema.ts';
+import { FINDING_CLASSES, SEVERITIES } from './finding.ts';
+import { CONNECTIVITY_VERDICTS, EXCLUSIONS, PLANES } from './terms.ts';
+
+/** How many outages the status names. */
+export const MOST_OUTAGES = 100;
+
+/** Text of the status. No enum: an older CRD would then reject a status with a word that is new. */
+function word(description: string, words: readonly string[] = []) {
+  const allowed = words.length === 0 ? '' : ` One of ${words.join(', ')}.`;
+  return z.string().meta({ description: `${description}${allowed}` });
+}
+
+function time(description: string) {
+  return z.string().meta({ format: 'date-time', description });
+}
+
+const subjects = z.array(z.string()).meta({
+  description:
+    'What is at fault: nodes, links ("a -> b", "a <-> b"), zones, pods, "cluster" or "server". Long names have "…" in ' +
+    'their middle; a last entry "and N more" counts the ones that are left out.',
+  'x-kubernetes-list-type': 'atomic',
+});
+
+const pair = z.object({
+  from: word('Node that probes.'),
+  to: word('Node that is probed.'),
+  plane: word('Network that connects them.', PLANES),
+  measured: word('What was measured, for example "TCP timeout, UDP 0 of 20 echoed".'),
+});
+
+const evidence = z
+  .object({
+    affectedPairs: int32('Ordered pairs of nodes on one plane that are affected.'),
+    observedPairs: int32('Ordered pairs of nodes on one plane that were observed from or towards the subject.'),
+    pairs: z.array(pair).optional().meta({
+      description: 'Examples of the affected pairs, at most three; fewer if the status would become too long.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
+    lossPercent: int32('Lost datagrams in the affected pairs, in percent.'),
+    largestPacketBytes: int32('With class MTU: the largest packet that passes, in bytes.'),
+  })
+  .optional()
+  .meta({ description: 'What shows the fault.' });
+
+const finding = z
+  .object({
+    class: word('Class of the fault.', FINDING_CLASSES),
+    subjects,
+    severity: word('Failed: nothing gets through. Degraded: some packets do.', SEVERITIES),
+    message: word('One sentence with names and measured values.'),
+    evidence,
+    since: time('Since when the finding is there.'),
+  })
+  .meta({ description: 'A fault, and what shows it.' });
+
+const outage = z
+  .object({
+    class: word('Class of the finding.', FINDING_CLASSES),
+    subjects,
+    start: time('When the finding appeared.'),
+    end: time('When it was gone. Absent while it is there.').optional(),
+  })
+  .meta({ description: 'A time in which a finding was there.' });
+
+const excluded = z
+  .object({ node: word('Name of the node.'), reason: word('Why the node is left out.', EXCLUSIONS) })
+  .meta({ description: 'A node of which no finding is made.' });
+
+function listOf<T extends z.ZodType>(entry: T, description: string) {
+  return z.array(entry).optional().meta({ description, 'x-kubernetes-list-type': 'atomic' });
+}
+
+/** Schema of `status`. Its JSON is below 16 KiB whatever the size of the cluster. */
+export const statusSchema = z
+  .object({
+    verdict: word('The sum of the check.', CONNECTIVITY_VERDICTS).optional(),
+    summary: word(
+      'The first finding, such as "PodNetwork node2", and the number of others, such as "PodNetwork node2 (+3)". Absent without findings.',
+    ).optional(),
+    observedGeneration: int64('The generation of the spec that the verdict and the findings refer to.'),
+    conditions: conditionsSchema('Ready, Healthy, ServerReachable, AgentsReporting.'),
+    nodes: int32('Number of nodes that the check selects.'),
+    excludedNodes: int32(
+      'Nodes among them of which no finding is made, since they are not Ready, cordoned, or come or go.',
+    ),
+    agents: int32('Number of agents whose pods run on these nodes.'),
+    reportingAgents: int32('Agents among them with a current report.'),
+    anonymousAgents: int32('Reporting agents that the server did not authenticate.'),
+    observedPairs: int32('Ordered pairs of nodes on one plane in the last reports.'),
+    affectedPairs: int32('Pairs among them that failed or lost packets.'),
+    findings: listOf(finding, 'The present faults, Failed ones first, at most 12.'),
+    omittedFindings: int32('Number of findings beyond those.'),
+    excluded: listOf(excluded, 'Names of the nodes of which no finding is made, at most 10.'),
+    outages: listOf(
+      outage,
+      `The last ${MOST_OUTAGES} times in which a finding was there, newest first; fewer if the status would become too long. A finding that is back within a minute continues its outage.`,
+    ),
+  })
+  .optional()
+  .meta({
+    description:
+      'The last result. Counts, messages and measured values are written at most once a minute, everything else at once.',
+  });

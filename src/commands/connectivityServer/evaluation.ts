@@ -1,0 +1,55 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import { createCheckInformer, createNodeInformer } from '../../connectivity/server/evaluation/caches.ts';
+import type { ConnectivityApi } from '../../connectivity/server/api/api.ts';
+import { registerEvaluationMetrics } from '../../connectivity/server/evaluation/evaluationMetrics.ts';
+import { Connectivity } from '../../connectivity/server/evaluation/evaluations.ts';
+import { Measurements } from '../../connectivity/server/reports/measurements.ts';
+import type { Reports } from '../../connectivity/server/reports/reports.ts';
+import type { Informer } from '../../runtime/cache/informer.ts';
+import type { Transport } from '../../runtime/client/transport/types.ts';
+import { cachePart } from '../../runtime/manager/manager.ts';
+import type { RuntimeMetrics } from '../../runtime/manager/metrics.ts';
+import { systemClock } from '../../runtime/process/clock.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
+import type { Part } from '../../runtime/process/part.ts';
+
+interface EvaluationOptions {
+  readonly transport: Transport;
+  readonly pods: Informer<V1Pod>;
+  readonly reports: Reports;
+  readonly metrics: RuntimeMetrics;
+  readonly logger: Logger;
+}
+
+/** What the server does beyond the original: it keeps measurements, assigns peers and evaluates. */
+export interface EvaluationParts {
+  readonly measurements: Measurements;
+  /** Hooks of the API. */
+  readonly api: Pick<ConnectivityApi, 'measured' | 'evaluations'>;
+  readonly parts: readonly Part[];
+}
+
+/** Without Nodes or ConnectivityChecks the server starts, too: the original API needs neither. */
+export function createEvaluation({ transport, pods, reports, metrics, logger }: EvaluationOptions): EvaluationParts {
+  const options = { transport, logger, metrics: metrics.reflector };
+  const caches = { pods, nodes: createNodeInformer(options), checks: createCheckInformer(options) };
+  const measurements = new Measurements(systemClock);
+  const serverNode = process.env.MY_NODE_NAME;
+  const connectivity = new Connectivity({ caches, reports, measurements, clock: systemClock, serverNode });
+  registerEvaluationMetrics(metrics.registry, () => connectivity.evaluated(), systemClock);
+  const whenReady = (): Promise<void> => Promise.resolve();
+  return {
+    measurements,
+    api: {
+      measured: ({ report, anonymous = false }, measurement) => {
+        measurements.accept(report, measurement, !anonymous);
+        return measurement && connectivity.assignment(report, measurement);
+      },
+      evaluations: () => connectivity.evaluations(),
+    },
+    parts: [
+      { ...cachePart(caches.nodes), whenReady },
+      { ...cachePart(caches.checks), whenReady },
+    ],
+  };
+}

@@ -1,0 +1,87 @@
+import type { MtuResult, PeerResult, TcpResult, UdpResult } from '../../protocol/measurement.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
+import { LEAST_BYTES } from '../udp/datagram.ts';
+import { EchoSocket } from '../udp/echoSocket.ts';
+import { requestOnce } from '../http/httpRequest.ts';
+import { interfaceMtu } from '../udp/interfaceMtu.ts';
+import { mtuResult, nextSize, startSearch, triesFor, withTried } from '../udp/mtuSearch.ts';
+import { probeError } from '../probeError.ts';
+import { rounded, udpResult } from '../udp/roundTrips.ts';
+import type { ProbeSchedule } from './schedule.ts';
+
+/** One address of a peer. */
+export interface PeerAddress {
+  readonly node: string;
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface PeerProbeOptions {
+  /** Node of this agent. */
+  readonly nodeName: string;
+  /** Whether to find the largest packet that passes. */
+  readonly mtu: boolean;
+  readonly schedule: ProbeSchedule;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Probes one address of a peer by TCP and UDP at the same time. Never rejects. */
+export async function probePeer(peer: PeerAddress, o: PeerProbeOptions): Promise<PeerResult> {
+  const [tcp, udp] = await Promise.all([probeTcp(peer, o), probeUdp(peer, o)]);
+  return { node: peer.node, address: peer.address, tcp, ...udp };
+}
+
+async function probeTcp({ address, port }: PeerAddress, o: PeerProbeOptions): Promise<TcpResult> {
+  const host = address.includes(':') ? `[${address}]` : address;
+  const signal = AbortSignal.any([AbortSignal.timeout(o.schedule.tcpMs), o.signal]);
+  const { start, end, status, error } = await requestOnce(new URL(`http://${host}:${port}/ping`), o.clock, signal);
+  if (error === undefined && status === 200 && end !== undefined) return { ok: true, ms: rounded(end - start) };
+  return { ok: false, error: error === undefined ? 'Other' : probeError(error) };
+}
+
+async function probeUdp(peer: PeerAddress, o: PeerProbeOptions): Promise<{ udp: UdpResult; mtu?: MtuResult }> {
+  const { datagrams, gapMs, echoWaitMs } = o.schedule;
+  let socket: EchoSocket;
+  try {
+    socket = await EchoSocket.open(peer, o.nodeName, o.clock, o.signal);
+  } catch (error) {
+    return { udp: { sent: 0, received: 0, error: probeError(error) } };
+  }
+  try {
+    const small = { bytes: LEAST_BYTES, count: datagrams, gapMs, waitMs: echoWaitMs, enough: datagrams };
+    const udp = udpResult(await socket.run(small));
+    const mtu = o.mtu ? await searchMtu(socket, udp, o) : undefined;
+    return { udp, ...(mtu !== undefined && { mtu }) };
+  } finally {
+    socket.close();
+  }
+}
+
+const UDP_HEADER_BYTES = 8;
+const IPV4_HEADER_BYTES = 20;
+const IPV6_HEADER_BYTES = 40;
+
+/**
+ * Searches for the largest packet that passes in both directions. Linux sets DF on datagrams up to the MTU of the
+ * interface. A path with a smaller MTU whose router says so is healthy: the kernel splits later datagrams, and those of
+ * the size of the interface are echoed. Where the router says nothing, or a firewall drops what it says, they vanish.
+ *
+ * @returns undefined if it cannot be told: too much loss, or round trips that take as long as a step
+ */
+async function searchMtu(socket: EchoSocket, small: UdpResult, o: PeerProbeOptions): Promise<MtuResult | undefined> {
+  const { localAddress } = socket;
+  const tries = triesFor(1 - small.received / small.sent);
+  const mtu = await interfaceMtu(localAddress);
+  const gapMs = Math.min(o.schedule.gapMs, o.schedule.mtuStepMs / 2 / Math.max(tries, 1));
+  const waitMs = o.schedule.mtuStepMs - gapMs * (tries - 1);
+  if (tries === 0 || mtu === undefined || (small.ms ?? Infinity) * 2 > waitMs) return undefined;
+  const headers = UDP_HEADER_BYTES + (localAddress.includes(':') ? IPV6_HEADER_BYTES : IPV4_HEADER_BYTES);
+  let search = startSearch(mtu, LEAST_BYTES + headers);
+  for (let size = nextSize(search); size !== undefined; size = nextSize(search)) {
+    const { times } = await socket.run({ bytes: size - headers, count: tries, gapMs, waitMs, enough: 1 });
+    if (o.signal.aborted) return undefined;
+    search = withTried(search, size, times.length > 0);
+  }
+  return mtuResult(search);
+}

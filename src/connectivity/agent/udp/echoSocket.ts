@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
+import type { ProbeError } from '../../protocol/measurement.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
+import { probeDatagram, replySequence, setSequence } from './datagram.ts';
+import { numbersOnly } from './numbersOnly.ts';
+import { probeError } from '../probeError.ts';
+import type { Run } from './roundTrips.ts';
+
+/** Datagrams of one size, one after the other. */
+export interface RunOptions {
+  /** UDP payload. */
+  readonly bytes: number;
+  readonly count: number;
+  /** Between two datagrams, ms. */
+  readonly gapMs: number;
+  /** After the last datagram, ms. */
+  readonly waitMs: number;
+  /** The run ends once so many were echoed. */
+  readonly enough: number;
+}
+
+interface PeerSocketAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+/**
+ * A UDP socket for the echo of one peer. It is not connected: a peer with several addresses on an interface, usual with
+ * IPv6, may answer from another one, and a connected socket would not hear that. The token shows whose answer it is.
+ */
+export class EchoSocket {
+  /** From which the system sends to the peer. */
+  readonly localAddress: string;
+  readonly #socket: Socket;
+  readonly #to: PeerSocketAddress;
+  readonly #node: string;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #token = randomBytes(8);
+  #sequence = 0;
+  #replied: (sequence: number) => void = () => undefined;
+  #error: ProbeError | undefined;
+
+  private constructor(
+    socket: Socket,
+    localAddress: string,
+    to: PeerSocketAddress,
+    node: string,
+    clock: Clock,
+    signal: AbortSignal,
+  ) {
+    this.#socket = socket;
+    this.localAddress = localAddress;
+    this.#to = to;
+    this.#node = node;
+    this.#clock = clock;
+    this.#signal = signal;
+    socket.on('message', (datagram) => {
+      const sequence = replySequence(datagram, this.#token);
+      if (sequence !== undefined) this.#replied(sequence);
+    });
+    socket.on('error', (error) => (this.#error = probeError(error)));
+  }
+
+  /**
+   * @param node of this agent, which the datagrams name
+   * @throws error of the system, such as ENETUNREACH
+   */
+  static async open(to: PeerSocketAddress, node: string, clock: Clock, signal: AbortSignal): Promise<EchoSocket> {
+    const socket = createSocket({ type: to.address.includes(':') ? 'udp6' : 'udp4', lookup: numbersOnly });
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject);
+      socket.connect(to.port, to.address, () => {
+        socket.off('error', reject);
+        resolve();
+      });
+    }).catch((error: unknown) => {
+      socket.close();
+      throw error;
+    });
+    const { address } = socket.address();
+    socket.disconnect();
+    return new EchoSocket(socket, address, to, node, clock, signal);
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  /** Sends a run of datagrams and waits for their echoes. One run at a time. Never rejects. */
+  async run({ bytes, count, gapMs, waitMs, enough }: RunOptions): Promise<Run> {
+    const isOver = new AbortController();
+    const end = (): void => isOver.abort();
+    this.#signal.addEventListener('abort', end, { once: true });
+    const sentAt = new Map<number, number>();
+    const times = this.#timesOf(sentAt, enough, end);
+    this.#error = undefined;
+    let sent = 0;
+    for (; sent < count && !isOver.signal.aborted; sent += 1) {
+      sentAt.set(this.#send(bytes), this.#clock.monotonic());
+      if (sent < count - 1) await this.#clock.sleep(gapMs, isOver.signal);
+    }
+    await this.#clock.sleep(waitMs, isOver.signal);
+    this.#signal.removeEventListener('abort', end);
+    return { sent, times, error: this.#error };
+  }
+
+  /** The times of those of `sentAt` that are echoed. A datagram that comes twice counts once. */
+  #timesOf(sentAt: Map<number, number>, enough: number, end: () => void): number[] {
+    const times: number[] = [];
+    this.#replied = (sequence) => {
+      const at = sentAt.get(sequence);
+      if (at === undefined) return;
+      sentAt.delete(sequence);
+      times.push(this.#clock.monotonic() - at);
+      if (times.length >= enough) end();
+    };
+    return times;
+  }
+
+  #send(bytes: number): number {
+    const sequence = this.#sequence++;
+    const datagram = probeDatagram(this.#node, this.#token, bytes);
+    setSequence(datagram, sequence);
+    this.#socket.send(datagram, this.#to.port, this.#to.address, (error) => {
+      if (error !== null) this.#error = probeError(error);
+    });
+    return sequence;
+  }
+}

@@ -1,0 +1,57 @@
+import type { ConnectivityCheck } from '../../api/connectivitycheck/connectivityCheck.ts';
+import { DEFAULT_INTERVAL, DEFAULT_LOSS_PERCENT, DEFAULT_PEERS } from '../../api/connectivitycheck/defaults.ts';
+import { PLANES, type Plane } from '../../api/connectivitycheck/terms.ts';
+import { durationMs } from '../../api/durationSchema.ts';
+import { createLabelMatcher, type LabelMatcher } from '../../api/labelMatcher.ts';
+import type { Assignment } from '../protocol/measurement.ts';
+
+/** What a ConnectivityCheck asks for, with the defaults of absent fields. */
+export interface CheckSettings {
+  readonly name: string;
+  readonly generation: number;
+  readonly intervalMs: number;
+  readonly peers: number;
+  readonly planes: readonly Plane[];
+  readonly probes: Assignment['probes'];
+  readonly urls: readonly string[];
+  readonly lossPercent: number;
+  readonly selects: LabelMatcher;
+}
+
+/** Reads a ConnectivityCheck that its CRD accepted. An interval that cannot be read is the default. */
+export function settingsOf({ metadata, spec = {} }: ConnectivityCheck): CheckSettings {
+  const { interval = DEFAULT_INTERVAL, peers = DEFAULT_PEERS, planes = [], probes = {}, thresholds } = spec;
+  return {
+    name: metadata?.name ?? '',
+    generation: metadata?.generation ?? 0,
+    intervalMs: durationMs(interval) || durationMs(DEFAULT_INTERVAL),
+    peers,
+    planes: planes.length === 0 ? PLANES : planes,
+    probes: { dns: probes.dns ?? true, apiServer: probes.apiServer ?? true, mtu: probes.mtu ?? true },
+    urls: probes.urls ?? [],
+    lossPercent: thresholds?.lossPercent ?? DEFAULT_LOSS_PERCENT,
+    selects: createLabelMatcher(spec.nodeSelector ?? {}),
+  };
+}
+
+/**
+ * What an agent is to do for several checks: at the shortest interval, with the probes and URLs of all. Without a check,
+ * no interval and no probe.
+ */
+export function combined(checks: readonly CheckSettings[]): Omit<Assignment, 'peers'> {
+  const has = (probe: keyof Assignment['probes']): boolean => checks.some(({ probes }) => probes[probe]);
+  return {
+    // An interval below a second is one: the reports of agents are in whole seconds.
+    ...(checks.length > 0 && { intervalSeconds: Math.ceil(shortestMs(checks) / 1_000) }),
+    probes: { dns: has('dns'), apiServer: has('apiServer'), mtu: has('mtu') },
+    urls: [...new Set(checks.flatMap(({ urls }) => urls))].slice(0, MOST_URLS),
+  };
+}
+
+/** URLs of all checks of a node: an agent requests each in every interval. */
+const MOST_URLS = 10;
+
+/** Of at least one check, ms. */
+export function shortestMs(checks: readonly CheckSettings[]): number {
+  return Math.min(...checks.map(({ intervalMs }) => intervalMs));
+}

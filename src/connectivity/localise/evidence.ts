@@ -1,0 +1,81 @@
+import type { Evidence, Severity } from '../../api/connectivitycheck/finding.ts';
+import type { Plane } from '../../api/connectivitycheck/terms.ts';
+import type { Fault } from './faults/faults.ts';
+import { shareOf, sum } from './faults/statistics.ts';
+import type { Pair } from './pairs/pair.ts';
+
+const MOST_PAIRS = 3;
+
+export const NO_EVIDENCE: Evidence = { affectedPairs: 0, observedPairs: 0, pairs: [] };
+
+/** What a fault of the network rests on. */
+export function evidenceOf(fault: Fault): Evidence {
+  const affected = affectedBy(fault);
+  const examples = [...affected].sort((a, b) => compare(a.from, b.from) || compare(a.to, b.to)).slice(0, MOST_PAIRS);
+  const evidence: Evidence = {
+    affectedPairs: affected.length,
+    observedPairs: fault.pairs.length,
+    pairs: examples.map((pair) => ({ from: pair.from, to: pair.to, plane: pair.plane, measured: measuredOf(pair) })),
+  };
+  if (fault.kind === 'Mtu') return { ...evidence, largestPacketBytes: largestOf(affected) };
+  return { ...evidence, lossPercent: Math.round(shareOf(sum(affected)) * 100) };
+}
+
+/** The pairs that show the fault. Of a lossy scope those that lost anything. */
+export function affectedBy({ kind, pairs }: Fault): Pair[] {
+  return pairs.filter((pair) => (kind === 'Lossy' ? pair.lost > 0 : pair.quality === kind));
+}
+
+/** Evidence of both: for a finding about two planes. */
+export function joined(a: Evidence, b: Evidence): Evidence {
+  const largest = [a, b].flatMap(({ largestPacketBytes }) => largestPacketBytes ?? []);
+  const losses = [a, b].flatMap(({ lossPercent }) => lossPercent ?? []);
+  return {
+    affectedPairs: a.affectedPairs + b.affectedPairs,
+    observedPairs: a.observedPairs + b.observedPairs,
+    pairs: [...a.pairs, ...b.pairs].slice(0, MOST_PAIRS),
+    ...(losses.length > 0 && { lossPercent: Math.max(...losses) }),
+    ...(largest.length > 0 && { largestPacketBytes: Math.min(...largest) }),
+  };
+}
+
+export function severityOf({ kind }: Fault): Severity {
+  return kind === 'Failed' ? 'Failed' : 'Degraded';
+}
+
+/** Such as `4 of 4 pairs fail (TCP timeout, UDP 0 of 20 echoed)`. */
+export function symptomOf(fault: Fault): string {
+  const { affectedPairs, observedPairs, pairs, lossPercent, largestPacketBytes } = evidenceOf(fault);
+  const count = `${affectedPairs} of ${observedPairs} pairs`;
+  if (fault.kind === 'Lossy') return `${count} lose packets, ${lossPercent ?? 0} % of all`;
+  if (fault.kind === 'Mtu') return `${count} lose packets larger than ${largestPacketBytes ?? 0} bytes`;
+  return `${count} fail (${pairs[0]?.measured ?? 'no answer'})`;
+}
+
+/** Such as `TCP timeout, UDP 0 of 20 echoed`. */
+export function measuredOf({ worst, quality }: Pair): string {
+  const { tcp, udp, mtu } = worst;
+  const words = [
+    tcp.ok ? 'TCP ok' : `TCP ${wordOf(tcp.error ?? 'Other')}`,
+    `UDP ${udp.received} of ${udp.sent} echoed`,
+  ];
+  if (quality === 'Mtu' && mtu) words.push(`largest packet ${mtu.largest} of ${mtu.interface} bytes`);
+  return words.join(', ');
+}
+
+/** The word for an error, in a sentence. */
+export function wordOf(error: string): string {
+  return error === 'Other' ? 'error' : error.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+}
+
+export function networkOf(plane: Plane): string {
+  return plane === 'Pod' ? 'pod network' : 'host network';
+}
+
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+function largestOf(pairs: readonly Pair[]): number {
+  return Math.min(...pairs.flatMap(({ worst }) => worst.mtu?.largest ?? []));
+}

@@ -1,0 +1,48 @@
+import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import { placeOf, type AgentsByPlace, type Pair } from '../pairs/pair.ts';
+import type { Fault } from './faults.ts';
+
+/**
+ * Which direction of a link fails. The echo alone does not tell; but an agent counts what it hears from others.
+ *
+ * | b heard a | a heard b | subject |
+ * |---|---|---|
+ * | no | yes | `a -> b` |
+ * | yes | no | `b -> a` |
+ * | no | no | `a <-> b` |
+ * | no | not known | `a -> b`: more is not certain |
+ * | yes | not known | `b -> a`: the echo of a's datagrams did not return |
+ * | yes | yes | that of the pair if only one pair fails, else `a <-> b` |
+ * | not known | not known | the same |
+ *
+ * Not known: the receiver does not report, or the sender did not probe it. Loss is not seen by what was heard, since the
+ * intervals of two agents differ.
+ */
+export function linkSubject({ kind, scope, pairs }: Fault, agents: AgentsByPlace): string {
+  const [a = '', b = ''] = scope.names;
+  if (kind !== 'Failed' || !pairs.some(({ worst }) => worst.udp.received === 0)) return byPairs(a, b, kind, pairs);
+  const forth = heard(a, b, scope.plane, agents);
+  const back = heard(b, a, scope.plane, agents);
+  if (forth === false && back === false) return `${a} <-> ${b}`;
+  if (forth === false || (back === true && forth === undefined)) return `${a} -> ${b}`;
+  if (back === false || (forth === true && back === undefined)) return `${b} -> ${a}`;
+  return byPairs(a, b, kind, pairs);
+}
+
+/** Whether datagrams of one node arrived at the other. */
+function heard(from: string, to: string, plane: Plane, agents: AgentsByPlace): boolean | undefined {
+  const receiver = agents.get(placeOf(to, plane));
+  if (receiver?.state !== 'Reporting') return undefined;
+  if ((receiver.heard[from] ?? 0) > 0) return true;
+  const sender = agents.get(placeOf(from, plane));
+  const sent = sender?.peers.some(({ node, udp }) => node === to && udp.sent > 0) ?? false;
+  return sent ? false : undefined;
+}
+
+function byPairs(a: string, b: string, kind: Fault['kind'], pairs: readonly Pair[]): string {
+  const bad = pairs.filter(({ quality }) => quality === kind);
+  const works = pairs.some(({ quality }) => quality === 'Ok');
+  const only = bad[0];
+  if (kind === 'Lossy' || only === undefined || !works || bad.length > 1) return `${a} <-> ${b}`;
+  return `${only.from} -> ${only.to}`;
+}

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { localise } from './localise.ts';
+import { seeded } from './testing/random.ts';
+import { clusterOf, simulate, type SimCluster, type SimFault } from './testing/simulate.ts';
+
+function found(cluster: SimCluster, ...faults: SimFault[]): string[] {
+  return localise(simulate(cluster, faults, seeded(7))).findings.map(
+    ({ class: findingClass, subjects, severity }) => `${findingClass} ${subjects.join()} ${severity}`,
+  );
+}
+
+const THREE = clusterOf(3);
+const TWENTY = clusterOf(20, 3);
+
+/** Each row: why, the cluster, the faults, the findings. */
+const ROWS: readonly (readonly [string, SimCluster, readonly SimFault[], readonly string[]])[] = [
+  ['a healthy cluster has no finding', TWENTY, [], []],
+  [
+    'one plane of one node is cut',
+    THREE,
+    [{ at: 'node', node: 'node2', planes: ['Pod'], does: 'cut' }],
+    ['PodNetwork node2 Failed'],
+  ],
+  [
+    'the other plane is cut',
+    THREE,
+    [{ at: 'node', node: 'node2', planes: ['Host'], does: 'cut' }],
+    ['HostNetwork node2 Failed'],
+  ],
+  ['both planes are cut', THREE, [{ at: 'node', node: 'node2', does: 'cut' }], ['Node node2 Failed']],
+  [
+    "the server's node is cut: all others are silent",
+    THREE,
+    [{ at: 'node', node: 'node1', planes: ['Pod'], does: 'cut' }],
+    ['PodNetwork node1 Failed'],
+  ],
+  [
+    "the server's node is cut, in a larger cluster",
+    TWENTY,
+    [{ at: 'node', node: 'node1', does: 'cut' }],
+    ['Node node1 Failed'],
+  ],
+  [
+    'one direction of one link is cut',
+    THREE,
+    [{ at: 'link', from: 'node2', to: 'node3', oneWay: true, does: 'cut' }],
+    ['Link node2 -> node3 Failed'],
+  ],
+  [
+    'the other direction',
+    THREE,
+    [{ at: 'link', from: 'node3', to: 'node2', oneWay: true, does: 'cut' }],
+    ['Link node3 -> node2 Failed'],
+  ],
+  [
+    'both directions of a link are cut',
+    THREE,
+    [{ at: 'link', from: 'node2', to: 'node3', does: 'cut' }],
+    ['Link node2 <-> node3 Failed'],
+  ],
+  [
+    'large packets vanish',
+    THREE,
+    [{ at: 'node', node: 'node3', planes: ['Pod'], does: { above: 1400 } }],
+    ['MTU node3 Degraded'],
+  ],
+  [
+    'large packets vanish, and reports with them',
+    { ...THREE, largeReports: true },
+    [{ at: 'node', node: 'node3', does: { above: 1400 } }],
+    ['MTU node3 Degraded'],
+  ],
+  [
+    'large packets vanish everywhere',
+    TWENTY,
+    [{ at: 'cluster', planes: ['Pod'], does: { above: 1400 } }],
+    ['MTU cluster Degraded'],
+  ],
+  [
+    'large packets vanish on a link',
+    TWENTY,
+    [{ at: 'link', from: 'node2', to: 'node3', does: { above: 1400 } }],
+    ['MTU node2 <-> node3 Degraded'],
+  ],
+  [
+    '30 % loss',
+    THREE,
+    [{ at: 'node', node: 'node2', planes: ['Pod'], does: { loss: 0.3 } }],
+    ['PodNetwork node2 Degraded'],
+  ],
+  [
+    '30 % loss that datagrams cross once',
+    THREE,
+    [{ at: 'node', node: 'node2', planes: ['Pod'], does: { loss: 0.16 } }],
+    ['PodNetwork node2 Degraded'],
+  ],
+  [
+    'a lossy link',
+    TWENTY,
+    [{ at: 'link', from: 'node2', to: 'node3', planes: ['Host'], does: { loss: 0.3 } }],
+    ['Link node2 <-> node3 Degraded'],
+  ],
+  ['a zone is cut', clusterOf(9, 3), [{ at: 'zone', zone: 'zone2', does: 'cut' }], ['Zone zone2 Failed']],
+  ["the server's zone is cut", clusterOf(9, 3), [{ at: 'zone', zone: 'zone1', does: 'cut' }], ['Zone zone1 Failed']],
+  [
+    'two zones cannot reach each other',
+    clusterOf(9, 3),
+    [{ at: 'zones', zones: ['zone1', 'zone2'], does: 'cut' }],
+    ['Zone zone1 <-> zone2 Failed'],
+  ],
+  [
+    'with two zones, both are at fault',
+    clusterOf(8, 2),
+    [{ at: 'zone', zone: 'zone2', does: 'cut' }],
+    ['Zone zone1 <-> zone2 Failed'],
+  ],
+  ['DNS is silent', THREE, [{ at: 'dns' }], ['DNS cluster Failed']],
+  ['DNS is silent for one node', THREE, [{ at: 'dns', node: 'node2' }], ['DNS node2 Failed']],
+  ['the API server is silent for one node', TWENTY, [{ at: 'apiServer', node: 'node2' }], ['APIServer node2 Failed']],
+  ['an agent is killed', THREE, [{ at: 'agent', node: 'node2', plane: 'Host' }], ['Agent host-node2 Failed']],
+  ['a kubelet is stopped', THREE, [{ at: 'kubelet', node: 'node2' }], ['Node node2 Failed']],
+  [
+    'all pairs of a plane fail',
+    TWENTY,
+    [{ at: 'cluster', planes: ['Host'], does: 'cut' }],
+    ['HostNetwork cluster Failed'],
+  ],
+  [
+    'large packets vanish beside an agent that does not listen, whose MTU is not known',
+    clusterOf(6),
+    [
+      { at: 'node', node: 'node5', planes: ['Host'], does: { above: 1363 } },
+      { at: 'agent', node: 'node4', plane: 'Host' },
+    ],
+    ['Agent host-node4 Failed', 'MTU node5 Degraded'],
+  ],
+  [
+    'most peers of a node fail, but another peer reaches it: it is the links',
+    clusterOf(4),
+    [
+      { at: 'link', from: 'node2', to: 'node3', planes: ['Pod'], does: 'cut' },
+      { at: 'link', from: 'node2', to: 'node4', planes: ['Pod'], does: 'cut' },
+    ],
+    ['Link node2 <-> node3 Failed', 'Link node2 <-> node4 Failed'],
+  ],
+  [
+    'DNS is silent for the nodes that a zone fault leaves, and works for one of them',
+    clusterOf(9, 3),
+    [
+      { at: 'zone', zone: 'zone2', does: 'cut' },
+      { at: 'dns', node: 'node1' },
+    ],
+    ['Zone zone2 Failed', 'DNS node1 Failed'],
+  ],
+  [
+    'DNS is silent for a node that is cut from it: the network explains it',
+    clusterOf(5),
+    [
+      { at: 'node', node: 'node2', planes: ['Host'], does: 'cut' },
+      { at: 'dns', node: 'node2' },
+    ],
+    ['HostNetwork node2 Failed'],
+  ],
+];
+
+describe('localise', () => {
+  it.each(ROWS)('%s', (_, cluster, faults, findings) => {
+    expect(found(cluster, ...faults)).toEqual(findings);
+  });
+});

@@ -1,0 +1,83 @@
+import { FINDING_CLASSES, type Finding } from '../../api/connectivitycheck/finding.ts';
+import { compare, joined } from './evidence.ts';
+import { faultsOf } from './faults/faults.ts';
+import type { Witness } from './faults/score.ts';
+import type { Zones } from './faults/scope.ts';
+import { agentsByPlace, pairsOf, placeOf, type AgentsByPlace } from './pairs/pair.ts';
+import { agents } from './rules/agents.ts';
+import { kubelets } from './rules/kubelets.ts';
+import { links } from './rules/links.ts';
+import { mtu } from './rules/mtu.ts';
+import { nodes } from './rules/nodes.ts';
+import { apiServer, dns } from './rules/services.ts';
+import { zones } from './rules/zones.ts';
+import type { Part, Rule, Situation } from './situation.ts';
+import type { ClusterView } from './view.ts';
+
+/** What is wrong in a cluster, and how many pairs of nodes show it. */
+export interface Localisation {
+  /** Failed ones first, then by class and subjects. Each class and subjects occur once. */
+  readonly findings: readonly Finding[];
+  /** Ordered pairs of nodes and planes in the last reports. */
+  readonly observedPairs: number;
+  /** Those that failed, lost packets, or lose large packets. */
+  readonly affectedPairs: number;
+}
+
+const RULES: readonly Rule[] = [nodes, zones, links, mtu, dns, apiServer, kubelets, agents];
+
+/** Finds the faults that explain what the agents measured. Pure; never throws on data that passed validation. */
+export function localise(view: ClusterView): Localisation {
+  const situation = situationOf(view);
+  const parts = RULES.flatMap((rule) => rule(situation));
+  const affected = situation.pairs.filter(({ quality }) => quality !== 'Ok');
+  return { findings: findingsOf(parts), observedPairs: situation.pairs.length, affectedPairs: affected.length };
+}
+
+function situationOf(view: ClusterView): Situation {
+  const places = agentsByPlace(view);
+  const pairs = pairsOf(view, places);
+  const zoneOf: Zones = new Map(
+    view.nodes.flatMap(({ name, zone }) => (zone === undefined ? [] : [[name, zone] as const])),
+  );
+  const faults = faultsOf(pairs, zoneOf, silentWitness(view, places), view.thresholds.lossPercent);
+  return { view, agents: places, zones: zoneOf, pairs, faults };
+}
+
+/**
+ * A silent agent confirms what a single other node measured towards it, unless that node runs the server: then either of
+ * both may be cut.
+ */
+function silentWitness({ serverNode }: ClusterView, places: AgentsByPlace): Witness {
+  return ({ kind, plane, names: [node = ''] }, pairs) =>
+    kind === 'Node' &&
+    places.get(placeOf(node, plane))?.state === 'Silent' &&
+    pairs.every(({ from }) => from !== node && from !== serverNode);
+}
+
+function findingsOf(parts: readonly Part[]): Finding[] {
+  const findings = new Map<string, Finding>();
+  for (const part of [...parts].sort((a, b) =>
+    compare(b.severity === 'Failed' ? '1' : '0', a.severity === 'Failed' ? '1' : '0'),
+  )) {
+    const key = `${part.class}/${part.subject}`;
+    const known = findings.get(key);
+    findings.set(key, known === undefined ? first(part) : merged(known, part));
+  }
+  return [...findings.values()].sort(inOrder);
+}
+
+function first({ class: findingClass, subject, severity, message, evidence }: Part): Finding {
+  return { class: findingClass, subjects: [subject], severity, message, evidence };
+}
+
+/** The parts come with the worst severity first. */
+function merged(finding: Finding, { message, evidence }: Part): Finding {
+  return { ...finding, message: `${finding.message}; ${message}`, evidence: joined(finding.evidence, evidence) };
+}
+
+function inOrder(a: Finding, b: Finding): number {
+  const severity = Number(a.severity === 'Degraded') - Number(b.severity === 'Degraded');
+  const order = FINDING_CLASSES.indexOf(a.class) - FINDING_CLASSES.indexOf(b.class);
+  return severity || order || compare(a.subjects.join(), b.subjects.join());
+}

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { localise } from './localise.ts';
+import { seeded } from './testing/random.ts';
+import { aReplay } from './testing/replay.ts';
+
+it('has no finding in any step of 1,000 drains, scale-downs, scale-ups and upgrades', () => {
+  const random = seeded(22);
+  const alarms: string[] = [];
+  let steps = 0;
+  for (let replay = 0; replay < 1000; replay += 1) {
+    for (const { name, view } of aReplay(random)) {
+      steps += 1;
+      const { findings } = localise(view);
+      alarms.push(...findings.map(({ class: findingClass, message }) => `${name}: ${findingClass}: ${message}`));
+    }
+  }
+  console.log(`${steps} steps, ${alarms.length} alarms`);
+  expect(alarms.slice(0, 5)).toEqual([]);
+}, 60_000);

@@ -1,0 +1,60 @@
+import { explainsSilence } from '../faults/explains.ts';
+import { placeOf, type Pair } from '../pairs/pair.ts';
+import { NO_EVIDENCE, networkOf } from '../evidence.ts';
+import type { Part, Rule, Situation } from '../situation.ts';
+import type { AgentView } from '../view.ts';
+
+/** Share of silent agents from which on it is the server that does not get reports. */
+const NEARLY_ALL = 0.8;
+
+/**
+ * Agents that do not report.
+ *
+ * | a fault lies between agent and server | measured towards the agent | finding |
+ * |---|---|---|
+ * | yes | | none: the fault explains it |
+ * | no | all fail | none: it is the network, and has its own finding |
+ * | no | some answer, refusals included | Agent |
+ * | no | nothing | Agent |
+ *
+ * If at least three agents and 80 % of all are silent without an explanation, it is one finding of the class Server.
+ */
+export const agents: Rule = (situation) => {
+  const explained = explainsSilence(situation.view, situation.agents, situation.faults, situation.zones);
+  const towards = pairsTowards(situation);
+  const silent = [...situation.agents.values()].filter((agent) => {
+    if (agent.state !== 'Silent' || agent.recent === true || explained(agent)) return false;
+    const pairs = towards.get(placeOf(agent.node, agent.plane)) ?? [];
+    return pairs.length === 0 || pairs.some(({ quality }) => quality !== 'Failed');
+  });
+  const known = [...situation.agents.values()].filter(({ state }) => state === 'Silent' || state === 'Reporting');
+  if (silent.length >= 3 && silent.length >= known.length * NEARLY_ALL)
+    return [serverPart(silent.length, known.length)];
+  return silent.map((agent) => agentPart(agent, towards.get(placeOf(agent.node, agent.plane)) ?? []));
+};
+
+function pairsTowards({ pairs }: Situation): Map<string, Pair[]> {
+  const towards = new Map<string, Pair[]>();
+  for (const pair of pairs) {
+    const place = placeOf(pair.to, pair.plane);
+    const known = towards.get(place);
+    if (known === undefined) towards.set(place, [pair]);
+    else known.push(pair);
+  }
+  return towards;
+}
+
+function serverPart(silent: number, all: number): Part {
+  const message = `${silent} of ${all} agents do not report, and no fault of the network explains it`;
+  return { class: 'Server', subject: 'server', severity: 'Failed', message, evidence: NO_EVIDENCE };
+}
+
+function agentPart(agent: AgentView, pairs: readonly Pair[]): Part {
+  const refusing = pairs.filter(({ refused }) => refused).length;
+  const works = pairs.filter(({ quality }) => quality !== 'Failed').length;
+  const what = refusing > 0 ? 'does not report and does not listen' : 'does not report';
+  const network = `${works} of ${pairs.length} pairs towards it show that the ${networkOf(agent.plane)} of ${agent.node} works`;
+  const message = `agent ${agent.pod} on ${agent.node} ${what}; ${pairs.length > 0 ? network : 'no other agent measured towards it'}`;
+  const evidence = { affectedPairs: refusing, observedPairs: pairs.length, pairs: [] };
+  return { class: 'Agent', subject: agent.pod, severity: 'Failed', message, evidence };
+}

@@ -1,0 +1,57 @@
+import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
+import { evidenceOf, networkOf, severityOf, symptomOf } from '../evidence.ts';
+import type { Fault } from '../faults/faults.ts';
+import { CLUSTER, type Part, type Rule, type Situation } from '../situation.ts';
+
+/**
+ * Faults of the networks of nodes, and of a whole plane.
+ *
+ * | pod network | host network | class |
+ * |---|---|---|
+ * | Failed | Failed | Node |
+ * | Lossy | Lossy | Node |
+ * | Failed | works, Lossy, or not measured | PodNetwork, and HostNetwork if Lossy |
+ * | works, Lossy, or not measured | Failed | HostNetwork, and PodNetwork if Lossy |
+ *
+ * The subject is the node, or `cluster` if all nodes are affected.
+ */
+export const nodes: Rule = (situation) => {
+  const faults = situation.faults.filter(({ scope, kind }) => kind !== 'Mtu' && isOfNode(scope.kind));
+  return faults.map((fault) => partOf(fault, faults, situation));
+};
+
+function isOfNode(kind: Fault['scope']['kind']): boolean {
+  return kind === 'Node' || kind === 'NodeIn' || kind === 'NodeOut' || kind === 'Cluster';
+}
+
+function partOf(fault: Fault, faults: readonly Fault[], situation: Situation): Part {
+  const { plane, names } = fault.scope;
+  const node = names[0];
+  const both = faults.some(
+    (other) => other.scope.plane !== plane && other.kind === fault.kind && other.scope.names[0] === node,
+  );
+  const subject = node ?? CLUSTER;
+  return {
+    class: both && node !== undefined ? 'Node' : `${plane}Network`,
+    subject,
+    severity: severityOf(fault),
+    message: `${networkOf(plane)} of ${node ?? 'the cluster'}: ${symptomOf(fault)}${directionOf(fault)}${both ? '' : otherPlane(subject, plane, situation)}`,
+    evidence: evidenceOf(fault),
+  };
+}
+
+function directionOf({ scope }: Fault): string {
+  if (scope.kind === 'NodeIn') return ', all of them towards the node';
+  return scope.kind === 'NodeOut' ? ', all of them from the node' : '';
+}
+
+/** What is known of the other plane, so that nobody has to look there. */
+function otherPlane(node: string, plane: Plane, { pairs }: Situation): string {
+  const other = PLANES.find((one) => one !== plane) ?? plane;
+  const own = pairs.filter(
+    (pair) => pair.plane === other && (node === CLUSTER || pair.from === node || pair.to === node),
+  );
+  if (own.length === 0) return `; its ${networkOf(other)} was not measured`;
+  const works = own.filter(({ quality }) => quality === 'Ok').length >= own.length * 0.9;
+  return works ? `; its ${networkOf(other)} works` : '';
+}

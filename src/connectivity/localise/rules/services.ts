@@ -1,0 +1,83 @@
+import type { FindingClass } from '../../../api/connectivitycheck/finding.ts';
+import type { Target, TargetResult } from '../../protocol/measurement.ts';
+import { NO_EVIDENCE, networkOf, wordOf } from '../evidence.ts';
+import { explainsServices } from '../faults/explains.ts';
+import { CLUSTER, type Part, type Rule, type Situation } from '../situation.ts';
+import type { AgentView } from '../view.ts';
+
+/** Share of nodes without a service from which on the service itself is at fault. */
+const NEARLY_ALL = 0.8;
+/** More nodes than this, and a fifth of all, are no faults of single nodes: some replicas of the service fail. */
+const FEW_NODES = 3;
+const MANY = 0.2;
+
+/**
+ * Services of the cluster, by the nodes whose agents do not reach them.
+ *
+ * | nodes without the service | finding |
+ * |---|---|
+ * | those whose network is at fault | none: the fault of the network explains it |
+ * | 80 % of the others, and at least two | `cluster`, Failed |
+ * | more than three and 20 % of the others | `cluster`, Degraded |
+ * | fewer | one for each node, Failed |
+ */
+export const dns: Rule = (situation) => serviceParts('DNS', ['DNSUDP', 'DNSTCP'], 'DNS', situation);
+export const apiServer: Rule = (situation) =>
+  serviceParts('APIServer', ['APIServer'], 'the Service of the API server', situation);
+
+function serviceParts(
+  findingClass: FindingClass,
+  targets: readonly Target[],
+  name: string,
+  situation: Situation,
+): readonly Part[] {
+  const asked = askedBy(targets, situation);
+  const failing = [...asked].filter(([, agents]) => agents.some(({ failed }) => failed.length > 0));
+  if (failing.length === 0) return [];
+  const part = (subject: string, severity: Part['severity'], message: string): Part => {
+    return { class: findingClass, subject, severity, message, evidence: NO_EVIDENCE };
+  };
+  const example = symptom(failing[0]?.[1] ?? []);
+  if (failing.length >= 2 && failing.length >= asked.size * NEARLY_ALL) {
+    return [part(CLUSTER, 'Failed', `${name} does not answer ${failing.length} of ${asked.size} nodes (${example})`)];
+  }
+  if (failing.length > FEW_NODES && failing.length >= asked.size * MANY) {
+    return [part(CLUSTER, 'Degraded', `${name} does not answer ${failing.length} of ${asked.size} nodes (${example})`)];
+  }
+  return failing.map(([node, agents]) => {
+    const others = asked.size > failing.length ? `; ${asked.size - failing.length} other nodes reach it` : '';
+    return part(node, 'Failed', `${name} does not answer ${node} (${symptom(agents)})${others}`);
+  });
+}
+
+interface Asked {
+  readonly agent: AgentView;
+  readonly failed: readonly TargetResult[];
+}
+
+/** Agents that asked, by node. Nodes whose network is at fault are left out. */
+function askedBy(targets: readonly Target[], { agents, faults, zones }: Situation): Map<string, Asked[]> {
+  const nodes = new Map<string, Asked[]>();
+  for (const agent of agents.values()) {
+    const own = agent.targets.filter(({ target }) => targets.includes(target));
+    if (agent.state !== 'Reporting' || own.length === 0) continue;
+    const failed = agent.recent === true ? [] : own.filter(({ ok }) => !ok);
+    const known = nodes.get(agent.node);
+    if (known === undefined) nodes.set(agent.node, [{ agent, failed }]);
+    else known.push({ agent, failed });
+  }
+  const works = (node: string) => nodes.get(node)?.every(({ failed }) => failed.length === 0) ?? false;
+  const explained = explainsServices(faults, zones, works);
+  return new Map([...nodes].filter(([node]) => !explained(node)));
+}
+
+/** Such as `pod network: DNSUDP 10.96.0.10:53 timeout`. */
+function symptom(asked: readonly Asked[]): string {
+  return asked
+    .filter(({ failed }) => failed.length > 0)
+    .map(({ agent, failed }) => {
+      const words = failed.map(({ target, address, error }) => `${target} ${address} ${wordOf(error ?? 'Other')}`);
+      return `${networkOf(agent.plane)}: ${words.slice(0, 2).join(', ')}`;
+    })
+    .join('; ');
+}

@@ -1,0 +1,31 @@
+import type { Evidence, FindingClass, Severity } from '../../api/connectivitycheck/finding.ts';
+import type { Fault } from './faults/faults.ts';
+import type { Zones } from './faults/scope.ts';
+import type { AgentsByPlace, Pair } from './pairs/pair.ts';
+import type { ClusterView } from './view.ts';
+
+/** What the rules decide upon. */
+export interface Situation {
+  readonly view: ClusterView;
+  /** Agents of nodes that are not excluded. */
+  readonly agents: AgentsByPlace;
+  readonly zones: Zones;
+  readonly pairs: readonly Pair[];
+  readonly faults: readonly Fault[];
+}
+
+/** What one rule says about one subject. Parts of the same class and subject become one finding. */
+export interface Part {
+  readonly class: FindingClass;
+  readonly subject: string;
+  readonly severity: Severity;
+  /** A sentence without its full stop. */
+  readonly message: string;
+  readonly evidence: Evidence;
+}
+
+/** A rule decides about some classes of findings. */
+export type Rule = (situation: Situation) => readonly Part[];
+
+/** Subject of what affects all nodes. */
+export const CLUSTER = 'cluster';

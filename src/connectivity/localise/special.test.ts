@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { PeerResult } from '../protocol/measurement.ts';
+import { localise } from './localise.ts';
+import { seeded } from './testing/random.ts';
+import { clusterOf, simulate } from './testing/simulate.ts';
+import type { AgentView, ClusterView } from './view.ts';
+
+const TIMEOUT = { ok: false, error: 'Timeout' } as const;
+
+function healthy(size: number): ClusterView {
+  return simulate(clusterOf(size), [], seeded(1));
+}
+
+/** Changes agents of a view. */
+function agents(view: ClusterView, change: (agent: AgentView) => Partial<AgentView>): ClusterView {
+  return { ...view, agents: view.agents.map((agent) => ({ ...agent, ...change(agent) })) };
+}
+
+/** Changes what agents measured. */
+function measured(view: ClusterView, change: (from: AgentView, to: PeerResult) => Partial<PeerResult>): ClusterView {
+  return agents(view, (agent) => ({ peers: agent.peers.map((peer) => ({ ...peer, ...change(agent, peer) })) }));
+}
+
+function found(view: ClusterView): string[] {
+  return localise(view).findings.map(({ class: one, subjects, severity }) => `${one} ${subjects.join()} ${severity}`);
+}
+
+const SILENT = { state: 'Silent', peers: [], targets: [], heard: {} } as const;
+const DEAD = { tcp: TIMEOUT, udp: { sent: 20, received: 0 } };
+
+describe('localise, what the simulated faults do not cover', () => {
+  it('names a node that others do not reach, although it reaches them', () => {
+    const view = measured(healthy(6), ({ plane }, { node }) => (plane === 'Host' && node === 'node4' ? DEAD : {}));
+    const [finding] = localise(view).findings;
+    expect(found(view)).toEqual(['HostNetwork node4 Failed']);
+    expect(finding?.message).toContain('towards the node');
+  });
+
+  it('names the pair where a firewall drops TCP of one direction', () => {
+    const view = measured(healthy(6), (from, to) =>
+      from.node === 'node2' && to.node === 'node5' ? { tcp: TIMEOUT } : {},
+    );
+    expect(found(view)).toEqual(['Link node2 -> node5 Failed']);
+  });
+
+  it('rates a peer by its worst address family', () => {
+    const view = agents(healthy(5), ({ node, peers }) => {
+      const second = peers.map((peer) => ({
+        ...peer,
+        address: 'fd00::1',
+        ...(node === 'node3' || peer.node === 'node3' ? DEAD : {}),
+      }));
+      return { peers: [...peers, ...second] };
+    });
+    expect(found(view)).toEqual(['Node node3 Failed']);
+    expect(localise(view).observedPairs).toBe(40);
+  });
+
+  it('blames the server, not 10 agents, if only its own node reports', () => {
+    const view = agents(healthy(6), ({ node }) => (node === 'node1' ? {} : SILENT));
+    expect(found(view)).toEqual(['Server server Failed']);
+  });
+
+  it('says which link it is in a cluster of two, where either node may be at fault', () => {
+    const view = simulate(clusterOf(2), [{ at: 'node', node: 'node2', does: 'cut' }], seeded(1));
+    expect(found(view)).toEqual(['Link node1 <-> node2 Failed']);
+  });
+
+  it('explains agents of host network that are silent by the pod network of the same node', () => {
+    const cut = { at: 'node', node: 'node2', planes: ['Pod'], does: 'cut' } as const;
+    expect(found(simulate(clusterOf(5, 1, { overlay: true }), [cut], seeded(1)))).toEqual(['PodNetwork node2 Failed']);
+  });
+
+  it('has no finding of a link that lost one datagram, in a large cluster', () => {
+    const view = simulate(clusterOf(1000, 3), [], seeded(5));
+    expect(localise(view)).toMatchObject({ findings: [], observedPairs: 20_000 });
+  });
+
+  it('finds the loss of 30 % that datagrams cross once, on the way in', () => {
+    const view = measured(healthy(3), ({ node, plane }, peer) => {
+      const crosses = plane === 'Pod' && (node === 'node2' || peer.node === 'node2');
+      return crosses ? { udp: { sent: 20, received: 15 } } : {};
+    });
+    expect(found(view)).toEqual(['PodNetwork node2 Degraded']);
+  });
+
+  it('states what was measured, and that the other plane works', () => {
+    const view = simulate(clusterOf(3), [{ at: 'node', node: 'node2', planes: ['Pod'], does: 'cut' }], seeded(1));
+    expect(localise(view).findings[0]).toMatchObject({
+      message: 'pod network of node2: 2 of 2 pairs fail (TCP timeout, UDP 0 of 20 echoed); its host network works',
+      evidence: {
+        affectedPairs: 2,
+        observedPairs: 2,
+        lossPercent: 100,
+        pairs: [
+          { from: 'node1', to: 'node2', plane: 'Pod', measured: 'TCP timeout, UDP 0 of 20 echoed' },
+          { from: 'node3', to: 'node2', plane: 'Pod', measured: 'TCP timeout, UDP 0 of 20 echoed' },
+        ],
+      },
+    });
+  });
+
+  it('has a finding of an empty or unknown cluster neither', () => {
+    const view = { nodes: [], agents: [], thresholds: { lossPercent: 5 } };
+    expect(localise(view)).toEqual({ findings: [], observedPairs: 0, affectedPairs: 0 });
+    expect(found({ ...healthy(3), nodes: [] })).toEqual([]);
+  });
+});

@@ -1,0 +1,271 @@
+import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
+import type { PeerResult, TargetResult } from '../../protocol/measurement.ts';
+import type { AgentView, ClusterView, NodeView } from '../view.ts';
+
+/** A fault that is injected. `planes` absent: both. */
+export type SimFault = { readonly planes?: readonly Plane[] } & (
+  | { readonly at: 'node'; readonly node: string; readonly does: Damage }
+  | {
+      readonly at: 'link';
+      readonly from: string;
+      readonly to: string;
+      readonly oneWay?: boolean;
+      readonly does: Damage;
+    }
+  | { readonly at: 'zone'; readonly zone: string; readonly does: Damage }
+  | { readonly at: 'zones'; readonly zones: readonly [string, string]; readonly does: Damage }
+  | { readonly at: 'cluster'; readonly does: Damage }
+  | { readonly at: 'dns' | 'apiServer'; readonly node?: string }
+  | { readonly at: 'agent'; readonly node: string; readonly plane: Plane }
+  | { readonly at: 'kubelet'; readonly node: string }
+);
+
+/** Drop everything, a share of the datagrams, or packets above a size. */
+export type Damage = 'cut' | { readonly loss: number } | { readonly above: number };
+
+export interface SimCluster {
+  readonly nodes: readonly NodeView[];
+  readonly serverNode: string;
+  /** Reports of host agents use the overlay of the pod network as well. */
+  readonly overlay?: boolean;
+  /** Reports do not fit into a packet that a fault of the MTU lets pass. */
+  readonly largeReports?: boolean;
+}
+
+const SENT = 20;
+const PEERS = 10;
+const MTU: Readonly<Record<Plane, number>> = { Pod: 1450, Host: 1500 };
+const BACKGROUND = 0.001;
+
+/** A cluster whose zones take turns. */
+export function clusterOf(size: number, zones = 1, changes: Partial<SimCluster> = {}): SimCluster {
+  const nodes = Array.from({ length: size }, (_, n) => ({ name: `node${n + 1}`, zone: `zone${(n % zones) + 1}` }));
+  return { nodes, serverNode: 'node1', ...changes };
+}
+
+/** The zones take turns along the ring, so that the next ten nodes are of all zones. */
+export function peersOf(nodes: readonly NodeView[], index: number): NodeView[] {
+  const k = Math.min(nodes.length - 1, PEERS);
+  return Array.from({ length: k }, (_, n) => nodes[(index + 1 + n) % nodes.length]!);
+}
+
+/**
+ * What the agents would report, and what the server knows of it. Each datagram, and each answer to it, is lost by
+ * chance. An agent whose reports cannot reach the server is Silent.
+ */
+export function simulate(cluster: SimCluster, faults: readonly SimFault[], random: () => number): ClusterView {
+  const network = new Network(cluster, faults, random);
+  const agents = PLANES.flatMap((plane) => cluster.nodes.map((_, n) => network.agent(n, plane)));
+  const { nodes, serverNode } = cluster;
+  return { nodes, serverNode, thresholds: { lossPercent: 5 }, agents: agents.map((agent) => network.known(agent)) };
+}
+
+/**
+ * All that the server can know of these faults if nothing is left to chance: which agents report, how each pair that they
+ * probe is affected, which datagrams are heard, which services answer. Faults with the same text cannot be told apart.
+ */
+export function observable(cluster: SimCluster, faults: readonly SimFault[]): string {
+  return new Network(cluster, faults, () => 0.5).observable();
+}
+
+/** What the agents of a node report, whether it arrives or not. What they hear is not in it. */
+export function reportsOf(
+  cluster: SimCluster,
+  node: string,
+  faults: readonly SimFault[],
+  random: () => number,
+): AgentView[] {
+  const network = new Network(cluster, faults, random);
+  const index = cluster.nodes.findIndex(({ name }) => name === node);
+  return PLANES.map((plane) => network.agent(index, plane));
+}
+
+interface Path {
+  readonly cut: boolean;
+  readonly loss: number;
+  readonly above: number;
+}
+
+type Damaging = Extract<SimFault, { does: Damage }>;
+
+function damaging(faults: readonly SimFault[]): Damaging[] {
+  return faults.filter((fault) => 'does' in fault);
+}
+
+function clearPath(plane: Plane): Path {
+  return { cut: false, loss: BACKGROUND, above: MTU[plane] };
+}
+
+class Network {
+  private readonly cluster: SimCluster;
+  private readonly faults: readonly SimFault[];
+  private readonly random: () => number;
+  private readonly zones: ReadonlyMap<string, string | undefined>;
+  private readonly clear = { Pod: clearPath('Pod'), Host: clearPath('Host') };
+  private readonly damages: Readonly<Record<Plane, readonly Damaging[]>>;
+  private readonly heard = new Map<string, Record<string, number>>();
+
+  constructor(cluster: SimCluster, faults: readonly SimFault[], random: () => number) {
+    this.cluster = cluster;
+    this.faults = faults;
+    this.random = random;
+    const on = (plane: Plane) => damaging(faults).filter(({ planes }) => planes?.includes(plane) ?? true);
+    this.damages = { Pod: on('Pod'), Host: on('Host') };
+    this.zones = new Map(cluster.nodes.map(({ name, zone }) => [name, zone]));
+  }
+
+  agent(index: number, plane: Plane): AgentView {
+    const node = this.cluster.nodes[index]!.name;
+    const killed = this.killed(node, plane);
+    const peers = killed ? [] : peersOf(this.cluster.nodes, index).map(({ name }) => this.probe(node, name, plane));
+    return {
+      node,
+      plane,
+      pod: `${plane.toLowerCase()}-${node}`,
+      state: 'Reporting',
+      peers,
+      targets: this.targets(node, plane),
+      heard: {},
+    };
+  }
+
+  /** What the server knows of an agent. */
+  known(agent: AgentView): AgentView {
+    const arrives = !this.killed(agent.node, agent.plane) && this.reports(agent.node, agent.plane);
+    if (!arrives) return { ...agent, state: 'Silent', peers: [], targets: [], heard: {} };
+    return { ...agent, heard: this.heard.get(`${agent.plane}/${agent.node}`) ?? {} };
+  }
+
+  observable(): string {
+    const lines = PLANES.flatMap((plane) => this.cluster.nodes.map((_, index) => this.line(index, plane)));
+    return lines.join('\n');
+  }
+
+  private line(index: number, plane: Plane): string {
+    const { name } = this.cluster.nodes[index]!;
+    if (this.killed(name, plane) || !this.reports(name, plane)) return 'silent';
+    const words = peersOf(this.cluster.nodes, index).map((peer) => this.word(name, peer.name, plane));
+    const failing = this.targets(name, plane).filter(({ ok }) => !ok);
+    return [...words, ...failing.map(({ target }) => target)].join(' ');
+  }
+
+  /** How the pair is affected, and, if it is cut, whether either side hears the other one. */
+  private word(from: string, to: string, plane: Plane): string {
+    const [forth, back] = [this.path(from, to, plane), this.path(to, from, plane)];
+    const hears = !forth.cut && this.reports(to, plane) && !this.killed(to, plane);
+    if (forth.cut || back.cut) return `failed ${hears} ${this.hearsBack(to, from, plane)}`;
+    if (this.killed(to, plane)) return 'refused';
+    const loss = forth.loss > BACKGROUND || back.loss > BACKGROUND;
+    return `${loss ? 'lossy' : 'ok'} ${loss ? '' : Math.min(forth.above, back.above)}`;
+  }
+
+  private hearsBack(peer: string, own: string, plane: Plane): boolean {
+    const probes = peersOf(
+      this.cluster.nodes,
+      this.cluster.nodes.findIndex(({ name }) => name === peer),
+    );
+    return probes.some(({ name }) => name === own) && !this.path(peer, own, plane).cut && !this.killed(peer, plane);
+  }
+
+  private killed(node: string, plane: Plane): boolean {
+    return this.faults.some((fault) => fault.at === 'agent' && fault.node === node && fault.plane === plane);
+  }
+
+  private reports(node: string, plane: Plane): boolean {
+    const server = this.cluster.serverNode;
+    if (node === server) return true;
+    const arrives = (path: Path) => !path.cut && !(this.cluster.largeReports === true && path.above < MTU.Pod);
+    const viaPods = plane === 'Pod' || this.cluster.overlay === true;
+    if (viaPods) return arrives(this.path(node, server, 'Pod')) && arrives(this.path(server, node, 'Pod'));
+    // Without an overlay only the server's side is on the pod network.
+    if (!this.faults.some((fault) => fault.at === 'node' && fault.node === node)) {
+      return arrives(this.path(node, server, 'Pod')) && arrives(this.path(server, node, 'Pod'));
+    }
+    const ends = this.faults.filter((fault) => !(fault.at === 'node' && fault.node === node));
+    const rest = new Network(this.cluster, ends, this.random);
+    return arrives(rest.path(node, server, 'Pod')) && arrives(rest.path(server, node, 'Pod'));
+  }
+
+  private path(from: string, to: string, plane: Plane): Path {
+    let path = this.clear[plane];
+    for (const fault of this.damages[plane]) {
+      if (!this.affects(fault, from, to)) continue;
+      const { does } = fault;
+      if (does === 'cut') path = { ...path, cut: true };
+      else if ('loss' in does) path = { ...path, loss: 1 - (1 - path.loss) * (1 - does.loss) };
+      else path = { ...path, above: Math.min(path.above, does.above) };
+    }
+    return path;
+  }
+
+  private affects(fault: Damaging, from: string, to: string): boolean {
+    const [a, b] = [this.zones.get(from), this.zones.get(to)];
+    if (fault.at === 'node') return fault.node === from || fault.node === to;
+    if (fault.at === 'zone') return a !== b && (a === fault.zone || b === fault.zone);
+    if (fault.at === 'zones') return a !== b && fault.zones.includes(a!) && fault.zones.includes(b!);
+    if (fault.at !== 'link') return true;
+    return (
+      (fault.from === from && fault.to === to) || (fault.oneWay !== true && fault.from === to && fault.to === from)
+    );
+  }
+
+  private probe(from: string, to: string, plane: Plane): PeerResult {
+    const [forth, back] = [this.path(from, to, plane), this.path(to, from, plane)];
+    const address = `198.18.0.1`;
+    if (this.killed(to, plane) && !forth.cut && !back.cut) return refusal(to, address);
+    const arrived = forth.cut ? 0 : SENT - this.losses(SENT, forth.loss);
+    const received = back.cut ? 0 : arrived - this.losses(arrived, back.loss);
+    this.hear(from, to, plane, arrived);
+    const loss = 1 - (1 - forth.loss) * (1 - back.loss);
+    // Three retries of a SYN within the timeout.
+    const ok = !forth.cut && !back.cut && this.random() >= loss ** 3;
+    const udp = { sent: SENT, received };
+    const tcp = ok ? { ok, ms: 1 } : { ok, error: 'Timeout' as const };
+    return {
+      node: to,
+      address,
+      tcp,
+      udp,
+      ...(received > 0 && { mtu: { interface: MTU[plane], largest: Math.min(forth.above, back.above) } }),
+    };
+  }
+
+  /** How many of so many datagrams are lost. It draws the gaps between losses, most of which are longer than a run. */
+  private losses(sent: number, share: number): number {
+    const scale = Math.log(1 - share);
+    let lost = 0;
+    for (let n = this.gap(scale); n < sent; n += 1 + this.gap(scale)) lost += 1;
+    return lost;
+  }
+
+  private gap(scale: number): number {
+    return Math.floor(Math.log(1 - this.random()) / scale);
+  }
+
+  private hear(from: string, to: string, plane: Plane, count: number): void {
+    if (count === 0) return;
+    const place = `${plane}/${to}`;
+    const known = this.heard.get(place);
+    if (known === undefined) this.heard.set(place, { [from]: count });
+    else known[from] = count;
+  }
+
+  private targets(node: string, plane: Plane): TargetResult[] {
+    const fails = (at: SimFault['at']) =>
+      this.faults.some(
+        (fault) => fault.at === at && (!('node' in fault) || fault.node === undefined || fault.node === node),
+      );
+    const result = (target: TargetResult['target'], address: string, failed: boolean): TargetResult =>
+      failed ? { target, address, ok: false, error: 'Timeout' } : { target, address, ok: true, ms: 1 };
+    const targets = [
+      result('DNSUDP', '198.18.1.10:53', fails('dns')),
+      result('DNSTCP', '198.18.1.10:53', fails('dns')),
+      result('APIServer', '198.18.1.1:443', fails('apiServer')),
+    ];
+    return plane === 'Host' ? [...targets, result('Kubelet', '127.0.0.1:10248', fails('kubelet'))] : targets;
+  }
+}
+
+function refusal(node: string, address: string): PeerResult {
+  return { node, address, tcp: { ok: false, error: 'Refused' }, udp: { sent: SENT, received: 0, error: 'Refused' } };
+}

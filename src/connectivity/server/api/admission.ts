@@ -1,0 +1,24 @@
+import type { ExpectedPods } from './check.ts';
+import type { Reports } from '../reports/reports.ts';
+
+/** Reports of pods that are not known to run. */
+const MOST_UNKNOWN = 1_000;
+/** Reports while the pods are not known: two agents on each of 10,000 nodes, and some more. */
+const MOST_AGENTS = 25_000;
+
+/** What decides whether a report is kept. */
+export interface Admission {
+  readonly reports: Pick<Reports, 'get' | 'size'>;
+  /** Whether the pod is known to run. */
+  readonly isExpected: (pod: string) => boolean;
+  readonly expected: () => ExpectedPods;
+}
+
+/** A report for a pod that does not exist is kept, too, as by the original server. Their number is bounded. */
+export function mayReport({ reports, isExpected, expected }: Admission, name: string): boolean {
+  if (reports.get(name) !== undefined || isExpected(name)) return true;
+  // Below this number no pods need to be counted, however many unknown ones report.
+  if (reports.size < MOST_UNKNOWN) return true;
+  const found = expected();
+  return reports.size < ('problem' in found ? MOST_AGENTS : found.pods.length + MOST_UNKNOWN);
+}

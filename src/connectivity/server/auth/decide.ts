@@ -1,0 +1,81 @@
+import type { Identity } from './identity.ts';
+
+/** A pod of an agent, as the informer has it. */
+export interface KnownPod {
+  readonly uid: string;
+  /** Undefined before it is scheduled. */
+  readonly node: string | undefined;
+}
+
+/** Who may report. */
+export interface Rules {
+  /** `NAMESPACE/NAME`. Empty: every ServiceAccount whose pod is one of the agents. */
+  readonly serviceAccounts: readonly string[];
+}
+
+/** What the informer knows of the token's pod. `unread`: the pods are not read yet. */
+export type PodLookup = KnownPod | 'unread' | undefined;
+
+/** The agent that reports. */
+export interface Reporter {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly node: string;
+}
+
+/** An answer in place of 200. Texts have names of the request and of the token's pod, never the token. */
+export interface Refusal {
+  readonly status: 401 | 403 | 503;
+  readonly text: string;
+}
+
+/**
+ * Decides whether the owner of a verified token may report as a pod. The first row that holds counts:
+ *
+ * | token | result |
+ * |---|---|
+ * | not bound to a pod | 403 |
+ * | of another pod than the one in the URL | 403 |
+ * | of a ServiceAccount that is not listed | 403 |
+ * | the pods of agents are not read yet | 503 |
+ * | of a pod that is no agent, or of an earlier pod of the same name | 403 |
+ * | names a node | the reporter, on this node |
+ * | names none (before Kubernetes 1.32), the pod has a node | the reporter, on the node of the pod |
+ * | names none, the pod has none | 403 |
+ *
+ * @param name the pod in the URL
+ */
+export function decideReporter(
+  identity: Identity,
+  name: string,
+  known: PodLookup,
+  { serviceAccounts }: Rules,
+): { reporter: Reporter } | { refusal: Refusal } {
+  if ('unbound' in identity) {
+    return forbidden(`the token of ${identity.unbound}: must be bound to the pod ${name}`);
+  }
+  const { namespace, serviceAccount, pod, podUid } = identity;
+  const account = `${namespace}/${serviceAccount}`;
+  if (pod !== name) return forbidden(`podname is ${name}: must be ${pod}, the pod of the token`);
+  if (serviceAccounts.length > 0 && !serviceAccounts.includes(account)) {
+    return forbidden(`the ServiceAccount is ${account}: must be one of ${serviceAccounts.join(', ')}`);
+  }
+  if (known === 'unread') return { refusal: UNREAD };
+  if (known?.uid !== podUid) return forbidden(`podname is ${pod}: must be a pod of an agent in ${namespace}`);
+  const node = identity.node ?? known.node;
+  return node === undefined
+    ? forbidden(`podname is ${pod}: must be a pod that runs on a node`)
+    : { reporter: { namespace, pod, node } };
+}
+
+/** Refuses a report about another node than the reporter's. A report may leave its node out. */
+export function refuseNode(nodename: string, { pod, node }: Reporter): Refusal | undefined {
+  if (nodename === '' || nodename === node) return undefined;
+  return { status: 403, text: `nodename is ${nodename}: must be ${node}, the node of the pod ${pod}\n` };
+}
+
+const UNREAD: Refusal = { status: 503, text: 'the pods of the agents are not read yet\n' };
+
+function forbidden(text: string): { refusal: Refusal } {
+  return { refusal: { status: 403, text: `${text}\n` } };
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import type { V1TokenReviewStatus } from '@kubernetes/client-node';
+import { ApiError } from '../../../runtime/client/errors.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
+import type { Logger } from '../../../runtime/process/logger.ts';
+import { identityOf, type Identity } from './identity.ts';
+import { ReviewQueue } from './reviewQueue.ts';
+import { claimsOf } from './token.ts';
+
+/** A verified token, or why there is none. `unavailable`: no answer of the API server, or too many reviews. */
+export type ReviewResult = { readonly identity: Identity } | 'invalid' | 'unavailable';
+
+/** Asks the API server; rejects if it does not answer. */
+export type AskReview = (token: string, audience: string) => Promise<V1TokenReviewStatus | undefined>;
+
+/** How long answers are used, ms. A token never longer than until its end. */
+const VALID_MS = 5 * 60_000;
+const INVALID_MS = 10_000;
+/** How long a verified token is used while the API server does not answer, ms. */
+const AWAY_MS = 60 * 60_000;
+/** After a failed review none is tried for this time: agents shall not wait for each deadline. */
+const PAUSE_MS = 2_000;
+/** Agents of 10,000 nodes on two planes, and some more. The oldest answers are dropped. */
+const MOST_ANSWERS = 25_000;
+
+interface Answer {
+  readonly result: { readonly identity: Identity } | 'invalid';
+  /** Monotonic times, ms. */
+  readonly freshUntil: number;
+  readonly usableUntil: number;
+}
+
+interface ReviewOptions {
+  readonly audience: string;
+  readonly ask: AskReview;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Verifies tokens by TokenReviews. Keeps answers by a hash of the token, for a bounded time and number; concurrent
+ * requests with one token share a review.
+ */
+export class TokenReviews {
+  readonly #o: ReviewOptions;
+  readonly #answers = new Map<string, Answer>();
+  readonly #underWay = new Map<string, Promise<ReviewResult>>();
+  readonly #queue = new ReviewQueue();
+  #pausedUntil = -Infinity;
+  /** Error of the last review; undefined after a successful one. */
+  #failure: string | undefined;
+
+  constructor(options: ReviewOptions) {
+    this.#o = options;
+  }
+
+  /** Number of cached answers. */
+  get size(): number {
+    return this.#answers.size;
+  }
+
+  /** Never rejects. */
+  async verify(token: string): Promise<ReviewResult> {
+    const claims = claimsOf(token);
+    if (claims?.audiences.includes(this.#o.audience) !== true) return 'invalid';
+    const key = createHash('sha256').update(token).digest('base64');
+    const known = this.#answers.get(key);
+    if (known !== undefined && known.freshUntil > this.#o.clock.monotonic()) return known.result;
+    const review = this.#underWay.get(key) ?? this.#start(key, token, claims.expiresAt);
+    const result = await review;
+    return result === 'unavailable' ? this.#lastKnown(key) : result;
+  }
+
+  /** What was verified earlier, for an API server that does not answer. */
+  #lastKnown(key: string): ReviewResult {
+    const known = this.#answers.get(key);
+    return known !== undefined && known.usableUntil > this.#o.clock.monotonic() ? known.result : 'unavailable';
+  }
+
+  #start(key: string, token: string, expiresAt: number | undefined): Promise<ReviewResult> {
+    const review = this.#review(key, token, expiresAt).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, review);
+    return review;
+  }
+
+  async #review(key: string, token: string, expiresAt: number | undefined): Promise<ReviewResult> {
+    const enters = this.#isPaused() ? undefined : this.#queue.enter();
+    if (enters === undefined) return 'unavailable';
+    const leave = await enters;
+    try {
+      // Many may have waited for the deadline of one that failed.
+      if (this.#isPaused()) return 'unavailable';
+      const { ask, audience } = this.#o;
+      const identity = identityOf(await ask(token, audience), audience);
+      this.#failure = undefined;
+      return this.#remember(key, identity === undefined ? 'invalid' : { identity }, expiresAt);
+    } catch (error) {
+      this.#failed(error);
+      return 'unavailable';
+    } finally {
+      leave();
+    }
+  }
+
+  #isPaused(): boolean {
+    return this.#pausedUntil > this.#o.clock.monotonic();
+  }
+
+  /** Logs an error once until it changes. */
+  #failed(error: unknown): void {
+    const isAway = !(error instanceof ApiError) || error.status >= 500;
+    if (isAway) this.#pausedUntil = this.#o.clock.monotonic() + PAUSE_MS;
+    const failure = error instanceof Error ? error.message : String(error);
+    if (failure !== this.#failure) this.#o.logger.error({ err: error }, 'cannot have tokens of agents verified');
+    this.#failure = failure;
+  }
+
+  #remember(key: string, result: Answer['result'], expiresAt: number | undefined): Answer['result'] {
+    const { clock } = this.#o;
+    const now = clock.monotonic();
+    const leftMs = Math.max(0, (expiresAt ?? 0) * 1_000 - clock.now());
+    const isValid = result !== 'invalid';
+    const freshUntil = now + (isValid ? Math.min(leftMs, VALID_MS) : INVALID_MS);
+    this.#answers.delete(key);
+    this.#answers.set(key, { result, freshUntil, usableUntil: isValid ? now + Math.min(leftMs, AWAY_MS) : freshUntil });
+    const [oldest] = this.#answers.keys();
+    if (oldest !== undefined && this.#answers.size > MOST_ANSWERS) this.#answers.delete(oldest);
+    return result;
+  }
+}

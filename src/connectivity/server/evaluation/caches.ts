@@ -1,0 +1,47 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import { CONNECTIVITY_CHECKS, type ConnectivityCheck } from '../../../api/connectivitycheck/connectivityCheck.ts';
+import {
+  createInformer,
+  withoutManagedFields,
+  type Informer,
+  type InformerOptions,
+} from '../../../runtime/cache/informer.ts';
+import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
+import { NODES } from '../../../runtime/client/resources.ts';
+import { toClusterNode, type ClusterNode } from '../view/clusterNode.ts';
+
+/** The caches of an evaluation. The original API needs none of them but that of the pods. */
+export interface ClusterCaches {
+  readonly nodes: Informer<ClusterNode>;
+  readonly pods: Informer<V1Pod>;
+  readonly checks: Informer<ConnectivityCheck>;
+}
+
+type CacheOptions = Pick<InformerOptions<KubeObject>, 'transport' | 'logger' | 'metrics'>;
+
+/** The informer of the Nodes, trimmed. */
+export function createNodeInformer(options: CacheOptions): Informer<ClusterNode> {
+  const resource = NODES as Resource as Resource<ClusterNode>;
+  return createInformer<ClusterNode>({
+    ...options,
+    resource,
+    transform: (node: KubeObject) => toClusterNode(node),
+  });
+}
+
+/** The informer of the ConnectivityChecks. */
+export function createCheckInformer(options: CacheOptions): Informer<ConnectivityCheck> {
+  return createInformer<ConnectivityCheck>({
+    ...options,
+    resource: CONNECTIVITY_CHECKS,
+    transform: (check) => {
+      delete check.status;
+      return withoutManagedFields(check);
+    },
+  });
+}
+
+/** Whether all caches can be relied on. If a watch is refused, its cache is stale. */
+export function areCurrent({ nodes, pods, checks }: ClusterCaches): boolean {
+  return [nodes, pods, checks].every(({ synced, refusal }) => synced && refusal === undefined);
+}

@@ -1,0 +1,76 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Clock } from '../../../runtime/process/clock.ts';
+import type { Evaluated } from './evaluations.ts';
+import { nodeFigures, pairFigures, type NodeFigures, type PairFigures } from './nodeFigures.ts';
+import { Recent } from '../view/recent.ts';
+
+const PREFIX = 'traffic_operator_connectivity_';
+/** The gauges of one scrape share their figures. */
+const KEPT_MS = 1_000;
+
+interface Figures {
+  readonly nodes: readonly NodeFigures[];
+  readonly pairs: readonly PairFigures[];
+}
+
+interface Sample {
+  readonly labels: Record<string, string>;
+  readonly value: number;
+}
+
+/**
+ * Registers the metrics of the evaluation. The values are made at each scrape, so that the series of a node end with it.
+ *
+ * Series of one node, which has two agents, at any number of nodes:
+ *
+ * | metrics | series |
+ * |---|---|
+ * | ncagent_report_count_total, ncagent_error_count_total | 2 agents x 2 = 4 |
+ * | ncagent_http_probe_*, 8 metrics, for up to MOST_URLS = 2 URLs (metrics.ts) | 2 agents x 8 x 2 = 32 |
+ * | loss_ratio, latency_seconds | 2 planes x 2 = 4 |
+ * | sum | 40 |
+ */
+export function registerEvaluationMetrics(registry: Registry, evaluated: () => Evaluated, clock: Clock): void {
+  const figures = new Recent<Figures>(clock, KEPT_MS, () => {
+    const views = [...evaluated().results.values()].map(({ view }) => view);
+    return { nodes: nodeFigures(views), pairs: pairFigures(views) };
+  });
+  const gauge = gaugesOf(registry);
+  const ofNodes = ['node', 'plane'];
+  gauge('loss_ratio', 'Share of lost datagrams from and to the node, 0 to 1.', ofNodes, () =>
+    byNode(figures.get().nodes, ({ lossRatio }) => lossRatio),
+  );
+  gauge('latency_seconds', 'Median round trip of the pairs from and to the node.', ofNodes, () =>
+    byNode(figures.get().nodes, ({ latencySeconds }) => latencySeconds),
+  );
+  gauge('covered_pairs', 'Ordered pairs of nodes in the last reports.', ['plane'], () =>
+    figures.get().pairs.map(({ plane, covered }) => ({ labels: { plane }, value: covered })),
+  );
+  gauge('failed_pairs', 'Ordered pairs of nodes between which neither TCP nor UDP gets through.', ['plane'], () =>
+    figures.get().pairs.map(({ plane, failed }) => ({ labels: { plane }, value: failed })),
+  );
+  gauge('reporting_agents', 'Agents on the nodes of a check with a current report.', ['check'], () =>
+    [...evaluated().results].map(([check, { evaluation }]) => ({
+      labels: { check },
+      value: evaluation.counts.reportingAgents,
+    })),
+  );
+  gauge('evaluation_duration_seconds', 'Duration of the last evaluation of all checks.', [], () => [
+    { labels: {}, value: evaluated().seconds },
+  ]);
+}
+
+function byNode(nodes: readonly NodeFigures[], of: (figures: NodeFigures) => number | undefined): Sample[] {
+  return nodes.flatMap((figures) => {
+    const value = of(figures);
+    return value === undefined ? [] : [{ labels: { node: figures.node, plane: figures.plane }, value }];
+  });
+}
+
+function gaugesOf(registry: Registry) {
+  return (name: string, help: string, labelNames: string[], samples: () => Sample[]): void => {
+    const metric = new Gauge({ name: `${PREFIX}${name}`, help, labelNames, registers: [registry] });
+    const get = metric.get.bind(metric);
+    metric.get = async () => ({ ...(await get()), values: samples() });
+  };
+}

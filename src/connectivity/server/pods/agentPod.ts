@@ -1,0 +1,64 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import { HOST_AGENT_NAME } from '../../objects/names.ts';
+
+/** The pod of an agent. */
+export interface AgentPod {
+  readonly name: string;
+  /** Empty while it waits for one. */
+  readonly node: string;
+  readonly plane: Plane;
+  /** Of all families. */
+  readonly addresses: readonly string[];
+  /** Gone: it ended, is being deleted, or its container does not run although it did. */
+  readonly phase: 'Waiting' | 'Running' | 'Gone';
+  /** Start of its container, or of the pod as long as it has none. Wall clock, ms. */
+  readonly startedAt: number;
+}
+
+/**
+ * Reads a pod of an agent:
+ *
+ * | pod | phase |
+ * |---|---|
+ * | being deleted | Gone |
+ * | Pending | Waiting |
+ * | Running, and all containers run, or nothing is said of them | Running |
+ * | Running, and a container does not run | Gone |
+ * | else: Succeeded, Failed, Unknown | Gone |
+ */
+export function readAgentPod({ metadata, spec, status }: V1Pod): AgentPod {
+  const isHost = spec?.hostNetwork === true || metadata?.labels?.app === HOST_AGENT_NAME;
+  const addresses = status?.podIPs?.map(({ ip }) => ip) ?? (status?.podIP === undefined ? [] : [status.podIP]);
+  return {
+    name: metadata?.name ?? '',
+    node: spec?.nodeName ?? '',
+    plane: isHost ? 'Host' : 'Pod',
+    addresses,
+    phase: phaseOf({ metadata, status }),
+    startedAt: startOf({ metadata, status }),
+  };
+}
+
+type PodState = Pick<V1Pod, 'metadata' | 'status'>;
+
+function phaseOf({ metadata, status }: PodState): AgentPod['phase'] {
+  if (metadata?.deletionTimestamp !== undefined) return 'Gone';
+  if (status?.phase === 'Pending') return 'Waiting';
+  const runs = status?.containerStatuses?.every(({ state }) => state?.running !== undefined) ?? true;
+  return status?.phase === 'Running' && runs ? 'Running' : 'Gone';
+}
+
+/** The latest start of a container. */
+function startOf({ metadata, status }: PodState): number {
+  const starts = (status?.containerStatuses ?? []).map(({ state }) => state?.running?.startedAt);
+  const times = [metadata?.creationTimestamp, ...starts].map((time) => (time ? new Date(time).getTime() : 0));
+  return Math.max(...times.filter((time) => !Number.isNaN(time)), 0);
+}
+
+/** One pod for each place: the one that runs, then the one that waits, then the latest. */
+export function preferred(one: AgentPod, other: AgentPod): AgentPod {
+  const rank = ({ phase }: AgentPod): number => ['Running', 'Waiting', 'Gone'].indexOf(phase);
+  if (rank(one) !== rank(other)) return rank(one) < rank(other) ? one : other;
+  return one.startedAt >= other.startedAt ? one : other;
+}

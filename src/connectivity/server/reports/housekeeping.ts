@@ -1,0 +1,53 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import type { Informer } from '../../../runtime/cache/informer.ts';
+import type { Reports } from './reports.ts';
+
+interface HousekeepingOptions {
+  readonly reports: Reports;
+  readonly pods: Pick<Informer<V1Pod>, 'synced' | 'refusal' | 'lister' | 'subscribe'>;
+  readonly store: { pods(): Iterable<string>; gone(pod: string): void };
+  readonly ttlMs: number;
+}
+
+/** Counts reports that did not come, and forgets agents whose pods are gone. */
+export class Housekeeping {
+  readonly #o: HousekeepingOptions;
+  /** Pods that were deleted since the last run. A pod may live for less than the time between two runs. */
+  readonly #deleted = new Set<string>();
+
+  constructor(options: HousekeepingOptions) {
+    this.#o = options;
+    options.pods.subscribe(({ type, object }) => {
+      const name = object.metadata?.name ?? '';
+      if (type === 'delete') this.#deleted.add(name);
+      else this.#deleted.delete(name);
+    });
+  }
+
+  /**
+   * Call it once each check interval. An agent is forgotten if its pod
+   *
+   * - was deleted since the last run
+   * - is not there, and the last report is older than the TTL
+   *
+   * While the pods cannot be read, nothing is forgotten.
+   */
+  run(): void {
+    const { reports, pods, store } = this.#o;
+    reports.countMissed();
+    if (!pods.synced || pods.refusal !== undefined) return;
+    const present = new Set(pods.lister.list().map(({ metadata }) => metadata?.name ?? ''));
+    for (const [pod] of [...reports.entries()]) {
+      if (!present.has(pod) && this.#isGone(pod)) reports.forget(pod);
+    }
+    for (const pod of store.pods()) {
+      if (!present.has(pod) && reports.get(pod) === undefined) store.gone(pod);
+    }
+    this.#deleted.clear();
+  }
+
+  #isGone(pod: string): boolean {
+    const { reports, ttlMs } = this.#o;
+    return this.#deleted.has(pod) || (reports.ageOf(pod)?.ageMs ?? Infinity) > ttlMs;
+  }
+}

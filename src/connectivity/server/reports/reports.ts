@@ -1,0 +1,109 @@
+import type { Report } from '../../../api/agent/report.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
+import { isOutdated, missedReports, type ReportAge } from '../api/check.ts';
+
+/** What the server knows of one agent. */
+export interface AgentState {
+  /** With `last_updated`. */
+  readonly report: Report;
+  /** Reports, since the agent was first seen. */
+  readonly reportCount: number;
+  /** Reports that did not come. */
+  readonly errorCount: number;
+  /** True if the last report came without a token. */
+  readonly anonymous?: boolean;
+}
+
+interface Entry extends AgentState {
+  /** Monotonic time of the last report, or of its loading, ms. */
+  readonly receivedAt: number;
+  /** Part of `errorCount` since the last report. */
+  readonly missed: number;
+}
+
+/**
+ * The last report of each agent, by the name of its pod. This process is the source; a store keeps the reports over a
+ * restart. Ages are monotonic, so that a jump of the clock makes no report old.
+ */
+export class Reports {
+  readonly #clock: Clock;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Accepts a report. Returns it with the time of the server. */
+  accept(report: Report, anonymous = false): AgentState {
+    const before = this.#entries.get(report.podname);
+    const entry: Entry = {
+      report: { ...report, last_updated: new Date(this.#clock.now()).toISOString() },
+      reportCount: (before?.reportCount ?? 0) + 1,
+      errorCount: before?.errorCount ?? 0,
+      receivedAt: this.#clock.monotonic(),
+      missed: 0,
+      anonymous,
+    };
+    this.#entries.set(report.podname, entry);
+    return entry;
+  }
+
+  /**
+   * Adds what a store has of an agent. Its report counts as received now: how long this process was away is not the
+   * agent's fault. If the agent has reported meanwhile, only its counters are added.
+   */
+  restore({ report, reportCount, errorCount, anonymous = false }: AgentState): void {
+    const now = this.#entries.get(report.podname);
+    this.#entries.set(report.podname, {
+      report: now?.report ?? report,
+      reportCount: reportCount + (now?.reportCount ?? 0),
+      errorCount: errorCount + (now?.errorCount ?? 0),
+      receivedAt: now?.receivedAt ?? this.#clock.monotonic(),
+      missed: now?.missed ?? 0,
+      anonymous: now?.anonymous ?? anonymous,
+    });
+  }
+
+  /** Counts the reports that did not come since the last call. */
+  countMissed(): void {
+    for (const [pod, entry] of this.#entries) {
+      const missed = missedReports(this.#ageOf(entry));
+      if (missed <= entry.missed) continue;
+      this.#entries.set(pod, { ...entry, missed, errorCount: entry.errorCount + missed - entry.missed });
+    }
+  }
+
+  /** Number of agents. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  forget(pod: string): void {
+    this.#entries.delete(pod);
+  }
+
+  get(pod: string): AgentState | undefined {
+    return this.#entries.get(pod);
+  }
+
+  /** The last report of a pod, if it is not older than two intervals. */
+  current(pod: string): AgentState | undefined {
+    const age = this.ageOf(pod);
+    return age !== undefined && !isOutdated(age) ? this.get(pod) : undefined;
+  }
+
+  /** Undefined if there is no report of the pod. */
+  ageOf(pod: string): ReportAge | undefined {
+    const entry = this.#entries.get(pod);
+    return entry && this.#ageOf(entry);
+  }
+
+  /** By pod. */
+  entries(): Iterable<readonly [string, AgentState]> {
+    return this.#entries.entries();
+  }
+
+  #ageOf({ receivedAt, report }: Entry): ReportAge {
+    return { ageMs: this.#clock.monotonic() - receivedAt, intervalMs: report.report_interval * 1_000 };
+  }
+}

@@ -1,0 +1,75 @@
+import type { Report } from '../../../api/agent/report.ts';
+import type { AgentState } from '../reports/reports.ts';
+
+/** What was last written of an agent. */
+export interface Written {
+  /** `contentsOf` its report. */
+  readonly contents: string;
+  /** Monotonic, ms. */
+  readonly at: number;
+}
+
+/** Why an agent must be written. Contents come before times. */
+export type WriteNeed = 'contents' | 'times';
+
+/**
+ * Decides whether a report must be written:
+ *
+ * | last written | result |
+ * |---|---|
+ * | never, or with other contents | contents |
+ * | half a TTL ago, or earlier | times |
+ * | else | nothing |
+ *
+ * @param now monotonic, ms
+ */
+export function writeNeed(
+  state: Pick<AgentState, 'report' | 'anonymous'>,
+  written: Written | undefined,
+  now: number,
+  halfTtlMs: number,
+): WriteNeed | undefined {
+  if (written?.contents !== contentsOf(state)) return 'contents';
+  return now - written.at >= halfTtlMs ? 'times' : undefined;
+}
+
+/**
+ * What of a report is written when it changes: all but times, durations, and what grows in every report; and whether it
+ * came without a token.
+ */
+export function contentsOf({ report, anonymous = false }: Pick<AgentState, 'report' | 'anonymous'>): string {
+  const { report_interval, nodename, podname, nslookup, network_probes, ips } = report;
+  const probes = network_probes?.map(({ URL, ConnectionResult, HTTPCode }) => [URL, ConnectionResult, HTTPCode]);
+  return JSON.stringify([report_interval, nodename, podname, sorted(nslookup), probes, ips, anonymous]);
+}
+
+/** DNS servers rotate the addresses of a name. */
+function sorted(addresses: Report['nslookup']): unknown {
+  return Object.entries(addresses ?? {}).map(([name, list]) => [name, [...(list ?? [])].sort()]);
+}
+
+/**
+ * The reports that an agent sent since its counters were written, which the store does not have: at most one for each
+ * interval, and at most those of half a TTL. Counters must not fall, or Prometheus would take their whole value for new.
+ *
+ * | written, by the clock of now | reports |
+ * |---|---|
+ * | at no known time | 0 |
+ * | in the past | those since then, at most those of half a TTL |
+ * | in the future: the clock went back | those of half a TTL |
+ *
+ * @param now wall clock, ms
+ */
+export function unwrittenReports({ report_interval, last_updated }: Report, now: number, halfTtlMs: number): number {
+  const sinceMs = now - Date.parse(last_updated ?? '');
+  if (Number.isNaN(sinceMs)) return 0;
+  return Math.ceil((sinceMs < 0 ? halfTtlMs : Math.min(sinceMs, halfTtlMs)) / (report_interval * 1_000));
+}
+
+/**
+ * How long an agent must be kept so that it lives from one write to the next, seconds. Its next write is with the first
+ * report after half a TTL, which may be late by an interval, and wait as long for its turn.
+ */
+export function keptSeconds({ report_interval }: Report, ttlMs: number): number {
+  return Math.ceil(Math.max(ttlMs, ttlMs / 2 + 2 * report_interval * 1_000) / 1_000);
+}

@@ -1,0 +1,50 @@
+import type { V1Node } from '@kubernetes/client-node';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+
+/** What the server keeps of a Node. Times are ms since 1970 by the clock of the API server. */
+export interface ClusterNode extends KubeObject {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly zone?: string;
+  readonly createdAt: number;
+  /** When the condition Ready became True; absent while it is not. */
+  readonly readySince?: number;
+  readonly isCordoned: boolean;
+  /** Being deleted, or about to: an autoscaler or an operator says so. */
+  readonly isLeaving: boolean;
+}
+
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
+const OS_LABEL = 'kubernetes.io/os';
+/** Taints of nodes that go. The autoscaler sets the first before it drains a node. */
+const LEAVING_TAINTS = ['ToBeDeletedByClusterAutoscaler', 'node.kubernetes.io/out-of-service'];
+
+/** Keeps what the server reads: a few hundred bytes. */
+export function toClusterNode({ metadata = {}, spec, status }: V1Node): ClusterNode {
+  const { name = '', resourceVersion, labels = {}, creationTimestamp, deletionTimestamp } = metadata;
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const zone = labels[ZONE_LABEL];
+  return {
+    metadata: { name, ...(resourceVersion !== undefined && { resourceVersion }) },
+    name,
+    labels,
+    ...(zone !== undefined && { zone }),
+    createdAt: timeOf(creationTimestamp) ?? 0,
+    // A condition without a time is as old as the epoch: the node does not join.
+    ...(ready?.status === 'True' && { readySince: timeOf(ready.lastTransitionTime) ?? 0 }),
+    isCordoned: spec?.unschedulable === true,
+    isLeaving: deletionTimestamp !== undefined || (spec?.taints ?? []).some(({ key }) => LEAVING_TAINTS.includes(key)),
+  };
+}
+
+/** Agents run on Linux only. A node without the label may be one. */
+export function isLinux({ labels }: Pick<ClusterNode, 'labels'>): boolean {
+  return (labels[OS_LABEL] ?? 'linux') === 'linux';
+}
+
+/** The API server sends texts; client-node's type says Date. */
+function timeOf(time: Date | string | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const ms = new Date(time).getTime();
+  return Number.isNaN(ms) ? undefined : ms;
+}

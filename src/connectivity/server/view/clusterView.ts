@@ -1,0 +1,81 @@
+import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import type { CheckSettings } from '../../assign/checkSettings.ts';
+import { selects } from '../../assign/assignments.ts';
+import type { AgentView, ClusterView, NodeView } from '../../localise/view.ts';
+import type { Measurement } from '../../protocol/measurement.ts';
+import { agentState, graceMs, type ReportState } from './agentState.ts';
+import type { AgentPod } from '../pods/agentPod.ts';
+import type { ClusterNode } from './clusterNode.ts';
+import { exclusionOf } from './exclusion.ts';
+import type { Roster } from './roster.ts';
+
+/** What is known of the reports of a pod. */
+export interface PodReport extends ReportState {
+  /** Absent if the agent sends none, or the server was restarted. */
+  readonly measurement?: Measurement | undefined;
+  readonly authenticated: boolean;
+}
+
+/** What a view is made of. */
+export interface ViewInput {
+  readonly roster: Roster;
+  readonly reportOf: (pod: string) => PodReport | undefined;
+  /** See `Moment`. */
+  readonly endedAt: (node: string) => number | undefined;
+  /** Wall clock, ms. */
+  readonly now: number;
+  /** When this process started to take reports. Wall clock, ms. */
+  readonly startedAt: number;
+  readonly serverNode?: string | undefined;
+}
+
+/** The view of the nodes that a check selects, at one moment. */
+export function clusterView(input: ViewInput, check: CheckSettings): ClusterView {
+  const { roster, now, endedAt, serverNode } = input;
+  const nodes = roster.nodes.filter((node) => selects(check, node));
+  const moment = { now, endedAt, settlingMs: 2 * check.intervalMs };
+  return {
+    nodes: nodes.map((node) => nodeView(node, exclusionOf(node, moment))),
+    agents: nodes.flatMap(({ name }) => check.planes.flatMap((plane) => agentView(input, check, { name, plane }))),
+    thresholds: { lossPercent: check.lossPercent },
+    ...(serverNode !== undefined && { serverNode }),
+  };
+}
+
+function nodeView({ name, zone }: ClusterNode, excluded: NodeView['excluded']): NodeView {
+  return { name, ...(zone !== undefined && { zone }), ...(excluded !== undefined && { excluded }) };
+}
+
+const NOTHING = { peers: [], targets: [], heard: {} };
+
+/** Without a pod there is no view: the DaemonSet may leave the node out. */
+function agentView(input: ViewInput, check: CheckSettings, at: { name: string; plane: Plane }): AgentView[] {
+  const pod = input.roster.agentOf(at.name, at.plane);
+  if (pod === undefined) return [];
+  const report = input.reportOf(pod.name);
+  const runsMs = input.now - Math.max(pod.startedAt, 0);
+  const state = agentState(pod, report, {
+    runsMs: Math.min(runsMs, input.now - input.startedAt),
+    graceMs: graceMs(check.intervalMs),
+  });
+  const measurement = state === 'Reporting' ? report?.measurement : undefined;
+  const recent = state !== 'Absent' && runsMs < 2 * check.intervalMs;
+  return [
+    {
+      ...{ node: at.name, plane: at.plane, pod: pod.name, state },
+      ...(recent && { recent }),
+      ...(measurement === undefined ? NOTHING : measured(measurement, input.roster, at.plane)),
+    },
+  ];
+}
+
+/** Without the results towards pods that were replaced, or that are gone: they tell of the pod, not of the network. */
+function measured({ peers, targets, heard }: Measurement, roster: Roster, plane: Plane) {
+  const isCurrent = (pod: AgentPod | undefined, address: string): boolean =>
+    pod?.phase === 'Running' && pod.addresses.includes(address);
+  return {
+    peers: peers.filter(({ node, address }) => isCurrent(roster.agentOf(node, plane), address)),
+    targets,
+    heard,
+  };
+}

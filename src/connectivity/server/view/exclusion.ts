@@ -1,0 +1,44 @@
+import type { Exclusion } from '../../../api/connectivitycheck/terms.ts';
+import type { ClusterNode } from './clusterNode.ts';
+
+/** Network plugins need this long after a node is Ready, ms. */
+const JOINING_MS = 60_000;
+
+/** The moment for which nodes are judged. */
+export interface Moment {
+  /** Wall clock, ms. */
+  readonly now: number;
+  /** Two intervals, ms: the last reports are that old at most. */
+  readonly settlingMs: number;
+  /** When a cause that a Node shows ended; undefined if none did. Wall clock, ms. */
+  readonly endedAt: (node: string) => number | undefined;
+}
+
+/**
+ * Decides why nothing is found of a node. The first row that applies counts:
+ *
+ * | node | exclusion |
+ * |---|---|
+ * | is being deleted, or has a taint of a node that goes | Leaving |
+ * | the condition Ready is not True, or absent | NotReady |
+ * | unschedulable | Cordoned |
+ * | created, or Ready, for less than 60 s and two intervals | Joining |
+ * | was Leaving, NotReady or Cordoned within two intervals | Joining |
+ * | else | none |
+ *
+ * The two intervals: the last reports of other agents may still tell of the time before.
+ */
+export function exclusionOf(node: ClusterNode, { now, settlingMs, endedAt }: Moment): Exclusion | undefined {
+  const shown = shownExclusion(node);
+  if (shown !== undefined) return shown;
+  const since = Math.max(node.createdAt, node.readySince ?? 0);
+  if (now - since < JOINING_MS + settlingMs) return 'Joining';
+  return now - (endedAt(node.name) ?? -Infinity) < settlingMs ? 'Joining' : undefined;
+}
+
+/** The part of the decision that a Node itself shows. */
+export function shownExclusion(node: ClusterNode): Exclusion | undefined {
+  if (node.isLeaving) return 'Leaving';
+  if (node.readySince === undefined) return 'NotReady';
+  return node.isCordoned ? 'Cordoned' : undefined;
+}

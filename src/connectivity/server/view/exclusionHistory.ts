@@ -1,0 +1,30 @@
+import type { InformerEvent } from '../../../runtime/cache/informer.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
+import type { ClusterNode } from './clusterNode.ts';
+import { shownExclusion } from './exclusion.ts';
+
+/** A Node does not say when it was uncordoned. This remembers when the exclusion of each node ended. */
+export class ExclusionHistory {
+  readonly #clock: Clock;
+  /** Wall clock, ms. */
+  readonly #endedAt = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Call it with each event of the Nodes. */
+  seen(event: InformerEvent<ClusterNode>): void {
+    const { object } = event;
+    if (event.type === 'delete') this.#endedAt.delete(object.name);
+    if (event.type !== 'update' || event.old === undefined) return;
+    if (shownExclusion(event.old) !== undefined && shownExclusion(object) === undefined) {
+      this.#endedAt.set(object.name, this.#clock.now());
+    }
+  }
+
+  /** Wall clock, ms; undefined if the node was not excluded since this process started. */
+  endedAt(node: string): number | undefined {
+    return this.#endedAt.get(node);
+  }
+}

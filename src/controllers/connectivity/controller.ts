@@ -1,0 +1,84 @@
+import type { Informer, ReflectorMetrics } from '../../runtime/cache/informer.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
+import type { Transport } from '../../runtime/client/transport.ts';
+import { Controller, type ControllerMetrics } from '../../runtime/controller/controller.ts';
+import type { EventRecorder } from '../../runtime/controller/events.ts';
+import { watchMembers } from '../../runtime/objectSet/watch.ts';
+import { systemClock, type Clock } from '../../runtime/process/clock.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
+import type { Problem } from '../../runtime/process/problem.ts';
+import { ProblemReport } from '../../runtime/status/problemReport.ts';
+import { allComponents } from './components.ts';
+import type { ConnectivityMetrics } from './metrics.ts';
+import type { DeploymentOptions } from './options.ts';
+import { createPass } from './passes.ts';
+
+export interface ConnectivityControllerOptions {
+  /** Refuses writes in a standby. */
+  readonly client: Client;
+  readonly transport: Transport;
+  readonly options: DeploymentOptions;
+  /** The pod that this process runs in. Its Deployment owns the objects in its namespace. */
+  readonly pod?: ObjectRef | undefined;
+  readonly recorder?: Pick<EventRecorder, 'event'>;
+  readonly logger: Logger;
+  readonly metrics?: {
+    readonly controller?: ControllerMetrics;
+    readonly reflector?: ReflectorMetrics;
+    readonly connectivity?: ConnectivityMetrics;
+  };
+  readonly clock?: Clock;
+}
+
+/** The running deployment of the connectivity check. */
+export interface ConnectivityDeployment {
+  readonly informers: readonly Informer<KubeObject>[];
+  readonly controller: Controller;
+  /** Enqueues everything and reports all problems again. Call at the start of leadership. */
+  enqueueAll(): void;
+  /** The present problems; empty if everything is in the desired state. */
+  problems(): readonly Problem[];
+}
+
+const KEY = 'components';
+
+/** Creates the controller that deploys the server and the agents of the connectivity check, or removes them. */
+export function createConnectivityController(settings: ConnectivityControllerOptions): ConnectivityDeployment {
+  const { transport, options, recorder, logger, metrics = {}, clock = systemClock } = settings;
+  let enqueue = (): void => undefined;
+  const caches = watchMembers(allComponents(options), {
+    transport,
+    logger,
+    clock,
+    onRefusal: () => enqueue(),
+    ...(metrics.reflector && { metrics: metrics.reflector }),
+  });
+  const report = new ProblemReport({
+    name: 'connectivity',
+    action: 'Deploy',
+    namespace: options.namespace,
+    logger,
+    onChange: (count) => metrics.connectivity?.problems(count),
+    ...(recorder && { recorder }),
+  });
+  const controller = new Controller({
+    name: 'connectivity',
+    reconcile: createPass({ ...settings, caches, report }),
+    logger,
+    clock,
+    ...(metrics.controller && { metrics: metrics.controller }),
+  });
+  enqueue = () => controller.queue.add(KEY);
+  for (const informer of caches.informers) informer.subscribe(enqueue);
+  enqueue();
+  return {
+    informers: caches.informers,
+    controller,
+    enqueueAll: () => {
+      report.tellAgain();
+      enqueue();
+    },
+    problems: () => report.current,
+  };
+}

@@ -1,0 +1,88 @@
+import { defaultConnectivityOptions, NODE_PORT, type ConnectivityOptions } from '../../connectivity/objects/names.ts';
+import {
+  firstProblem,
+  flag,
+  list,
+  withDefault,
+  type FlagCheck,
+  type FlagProblem,
+  type FlagTable,
+  type FlagValues,
+} from '../../options/flagTable.ts';
+import { nodeLabel } from '../../options/kubernetesValues.ts';
+import { boolean, image, port, valueType, wholeSeconds } from '../../options/values.ts';
+import type { SharedFlags } from '../contract/flags.ts';
+import type { DeploymentOptions } from './options.ts';
+
+const DEFAULTS = defaultConnectivityOptions('');
+const SERVICE_TYPES: readonly ConnectivityOptions['serviceType'][] = ['ClusterIP', 'NodePort'];
+const serviceType = valueType('type', `one of ${SERVICE_TYPES.join(', ')}`, (text) =>
+  SERVICE_TYPES.find((type) => type === text),
+);
+
+/** The flags for the deployed connectivity check. */
+export const CONNECTIVITY_FLAGS = {
+  connectivityImage: flag(
+    image,
+    'Image of the server and the agents of the connectivity check: that of the operator. Required with --connectivity.',
+  ),
+  connectivityReportInterval: withDefault(
+    wholeSeconds('1s', '24h'),
+    `${DEFAULTS.reportIntervalSeconds}s`,
+    'Time between two reports of an agent until a ConnectivityCheck sets it.',
+  ),
+  connectivityServiceType: withDefault(
+    serviceType,
+    DEFAULTS.serviceType,
+    `Type of the Service of the connectivity server: ClusterIP, or NodePort for TCP port ${NODE_PORT} of every node.`,
+  ),
+  connectivityNodeSelector: list(nodeLabel, 'Label that a node needs to run agents of the connectivity check.'),
+  connectivityPeerPort: withDefault(
+    port,
+    String(DEFAULTS.peerPort),
+    'TCP and UDP port on which the agents answer each other. It must be free on every node.',
+  ),
+  connectivityAllowAnonymous: withDefault(
+    boolean,
+    String(DEFAULTS.allowAnonymous),
+    'Accept reports without a token, such as those of the original agents.',
+  ),
+} as const satisfies FlagTable;
+
+export type ConnectivityFlags = FlagValues<typeof CONNECTIVITY_FLAGS>;
+
+/** A namespace has at most 63 characters, and that of the agents is named after the operator's. */
+const LONGEST_NAMESPACE = 63 - '-connectivity'.length;
+
+type Flags = SharedFlags & ConnectivityFlags;
+
+/** The first invalid combination of flags, or undefined. */
+export function connectivityFlagProblem(flags: Flags): FlagProblem<keyof Flags> | undefined {
+  return firstProblem(CHECKS, flags);
+}
+
+const CHECKS: readonly FlagCheck<Flags>[] = [
+  ({ connectivity, connectivityImage }) =>
+    connectivity && connectivityImage === undefined
+      ? { key: 'connectivity', message: 'needs --connectivity-image, the image that the operator runs' }
+      : undefined,
+  ({ connectivity, namespace }) =>
+    connectivity && namespace.length > LONGEST_NAMESPACE
+      ? { key: 'namespace', message: `must have ${LONGEST_NAMESPACE} characters at most, for <namespace>-connectivity` }
+      : undefined,
+];
+
+/** Converts the flags to options. */
+export function deploymentOptions(flags: Flags): DeploymentOptions {
+  return {
+    ...defaultConnectivityOptions(flags.namespace),
+    enabled: flags.connectivity,
+    image: flags.connectivityImage ?? '',
+    imagePullSecrets: flags.imagePullSecret,
+    reportIntervalSeconds: flags.connectivityReportInterval / 1000,
+    serviceType: flags.connectivityServiceType,
+    nodeSelector: Object.fromEntries(flags.connectivityNodeSelector),
+    peerPort: flags.connectivityPeerPort,
+    allowAnonymous: flags.connectivityAllowAnonymous,
+  };
+}

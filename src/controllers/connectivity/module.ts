@@ -1,0 +1,42 @@
+import { agentResource } from '../../api/agent/schema.ts';
+import { controllerPart, optionalCachePart } from '../../runtime/manager/manager.ts';
+import { defineController } from '../contract/module.ts';
+import { createConnectivityController } from './controller.ts';
+import { CONNECTIVITY_FLAGS, connectivityFlagProblem, deploymentOptions } from './flags.ts';
+import { createConnectivityMetrics } from './metrics.ts';
+import { controllerRules, removalRules } from './rbac.ts';
+import { removeConnectivity } from './removeConnectivity.ts';
+
+/** The controller that deploys the server and the agents of the connectivity check. */
+export const connectivity = defineController({
+  name: 'connectivity',
+  kinds: [agentResource],
+  flags: CONNECTIVITY_FLAGS,
+  flagProblem: connectivityFlagProblem,
+  rights: (namespace) => ({ controller: controllerRules(namespace), cleanup: removalRules(namespace) }),
+  registerMetrics: createConnectivityMetrics,
+  create({ client, transport, events, podName, metrics, clock, logger }, flags) {
+    const { namespace } = flags;
+    const running = createConnectivityController({
+      client,
+      transport,
+      options: deploymentOptions(flags),
+      pod: podName === undefined ? undefined : { namespace, name: podName },
+      recorder: events,
+      logger,
+      clock,
+      metrics: {
+        controller: metrics.controller,
+        reflector: metrics.reflector,
+        connectivity: createConnectivityMetrics(metrics.registry),
+      },
+    });
+    return {
+      parts: [...running.informers.map(optionalCachePart), controllerPart(running.controller)],
+      enqueueAll: () => running.enqueueAll(),
+    };
+  },
+  async cleanUp({ client, namespace, logger }) {
+    await removeConnectivity(client, { namespace, logger });
+  },
+});

@@ -1,0 +1,9 @@
+/** The field manager of this controller. */
+export const FIELD_MANAGER = 'traffic-operator-connectivity';
+
+/** The ConnectivityCheck that this controller creates in a cluster without one. */
+export const FIRST_CHECK = 'default';
+
+/** Annotation on the Deployment of the server: the first ConnectivityCheck was created, or was not needed. */
+export const FIRST_CHECK_ANNOTATION = 'traffic.example.com/first-connectivity-check';
+export const FIRST_CHECK_DONE = 'done';

@@ -1,0 +1,7 @@
+import type { ConnectivityOptions } from '../../connectivity/objects/names.ts';
+
+/** How the controller deploys the connectivity check. */
+export interface DeploymentOptions extends ConnectivityOptions {
+  /** False: nothing of it is deployed, and it is removed if it exists. */
+  readonly enabled: boolean;
+}

@@ -1,0 +1,69 @@
+import { CONNECTIVITY_CHECKS } from '../../api/connectivitycheck/connectivityCheck.ts';
+import {
+  AGENT_NAME,
+  agentsNamespaceOf,
+  HOST_AGENT_NAME,
+  SERVER_NAME,
+  SERVICE_NAME,
+} from '../../connectivity/objects/names.ts';
+import { rule, type Rights, type Rule } from '../contract/rights.ts';
+
+/**
+ * `create` by resource name works only with server-side apply, whose request has the name in its path. `list` and
+ * `watch` by resource name work if the request has metadata.name as its field selector.
+ */
+const KEEP = ['list', 'watch', 'create', 'patch', 'delete'];
+const REMOVE = ['get', 'delete'];
+
+/** Exactly the rights that the controller uses. It needs no right to grant rights: the chart gives the server its own. */
+export function controllerRules(namespace: string): Rights {
+  const { cluster, own } = byName(namespace, KEEP);
+  return {
+    cluster: [
+      ...cluster,
+      LIST_PODS,
+      {
+        ...rule(CONNECTIVITY_CHECKS.group, [CONNECTIVITY_CHECKS.plural], ['list', 'create']),
+        why: 'To create the first ConnectivityCheck where there is none. It changes and deletes none.',
+      },
+    ],
+    own: [
+      ...own,
+      {
+        ...rule('', ['pods'], ['get']),
+        why: "To find the operator's Deployment, the owner of these objects.",
+      },
+      rule('apps', ['replicasets'], ['get']),
+    ],
+  };
+}
+
+/** Exactly the rights that removeConnectivity uses. */
+export function removalRules(namespace: string): Rights {
+  const { cluster, own } = byName(namespace, REMOVE);
+  return { cluster: [...cluster, LIST_PODS], own };
+}
+
+const LIST_PODS: Rule = {
+  ...rule('', ['pods'], ['list']),
+  why: 'To keep the namespace of the agents if it has pods that are not ours.',
+};
+
+/** The rights on the objects that the controller creates, limited to their names. */
+function byName(namespace: string, verbs: string[]): Rights {
+  return {
+    cluster: [
+      {
+        ...rule('', ['namespaces'], verbs, [agentsNamespaceOf(namespace)]),
+        why: 'The operator creates the namespace of the agents, so no Role can exist there before. Resource names limit these rights.',
+      },
+      rule('', ['serviceaccounts'], verbs, [AGENT_NAME]),
+      rule('apps', ['daemonsets'], verbs, [AGENT_NAME, HOST_AGENT_NAME]),
+    ],
+    own: [
+      rule('', ['serviceaccounts'], verbs, [SERVER_NAME]),
+      rule('', ['services'], verbs, [SERVICE_NAME]),
+      rule('apps', ['deployments'], verbs, [SERVER_NAME]),
+    ],
+  };
+}

@@ -1,0 +1,119 @@
+import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
+import type { Finding } from '../../../api/connectivitycheck/finding.ts';
+import { ConnectivityCondition as Type, ConnectivityReason as Reason } from '../../../api/connectivitycheck/reasons.ts';
+import { setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
+import type { Known } from './known.ts';
+import { shortName } from './subjects.ts';
+
+/** Names in a message. */
+const NAMED = 3;
+const LONGEST_NAME = 80;
+
+type State = Pick<Condition, 'status' | 'reason' | 'message'>;
+
+/** The decided fields of a status that the conditions sum up. */
+export interface Decided extends Omit<ConnectivityCheckStatus, 'conditions'> {
+  readonly findings: NonNullable<ConnectivityCheckStatus['findings']>;
+  /** There was an evaluation of this generation of the spec. */
+  readonly isEvaluated: boolean;
+}
+
+/** The reason of a finding in events and in Healthy, such as PodNetworkFailed. */
+export function findingReason({ class: one, severity }: Pick<Finding, 'class' | 'severity'>): string {
+  return `${one}${severity}`;
+}
+
+/**
+ * The conditions. All are Unknown with the reason Initializing until the server was asked.
+ *
+ * | condition       | True                      | False                          | Unknown                     |
+ * | --------------- | ------------------------- | ------------------------------ | --------------------------- |
+ * | ServerReachable | it answers                | ServerDown; the reason why     |                             |
+ * | AgentsReporting | all report                | AgentsMissing, NoAgentReports  | ServerDown, not evaluated   |
+ * | Healthy         | verdict Healthy           | the reason of the first finding | verdict Unknown            |
+ * | Ready           | verdict known, not old    | ServerDown, no agent reports…  | not evaluated yet           |
+ *
+ * @param generation of the spec that they were decided for
+ * @param now RFC 3339
+ */
+export function conditionsOf(
+  known: Known,
+  decided: Decided,
+  before: readonly Condition[],
+  { generation, now }: { readonly generation: number | undefined; readonly now: string },
+): Condition[] {
+  const server = serverState(known, before);
+  const agents = agentsState(known, decided);
+  const states: readonly [Type, State][] = [
+    [Type.Ready, readyState(known, decided, agents)],
+    [Type.Healthy, healthyState(known, decided, agents)],
+    [Type.ServerReachable, server],
+    [Type.AgentsReporting, agents],
+  ];
+  return states.reduce<Condition[]>(
+    (list, [type, state]) => {
+      const observed = generation === undefined ? {} : { observedGeneration: generation };
+      return setCondition(list, { type, ...state, ...observed }, now);
+    },
+    [...before],
+  );
+}
+
+function unknown(reason: Reason, message: string): State {
+  return { status: 'Unknown', reason, message };
+}
+
+const INITIALIZING = unknown(Reason.Initializing, 'The connectivity server was not asked yet.');
+const NOT_EVALUATED = unknown(Reason.NotEvaluatedYet, 'The connectivity server has not evaluated this spec yet.');
+
+function serverState(known: Known, before: readonly Condition[]): State {
+  if (known.kind === 'NotAsked') return before.find(({ type }) => type === Type.ServerReachable) ?? INITIALIZING;
+  if (known.kind !== 'ServerDown') {
+    return { status: 'True', reason: Reason.ServerAnswers, message: 'The connectivity server answers.' };
+  }
+  const { reason, message } = known.failure;
+  return { status: 'False', reason, message: `The connectivity server does not answer: ${message}.` };
+}
+
+function agentsState(known: Known, { agents = 0, reportingAgents = 0, findings, isEvaluated }: Decided): State {
+  if (known.kind === 'ServerDown') return unknown(known.failure.reason, 'The connectivity server does not answer.');
+  if (!isEvaluated) return known.kind === 'NotAsked' ? INITIALIZING : NOT_EVALUATED;
+  if (reportingAgents === 0) {
+    const message = agents === 0 ? 'There is no agent on the checked nodes.' : `None of ${agents} agents reports.`;
+    return { status: 'False', reason: Reason.NoAgentReports, message };
+  }
+  const count = `${reportingAgents} of ${agents} agents report`;
+  if (reportingAgents === agents) return { status: 'True', reason: Reason.AllReporting, message: `${count}.` };
+  return { status: 'False', reason: Reason.AgentsMissing, message: `${count}${missingNames(findings)}.` };
+}
+
+function missingNames(findings: readonly Finding[]): string {
+  const names = findings.filter(({ class: one }) => one === 'Agent').flatMap(({ subjects }) => subjects);
+  if (names.length === 0) return '';
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
+  const named = names.slice(0, NAMED).map((name) => shortName(name, LONGEST_NAME));
+  return `; missing: ${named.join(', ')}${more}`;
+}
+
+function healthyState(known: Known, { verdict, findings }: Decided, agents: State): State {
+  if (verdict === 'Healthy') return { status: 'True', reason: Reason.Healthy, message: 'No fault was found.' };
+  if (verdict === 'Unknown' || findings[0] === undefined) return notKnown(known, agents);
+  const more = findings.length > 1 ? ` And ${findings.length - 1} more findings.` : '';
+  return { status: 'False', reason: findingReason(findings[0]), message: `${findings[0].message}${more}` };
+}
+
+function readyState(known: Known, { verdict }: Decided, agents: State): State {
+  if (known.kind === 'ServerDown') {
+    const message = 'The connectivity server does not answer; findings and counts are as it last knew them.';
+    return { status: 'False', reason: known.failure.reason, message };
+  }
+  if (verdict !== 'Unknown') return { status: 'True', reason: Reason.Checked, message: `The verdict is ${verdict}.` };
+  return agents.status === 'False' ? agents : notKnown(known, agents);
+}
+
+/** Why there is no verdict. */
+function notKnown(known: Known, agents: State): State {
+  if (known.kind === 'ServerDown') return { ...agents, status: 'Unknown' };
+  if (agents.status === 'True') return NOT_EVALUATED;
+  return { ...agents, status: 'Unknown' };
+}

@@ -1,0 +1,92 @@
+import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
+import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
+import type { Observation } from '../observe/observation.ts';
+import { conditionsOf } from './conditions.ts';
+import { eventsOf } from './events.ts';
+import { findingsOf, type Findings } from './findings.ts';
+import { fit } from './fit.ts';
+import { DOWN_AFTER_MS, evaluatedGeneration, isEvaluated, knownOf, type Known } from './known.ts';
+import { outagesOf, timestamp } from './outages.ts';
+import { FIGURES_EVERY_MS, isNews } from './quiet.ts';
+import { shortSubjects } from './subjects.ts';
+import { verdictOf } from './verdict.ts';
+
+/** Names in the summary, which is a column of `kubectl get`: characters. */
+const SUMMARY_NAME = 63;
+
+/** What follows of an observation. */
+export interface Decision {
+  /** The present state, for metrics. */
+  readonly status: ConnectivityCheckStatus;
+  /** The status to write: that of the object, if only figures have changed and were written less than 60 s ago. */
+  readonly write: ConnectivityCheckStatus;
+  /** The way from the object's status to `write`. */
+  readonly events: readonly PlannedEvent[];
+  /** When to decide again even if nothing happens: a single failed ask is an outage then. */
+  readonly requeueAfterMs?: number;
+}
+
+/** Decides status and events of a check. Pure: the same observation gives the same decision. */
+export function decide(o: Observation): Decision {
+  const before = o.check.status ?? {};
+  const known = knownOf(o.server);
+  const status = fit(statusOf(known, o, before));
+  const isDue = o.writtenAgoMs === undefined || o.writtenAgoMs >= FIGURES_EVERY_MS;
+  const write = isDue || isNews(before, status) ? status : before;
+  const events = eventsOf(before, write, o.now);
+  const { failure } = o.server;
+  if (failure === undefined || known.kind === 'ServerDown') return { status, write, events };
+  return { status, write, events, requeueAfterMs: Math.max(1, DOWN_AFTER_MS - failure.ageMs) };
+}
+
+function statusOf(known: Known, o: Observation, before: ConnectivityCheckStatus): ConnectivityCheckStatus {
+  const now = timestamp(o.now);
+  const findings = findingsOf(known, before, now);
+  const figures = figuresOf(known, before);
+  const evaluated = isEvaluated(known, o);
+  const { agents, reportingAgents } = figures;
+  const verdict = verdictOf({ isEvaluated: evaluated, findings: findings.list, agents, reportingAgents });
+  const observedGeneration = evaluatedGeneration(known, before);
+  const generation = known.kind === 'Evaluated' ? known.evaluation.generation : o.check.metadata?.generation;
+  const decided = { ...figures, verdict, findings: [...findings.list], isEvaluated: evaluated };
+  return {
+    verdict,
+    ...summaryOf(findings),
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+    conditions: conditionsOf(known, decided, before.conditions ?? [], { generation, now }),
+    ...figures,
+    findings: [...findings.list],
+    ...(findings.omitted === 0 ? {} : { omittedFindings: findings.omitted }),
+    outages: outagesOf(findings, before, o.now),
+  };
+}
+
+type Figures = Pick<
+  ConnectivityCheckStatus,
+  | 'nodes'
+  | 'excludedNodes'
+  | 'agents'
+  | 'reportingAgents'
+  | 'anonymousAgents'
+  | 'observedPairs'
+  | 'affectedPairs'
+  | 'excluded'
+>;
+
+/** Counts and names of the evaluation, or those that were last known. Absent if none ever were. */
+function figuresOf(known: Known, before: ConnectivityCheckStatus): Figures {
+  if (known.kind === 'Evaluated') return { ...known.evaluation.counts, excluded: [...known.evaluation.excluded] };
+  const { nodes, excludedNodes, agents, reportingAgents, anonymousAgents, observedPairs, affectedPairs } = before;
+  if (nodes === undefined) return {};
+  const counts = { nodes, excludedNodes, agents, reportingAgents, anonymousAgents, observedPairs, affectedPairs };
+  return { ...counts, excluded: before.excluded ?? [] };
+}
+
+/** The first finding, for a column of `kubectl get`. */
+function summaryOf({ list, omitted }: Findings): { summary?: string } {
+  const [first] = list;
+  if (first === undefined) return {};
+  const others = list.length - 1 + omitted;
+  const summary = `${first.class} ${shortSubjects(first.subjects, 1, SUMMARY_NAME).join(' ')}`;
+  return { summary: others > 0 ? `${summary} (+${others})` : summary };
+}

@@ -1,0 +1,121 @@
+import type { ConnectivityCheckStatus, StatusFinding } from '../../../api/connectivitycheck/connectivityCheck.ts';
+import { MOST_EXCLUDED, MOST_FINDINGS } from '../../../connectivity/protocol/evaluation.ts';
+import { shortName, shortSubjects } from './subjects.ts';
+
+/** Largest status as JSON. It must stay below 16 KiB; the rest is for the spaces that kubectl and etcd do not count. */
+export const LARGEST_STATUS_BYTES = 16 * 1024 - 256;
+
+/** Limits: numbers of entries, and characters of texts. */
+interface Limits {
+  readonly message: number;
+  readonly subjects: number;
+  readonly name: number;
+  readonly pairs: number;
+  readonly measured: number;
+  readonly excluded: number;
+  readonly outageSubjects: number;
+  readonly outageName: number;
+}
+
+/**
+ * From wide to narrow. The last leaves room for 100 outages beside five findings of one subject each, and for more than
+ * 60 beside twelve findings of six links each.
+ */
+const LEVELS: readonly Limits[] = [
+  {
+    message: 500,
+    subjects: 5,
+    name: 253,
+    pairs: 3,
+    measured: 100,
+    excluded: MOST_EXCLUDED,
+    outageSubjects: 3,
+    outageName: 80,
+  },
+  {
+    message: 300,
+    subjects: 3,
+    name: 80,
+    pairs: 2,
+    measured: 60,
+    excluded: MOST_EXCLUDED,
+    outageSubjects: 1,
+    outageName: 48,
+  },
+  {
+    message: 160,
+    subjects: 1,
+    name: 63,
+    pairs: 1,
+    measured: 60,
+    excluded: MOST_EXCLUDED,
+    outageSubjects: 1,
+    outageName: 32,
+  },
+  { message: 100, subjects: 1, name: 48, pairs: 0, measured: 0, excluded: 5, outageSubjects: 1, outageName: 24 },
+  { message: 40, subjects: 1, name: 24, pairs: 0, measured: 0, excluded: 3, outageSubjects: 1, outageName: 24 },
+];
+
+/**
+ * Shortens texts and lists as little as possible, until the status fits. Then leaves out the oldest outages. Without
+ * need, a status stays as it is.
+ */
+export function fit(status: ConnectivityCheckStatus): ConnectivityCheckStatus {
+  let fitted = status;
+  for (const limits of LEVELS) {
+    fitted = within(status, limits);
+    if (sizeOf(fitted) <= LARGEST_STATUS_BYTES) return fitted;
+  }
+  return withoutOldest(fitted);
+}
+
+/** Bytes of the status as JSON. */
+export function sizeOf(status: ConnectivityCheckStatus): number {
+  return new TextEncoder().encode(JSON.stringify(status)).length;
+}
+
+function within(status: ConnectivityCheckStatus, limits: Limits): ConnectivityCheckStatus {
+  const { findings = [], excluded = [], outages = [], conditions = [], summary } = status;
+  const beyond = Math.max(0, findings.length - MOST_FINDINGS);
+  return {
+    ...status,
+    ...(summary === undefined ? {} : { summary: cut(summary, limits.name + 40) }),
+    conditions: conditions.map((one) => ({ ...one, message: cut(one.message, limits.message) })),
+    findings: findings.slice(0, MOST_FINDINGS).map((finding) => shortFinding(finding, limits)),
+    ...(beyond === 0 ? {} : { omittedFindings: (status.omittedFindings ?? 0) + beyond }),
+    excluded: excluded
+      .slice(0, limits.excluded)
+      .map(({ node, reason }) => ({ node: shortName(node, limits.name), reason })),
+    outages: outages.map((outage) => ({
+      ...outage,
+      subjects: shortSubjects(outage.subjects, limits.outageSubjects, limits.outageName),
+    })),
+  };
+}
+
+function shortFinding(finding: StatusFinding, limits: Limits): StatusFinding {
+  const { message, subjects, evidence } = finding;
+  const pairs = evidence.pairs.slice(0, limits.pairs).map((pair) => ({
+    from: shortName(pair.from, limits.name),
+    to: shortName(pair.to, limits.name),
+    plane: pair.plane,
+    measured: cut(pair.measured, limits.measured),
+  }));
+  return {
+    ...finding,
+    subjects: shortSubjects(subjects, limits.subjects, limits.name),
+    message: cut(message, limits.message),
+    evidence: { ...evidence, pairs },
+  };
+}
+
+/** Never half a surrogate pair, which the API server does not keep. */
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
+}
+
+function withoutOldest(status: ConnectivityCheckStatus): ConnectivityCheckStatus {
+  let { outages = [] } = status;
+  while (outages.length > 0 && sizeOf({ ...status, outages }) > LARGEST_STATUS_BYTES) outages = outages.slice(0, -1);
+  return { ...status, outages };
+}

@@ -1,0 +1,38 @@
+import { firstProblem, flag, type FlagCheck, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
+import { path, url } from '../../options/values.ts';
+import type { SharedFlags } from '../contract/flags.ts';
+
+/** The flags of the manager for the connectivity server that it asks. */
+export const CONNECTIVITY_CHECK_FLAGS = {
+  connectivityServerUrl: flag(url, 'URL of the connectivity server. It is asked while there is a ConnectivityCheck.', {
+    defaultNote: 'http://netchecker-service.<namespace>:8081, https with --connectivity-server-ca-file',
+  }),
+  connectivityServerCaFile: flag(
+    path,
+    'File with the CA certificates (PEM) that verify the connectivity server. It is reloaded when it changes.',
+  ),
+} as const satisfies FlagTable;
+
+type Flags = SharedFlags & FlagValues<typeof CONNECTIVITY_CHECK_FLAGS>;
+
+const CHECKS: readonly FlagCheck<Flags>[] = [
+  ({ connectivityServerUrl, connectivityServerCaFile }) =>
+    connectivityServerCaFile !== undefined && connectivityServerUrl?.startsWith('http:') === true
+      ? {
+          key: 'connectivityServerCaFile',
+          message: `needs an https URL, and --connectivity-server-url is ${connectivityServerUrl}`,
+        }
+      : undefined,
+];
+
+/** The first invalid combination of flags, or undefined. */
+export function connectivityCheckFlagProblem(flags: Flags) {
+  return firstProblem(CHECKS, flags);
+}
+
+/** The URL of the connectivity server, without a trailing slash. */
+export function serverUrlOf(flags: Pick<Flags, keyof typeof CONNECTIVITY_CHECK_FLAGS | 'namespace'>): string {
+  const scheme = flags.connectivityServerCaFile === undefined ? 'http' : 'https';
+  const given = flags.connectivityServerUrl ?? `${scheme}://netchecker-service.${flags.namespace}:8081`;
+  return given.replace(/\/+$/, '');
+}

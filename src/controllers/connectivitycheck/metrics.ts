@@ -1,0 +1,54 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { ConnectivityCheckStatus } from '../../api/connectivitycheck/connectivityCheck.ts';
+import { FINDING_CLASSES } from '../../api/connectivitycheck/finding.ts';
+import { CONNECTIVITY_VERDICTS } from '../../api/connectivitycheck/terms.ts';
+
+/** The metrics of ConnectivityChecks. Only the leader has their series. */
+export interface ConnectivityCheckMetrics {
+  /** Records verdict and findings of the check `name`. */
+  record(name: string, status: ConnectivityCheckStatus): void;
+  /** Drops all series of the check `name`. */
+  forget(name: string): void;
+  /** Records whether the server answers; undefined if it is not asked. */
+  serverUp(up: boolean | undefined): void;
+}
+
+/** At most 14 series for each check, whatever the size of the cluster. */
+export function createConnectivityCheckMetrics(registry: Registry): ConnectivityCheckMetrics {
+  const verdicts = new Gauge({
+    name: 'traffic_operator_connectivity_verdict',
+    help: '1 for the present verdict of a ConnectivityCheck, 0 for the others: Healthy, Degraded, Failed, Unknown. Only the leader reports it.',
+    labelNames: ['check', 'verdict'],
+    registers: [registry],
+  });
+  const findings = new Gauge({
+    name: 'traffic_operator_connectivity_findings',
+    help: 'Findings in the status of a ConnectivityCheck, by class. Only the leader reports it.',
+    labelNames: ['check', 'class'],
+    registers: [registry],
+  });
+  const up = new Gauge({
+    name: 'traffic_operator_connectivity_server_up',
+    help: '1 if the connectivity server answers the operator, 0 if not. Absent in standbys and without a ConnectivityCheck.',
+    // A gauge without labels would have a 0 from the beginning.
+    labelNames: [],
+    registers: [registry],
+  });
+  up.remove();
+  return {
+    record(check, { verdict: now = 'Unknown', findings: present = [] }) {
+      for (const verdict of CONNECTIVITY_VERDICTS) verdicts.set({ check, verdict }, verdict === now ? 1 : 0);
+      for (const one of FINDING_CLASSES) {
+        findings.set({ check, class: one }, present.filter((finding) => finding.class === one).length);
+      }
+    },
+    forget(check) {
+      for (const verdict of CONNECTIVITY_VERDICTS) verdicts.remove({ check, verdict });
+      for (const one of FINDING_CLASSES) findings.remove({ check, class: one });
+    },
+    serverUp(isUp) {
+      if (isUp === undefined) up.remove();
+      else up.set(isUp ? 1 : 0);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import * as z from 'zod';
+import { FINDING_CLASSES, SEVERITIES } from '../../../api/connectivitycheck/finding.ts';
+import { EXCLUSIONS, PLANES } from '../../../api/connectivitycheck/terms.ts';
+import { problemTexts } from '../../../api/problems.ts';
+import type { Evaluations } from '../../../connectivity/protocol/evaluation.ts';
+
+const count = z.int().min(0);
+
+const evidence = z.object({
+  affectedPairs: count,
+  observedPairs: count,
+  pairs: z.array(z.object({ from: z.string(), to: z.string(), plane: z.enum(PLANES), measured: z.string() })),
+  lossPercent: z.number().min(0).max(100).exactOptional(),
+  largestPacketBytes: count.exactOptional(),
+});
+
+const finding = z.object({
+  class: z.enum(FINDING_CLASSES),
+  subjects: z.array(z.string()),
+  severity: z.enum(SEVERITIES),
+  message: z.string(),
+  evidence,
+});
+
+const evaluation = z.object({
+  generation: z.int().min(0),
+  findings: z.array(finding),
+  omittedFindings: count,
+  counts: z.object({
+    nodes: count,
+    excludedNodes: count,
+    agents: count,
+    reportingAgents: count,
+    anonymousAgents: count,
+    observedPairs: count,
+    affectedPairs: count,
+  }),
+  excluded: z.array(z.object({ node: z.string(), reason: z.enum(EXCLUSIONS) })),
+});
+
+const evaluations = z.record(z.string(), evaluation);
+
+/**
+ * Parses the body of an answer. Ignores fields that it does not know: the server may be newer.
+ *
+ * @returns the evaluations, or one sentence with the invalid fields
+ */
+export function readEvaluations(body: string): { evaluations: Evaluations } | { problem: string } {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    return { problem: 'the answer is no JSON' };
+  }
+  const parsed = evaluations.safeParse(json);
+  if (parsed.success) return { evaluations: parsed.data };
+  return { problem: `the answer is invalid: ${problemTexts(json, parsed.error.issues).join('; ')}` };
+}

@@ -1,0 +1,229 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PODS } from '../../../src/runtime/client/resources.ts';
+import { startEtcd, type Etcd } from '../../harness/etcd.ts';
+import { withNodeOptions } from '../../harness/nodeOptions.ts';
+import { freePorts } from '../../harness/process.ts';
+import { useConnectedPlane } from '../connectedPlane.ts';
+import { createAgentPod, startServer, type ConnectivityServer } from './world.ts';
+
+/** The real server with the real etcd, without TLS. */
+const scene = useConnectedPlane(({ client }) => createAgentPod(client, 'netchecker-agent-a'));
+
+const CHECK = '/api/v1/connectivity_check';
+const COUNT = 'ncagent_report_count_total{agent="n1-private_network"}';
+const HOUR_S = 3_600;
+const SHIFT = (seconds: number): string =>
+  `--import=${new URL(`../../harness/shiftClock.ts?seconds=${seconds}`, import.meta.url).href}`;
+
+let etcd: Etcd;
+let server: ConnectivityServer | undefined;
+beforeAll(async () => {
+  etcd = await startEtcd();
+});
+afterEach(async () => {
+  await server?.kill();
+  server = undefined;
+});
+afterAll(() => etcd.stop());
+
+/** Each test has a tree of its own. */
+async function serverWith(tree: string, args: readonly string[] = []): Promise<ConnectivityServer> {
+  const flags = ['-kubeproxyinit=false', `-etcd-endpoints=${etcd.url}`, `-etcd-tree=${tree}`, ...args];
+  server = await startServer(scene.plane.kubeconfig, flags);
+  return server;
+}
+
+async function report(to: ConnectivityServer, pod = 'netchecker-agent-a', change: object = {}): Promise<void> {
+  const body = JSON.stringify({ report_interval: 60, nodename: 'n1', podname: pod, uptime: 5, ...change });
+  expect((await to.ask(`/api/v1/agents/${pod}`, { method: 'POST', body })).status).toBe(200);
+}
+
+/** The values of the agents, parsed. */
+async function stored(tree: string): Promise<{ key: string; lease: string; report: Record<string, unknown> }[]> {
+  const values = await etcd.values(`${tree}/agents/`);
+  return values.map(({ key, lease, value }) => ({ key, lease, report: JSON.parse(value) as Record<string, unknown> }));
+}
+
+async function checkIs(of: ConnectivityServer, status: number): Promise<void> {
+  await vi.waitFor(async () => expect((await of.ask(CHECK)).status).toBe(status));
+}
+
+describe('the store etcd', () => {
+  it('has the ping and the reports, each with a lease of the TTL', async () => {
+    const running = await serverWith('plain', ['-report-ttl=250']);
+    await report(running);
+    await vi.waitFor(async () => {
+      const [first, ...others] = await stored('plain');
+      expect(others).toEqual([]);
+      expect(first).toMatchObject({
+        key: 'plain/agents/netchecker-agent-a',
+        report: { podname: 'netchecker-agent-a', nodename: 'n1', uptime: 5, report_count: 1, error_count: 0 },
+      });
+      const ttl = await etcd.call('/v3/lease/timetolive', { ID: first!.lease });
+      expect(ttl).toMatchObject({ grantedTTL: '250' });
+    });
+    expect(await etcd.values('plain/ping')).toEqual([{ key: 'plain/ping', value: 'pong', lease: '0' }]);
+  });
+
+  it('takes the last report, though its uptime is less after a reboot', async () => {
+    const running = await serverWith('reboot');
+    await report(running, 'netchecker-agent-a', { uptime: 90_000 });
+    await report(running, 'netchecker-agent-a', { uptime: 3, nodename: 'n2' });
+    await vi.waitFor(async () => expect((await stored('reboot')).map((each) => each.report.uptime)).toEqual([3]));
+    const all = (await running.ask('/api/v1/agents/')).json();
+    expect(all).toMatchObject({ 'netchecker-agent-a': { uptime: 3, nodename: 'n2' } });
+  });
+
+  it('forgets an agent that does not report any more, after the TTL', async () => {
+    const running = await serverWith('expires', ['-report-ttl=4']);
+    await report(running, 'netchecker-agent-a', { report_interval: 1 });
+    await vi.waitFor(async () => expect(await stored('expires')).toHaveLength(1));
+    await vi.waitFor(async () => expect(await stored('expires')).toEqual([]), { timeout: 30_000 });
+  });
+
+  it('keeps an agent that reports the same for longer than the TTL', async () => {
+    const running = await serverWith('lives', ['-report-ttl=4']);
+    const until = performance.now() + 12_000;
+    const counts: number[] = [];
+    await report(running, 'netchecker-agent-a', { report_interval: 1 });
+    await vi.waitFor(async () => expect(await stored('lives')).toHaveLength(1));
+    while (performance.now() < until) {
+      await report(running, 'netchecker-agent-a', { report_interval: 1 });
+      counts.push((await stored('lives')).length);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    expect(new Set(counts)).toEqual(new Set([1]));
+  });
+
+  it('deletes an agent whose pod is gone', async () => {
+    await createAgentPod(scene.connected.client, 'netchecker-agent-b');
+    const running = await serverWith('gone');
+    await report(running, 'netchecker-agent-b');
+    await vi.waitFor(async () => expect(await stored('gone')).toHaveLength(1));
+    // The server must have seen the pod in an interval of its check, 1 s.
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await scene.connected.transport.request({
+      method: 'DELETE',
+      path: '/api/v1/namespaces/default/pods/netchecker-agent-b',
+      body: { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 },
+    });
+    await vi.waitFor(async () => expect(await stored('gone')).toEqual([]));
+    expect(await scene.connected.client.list(PODS, { namespace: 'default' })).toHaveLength(1);
+  });
+});
+
+describe('a server that restarts', () => {
+  it.each([
+    ['at the same time', 0],
+    ['and its clock is an hour ahead', HOUR_S],
+    ['and its clock is an hour behind', -HOUR_S],
+  ])('%s, keeps counters and finds no agent absent', async (_, seconds) => {
+    const tree = `restart${seconds}`;
+    const before = await serverWith(tree);
+    for (let n = 0; n < 3; n++) await report(before);
+    await report(before, 'netchecker-agent-a', { ips: {} });
+    await vi.waitFor(async () => expect((await stored(tree))[0]?.report.report_count).toBe(4));
+    await report(before);
+    await before.kill();
+    const after = await withNodeOptions(SHIFT(seconds), () => serverWith(tree));
+    await checkIs(after, 200);
+    expect(await after.series(COUNT)).toBeGreaterThanOrEqual(5);
+  });
+
+  it('says that an agent had no time to report, if etcd lost it, and that it is absent only later', async () => {
+    const running = await serverWith('empty', ['-reportinterval=3']);
+    const answers: [number, string][] = [];
+    await vi.waitFor(async () => {
+      const { status, text } = await running.ask(CHECK);
+      answers.push([status, text]);
+      expect(status).toBe(400);
+    });
+    expect(answers).toContainEqual([
+      500,
+      'Error occurred while checking the agents. Details: since the server started, netchecker-agent-a had no time to report\n',
+    ]);
+    expect(answers.at(-1)?.[1]).toContain('"Absent":["netchecker-agent-a"]');
+    await report(running);
+    await checkIs(running, 200);
+  });
+});
+
+describe('an etcd that is away', () => {
+  it('for longer than the TTL: reports are taken, the check succeeds, and all is written again', async () => {
+    const running = await serverWith('outage', ['-report-ttl=2']);
+    await report(running);
+    await vi.waitFor(async () => expect(await stored('outage')).toHaveLength(1));
+    await etcd.halt();
+    const until = performance.now() + 5_000;
+    while (performance.now() < until) {
+      await report(running);
+      expect((await running.ask(CHECK)).status).toBe(200);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    const count = await running.series(COUNT);
+    await etcd.startAgain();
+    await vi.waitFor(async () => expect((await stored('outage'))[0]?.report.report_count).toBe(count), {
+      timeout: 40_000,
+    });
+    expect(running.log()).toContain('the store of the reports failed');
+  });
+
+  it('at the start: the check says so, and the agents are read once it is back', async () => {
+    const before = await serverWith('late');
+    await report(before);
+    await vi.waitFor(async () => expect(await stored('late')).toHaveLength(1));
+    await before.kill();
+    await etcd.halt();
+    const running = await serverWith('late');
+    await vi.waitFor(async () => {
+      const { status, text } = await running.ask(CHECK);
+      expect([status, text]).toEqual([
+        500,
+        expect.stringMatching(/the stored reports are not read yet: etcd at http:\/\/127.*ECONNREFUSED/),
+      ]);
+    });
+    await etcd.startAgain();
+    await checkIs(running, 200);
+    expect(await running.series(COUNT)).toBeGreaterThanOrEqual(1);
+  });
+
+  it('as the first of two endpoints: the second is used', async () => {
+    const [nobody] = await freePorts(1);
+    const running = await serverWith('second', [`-etcd-endpoints=http://127.0.0.1:${nobody!},${etcd.url}`]);
+    await report(running);
+    await vi.waitFor(async () => expect(await stored('second')).toHaveLength(1));
+  });
+
+  it('as the first of two endpoints, silent instead of closed: the second is used after the timeout', async () => {
+    const silent = await startEtcd();
+    process.kill(silent.pid, 'SIGSTOP');
+    const running = await serverWith('silent', [`-etcd-endpoints=${silent.url},${etcd.url}`, '-ping-timeout=1']);
+    await report(running);
+    await vi.waitFor(async () => expect(await stored('silent')).toHaveLength(1), { timeout: 5_000 });
+    await silent.stop();
+  });
+});
+
+describe('500 agents', () => {
+  it('take at most 10 writes a second, leases included', async () => {
+    const running = await serverWith('many', ['-report-ttl=4']);
+    const pods = Array.from({ length: 500 }, (_, n) => `agent-${n}`);
+    const [startedAt, revision] = [performance.now(), await etcd.revision()];
+    const leases = new Set<string>();
+    let rounds = 0;
+    while (performance.now() < startedAt + 8_000) {
+      // The contents change each time.
+      const change = { report_interval: 1, ips: { lo: [`127.0.0.${rounds++}/8`] } };
+      await Promise.all(pods.map((pod) => report(running, pod, change)));
+      const values = await stored('many');
+      for (const { lease } of values) leases.add(lease);
+    }
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const puts = (await etcd.revision()) - revision;
+    expect(await stored('many')).toHaveLength(500);
+    expect(puts).toBeGreaterThan(4);
+    expect(leases.size).toBeGreaterThan(4);
+    // Of each put a lease before it. One may be under way at each end.
+    expect((2 * puts) / seconds).toBeLessThan(10 + 4 / seconds);
+  });
+});

@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { CONNECTIVITY_CHECKS } from '../../../src/api/connectivitycheck/connectivityCheck.ts';
+import type { Evaluations } from '../../../src/connectivity/protocol/evaluation.ts';
+import type { Assignment } from '../../../src/connectivity/protocol/measurement.ts';
+import type { Client } from '../../../src/runtime/client/client.ts';
+import { NODES } from '../../../src/runtime/client/resources.ts';
+import { agentCrd, installCrd } from '../../harness/customResource.ts';
+import { useConnectedPlane } from '../connectedPlane.ts';
+import { createAgentPod, startServer, type Answer, type ConnectivityServer } from './world.ts';
+
+/** Agents whose measurements are made up report to a real server by HTTP. */
+const NAMES = ['n1', 'n2', 'n3', 'n4'];
+const ipOf = (node: string): string => `198.18.0.1${node.slice(1)}`;
+const CRD = new URL('../../../deploy/crds/traffic.example.com_connectivitychecks.yaml', import.meta.url);
+let server: ConnectivityServer;
+
+const scene = useConnectedPlane(async ({ client }) => {
+  await installCrd(client, agentCrd(), AGENTS);
+  for (const name of NAMES) await createNode(client, name);
+  for (const node of NAMES) await createAgentPod(client, `netchecker-agent-${node}`, { node, ip: ipOf(node) });
+});
+
+beforeAll(async () => {
+  server = await startServer(scene.plane.kubeconfig);
+});
+afterAll(() => server.kill());
+
+/** Ready for an hour: it does not join. The API server sets the creation time, which is judged, too. */
+async function createNode(client: Client, name: string): Promise<void> {
+  await client.create(NODES, { metadata: { name } });
+  const lastTransitionTime = new Date(Date.now() - 3_600_000).toISOString();
+  const condition = { type: 'Ready', status: 'True', reason: 'Test', message: '', lastTransitionTime };
+  await client.mergePatch(
+    NODES,
+    { name },
+    { status: { conditions: [condition] } },
+    { fieldManager: 'test', subresource: 'status' },
+  );
+}
+
+/** @param cut node that no other reaches, and that reaches no other */
+function post(node: string, cut?: string, change: object = {}): Promise<Answer> {
+  const peers = NAMES.filter((other) => other !== node).map((other) => {
+    const works = cut !== node && cut !== other;
+    const tcp = works ? { ok: true, ms: 1 } : { ok: false, error: 'Timeout' };
+    return {
+      node: other,
+      address: ipOf(other),
+      tcp,
+      udp: { sent: 10, received: works ? 10 : 0, ...(works && { ms: 1 }) },
+    };
+  });
+  const connectivity = { plane: 'Pod', port: 8082, peers, targets: [], heard: {}, failedReports: 0, ...change };
+  const podname = `netchecker-agent-${node}`;
+  return server.ask(`/api/v1/agents/${podname}`, {
+    method: 'POST',
+    headers: { accept: 'application/json' },
+    body: JSON.stringify({ report_interval: 60, nodename: node, podname, connectivity }),
+  });
+}
+
+const evaluations = async (): Promise<Evaluations> => (await server.ask('/api/v1/evaluations')).json() as Evaluations;
+
+describe('a server without the CRD of the checks', () => {
+  it('answers measurements without peers, and evaluates nothing', async () => {
+    const answer = await post('n1');
+    expect([answer.status, answer.json()]).toEqual([
+      200,
+      { probes: { dns: false, apiServer: false, mtu: false }, urls: [], peers: [] },
+    ]);
+    expect(await evaluations()).toEqual({});
+  });
+});
+
+describe('a server with a check', () => {
+  beforeAll(async () => {
+    const crd = parse(readFileSync(CRD, 'utf8'), { version: '1.1' }) as V1CustomResourceDefinition;
+    await installCrd(scene.connected.client, crd, CONNECTIVITY_CHECKS);
+    const spec = { planes: ['Pod' as const], interval: '5s' };
+    await scene.connected.client.create(CONNECTIVITY_CHECKS, { metadata: { name: 'all' }, spec });
+  });
+
+  it('assigns all others as peers', async () => {
+    await vi.waitFor(
+      async () => {
+        const { peers, intervalSeconds } = (await post('n1')).json() as Assignment;
+        expect(intervalSeconds).toBe(5);
+        expect(peers).toEqual(['n2', 'n3', 'n4'].map((node) => ({ node, addresses: [ipOf(node)], port: 8082 })));
+      },
+      { timeout: 60_000, interval: 1_000 },
+    );
+  });
+
+  it('refuses what no agent measures, and keeps nothing of it in the API of the original', async () => {
+    const bad = await post('n1', undefined, { port: 0 });
+    expect([bad.status, bad.text]).toEqual([
+      400,
+      'invalid report: connectivity.port is 0: must be a whole number from 1 to 65535\n',
+    ]);
+    expect((await post('n1', undefined, { padding: 'x'.repeat(70_000) })).status).toBe(413);
+    expect((await server.ask('/api/v1/agents/')).text).not.toContain('connectivity');
+  });
+
+  it('finds nothing while nodes join, and then the node whose pod network is cut', async () => {
+    for (const node of NAMES) await post(node, 'n2');
+    const early = (await evaluations()).all!;
+    if (early.excluded.length === NAMES.length) expect(early.findings).toEqual([]);
+    await vi.waitFor(
+      async () => {
+        const { findings, counts } = (await evaluations()).all!;
+        expect(counts).toMatchObject({ nodes: 4, excludedNodes: 0, reportingAgents: 4, anonymousAgents: 4 });
+        expect(findings.map((each) => [each.class, each.subjects])).toContainEqual(['PodNetwork', ['n2']]);
+      },
+      { timeout: 110_000, interval: 1_000 },
+    );
+  });
+
+  it('is healthy once the pairs work again', async () => {
+    for (const node of NAMES) await post(node);
+    await vi.waitFor(async () => {
+      const { findings, counts } = (await evaluations()).all!;
+      expect([findings, counts.observedPairs, counts.affectedPairs]).toEqual([[], 12, 0]);
+    });
+  });
+
+  it('finds nothing of a cordoned node', async () => {
+    const { client } = scene.connected;
+    await client.mergePatch(NODES, { name: 'n2' }, { spec: { unschedulable: true } }, { fieldManager: 'test' });
+    for (const node of NAMES) await post(node, 'n2');
+    await vi.waitFor(async () => {
+      const { findings, excluded } = (await evaluations()).all!;
+      expect([findings, excluded]).toEqual([[], [{ node: 'n2', reason: 'Cordoned' }]]);
+    });
+  });
+
+  it('starts again without measurements, and finds nothing', async () => {
+    const { port } = server;
+    await server.kill();
+    server = await startServer(scene.plane.kubeconfig, [], port);
+    await vi.waitFor(async () => expect((await evaluations()).all?.counts.observedPairs).toBe(0));
+    expect((await evaluations()).all?.findings).toEqual([]);
+  });
+});

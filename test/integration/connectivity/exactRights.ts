@@ -1,0 +1,28 @@
+import { expect } from 'vitest';
+import { serverClusterRole, serverRole } from '../../../src/connectivity/objects/rights.ts';
+import { audited } from '../../harness/audit.ts';
+import type { ControlPlane } from '../../harness/controlPlane.ts';
+import { OPTIONS } from './authWorld.ts';
+
+/** Rights that are needed, but are no verb of a request in the audit log here. */
+const UNSEEN = {
+  'create agents': 'an apply is a patch in the log; of an object that is not there it needs create, too',
+  'list pods': 'for an API server that does not stream its lists (WatchList)',
+};
+
+/**
+ * Expects that a user was refused nothing, and did exactly what the roles of the server allow. Watches must have ended.
+ *
+ * @param restart when the API server started: until it has read the roles it refuses everybody, wall clock ms
+ */
+export function expectExactRights(plane: ControlPlane, user: string, restart: { from: number; to: number }): void {
+  const requests = audited(plane).filter((request) => request.user === user && request.resource !== '');
+  const refused = requests.filter(({ code }) => code === 401 || code === 403);
+  expect(refused.filter(({ at }) => at < restart.from || at > restart.to)).toEqual([]);
+  const used = new Set(requests.map(({ verb, resource }) => `${verb} ${resource}`));
+  const rules = [serverClusterRole(OPTIONS), serverRole(OPTIONS)].flatMap((role) => role.rules ?? []);
+  const given = rules.flatMap(({ verbs, resources = [] }) =>
+    resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+  );
+  expect([...used, ...Object.keys(UNSEEN)].sort()).toEqual([...given].sort());
+}

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import {
+  CONNECTIVITY_CHECKS,
+  type ConnectivityCheckSpec,
+  type ConnectivityCheckStatus,
+} from '../../src/api/connectivitycheck/connectivityCheck.ts';
+import type { Finding } from '../../src/api/connectivitycheck/finding.ts';
+import type { Evaluation } from '../../src/connectivity/protocol/evaluation.ts';
+import { findCondition } from '../../src/runtime/controller/conditions.ts';
+import { audited } from '../harness/audit.ts';
+import { startFixture, type Fixture } from '../harness/fixture.ts';
+import {
+  installConnectivityCheckCrd,
+  startEvaluationServer,
+  type EvaluationServer,
+} from './connectivityCheckServer.ts';
+
+const WAIT = { timeout: 30_000, interval: 100 };
+/** Two intervals of 5 s, and 5 s. The tests' machine may be busy, so writing may take two more. */
+const IN_TIME = { timeout: 17_000, interval: 100 };
+/** The sample, not the line of help. */
+const SERVER_UP = /^traffic_operator_connectivity_server_up \d/m;
+const AUDIT = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata', verbs: ['create', 'patch', 'update'] }, { level: 'None' }],
+};
+
+let f: Fixture;
+let server: EvaluationServer;
+
+function finding(over: Partial<Finding> = {}): Finding {
+  return {
+    class: 'PodNetwork',
+    subjects: ['n2'],
+    severity: 'Failed',
+    message: 'The pod network of n2 does not work.',
+    evidence: { affectedPairs: 4, observedPairs: 4, pairs: [], lossPercent: 100 },
+    ...over,
+  };
+}
+
+function evaluation(findings: Finding[] = [], generation = 1, observedPairs = 12): Evaluation {
+  const counts = { nodes: 3, excludedNodes: 0, agents: 6, reportingAgents: 6, anonymousAgents: 0, affectedPairs: 0 };
+  return { generation, findings, omittedFindings: 0, counts: { ...counts, observedPairs }, excluded: [] };
+}
+
+const create = (name: string, spec: ConnectivityCheckSpec) =>
+  f.client.create(CONNECTIVITY_CHECKS, { metadata: { name }, spec });
+const status = async (name = 'cluster'): Promise<ConnectivityCheckStatus> =>
+  (await f.client.get(CONNECTIVITY_CHECKS, { name })).status ?? {};
+const verdictIs = (verdict: string, wait = WAIT, name = 'cluster') =>
+  vi.waitFor(async () => expect((await status(name)).verdict).toBe(verdict), wait);
+const reasons = async (name = 'cluster') => (await f.events(name)).map(({ reason }) => reason);
+const startOperator = () => f.startOperator([`--connectivity-server-url=${server.url}`]);
+const metrics = async () => (await fetch(f.operator().metricsUrl)).text();
+const statusWrites = () => audited(f.controlPlane).filter(({ resource }) => resource === 'connectivitychecks/status');
+
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1', 'n2', 'n3'], auditPolicy: AUDIT });
+  await installConnectivityCheckCrd(f.client);
+  server = await startEvaluationServer();
+  await startOperator();
+});
+afterAll(async () => {
+  await f.stop();
+  await server.stop();
+});
+
+describe('a spec', () => {
+  it.each<[object, RegExp]>([
+    [{ interval: '4s' }, /spec\.interval: Invalid value: .*4s.*must be a duration from .*5s.* to .*1h/],
+    [{ peers: 51 }, /spec\.peers: Invalid value: 51: .*50/],
+    [{ planes: [] }, /spec\.planes: Invalid value: 0: .*at least 1/],
+    [{ planes: ['Pod', 'Pod'] }, /spec\.planes\[1\]: Duplicate value: .*Pod/],
+    [{ planes: ['pod'] }, /spec\.planes\[0\]: Unsupported value: .*pod.*supported values: .*Pod/],
+    [{ thresholds: { lossPercent: 0 } }, /spec\.thresholds\.lossPercent: Invalid value: 0: .*1/],
+    [
+      { probes: { urls: ['ftp://a'] } },
+      /spec\.probes\.urls\[0\]: Invalid value: .*ftp:\/\/a.*must be an http or https URL/,
+    ],
+    [{ probes: { urls: ['http://u:p@a'] } }, /spec\.probes\.urls\[0\]: Invalid value: .*must be .* without user/],
+    [
+      { probes: { urls: Array.from({ length: 21 }, (_, n) => `http://a/${n}`) } },
+      /spec\.probes\.urls: Too many: 21: .*20/,
+    ],
+  ])('%j is rejected, with field and value', async (spec, message) => {
+    await expect(create('wrong', spec as ConnectivityCheckSpec)).rejects.toThrow(message);
+  });
+
+  it('with every field, and without any, is accepted', async () => {
+    const probes = { dns: true, apiServer: true, mtu: false, urls: ['https://[::1]:8443/x?y=a@b'] };
+    const nodeSelector = { matchLabels: { pool: 'none' } };
+    const full: ConnectivityCheckSpec = { interval: '1h', peers: 50, planes: ['Host'], probes, nodeSelector };
+    for (const spec of [full, {}]) {
+      await create('right', spec);
+      await f.client.delete(CONNECTIVITY_CHECKS, { name: 'right' });
+    }
+  });
+});
+
+describe('a check', () => {
+  it('is Unknown at first; until there is one, the server is not asked', async () => {
+    await vi.waitFor(async () => expect(await metrics()).not.toMatch(SERVER_UP), WAIT);
+    const before = server.requests;
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    expect(server.requests).toBe(before);
+    await create('cluster', { interval: '5s' });
+    await verdictIs('Unknown');
+    await vi.waitFor(() => expect(server.requests).toBeGreaterThan(before), WAIT);
+  });
+
+  it('is Healthy when the server finds nothing', async () => {
+    server.evaluations = { cluster: evaluation() };
+    await verdictIs('Healthy');
+    const { conditions, ...rest } = await status();
+    expect(conditions?.map(({ type, status: is, reason }) => `${type} ${is} ${reason}`)).toEqual([
+      'Ready True Checked',
+      'Healthy True Healthy',
+      'ServerReachable True ServerAnswers',
+      'AgentsReporting True AllReporting',
+    ]);
+    expect(rest).toMatchObject({ observedGeneration: 1, agents: 6, reportingAgents: 6, findings: [] });
+    expect(await metrics()).toContain('traffic_operator_connectivity_verdict{check="cluster",verdict="Healthy"} 1');
+    expect(await metrics()).toContain('traffic_operator_connectivity_server_up 1');
+  });
+
+  it('has no writes while only figures change within a minute', async () => {
+    const before = statusWrites().length;
+    const asked = server.requests;
+    for (let pairs = 13; server.requests < asked + 5; pairs++) {
+      server.evaluations = { cluster: evaluation([], 1, pairs) };
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    expect(statusWrites().length).toBe(before);
+  });
+
+  it('shows a finding with since, an event and an open outage', async () => {
+    server.evaluations = { cluster: evaluation([finding()]) };
+    await verdictIs('Failed');
+    const { findings, outages, summary } = await status();
+    expect(summary).toBe('PodNetwork n2');
+    expect(findings).toMatchObject([{ class: 'PodNetwork', subjects: ['n2'], severity: 'Failed' }]);
+    expect(outages).toEqual([{ class: 'PodNetwork', subjects: ['n2'], start: findings?.[0]?.since }]);
+    await vi.waitFor(async () => expect(await reasons()).toContain('PodNetworkFailed'), WAIT);
+    expect(await metrics()).toContain('traffic_operator_connectivity_findings{check="cluster",class="PodNetwork"} 1');
+  });
+
+  it('keeps since and outages when the operator restarts, with a server that does not answer at first', async () => {
+    const before = await status();
+    await f.stopOperator();
+    await server.stop();
+    await startOperator();
+    await vi.waitFor(async () => expect((await status()).summary).toBe('Server server (+1)'), IN_TIME);
+    await server.start();
+    await vi.waitFor(async () => expect((await status()).summary).toBe('PodNetwork n2'), IN_TIME);
+    const after = await status();
+    expect(after.findings?.[0]?.since).toBe(before.findings?.[0]?.since);
+    expect(after.outages?.find(({ class: one }) => one === 'PodNetwork')).toEqual(before.outages?.[0]);
+  });
+
+  it('clears a finding, with an event and the end of its outage', async () => {
+    server.evaluations = { cluster: evaluation() };
+    await verdictIs('Healthy');
+    const { findings, outages, summary } = await status();
+    expect(findings).toEqual([]);
+    expect(summary).toBeUndefined();
+    const outage = outages?.find(({ class: one }) => one === 'PodNetwork');
+    expect(Date.parse(outage?.end ?? '')).toBeGreaterThan(Date.parse(outage?.start ?? ''));
+    await vi.waitFor(async () => expect(await reasons()).toContain('FindingCleared'), WAIT);
+  });
+});
+
+describe('a server that', () => {
+  const serverCondition = async () => findCondition((await status()).conditions, 'ServerReachable');
+
+  it('is gone is reported in time, and its return as well', async () => {
+    await server.stop();
+    await vi.waitFor(async () => expect((await status()).summary).toBe('Server server'), IN_TIME);
+    expect(await serverCondition()).toMatchObject({ status: 'False', reason: 'ServerUnreachable' });
+    expect((await status()).verdict).toBe('Failed');
+    await vi.waitFor(async () => expect(await reasons()).toContain('ServerFailed'), WAIT);
+    await server.start();
+    await verdictIs('Healthy', IN_TIME);
+  });
+
+  it.each<[string, EvaluationServer['respond'], string]>([
+    ['answers without JSON', (response) => response.end('<html>'), 'ServerBadAnswer'],
+    ['answers with other fields', (response) => response.end('{"cluster":{"generation":"x"}}'), 'ServerBadAnswer'],
+    ['answers too much', (response) => response.end('"'.padEnd(5 * 1024 * 1024)), 'ServerTooLarge'],
+    ['answers with an error', (response) => response.writeHead(503).end('no'), 'ServerBadStatus'],
+    ['never ends its answer', (response) => void response.write('{'), 'ServerDeadline'],
+    ['breaks off', (response) => response.destroy(), 'ServerUnreachable'],
+  ])('%s gets a condition, and the operator goes on', async (_what, respond, reason) => {
+    const { pid } = f.operator();
+    server.respond = respond;
+    await vi.waitFor(async () => expect(await serverCondition()).toMatchObject({ status: 'False', reason }), WAIT);
+    server.respond = undefined;
+    await verdictIs('Healthy');
+    expect(() => process.kill(pid, 0)).not.toThrow();
+    expect(f.operator().log()).not.toMatch(/"level":"(fatal|error)"/);
+  });
+});
+
+describe('two checks', () => {
+  it('have their own results, and one that is deleted leaves no series', async () => {
+    await create('pods', { planes: ['Pod'] });
+    const degraded = finding({ class: 'MTU', severity: 'Degraded' });
+    server.evaluations = { cluster: evaluation(), pods: evaluation([degraded]) };
+    await verdictIs('Degraded', WAIT, 'pods');
+    expect((await status()).verdict).toBe('Healthy');
+    await f.client.delete(CONNECTIVITY_CHECKS, { name: 'pods' });
+    await vi.waitFor(async () => expect(await metrics()).not.toContain('check="pods"'), WAIT);
+    expect(await metrics()).toContain('check="cluster"');
+  });
+
+  it('when the last one is gone, the server is not asked any more', async () => {
+    await f.client.delete(CONNECTIVITY_CHECKS, { name: 'cluster' });
+    await vi.waitFor(async () => expect(await metrics()).not.toMatch(SERVER_UP), WAIT);
+    const before = server.requests;
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    expect(server.requests).toBe(before);
+  });
+});

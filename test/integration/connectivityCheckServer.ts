@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
+import { parse } from 'yaml';
+import { CONNECTIVITY_CHECKS } from '../../src/api/connectivitycheck/connectivityCheck.ts';
+import { EVALUATIONS_PATH, type Evaluation } from '../../src/connectivity/protocol/evaluation.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import { installCrd } from '../harness/customResource.ts';
+
+const CRD = new URL('../../deploy/crds/traffic.example.com_connectivitychecks.yaml', import.meta.url);
+
+/** Creates the CRD of ConnectivityChecks in deploy/, and waits until its objects can be listed. */
+export function installConnectivityCheckCrd(client: Client): Promise<void> {
+  const crd = parse(readFileSync(CRD, 'utf8'), { version: '1.1' }) as V1CustomResourceDefinition;
+  return installCrd(client, crd, CONNECTIVITY_CHECKS);
+}
+
+/** The connectivity server as the operator sees it: its evaluations over HTTP. */
+export interface EvaluationServer {
+  readonly url: string;
+  /** Requests so far. */
+  readonly requests: number;
+  /** What the next answers are made of. */
+  evaluations: Record<string, Evaluation>;
+  /** In place of the evaluations. */
+  respond: ((response: ServerResponse) => void) | undefined;
+  /** Refuses connections, and ends those that are open, until `start`. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** Starts the server on a free port of loopback. */
+export async function startEvaluationServer(): Promise<EvaluationServer> {
+  let requests = 0;
+  let port = 0;
+  const http = createServer((request, response) => {
+    requests++;
+    if (request.url !== EVALUATIONS_PATH || request.method !== 'GET') return void response.writeHead(404).end();
+    if (server.respond) {
+      server.respond(response);
+      return;
+    }
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(server.evaluations));
+  });
+  const start = (): Promise<void> => new Promise((resolve) => http.listen(port, '127.0.0.1', resolve));
+  const stop = (): Promise<void> =>
+    new Promise((resolve) => {
+      http.close(() => resolve());
+      http.closeAllConnections();
+    });
+  await start();
+  port = (http.address() as AddressInfo).port;
+  const server: EvaluationServer = {
+    url: `http://127.0.0.1:${port}`,
+    get requests() {
+      return requests;
+    },
+    evaluations: {},
+    respond: undefined,
+    start,
+    stop,
+  };
+  return server;
+}
