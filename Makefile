@@ -62,6 +62,12 @@ bench-admission: setup ## Measures what the placement policy costs the creation 
 	test/lab/build.sh k8s etcd
 	node test/bench/admission.ts
 
+.PHONY: bench-connectivity
+bench-connectivity: build ## Measures the connectivity server with 1,000 agents at 15 s and 10,000 at 60 s; writes docs/performance/connectivity.json; takes a quarter of an hour
+	test/lab/build.sh k8s etcd
+	node test/bench/connectivity/main.ts --out docs/performance/connectivity.json
+	node scripts/generate.ts
+
 .PHONY: bench-effect
 bench-effect: setup ## Measures what a full link costs a workload without and with the operator, in the lab; writes docs/effect/result.json; takes about ten minutes
 	node test/bench/effect/main.ts --out docs/effect/result.json

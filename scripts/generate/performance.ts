@@ -26,10 +26,19 @@ export function performancePage(): GeneratedFile[] {
   const text = readFileSync(join(ROOT, PAGE), 'utf8');
   const [before, rest] = [text.slice(0, text.indexOf(BEGIN)), text.slice(text.indexOf(END))];
   const images = plots.map(({ path }) => `![](${path.replace('docs/', '')})`).join('\n');
-  const sections = [images, ...runs.map(section), ...furtherNodes(ofOneMachine), ...soaks.map(soakSection)];
+  const sections = [
+    images,
+    ...runs.map(section),
+    ...furtherNodes(ofOneMachine),
+    ...soaks.map(soakSection),
+    ...connectivitySection(),
+  ];
   const content = `${before}${BEGIN}\n\n${sections.join('\n\n')}\n\n${rest}`;
   return [...plots, { path: PAGE, content }];
 }
+
+/** What `make bench-connectivity` writes. */
+type ConnectivityRun = Machine & { command: string; repetitions: number; results: Result[] };
 
 /** A run with the name of its machine; '' for the usual one, 'slower machine' for `10000-slower-machine.json`. */
 type PlacedRun = BenchRun & { where: string };
@@ -77,6 +86,14 @@ function furtherNode(smaller: BenchRun, larger: BenchRun): Result[] {
 
 function soakSection({ result, ...run }: SoakRun): string {
   return ['### While nodes come and go', `${madeBy(run)}.`, renderTable([result])].join('\n\n');
+}
+
+/** The result of `make bench-connectivity`, if there is one. */
+function connectivitySection(): string[] {
+  const path = join(ROOT, DIRECTORY, 'connectivity.json');
+  if (!existsSync(path)) return [];
+  const { results, repetitions, ...run } = JSON.parse(readFileSync(path, 'utf8')) as ConnectivityRun;
+  return ['### The connectivity server', `${madeBy(run)}; ${repetitions} repetitions.`, renderTable(results)];
 }
 
 /** The command, the commit and the machine of a run. */

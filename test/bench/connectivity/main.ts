@@ -10,7 +10,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startControlPlane } from '../../harness/controlPlane.ts';
-import { installCrd } from '../../harness/customResource.ts';
+import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { CONNECTIVITY_CHECKS } from '../../../src/api/connectivitycheck/connectivityCheck.ts';
+import { agentCrd, connectivityCheckCrd, installCrd } from '../../harness/customResource.ts';
 import { connect } from '../../harness/runtimeScene.ts';
 import { resultOf, type Figure, type Result } from '../figure.ts';
 import { machine } from '../machine.ts';
@@ -41,7 +43,8 @@ async function measure(scale: Scale): Promise<Figure[]> {
   const plane = await startControlPlane({ apiServerFlags: ['--etcd-compaction-interval=1m'] });
   const { client, transport } = connect(plane);
   try {
-    await installCrd(client);
+    await installCrd(client, agentCrd(), AGENTS);
+    await installCrd(client, connectivityCheckCrd(), CONNECTIVITY_CHECKS);
     await createCluster(client, nodes, `${scale.intervalSeconds}s`);
     const server = await startServer(plane.kubeconfig, ['-allow-anonymous']);
     const agents = agentsOf(nodes);
