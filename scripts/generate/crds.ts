@@ -8,6 +8,12 @@ import type { GeneratedFile } from './file.ts';
 
 const HEADER = '# Generated from src/api by `make generate`. Do not edit.\n';
 
+/**
+ * Kinds whose CRDs the chart has only with a value. Helm refuses a CRD that another tool created, and users of
+ * k8s-netchecker have that of Agents.
+ */
+const NEEDED_WITH: Readonly<Record<string, string>> = { Agent: '.Values.connectivity.enabled' };
+
 /** The CRDs, as plain manifests for `kubectl apply` and as chart templates. */
 export function crds(controllers: readonly ControllerModule[] = CONTROLLERS): GeneratedFile[] {
   const { schema } = JSON.parse(readFileSync(STORED, 'utf8')) as StoredSchema;
@@ -19,7 +25,7 @@ export function crds(controllers: readonly ControllerModule[] = CONTROLLERS): Ge
       const text = manifest(crd);
       return [
         { path: `deploy/crds/${name}`, content: HEADER + text },
-        { path: `charts/traffic-operator/templates/crds/${name}`, content: HEADER + chartTemplate(text) },
+        { path: `charts/traffic-operator/templates/crds/${name}`, content: HEADER + chartTemplate(kind, text) },
       ];
     });
 }
@@ -39,7 +45,7 @@ function fileOf({ resource }: CustomResource): string {
 }
 
 /** The manifest with the conditions on chart values. Throws if helm would read parts of it as a template. */
-function chartTemplate(text: string): string {
+function chartTemplate({ resource }: CustomResource, text: string): string {
   if (text.includes('{{')) throw new Error('the CRD has {{ in it, which helm would take for its own');
   const marked = text.replace(
     /^metadata:\n/m,
@@ -52,7 +58,9 @@ function chartTemplate(text: string): string {
   {{- end }}
 `,
   );
-  return `{{- if .Values.crds.enabled }}\n${marked}{{- end }}\n`;
+  const value = NEEDED_WITH[resource.kind];
+  const condition = value === undefined ? '.Values.crds.enabled' : `and .Values.crds.enabled ${value}`;
+  return `{{- if ${condition} }}\n${marked}{{- end }}\n`;
 }
 
 /** YAML 1.1 parsers, such as that of the API server, read a bare `y` or `on` as true: such keys are quoted. */

@@ -40,7 +40,8 @@ export function customResourceDefinition(kind: CustomResource, deploymentSpec: o
         listKind: `${resource.kind}List`,
         plural: resource.plural,
         singular,
-        shortNames,
+        // The API server drops an empty list, and each apply would send it again.
+        ...(shortNames.length > 0 && { shortNames }),
         categories,
       },
       versions: [version(kind, deploymentSpec)],

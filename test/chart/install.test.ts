@@ -9,6 +9,7 @@ import { CHART, type Cluster, DEPLOY, type Helm, HELMS, type Outcome, startClust
 /** The chart's releases on a real API server: no controller and no pod runs there, so the tests play their parts. */
 const NAMESPACE = 'network';
 const CRD = 'crd/trafficwatches.traffic.example.com';
+const ALL_CRDS = [CRD, 'crd/connectivitychecks.traffic.example.com', 'crd/agents.network-checker.ext'];
 const JOB = 'job/traffic-operator-cleanup';
 const UNFIT = 'web.traffic.example.com/unfit';
 const WAIT = { timeout: 60_000, interval: 300 };
@@ -110,14 +111,14 @@ describe.each(HELMS)('a release of %s', (program) => {
 
   it('takes over a CRD that is there already when it is told to, and else says why it does not', async () => {
     await cluster.kubectl(['apply', '-f', join(DEPLOY, 'crds')]);
-    expect(await install()).toEqual(refusal('trafficwatches.traffic.example.com', 'ownership'));
+    expect(await install()).toEqual(refusal('connectivitychecks.traffic.example.com', 'ownership'));
     expect(await install('--take-ownership')).toEqual(DONE);
   });
 
   it('may have another name than the one that left its CRD behind', async () => {
     expect(await install()).toEqual(DONE);
     await uninstall();
-    expect(await installAs('other', NAMESPACE)).toEqual(refusal('trafficwatches.traffic.example.com', 'ownership'));
+    expect(await installAs('other', NAMESPACE)).toEqual(refusal('connectivitychecks.traffic.example.com', 'ownership'));
     expect(await installAs('other', NAMESPACE, '--take-ownership')).toEqual(DONE);
     expect(await installAs('other', NAMESPACE, '--set', 'replicas=1')).toEqual(DONE);
     await uninstall('other');
@@ -191,6 +192,6 @@ async function removeAll(program: Helm): Promise<void> {
   for (const { name, namespace } of JSON.parse(text) as { name: string; namespace: string }[])
     await cluster.helm(program, 'uninstall', name, '-n', namespace, '--no-hooks');
   await cluster.kubectl(['patch', 'tw', 'web', '--type=merge', '-p{"metadata":{"finalizers":null}}']);
-  await cluster.kubectl(['delete', CRD, '--ignore-not-found', '--timeout=60s']);
+  await cluster.kubectl(['delete', ...ALL_CRDS, '--ignore-not-found', '--timeout=60s']);
   await cluster.kubectl(['delete', 'node', 'n1', '--ignore-not-found']);
 }

@@ -143,11 +143,20 @@ describe('the CRDs', () => {
   });
 
   it('are those of deploy/', () => {
-    const text = readFileSync(
-      new URL('../../deploy/crds/traffic.example.com_trafficwatches.yaml', import.meta.url),
-      'utf8',
-    );
-    expect(crds()[0]?.spec).toEqual((parse(text) as Manifest).spec);
+    const rendered = crds('--set', 'connectivity.enabled=true');
+    expect(rendered).toHaveLength(3);
+    for (const { metadata, spec } of rendered) {
+      const [plural, ...group] = metadata.name.split('.');
+      const url = new URL(`../../deploy/crds/${group.join('.')}_${plural}.yaml`, import.meta.url);
+      expect(spec).toEqual((parse(readFileSync(url, 'utf8')) as Manifest).spec);
+    }
+  });
+
+  it('have that of Agents only with the connectivity check: k8s-netchecker has installed it, too', () => {
+    expect(crds().map(({ metadata }) => metadata.name)).toEqual([
+      'connectivitychecks.traffic.example.com',
+      'trafficwatches.traffic.example.com',
+    ]);
   });
 });
 

@@ -104,6 +104,7 @@ const EXCEPTIONS: readonly [RegExp, string][] = [
   [/^patch events$/, 'for an event that happens again within ten minutes; told like create'],
   [/^get (daemonsets|jobs|cronjobs)$/, 'other kinds of targets; told like statefulsets'],
   [/^get (pods|replicasets)$/, 'whose pod the operator is, which it is not here; only its owner is then unknown'],
+  [/ connectivitychecks(\/status)?$/, 'of the connectivity check, which no decision about nodes depends on'],
   [/^patch pods$/, 'the annotation that makes the kubelet look at once; there is no pod of Prometheus here'],
 ];
 

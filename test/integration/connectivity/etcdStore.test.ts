@@ -29,7 +29,7 @@ afterAll(() => etcd.stop());
 /** Each test has a tree of its own. */
 async function serverWith(tree: string, args: readonly string[] = []): Promise<ConnectivityServer> {
   const flags = ['-kubeproxyinit=false', `-etcd-endpoints=${etcd.url}`, `-etcd-tree=${tree}`, ...args];
-  server = await startServer(scene.plane.kubeconfig, flags);
+  server = await startServer(scene.plane.kubeconfig, ['-allow-anonymous', ...flags]);
   return server;
 }
 

@@ -40,7 +40,7 @@ afterAll(async () => {
 async function serverWith(endpoints: string, files: string, args: readonly string[]): Promise<ConnectivityServer> {
   const identity = [`-etcd-cert=${files}/client.crt`, `-etcd-key=${files}/client.key`];
   const flags = ['-kubeproxyinit=false', `-etcd-endpoints=${endpoints}`, ...identity, ...args];
-  server = await startServer(scene.plane.kubeconfig, flags);
+  server = await startServer(scene.plane.kubeconfig, ['-allow-anonymous', ...flags]);
   return server;
 }
 

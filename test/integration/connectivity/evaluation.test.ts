@@ -25,7 +25,7 @@ const scene = useConnectedPlane(async ({ client }) => {
 });
 
 beforeAll(async () => {
-  server = await startServer(scene.plane.kubeconfig);
+  server = await startServer(scene.plane.kubeconfig, ['-allow-anonymous']);
 });
 afterAll(() => server.kill());
 
@@ -140,7 +140,7 @@ describe('a server with a check', () => {
   it('starts again without measurements, and finds nothing', async () => {
     const { port } = server;
     await server.kill();
-    server = await startServer(scene.plane.kubeconfig, [], port);
+    server = await startServer(scene.plane.kubeconfig, ['-allow-anonymous'], port);
     await vi.waitFor(async () => expect((await evaluations()).all?.counts.observedPairs).toBe(0));
     expect((await evaluations()).all?.findings).toEqual([]);
   });
