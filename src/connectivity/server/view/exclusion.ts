@@ -6,12 +6,12 @@ const JOINING_MS = 60_000;
 
 /** The moment for which nodes are judged. */
 export interface Moment {
-  /** Wall clock, ms. */
+  /** Wall clock, ms. It is compared only with times of the API server. */
   readonly now: number;
   /** Two intervals, ms: the last reports are that old at most. */
   readonly settlingMs: number;
-  /** When a cause that a Node shows ended; undefined if none did. Wall clock, ms. */
-  readonly endedAt: (node: string) => number | undefined;
+  /** Time since a cause that a Node shows ended, ms, by a clock that does not jump; undefined if none did. */
+  readonly sinceEndedMs: (node: string) => number | undefined;
 }
 
 /**
@@ -28,12 +28,12 @@ export interface Moment {
  *
  * The two intervals: the last reports of other agents may still tell of the time before.
  */
-export function exclusionOf(node: ClusterNode, { now, settlingMs, endedAt }: Moment): Exclusion | undefined {
+export function exclusionOf(node: ClusterNode, { now, settlingMs, sinceEndedMs }: Moment): Exclusion | undefined {
   const shown = shownExclusion(node);
   if (shown !== undefined) return shown;
   const since = Math.max(node.createdAt, node.readySince ?? 0);
   if (now - since < JOINING_MS + settlingMs) return 'Joining';
-  return now - (endedAt(node.name) ?? -Infinity) < settlingMs ? 'Joining' : undefined;
+  return (sinceEndedMs(node.name) ?? Infinity) < settlingMs ? 'Joining' : undefined;
 }
 
 /** The part of the decision that a Node itself shows. */
