@@ -1,4 +1,4 @@
-import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { AgentView, ClusterView } from '../../localise/view.ts';
 import type { PeerResult } from '../../protocol/measurement.ts';
 
@@ -41,7 +41,7 @@ export function nodeFigures(views: readonly ClusterView[]): NodeFigures[] {
   }));
 }
 
-/** Counts the pairs of each plane. A pair of nodes with two address families is one. */
+/** Counts the pairs of each plane that has agents in a view. A pair of nodes with two address families is one. */
 export function pairFigures(views: readonly ClusterView[]): PairFigures[] {
   const covered: Record<Plane, Set<string>> = { Pod: new Set(), Host: new Set() };
   const failed: Record<Plane, Set<string>> = { Pod: new Set(), Host: new Set() };
@@ -50,7 +50,8 @@ export function pairFigures(views: readonly ClusterView[]): PairFigures[] {
     covered[agent.plane].add(pair);
     if (!peer.tcp.ok && peer.udp.received === 0) failed[agent.plane].add(pair);
   }
-  return (['Pod', 'Host'] as const).map((plane) => ({
+  const checked = PLANES.filter((plane) => views.some(({ agents }) => agents.some((agent) => agent.plane === plane)));
+  return checked.map((plane) => ({
     plane,
     covered: covered[plane].size,
     failed: failed[plane].size,

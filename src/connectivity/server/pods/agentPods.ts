@@ -26,10 +26,12 @@ export function createAgentPodInformer(
 
 /**
  * The pods that must report: Running, and not being deleted. The original server also expected reports of pods that
- * wait for a node or for an image, and of pods that had ended.
+ * wait for a node or for an image, and of pods that had ended. While the watch is refused, the cache is stale: nothing is
+ * said of pods then.
  */
 export function expectedPods({ synced, refusal, lister }: Informer<V1Pod>): ExpectedPods {
-  if (!synced) return { problem: refusal?.detail ?? 'the pods of the agents are not read yet' };
+  if (refusal !== undefined) return { problem: refusal.detail };
+  if (!synced) return { problem: 'the pods of the agents are not read yet' };
   return { pods: lister.list().flatMap((pod) => (isExpected(pod) ? [pod.metadata?.name ?? ''] : [])) };
 }
 
