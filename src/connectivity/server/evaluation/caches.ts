@@ -41,7 +41,13 @@ export function createCheckInformer(options: CacheOptions): Informer<Connectivit
   });
 }
 
+/** Whether all caches were filled once. */
+export function areFilled({ nodes, pods, checks }: ClusterCaches): boolean {
+  return [nodes, pods, checks].every(({ synced }) => synced);
+}
+
 /** Whether all caches can be relied on. If a watch is refused, its cache is stale. */
-export function areCurrent({ nodes, pods, checks }: ClusterCaches): boolean {
-  return [nodes, pods, checks].every(({ synced, refusal }) => synced && refusal === undefined);
+export function areCurrent(caches: ClusterCaches): boolean {
+  const { nodes, pods, checks } = caches;
+  return areFilled(caches) && [nodes, pods, checks].every(({ refusal }) => refusal === undefined);
 }

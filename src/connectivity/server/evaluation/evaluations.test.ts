@@ -38,3 +38,24 @@ describe('a jump of the wall clock', () => {
     expect(scene.evaluation()?.excluded).toEqual([]);
   });
 });
+
+describe('the assignment', () => {
+  const peersOf = (): readonly string[] | undefined =>
+    scene.connectivity.assignment({ nodename: 'n1' }, scene.measurement('n1'))?.peers.map(({ node }) => node);
+
+  it.each(['nodes', 'pods', 'checks'] as const)('is left out until the %s were read', (cache) => {
+    scene[cache].synced = false;
+    const read = [...scene[cache].objects];
+    scene[cache].objects = [];
+    expect(peersOf()).toBeUndefined();
+    expect(scene.evaluation()).toBeUndefined();
+    scene[cache].synced = true;
+    scene[cache].objects = read as never[];
+    expect(peersOf()).toEqual(['n2', 'n3']);
+  });
+
+  it('goes on while a watch is refused: the agents of that time are still there', () => {
+    scene.nodes.refusal = { detail: 'forbidden' };
+    expect(peersOf()).toEqual(['n2', 'n3']);
+  });
+});

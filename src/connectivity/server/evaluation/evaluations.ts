@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import { planAssignments } from '../../assign/assignments.ts';
 import type { Evaluations } from '../../protocol/evaluation.ts';
 import type { Assignment, Measurement, Peer } from '../../protocol/measurement.ts';
-import { areCurrent, type ClusterCaches } from './caches.ts';
+import { areCurrent, areFilled, type ClusterCaches } from './caches.ts';
 import type { PodReport } from '../view/clusterView.ts';
 import { evaluateCheck, type CheckResult } from './evaluate.ts';
 import { ExclusionHistory } from '../view/exclusionHistory.ts';
@@ -55,13 +55,17 @@ export class Connectivity {
     this.#evaluated = new Recent(clock, KEPT_MS, () => this.#evaluate());
   }
 
-  /** What the agent that sent a measurement is to do. Its cost does not grow with the number of agents. */
-  assignment({ nodename }: Pick<Report, 'nodename'>, { plane }: Measurement): Assignment {
+  /**
+   * What the agent that sent a measurement is to do. Undefined until Nodes, pods and ConnectivityChecks were read: the
+   * agent keeps its last assignment. Its cost does not grow with the number of agents.
+   */
+  assignment({ nodename }: Pick<Report, 'nodename'>, { plane }: Measurement): Assignment | undefined {
+    if (!areFilled(this.#o.caches)) return undefined;
     const { peers, ...rest } = this.#plan.get()(nodename, plane);
     return { ...rest, peers: peers.flatMap((node) => this.#peer(node, plane)) };
   }
 
-  /** Of all checks; none while Nodes, pods or ConnectivityChecks cannot be read. */
+  /** Of all checks; without a result while Nodes, pods or ConnectivityChecks cannot be read. */
   evaluated(): Evaluated {
     return this.#evaluated.get();
   }
@@ -90,13 +94,13 @@ export class Connectivity {
   #evaluate(): Evaluated {
     const { caches, clock, serverNode } = this.#o;
     const from = clock.monotonic();
+    if (!areCurrent(caches)) return { results: new Map(), seconds: 0 };
     const input = {
       ...{ roster: this.#roster.get(), now: clock.now(), sinceStartMs: from - this.#startedAt, serverNode },
       reportOf: (pod: string) => this.#reportOf(pod),
       sinceEndedMs: (node: string) => this.#history.sinceEndedMs(node),
     };
-    const checks = areCurrent(caches) ? input.roster.checks : [];
-    const results = new Map(checks.map((check) => [check.name, evaluateCheck(input, check)]));
+    const results = new Map(input.roster.checks.map((check) => [check.name, evaluateCheck(input, check)]));
     return { results, seconds: (clock.monotonic() - from) / 1_000 };
   }
 
