@@ -2,12 +2,18 @@ import type { CheckSettings } from '../../assign/checkSettings.ts';
 import { localise, type Localisation } from '../../localise/localise.ts';
 import type { ClusterView } from '../../localise/view.ts';
 import { MOST_EXCLUDED, MOST_FINDINGS, type Evaluation, type EvaluationCounts } from '../../protocol/evaluation.ts';
+import { graceMs } from '../view/agentState.ts';
 import { clusterView, type ViewInput } from '../view/clusterView.ts';
 
 /** What was evaluated for one check, and the result. */
 export interface CheckResult {
   readonly view: ClusterView;
   readonly evaluation: Evaluation;
+  /**
+   * The server has just started, and a running agent has not had the time to report to it. A restart mends no network, so
+   * nothing must be taken from the findings of the time before.
+   */
+  readonly isEarly: boolean;
 }
 
 /** Evaluates one check. */
@@ -19,6 +25,7 @@ export function evaluateCheck(input: ViewInput, check: CheckSettings): CheckResu
   const { findings } = localisation;
   return {
     view,
+    isEarly: isEarly(input, view, check.intervalMs),
     evaluation: {
       generation: check.generation,
       findings: findings.slice(0, MOST_FINDINGS),
@@ -27,6 +34,15 @@ export function evaluateCheck(input: ViewInput, check: CheckSettings): CheckResu
       excluded: excluded.slice(0, MOST_EXCLUDED),
     },
   };
+}
+
+function isEarly({ sinceStartMs, roster }: ViewInput, { nodes, agents }: ClusterView, intervalMs: number): boolean {
+  if (sinceStartMs >= graceMs(intervalMs)) return false;
+  const excluded = new Set(nodes.flatMap((node) => (node.excluded === undefined ? [] : [node.name])));
+  return agents.some(
+    ({ state, node, plane }) =>
+      state === 'Starting' && !excluded.has(node) && roster.agentOf(node, plane)?.phase === 'Running',
+  );
 }
 
 function countsOf(

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { found, Scene } from './testing/scene.ts';
+import { found, podOf, Scene } from './testing/scene.ts';
 
 const HALF_AN_HOUR_MS = 1_800_000;
 /** Two reports at 15 s, but 60 s at least, and 5 s: see graceMs(). */
@@ -57,5 +57,55 @@ describe('the assignment', () => {
   it('goes on while a watch is refused: the agents of that time are still there', () => {
     scene.nodes.refusal = { detail: 'forbidden' };
     expect(peersOf()).toEqual(['n2', 'n3']);
+  });
+});
+
+describe('after a restart of the server', () => {
+  beforeEach(async () => {
+    await scene.clock.advance(GRACE_MS);
+    for (const node of scene.names) scene.report(node, ['n2']);
+    expect(found(scene.evaluation())).toEqual(['PodNetwork n2 Failed']);
+    scene.restart();
+  });
+
+  it('the check is left out until each running agent has reported: the stored reports have no measurement', async () => {
+    expect(scene.evaluation()).toBeUndefined();
+    await scene.clock.advance(15_000);
+    for (const node of ['n1', 'n3']) scene.report(node, ['n2']);
+    expect(scene.evaluation()).toBeUndefined();
+    await scene.clock.advance(1_000);
+    scene.report('n2', ['n2']);
+    expect(found(scene.evaluation())).toEqual(['PodNetwork n2 Failed']);
+  });
+
+  it('an agent that does not report keeps the check out for the grace, and is Silent then', async () => {
+    await scene.clock.advance(GRACE_MS - 1_000);
+    for (const node of ['n1', 'n3']) scene.report(node);
+    expect(scene.evaluation()).toBeUndefined();
+    await scene.clock.advance(1_000);
+    expect(found(scene.evaluation())).toEqual(['Agent agent-n2 Failed']);
+    expect(scene.evaluation()?.counts).toMatchObject({ agents: 3, reportingAgents: 2 });
+  });
+
+  it('an agent of a node that is left out is not waited for', async () => {
+    for (const node of ['n1', 'n3']) scene.report(node);
+    expect(scene.evaluation()).toBeUndefined();
+    scene.nodes.objects = scene.nodes.objects.map((node) => ({ ...node, isCordoned: node.name === 'n2' }));
+    await scene.clock.advance(1_000);
+    expect(found(scene.evaluation())).toEqual([]);
+  });
+});
+
+describe('anonymousAgents', () => {
+  it('counts reports without a token, whether or not they have a measurement', async () => {
+    await scene.clock.advance(GRACE_MS);
+    for (const [node, anonymous] of [
+      ['n1', true],
+      ['n2', false],
+      ['n3', false],
+    ] as const) {
+      scene.reports.accept({ podname: podOf(node), nodename: node, report_interval: 15 }, anonymous);
+    }
+    expect(scene.evaluation()?.counts).toMatchObject({ reportingAgents: 3, anonymousAgents: 1 });
   });
 });

@@ -65,7 +65,10 @@ export class Connectivity {
     return { ...rest, peers: peers.flatMap((node) => this.#peer(node, plane)) };
   }
 
-  /** Of all checks; without a result while Nodes, pods or ConnectivityChecks cannot be read. */
+  /**
+   * Of all checks, but those that are early: see CheckResult. Without a result while Nodes, pods or ConnectivityChecks
+   * cannot be read. The operator keeps findings and figures of a check without a result.
+   */
   evaluated(): Evaluated {
     return this.#evaluated.get();
   }
@@ -100,15 +103,19 @@ export class Connectivity {
       reportOf: (pod: string) => this.#reportOf(pod),
       sinceEndedMs: (node: string) => this.#history.sinceEndedMs(node),
     };
-    const results = new Map(input.roster.checks.map((check) => [check.name, evaluateCheck(input, check)]));
+    const evaluated = input.roster.checks.map((check) => [check.name, evaluateCheck(input, check)] as const);
+    const results = new Map(evaluated.filter(([, { isEarly }]) => !isEarly));
     return { results, seconds: (clock.monotonic() - from) / 1_000 };
   }
 
   #reportOf(pod: string): PodReport | undefined {
-    const age = this.#o.reports.ageOf(pod);
+    const { reports, measurements } = this.#o;
+    const age = reports.ageOf(pod);
     if (age === undefined) return undefined;
-    const kept = this.#o.measurements.get(pod);
-    return { ...age, measurement: kept?.measurement, authenticated: kept?.authenticated ?? false };
+    const kept = measurements.get(pod);
+    const isRestored = !reports.hasReported(pod);
+    const authenticated = reports.get(pod)?.anonymous !== true;
+    return { ...age, isRestored, authenticated, measurement: kept?.measurement };
   }
 }
 

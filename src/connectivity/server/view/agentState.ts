@@ -1,10 +1,11 @@
 import type { AgentView } from '../../localise/view.ts';
+import { isOutdated, type ReportAge } from '../api/check.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
 
-/** The age of the last report. */
-export interface ReportState {
-  readonly ageMs: number;
-  readonly intervalMs: number;
+/** The last report of an agent to this process. */
+export interface LastReport extends ReportAge {
+  /** It came from the store, which an earlier process wrote: the agent has not reported to this one. */
+  readonly isRestored: boolean;
 }
 
 /** Without an assignment, agents report once a minute, and the first time within it. */
@@ -27,17 +28,16 @@ export function graceMs(intervalMs: number): number {
  * | Waiting for up to 10 minutes | | Starting |
  * | Waiting for longer | | Absent |
  * | Running | within two intervals | Reporting |
- * | Running | none, and it ran, or the server did, for less than the grace | Starting |
- * | Running | older, and its container started within the grace | Starting |
+ * | Running | none, restored or older, and its container, or the server, started within the grace | Starting |
  * | Running | else | Silent |
  */
 export function agentState(
   pod: Pick<AgentPod, 'phase'>,
-  report: ReportState | undefined,
+  report: LastReport | undefined,
   time: { readonly runsMs: number; readonly graceMs: number },
 ): AgentView['state'] {
   if (pod.phase === 'Gone') return 'Absent';
   if (pod.phase === 'Waiting') return time.runsMs <= LONGEST_WAIT_MS ? 'Starting' : 'Absent';
-  if (report !== undefined && report.ageMs <= 2 * report.intervalMs) return 'Reporting';
+  if (report !== undefined && !report.isRestored && !isOutdated(report)) return 'Reporting';
   return time.runsMs < time.graceMs ? 'Starting' : 'Silent';
 }

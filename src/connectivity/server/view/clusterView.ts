@@ -3,14 +3,14 @@ import type { CheckSettings } from '../../assign/checkSettings.ts';
 import { selects } from '../../assign/assignments.ts';
 import type { AgentView, ClusterView, NodeView } from '../../localise/view.ts';
 import type { Measurement } from '../../protocol/measurement.ts';
-import { agentState, graceMs, type ReportState } from './agentState.ts';
+import { agentState, graceMs, type LastReport } from './agentState.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
 import type { ClusterNode } from './clusterNode.ts';
 import { exclusionOf } from './exclusion.ts';
 import type { Roster } from './roster.ts';
 
 /** What is known of the reports of a pod. */
-export interface PodReport extends ReportState {
+export interface PodReport extends LastReport {
   /** Absent if the agent sends none, or the server was restarted. */
   readonly measurement?: Measurement | undefined;
   readonly authenticated: boolean;

@@ -119,6 +119,15 @@ describe('a server that does not answer', () => {
     expect(status.outages).toHaveLength(2);
   });
 
+  it('and starts again without an evaluation clears only its own finding', () => {
+    const { status, events } = last([FAULT, silent(2), answered()]);
+    expect(status.findings?.map(({ class: one, since }) => [one, since])).toEqual([
+      ['PodNetwork', '2026-01-01T00:00:00Z'],
+    ]);
+    expect(status).toMatchObject({ verdict: 'Failed', agents: 6, reportingAgents: 6 });
+    expect(events.map(({ note }) => note)).toEqual(['Server server is gone after 5s']);
+  });
+
   it('and never did is Unknown', () => {
     expect(last([silent(2)]).status).toMatchObject({ verdict: 'Unknown', summary: 'Server server' });
   });

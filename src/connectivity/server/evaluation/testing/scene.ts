@@ -55,8 +55,8 @@ export class Scene {
   readonly nodes = new FakeCache<ClusterNode>();
   readonly pods = new FakeCache<V1Pod>();
   readonly checks = new FakeCache<ConnectivityCheck>();
-  readonly reports = new Reports(this.clock);
-  readonly measurements = new Measurements(this.clock);
+  reports = new Reports(this.clock);
+  measurements = new Measurements(this.clock);
   readonly names: readonly string[];
   connectivity: Connectivity;
 
@@ -66,15 +66,22 @@ export class Scene {
     this.pods.objects = names.map((name) => this.pod(name));
     const spec = { interval: `${INTERVAL_SECONDS}s`, planes: ['Pod' as const] };
     this.checks.objects = [{ metadata: { name: 'all', generation: 1 }, spec }];
-    this.connectivity = this.start();
+    this.connectivity = this.#start();
   }
 
-  /** A new process, which remembers nothing but what `reports` restores. */
-  start(reports = this.reports, measurements = this.measurements): Connectivity {
-    const { clock } = this;
+  /** Ends the process and starts one that knows only what the store has. */
+  restart(): void {
+    const stored = [...this.reports.entries()];
+    this.reports = new Reports(this.clock);
+    this.measurements = new Measurements(this.clock);
+    for (const [, state] of stored) this.reports.restore(state);
+    this.connectivity = this.#start();
+  }
+
+  #start(): Connectivity {
+    const { clock, reports, measurements } = this;
     const [nodes, pods, checks] = [this.nodes.asInformer(), this.pods.asInformer(), this.checks.asInformer()];
-    this.connectivity = new Connectivity({ caches: { nodes, pods, checks }, reports, measurements, clock });
-    return this.connectivity;
+    return new Connectivity({ caches: { nodes, pods, checks }, reports, measurements, clock });
   }
 
   node(name: string): ClusterNode {
@@ -111,7 +118,7 @@ export class Scene {
   report(node: string, cut: readonly string[] = []): void {
     const identity = { podname: podOf(node), nodename: node };
     this.reports.accept({ ...identity, report_interval: INTERVAL_SECONDS });
-    this.measurements.accept(identity, this.measurement(node, cut), true);
+    this.measurements.accept(identity, this.measurement(node, cut));
   }
 
   measurement(node: string, cut: readonly string[] = []): Measurement {
