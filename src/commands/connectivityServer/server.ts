@@ -1,4 +1,3 @@
-import type { V1Pod } from '@kubernetes/client-node';
 import {
   createAgentPodInformer,
   expectedPods,
@@ -26,6 +25,7 @@ import { createGate } from './gate.ts';
 import { listenerParts } from './listener.ts';
 import { createStore, type ChosenStore } from './store.ts';
 import { storeChoice } from './storeChoice.ts';
+import type { AgentPod } from '../../connectivity/server/pods/agentPod.ts';
 
 /** One connection for each agent of 10,000 nodes on two planes, and some for users. */
 const CONNECTIONS = 21_000;
@@ -73,7 +73,7 @@ export async function runConnectivityServer(
 interface Parts {
   readonly flags: ConnectivityServerFlags;
   readonly reports: Reports;
-  readonly pods: Informer<V1Pod>;
+  readonly pods: Informer<AgentPod>;
   readonly chosen: ChosenStore;
   readonly evaluation: EvaluationParts;
 }

@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import { FakeClock, type Clock } from '../../../../runtime/process/clock.ts';
 import type { Evaluation } from '../../../protocol/evaluation.ts';
 import type { Measurement, PeerResult } from '../../../protocol/measurement.ts';
+import { toAgentPod, type AgentPod } from '../../pods/agentPod.ts';
 import { Measurements } from '../../reports/measurements.ts';
 import { Reports } from '../../reports/reports.ts';
 import { toClusterNode, type ClusterNode } from '../../view/clusterNode.ts';
@@ -53,7 +54,7 @@ export class JumpingClock extends FakeClock implements Clock {
 export class Scene {
   readonly clock = new JumpingClock();
   readonly nodes = new FakeCache<ClusterNode>();
-  readonly pods = new FakeCache<V1Pod>();
+  readonly pods = new FakeCache<AgentPod>();
   readonly checks = new FakeCache<ConnectivityCheck>();
   reports = new Reports(this.clock);
   measurements = new Measurements(this.clock);
@@ -63,7 +64,7 @@ export class Scene {
   constructor(names: readonly string[] = ['n1', 'n2', 'n3']) {
     this.names = names;
     this.nodes.objects = names.map((name) => this.node(name));
-    this.pods.objects = names.map((name) => this.pod(name));
+    this.pods.objects = names.map((name) => toAgentPod(this.pod(name)));
     const spec = { interval: `${INTERVAL_SECONDS}s`, planes: ['Pod' as const] };
     this.checks.objects = [{ metadata: { name: 'all', generation: 1 }, spec }];
     this.connectivity = this.#start();
