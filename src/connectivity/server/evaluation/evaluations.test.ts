@@ -1,4 +1,7 @@
+import type { V1Pod } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { toAgentPod } from '../pods/agentPod.ts';
+import { isExpectedPod, nodeOfPod } from '../pods/agentPods.ts';
 import { found, podOf, Scene } from './testing/scene.ts';
 
 const HALF_AN_HOUR_MS = 1_800_000;
@@ -107,5 +110,34 @@ describe('anonymousAgents', () => {
       scene.reports.accept({ podname: podOf(node), nodename: node, report_interval: 15 }, anonymous);
     }
     expect(scene.evaluation()?.counts).toMatchObject({ reportingAgents: 3, anonymousAgents: 1 });
+  });
+});
+
+describe('a pod that only has the label of an agent, and started later than the agent of its node', () => {
+  const ACCOUNTS = ['agents/netchecker-agent'];
+  const foreign = (): V1Pod => {
+    const pod = scene.pod('n2');
+    const metadata = { ...pod.metadata, name: 'foreign', namespace: 'tenant', creationTimestamp: new Date() };
+    return { ...pod, metadata, status: { phase: 'Running', podIPs: [{ ip: '198.18.9.9' }] } };
+  };
+  const peerOfN1 = async (): Promise<unknown> => {
+    await scene.clock.advance(1_000);
+    const assignment = scene.connectivity.assignment({ nodename: 'n1' }, scene.measurement('n1'));
+    return assignment?.peers.find(({ node }) => node === 'n2')?.addresses;
+  };
+
+  it('is not the agent, if its ServiceAccount is not listed', async () => {
+    scene.pods.objects = scene.pods.objects.concat(toAgentPod(foreign(), ACCOUNTS));
+    expect(await peerOfN1()).toEqual(['198.18.0.2']);
+    expect(isExpectedPod(scene.pods.asInformer(), 'foreign')).toBe(false);
+    expect(nodeOfPod(scene.pods.asInformer(), 'foreign')).toBeUndefined();
+  });
+
+  it('is not the agent while the other one reports with a token', async () => {
+    scene.pods.objects = scene.pods.objects.concat(toAgentPod(foreign()));
+    scene.report('n2');
+    expect(await peerOfN1()).toEqual(['198.18.0.2']);
+    scene.reports.accept({ podname: podOf('n2'), nodename: 'n2', report_interval: 15 }, true);
+    expect(await peerOfN1()).toEqual(['198.18.9.9']);
   });
 });

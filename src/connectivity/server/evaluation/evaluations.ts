@@ -9,6 +9,7 @@ import type { PodReport } from '../view/clusterView.ts';
 import { evaluateCheck, type CheckResult } from './evaluate.ts';
 import { ExclusionHistory } from '../view/exclusionHistory.ts';
 import type { Measurements } from '../reports/measurements.ts';
+import type { AgentPod } from '../pods/agentPod.ts';
 import { Recent } from '../view/recent.ts';
 import type { Reports } from '../reports/reports.ts';
 import { rosterOf, type Roster } from '../view/roster.ts';
@@ -50,7 +51,7 @@ export class Connectivity {
     this.#startedAt = clock.monotonic();
     this.#history = new ExclusionHistory(clock);
     caches.nodes.subscribe((event) => this.#history.seen(event));
-    this.#roster = new Recent(clock, KEPT_MS, () => readRoster(caches));
+    this.#roster = new Recent(clock, KEPT_MS, () => readRoster(options));
     this.#plan = new Recent(clock, KEPT_MS, () => this.#planNow());
     this.#evaluated = new Recent(clock, KEPT_MS, () => this.#evaluate());
   }
@@ -119,6 +120,7 @@ export class Connectivity {
   }
 }
 
-function readRoster({ nodes, pods, checks }: ClusterCaches): Roster {
-  return rosterOf(nodes.lister.list(), pods.lister.list(), checks.lister.list());
+function readRoster({ caches: { nodes, pods, checks }, reports }: ConnectivityOptions): Roster {
+  const isCurrent = ({ name }: AgentPod): boolean => reports.current(name)?.anonymous === false;
+  return rosterOf(nodes.lister.list(), pods.lister.list(), checks.lister.list(), isCurrent);
 }

@@ -20,6 +20,8 @@ export interface AgentPod extends KubeObject {
    * image, and of pods that had ended.
    */
   readonly mustReport: boolean;
+  /** Its ServiceAccount may report. Whoever may create pods can give one the label of an agent. */
+  readonly isListed: boolean;
 }
 
 /**
@@ -32,10 +34,13 @@ export interface AgentPod extends KubeObject {
  * | Running, and all containers run, or nothing is said of them | Running |
  * | Running, and a container does not run | Gone |
  * | else: Succeeded, Failed, Unknown | Gone |
+ *
+ * @param accounts ServiceAccounts whose pods may report, as NAMESPACE/NAME; empty: all
  */
-export function toAgentPod({ metadata = {}, spec, status }: V1Pod): AgentPod {
+export function toAgentPod({ metadata = {}, spec, status }: V1Pod, accounts: readonly string[] = []): AgentPod {
   const { name = '', namespace = '', uid = '', resourceVersion = '', labels, deletionTimestamp } = metadata;
   const isHost = spec?.hostNetwork === true || labels?.app === HOST_AGENT_NAME;
+  const isListed = accounts.length === 0 || accounts.includes(`${namespace}/${spec?.serviceAccountName ?? 'default'}`);
   const addresses = status?.podIPs?.map(({ ip }) => ip) ?? (status?.podIP === undefined ? [] : [status.podIP]);
   return {
     metadata: { name, namespace, uid, resourceVersion },
@@ -45,7 +50,8 @@ export function toAgentPod({ metadata = {}, spec, status }: V1Pod): AgentPod {
     addresses,
     phase: phaseOf({ metadata, status }),
     startedAt: startOf({ metadata, status }),
-    mustReport: status?.phase === 'Running' && deletionTimestamp === undefined,
+    mustReport: isListed && status?.phase === 'Running' && deletionTimestamp === undefined,
+    isListed,
   };
 }
 
@@ -65,9 +71,22 @@ function startOf({ metadata, status }: PodState): number {
   return Math.max(...times.filter((time) => !Number.isNaN(time)), 0);
 }
 
-/** One pod for each place: the one that runs, then the one that waits, then the latest. */
-export function preferred(one: AgentPod, other: AgentPod): AgentPod {
-  const rank = ({ phase }: AgentPod): number => ['Running', 'Waiting', 'Gone'].indexOf(phase);
+/**
+ * Chooses one pod for each place. The first row in which two pods differ decides:
+ *
+ * | pod | preferred |
+ * |---|---|
+ * | phase | Running, then Waiting, then Gone |
+ * | has a current report with a token | yes: a pod that only has the label of an agent takes no place |
+ * | start, if both have such a report | the earlier: the one that has the place keeps it |
+ * | start, if none has | the later: it replaces the other one |
+ */
+export function preferred(one: AgentPod, other: AgentPod, reports: (pod: AgentPod) => boolean): AgentPod {
+  const rank = ({ phase }: AgentPod): number => PREFERENCE.indexOf(phase);
   if (rank(one) !== rank(other)) return rank(one) < rank(other) ? one : other;
-  return one.startedAt >= other.startedAt ? one : other;
+  const oneReports = reports(one);
+  if (oneReports !== reports(other)) return oneReports ? one : other;
+  return one.startedAt < other.startedAt === oneReports ? one : other;
 }
+
+const PREFERENCE: readonly AgentPod['phase'][] = ['Running', 'Waiting', 'Gone'];

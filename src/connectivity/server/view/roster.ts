@@ -13,16 +13,22 @@ export interface Roster {
   readonly agentOf: (node: string, plane: Plane) => AgentPod | undefined;
 }
 
-/** Puts together what the caches have. */
+/**
+ * Puts together what the caches have, without pods whose ServiceAccount may not report.
+ *
+ * @param reports whether a pod has a current report with a token
+ */
 export function rosterOf(
   nodes: readonly ClusterNode[],
   pods: readonly AgentPod[],
   checks: readonly ConnectivityCheck[],
+  reports: (pod: AgentPod) => boolean,
 ): Roster {
   const places: Record<Plane, Map<string, AgentPod>> = { Pod: new Map(), Host: new Map() };
   for (const agent of pods) {
+    if (!agent.isListed) continue;
     const known = places[agent.plane].get(agent.node);
-    places[agent.plane].set(agent.node, known === undefined ? agent : preferred(known, agent));
+    places[agent.plane].set(agent.node, known === undefined ? agent : preferred(known, agent, reports));
   }
   return {
     nodes: nodes.filter(isLinux),
