@@ -21,6 +21,9 @@ export interface TcpResult {
   readonly error?: ProbeError;
 }
 
+/** The largest number of datagrams in a measurement, sent, received or heard. */
+export const MOST_DATAGRAMS = 1_000_000;
+
 /** The result of a run of UDP datagrams that the peer echoes. */
 export interface UdpResult {
   readonly sent: number;
