@@ -92,6 +92,9 @@ export interface Peer {
   readonly port: number;
 }
 
+/** The most URLs of an assignment, those of all checks of a node: an agent requests each in every interval. */
+export const MOST_ASSIGNED_URLS = 50;
+
 /** What an agent is to do until its next report: the answer to a report that has a measurement. */
 export interface Assignment {
   /** Seconds between two reports, which takes the place of `-reportinterval`; absent: as the flag says. */
