@@ -111,12 +111,13 @@ export class Connectivity {
 
   #reportOf(pod: string): PodReport | undefined {
     const { reports, measurements } = this.#o;
+    const state = reports.get(pod);
     const age = reports.ageOf(pod);
-    if (age === undefined) return undefined;
-    const kept = measurements.get(pod);
+    if (state === undefined || age === undefined) return undefined;
     const isRestored = !reports.hasReported(pod);
-    const authenticated = reports.get(pod)?.anonymous !== true;
-    return { ...age, isRestored, authenticated, measurement: kept?.measurement };
+    const authenticated = state.anonymous !== true;
+    const measurement = measurements.get(pod)?.measurement;
+    return { ...age, node: state.report.nodename, isRestored, authenticated, measurement };
   }
 }
 

@@ -45,6 +45,12 @@ export function nodeOfPod({ lister }: Informer<AgentPod>, name: string): string 
   return lister.byIndex(BY_NAME, name).find(({ isListed }) => isListed)?.node;
 }
 
+/** The namespaces with a pod of an agent that has the name and has not ended. */
+export function namespacesOfName({ lister }: Informer<AgentPod>, name: string): readonly string[] {
+  const agents = lister.byIndex(BY_NAME, name).filter(({ isListed, phase }) => isListed && phase !== 'Gone');
+  return agents.map(({ metadata }) => metadata?.namespace ?? '');
+}
+
 /** What the informer knows of a pod of an agent, to compare a token with it. */
 export function podLookup({ synced, lister }: Informer<AgentPod>, namespace: string, name: string): PodLookup {
   if (!synced) return 'unread';

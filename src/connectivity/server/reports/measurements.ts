@@ -4,7 +4,6 @@ import type { Measurement } from '../../protocol/measurement.ts';
 
 /** The last measurement of an agent. */
 export interface KeptMeasurement {
-  readonly node: string;
   readonly measurement: Measurement;
   /** Monotonic time of its report, ms. */
   readonly receivedAt: number;
@@ -23,13 +22,13 @@ export class Measurements {
   }
 
   /** Keeps the measurement of a report. A report without one forgets the one before: the agent was replaced. */
-  accept({ podname, nodename }: Pick<Report, 'podname' | 'nodename'>, measurement: Measurement | undefined): void {
+  accept({ podname }: Pick<Report, 'podname'>, measurement: Measurement | undefined): void {
     if (measurement === undefined) {
       this.#byPod.delete(podname);
       return;
     }
     const receivedAt = this.#clock.monotonic();
-    this.#byPod.set(podname, { node: nodename, measurement, receivedAt });
+    this.#byPod.set(podname, { measurement, receivedAt });
   }
 
   get(pod: string): KeptMeasurement | undefined {

@@ -11,6 +11,8 @@ import type { Roster } from './roster.ts';
 
 /** What is known of the reports of a pod. */
 export interface PodReport extends LastReport {
+  /** The node that the report names: of a report without a token it may be any. */
+  readonly node: string;
   /** Absent if the agent sends none, or the server was restarted. */
   readonly measurement?: Measurement | undefined;
   readonly authenticated: boolean;
@@ -58,7 +60,8 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
     runsMs: Math.min(runsMs, input.sinceStartMs),
     graceMs: graceMs(check.intervalMs),
   });
-  const measurement = state === 'Reporting' ? report?.measurement : undefined;
+  // What was measured on another node would be said of this one.
+  const measurement = state === 'Reporting' && report?.node === at.name ? report.measurement : undefined;
   const recent = state !== 'Absent' && runsMs < 2 * check.intervalMs;
   return [
     {
