@@ -5,6 +5,7 @@ import type { Witness } from './faults/score.ts';
 import type { Zones } from './faults/scope.ts';
 import { agentsByPlace, pairsOf, placeOf, type AgentsByPlace } from './pairs/pair.ts';
 import { agents } from './rules/agents.ts';
+import { brokenAgents } from './rules/brokenAgents.ts';
 import { kubelets } from './rules/kubelets.ts';
 import { links } from './rules/links.ts';
 import { mtu } from './rules/mtu.ts';
@@ -24,7 +25,7 @@ export interface Localisation {
   readonly affectedPairs: number;
 }
 
-const RULES: readonly Rule[] = [nodes, zones, links, mtu, dns, apiServer, kubelets, agents];
+const RULES: readonly Rule[] = [nodes, zones, links, mtu, dns, apiServer, kubelets, agents, brokenAgents];
 
 /** Finds the faults that explain what the agents measured. Pure; never throws on data that passed validation. */
 export function localise(view: ClusterView): Localisation {

@@ -1,6 +1,6 @@
 import type { CheckSettings } from '../../assign/checkSettings.ts';
 import { localise, type Localisation } from '../../localise/localise.ts';
-import type { ClusterView } from '../../localise/view.ts';
+import type { AgentView, ClusterView } from '../../localise/view.ts';
 import { MOST_EXCLUDED, MOST_FINDINGS, type Evaluation, type EvaluationCounts } from '../../protocol/evaluation.ts';
 import { graceMs } from '../view/agentState.ts';
 import { clusterView, type ViewInput } from '../view/clusterView.ts';
@@ -38,12 +38,19 @@ export function evaluateCheck(input: ViewInput, check: CheckSettings): CheckResu
 
 function isEarly({ sinceStartMs, roster }: ViewInput, { nodes, agents }: ClusterView, intervalMs: number): boolean {
   if (sinceStartMs >= graceMs(intervalMs)) return false;
-  const excluded = new Set(nodes.flatMap((node) => (node.excluded === undefined ? [] : [node.name])));
+  const excluded = excludedNames(nodes);
   return agents.some(
     ({ state, node, plane }) =>
       state === 'Starting' && !excluded.has(node) && roster.agentOf(node, plane)?.phase === 'Running',
   );
 }
+
+function excludedNames(nodes: ClusterView['nodes']): ReadonlySet<string> {
+  return new Set(nodes.flatMap(({ name, excluded }) => (excluded === undefined ? [] : [name])));
+}
+
+/** States of an agent that must report, and does not. */
+const MISSING: readonly AgentView['state'][] = ['Silent', 'Broken'];
 
 function countsOf(
   { reportOf }: ViewInput,
@@ -52,10 +59,12 @@ function countsOf(
   excludedNodes: number,
 ): EvaluationCounts {
   const reporting = agents.filter(({ state }) => state === 'Reporting');
+  const excluded = excludedNames(nodes);
+  const missing = agents.filter(({ state, node }) => MISSING.includes(state) && !excluded.has(node));
   return {
     nodes: nodes.length,
     excludedNodes,
-    agents: agents.filter(({ state }) => state === 'Reporting' || state === 'Silent').length,
+    agents: reporting.length + missing.length,
     reportingAgents: reporting.length,
     anonymousAgents: reporting.filter(({ pod }) => reportOf(pod)?.authenticated !== true).length,
     observedPairs,

@@ -1,4 +1,4 @@
-import type { V1Pod } from '@kubernetes/client-node';
+import type { V1Pod, V1PodStatus } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { toAgentPod } from '../pods/agentPod.ts';
 import { isExpectedPod, nodeOfPod } from '../pods/agentPods.ts';
@@ -151,5 +151,61 @@ describe('a measurement of another node', () => {
     scene.measurements.accept(forged, scene.measurement('n1', ['n2', 'n3']));
     expect(found(scene.evaluation())).toEqual([]);
     expect(scene.evaluation()?.counts).toMatchObject({ observedPairs: 4, affectedPairs: 0 });
+  });
+});
+
+describe('an agent that should run and does not', () => {
+  const change = async (status: V1PodStatus): Promise<void> => {
+    const pod = scene.pod('n2');
+    scene.pods.objects = scene.pods.objects.map((known) =>
+      known.node === 'n2' ? toAgentPod({ ...pod, status: { ...pod.status, ...status } }) : known,
+    );
+    await scene.clock.advance(1_000);
+  };
+  const waits = (reason: string): V1PodStatus => ({
+    containerStatuses: [
+      { name: 'agent', image: '', imageID: '', ready: false, restartCount: 3, state: { waiting: { reason } } },
+    ],
+  });
+
+  beforeEach(async () => {
+    await scene.clock.advance(GRACE_MS);
+    for (const node of ['n1', 'n3']) scene.report(node, ['n2']);
+  });
+
+  it.each([
+    ['ends again and again', waits('CrashLoopBackOff'), 'CrashLoopBackOff'],
+    ['has no image', { ...waits('ImagePullBackOff'), phase: 'Pending' }, 'ImagePullBackOff'],
+    ['was evicted', { phase: 'Failed', reason: 'Evicted', containerStatuses: [] }, 'Evicted'],
+  ])('since it %s, is a finding with the reason, and missing', async (_, status, problem) => {
+    await change(status);
+    expect(scene.evaluation()?.findings).toMatchObject([
+      { class: 'Agent', severity: 'Degraded', message: `agent agent-n2 on n2 does not run: ${problem}` },
+    ]);
+    expect(scene.evaluation()?.counts).toMatchObject({ agents: 3, reportingAgents: 2, affectedPairs: 0 });
+  });
+
+  it('is neither on a node that is left out, nor is one that is being deleted', async () => {
+    scene.nodes.objects = scene.nodes.objects.map((node) => ({ ...node, isCordoned: node.name === 'n2' }));
+    await change(waits('CrashLoopBackOff'));
+    expect([found(scene.evaluation()), scene.evaluation()?.counts.agents]).toEqual([[], 2]);
+    scene.nodes.objects = scene.nodes.objects.map((node) => ({ ...node, isCordoned: false }));
+    scene.pods.objects = scene.pods.objects.map((pod) => (pod.node === 'n2' ? { ...pod, phase: 'Gone' } : pod));
+    await scene.clock.advance(1_000);
+    expect([found(scene.evaluation()), scene.evaluation()?.counts.agents]).toEqual([[], 2]);
+  });
+
+  it('is a finding of the node that its DaemonSet made it for, while it is not scheduled', async () => {
+    const pod = scene.pod('n2');
+    const matchFields = [{ key: 'metadata.name', operator: 'In', values: ['n2'] }];
+    const required = { nodeSelectorTerms: [{ matchFields }] };
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
+    const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no free ports' }];
+    const waiting = { ...pod, spec: { containers: [], affinity }, status: { phase: 'Pending', conditions } };
+    scene.pods.objects = [...scene.pods.objects.filter(({ node }) => node !== 'n2'), toAgentPod(waiting)];
+    await scene.clock.advance(1_000);
+    expect(scene.evaluation()?.findings.map(({ message }) => message)).toEqual([
+      'agent agent-n2 on n2 does not run: Unschedulable: no free ports',
+    ]);
   });
 });

@@ -1,20 +1,29 @@
-import type { V1Pod } from '@kubernetes/client-node';
+import type { V1Pod, V1PodSpec, V1PodStatus } from '@kubernetes/client-node';
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { HOST_AGENT_NAME } from '../../objects/names.ts';
+import { podProblem } from './podProblem.ts';
 
 /** What the server keeps of the pod of an agent: a few hundred bytes. */
 export interface AgentPod extends KubeObject {
   readonly name: string;
   /** Empty while it waits for one. */
   readonly node: string;
+  /** The node that it runs on, or that its DaemonSet made it for. */
+  readonly place: string;
   readonly plane: Plane;
   /** Of all families. */
   readonly addresses: readonly string[];
-  /** Gone: it ended, is being deleted, or its container does not run although it did. */
-  readonly phase: 'Waiting' | 'Running' | 'Gone';
+  /** Gone: it ended, or is being deleted. Down: it should run, and a container does not run although it did. */
+  readonly phase: 'Waiting' | 'Running' | 'Down' | 'Gone';
+  /** Wall clock, ms. */
+  readonly createdAt: number;
   /** Start of its container, or of the pod as long as it has none. Wall clock, ms. */
   readonly startedAt: number;
+  /** Duration of the run before the last restart, ms; absent without one. */
+  readonly lastRunMs?: number;
+  /** Why it does not run, or why it was restarted, such as `CrashLoopBackOff, exit code 1`. */
+  readonly problem?: string;
   /**
    * Running, and not being deleted. The original server also expected reports of pods that wait for a node or for an
    * image, and of pods that had ended.
@@ -32,24 +41,33 @@ export interface AgentPod extends KubeObject {
  * | being deleted | Gone |
  * | Pending | Waiting |
  * | Running, and all containers run, or nothing is said of them | Running |
- * | Running, and a container does not run | Gone |
- * | else: Succeeded, Failed, Unknown | Gone |
+ * | Running, and a container does not run | Down |
+ * | Failed: evicted, or rejected by the kubelet; its DaemonSet replaces it | Down |
+ * | else: Succeeded, Unknown | Gone |
  *
  * @param accounts ServiceAccounts whose pods may report, as NAMESPACE/NAME; empty: all
  */
-export function toAgentPod({ metadata = {}, spec, status }: V1Pod, accounts: readonly string[] = []): AgentPod {
+export function toAgentPod(pod: V1Pod, accounts: readonly string[] = []): AgentPod {
+  const { metadata = {}, spec, status } = pod;
   const { name = '', namespace = '', uid = '', resourceVersion = '', labels, deletionTimestamp } = metadata;
   const isHost = spec?.hostNetwork === true || labels?.app === HOST_AGENT_NAME;
   const isListed = accounts.length === 0 || accounts.includes(`${namespace}/${spec?.serviceAccountName ?? 'default'}`);
   const addresses = status?.podIPs?.map(({ ip }) => ip) ?? (status?.podIP === undefined ? [] : [status.podIP]);
+  const node = spec?.nodeName ?? '';
+  const problem = podProblem(status);
+  const lastRunMs = lastRunOf(status);
   return {
     metadata: { name, namespace, uid, resourceVersion },
     name,
-    node: spec?.nodeName ?? '',
+    node,
+    place: node === '' ? targetOf(spec) : node,
     plane: isHost ? 'Host' : 'Pod',
     addresses,
     phase: phaseOf({ metadata, status }),
+    createdAt: timeOf(metadata.creationTimestamp),
     startedAt: startOf({ metadata, status }),
+    ...(lastRunMs !== undefined && { lastRunMs }),
+    ...(problem !== undefined && { problem }),
     mustReport: isListed && status?.phase === 'Running' && deletionTimestamp === undefined,
     isListed,
   };
@@ -60,15 +78,35 @@ type PodState = Pick<V1Pod, 'metadata' | 'status'>;
 function phaseOf({ metadata, status }: PodState): AgentPod['phase'] {
   if (metadata?.deletionTimestamp !== undefined) return 'Gone';
   if (status?.phase === 'Pending') return 'Waiting';
-  const runs = status?.containerStatuses?.every(({ state }) => state?.running !== undefined) ?? true;
-  return status?.phase === 'Running' && runs ? 'Running' : 'Gone';
+  if (status?.phase === 'Failed') return 'Down';
+  if (status?.phase !== 'Running') return 'Gone';
+  return status.containerStatuses?.every(({ state }) => state?.running !== undefined) === false ? 'Down' : 'Running';
 }
 
 /** The latest start of a container. */
 function startOf({ metadata, status }: PodState): number {
   const starts = (status?.containerStatuses ?? []).map(({ state }) => state?.running?.startedAt);
-  const times = [metadata?.creationTimestamp, ...starts].map((time) => (time ? new Date(time).getTime() : 0));
-  return Math.max(...times.filter((time) => !Number.isNaN(time)), 0);
+  return Math.max(...[metadata?.creationTimestamp, ...starts].map(timeOf));
+}
+
+/** Of the container that ended last. */
+function lastRunOf(status: V1PodStatus | undefined): number | undefined {
+  const ends = (status?.containerStatuses ?? []).flatMap(({ lastState }) => lastState?.terminated ?? []);
+  const [last] = ends.sort((a, b) => timeOf(b.finishedAt) - timeOf(a.finishedAt));
+  return last && timeOf(last.finishedAt) - timeOf(last.startedAt);
+}
+
+/** A DaemonSet binds each pod to its node by the name, before the scheduler does: '' if this is no such pod. */
+function targetOf(spec: V1PodSpec | undefined): string {
+  const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const fields = terms.flatMap(({ matchFields = [] }) => matchFields);
+  return fields.find(({ key, operator }) => key === 'metadata.name' && operator === 'In')?.values?.[0] ?? '';
+}
+
+/** ms; 0 if it is absent or no time. The API server sends texts; client-node's type says Date. */
+function timeOf(time: Date | string | undefined): number {
+  const ms = time === undefined ? 0 : new Date(time).getTime();
+  return Number.isNaN(ms) ? 0 : ms;
 }
 
 /**
@@ -76,7 +114,7 @@ function startOf({ metadata, status }: PodState): number {
  *
  * | pod | preferred |
  * |---|---|
- * | phase | Running, then Waiting, then Gone |
+ * | phase | Running, then Down, Waiting, Gone |
  * | has a current report with a token | yes: a pod that only has the label of an agent takes no place |
  * | start, if both have such a report | the earlier: the one that has the place keeps it |
  * | start, if none has | the later: it replaces the other one |
@@ -89,4 +127,4 @@ export function preferred(one: AgentPod, other: AgentPod, reports: (pod: AgentPo
   return one.startedAt < other.startedAt === oneReports ? one : other;
 }
 
-const PREFERENCE: readonly AgentPod['phase'][] = ['Running', 'Waiting', 'Gone'];
+const PREFERENCE: readonly AgentPod['phase'][] = ['Running', 'Down', 'Waiting', 'Gone'];

@@ -11,7 +11,7 @@ export interface LastReport extends ReportAge {
 /** Without an assignment, agents report once a minute, and the first time within it. */
 const FIRST_REPORT_MS = 60_000;
 const SLACK_MS = 5_000;
-/** An image takes minutes; a pod that waits for longer does not start. */
+/** An image takes minutes; a pod that waits for longer, without a stated problem, does not start. */
 const LONGEST_WAIT_MS = 600_000;
 
 /** How long an agent may run without a report, ms. */
@@ -25,19 +25,51 @@ export function graceMs(intervalMs: number): number {
  * | pod | last report | state |
  * |---|---|---|
  * | Gone | | Absent |
- * | Waiting for up to 10 minutes | | Starting |
- * | Waiting for longer | | Absent |
+ * | Waiting for up to 10 minutes; with a stated problem, for up to the grace | | Starting |
+ * | Waiting for longer | | Broken |
+ * | Down | within two intervals: the kubelet may just restart it | Starting |
+ * | Down, and created within the grace | | Starting |
+ * | Down | else | Broken |
  * | Running | within two intervals | Reporting |
+ * | Running | none, restored or older, and it restarts again and again: see isLooping() | Broken |
  * | Running | none, restored or older, and its container, or the server, started within the grace | Starting |
  * | Running | else | Silent |
+ *
+ * A stored report of an earlier process counts as none.
  */
 export function agentState(
-  pod: Pick<AgentPod, 'phase'>,
+  pod: Pick<AgentPod, 'phase' | 'lastRunMs' | 'problem'>,
   report: LastReport | undefined,
-  time: { readonly runsMs: number; readonly graceMs: number },
+  time: AgentTime,
 ): AgentView['state'] {
-  if (pod.phase === 'Gone') return 'Absent';
-  if (pod.phase === 'Waiting') return time.runsMs <= LONGEST_WAIT_MS ? 'Starting' : 'Absent';
-  if (report !== undefined && !report.isRestored && !isOutdated(report)) return 'Reporting';
-  return time.runsMs < time.graceMs ? 'Starting' : 'Silent';
+  const { ageMs, graceMs: grace } = time;
+  const reports = report !== undefined && !report.isRestored && !isOutdated(report);
+  switch (pod.phase) {
+    case 'Gone':
+      return 'Absent';
+    case 'Waiting':
+      return ageMs <= (pod.problem === undefined ? LONGEST_WAIT_MS : grace) ? 'Starting' : 'Broken';
+    case 'Down':
+      return reports || ageMs <= grace ? 'Starting' : 'Broken';
+    case 'Running':
+      if (reports) return 'Reporting';
+      if (isLooping(pod, time)) return 'Broken';
+      return Math.min(time.runsMs, time.sinceStartMs) < grace ? 'Starting' : 'Silent';
+  }
+}
+
+/** Durations, ms. */
+export interface AgentTime {
+  /** Since the pod was created. */
+  readonly ageMs: number;
+  /** Since its container started. */
+  readonly runsMs: number;
+  /** Since the server started. */
+  readonly sinceStartMs: number;
+  readonly graceMs: number;
+}
+
+/** The container has just started, and its last run was too short for a report. It will not report this time either. */
+function isLooping({ lastRunMs }: Pick<AgentPod, 'lastRunMs'>, { ageMs, runsMs, graceMs: grace }: AgentTime): boolean {
+  return ageMs > grace && runsMs < grace && lastRunMs !== undefined && lastRunMs < grace;
 }

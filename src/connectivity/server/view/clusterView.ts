@@ -55,11 +55,10 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
   const pod = input.roster.agentOf(at.name, at.plane);
   if (pod === undefined) return [];
   const report = input.reportOf(pod.name);
-  const runsMs = input.now - Math.max(pod.startedAt, 0);
-  const state = agentState(pod, report, {
-    runsMs: Math.min(runsMs, input.sinceStartMs),
-    graceMs: graceMs(check.intervalMs),
-  });
+  const { now, sinceStartMs } = input;
+  const runsMs = now - pod.startedAt;
+  const time = { ageMs: now - pod.createdAt, runsMs, sinceStartMs, graceMs: graceMs(check.intervalMs) };
+  const state = agentState(pod, report, time);
   // What was measured on another node would be said of this one.
   const measurement = state === 'Reporting' && report?.node === at.name ? report.measurement : undefined;
   const recent = state !== 'Absent' && runsMs < 2 * check.intervalMs;
@@ -67,6 +66,7 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
     {
       ...{ node: at.name, plane: at.plane, pod: pod.name, state },
       ...(recent && { recent }),
+      ...(state === 'Broken' && { problem: pod.problem ?? 'its container does not start' }),
       ...(measurement === undefined ? NOTHING : measured(measurement, input.roster, at.plane)),
     },
   ];

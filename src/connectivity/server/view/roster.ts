@@ -27,8 +27,8 @@ export function rosterOf(
   const places: Record<Plane, Map<string, AgentPod>> = { Pod: new Map(), Host: new Map() };
   for (const agent of pods) {
     if (!agent.isListed) continue;
-    const known = places[agent.plane].get(agent.node);
-    places[agent.plane].set(agent.node, known === undefined ? agent : preferred(known, agent, reports));
+    const known = places[agent.plane].get(agent.place);
+    places[agent.plane].set(agent.place, known === undefined ? agent : preferred(known, agent, reports));
   }
   return {
     nodes: nodes.filter(isLinux),
