@@ -70,11 +70,15 @@ class AgentRun {
 
   /** Measures and reports. @returns the pause until the next run, ms */
   async once(signal: AbortSignal): Promise<number> {
-    const { clock, identity } = this.#o;
+    const { clock, identity, logger } = this.#o;
     const start = clock.monotonic();
     const intervalSeconds = this.#assignment.intervalSeconds ?? identity.intervalSeconds;
     const next = nextDelayMs(identity.podName, intervalSeconds * 1_000, clock.now());
-    const isSent = await this.#report(intervalSeconds, signal);
+    // Whatever fails while measuring, the agent goes on: its peers need its echo, and the server its next report.
+    const isSent = await this.#report(intervalSeconds, signal).catch((error: unknown) => {
+      logger.error({ err: error }, 'no report: the measurement failed');
+      return false;
+    });
     this.#failures = isSent ? 0 : this.#failures + 1;
     const leftMs = Math.max(0, start + next - clock.monotonic());
     if (!isSent) return retryDelayMs(identity.podName, this.#failures, leftMs);
@@ -94,7 +98,7 @@ class AgentRun {
     const heard = this.heard.take();
     const connectivity: Measurement = { plane, port, ...measured, heard, failedReports: this.#failures };
     const sent = await this.#sender.send({ ...report, connectivity }, intervalMs / 2, signal);
-    if (!sent.ok) this.heard.restore(heard);
+    if (!sent.ok && !sent.isInvalid) this.heard.restore(heard);
     if (sent.assignment !== undefined) this.#assignment = sent.assignment;
     logger.debug({ peers: measured.peers.length, assigned: this.#assignment.peers.length }, 'measured');
     return sent.ok;

@@ -4,7 +4,8 @@ import type { Logger } from '../../runtime/process/logger.ts';
 import { createHttpServer, type HttpHandler } from '../../runtime/server/httpServer.ts';
 import { HTTP_LIMITS } from '../../runtime/server/httpServer/limits.ts';
 import { probeSender, turnIntoReply } from './udp/datagram.ts';
-import { EchoLimit, type Heard } from './udp/heard.ts';
+import { EchoLimit } from './udp/echoLimit.ts';
+import type { Heard } from './udp/heard.ts';
 import { numbersOnly } from './udp/numbersOnly.ts';
 
 export interface ListenerOptions {
@@ -52,7 +53,7 @@ async function echo(type: 'udp4' | 'udp6', o: ListenerOptions): Promise<Socket |
   const limit = new EchoLimit();
   socket.on('message', (datagram, sender) => {
     const node = probeSender(datagram);
-    if (node === undefined || !limit.allows(datagram.length, o.clock.monotonic())) return;
+    if (node === undefined || !limit.allows(sender.address, datagram.length, o.clock.monotonic())) return;
     if (node !== '' && node !== o.nodeName) o.heard.add(node);
     answer(socket, datagram, sender);
   });
