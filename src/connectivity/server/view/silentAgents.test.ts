@@ -31,6 +31,12 @@ it.each<[why: string, AgentPod, SilenceInput, silent: number]>([
   ['it missed two intervals of an hour', pod(), input(report(2.1 * HOUR_MS, HOUR_MS)), 1],
   ['it never reported', pod(), input(), 1],
   ['its pod replaced another a minute ago', pod({ startedAt: NOW - 60_000 }), input(), 0],
+  [
+    'its container was started again ten minutes ago, at an interval of an hour',
+    pod({ startedAt: NOW - 600_000 }),
+    input(report(2.1 * HOUR_MS, HOUR_MS)),
+    0,
+  ],
   ['the server started a minute ago', pod(), input({ startedAt: NOW - 60_000 }), 0],
   ['an agent without a report may take two intervals', pod(), input({ intervalMs: 48 * HOUR_MS }), 0],
   ['its pod waits for an image', pod({ phase: 'Waiting' }), input(), 0],
