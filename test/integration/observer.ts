@@ -1,3 +1,4 @@
+import { SERVER_NAME } from '../../src/connectivity/objects/names.ts';
 import { startPrometheus, type RunningPrometheus } from '../harness/prometheus.ts';
 
 /** A series of an answer of Prometheus: one sample of an instant query, several of a range query. */
@@ -15,11 +16,12 @@ export interface Observer {
 }
 
 /**
- * Starts one that scrapes an operator and an exporter every second, as its own jobs.
- * @param operator,exporter host:port
+ * Starts one that scrapes an operator and an exporter every second, and a connectivity server if there is one, as its own
+ * jobs.
+ * @param operator,exporter,server host:port
  */
-export async function startObserver(operator: string, exporter: string): Promise<Observer> {
-  const prometheus = await startPrometheus({ config: scraping(operator, exporter) });
+export async function startObserver(operator: string, exporter: string, server?: string): Promise<Observer> {
+  const prometheus = await startPrometheus({ config: scraping(operator, exporter, server) });
   const begin = Date.now() / 1000;
   return {
     answerTo: async (query, instant) => {
@@ -32,7 +34,7 @@ export async function startObserver(operator: string, exporter: string): Promise
 }
 
 /** n1 a second time, as an exporter shows it whose series have no `node`. */
-function scraping(operator: string, exporter: string): object {
+function scraping(operator: string, exporter: string, server?: string): object {
   const target = { targets: [exporter] };
   const bare = [
     { source_labels: ['node'], regex: 'n1', action: 'keep' },
@@ -48,6 +50,7 @@ function scraping(operator: string, exporter: string): object {
         static_configs: [{ ...target, labels: { instance: 'bare:9100' } }],
         metric_relabel_configs: bare,
       },
+      ...(server === undefined ? [] : [{ job_name: SERVER_NAME, static_configs: [{ targets: [server] }] }]),
     ],
   };
 }
