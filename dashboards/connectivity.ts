@@ -1,6 +1,7 @@
 import { FINDING_CLASSES } from '../src/api/connectivitycheck/finding.ts';
 import { CONNECTIVITY_VERDICTS } from '../src/api/connectivitycheck/terms.ts';
 import { NONE_EXPECTED } from './appearance.ts';
+import { AGENTS } from './connectivityAgents.ts';
 import { buildDashboard, type Dashboard, type Row } from './dashboard.ts';
 import { linesPanel, statPanel } from './panels.ts';
 import { ofLeader, own } from './promql.ts';
@@ -55,6 +56,6 @@ export function connectivity(): Dashboard {
     title: 'Connectivity',
     description: 'Verdicts and findings of the ConnectivityChecks, and whether the connectivity server answers.',
     variables: [],
-    rows: [NOW, HISTORY],
+    rows: [NOW, HISTORY, AGENTS],
   });
 }

@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import { managerOf } from '../../src/commands/manager/command.ts';
 import { COMMANDS, flagsOf } from '../../src/commands/commands.ts';
 import type { ControllerModule } from '../../src/controllers/contract/module.ts';
+import { AGENT_METRICS } from '../../src/connectivity/protocol/agentMetrics.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
 import { defaultText, flagName, variableName, type Flag, type FlagTable } from '../../src/options/flagTable.ts';
 import { createMetrics, createRegistry, METRIC_PREFIX } from '../../src/runtime/manager/metrics.ts';
@@ -58,6 +59,9 @@ async function metrics(controllers: readonly ControllerModule[]): Promise<string
     '# Metrics',
     'The operator serves these metrics at `/metrics`, in base units: seconds, bytes, ratios from 0 to 1. It also serves the `process_` and `nodejs_` metrics of every Node.js program. The `nodejs_eventloop_lag_` metrics give the delay of the event loop, which is sampled every 50 ms.',
     await metricTable(registry),
+    '## Connectivity agents',
+    'Each agent of the connectivity check serves these at `/metrics` of its peer port. In the deployed Prometheus they have the labels `node` and `plane` (`Pod` or `Host`).',
+    agentMetricTable(),
     '',
   ].join('\n\n');
 }
@@ -70,6 +74,11 @@ async function metricTable(registry: Registry): Promise<string> {
   const rows = own.map(({ name, help, labelNames }) =>
     row([code(name), types.get(name) ?? '', labelNames.map(code).join(', '), help]),
   );
+  return [row(['Metric', 'Type', 'Labels', 'Description']), '|---|---|---|---|', ...rows].join('\n');
+}
+
+function agentMetricTable(): string {
+  const rows = AGENT_METRICS.map(({ name, type, help }) => row([code(name), type, '', help]));
   return [row(['Metric', 'Type', 'Labels', 'Description']), '|---|---|---|---|', ...rows].join('\n');
 }
 

@@ -10,6 +10,7 @@ import {
   startEvaluationServer,
   type EvaluationServer,
 } from './connectivityCheckServer.ts';
+import { startAgent, type ConnectivityAgent } from './connectivity/world.ts';
 import { numbersOf, startObserver, type Observer } from './observer.ts';
 import { SPEED_BYTES } from '../harness/syntheticExporter.ts';
 
@@ -46,6 +47,7 @@ const STATUS_ONLY: V1PolicyRule[] = [
 let f: Fixture;
 let observer: Observer;
 let connectivity: EvaluationServer;
+let agent: ConnectivityAgent;
 
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2', 'n3'] });
@@ -56,12 +58,16 @@ beforeAll(async () => {
   await f.client.create(CONNECTIVITY_CHECKS, { metadata: { name: 'cluster' }, spec: {} });
   const args = [`--connectivity-server-url=${connectivity.url}`];
   await f.startOperator(args, { kubeconfig: await userThatMayDoAll() });
-  observer = await startObserver(new URL(f.operator().metricsUrl).host, f.exporter.target);
+  const { hostname, port } = new URL(connectivity.url);
+  agent = await startAgent('netchecker-agent-n1', 'n1', Number(port));
+  const agentAddress = `${hostname}:${agent.peerPort}`;
+  observer = await startObserver(new URL(f.operator().metricsUrl).host, f.exporter.target, agentAddress);
   await f.createWatch('web', { maxBandwidthPercent: '10' });
 });
 afterAll(async () => {
   await observer.stop();
   await f.stop();
+  await agent.kill();
   await connectivity.stop();
 });
 

@@ -15,11 +15,11 @@ export interface Observer {
 }
 
 /**
- * Starts one that scrapes an operator and an exporter every second, as its own jobs.
- * @param operator,exporter host:port
+ * Starts one that scrapes an operator, an exporter and a connectivity agent every second, as its own jobs.
+ * @param operator,exporter,agent host:port
  */
-export async function startObserver(operator: string, exporter: string): Promise<Observer> {
-  const prometheus = await startPrometheus({ config: scraping(operator, exporter) });
+export async function startObserver(operator: string, exporter: string, agent: string): Promise<Observer> {
+  const prometheus = await startPrometheus({ config: scraping(operator, exporter, agent) });
   const begin = Date.now() / 1000;
   return {
     answerTo: async (query, instant) => {
@@ -32,7 +32,7 @@ export async function startObserver(operator: string, exporter: string): Promise
 }
 
 /** n1 a second time, as an exporter shows it whose series have no `node`. */
-function scraping(operator: string, exporter: string): object {
+function scraping(operator: string, exporter: string, agent: string): object {
   const target = { targets: [exporter] };
   const bare = [
     { source_labels: ['node'], regex: 'n1', action: 'keep' },
@@ -43,6 +43,10 @@ function scraping(operator: string, exporter: string): object {
     scrape_configs: [
       { job_name: 'traffic-operator', static_configs: [{ targets: [operator] }] },
       { job_name: 'node-exporter', static_configs: [target] },
+      {
+        job_name: 'netchecker-agent',
+        static_configs: [{ targets: [agent], labels: { node: 'n1', plane: 'Pod', instance: 'n1' } }],
+      },
       {
         job_name: 'bare',
         static_configs: [{ ...target, labels: { instance: 'bare:9100' } }],
