@@ -58,7 +58,7 @@ async function measure(): Promise<Figure[]> {
     await createCluster(plane);
     const server = await startServer(plane.kubeconfig, ['-allow-anonymous']);
     started.push(server);
-    const o = { serverPort: server.port, intervalSeconds };
+    const o = { serverPort: server.port, intervalSeconds, plane };
     const agents: MeasuredProcess[] = [];
     for (const agent of fleet) agents.push(await startAgent(agent, o));
     started.push(...agents);

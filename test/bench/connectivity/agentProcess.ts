@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ControlPlane } from '../../harness/controlPlane.ts';
 import { freePorts, start, whenReady } from '../../harness/process.ts';
 import type { SimulatedAgent } from './reportBody.ts';
 import { BUNDLE, type MeasuredProcess } from './serverProcess.ts';
@@ -17,21 +18,25 @@ export function imageEnvironment(): string[] {
 /** Starts an agent of the bundle with the environment of the image, and waits until it answers peers. */
 export async function startAgent(
   { pod, node, plane }: Pick<SimulatedAgent, 'pod' | 'node' | 'plane'>,
-  o: { serverPort: number; intervalSeconds: number },
+  o: { serverPort: number; intervalSeconds: number; plane: Pick<ControlPlane, 'url' | 'directory'> },
 ): Promise<MeasuredProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'traffic-bench-agent-'));
   const [port] = (await freePorts(1)) as [number];
+  const api = new URL(o.plane.url);
   const running = start(
     'env',
     [
       ...imageEnvironment(),
       `MY_POD_NAME=${pod}`,
       `MY_NODE_NAME=${node}`,
+      `KUBERNETES_SERVICE_HOST=${api.hostname}`,
+      `KUBERNETES_SERVICE_PORT=${api.port}`,
       ...[process.execPath, BUNDLE, 'connectivity-agent'],
       `-serverendpoint=127.0.0.1:${o.serverPort}`,
       `-reportinterval=${o.intervalSeconds}`,
       `--peer-port=${port}`,
       `--plane=${plane}`,
+      `--api-ca-file=${join(o.plane.directory, 'ca.crt')}`,
     ],
     join(directory, 'log'),
   );

@@ -26,7 +26,7 @@ const SERVER_PING = `http://${SERVICE_NAME}[^/]*/api/v1/ping`;
  * | series | kept | dropped |
  * |---|---|---|
  * | ncagent_report_count_total, ncagent_error_count_total | 4 | |
- * | ncagent_http_probe_*, 8 metrics, of the server's own URL | 14 | content_transfer_time_ms: its body has four bytes |
+ * | ncagent_http_probe_*, 8 metrics, of the server's own URL | 14 | content_transfer_time_ms: the answer has no body |
  * | the same of another URL | 2 | all but connection_result |
  * | loss_ratio, latency_seconds of both planes | 4 | |
  * | of the agents: AGENT_METRICS, 3 each | 6 | |
