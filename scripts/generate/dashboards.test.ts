@@ -116,6 +116,7 @@ function knownMetrics(): Map<string, string[]> {
         .set(`${name}_sum`, names);
     } else known.set(name, names);
   }
+  known.set('up', []);
   for (const name of KEPT_METRICS) known.set(name, ['device', 'node']);
   // The deployed Prometheus keeps these metrics.
   for (const { name } of createRegistry().getMetricsAsArray()) {
@@ -124,8 +125,8 @@ function knownMetrics(): Map<string, string[]> {
   return known;
 }
 
-/** Labels that a scrape adds to every series. */
-const OF_TARGETS = ['job', 'instance', 'pod'];
+/** Labels that a scrape adds to every series; `plane` and `node` to those of the connectivity agents. */
+const OF_TARGETS = ['job', 'instance', 'pod', 'node', 'plane'];
 const KNOWN = knownMetrics();
 const SELECTOR = /(\w+)\{((?:[^}"]|"(?:[^"\\]|\\.)*")*)\}/g;
 const MATCHER = /(\w+)(?:=~|!~|!=|=)"(?:[^"\\]|\\.)*"/g;
