@@ -102,6 +102,7 @@ describe('spec.targetRef', () => {
 
   it('writes neither the workload nor its pods', () => {
     const resources = writesOf(f.controlPlane, OPERATOR).map(({ resource }) => resource);
+    expect(resources).toEqual(expect.arrayContaining(['nodes', 'trafficwatches/status']));
     expect([...new Set(resources)].filter((each) => /^(pods|statefulsets|deployments)/.test(each))).toEqual([]);
   });
 });
