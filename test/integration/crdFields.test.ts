@@ -153,6 +153,11 @@ const SPECS: readonly SpecRow[] = [
   ['a target', TARGET],
   ['pods', { deployment: undefined, podSelector: { matchLabels: { app: 'web' } } }],
   ['pods by an expression without values', pods({ key: 'app', operator: 'In' }), 'must have at least one value'],
+  [
+    'pods by an expression with values for Exists',
+    pods({ key: 'app', operator: 'Exists', values: ['web'] }),
+    'must be empty: the operator is Exists or DoesNotExist',
+  ],
   ['pods by an unknown operator', pods({ key: 'app', operator: 'Gt', values: ['1'] }), '"In"'],
   ['pods by no label key', pods({ key: 'a b', operator: 'Exists' }), 'must be a label key'],
   ['two workloads', { podSelector: {} }, 'exactly one of deployment, targetRef and podSelector must be set'],
