@@ -41,6 +41,11 @@ describe('the dashboards', () => {
     ]);
   });
 
+  it('are all in docs/dashboards.md', () => {
+    const page = readFileSync(new URL('../../docs/dashboards.md', import.meta.url), 'utf8');
+    expect([...page.matchAll(/^\| .*`\/d\/([\w-]+)`/gm)].map(([, uid]) => uid)).toEqual(ALL.map(({ uid }) => uid));
+  });
+
   it.each(ALL)('$title has a tag, a link to the others and a variable for its datasource first', (dashboard) => {
     expect(dashboard.tags).toEqual([TAG]);
     expect(dashboard.links).toMatchObject([{ type: 'dashboards', tags: [TAG], includeVars: true, keepTime: true }]);
