@@ -1,4 +1,4 @@
-import type { V1DaemonSet, V1Deployment, V1PodSpec } from '@kubernetes/client-node';
+import type { V1PodSpec, V1PodTemplateSpec } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { defaultConnectivityOptions } from '../../src/connectivity/objects/names.ts';
 import { allComponents } from '../../src/controllers/connectivity/components.ts';
@@ -20,16 +20,16 @@ const COMPONENTS = allComponents(defaultConnectivityOptions('default')).map(({ r
   ref: refOfKey(keyOf(object)),
 }));
 const SERVICE: ObjectRef = { namespace: 'default', name: 'netchecker-service' };
-const FOREIGN = [
+const FOREIGN: readonly { resource: Resource; ref: ObjectRef; spec: object }[] = [
   { resource: SERVICES, ref: SERVICE, spec: { ports: [{ port: 8081 }] } },
   { resource: DEPLOYMENTS, ref: { namespace: 'default', name: 'netchecker-server' }, spec: workload('theirs') },
-] as const;
+];
+const FOREIGN_SERVER: ObjectRef = FOREIGN[1]!.ref;
 
 const scene = useConnectedPlane(async ({ client }) => {
   await installCrd(client);
   await installCrd(client, connectivityCheckCrd(), CONNECTIVITY_CHECKS);
-  for (const { resource, ref, spec } of FOREIGN)
-    await client.create(resource as Resource, { metadata: ref, spec } as KubeObject);
+  for (const { resource, ref, spec } of FOREIGN) await client.create(resource, { metadata: ref, spec } as KubeObject);
 });
 let operator: Operator;
 
@@ -52,7 +52,7 @@ function workload(app: string) {
   return { selector: { matchLabels: { app } }, template };
 }
 
-async function find(resource: Resource, ref: ObjectRef): Promise<KubeObject | undefined> {
+async function find<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): Promise<T | undefined> {
   return scene.connected.client.get(resource, ref).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
@@ -75,13 +75,13 @@ describe("somebody else's objects of the same names", () => {
       expect(await present()).toEqual(COMPONENTS.map(({ id }) => id));
     }, WAIT);
     expect((await find(SERVICES, SERVICE))?.metadata?.labels).toBeUndefined();
-    const server = (await find(DEPLOYMENTS, FOREIGN[1].ref)) as V1Deployment;
-    expect(server.spec?.template.metadata?.labels).toEqual({ app: 'theirs' });
+    const server = await templateOf(DEPLOYMENTS, FOREIGN_SERVER);
+    expect(server?.metadata?.labels).toEqual({ app: 'theirs' });
     expect(operator.log()).toContain('Service default/netchecker-service exists and was not made by this operator');
   });
 
   it('are replaced by ours once they are gone', async () => {
-    for (const { resource, ref } of FOREIGN) await scene.connected.client.delete(resource as Resource, ref);
+    for (const { resource, ref } of FOREIGN) await scene.connected.client.delete(resource, ref);
     await vi.waitFor(async () => {
       expect(await problems()).toBe(0);
       expect((await find(SERVICES, SERVICE))?.metadata?.labels).toMatchObject({ app: 'netchecker-server' });
@@ -111,10 +111,16 @@ describe.each(COMPONENTS)('$id', ({ resource, ref }) => {
   });
 });
 
+type Workload = KubeObject & { readonly spec?: { readonly template?: V1PodTemplateSpec } };
+
+/** The pods of a component. */
+async function templateOf(resource: Resource, ref: ObjectRef): Promise<V1PodTemplateSpec | undefined> {
+  return (await find(resource as Resource<Workload>, ref))?.spec?.template;
+}
+
 it.each([DAEMONSETS, DEPLOYMENTS])('the pods of a $kind are corrected when a person changes them', async (resource) => {
   const { ref } = COMPONENTS.find((each) => each.resource === resource)!;
-  const image = async (): Promise<string | undefined> =>
-    ((await find(resource, ref)) as V1DaemonSet | undefined)?.spec?.template.spec?.containers[0]?.image;
+  const image = async (): Promise<string | undefined> => (await templateOf(resource, ref))?.spec?.containers[0]?.image;
   const name = resource === DAEMONSETS ? 'agent' : 'server';
   const spec = { template: { spec: { containers: [{ name, image: 'theirs:1' }] } } };
   await scene.connected.client.mergePatch(resource, ref, { spec }, PERSON);
@@ -130,7 +136,7 @@ describe('Pod Security of an API server', () => {
   ): Promise<string | undefined> {
     const { client } = scene.connected;
     const { ref } = COMPONENTS.find((each) => each.resource === resource && each.ref.name === name)!;
-    const { template } = ((await find(resource, ref)) as V1DaemonSet).spec!;
+    const template = (await templateOf(resource, ref))!;
     const metadata = { name: `pod-of-${name}`, namespace: 'restricted' };
     const spec = { ...template.spec!, nodeName: 'n1', ...change };
     return client.create(PODS, { metadata, spec }).then(
