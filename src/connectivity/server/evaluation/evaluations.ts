@@ -38,6 +38,7 @@ export interface Evaluated {
 export class Connectivity {
   readonly #o: ConnectivityOptions;
   readonly #history: ExclusionHistory;
+  /** Monotonic, ms. */
   readonly #startedAt: number;
   readonly #roster: Recent<Roster>;
   readonly #plan: Recent<ReturnType<typeof planAssignments>>;
@@ -46,7 +47,7 @@ export class Connectivity {
   constructor(options: ConnectivityOptions) {
     const { clock, caches } = options;
     this.#o = options;
-    this.#startedAt = clock.now();
+    this.#startedAt = clock.monotonic();
     this.#history = new ExclusionHistory(clock);
     caches.nodes.subscribe((event) => this.#history.seen(event));
     this.#roster = new Recent(clock, KEPT_MS, () => readRoster(caches));
@@ -90,9 +91,9 @@ export class Connectivity {
     const { caches, clock, serverNode } = this.#o;
     const from = clock.monotonic();
     const input = {
-      ...{ roster: this.#roster.get(), now: clock.now(), startedAt: this.#startedAt, serverNode },
+      ...{ roster: this.#roster.get(), now: clock.now(), upMs: from - this.#startedAt, serverNode },
       reportOf: (pod: string) => this.#reportOf(pod),
-      endedAt: (node: string) => this.#history.endedAt(node),
+      endedMs: (node: string) => this.#history.endedMs(node),
     };
     const checks = areCurrent(caches) ? input.roster.checks : [];
     const results = new Map(checks.map((check) => [check.name, evaluateCheck(input, check)]));
