@@ -75,6 +75,20 @@ describe('TokenReviews', () => {
     expect(await reviews.verify(one)).toBe('unavailable');
   });
 
+  it('does not let a verified token wait for an API server that hangs', async () => {
+    const one = token();
+    await reviews.verify(one);
+    await clock.advance(5 * MINUTE_MS);
+    let answer: (() => void) | undefined;
+    ask.mockImplementation(() => new Promise((resolve) => (answer = () => resolve({ authenticated: false }))));
+    const late = reviews.verify(one);
+    await clock.advance(1_000);
+    expect(await late).toEqual(IDENTITY);
+    answer?.();
+    await vi.waitFor(async () => expect(await reviews.verify(one)).toBe('invalid'));
+    expect([ask.mock.calls.length, clock.pending]).toEqual([2, 0]);
+  });
+
   it('does not let every agent wait for a deadline while the API server is away', async () => {
     ask.mockImplementation(away);
     for (const id of [1, 2, 3]) expect(await reviews.verify(token(id))).toBe('unavailable');

@@ -18,6 +18,8 @@ const VALID_MS = 5 * 60_000;
 const INVALID_MS = 10_000;
 /** How long a verified token is used while the API server does not answer, ms. */
 const AWAY_MS = 60 * 60_000;
+/** How long a report with a token that was verified earlier waits for its review. An agent waits 2.5 s or more, ms. */
+const PATIENCE_MS = 1_000;
 /** After a failed review none is tried for this time: agents shall not wait for each deadline. */
 const PAUSE_MS = 2_000;
 /** Agents of 10,000 nodes on two planes, and some more. The oldest answers are dropped. */
@@ -67,8 +69,16 @@ export class TokenReviews {
     const known = this.#answers.get(key);
     if (known !== undefined && known.freshUntil > this.#o.clock.monotonic()) return known.result;
     const review = this.#underWay.get(key) ?? this.#start(key, token, claims.expiresAt);
-    const result = await review;
+    const result = await this.#inTime(review, this.#lastKnown(key));
     return result === 'unavailable' ? this.#lastKnown(key) : result;
+  }
+
+  /** The result of a review; `lastKnown` if there is one and the API server takes long. The review goes on. */
+  async #inTime(review: Promise<ReviewResult>, lastKnown: ReviewResult): Promise<ReviewResult> {
+    if (lastKnown === 'unavailable') return review;
+    const reviewed = new AbortController();
+    const late = this.#o.clock.sleep(PATIENCE_MS, reviewed.signal).then(() => lastKnown);
+    return Promise.race([review, late]).finally(() => reviewed.abort());
   }
 
   /** What was verified earlier, for an API server that does not answer. */
