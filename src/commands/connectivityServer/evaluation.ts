@@ -41,8 +41,8 @@ export function createEvaluation({ transport, pods, reports, metrics, logger }: 
   return {
     measurements,
     api: {
-      measured: ({ report, anonymous = false }, measurement) => {
-        measurements.accept(report, measurement, !anonymous);
+      measured: ({ report }, measurement) => {
+        measurements.accept(report, measurement);
         return measurement && connectivity.assignment(report, measurement);
       },
       evaluations: () => connectivity.evaluations(),

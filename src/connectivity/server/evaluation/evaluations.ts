@@ -101,10 +101,12 @@ export class Connectivity {
   }
 
   #reportOf(pod: string): PodReport | undefined {
-    const age = this.#o.reports.ageOf(pod);
+    const { reports, measurements } = this.#o;
+    const age = reports.ageOf(pod);
     if (age === undefined) return undefined;
-    const kept = this.#o.measurements.get(pod);
-    return { ...age, measurement: kept?.measurement, authenticated: kept?.authenticated ?? false };
+    // The store has the mark, too: a restart makes no agent anonymous.
+    const authenticated = reports.get(pod)?.anonymous !== true;
+    return { ...age, measurement: measurements.get(pod)?.measurement, authenticated };
   }
 }
 
