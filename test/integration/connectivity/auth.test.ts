@@ -122,7 +122,7 @@ it('the token of a deleted pod is refused at once, and is not valid for a server
   await server.kill();
   server = await startServer(kubeconfig);
   await vi.waitFor(async () =>
-    expect(await report('gone', { token: tokens.gone, node: 'n1' })).toMatchObject({ status: 401 }),
+    expect(await report('gone', { token: tokens.gone, node: 'n1' })).toMatchObject({ status: 403 }),
   );
 });
 

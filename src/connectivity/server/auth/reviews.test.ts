@@ -82,7 +82,7 @@ describe('TokenReviews', () => {
     let answer: (() => void) | undefined;
     ask.mockImplementation(() => new Promise((resolve) => (answer = () => resolve({ authenticated: false }))));
     const late = reviews.verify(one);
-    await clock.advance(1_000);
+    await clock.advance(500);
     expect(await late).toEqual(IDENTITY);
     answer?.();
     await vi.waitFor(async () => expect(await reviews.verify(one)).toBe('invalid'));
@@ -96,6 +96,20 @@ describe('TokenReviews', () => {
     await clock.advance(2_000);
     ask.mockResolvedValue(VALID);
     expect(await reviews.verify(token(1))).toEqual(IDENTITY);
+  });
+
+  it('lets one token find out whether the API server is back, and no other wait for that', async () => {
+    ask.mockImplementation(away);
+    await reviews.verify(token(1));
+    await clock.advance(2_000);
+    const answer = Promise.withResolvers<typeof VALID>();
+    ask.mockReset().mockReturnValue(answer.promise);
+    const first = reviews.verify(token(2));
+    expect(await reviews.verify(token(3))).toBe('unavailable');
+    answer.resolve(VALID);
+    expect(await first).toEqual(IDENTITY);
+    expect(await reviews.verify(token(3))).toEqual(IDENTITY);
+    expect(ask).toHaveBeenCalledTimes(2);
   });
 
   it('shares a review between concurrent requests', async () => {
