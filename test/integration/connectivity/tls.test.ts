@@ -116,4 +116,15 @@ describe('an agent', () => {
     await wary.kill();
     expect((await get('/api/v1/agents/wary')).status).toBe(404);
   });
+
+  it('sends nothing to a server whose certificate has expired, and reports once it is renewed', async () => {
+    mount('four', first.issue('server', -1));
+    await vi.waitFor(async () => expect(get('/api/v1/ping')).rejects.toThrow('certificate has expired'), RENEWED);
+    const late = await startAgent('late', 'n1', port, [`--server-ca-file=${join(directory, 'ca.crt')}`]);
+    await vi.waitFor(() => expect(late.log()).toContain('certificate has expired'));
+    mount('five', first.issue('server'));
+    // The server looks within 10 s, and the agent tries again after a pause.
+    await vi.waitFor(async () => expect((await get('/api/v1/agents/late')).status).toBe(200), { timeout: 60_000 });
+    await late.kill();
+  });
 });
