@@ -5,9 +5,10 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import { identityOf, type Identity } from './identity.ts';
 import { ReviewQueue } from './reviewQueue.ts';
+import { claimsOf } from './token.ts';
 
-/** A verified token, or why there is none. `unavailable`: no answer of the API server. `busy`: too many reviews wait. */
-export type ReviewResult = { readonly identity: Identity } | 'invalid' | 'unavailable' | 'busy';
+/** A verified token, or why there is none. `unavailable`: no answer of the API server, or too many reviews. */
+export type ReviewResult = { readonly identity: Identity } | 'invalid' | 'unavailable';
 
 /** Asks the API server; rejects if it does not answer. */
 export type AskReview = (token: string, audience: string) => Promise<V1TokenReviewStatus | undefined>;
@@ -17,17 +18,17 @@ const VALID_MS = 5 * 60_000;
 const INVALID_MS = 10_000;
 /** How long a verified token is used while the API server does not answer, ms. */
 const AWAY_MS = 60 * 60_000;
-/** After a failed review none is tried for this time: agents shall not wait for each deadline. */
+/** How long a report with a token that was verified earlier waits for its review. An agent waits for half its interval, ms. */
+const PATIENCE_MS = 500;
+/** After a failed review none is tried for this time, then one: agents shall not wait for each deadline, ms. */
 const PAUSE_MS = 2_000;
 /** Agents of 10,000 nodes on two planes, and some more. The oldest answers are dropped. */
 const MOST_VALID = 25_000;
 /** Apart from the others: tokens that are made up shall not drop verified ones. */
 const MOST_INVALID = 1_000;
 
-interface Verified { readonly identity: Identity }
-
 interface Answer {
-  readonly result: Verified | 'invalid';
+  readonly result: { readonly identity: Identity } | 'invalid';
   /** Monotonic times, ms. */
   readonly freshUntil: number;
   readonly usableUntil: number;
@@ -51,6 +52,8 @@ export class TokenReviews {
   readonly #underWay = new Map<string, Promise<ReviewResult>>();
   readonly #queue = new ReviewQueue();
   #pausedUntil = -Infinity;
+  /** The API server did not answer the last review, and `trying`: a review finds out whether it does now. */
+  #away: 'no' | 'yes' | 'trying' = 'no';
   /** Error of the last review; undefined after a successful one. */
   #failure: string | undefined;
 
@@ -63,23 +66,30 @@ export class TokenReviews {
     return this.#valid.size + this.#invalid.size;
   }
 
-  /**
-   * Never rejects.
-   *
-   * @param expiresAt what the token claims, seconds since 1970: it is not used for longer
-   */
-  async verify(token: string, expiresAt: number | undefined): Promise<ReviewResult> {
+  /** Never rejects. */
+  async verify(token: string): Promise<ReviewResult> {
+    const claims = claimsOf(token);
+    if (claims?.audiences.includes(this.#o.audience) !== true) return 'invalid';
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.#valid.get(key) ?? this.#invalid.get(key);
     if (known !== undefined && known.freshUntil > this.#o.clock.monotonic()) return known.result;
-    const result = await (this.#underWay.get(key) ?? this.#start(key, token, expiresAt));
-    return result === 'unavailable' || result === 'busy' ? this.#lastKnown(key, result) : result;
+    const review = this.#underWay.get(key) ?? this.#start(key, token, claims.expiresAt);
+    const result = await this.#inTime(review, this.#lastKnown(key));
+    return result === 'unavailable' ? this.#lastKnown(key) : result;
   }
 
-  /** What was verified earlier, where nothing can be verified now. */
-  #lastKnown(key: string, problem: 'unavailable' | 'busy'): ReviewResult {
+  /** The result of a review; `lastKnown` if there is one and the API server takes long. The review goes on. */
+  async #inTime(review: Promise<ReviewResult>, lastKnown: ReviewResult): Promise<ReviewResult> {
+    if (lastKnown === 'unavailable') return review;
+    const reviewed = new AbortController();
+    const late = this.#o.clock.sleep(PATIENCE_MS, reviewed.signal).then(() => lastKnown);
+    return Promise.race([review, late]).finally(() => reviewed.abort());
+  }
+
+  /** What was verified earlier, for an API server that does not answer. */
+  #lastKnown(key: string): ReviewResult {
     const known = this.#valid.get(key);
-    return known !== undefined && known.usableUntil > this.#o.clock.monotonic() ? known.result : problem;
+    return known !== undefined && known.usableUntil > this.#o.clock.monotonic() ? known.result : 'unavailable';
   }
 
   #start(key: string, token: string, expiresAt: number | undefined): Promise<ReviewResult> {
@@ -89,16 +99,17 @@ export class TokenReviews {
   }
 
   async #review(key: string, token: string, expiresAt: number | undefined): Promise<ReviewResult> {
-    if (this.#isPaused()) return 'unavailable';
-    const enters = this.#queue.enter();
-    if (enters === undefined) return 'busy';
+    const enters = this.#isAway() ? undefined : this.#queue.enter();
+    if (enters === undefined) return 'unavailable';
     const leave = await enters;
     try {
       // Many may have waited for the deadline of one that failed.
-      if (this.#isPaused()) return 'unavailable';
+      if (this.#isAway()) return 'unavailable';
+      if (this.#away === 'yes') this.#away = 'trying';
       const { ask, audience } = this.#o;
       const identity = identityOf(await ask(token, audience), audience);
       this.#failure = undefined;
+      this.#away = 'no';
       return this.#remember(key, identity === undefined ? 'invalid' : { identity }, expiresAt);
     } catch (error) {
       this.#failed(error);
@@ -108,14 +119,15 @@ export class TokenReviews {
     }
   }
 
-  #isPaused(): boolean {
-    return this.#pausedUntil > this.#o.clock.monotonic();
+  #isAway(): boolean {
+    return this.#away === 'trying' || this.#pausedUntil > this.#o.clock.monotonic();
   }
 
   /** Logs an error once until it changes. */
   #failed(error: unknown): void {
     const isAway = !(error instanceof ApiError) || error.status >= 500;
     if (isAway) this.#pausedUntil = this.#o.clock.monotonic() + PAUSE_MS;
+    this.#away = isAway ? 'yes' : 'no';
     const failure = error instanceof Error ? error.message : String(error);
     if (failure !== this.#failure) this.#o.logger.error({ err: error }, 'cannot have tokens of agents verified');
     this.#failure = failure;

@@ -43,6 +43,7 @@ export interface Evaluated {
 export class Connectivity {
   readonly #o: ConnectivityOptions;
   readonly #history: ExclusionHistory;
+  /** Monotonic, ms. */
   readonly #startedAt: number;
   readonly #roster: Recent<Roster>;
   readonly #plan: Recent<ReturnType<typeof planAssignments>>;
@@ -51,7 +52,7 @@ export class Connectivity {
   constructor(options: ConnectivityOptions) {
     const { clock, caches } = options;
     this.#o = options;
-    this.#startedAt = clock.now();
+    this.#startedAt = clock.monotonic();
     this.#history = new ExclusionHistory(clock);
     caches.nodes.subscribe((event) => this.#history.seen(event));
     this.#roster = new Recent(clock, KEPT_MS, () => readRoster(caches));
@@ -82,7 +83,7 @@ export class Connectivity {
     return countSilent(caches.pods.lister.list().map(readAgentPod), {
       reportOf: (pod) => reports.ageOf(pod),
       isLeftOut: (node) => this.#isLeftOut(node),
-      ...{ intervalMs: reportIntervalMs, now: clock.now(), startedAt: this.#startedAt },
+      ...{ intervalMs: reportIntervalMs, now: clock.now(), upMs: clock.monotonic() - this.#startedAt },
     });
   }
 
@@ -94,7 +95,7 @@ export class Connectivity {
     const moment = {
       now: clock.now(),
       settlingMs: 2 * reportIntervalMs,
-      endedAt: (each: string) => this.#history.endedAt(each),
+      endedMs: (each: string) => this.#history.endedMs(each),
     };
     return node === undefined || exclusionOf(node, moment) !== undefined;
   }
@@ -119,9 +120,9 @@ export class Connectivity {
     const { caches, clock, serverNode } = this.#o;
     const from = clock.monotonic();
     const input = {
-      ...{ roster: this.#roster.get(), now: clock.now(), startedAt: this.#startedAt, serverNode },
+      ...{ roster: this.#roster.get(), now: clock.now(), upMs: from - this.#startedAt, serverNode },
       reportOf: (pod: string) => this.#reportOf(pod),
-      endedAt: (node: string) => this.#history.endedAt(node),
+      endedMs: (node: string) => this.#history.endedMs(node),
     };
     const checks = areCurrent(caches) ? input.roster.checks : [];
     const results = new Map(checks.map((check) => [check.name, evaluateCheck(input, check)]));
@@ -129,10 +130,12 @@ export class Connectivity {
   }
 
   #reportOf(pod: string): PodReport | undefined {
-    const age = this.#o.reports.ageOf(pod);
+    const { reports, measurements } = this.#o;
+    const age = reports.ageOf(pod);
     if (age === undefined) return undefined;
-    const kept = this.#o.measurements.get(pod);
-    return { ...age, measurement: kept?.measurement, authenticated: kept?.authenticated ?? false };
+    // The store has the mark, too: a restart makes no agent anonymous.
+    const authenticated = reports.get(pod)?.anonymous !== true;
+    return { ...age, measurement: measurements.get(pod)?.measurement, authenticated };
   }
 }
 
