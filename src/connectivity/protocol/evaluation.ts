@@ -28,9 +28,8 @@ export interface Evaluation {
   /** Number of findings beyond MOST_FINDINGS. */
   readonly omittedFindings: number;
   /**
-   * What is enough for a finding to stay, at most MOST_LASTING: it needs half of `thresholds.lossPercent`, and a node
-   * counts while its kubelet is silent. A finding that is not in `findings` stays while it is here, and begins by none.
-   * Absent: the same as `findings`.
+   * The findings if nodes counted whose kubelet is silent, at most MOST_LASTING. A finding that is not in `findings`
+   * stays while it is here, and none begins by that. Absent without such nodes.
    */
   readonly lasting?: readonly Finding[] | undefined;
   readonly counts: EvaluationCounts;
