@@ -2,10 +2,10 @@ import { CONNECTIVITY_CHECKS, type ConnectivityCheck } from '../../api/connectiv
 import { connectivityCheckResource } from '../../api/connectivitycheck/schema.ts';
 import { createInformer, withoutManagedFields, type Informer } from '../../runtime/cache/informer.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
-import { isForbidden, isNotFound } from '../../runtime/client/errors.ts';
+import { isNotFound } from '../../runtime/client/errors.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
-import { controllerPart, optionalCachePart } from '../../runtime/manager/manager.ts';
+import { controllerPart, optionalCachePart, unneededCachePart } from '../../runtime/manager/manager.ts';
 import type { Part } from '../../runtime/process/part.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { defineController } from '../contract/module.ts';
@@ -19,13 +19,13 @@ import { connectivityCheckRights } from './rbac.ts';
 import { reconcile, type Memory } from './reconcile.ts';
 
 /**
- * Without the CRD there are no checks: the rest of the operator works, and the informer waits for the CRD. Rights that
- * were granted for an older version may lack this one, which does not matter as long as there is no server to ask.
+ * Without the CRD there are no checks: the rest of the operator works, and the informer waits for the CRD.
+ *
+ * @param isAsked whether there is a server to ask for checks
  */
-function cachePartIfServed(informer: Informer<ConnectivityCheck>, { isUsed }: { readonly isUsed: boolean }): Part {
-  const part = optionalCachePart(informer);
-  const mayLack = (): boolean => isNotFound(informer.refusal) || (!isUsed && isForbidden(informer.refusal));
-  return { ...part, notReady: () => (mayLack() ? undefined : part.notReady?.()) };
+function cachePartIfServed(informer: Informer<ConnectivityCheck>, { isAsked }: { readonly isAsked: boolean }): Part {
+  const part = isAsked ? optionalCachePart(informer) : unneededCachePart(informer);
+  return { ...part, notReady: () => (isNotFound(informer.refusal) ? undefined : part.notReady?.()) };
 }
 
 /** The controller of ConnectivityChecks: asks the connectivity server, and writes what it finds to their status. */
@@ -75,7 +75,7 @@ export const connectivityCheck = defineController({
     informer.subscribe(({ object }) => controller.queue.add(keyOf(object)));
     return {
       parts: [
-        cachePartIfServed(informer, { isUsed: url !== undefined }),
+        cachePartIfServed(informer, { isAsked: url !== undefined }),
         controllerPart(controller),
         { name: 'evaluations of the connectivity server', stage: 'work', run: (stop) => feed.run(stop) },
       ],
