@@ -16,11 +16,12 @@ const UNREACHABLE_AFTER_MS = 5_000;
  * | there is none to ask                              | NotDeployed  | none                                      |
  * | unreachable, and no answer for two intervals      | ServerDown   | those of the status, and a finding Server |
  * | answered, with this check                         | Evaluated    | those of the evaluation                   |
- * | answered, without this check for two intervals    | NotEvaluated | those of the status, which are old        |
+ * | answered, without this check for long             | NotEvaluated | those of the status, which are old        |
  * | answered, without this check                      | NotEvaluated | those of the status                       |
  * | unreachable, and this process had no answer       | Unanswered   | those of the status                       |
  * | not asked yet, or one failed ask after a start    | NotAsked     | those of the status                       |
  *
+ * For long: longer than a server that has just started may take, which is 70 s or two intervals and 10 s.
  * Unreachable are two failed asks in a row, or one 5 s ago. `unreachable` has the reason before it is a finding, too.
  */
 export type Known = { readonly unreachable?: ServerFailure | undefined } & (

@@ -4,8 +4,10 @@ import { durationMs } from '../../../api/durationSchema.ts';
 
 /** The longest time until a silent server is a finding, for checks with long intervals, ms. */
 const LONGEST_SILENCE_MS = 120_000;
-/** A server that has just started evaluates when the agents have reported; a new check it sees at once: ms. */
-const LEAST_LACK_MS = 30_000;
+/** A server that has just started waits this long for agents that do not report, or two intervals, and 5 s more: ms. */
+const LEAST_GRACE_MS = 60_000;
+/** Those 5 s, and the longest time between two asks: ms. */
+const LACK_SLACK_MS = 10_000;
 
 /** The interval of a check, ms. */
 export function intervalMs({ spec }: Pick<ConnectivityCheck, 'spec'>): number {
@@ -20,7 +22,7 @@ export function silenceLimitMs(check: ConnectivityCheck): number {
   return Math.min(2 * intervalMs(check), LONGEST_SILENCE_MS);
 }
 
-/** How long answers may lack a check before its findings are old, ms: two intervals, but 30 s at least. */
+/** How long answers may lack a check before its findings are old, ms. A server that has just started has its time. */
 export function lackLimitMs(check: ConnectivityCheck): number {
-  return Math.max(2 * intervalMs(check), LEAST_LACK_MS);
+  return Math.max(2 * intervalMs(check), LEAST_GRACE_MS) + LACK_SLACK_MS;
 }

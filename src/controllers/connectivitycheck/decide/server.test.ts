@@ -130,7 +130,7 @@ describe('a restart of the operator', () => {
 
 describe('a restart of the operator while answers lack the check', () => {
   it('keeps the verdict Unknown, also if the server does not answer then', () => {
-    expect(last([HEALTHY, answered(undefined, 30_000), NOT_ASKED, silent(2, 3_000)]).status.verdict).toBe('Unknown');
+    expect(last([HEALTHY, answered(undefined, 70_000), NOT_ASKED, silent(2, 3_000)]).status.verdict).toBe('Unknown');
   });
 });
 
