@@ -9,7 +9,7 @@ import {
   TOKEN_AUDIENCE,
   type ConnectivityOptions,
 } from './names.ts';
-import { ownNames, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
+import { ownNames, priorityOf, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
 
 const PEER_PORT_NAME = 'peer';
 const IDENTITY = 'identity';
@@ -56,6 +56,7 @@ function podSpec(plane: Plane, options: ConnectivityOptions): V1PodSpec {
     enableServiceLinks: false,
     nodeSelector: { 'kubernetes.io/os': 'linux', ...options.nodeSelector },
     tolerations: [{ operator: 'Exists' }],
+    ...priorityOf(options.agents),
     ...pullSecrets(options),
     securityContext: RESTRICTED_POD,
     containers: [container(plane, options)],
@@ -64,11 +65,11 @@ function podSpec(plane: Plane, options: ConnectivityOptions): V1PodSpec {
 }
 
 function container(plane: Plane, options: ConnectivityOptions): V1Container {
-  const { image, peerPort } = options;
+  const { image, imagePullPolicy, peerPort, agents } = options;
   return {
     name: 'agent',
     image,
-    imagePullPolicy: 'IfNotPresent',
+    imagePullPolicy,
     args: agentArgs(plane, options),
     env: ownNames(),
     ports: [
@@ -77,7 +78,7 @@ function container(plane: Plane, options: ConnectivityOptions): V1Container {
     ],
     // No liveness probe: a restart of the agent repairs no network.
     readinessProbe: { httpGet: { path: '/ping', port: PEER_PORT_NAME }, timeoutSeconds: 3, periodSeconds: 10 },
-    resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+    resources: agents.resources,
     securityContext: RESTRICTED_CONTAINER,
     volumeMounts: [{ name: IDENTITY, mountPath: IDENTITY_DIRECTORY, readOnly: true }],
   };
