@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { AgentState } from '../reports/reports.ts';
 import { ReportGate, type ReportGateOptions } from './reportGate.ts';
 import type { ReviewResult } from './reviews.ts';
@@ -30,8 +30,16 @@ function gate(over: Partial<ReportGateOptions> = {}): ReportGate {
 const admit = (over: Partial<ReportGateOptions>, authorization: string | undefined) =>
   gate(over).admit({ authorization, source: '192.0.2.1' }, 'a');
 
+const POD = { namespace: 'ns', pod: { name: 'a', uid: 'u' } };
+
+/** A header with a token of these claims. No signature of it is verified here. */
+function bearer(pod: unknown = POD, aud: unknown = ['aud']): string {
+  const part = (claims: object): string => Buffer.from(JSON.stringify(claims)).toString('base64url');
+  return `Bearer ${part({ alg: 'RS256' })}.${part({ aud, exp: 2_000_000_000, 'kubernetes.io': pod })}.secret`;
+}
+
 describe('ReportGate', () => {
-  const BEARER = 'Bearer secret';
+  const BEARER = bearer();
   it.each([
     ['a valid token', {}, BEARER, REPORTER],
     ['no token, allowed', { allowAnonymous: true }, undefined, 'anonymous'],
@@ -54,11 +62,27 @@ describe('ReportGate', () => {
     ['no token in place of one', 401, { allowAnonymous: true, current: () => state(false) }, undefined, {}],
     ['no API server', 503, { verify: () => Promise.resolve('unavailable' as const) }, BEARER, { 'retry-after': '5' }],
     ['another pod', 403, { podOf: () => undefined }, BEARER, {}],
+    ['a pod that is not read yet', 503, { podOf: () => 'unread' as const }, BEARER, { 'retry-after': '5' }],
+    ['too many tokens', 503, { verify: () => Promise.resolve('busy' as const) }, BEARER, { 'retry-after': '5' }],
     ['too many reports', 429, { rate: { allows: () => false } }, BEARER, { 'retry-after': '1' }],
   ])('refuses %s with %i, and does not repeat the token', async (_, status, over, authorization, headers) => {
     const answer = await admit(over, authorization);
     expect(answer).toMatchObject({ refused: { status, ...(Object.keys(headers).length > 0 && { headers }) } });
     expect(JSON.stringify(answer)).not.toContain('secret');
+  });
+
+  it.each([
+    ['no bearer token', 'Bearer', 401],
+    ['no JWT', 'Bearer abc', 401],
+    ['a payload that is no JSON', 'Bearer a.b.c', 401],
+    ['another audience', bearer(POD, 'other'), 401],
+    ['no pod', bearer({ namespace: 'ns' }), 403],
+    ['no claim of Kubernetes', bearer(null), 403],
+    ['a pod that is no agent', bearer({ ...POD, pod: { name: 'a', uid: 'other' } }), 403],
+  ])('has no token verified that claims %s', async (_, authorization, status) => {
+    const verify = vi.fn<ReportGateOptions['verify']>();
+    expect(await admit({ verify }, authorization)).toMatchObject({ refused: { status } });
+    expect(verify).not.toHaveBeenCalled();
   });
 
   it('limits the rate by pod, and of unknown senders by address and name', async () => {

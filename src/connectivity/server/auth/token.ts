@@ -1,3 +1,5 @@
+import * as z from 'zod';
+
 /** The audience of the agents' tokens, unless a flag says otherwise. */
 export const DEFAULT_AUDIENCE = 'traffic-operator-connectivity';
 
@@ -24,6 +26,8 @@ export interface Claims {
   readonly audiences: readonly string[];
   /** Seconds since 1970; undefined if it is missing. */
   readonly expiresAt: number | undefined;
+  /** The pod that the token is bound to; undefined if it names none. */
+  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string } | undefined;
 }
 
 /**
@@ -38,7 +42,19 @@ export function claimsOf(token: string): Claims | undefined {
   if (claims === undefined) return undefined;
   const { aud, exp } = claims;
   const audiences = (Array.isArray(aud) ? aud : [aud]).filter((each) => typeof each === 'string');
-  return { audiences, expiresAt: typeof exp === 'number' ? exp : undefined };
+  return { audiences, expiresAt: typeof exp === 'number' ? exp : undefined, pod: podOf(claims) };
+}
+
+/** The private claim of Kubernetes: `{namespace, pod: {name, uid}, node, serviceaccount}`. */
+const boundPod = z.object({
+  'kubernetes.io': z.object({ namespace: z.string(), pod: z.object({ name: z.string(), uid: z.string() }) }),
+});
+
+function podOf(claims: object): Claims['pod'] {
+  const { data } = boundPod.safeParse(claims);
+  if (data === undefined) return undefined;
+  const { namespace, pod } = data['kubernetes.io'];
+  return { namespace, ...pod };
 }
 
 function objectOf(text: string): { aud?: unknown; exp?: unknown } | undefined {
