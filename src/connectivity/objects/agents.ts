@@ -17,7 +17,7 @@ import {
   TOKEN_AUDIENCE,
   type ConnectivityOptions,
 } from './names.ts';
-import { ownNames, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
+import { ownNames, priorityOf, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
 
 const IDENTITY = 'identity';
 /** The directory of the token for the server, and of the cluster's CA. */
@@ -77,6 +77,7 @@ function podSpec(plane: Plane, options: ConnectivityOptions): V1PodSpec {
     enableServiceLinks: false,
     nodeSelector: { 'kubernetes.io/os': 'linux', ...options.nodeSelector },
     tolerations: [{ operator: 'Exists' }],
+    ...priorityOf(options.agents),
     ...pullSecrets(options),
     securityContext: RESTRICTED_POD,
     containers: [container(plane, options)],
@@ -85,11 +86,11 @@ function podSpec(plane: Plane, options: ConnectivityOptions): V1PodSpec {
 }
 
 function container(plane: Plane, options: ConnectivityOptions): V1Container {
-  const { image, peerPort } = options;
+  const { image, imagePullPolicy, peerPort, agents } = options;
   return {
     name: 'agent',
     image,
-    imagePullPolicy: 'IfNotPresent',
+    imagePullPolicy,
     args: agentArgs(plane, options),
     env: ownNames(),
     ports: [
@@ -98,7 +99,7 @@ function container(plane: Plane, options: ConnectivityOptions): V1Container {
     ],
     // No liveness probe: a restart of the agent repairs no network.
     readinessProbe: { httpGet: { path: '/ping', port: PEER_PORT_NAME }, timeoutSeconds: 3, periodSeconds: 10 },
-    resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+    resources: agents.resources,
     securityContext: RESTRICTED_CONTAINER,
     volumeMounts: [{ name: IDENTITY, mountPath: IDENTITY_DIRECTORY, readOnly: true }],
   };

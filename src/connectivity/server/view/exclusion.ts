@@ -20,10 +20,11 @@ export interface Moment {
  * | node | exclusion |
  * |---|---|
  * | is being deleted, or has a taint of a node that goes | Leaving |
- * | the condition Ready is not True, or absent | NotReady |
+ * | the condition Ready is Unknown: the kubelet is silent | Unreachable |
+ * | the condition Ready is False, or absent | NotReady |
  * | unschedulable | Cordoned |
  * | created, or Ready, for less than 60 s and two intervals | Joining |
- * | was Leaving, NotReady or Cordoned within two intervals | Joining |
+ * | was Leaving, Unreachable, NotReady or Cordoned within two intervals | Joining |
  * | else | none |
  *
  * The two intervals: the last reports of other agents may still tell of the time before.
@@ -39,6 +40,6 @@ export function exclusionOf(node: ClusterNode, { now, settlingMs, endedMs }: Mom
 /** The part of the decision that a Node itself shows. */
 export function shownExclusion(node: ClusterNode): Exclusion | undefined {
   if (node.isLeaving) return 'Leaving';
-  if (node.readySince === undefined) return 'NotReady';
+  if (node.readySince === undefined) return node.isSilent === true ? 'Unreachable' : 'NotReady';
   return node.isCordoned ? 'Cordoned' : undefined;
 }
