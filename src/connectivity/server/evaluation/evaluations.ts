@@ -4,7 +4,6 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import { planAssignments } from '../../assign/assignments.ts';
 import type { Evaluations } from '../../protocol/evaluation.ts';
 import type { Assignment, Measurement, Peer } from '../../protocol/measurement.ts';
-import { readAgentPod } from '../pods/agentPod.ts';
 import { exclusionOf } from '../view/exclusion.ts';
 import { countSilent } from '../view/silentAgents.ts';
 import { areCurrent, isCurrent, type ClusterCaches } from './caches.ts';
@@ -80,7 +79,7 @@ export class Connectivity {
   silentAgents(): Record<Plane, number> | undefined {
     const { caches, clock, reports, reportIntervalMs } = this.#o;
     if (!isCurrent(caches.pods)) return undefined;
-    return countSilent(caches.pods.lister.list().map(readAgentPod), {
+    return countSilent(this.#roster.get().agents, {
       reportOf: (pod) => reports.ageOf(pod),
       isLeftOut: (node) => this.#isLeftOut(node),
       ...{ intervalMs: reportIntervalMs, now: clock.now(), upMs: clock.monotonic() - this.#startedAt },
