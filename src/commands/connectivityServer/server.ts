@@ -51,7 +51,8 @@ export async function runConnectivityServer(
   const pods = createAgentPodInformer({ transport, logger, metrics: metrics.reflector });
   const chosen = await createStore({ choice, flags, client: createClient(transport), reports, logger });
   registerAgentMetrics(metrics.registry, reports);
-  const evaluation = createEvaluation({ transport, pods, reports, metrics, logger });
+  const reportIntervalMs = flags.reportinterval * 1_000;
+  const evaluation = createEvaluation({ transport, pods, reports, reportIntervalMs, metrics, logger });
   const manager = new Manager(logger);
   const gate = createGate({ flags, client: createClient(transport), pods, reports, clock: systemClock, logger });
   manager.add(

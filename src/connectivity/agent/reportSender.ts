@@ -20,6 +20,8 @@ export interface SenderOptions {
 /** Whether the server accepted a report, and what it assigned if it did so. */
 export interface Sent {
   readonly ok: boolean;
+  /** Whether the server found the report invalid: its contents must not be sent again. */
+  readonly isInvalid?: boolean;
   readonly assignment?: Assignment;
 }
 
@@ -49,6 +51,7 @@ export class ReportSender {
    * | answer | result |
    * |---|---|
    * | none, or not 200 | not ok |
+   * | 400 | not ok, invalid |
    * | 200 without JSON, as of an original server | ok |
    * | 200 with a valid assignment | ok, with the assignment |
    * | 200 with JSON that is no assignment | ok |
@@ -61,7 +64,7 @@ export class ReportSender {
       if (answer.status !== 200) {
         const { status, text } = answer;
         logger.warn({ status, answer: text.slice(0, 500) }, 'the server did not accept the report');
-        return { ok: false };
+        return { ok: false, isInvalid: status === 400 };
       }
       logger.debug({ podname: report.podname }, 'reported');
       return { ok: true, ...this.#assignmentOf(answer) };

@@ -101,7 +101,7 @@ it('while the API server is away, a known agent goes on and an unknown one gets 
   );
 });
 
-it('the token of a deleted pod is refused at once, and is not valid for a server that has not verified it', async () => {
+it('the token of a deleted pod is refused at once, also by a server that has not verified it', async () => {
   const { client } = scene.connected;
   expect(await report('gone', { token: tokens.gone, node: 'n1' })).toMatchObject({ status: 200 });
   const names = async (): Promise<unknown[]> =>

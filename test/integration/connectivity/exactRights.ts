@@ -8,6 +8,8 @@ import { OPTIONS } from './authWorld.ts';
 const UNSEEN = {
   'create agents': 'an apply is a patch in the log; of an object that is not there it needs create, too',
   'list pods': 'for an API server that does not stream its lists (WatchList)',
+  'list nodes': 'the same',
+  'list connectivitychecks': 'the same',
 };
 
 /**

@@ -5,10 +5,9 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import { identityOf, type Identity } from './identity.ts';
 import { ReviewQueue } from './reviewQueue.ts';
-import { claimsOf } from './token.ts';
 
-/** A verified token, or why there is none. `unavailable`: no answer of the API server, or too many reviews. */
-export type ReviewResult = { readonly identity: Identity } | 'invalid' | 'unavailable';
+/** A verified token, or why there is none. `unavailable`: no answer of the API server. `busy`: too many reviews wait. */
+export type ReviewResult = { readonly identity: Identity } | 'invalid' | 'unavailable' | 'busy';
 
 /** Asks the API server; rejects if it does not answer. */
 export type AskReview = (token: string, audience: string) => Promise<V1TokenReviewStatus | undefined>;
@@ -23,10 +22,16 @@ const PATIENCE_MS = 500;
 /** After a failed review none is tried for this time, then one: agents shall not wait for each deadline, ms. */
 const PAUSE_MS = 2_000;
 /** Agents of 10,000 nodes on two planes, and some more. The oldest answers are dropped. */
-const MOST_ANSWERS = 25_000;
+const MOST_VALID = 25_000;
+/** Apart from the others: tokens that are made up shall not drop verified ones. */
+const MOST_INVALID = 1_000;
+
+interface Verified {
+  readonly identity: Identity;
+}
 
 interface Answer {
-  readonly result: { readonly identity: Identity } | 'invalid';
+  readonly result: Verified | 'invalid';
   /** Monotonic times, ms. */
   readonly freshUntil: number;
   readonly usableUntil: number;
@@ -45,7 +50,8 @@ interface ReviewOptions {
  */
 export class TokenReviews {
   readonly #o: ReviewOptions;
-  readonly #answers = new Map<string, Answer>();
+  readonly #valid = new Map<string, Answer>();
+  readonly #invalid = new Map<string, Answer>();
   readonly #underWay = new Map<string, Promise<ReviewResult>>();
   readonly #queue = new ReviewQueue();
   #pausedUntil = -Infinity;
@@ -60,19 +66,21 @@ export class TokenReviews {
 
   /** Number of cached answers. */
   get size(): number {
-    return this.#answers.size;
+    return this.#valid.size + this.#invalid.size;
   }
 
-  /** Never rejects. */
-  async verify(token: string): Promise<ReviewResult> {
-    const claims = claimsOf(token);
-    if (claims?.audiences.includes(this.#o.audience) !== true) return 'invalid';
+  /**
+   * Never rejects.
+   *
+   * @param expiresAt what the token claims, seconds since 1970: it is not used for longer
+   */
+  async verify(token: string, expiresAt: number | undefined): Promise<ReviewResult> {
     const key = createHash('sha256').update(token).digest('base64');
-    const known = this.#answers.get(key);
+    const known = this.#valid.get(key) ?? this.#invalid.get(key);
     if (known !== undefined && known.freshUntil > this.#o.clock.monotonic()) return known.result;
-    const review = this.#underWay.get(key) ?? this.#start(key, token, claims.expiresAt);
-    const result = await this.#inTime(review, this.#lastKnown(key));
-    return result === 'unavailable' ? this.#lastKnown(key) : result;
+    const review = this.#underWay.get(key) ?? this.#start(key, token, expiresAt);
+    const result = await this.#inTime(review, this.#lastKnown(key, 'unavailable'));
+    return result === 'unavailable' || result === 'busy' ? this.#lastKnown(key, result) : result;
   }
 
   /** The result of a review; `lastKnown` if there is one and the API server takes long. The review goes on. */
@@ -83,10 +91,10 @@ export class TokenReviews {
     return Promise.race([review, late]).finally(() => reviewed.abort());
   }
 
-  /** What was verified earlier, for an API server that does not answer. */
-  #lastKnown(key: string): ReviewResult {
-    const known = this.#answers.get(key);
-    return known !== undefined && known.usableUntil > this.#o.clock.monotonic() ? known.result : 'unavailable';
+  /** What was verified earlier, where nothing can be verified now. */
+  #lastKnown(key: string, problem: 'unavailable' | 'busy'): ReviewResult {
+    const known = this.#valid.get(key);
+    return known !== undefined && known.usableUntil > this.#o.clock.monotonic() ? known.result : problem;
   }
 
   #start(key: string, token: string, expiresAt: number | undefined): Promise<ReviewResult> {
@@ -96,8 +104,9 @@ export class TokenReviews {
   }
 
   async #review(key: string, token: string, expiresAt: number | undefined): Promise<ReviewResult> {
-    const enters = this.#isAway() ? undefined : this.#queue.enter();
-    if (enters === undefined) return 'unavailable';
+    if (this.#isAway()) return 'unavailable';
+    const enters = this.#queue.enter();
+    if (enters === undefined) return 'busy';
     const leave = await enters;
     try {
       // Many may have waited for the deadline of one that failed.
@@ -136,10 +145,12 @@ export class TokenReviews {
     const leftMs = Math.max(0, (expiresAt ?? 0) * 1_000 - clock.now());
     const isValid = result !== 'invalid';
     const freshUntil = now + (isValid ? Math.min(leftMs, VALID_MS) : INVALID_MS);
-    this.#answers.delete(key);
-    this.#answers.set(key, { result, freshUntil, usableUntil: isValid ? now + Math.min(leftMs, AWAY_MS) : freshUntil });
-    const [oldest] = this.#answers.keys();
-    if (oldest !== undefined && this.#answers.size > MOST_ANSWERS) this.#answers.delete(oldest);
+    this.#valid.delete(key);
+    this.#invalid.delete(key);
+    const [answers, most] = isValid ? [this.#valid, MOST_VALID] : [this.#invalid, MOST_INVALID];
+    answers.set(key, { result, freshUntil, usableUntil: isValid ? now + Math.min(leftMs, AWAY_MS) : freshUntil });
+    const [oldest] = answers.keys();
+    if (oldest !== undefined && answers.size > most) answers.delete(oldest);
     return result;
   }
 }

@@ -33,7 +33,13 @@ describe('the evaluation of a check', () => {
     reports = new Reports(clock);
     const node = toClusterNode({ metadata: { name: 'n1' } });
     const caches = { nodes: cacheOf(node), pods: cacheOf(POD), checks: cacheOf(CHECK) } as unknown as ClusterCaches;
-    connectivity = new Connectivity({ caches, reports, measurements: new Measurements(clock), clock });
+    connectivity = new Connectivity({
+      caches,
+      reports,
+      measurements: new Measurements(clock),
+      clock,
+      reportIntervalMs: 60_000,
+    });
   });
 
   it.each([

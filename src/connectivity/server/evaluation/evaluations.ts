@@ -4,7 +4,10 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import { planAssignments } from '../../assign/assignments.ts';
 import type { Evaluations } from '../../protocol/evaluation.ts';
 import type { Assignment, Measurement, Peer } from '../../protocol/measurement.ts';
-import { areCurrent, type ClusterCaches } from './caches.ts';
+import { readAgentPod } from '../pods/agentPod.ts';
+import { exclusionOf } from '../view/exclusion.ts';
+import { countSilent } from '../view/silentAgents.ts';
+import { areCurrent, isCurrent, type ClusterCaches } from './caches.ts';
 import type { PodReport } from '../view/clusterView.ts';
 import { evaluateCheck, type CheckResult } from './evaluate.ts';
 import { ExclusionHistory } from '../view/exclusionHistory.ts';
@@ -23,6 +26,8 @@ export interface ConnectivityOptions {
   readonly reports: Reports;
   readonly measurements: Measurements;
   readonly clock: Clock;
+  /** The interval of agents that have not reported, as the user states it, ms. */
+  readonly reportIntervalMs: number;
   /** The node of this process. */
   readonly serverNode?: string | undefined;
 }
@@ -69,6 +74,30 @@ export class Connectivity {
   /** The evaluations by name of the check. */
   evaluations(): Evaluations {
     return Object.fromEntries([...this.evaluated().results].map(([name, { evaluation }]) => [name, evaluation]));
+  }
+
+  /** Agents that should report and do not, by plane; undefined while their pods cannot be read. */
+  silentAgents(): Record<Plane, number> | undefined {
+    const { caches, clock, reports, reportIntervalMs } = this.#o;
+    if (!isCurrent(caches.pods)) return undefined;
+    return countSilent(caches.pods.lister.list().map(readAgentPod), {
+      reportOf: (pod) => reports.ageOf(pod),
+      isLeftOut: (node) => this.#isLeftOut(node),
+      ...{ intervalMs: reportIntervalMs, now: clock.now(), upMs: clock.monotonic() - this.#startedAt },
+    });
+  }
+
+  /** Without Nodes, as with the rights of the original server, no node is left out. */
+  #isLeftOut(name: string): boolean {
+    const { caches, clock, reportIntervalMs } = this.#o;
+    if (!isCurrent(caches.nodes)) return false;
+    const node = caches.nodes.lister.get(name);
+    const moment = {
+      now: clock.now(),
+      settlingMs: 2 * reportIntervalMs,
+      endedMs: (each: string) => this.#history.endedMs(each),
+    };
+    return node === undefined || exclusionOf(node, moment) !== undefined;
   }
 
   #peer(node: string, plane: Plane): Peer[] {

@@ -136,6 +136,7 @@ export class ReportStore {
     try {
       const states = [...taken.keys()].flatMap((pod) => this.#o.reports.get(pod) ?? []);
       const written = states.length === 0 ? [] : await backend.put(states, signal);
+      this.#mostAtOnce = Math.min(2 * this.#mostAtOnce, backend.mostAtOnce);
       for (const state of written) this.#written.set(state.report.podname, { contents: contentsOf(state), at });
       for (const { report } of states.slice(written.length))
         this.#add(taken.get(report.podname) ?? 'times', report.podname);
@@ -162,7 +163,7 @@ export class ReportStore {
    *
    * | failure | result |
    * |---|---|
-   * | the store refuses several agents at once | due again, half as many at once from now on |
+   * | the store refuses several agents at once | due again, half as many at once, doubled with each success |
    * | the store refuses one agent | logged; repeating it would keep all others waiting, so its next report tries again |
    * | else | due again, after a pause |
    */
