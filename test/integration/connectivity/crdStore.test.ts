@@ -128,6 +128,7 @@ interface Jumped {
 describe('the store of Agent objects', () => {
   it('is written for the same report at most every half TTL', async () => {
     const running = await serverWith(['-report-ttl=8']);
+    await nextReport(running);
     await vi.waitFor(async () => expect((await running.ask(CHECK)).status).toBe(200));
     const from = Date.now();
     while (Date.now() < from + 14_000) {
@@ -178,7 +179,9 @@ describe('an API server that is away', () => {
 
   it('at the start: the check says so, and the agents are read once it is back', async () => {
     const before = await serverWith();
+    await nextReport(before);
     await vi.waitFor(async () => expect((await before.ask(CHECK)).status).toBe(200));
+    await vi.waitFor(async () => expect(await storedCount()).toBeDefined());
     const count = (await before.series(COUNT))!;
     await before.kill();
     await scene.plane.stopApiServer();
