@@ -34,7 +34,7 @@ export function createGate({ flags, client, pods, reports, clock, logger }: Gate
     allowAnonymous: flags.allowAnonymous,
     audience,
     rules: { serviceAccounts: flags.agentServiceAccount },
-    verify: (token) => reviews.verify(token),
+    verify: (token, expiresAt) => reviews.verify(token, expiresAt),
     podOf: (namespace, name) => podLookup(pods, namespace, name),
     rate: new RateLimit(clock),
     current: (pod) => reports.current(pod),

@@ -1,4 +1,5 @@
 import type { Identity } from './identity.ts';
+import type { Claims } from './token.ts';
 
 /** A pod of an agent, as the informer has it. */
 export interface KnownPod {
@@ -27,6 +28,25 @@ export interface Reporter {
 export interface Refusal {
   readonly status: 401 | 403 | 503;
   readonly text: string;
+}
+
+/**
+ * Refuses what a token claims of its pod, before the token is verified. A claim proves nothing, but who may not report
+ * with a true one need not be verified: nobody can make the server ask the API server with tokens that are made up.
+ *
+ * | the pod of the claims | result |
+ * |---|---|
+ * | none | 403 |
+ * | the pods of agents are not read yet | 503 |
+ * | no agent, or an earlier pod of the same name | 403 |
+ * | an agent | undefined |
+ *
+ * @param name the pod in the URL
+ */
+export function refuseClaims(pod: Claims['pod'], name: string, known: PodLookup): Refusal | undefined {
+  if (pod === undefined) return forbidden(`the token names no pod: must be bound to the pod ${name}`).refusal;
+  if (known === 'unread') return UNREAD;
+  return known?.uid === pod.uid ? undefined : noAgent(pod).refusal;
 }
 
 /**
@@ -61,7 +81,7 @@ export function decideReporter(
     return forbidden(`the ServiceAccount is ${account}: must be one of ${serviceAccounts.join(', ')}`);
   }
   if (known === 'unread') return { refusal: UNREAD };
-  if (known?.uid !== podUid) return forbidden(`podname is ${pod}: must be a pod of an agent in ${namespace}`);
+  if (known?.uid !== podUid) return noAgent({ namespace, name: pod });
   const node = identity.node ?? known.node;
   return node === undefined
     ? forbidden(`podname is ${pod}: must be a pod that runs on a node`)
@@ -75,6 +95,10 @@ export function refuseNode(nodename: string, { pod, node }: Reporter): Refusal |
 }
 
 const UNREAD: Refusal = { status: 503, text: 'the pods of the agents are not read yet\n' };
+
+function noAgent({ namespace, name }: { readonly namespace: string; readonly name: string }): { refusal: Refusal } {
+  return forbidden(`podname is ${name}: must be a pod of an agent in ${namespace}`);
+}
 
 function forbidden(text: string): { refusal: Refusal } {
   return { refusal: { status: 403, text: `${text}\n` } };

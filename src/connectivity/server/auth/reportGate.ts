@@ -1,9 +1,16 @@
 import type { Report } from '../../../api/agent/report.ts';
 import type { HttpAnswer, HttpRequest } from '../../../runtime/server/httpServer.ts';
 import type { AgentState } from '../reports/reports.ts';
-import { decideReporter, refuseNode, type PodLookup, type Refusal, type Reporter, type Rules } from './decide.ts';
+import {
+  decideReporter,
+  refuseClaims,
+  refuseNode,
+  type PodLookup,
+  type Refusal,
+  type Reporter,
+  type Rules,
+} from './decide.ts';
 import type { RateLimit } from './rateLimit.ts';
-import type { Identity } from './identity.ts';
 import type { ReviewResult } from './reviews.ts';
 import { bearerToken, claimsOf } from './token.ts';
 
@@ -13,7 +20,8 @@ export interface ReportGateOptions {
   readonly allowAnonymous: boolean;
   readonly audience: string;
   readonly rules: Rules;
-  readonly verify: (token: string) => Promise<ReviewResult>;
+  /** @param expiresAt what the token claims, seconds since 1970 */
+  readonly verify: (token: string, expiresAt: number | undefined) => Promise<ReviewResult>;
   readonly podOf: (namespace: string, name: string) => PodLookup;
   readonly rate: Pick<RateLimit, 'allows'>;
   /** The last report of a pod, if it is current. */
@@ -31,8 +39,9 @@ const RATE_LIMITED: HttpAnswer = {
 };
 const UNAVAILABLE: Refusal = {
   status: 503,
-  text: 'the token cannot be verified now: the API server does not answer or refuses the TokenReview, or too many wait\n',
+  text: 'the token cannot be verified now: the API server does not answer, or refuses the TokenReview\n',
 };
+const BUSY: Refusal = { status: 503, text: 'the token cannot be verified now: too many tokens wait for it\n' };
 
 /**
  * Decides who may report, before the body of a report is read:
@@ -40,10 +49,9 @@ const UNAVAILABLE: Refusal = {
  * | header `authorization` | result |
  * |---|---|
  * | absent | 401, or anonymous where allowed |
- * | no bearer token, or one that claims to be no token of a ServiceAccount | 401 |
- * | a token whose claims `decideReporter` refuses | 403 or 503, without a review: a false token costs the API server nothing |
- * | the token is not valid for the audience | 401 |
- * | the API server does not answer, and the token was not verified earlier | 503 |
+ * | no bearer token, or the token is not valid for the audience | 401 |
+ * | names no pod of an agent, without being verified | 403, `refuseClaims` |
+ * | the API server does not answer, or too many tokens wait, and the token was not verified earlier | 503 |
  * | a valid token | `decideReporter` |
  * | more than a report per second | 429 |
  *
@@ -91,20 +99,23 @@ export class ReportGate {
   }
 
   async #authenticated(token: string, name: string): Promise<{ sender: Sender } | { refusal: Refusal }> {
-    const claimed = claimsOf(token)?.identity;
-    if (claimed === undefined) return { refusal: this.#unauthenticated('the bearer token is not valid') };
-    const early = this.#decide(claimed, name);
-    if ('refusal' in early) return early;
-    const result = await this.#o.verify(token);
-    if (result === 'invalid') return { refusal: this.#unauthenticated('the bearer token is not valid') };
+    const claims = claimsOf(token);
+    if (claims?.audiences.includes(this.#o.audience) !== true) return this.#invalid();
+    const { pod } = claims;
+    const refusal = refuseClaims(pod, name, pod && this.#o.podOf(pod.namespace, pod.name));
+    if (refusal !== undefined) return { refusal };
+    const result = await this.#o.verify(token, claims.expiresAt);
+    if (result === 'invalid') return this.#invalid();
     if (result === 'unavailable') return { refusal: UNAVAILABLE };
-    const decided = this.#decide(result.identity, name);
+    if (result === 'busy') return { refusal: BUSY };
+    const { identity } = result;
+    const known = 'unbound' in identity ? undefined : this.#o.podOf(identity.namespace, identity.pod);
+    const decided = decideReporter(identity, name, known, this.#o.rules);
     return 'refusal' in decided ? decided : { sender: decided };
   }
 
-  #decide(identity: Identity, name: string): ReturnType<typeof decideReporter> {
-    const known = 'unbound' in identity ? undefined : this.#o.podOf(identity.namespace, identity.pod);
-    return decideReporter(identity, name, known, this.#o.rules);
+  #invalid(): { refusal: Refusal } {
+    return { refusal: this.#unauthenticated('the bearer token is not valid') };
   }
 
   #unauthenticated(why: string): Refusal {

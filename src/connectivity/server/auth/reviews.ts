@@ -5,10 +5,9 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import { identityOf, type Identity } from './identity.ts';
 import { ReviewQueue } from './reviewQueue.ts';
-import { claimsOf } from './token.ts';
 
-/** A verified token, or why there is none. `unavailable`: no answer of the API server, or too many reviews. */
-export type ReviewResult = { readonly identity: Identity } | 'invalid' | 'unavailable';
+/** A verified token, or why there is none. `unavailable`: no answer of the API server. `busy`: too many reviews wait. */
+export type ReviewResult = { readonly identity: Identity } | 'invalid' | 'unavailable' | 'busy';
 
 /** Asks the API server; rejects if it does not answer. */
 export type AskReview = (token: string, audience: string) => Promise<V1TokenReviewStatus | undefined>;
@@ -27,8 +26,12 @@ const MOST_VALID = 25_000;
 /** Apart from the others: tokens that are made up shall not drop verified ones. */
 const MOST_INVALID = 1_000;
 
+interface Verified {
+  readonly identity: Identity;
+}
+
 interface Answer {
-  readonly result: { readonly identity: Identity } | 'invalid';
+  readonly result: Verified | 'invalid';
   /** Monotonic times, ms. */
   readonly freshUntil: number;
   readonly usableUntil: number;
@@ -66,16 +69,18 @@ export class TokenReviews {
     return this.#valid.size + this.#invalid.size;
   }
 
-  /** Never rejects. */
-  async verify(token: string): Promise<ReviewResult> {
-    const claims = claimsOf(token);
-    if (claims?.audiences.includes(this.#o.audience) !== true) return 'invalid';
+  /**
+   * Never rejects.
+   *
+   * @param expiresAt what the token claims, seconds since 1970: it is not used for longer
+   */
+  async verify(token: string, expiresAt: number | undefined): Promise<ReviewResult> {
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.#valid.get(key) ?? this.#invalid.get(key);
     if (known !== undefined && known.freshUntil > this.#o.clock.monotonic()) return known.result;
-    const review = this.#underWay.get(key) ?? this.#start(key, token, claims.expiresAt);
-    const result = await this.#inTime(review, this.#lastKnown(key));
-    return result === 'unavailable' ? this.#lastKnown(key) : result;
+    const review = this.#underWay.get(key) ?? this.#start(key, token, expiresAt);
+    const result = await this.#inTime(review, this.#lastKnown(key, 'unavailable'));
+    return result === 'unavailable' || result === 'busy' ? this.#lastKnown(key, result) : result;
   }
 
   /** The result of a review; `lastKnown` if there is one and the API server takes long. The review goes on. */
@@ -86,10 +91,10 @@ export class TokenReviews {
     return Promise.race([review, late]).finally(() => reviewed.abort());
   }
 
-  /** What was verified earlier, for an API server that does not answer. */
-  #lastKnown(key: string): ReviewResult {
+  /** What was verified earlier, where nothing can be verified now. */
+  #lastKnown(key: string, problem: 'unavailable' | 'busy'): ReviewResult {
     const known = this.#valid.get(key);
-    return known !== undefined && known.usableUntil > this.#o.clock.monotonic() ? known.result : 'unavailable';
+    return known !== undefined && known.usableUntil > this.#o.clock.monotonic() ? known.result : problem;
   }
 
   #start(key: string, token: string, expiresAt: number | undefined): Promise<ReviewResult> {
@@ -99,8 +104,9 @@ export class TokenReviews {
   }
 
   async #review(key: string, token: string, expiresAt: number | undefined): Promise<ReviewResult> {
-    const enters = this.#isAway() ? undefined : this.#queue.enter();
-    if (enters === undefined) return 'unavailable';
+    if (this.#isAway()) return 'unavailable';
+    const enters = this.#queue.enter();
+    if (enters === undefined) return 'busy';
     const leave = await enters;
     try {
       // Many may have waited for the deadline of one that failed.

@@ -37,8 +37,8 @@ describe('the evaluation of a check', () => {
       caches,
       reports,
       measurements: new Measurements(clock),
-      reportIntervalMs: 15_000,
       clock,
+      reportIntervalMs: 60_000,
     });
   });
 

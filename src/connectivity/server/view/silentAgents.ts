@@ -12,7 +12,7 @@ export interface SilenceInput {
   readonly intervalMs: number;
   /** Wall clock, ms. */
   readonly now: number;
-  /** How long this process has taken reports, ms. */
+  /** Time since this process started to take reports, by a clock that does not jump, ms. */
   readonly upMs: number;
 }
 
@@ -21,9 +21,9 @@ export interface SilenceInput {
  * the same at any interval: see `agentState`. A pod that was just started, such as in an upgrade of the agents, is not
  * silent, nor is an agent on a node that is left out.
  */
-export function countSilent(agents: readonly AgentPod[], o: SilenceInput): Record<Plane, number> {
+export function countSilent(pods: readonly AgentPod[], o: SilenceInput): Record<Plane, number> {
   const count: Record<Plane, number> = { Pod: 0, Host: 0 };
-  for (const pod of agents) if (isSilent(pod, o) && !o.isLeftOut(pod.node)) count[pod.plane]++;
+  for (const pod of pods) if (isSilent(pod, o) && !o.isLeftOut(pod.node)) count[pod.plane]++;
   return count;
 }
 
