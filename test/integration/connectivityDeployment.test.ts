@@ -88,7 +88,7 @@ it('gives the pods their names, the port, a token for the server and nothing of 
         '--token-file=/var/run/secrets/traffic-operator/token',
       ]),
     );
-    expect(container?.env?.map(({ name }) => name)).toEqual(['MY_POD_NAME', 'MY_NODE_NAME']);
+    expect(container?.env?.map(({ name }) => name)).toEqual(['MY_POD_NAME', 'MY_NODE_NAME', 'NODE_OPTIONS']);
     expect(container?.ports?.map(({ containerPort, protocol }) => `${containerPort} ${protocol}`)).toEqual([
       '9082 TCP',
       '9082 UDP',

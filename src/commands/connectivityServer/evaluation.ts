@@ -45,8 +45,8 @@ export function createEvaluation(o: EvaluationOptions): EvaluationParts {
   return {
     measurements,
     api: {
-      measured: ({ report, anonymous = false }, measurement) => {
-        measurements.accept(report, measurement, !anonymous);
+      measured: ({ report }, measurement) => {
+        measurements.accept(report, measurement);
         return measurement && connectivity.assignment(report, measurement);
       },
       evaluations: () => connectivity.evaluations(),

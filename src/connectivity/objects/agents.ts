@@ -24,6 +24,12 @@ const IDENTITY = 'identity';
 const IDENTITY_DIRECTORY = '/var/run/secrets/traffic-operator';
 const TOKEN_SECONDS = 3_600;
 
+/**
+ * In place of the options in the image. An agent works for some milliseconds in each interval: compiled code would save less
+ * than the compilers take. Ten peers at 30 s took 76 MiB without --jitless, and 65 MiB with it.
+ */
+const NODE_OPTIONS = '--jitless --max-semi-space-size=1';
+
 /** The agents use no API. */
 export function agentAccount({ agentsNamespace }: ConnectivityOptions): V1ServiceAccount {
   return {
@@ -92,7 +98,7 @@ function container(plane: Plane, options: ConnectivityOptions): V1Container {
     image,
     imagePullPolicy,
     args: agentArgs(plane, options),
-    env: ownNames(),
+    env: [...ownNames(), { name: 'NODE_OPTIONS', value: NODE_OPTIONS }],
     ports: [
       { name: PEER_PORT_NAME, containerPort: peerPort, protocol: 'TCP' },
       { name: `${PEER_PORT_NAME}-udp`, containerPort: peerPort, protocol: 'UDP' },

@@ -17,6 +17,8 @@ export function serverAccount({ namespace }: ConnectivityOptions): V1ServiceAcco
     apiVersion: 'v1',
     kind: 'ServiceAccount',
     metadata: { name: SERVER_NAME, namespace, labels: appLabel(SERVER_NAME) },
+    // Mounted by the server's pods alone.
+    automountServiceAccountToken: false,
   };
 }
 
@@ -50,6 +52,7 @@ export function serverDeployment(options: ConnectivityOptions): V1Deployment {
         metadata: { labels: appLabel(SERVER_NAME) },
         spec: {
           serviceAccountName: SERVER_NAME,
+          automountServiceAccountToken: true,
           enableServiceLinks: false,
           nodeSelector: { 'kubernetes.io/os': 'linux', ...nodeSelector },
           ...(tolerations.length === 0 ? {} : { tolerations: [...tolerations] }),

@@ -166,14 +166,19 @@ describe('TargetsPass of the agents', () => {
   it('has ConfigMaps and an annotation of its own, so that no agent delays a node', async () => {
     pods = [pod('p')];
     await agents(true).run(undefined);
-    expect(client.writes[1]).toContain(`"${AGENT_TARGETS.annotation}":"`);
+    const first = annotationsIn(client.writes[1]!);
     expect(writes()).toEqual([AGENTS, 'patch Pod op/p']);
     expect((client.objects.get('ConfigMap op/prometheus-agent-targets') as V1ConfigMap).data).toEqual({
       'agents.json': '[\n{"targets":["10.244.0.7:8082/Pod"],"labels":{"node":"a"}}\n]\n',
     });
     nodes = ['a'];
     await pass.run(undefined);
+    const second = annotationsIn(client.writes[1]!);
     expect(writes()).toEqual([WRITE, 'patch Pod op/p']);
+    pods = [pod('p', { annotations: { ...first, ...second } })];
+    await agents(true).run(undefined);
+    await pass.run(undefined);
+    expect(writes()).toEqual([]);
   });
 
   it('removes them when the connectivity check is disabled, and writes no annotation without it', async () => {
@@ -198,6 +203,14 @@ describe('TargetsPass of the agents', () => {
     );
   });
 });
+
+/** The annotations that a patch of a pod sets. */
+function annotationsIn(write: string): Record<string, string> {
+  const { metadata } = JSON.parse(write.slice(write.indexOf('{'))) as {
+    metadata: { annotations: Record<string, string> };
+  };
+  return metadata.annotations;
+}
 
 function agentSlice(service: string, address: string): V1EndpointSlice {
   return {

@@ -1,5 +1,5 @@
 /**
- * Measures the connectivity agent: real processes of the bundle, with the environment of the image, that report to a real
+ * Measures the connectivity agent: real processes of the bundle, with the environment of the DaemonSet, that report to a real
  * server with a real API server. There is one more agent than peers, all on loopback: each probes all others, and is probed
  * by them. Every agent is measured. Prometheus' scrapes are made, too.
  *
@@ -18,7 +18,7 @@ import { NODES } from '../../../src/runtime/client/resources.ts';
 import { startControlPlane, type ControlPlane } from '../../harness/controlPlane.ts';
 import { agentCrd, connectivityCheckCrd, installCrd } from '../../harness/customResource.ts';
 import { sleep, until } from '../../harness/measured.ts';
-import { cpuSeconds, peakResidentBytes, residentBytes } from '../../harness/processUse.ts';
+import { anonymousBytes, cpuSeconds, peakResidentBytes, residentBytes } from '../../harness/processUse.ts';
 import { connect } from '../../harness/runtimeScene.ts';
 import { resultOf, type Figure } from '../figure.ts';
 import { machine } from '../machine.ts';
@@ -100,6 +100,7 @@ async function measureAgents(agents: readonly MeasuredProcess[]): Promise<Figure
   const scraping = setInterval(() => void scrape(agents), SCRAPE_MS);
   const cpu: number[] = [];
   const memory: number[] = [];
+  const own: number[] = [];
   for (let n = 0; n < repetitions; n += 1) {
     const begin = performance.now();
     const before = agents.map(({ pid }) => cpuSeconds(pid));
@@ -107,6 +108,7 @@ async function measureAgents(agents: readonly MeasuredProcess[]): Promise<Figure
     const seconds = (performance.now() - begin) / 1_000;
     cpu.push(...agents.map(({ pid }, index) => (100 * (cpuSeconds(pid) - before[index]!)) / seconds));
     memory.push(...agents.map(({ pid }) => residentBytes(pid) / MIB));
+    own.push(...agents.map(({ pid }) => anonymousBytes(pid) / MIB));
   }
   clearInterval(scraping);
   const peak = agents.map(({ pid }) => peakResidentBytes(pid) / MIB);
@@ -114,6 +116,7 @@ async function measureAgents(agents: readonly MeasuredProcess[]): Promise<Figure
   return [
     { id: 'agent.cpu', what: `${who}: CPU`, unit: '% of a core', samples: cpu, atMost: GOALS.cpu },
     { id: 'agent.memory', what: `${who}: resident memory`, unit: 'MiB', samples: memory, atMost: GOALS.memory },
+    { id: 'agent.own', what: `${who}: of this its own, without the program file`, unit: 'MiB', samples: own },
     { id: 'agent.peak', what: `${who}: peak resident memory`, unit: 'MiB', samples: peak },
     {
       id: 'agent.scrape',

@@ -4,18 +4,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ControlPlane } from '../../harness/controlPlane.ts';
+import { agentDaemonSets } from '../../../src/connectivity/objects/agents.ts';
+import { defaultConnectivityOptions } from '../../../src/connectivity/objects/names.ts';
 import { freePorts, start, whenReady } from '../../harness/process.ts';
 import type { SimulatedAgent } from './reportBody.ts';
 import { BUNDLE, type MeasuredProcess } from './serverProcess.ts';
 
 const DOCKERFILE = fileURLToPath(new URL('../../../Dockerfile', import.meta.url));
 
-/** The variables that the image sets, such as NODE_OPTIONS, as NAME=value. */
-export function imageEnvironment(): string[] {
-  return [...readFileSync(DOCKERFILE, 'utf8').matchAll(/^ENV (\w+=\S+)$/gm)].map(([, variable = '']) => variable);
+/** The variables that the image and then the DaemonSet set, such as NODE_OPTIONS, as NAME=value. */
+function deployedEnvironment(): string[] {
+  const image = [...readFileSync(DOCKERFILE, 'utf8').matchAll(/^ENV (\w+=\S+)$/gm)].map(
+    ([, variable = '']) => variable,
+  );
+  const [daemonSet] = agentDaemonSets(defaultConnectivityOptions('default'));
+  const { env = [] } = daemonSet?.spec?.template.spec?.containers[0] ?? {};
+  return [...image, ...env.flatMap(({ name, value }) => (value === undefined ? [] : [`${name}=${value}`]))];
 }
 
-/** Starts an agent of the bundle with the environment of the image, and waits until it answers peers. */
+/** Starts an agent of the bundle with the environment of the deployed one, and waits until it answers peers. */
 export async function startAgent(
   { pod, node, plane }: Pick<SimulatedAgent, 'pod' | 'node' | 'plane'>,
   o: { serverPort: number; intervalSeconds: number; plane: Pick<ControlPlane, 'url' | 'directory'> },
@@ -26,7 +33,7 @@ export async function startAgent(
   const running = start(
     'env',
     [
-      ...imageEnvironment(),
+      ...deployedEnvironment(),
       `MY_POD_NAME=${pod}`,
       `MY_NODE_NAME=${node}`,
       `KUBERNETES_SERVICE_HOST=${api.hostname}`,

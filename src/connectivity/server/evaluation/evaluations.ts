@@ -4,7 +4,6 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import { planAssignments } from '../../assign/assignments.ts';
 import type { Evaluations } from '../../protocol/evaluation.ts';
 import type { Assignment, Measurement, Peer } from '../../protocol/measurement.ts';
-import { readAgentPod } from '../pods/agentPod.ts';
 import { exclusionOf } from '../view/exclusion.ts';
 import { countSilent } from '../view/silentAgents.ts';
 import { areCurrent, isCurrent, type ClusterCaches } from './caches.ts';
@@ -43,6 +42,7 @@ export interface Evaluated {
 export class Connectivity {
   readonly #o: ConnectivityOptions;
   readonly #history: ExclusionHistory;
+  /** Monotonic, ms. */
   readonly #startedAt: number;
   readonly #roster: Recent<Roster>;
   readonly #plan: Recent<ReturnType<typeof planAssignments>>;
@@ -51,7 +51,7 @@ export class Connectivity {
   constructor(options: ConnectivityOptions) {
     const { clock, caches } = options;
     this.#o = options;
-    this.#startedAt = clock.now();
+    this.#startedAt = clock.monotonic();
     this.#history = new ExclusionHistory(clock);
     caches.nodes.subscribe((event) => this.#history.seen(event));
     this.#roster = new Recent(clock, KEPT_MS, () => readRoster(caches));
@@ -79,10 +79,10 @@ export class Connectivity {
   silentAgents(): Record<Plane, number> | undefined {
     const { caches, clock, reports, reportIntervalMs } = this.#o;
     if (!isCurrent(caches.pods)) return undefined;
-    return countSilent(caches.pods.lister.list().map(readAgentPod), {
+    return countSilent(this.#roster.get().agents, {
       reportOf: (pod) => reports.ageOf(pod),
       isLeftOut: (node) => this.#isLeftOut(node),
-      ...{ intervalMs: reportIntervalMs, now: clock.now(), startedAt: this.#startedAt },
+      ...{ intervalMs: reportIntervalMs, now: clock.now(), upMs: clock.monotonic() - this.#startedAt },
     });
   }
 
@@ -94,7 +94,7 @@ export class Connectivity {
     const moment = {
       now: clock.now(),
       settlingMs: 2 * reportIntervalMs,
-      endedAt: (each: string) => this.#history.endedAt(each),
+      endedMs: (each: string) => this.#history.endedMs(each),
     };
     return node === undefined || exclusionOf(node, moment) !== undefined;
   }
@@ -119,9 +119,9 @@ export class Connectivity {
     const { caches, clock, serverNode } = this.#o;
     const from = clock.monotonic();
     const input = {
-      ...{ roster: this.#roster.get(), now: clock.now(), startedAt: this.#startedAt, serverNode },
+      ...{ roster: this.#roster.get(), now: clock.now(), upMs: from - this.#startedAt, serverNode },
       reportOf: (pod: string) => this.#reportOf(pod),
-      endedAt: (node: string) => this.#history.endedAt(node),
+      endedMs: (node: string) => this.#history.endedMs(node),
     };
     const checks = areCurrent(caches) ? input.roster.checks : [];
     const results = new Map(checks.map((check) => [check.name, evaluateCheck(input, check)]));
@@ -129,10 +129,12 @@ export class Connectivity {
   }
 
   #reportOf(pod: string): PodReport | undefined {
-    const age = this.#o.reports.ageOf(pod);
+    const { reports, measurements } = this.#o;
+    const age = reports.ageOf(pod);
     if (age === undefined) return undefined;
-    const kept = this.#o.measurements.get(pod);
-    return { ...age, measurement: kept?.measurement, authenticated: kept?.authenticated ?? false };
+    // The store has the mark, too: a restart makes no agent anonymous.
+    const authenticated = reports.get(pod)?.anonymous !== true;
+    return { ...age, measurement: measurements.get(pod)?.measurement, authenticated };
   }
 }
 

@@ -8,8 +8,6 @@ export interface KeptMeasurement {
   readonly measurement: Measurement;
   /** Monotonic time of its report, ms. */
   readonly receivedAt: number;
-  /** False if anyone could have sent it. */
-  readonly authenticated: boolean;
 }
 
 /**
@@ -25,17 +23,13 @@ export class Measurements {
   }
 
   /** Keeps the measurement of a report. A report without one forgets the one before: the agent was replaced. */
-  accept(
-    { podname, nodename }: Pick<Report, 'podname' | 'nodename'>,
-    measurement: Measurement | undefined,
-    authenticated = false,
-  ): void {
+  accept({ podname, nodename }: Pick<Report, 'podname' | 'nodename'>, measurement: Measurement | undefined): void {
     if (measurement === undefined) {
       this.#byPod.delete(podname);
       return;
     }
     const receivedAt = this.#clock.monotonic();
-    this.#byPod.set(podname, { node: nodename, measurement, receivedAt, authenticated });
+    this.#byPod.set(podname, { node: nodename, measurement, receivedAt });
   }
 
   get(pod: string): KeptMeasurement | undefined {

@@ -10,6 +10,8 @@ export interface Roster {
   /** Linux nodes, by name. */
   readonly nodes: readonly ClusterNode[];
   readonly checks: readonly CheckSettings[];
+  /** One of each node and plane. */
+  readonly agents: readonly AgentPod[];
   /** The agent of a node and plane; undefined if it has no pod. */
   readonly agentOf: (node: string, plane: Plane) => AgentPod | undefined;
 }
@@ -29,6 +31,7 @@ export function rosterOf(
   return {
     nodes: nodes.filter(isLinux),
     checks: checks.map(settingsOf),
+    agents: [...places.Pod.values(), ...places.Host.values()],
     agentOf: (node, plane) => places[plane].get(node),
   };
 }

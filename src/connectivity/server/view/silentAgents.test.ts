@@ -19,7 +19,7 @@ const input = (change: Partial<SilenceInput> = {}): SilenceInput => ({
   isLeftOut: () => false,
   intervalMs: 15_000,
   now: NOW,
-  startedAt: NOW - 24 * HOUR_MS,
+  upMs: 24 * HOUR_MS,
   ...change,
 });
 const report = (ageMs: number, intervalMs: number) => ({ reportOf: () => ({ ageMs, intervalMs }) });
@@ -37,7 +37,7 @@ it.each<[why: string, AgentPod, SilenceInput, silent: number]>([
     input(report(2.1 * HOUR_MS, HOUR_MS)),
     0,
   ],
-  ['the server started a minute ago', pod(), input({ startedAt: NOW - 60_000 }), 0],
+  ['the server started a minute ago', pod(), input({ upMs: 60_000 }), 0],
   ['an agent without a report may take two intervals', pod(), input({ intervalMs: 48 * HOUR_MS }), 0],
   ['its pod waits for an image', pod({ phase: 'Waiting' }), input(), 0],
   ['its pod is being deleted', pod({ phase: 'Gone' }), input(), 0],

@@ -12,8 +12,8 @@ export interface SilenceInput {
   readonly intervalMs: number;
   /** Wall clock, ms. */
   readonly now: number;
-  /** When this process started to take reports. Wall clock, ms. */
-  readonly startedAt: number;
+  /** Time since this process started to take reports, by a clock that does not jump, ms. */
+  readonly upMs: number;
 }
 
 /**
@@ -27,10 +27,10 @@ export function countSilent(pods: readonly AgentPod[], o: SilenceInput): Record<
   return count;
 }
 
-function isSilent(pod: AgentPod, { reportOf, intervalMs, now, startedAt }: SilenceInput): boolean {
+function isSilent(pod: AgentPod, { reportOf, intervalMs, now, upMs }: SilenceInput): boolean {
   const report = reportOf(pod.name);
   const time = {
-    runsMs: Math.min(now - pod.startedAt, now - startedAt),
+    runsMs: Math.min(now - pod.startedAt, upMs),
     graceMs: graceMs(report?.intervalMs ?? intervalMs),
   };
   return agentState(pod, report, time) === 'Silent';
