@@ -34,7 +34,7 @@ describe('the connectivity check', () => {
     };
     const options = deploymentOptions(flags as unknown as Parameters<typeof deploymentOptions>[0]);
     const [server, ...agents] = allComponents(options).flatMap(({ object }) => {
-      const spec = (object as V1DaemonSet | V1Deployment).spec?.template?.spec;
+      const spec = (object as V1DaemonSet | V1Deployment).spec?.template.spec;
       return spec === undefined ? [] : [spec];
     });
     expect(server).toMatchObject({

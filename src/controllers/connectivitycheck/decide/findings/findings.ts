@@ -4,15 +4,7 @@ import type { Observation, ServerFailure } from '../../observe/observation.ts';
 import { faultId, isSameFault, type Fault } from './fault.ts';
 import type { Known } from '../known.ts';
 import { findingsThatLast } from './lasting.ts';
-import { continuedOutage, timestamp } from './outages.ts';
-
-/** The present findings. */
-export interface Findings {
-  /** With the Server first, then Failed ones, as the server sorts them. */
-  readonly list: readonly StatusFinding[];
-  /** Findings beyond the limit of an evaluation. */
-  readonly omitted: number;
-}
+import { continuedOutage, timestamp, type Findings } from './outages.ts';
 
 /** The finding that the server does not answer. */
 export function serverFinding({ message }: ServerFailure): Finding {

@@ -1,9 +1,20 @@
-import type { ConnectivityCheckStatus, Outage } from '../../../../api/connectivitycheck/connectivityCheck.ts';
+import type {
+  ConnectivityCheckStatus,
+  Outage,
+  StatusFinding,
+} from '../../../../api/connectivitycheck/connectivityCheck.ts';
 import { MOST_OUTAGES } from '../../../../api/connectivitycheck/statusSchema.ts';
 import type { Finding } from '../../../../api/connectivitycheck/finding.ts';
 import { isSameFault, type Fault } from './fault.ts';
-import type { Findings } from './findings.ts';
 import { BACK_WITHIN_MS } from './sightings.ts';
+
+/** The present findings. */
+export interface Findings {
+  /** With the Server first, then Failed ones, as the server sorts them. */
+  readonly list: readonly StatusFinding[];
+  /** Findings beyond the limit of an evaluation. */
+  readonly omitted: number;
+}
 
 /** A Failed finding that is back within this time continues its outage, so that one that flaps does not fill the list: ms. */
 export const CONTINUES_WITHIN_MS = 60_000;
