@@ -36,7 +36,7 @@ export function createEvaluation({ transport, pods, reports, metrics, logger }: 
   const measurements = new Measurements(systemClock);
   const serverNode = process.env.MY_NODE_NAME;
   const connectivity = new Connectivity({ caches, reports, measurements, clock: systemClock, serverNode });
-  registerEvaluationMetrics(metrics.registry, () => connectivity.evaluated(), systemClock);
+  registerEvaluationMetrics(metrics.registry, connectivity, systemClock);
   const whenReady = (): Promise<void> => Promise.resolve();
   return {
     measurements,

@@ -11,6 +11,8 @@ import {
 import { ownNames, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
 
 const PORT_NAME = 'http';
+/** Of 10,000 agents: see docs/performance.md. */
+export const SERVER_MEMORY_LIMIT = '384Mi';
 
 export function serverAccount({ namespace }: ConnectivityOptions): V1ServiceAccount {
   return {
@@ -85,7 +87,7 @@ function container({
     ports: [{ name: PORT_NAME, containerPort: SERVER_PORT, protocol: 'TCP' }],
     readinessProbe: { ...probe, periodSeconds: 5 },
     livenessProbe: { ...probe, periodSeconds: 30 },
-    resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '384Mi' } },
+    resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: SERVER_MEMORY_LIMIT } },
     securityContext: RESTRICTED_CONTAINER,
   };
 }

@@ -4,28 +4,19 @@ import type { ClusterView } from '../../localise/view.ts';
 import { MOST_EXCLUDED, MOST_FINDINGS, type Evaluation, type EvaluationCounts } from '../../protocol/evaluation.ts';
 import { clusterView, type ViewInput } from '../view/clusterView.ts';
 
-/** What was evaluated for one check, and the result. */
-export interface CheckResult {
-  readonly view: ClusterView;
-  readonly evaluation: Evaluation;
-}
-
 /** Evaluates one check. */
-export function evaluateCheck(input: ViewInput, check: CheckSettings): CheckResult {
+export function evaluateCheck(input: ViewInput, check: CheckSettings): Evaluation {
   const view = clusterView(input, check);
   const localisation = localise(view);
   const excluded = view.nodes.flatMap(({ name, excluded: reason }) => (reason ? [{ node: name, reason }] : []));
   excluded.sort((a, b) => (a.node < b.node ? -1 : 1));
   const { findings } = localisation;
   return {
-    view,
-    evaluation: {
-      generation: check.generation,
-      findings: findings.slice(0, MOST_FINDINGS),
-      omittedFindings: Math.max(0, findings.length - MOST_FINDINGS),
-      counts: countsOf(input, view, localisation, excluded.length),
-      excluded: excluded.slice(0, MOST_EXCLUDED),
-    },
+    generation: check.generation,
+    findings: findings.slice(0, MOST_FINDINGS),
+    omittedFindings: Math.max(0, findings.length - MOST_FINDINGS),
+    counts: countsOf(input, view, localisation, excluded.length),
+    excluded: excluded.slice(0, MOST_EXCLUDED),
   };
 }
 

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../../../runtime/process/clock.ts';
-import type { Evaluated } from './evaluations.ts';
+import type { Connectivity } from './evaluations.ts';
 import { nodeFigures, pairFigures, type NodeFigures, type PairFigures } from './nodeFigures.ts';
 import { Recent } from '../view/recent.ts';
 
@@ -30,9 +30,9 @@ interface Sample {
  * | loss_ratio, latency_seconds | 2 planes x 2 = 4 |
  * | sum | 40 |
  */
-export function registerEvaluationMetrics(registry: Registry, evaluated: () => Evaluated, clock: Clock): void {
+export function registerEvaluationMetrics(registry: Registry, connectivity: Connectivity, clock: Clock): void {
   const figures = new Recent<Figures>(clock, KEPT_MS, () => {
-    const views = [...evaluated().results.values()].map(({ view }) => view);
+    const views = connectivity.views();
     return { nodes: nodeFigures(views), pairs: pairFigures(views) };
   });
   const gauge = gaugesOf(registry);
@@ -50,13 +50,13 @@ export function registerEvaluationMetrics(registry: Registry, evaluated: () => E
     figures.get().pairs.map(({ plane, failed }) => ({ labels: { plane }, value: failed })),
   );
   gauge('reporting_agents', 'Agents on the nodes of a check with a current report.', ['check'], () =>
-    [...evaluated().results].map(([check, { evaluation }]) => ({
+    [...connectivity.evaluated().results].map(([check, { counts }]) => ({
       labels: { check },
-      value: evaluation.counts.reportingAgents,
+      value: counts.reportingAgents,
     })),
   );
   gauge('evaluation_duration_seconds', 'Duration of the last evaluation of all checks.', [], () => [
-    { labels: {}, value: evaluated().seconds },
+    { labels: {}, value: connectivity.evaluated().seconds },
   ]);
 }
 

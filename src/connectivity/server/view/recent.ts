@@ -7,10 +7,11 @@ const REST = 9;
 export class Recent<T> {
   readonly #clock: Clock;
   readonly #keptMs: number;
-  readonly #make: () => T;
+  readonly #make: (last: T | undefined) => T;
   #last: { readonly value: T; readonly until: number } | undefined;
 
-  constructor(clock: Clock, keptMs: number, make: () => T) {
+  /** @param make may return the last value if nothing has changed */
+  constructor(clock: Clock, keptMs: number, make: (last: T | undefined) => T) {
     this.#clock = clock;
     this.#keptMs = keptMs;
     this.#make = make;
@@ -19,7 +20,7 @@ export class Recent<T> {
   get(): T {
     const from = this.#clock.monotonic();
     if (this.#last !== undefined && from < this.#last.until) return this.#last.value;
-    const value = this.#make();
+    const value = this.#make(this.#last?.value);
     const end = this.#clock.monotonic();
     this.#last = { value, until: end + Math.max(this.#keptMs, REST * (end - from)) };
     return value;

@@ -136,12 +136,12 @@ async function send(request: Incoming, response: Outgoing, answer: HttpAnswer): 
 
 /** Resolves, too, if the client goes away in between. Rejects if `parts` throws. */
 async function sendParts(response: Writable, text: string, parts: Iterable<string>): Promise<void> {
-  let isGone = false;
-  const closed = new Promise<void>((resolve) => response.once('close', resolve)).then(() => (isGone = true));
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
   response.write(text);
   for (const part of parts) {
-    if (!response.write(part)) await Promise.race([once(response, 'drain'), closed]);
-    if (isGone) return;
+    if (!response.write(part)) await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
+    if (gone.signal.aborted) return;
   }
   response.end();
 }
