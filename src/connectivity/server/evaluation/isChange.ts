@@ -8,6 +8,6 @@ export function isChange<T extends KubeObject>(event: InformerEvent<T>): boolean
   return !isDeepStrictEqual(withoutVersion(event.old), withoutVersion(event.object));
 }
 
-function withoutVersion<T extends KubeObject>({ metadata, ...rest }: T): object {
+function withoutVersion({ metadata, ...rest }: KubeObject): object {
   return { ...rest, metadata: { ...metadata, resourceVersion: undefined } };
 }
