@@ -71,8 +71,8 @@ it('gives the pods their names, the port, a token for the server and nothing of 
   const host = podOf(await find(DAEMONSETS, hostAgents));
   expect([own?.hostNetwork, host?.hostNetwork]).toEqual([undefined, true]);
   for (const [pod, plane] of [
-    [own, 'pod'],
-    [host, 'host'],
+    [own, 'Pod'],
+    [host, 'Host'],
   ] as const) {
     const [container] = pod?.containers ?? [];
     expect(container?.image).toBe('ours:1');

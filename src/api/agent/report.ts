@@ -9,9 +9,16 @@ const TEXT = 'must be a text';
 const LIST = 'must be a list';
 const MAP = 'must be an object with lists of texts';
 const DATE_MESSAGE = 'must be a date and time of RFC 3339';
-/** The most keys of a map, and the most entries of a list, in a report. A node with 1,000 pods has 1,000 interfaces. */
+/**
+ * The most keys of a map, addresses of an interface and probes in a report. A node with 1,000 pods has 1,000 interfaces, and
+ * kube-proxy with IPVS gives one interface (kube-ipvs0) the addresses of all Services.
+ */
 const MOST_KEYS = 4_096;
-const MOST_ENTRIES = 256;
+const MOST_ADDRESSES = 4_096;
+const MOST_PROBES = 256;
+
+const text = (most: number) => z.string(TEXT).max(most, `must have at most ${most} characters`);
+const most = (entries: number): string => `must have at most ${entries} entries`;
 
 const count = (description: string) =>
   z.int('must be a whole number').nonnegative('must be 0 or more').optional().meta({ type: 'integer', description });
@@ -22,7 +29,7 @@ const integer = (description: string) =>
 
 const addresses = (description: string) =>
   z
-    .record(z.string(), z.array(z.string(TEXT).max(1_024), LIST).max(MOST_ENTRIES).nullable(), MAP)
+    .record(z.string(), z.array(text(1_024), LIST).max(MOST_ADDRESSES, most(MOST_ADDRESSES)).nullable(), MAP)
     .refine((map) => Object.keys(map).length <= MOST_KEYS, `must have at most ${MOST_KEYS} keys`)
     .nullable()
     .optional()
@@ -30,7 +37,7 @@ const addresses = (description: string) =>
 
 /** The result of one HTTP probe. The names are those of k8s-netchecker-agent. Times are whole milliseconds. */
 export const probeSchema = z.object({
-  URL: z.string(TEXT).max(2_048).meta({ description: 'The URL that was requested.' }),
+  URL: text(2_048).meta({ description: 'The URL that was requested.' }),
   ConnectionResult: integer('1 if the connection was established, else 0.'),
   HTTPCode: integer('The status of the response; 0 without one.'),
   Total: integer('From the start to the end of the response, ms.'),
@@ -69,7 +76,7 @@ export const reportSchema = z
     nslookup: addresses('The addresses of the name of the server, by name.'),
     network_probes: z
       .array(probeSchema, LIST)
-      .max(MOST_ENTRIES)
+      .max(MOST_PROBES, most(MOST_PROBES))
       .nullable()
       .optional()
       .meta({ description: 'HTTP probes.' }),

@@ -7,7 +7,7 @@ import {
 import { connectivityApi } from '../../connectivity/server/api/api.ts';
 import type { ReportGate } from '../../connectivity/server/auth/reportGate.ts';
 import { Housekeeping } from '../../connectivity/server/reports/housekeeping.ts';
-import { agentMetrics } from '../../connectivity/server/reports/metrics.ts';
+import { reportMetrics } from '../../connectivity/server/reports/metrics.ts';
 import { Reports } from '../../connectivity/server/reports/reports.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import { createClient } from '../../runtime/client/client.ts';
@@ -50,7 +50,8 @@ export async function runConnectivityServer(
   const reports = new Reports(systemClock);
   const pods = createAgentPodInformer({ transport, logger, metrics: metrics.reflector });
   const chosen = await createStore({ choice, flags, client: createClient(transport), reports, logger });
-  const evaluation = createEvaluation({ transport, pods, reports, metrics, logger });
+  const reportIntervalMs = flags.reportinterval * 1_000;
+  const evaluation = createEvaluation({ transport, pods, reports, reportIntervalMs, metrics, logger });
   const manager = new Manager(logger);
   const gate = createGate({ flags, client: createClient(transport), pods, reports, clock: systemClock, logger });
   manager.add(
@@ -100,7 +101,7 @@ function createApiParts(o: ApiParts): Promise<readonly Part[]> {
     metrics: async () => ({
       status: 200,
       text: await metrics.registry.metrics(),
-      parts: agentMetrics(reports),
+      parts: reportMetrics(reports),
       headers: { 'content-type': metrics.registry.contentType },
     }),
   });

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import * as z from 'zod';
 import { problemTexts } from '../../api/problems.ts';
-import type { Assignment } from '../protocol/measurement.ts';
+import { MOST_ASSIGNED_URLS, type Assignment } from '../protocol/measurement.ts';
 import { isNodeName } from './udp/datagram.ts';
 
 /** The assignment before the first answer of a server, and with an original server for ever. */
@@ -15,7 +15,6 @@ export const NO_ASSIGNMENT: Assignment = {
 export const ASSIGNMENT_LIMIT_BYTES = 64 * 1024;
 const MOST_PEERS = 64;
 const MOST_ADDRESSES = 4;
-const MOST_URLS = 50;
 const INTERVAL = 'must be a whole number from 2 to 86400';
 const PORT = 'must be a whole number from 1 to 65535';
 const SWITCH = z.boolean('must be true or false');
@@ -33,7 +32,7 @@ const assignmentSchema = z.object({
   intervalSeconds: z.int(INTERVAL).min(2, INTERVAL).max(86_400, INTERVAL).optional(),
   peers: z.array(peerSchema).max(MOST_PEERS, `must have at most ${MOST_PEERS} entries`),
   probes: z.object({ dns: SWITCH, apiServer: SWITCH, mtu: SWITCH }),
-  urls: z.array(z.string().max(2_048)).max(MOST_URLS, `must have at most ${MOST_URLS} entries`),
+  urls: z.array(z.string().max(2_048)).max(MOST_ASSIGNED_URLS, `must have at most ${MOST_ASSIGNED_URLS} entries`),
 });
 
 /**

@@ -1,9 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MOST_DATAGRAMS } from '../protocol/measurement.ts';
 import { readAssignment } from './assignment.ts';
 import { LEAST_BYTES, probeDatagram, probeSender, replySequence, setSequence, turnIntoReply } from './udp/datagram.ts';
 import { clusterDns, dnsQuestion, isAnswered } from './targets/dnsMessage.ts';
-import { EchoLimit, Heard } from './udp/heard.ts';
+import { EchoLimit } from './udp/echoLimit.ts';
+import { Heard } from './udp/heard.ts';
 import { MOST_SIZES, mtuResult, nextSize, startSearch, triesFor, withTried } from './udp/mtuSearch.ts';
 import { probeError } from './probeError.ts';
 import { median, udpResult } from './udp/roundTrips.ts';
@@ -121,6 +123,13 @@ describe('Heard', () => {
     expect(heard.take()).toEqual({});
   });
 
+  it('counts no more than a server accepts', () => {
+    const heard = new Heard();
+    heard.add('a', MOST_DATAGRAMS);
+    heard.add('a');
+    expect(heard.take()).toEqual({ a: MOST_DATAGRAMS });
+  });
+
   it('is bounded', () => {
     const heard = new Heard();
     for (let n = 0; n < 1_000; n += 1) heard.add(`n${n}`);
@@ -129,16 +138,31 @@ describe('Heard', () => {
 });
 
 describe('EchoLimit', () => {
-  it('allows a burst, and then as much as its rate', () => {
+  const allowed = (limit: EchoLimit, address: string, now: number): number => {
+    let count = 0;
+    while (limit.allows(address, 1_500, now)) count += 1;
+    return count;
+  };
+
+  it('allows an address a burst, and then as much as its rate', () => {
     const limit = new EchoLimit();
-    const allowed = (now: number): number => {
-      let count = 0;
-      while (limit.allows(1_500, now)) count += 1;
-      return count;
-    };
-    expect(allowed(0)).toBe(1_677);
-    expect(allowed(0)).toBe(0);
-    expect(allowed(1_000)).toBeCloseTo(839, -1);
+    expect(allowed(limit, '10.0.0.1', 0)).toBe(419);
+    expect(allowed(limit, '10.0.0.1', 0)).toBe(0);
+    expect(allowed(limit, '10.0.0.1', 1_000)).toBeCloseTo(105, -1);
+  });
+
+  it('is not used up by a flood from one address', () => {
+    const limit = new EchoLimit();
+    for (let second = 0; second < 60; second += 1) {
+      allowed(limit, '10.0.0.66', second * 1_000);
+      expect(limit.allows('10.0.0.2', 1_500, second * 1_000)).toBe(true);
+    }
+  });
+
+  it('bounds all addresses together, however many there are', () => {
+    const limit = new EchoLimit();
+    const counts = Array.from({ length: 2_000 }, (_, n) => allowed(limit, `10.0.${n >> 8}.${n & 255}`, 0));
+    expect(counts.reduce((sum, count) => sum + count)).toBe(1_677);
   });
 });
 

@@ -20,6 +20,8 @@ export interface SenderOptions {
 /** Whether the server accepted a report, and what it assigned if it did so. */
 export interface Sent {
   readonly ok: boolean;
+  /** Whether the server found the report invalid: its contents must not be sent again. */
+  readonly isInvalid?: boolean;
   readonly assignment?: Assignment;
 }
 
@@ -29,10 +31,15 @@ interface Answer {
   readonly text: string;
 }
 
+/** The server cannot have a token verified now. */
+const UNVERIFIABLE = 503;
+
 /** Sends reports on one connection, which it keeps. */
 export class ReportSender {
   readonly #o: SenderOptions;
   #agent: HttpAgent | undefined;
+  /** The token of the last report that was accepted. */
+  #accepted: string | undefined;
 
   constructor(o: SenderOptions) {
     this.#o = o;
@@ -44,6 +51,7 @@ export class ReportSender {
    * | answer | result |
    * |---|---|
    * | none, or not 200 | not ok |
+   * | 400 | not ok, invalid |
    * | 200 without JSON, as of an original server | ok |
    * | 200 with a valid assignment | ok, with the assignment |
    * | 200 with JSON that is no assignment | ok |
@@ -51,11 +59,12 @@ export class ReportSender {
   async send(report: SentReport, timeoutMs: number, signal: AbortSignal): Promise<Sent> {
     const { logger, server } = this.#o;
     try {
-      const answer = await this.#post(JSON.stringify(report), timeoutMs, signal);
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const answer = await this.#postWithToken(JSON.stringify(report), deadline);
       if (answer.status !== 200) {
         const { status, text } = answer;
         logger.warn({ status, answer: text.slice(0, 500) }, 'the server did not accept the report');
-        return { ok: false };
+        return { ok: false, isInvalid: status === 400 };
       }
       logger.debug({ podname: report.podname }, 'reported');
       return { ok: true, ...this.#assignmentOf(answer) };
@@ -79,16 +88,28 @@ export class ReportSender {
     }
   }
 
-  async #post(body: string, timeoutMs: number, stop: AbortSignal): Promise<Answer> {
+  /**
+   * Posts with the token in its file. If the server cannot have it verified, because the API server is away, posts again
+   * with the token before, which the server knows: the kubelet may just have written a new one.
+   */
+  async #postWithToken(body: string, deadline: AbortSignal): Promise<Answer> {
+    const token = await this.#token();
+    const answer = await this.#post(body, token, deadline);
+    if (answer.status === 200) this.#accepted = token;
+    const before = this.#accepted;
+    if (answer.status !== UNVERIFIABLE || before === undefined || before === token) return answer;
+    return this.#post(body, before, deadline);
+  }
+
+  async #post(body: string, token: string | undefined, signal: AbortSignal): Promise<Answer> {
     const { server, podName, serverCaFile } = this.#o;
     const path = `/api/v1/agents/${encodeURIComponent(podName)}`;
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       accept: 'application/json',
-      ...(await this.#credentials()),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
     };
-    const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
     const agent = await this.#connection();
     const options = { host: server.host, port: server.port, path, method: 'POST', headers, agent, signal };
     return new Promise((resolve, reject) => {
@@ -108,17 +129,17 @@ export class ReportSender {
   }
 
   /** The kubelet writes a new token before the old one expires. */
-  async #credentials(): Promise<{ authorization?: string }> {
+  async #token(): Promise<string | undefined> {
     const { tokenFile, logger } = this.#o;
-    if (tokenFile === undefined) return {};
+    if (tokenFile === undefined) return undefined;
     try {
       const token = (await readFile(tokenFile, 'utf8')).trim();
-      if (/^[\x21-\x7e]+$/.test(token)) return { authorization: `Bearer ${token}` };
+      if (/^[\x21-\x7e]+$/.test(token)) return token;
       logger.warn({ file: tokenFile }, 'the report is sent without a token: the file has none');
     } catch (error) {
       logger.warn({ err: error }, 'the report is sent without a token: cannot read --token-file');
     }
-    return {};
+    return undefined;
   }
 
   /** A new connection verifies the server with the CA as it is then in its file. @throws if the file cannot be read */

@@ -3,7 +3,7 @@ import { DEFAULT_INTERVAL, DEFAULT_LOSS_PERCENT, DEFAULT_PEERS } from '../../api
 import { PLANES, type Plane } from '../../api/connectivitycheck/terms.ts';
 import { durationMs } from '../../api/durationSchema.ts';
 import { createLabelMatcher, type LabelMatcher } from '../../api/labelMatcher.ts';
-import type { Assignment } from '../protocol/measurement.ts';
+import { MOST_ASSIGNED_URLS, type Assignment } from '../protocol/measurement.ts';
 
 /** What a ConnectivityCheck asks for, with the defaults of absent fields. */
 export interface CheckSettings {
@@ -44,12 +44,9 @@ export function combined(checks: readonly CheckSettings[]): Omit<Assignment, 'pe
     // An interval below a second is one: the reports of agents are in whole seconds.
     ...(checks.length > 0 && { intervalSeconds: Math.ceil(shortestMs(checks) / 1_000) }),
     probes: { dns: has('dns'), apiServer: has('apiServer'), mtu: has('mtu') },
-    urls: [...new Set(checks.flatMap(({ urls }) => urls))].slice(0, MOST_URLS),
+    urls: [...new Set(checks.flatMap(({ urls }) => urls))].slice(0, MOST_ASSIGNED_URLS),
   };
 }
-
-/** URLs of all checks of a node: an agent requests each in every interval. */
-const MOST_URLS = 10;
 
 /** Of at least one check, ms. */
 export function shortestMs(checks: readonly CheckSettings[]): number {

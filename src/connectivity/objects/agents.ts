@@ -1,17 +1,24 @@
-import type { V1Container, V1DaemonSet, V1PodSpec, V1ServiceAccount, V1Volume } from '@kubernetes/client-node';
+import type {
+  V1Container,
+  V1DaemonSet,
+  V1PodSpec,
+  V1Service,
+  V1ServiceAccount,
+  V1Volume,
+} from '@kubernetes/client-node';
 import type { Plane } from '../../api/connectivitycheck/terms.ts';
 import {
   AGENT_NAME,
   appLabel,
   HOST_AGENT_NAME,
+  PEER_PORT_NAME,
   SERVER_PORT,
   SERVICE_NAME,
   TOKEN_AUDIENCE,
   type ConnectivityOptions,
 } from './names.ts';
-import { ownNames, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
+import { ownNames, priorityOf, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
 
-const PEER_PORT_NAME = 'peer';
 const IDENTITY = 'identity';
 /** The directory of the token for the server, and of the cluster's CA. */
 const IDENTITY_DIRECTORY = '/var/run/secrets/traffic-operator';
@@ -30,6 +37,20 @@ export function agentAccount({ agentsNamespace }: ConnectivityOptions): V1Servic
 /** The two DaemonSets: agents in the network of the pods, and in that of the nodes. */
 export function agentDaemonSets(options: ConnectivityOptions): V1DaemonSet[] {
   return [daemonSet(AGENT_NAME, 'Pod', options), daemonSet(HOST_AGENT_NAME, 'Host', options)];
+}
+
+/** Headless Services. Nobody calls them; they exist for their EndpointSlices, from which Prometheus' targets are read. */
+export function agentServices(options: ConnectivityOptions): V1Service[] {
+  return [AGENT_NAME, HOST_AGENT_NAME].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: options.agentsNamespace, labels: appLabel(name) },
+    spec: {
+      clusterIP: 'None',
+      selector: appLabel(name),
+      ports: [{ name: PEER_PORT_NAME, port: options.peerPort, targetPort: PEER_PORT_NAME, protocol: 'TCP' }],
+    },
+  }));
 }
 
 /** A pod in the network of its node needs this policy, or it does not ask the DNS of the cluster. */
@@ -56,6 +77,7 @@ function podSpec(plane: Plane, options: ConnectivityOptions): V1PodSpec {
     enableServiceLinks: false,
     nodeSelector: { 'kubernetes.io/os': 'linux', ...options.nodeSelector },
     tolerations: [{ operator: 'Exists' }],
+    ...priorityOf(options.agents),
     ...pullSecrets(options),
     securityContext: RESTRICTED_POD,
     containers: [container(plane, options)],
@@ -64,11 +86,11 @@ function podSpec(plane: Plane, options: ConnectivityOptions): V1PodSpec {
 }
 
 function container(plane: Plane, options: ConnectivityOptions): V1Container {
-  const { image, peerPort } = options;
+  const { image, imagePullPolicy, peerPort, agents } = options;
   return {
     name: 'agent',
     image,
-    imagePullPolicy: 'IfNotPresent',
+    imagePullPolicy,
     args: agentArgs(plane, options),
     env: ownNames(),
     ports: [
@@ -77,7 +99,7 @@ function container(plane: Plane, options: ConnectivityOptions): V1Container {
     ],
     // No liveness probe: a restart of the agent repairs no network.
     readinessProbe: { httpGet: { path: '/ping', port: PEER_PORT_NAME }, timeoutSeconds: 3, periodSeconds: 10 },
-    resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+    resources: agents.resources,
     securityContext: RESTRICTED_CONTAINER,
     volumeMounts: [{ name: IDENTITY, mountPath: IDENTITY_DIRECTORY, readOnly: true }],
   };

@@ -21,6 +21,9 @@ export interface TcpResult {
   readonly error?: ProbeError;
 }
 
+/** The largest number of datagrams in a measurement, sent, received or heard. */
+export const MOST_DATAGRAMS = 1_000_000;
+
 /** The result of a run of UDP datagrams that the peer echoes. */
 export interface UdpResult {
   readonly sent: number;
@@ -88,6 +91,9 @@ export interface Peer {
   readonly addresses: readonly string[];
   readonly port: number;
 }
+
+/** The most URLs of an assignment, those of all checks of a node: an agent requests each in every interval. */
+export const MOST_ASSIGNED_URLS = 50;
 
 /** What an agent is to do until its next report: the answer to a report that has a measurement. */
 export interface Assignment {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { MOST_CHARACTERS, NAME, NAME_MESSAGE } from '../../api/agent/report.ts';
 import { problemTexts } from '../../api/problems.ts';
 import { PLANES } from '../../api/connectivitycheck/terms.ts';
-import { PROBE_ERRORS, TARGETS, type Measurement } from './measurement.ts';
+import { MOST_DATAGRAMS, PROBE_ERRORS, TARGETS, type Measurement } from './measurement.ts';
 
 /** Limits of a measurement. A body of 64 KiB has room for about 250 results. */
 const MOST_PEERS = 100;
@@ -10,7 +10,6 @@ const MOST_TARGETS = 16;
 /** Agents of other nodes that sent datagrams: the number of watchers of a node varies while peers rotate. */
 const MOST_HEARD = 1_000;
 const LONGEST_MS = 86_400_000;
-const MOST_DATAGRAMS = 1_000_000;
 /** The largest packet of IP. */
 const LARGEST_PACKET = 65_536;
 

@@ -62,8 +62,9 @@ describe('a report', () => {
 
   it('with a token of another audience, a changed token, or none, is refused', async () => {
     const foreign = await tokenOf(scene.connected, 'a', 'other');
-    const [head, , signature] = tokens.a.split('.');
-    const forged = `${head}.${tokens.b.split('.')[1]}.${signature}`;
+    // The claims of a valid token, and the signature of another.
+    const [head, claims] = (await tokenOf(scene.connected, 'a', AUDIENCE)).split('.');
+    const forged = `${head}.${claims}.${tokens.a.split('.')[2]}`;
     for (const token of [foreign, forged, 'x', undefined]) {
       const { status, text } = await report('a', { token, node: 'n1' });
       expect(status).toBe(401);
@@ -100,7 +101,7 @@ it('while the API server is away, a known agent goes on and an unknown one gets 
   );
 });
 
-it('the token of a deleted pod is refused at once, and is not valid for a server that has not verified it', async () => {
+it('the token of a deleted pod is refused at once, also by a server that has not verified it', async () => {
   const { client } = scene.connected;
   expect(await report('gone', { token: tokens.gone, node: 'n1' })).toMatchObject({ status: 200 });
   const names = async (): Promise<unknown[]> =>
@@ -121,7 +122,7 @@ it('the token of a deleted pod is refused at once, and is not valid for a server
   await server.kill();
   server = await startServer(kubeconfig);
   await vi.waitFor(async () =>
-    expect(await report('gone', { token: tokens.gone, node: 'n1' })).toMatchObject({ status: 401 }),
+    expect(await report('gone', { token: tokens.gone, node: 'n1' })).toMatchObject({ status: 403 }),
   );
 });
 

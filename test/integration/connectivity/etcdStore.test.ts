@@ -33,9 +33,12 @@ async function serverWith(tree: string, args: readonly string[] = []): Promise<C
   return server;
 }
 
+/** Waits while the rate of the agent's reports is limited. */
 async function report(to: ConnectivityServer, pod = 'netchecker-agent-a', change: object = {}): Promise<void> {
   const body = JSON.stringify({ report_interval: 60, nodename: 'n1', podname: pod, uptime: 5, ...change });
-  expect((await to.ask(`/api/v1/agents/${pod}`, { method: 'POST', body })).status).toBe(200);
+  await vi.waitFor(async () => {
+    expect((await to.ask(`/api/v1/agents/${pod}`, { method: 'POST', body })).status).toBe(200);
+  });
 }
 
 /** The values of the agents, parsed. */

@@ -44,9 +44,12 @@ async function serverWith(endpoints: string, files: string, args: readonly strin
   return server;
 }
 
+/** Waits while the rate of the agent's reports is limited. */
 async function report(to: ConnectivityServer, uptime: number, ips: object = {}): Promise<void> {
   const body = JSON.stringify({ report_interval: 60, nodename: 'n1', podname: 'netchecker-agent-a', uptime, ips });
-  await to.ask('/api/v1/agents/netchecker-agent-a', { method: 'POST', body });
+  await vi.waitFor(async () => {
+    expect((await to.ask('/api/v1/agents/netchecker-agent-a', { method: 'POST', body })).status).toBe(200);
+  });
 }
 
 async function isStored(uptime: number): Promise<void> {

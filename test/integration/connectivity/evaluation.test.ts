@@ -42,7 +42,11 @@ async function createNode(client: Client, name: string): Promise<void> {
   );
 }
 
-/** @param cut node that no other reaches, and that reaches no other */
+/**
+ * Reports. Waits while the rate of the agent's reports is limited.
+ *
+ * @param cut node that no other reaches, and that reaches no other
+ */
 function post(node: string, cut?: string, change: object = {}): Promise<Answer> {
   const peers = NAMES.filter((other) => other !== node).map((other) => {
     const works = cut !== node && cut !== other;
@@ -56,10 +60,12 @@ function post(node: string, cut?: string, change: object = {}): Promise<Answer> 
   });
   const connectivity = { plane: 'Pod', port: 8082, peers, targets: [], heard: {}, failedReports: 0, ...change };
   const podname = `netchecker-agent-${node}`;
-  return server.ask(`/api/v1/agents/${podname}`, {
-    method: 'POST',
-    headers: { accept: 'application/json' },
-    body: JSON.stringify({ report_interval: 60, nodename: node, podname, connectivity }),
+  const body = JSON.stringify({ report_interval: 60, nodename: node, podname, connectivity });
+  const request = { method: 'POST', headers: { accept: 'application/json' }, body };
+  return vi.waitFor(async () => {
+    const answer = await server.ask(`/api/v1/agents/${podname}`, request);
+    expect(answer.status).not.toBe(429);
+    return answer;
   });
 }
 

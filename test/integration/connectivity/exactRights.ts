@@ -4,10 +4,13 @@ import { audited } from '../../harness/audit.ts';
 import type { ControlPlane } from '../../harness/controlPlane.ts';
 import { OPTIONS } from './authWorld.ts';
 
+const NO_WATCH_LIST = 'for an API server that does not stream its lists (WatchList)';
 /** Rights that are needed, but are no verb of a request in the audit log here. */
 const UNSEEN = {
   'create agents': 'an apply is a patch in the log; of an object that is not there it needs create, too',
-  'list pods': 'for an API server that does not stream its lists (WatchList)',
+  'list pods': NO_WATCH_LIST,
+  'list nodes': NO_WATCH_LIST,
+  'list connectivitychecks': NO_WATCH_LIST,
 };
 
 /**

@@ -38,7 +38,11 @@ export async function probeDnsUdp({ server, name }: ClusterDns, o: DnsProbeOptio
   });
   await new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
-    socket.connect(PORT, server, resolve);
+    // The callback also gets the error of a failed connect, such as ENETUNREACH; 'error' is not emitted then.
+    socket.connect(PORT, server, (error?: Error) => {
+      if (error !== undefined) fail(error);
+      resolve();
+    });
   });
   for (let n = 0; n < TRIES && !signal.aborted; n += 1) {
     sentAt = o.clock.monotonic();

@@ -69,19 +69,15 @@ export class EchoSocket {
    */
   static async open(to: PeerSocketAddress, node: string, clock: Clock, signal: AbortSignal): Promise<EchoSocket> {
     const socket = createSocket({ type: to.address.includes(':') ? 'udp6' : 'udp4', lookup: numbersOnly });
-    await new Promise<void>((resolve, reject) => {
-      socket.once('error', reject);
-      socket.connect(to.port, to.address, () => {
-        socket.off('error', reject);
-        resolve();
-      });
-    }).catch((error: unknown) => {
+    try {
+      await connected(socket, to);
+      const { address } = socket.address();
+      socket.disconnect();
+      return new EchoSocket(socket, address, to, node, clock, signal);
+    } catch (error) {
       socket.close();
       throw error;
-    });
-    const { address } = socket.address();
-    socket.disconnect();
-    return new EchoSocket(socket, address, to, node, clock, signal);
+    }
   }
 
   close(): void {
@@ -128,4 +124,11 @@ export class EchoSocket {
     });
     return sequence;
   }
+}
+
+/** @throws error of the system, which the callback of connect() gets: 'error' is not emitted then */
+function connected(socket: Socket, { port, address }: PeerSocketAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.connect(port, address, (error?: Error) => (error === undefined ? resolve() : reject(error)));
+  });
 }

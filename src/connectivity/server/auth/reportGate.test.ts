@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { AgentState } from '../reports/reports.ts';
 import { ReportGate, type ReportGateOptions } from './reportGate.ts';
 import type { ReviewResult } from './reviews.ts';
@@ -6,6 +6,19 @@ import type { ReviewResult } from './reviews.ts';
 const VERIFIED: ReviewResult = {
   identity: { namespace: 'ns', serviceAccount: 'sa', pod: 'a', podUid: 'u', node: 'n1' },
 };
+const CLAIMS = {
+  aud: ['aud'],
+  sub: 'system:serviceaccount:ns:sa',
+  'kubernetes.io': {
+    namespace: 'ns',
+    serviceaccount: { name: 'sa' },
+    pod: { name: 'a', uid: 'u' },
+    node: { name: 'n1' },
+  },
+};
+const SIGNATURE = 'c2VjcmV0';
+const bearer = (claims: object): string =>
+  `Bearer e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.${SIGNATURE}`;
 const REPORTER = { reporter: { namespace: 'ns', pod: 'a', node: 'n1' } };
 const state = (anonymous: boolean): AgentState => ({
   report: { report_interval: 60, nodename: 'n1', podname: 'a' },
@@ -31,7 +44,7 @@ const admit = (over: Partial<ReportGateOptions>, authorization: string | undefin
   gate(over).admit({ authorization, source: '192.0.2.1' }, 'a');
 
 describe('ReportGate', () => {
-  const BEARER = 'Bearer secret';
+  const BEARER = bearer(CLAIMS);
   it.each([
     ['a valid token', {}, BEARER, REPORTER],
     ['no token, allowed', { allowAnonymous: true }, undefined, 'anonymous'],
@@ -48,7 +61,7 @@ describe('ReportGate', () => {
   const invalid = { verify: () => Promise.resolve('invalid' as const) };
   it.each([
     ['no token', 401, {}, undefined, { 'www-authenticate': 'Bearer' }],
-    ['another scheme', 401, invalid, 'Basic secret', { 'www-authenticate': 'Bearer' }],
+    ['another scheme', 401, invalid, `Basic ${SIGNATURE}`, { 'www-authenticate': 'Bearer' }],
     ['a bad token', 401, invalid, BEARER, { 'www-authenticate': 'Bearer' }],
     ['a bad token, though none is needed', 401, { ...invalid, allowAnonymous: true }, BEARER, {}],
     ['no token in place of one', 401, { allowAnonymous: true, current: () => state(false) }, undefined, {}],
@@ -58,7 +71,35 @@ describe('ReportGate', () => {
   ])('refuses %s with %i, and does not repeat the token', async (_, status, over, authorization, headers) => {
     const answer = await admit(over, authorization);
     expect(answer).toMatchObject({ refused: { status, ...(Object.keys(headers).length > 0 && { headers }) } });
-    expect(JSON.stringify(answer)).not.toContain('secret');
+    expect(JSON.stringify(answer)).not.toContain(SIGNATURE);
+  });
+
+  it.each([
+    ['is none of a ServiceAccount', { aud: ['aud'] }, 401],
+    ['is bound to no pod', { ...CLAIMS, 'kubernetes.io': { ...CLAIMS['kubernetes.io'], pod: undefined } }, 403],
+    [
+      'is that of another pod',
+      { ...CLAIMS, 'kubernetes.io': { ...CLAIMS['kubernetes.io'], pod: { name: 'b', uid: 'u' } } },
+      403,
+    ],
+    [
+      'is that of an earlier pod',
+      { ...CLAIMS, 'kubernetes.io': { ...CLAIMS['kubernetes.io'], pod: { name: 'a', uid: 'x' } } },
+      403,
+    ],
+  ])('a token that says that it %s costs no review', async (_, claims, status) => {
+    const verify = vi.fn(() => Promise.resolve(VERIFIED));
+    expect(await admit({ verify }, bearer(claims))).toMatchObject({ refused: { status } });
+    expect(verify).not.toHaveBeenCalled();
+    await admit({ verify }, BEARER);
+    expect(verify).toHaveBeenCalledTimes(1);
+  });
+
+  it('a token that claims what is not true is judged by its review', async () => {
+    const identity = { ...(VERIFIED as { identity: object }).identity, pod: 'b' } as never;
+    expect(await admit({ verify: () => Promise.resolve({ identity }) }, BEARER)).toMatchObject({
+      refused: { status: 403 },
+    });
   });
 
   it('limits the rate by pod, and of unknown senders by address and name', async () => {

@@ -3,8 +3,9 @@ import type { HttpAnswer, HttpRequest } from '../../../runtime/server/httpServer
 import type { AgentState } from '../reports/reports.ts';
 import { decideReporter, refuseNode, type PodLookup, type Refusal, type Reporter, type Rules } from './decide.ts';
 import type { RateLimit } from './rateLimit.ts';
+import type { Identity } from './identity.ts';
 import type { ReviewResult } from './reviews.ts';
-import { bearerToken } from './token.ts';
+import { bearerToken, claimsOf } from './token.ts';
 
 /** What decides who may report. */
 export interface ReportGateOptions {
@@ -30,7 +31,7 @@ const RATE_LIMITED: HttpAnswer = {
 };
 const UNAVAILABLE: Refusal = {
   status: 503,
-  text: 'the token cannot be verified now: the API server is not available\n',
+  text: 'the token cannot be verified now: the API server does not answer or refuses the TokenReview, or too many wait\n',
 };
 
 /**
@@ -39,7 +40,9 @@ const UNAVAILABLE: Refusal = {
  * | header `authorization` | result |
  * |---|---|
  * | absent | 401, or anonymous where allowed |
- * | no bearer token, or the token is not valid for the audience | 401 |
+ * | no bearer token, or one that claims to be no token of a ServiceAccount | 401 |
+ * | a token whose claims `decideReporter` refuses | 403 or 503, without a review: a false token costs the API server nothing |
+ * | the token is not valid for the audience | 401 |
  * | the API server does not answer, and the token was not verified earlier | 503 |
  * | a valid token | `decideReporter` |
  * | more than a report per second | 429 |
@@ -88,13 +91,20 @@ export class ReportGate {
   }
 
   async #authenticated(token: string, name: string): Promise<{ sender: Sender } | { refusal: Refusal }> {
+    const claimed = claimsOf(token)?.identity;
+    if (claimed === undefined) return { refusal: this.#unauthenticated('the bearer token is not valid') };
+    const early = this.#decide(claimed, name);
+    if ('refusal' in early) return early;
     const result = await this.#o.verify(token);
     if (result === 'invalid') return { refusal: this.#unauthenticated('the bearer token is not valid') };
     if (result === 'unavailable') return { refusal: UNAVAILABLE };
-    const { identity } = result;
-    const known = 'unbound' in identity ? undefined : this.#o.podOf(identity.namespace, identity.pod);
-    const decided = decideReporter(identity, name, known, this.#o.rules);
+    const decided = this.#decide(result.identity, name);
     return 'refusal' in decided ? decided : { sender: decided };
+  }
+
+  #decide(identity: Identity, name: string): ReturnType<typeof decideReporter> {
+    const known = 'unbound' in identity ? undefined : this.#o.podOf(identity.namespace, identity.pod);
+    return decideReporter(identity, name, known, this.#o.rules);
   }
 
   #unauthenticated(why: string): Refusal {

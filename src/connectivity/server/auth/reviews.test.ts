@@ -75,6 +75,20 @@ describe('TokenReviews', () => {
     expect(await reviews.verify(one)).toBe('unavailable');
   });
 
+  it('does not let a verified token wait for an API server that hangs', async () => {
+    const one = token();
+    await reviews.verify(one);
+    await clock.advance(5 * MINUTE_MS);
+    let answer: (() => void) | undefined;
+    ask.mockImplementation(() => new Promise((resolve) => (answer = () => resolve({ authenticated: false }))));
+    const late = reviews.verify(one);
+    await clock.advance(500);
+    expect(await late).toEqual(IDENTITY);
+    answer?.();
+    await vi.waitFor(async () => expect(await reviews.verify(one)).toBe('invalid'));
+    expect([ask.mock.calls.length, clock.pending]).toEqual([2, 0]);
+  });
+
   it('does not let every agent wait for a deadline while the API server is away', async () => {
     ask.mockImplementation(away);
     for (const id of [1, 2, 3]) expect(await reviews.verify(token(id))).toBe('unavailable');
@@ -82,6 +96,20 @@ describe('TokenReviews', () => {
     await clock.advance(2_000);
     ask.mockResolvedValue(VALID);
     expect(await reviews.verify(token(1))).toEqual(IDENTITY);
+  });
+
+  it('lets one token find out whether the API server is back, and no other wait for that', async () => {
+    ask.mockImplementation(away);
+    await reviews.verify(token(1));
+    await clock.advance(2_000);
+    const answer = Promise.withResolvers<typeof VALID>();
+    ask.mockReset().mockReturnValue(answer.promise);
+    const first = reviews.verify(token(2));
+    expect(await reviews.verify(token(3))).toBe('unavailable');
+    answer.resolve(VALID);
+    expect(await first).toEqual(IDENTITY);
+    expect(await reviews.verify(token(3))).toEqual(IDENTITY);
+    expect(ask).toHaveBeenCalledTimes(2);
   });
 
   it('shares a review between concurrent requests', async () => {
@@ -118,5 +146,13 @@ describe('TokenReviews', () => {
   it('keeps at most 25,000 answers', async () => {
     for (let id = 0; id < 25_010; id++) await reviews.verify(token(id));
     expect(reviews.size).toBe(25_000);
+  });
+
+  it('keeps at most 1,000 negative answers, for which no verified token is dropped', async () => {
+    await reviews.verify(token(1));
+    ask.mockResolvedValue({ authenticated: false });
+    for (let id = 2; id < 1_100; id++) await reviews.verify(token(id));
+    expect(reviews.size).toBe(1_001);
+    expect(await reviews.verify(token(1))).toEqual(IDENTITY);
   });
 });

@@ -18,10 +18,14 @@ const VALID_MS = 5 * 60_000;
 const INVALID_MS = 10_000;
 /** How long a verified token is used while the API server does not answer, ms. */
 const AWAY_MS = 60 * 60_000;
-/** After a failed review none is tried for this time: agents shall not wait for each deadline. */
+/** How long a report with a token that was verified earlier waits for its review. An agent waits for half its interval, ms. */
+const PATIENCE_MS = 500;
+/** After a failed review none is tried for this time, then one: agents shall not wait for each deadline, ms. */
 const PAUSE_MS = 2_000;
 /** Agents of 10,000 nodes on two planes, and some more. The oldest answers are dropped. */
-const MOST_ANSWERS = 25_000;
+const MOST_VALID = 25_000;
+/** Apart from the others: tokens that are made up shall not drop verified ones. */
+const MOST_INVALID = 1_000;
 
 interface Answer {
   readonly result: { readonly identity: Identity } | 'invalid';
@@ -43,10 +47,13 @@ interface ReviewOptions {
  */
 export class TokenReviews {
   readonly #o: ReviewOptions;
-  readonly #answers = new Map<string, Answer>();
+  readonly #valid = new Map<string, Answer>();
+  readonly #invalid = new Map<string, Answer>();
   readonly #underWay = new Map<string, Promise<ReviewResult>>();
   readonly #queue = new ReviewQueue();
   #pausedUntil = -Infinity;
+  /** The API server did not answer the last review, and `trying`: a review finds out whether it does now. */
+  #away: 'no' | 'yes' | 'trying' = 'no';
   /** Error of the last review; undefined after a successful one. */
   #failure: string | undefined;
 
@@ -56,7 +63,7 @@ export class TokenReviews {
 
   /** Number of cached answers. */
   get size(): number {
-    return this.#answers.size;
+    return this.#valid.size + this.#invalid.size;
   }
 
   /** Never rejects. */
@@ -64,16 +71,24 @@ export class TokenReviews {
     const claims = claimsOf(token);
     if (claims?.audiences.includes(this.#o.audience) !== true) return 'invalid';
     const key = createHash('sha256').update(token).digest('base64');
-    const known = this.#answers.get(key);
+    const known = this.#valid.get(key) ?? this.#invalid.get(key);
     if (known !== undefined && known.freshUntil > this.#o.clock.monotonic()) return known.result;
     const review = this.#underWay.get(key) ?? this.#start(key, token, claims.expiresAt);
-    const result = await review;
+    const result = await this.#inTime(review, this.#lastKnown(key));
     return result === 'unavailable' ? this.#lastKnown(key) : result;
+  }
+
+  /** The result of a review; `lastKnown` if there is one and the API server takes long. The review goes on. */
+  async #inTime(review: Promise<ReviewResult>, lastKnown: ReviewResult): Promise<ReviewResult> {
+    if (lastKnown === 'unavailable') return review;
+    const reviewed = new AbortController();
+    const late = this.#o.clock.sleep(PATIENCE_MS, reviewed.signal).then(() => lastKnown);
+    return Promise.race([review, late]).finally(() => reviewed.abort());
   }
 
   /** What was verified earlier, for an API server that does not answer. */
   #lastKnown(key: string): ReviewResult {
-    const known = this.#answers.get(key);
+    const known = this.#valid.get(key);
     return known !== undefined && known.usableUntil > this.#o.clock.monotonic() ? known.result : 'unavailable';
   }
 
@@ -84,15 +99,17 @@ export class TokenReviews {
   }
 
   async #review(key: string, token: string, expiresAt: number | undefined): Promise<ReviewResult> {
-    const enters = this.#isPaused() ? undefined : this.#queue.enter();
+    const enters = this.#isAway() ? undefined : this.#queue.enter();
     if (enters === undefined) return 'unavailable';
     const leave = await enters;
     try {
       // Many may have waited for the deadline of one that failed.
-      if (this.#isPaused()) return 'unavailable';
+      if (this.#isAway()) return 'unavailable';
+      if (this.#away === 'yes') this.#away = 'trying';
       const { ask, audience } = this.#o;
       const identity = identityOf(await ask(token, audience), audience);
       this.#failure = undefined;
+      this.#away = 'no';
       return this.#remember(key, identity === undefined ? 'invalid' : { identity }, expiresAt);
     } catch (error) {
       this.#failed(error);
@@ -102,14 +119,15 @@ export class TokenReviews {
     }
   }
 
-  #isPaused(): boolean {
-    return this.#pausedUntil > this.#o.clock.monotonic();
+  #isAway(): boolean {
+    return this.#away === 'trying' || this.#pausedUntil > this.#o.clock.monotonic();
   }
 
   /** Logs an error once until it changes. */
   #failed(error: unknown): void {
     const isAway = !(error instanceof ApiError) || error.status >= 500;
     if (isAway) this.#pausedUntil = this.#o.clock.monotonic() + PAUSE_MS;
+    this.#away = isAway ? 'yes' : 'no';
     const failure = error instanceof Error ? error.message : String(error);
     if (failure !== this.#failure) this.#o.logger.error({ err: error }, 'cannot have tokens of agents verified');
     this.#failure = failure;
@@ -121,10 +139,12 @@ export class TokenReviews {
     const leftMs = Math.max(0, (expiresAt ?? 0) * 1_000 - clock.now());
     const isValid = result !== 'invalid';
     const freshUntil = now + (isValid ? Math.min(leftMs, VALID_MS) : INVALID_MS);
-    this.#answers.delete(key);
-    this.#answers.set(key, { result, freshUntil, usableUntil: isValid ? now + Math.min(leftMs, AWAY_MS) : freshUntil });
-    const [oldest] = this.#answers.keys();
-    if (oldest !== undefined && this.#answers.size > MOST_ANSWERS) this.#answers.delete(oldest);
+    this.#valid.delete(key);
+    this.#invalid.delete(key);
+    const [answers, most] = isValid ? [this.#valid, MOST_VALID] : [this.#invalid, MOST_INVALID];
+    answers.set(key, { result, freshUntil, usableUntil: isValid ? now + Math.min(leftMs, AWAY_MS) : freshUntil });
+    const [oldest] = answers.keys();
+    if (oldest !== undefined && answers.size > most) answers.delete(oldest);
     return result;
   }
 }

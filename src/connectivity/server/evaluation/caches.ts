@@ -41,7 +41,12 @@ export function createCheckInformer(options: CacheOptions): Informer<Connectivit
   });
 }
 
-/** Whether all caches can be relied on. If a watch is refused, its cache is stale. */
+/** Whether a cache can be relied on. If its watch is refused, it is stale. */
+export function isCurrent({ synced, refusal }: Pick<Informer<KubeObject>, 'synced' | 'refusal'>): boolean {
+  return synced && refusal === undefined;
+}
+
+/** Whether all caches can be relied on. */
 export function areCurrent({ nodes, pods, checks }: ClusterCaches): boolean {
-  return [nodes, pods, checks].every(({ synced, refusal }) => synced && refusal === undefined);
+  return [nodes, pods, checks].every(isCurrent);
 }

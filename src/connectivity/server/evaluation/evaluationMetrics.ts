@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
+import { PLANES } from '../../../api/connectivitycheck/terms.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Connectivity } from './evaluations.ts';
 import { nodeFigures, pairFigures, type NodeFigures, type PairFigures } from './nodeFigures.ts';
@@ -30,9 +31,13 @@ interface Sample {
  * | loss_ratio, latency_seconds | 2 planes x 2 = 4 |
  * | sum | 40 |
  */
-export function registerEvaluationMetrics(registry: Registry, connectivity: Connectivity, clock: Clock): void {
+export function registerEvaluationMetrics(
+  registry: Registry,
+  source: Pick<Connectivity, 'evaluated' | 'views' | 'silentAgents'>,
+  clock: Clock,
+): void {
   const figures = new Recent<Figures>(clock, KEPT_MS, () => {
-    const views = connectivity.views();
+    const views = source.views();
     return { nodes: nodeFigures(views), pairs: pairFigures(views) };
   });
   const gauge = gaugesOf(registry);
@@ -50,13 +55,22 @@ export function registerEvaluationMetrics(registry: Registry, connectivity: Conn
     figures.get().pairs.map(({ plane, failed }) => ({ labels: { plane }, value: failed })),
   );
   gauge('reporting_agents', 'Agents on the nodes of a check with a current report.', ['check'], () =>
-    [...connectivity.evaluated().results].map(([check, { counts }]) => ({
+    [...source.evaluated().results].map(([check, { counts }]) => ({
       labels: { check },
       value: counts.reportingAgents,
     })),
   );
+  gauge(
+    'silent_agents',
+    'Agents that should report and have not done so for two of their intervals. Without nodes that come, go or are not Ready.',
+    ['plane'],
+    () => {
+      const silent = source.silentAgents();
+      return silent === undefined ? [] : PLANES.map((plane) => ({ labels: { plane }, value: silent[plane] }));
+    },
+  );
   gauge('evaluation_duration_seconds', 'Duration of the last evaluation of all checks.', [], () => [
-    { labels: {}, value: connectivity.evaluated().seconds },
+    { labels: {}, value: source.evaluated().seconds },
   ]);
 }
 

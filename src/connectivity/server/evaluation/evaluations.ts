@@ -5,7 +5,9 @@ import { planAssignments } from '../../assign/assignments.ts';
 import type { ClusterView } from '../../localise/view.ts';
 import type { Evaluation, Evaluations } from '../../protocol/evaluation.ts';
 import type { Assignment, Measurement, Peer } from '../../protocol/measurement.ts';
-import { areCurrent, type ClusterCaches } from './caches.ts';
+import { exclusionOf } from '../view/exclusion.ts';
+import { countSilent } from '../view/silentAgents.ts';
+import { areCurrent, isCurrent, type ClusterCaches } from './caches.ts';
 import { clusterView, type PodReport, type ViewInput } from '../view/clusterView.ts';
 import { evaluateCheck } from './evaluate.ts';
 import { isChange } from './isChange.ts';
@@ -27,6 +29,8 @@ export interface ConnectivityOptions {
   readonly reports: Reports;
   readonly measurements: Measurements;
   readonly clock: Clock;
+  /** The interval of agents that have not reported, as the user states it, ms. */
+  readonly reportIntervalMs: number;
   /** The node of this process. */
   readonly serverNode?: string | undefined;
 }
@@ -49,6 +53,7 @@ interface Plan {
 export class Connectivity {
   readonly #o: ConnectivityOptions;
   readonly #history: ExclusionHistory;
+  /** Monotonic, ms. */
   readonly #startedAt: number;
   readonly #roster: Recent<Roster>;
   readonly #plan: Recent<Plan>;
@@ -59,7 +64,7 @@ export class Connectivity {
   constructor(options: ConnectivityOptions) {
     const { clock, caches } = options;
     this.#o = options;
-    this.#startedAt = clock.now();
+    this.#startedAt = clock.monotonic();
     this.#history = new ExclusionHistory(clock);
     caches.nodes.subscribe((event) => this.#history.seen(event));
     for (const cache of [caches.nodes, caches.pods, caches.checks]) {
@@ -90,6 +95,30 @@ export class Connectivity {
   views(): readonly ClusterView[] {
     const input = this.#input();
     return this.#checks(input).map((check) => clusterView(input, check));
+  }
+
+  /** Agents that should report and do not, by plane; undefined while their pods cannot be read. */
+  silentAgents(): Record<Plane, number> | undefined {
+    const { caches, clock, reports, reportIntervalMs } = this.#o;
+    if (!isCurrent(caches.pods)) return undefined;
+    return countSilent(caches.pods.lister.list(), {
+      reportOf: (pod) => reports.ageOf(pod),
+      isLeftOut: (node) => this.#isLeftOut(node),
+      ...{ intervalMs: reportIntervalMs, now: clock.now(), upMs: clock.monotonic() - this.#startedAt },
+    });
+  }
+
+  /** Without Nodes, as with the rights of the original server, no node is left out. */
+  #isLeftOut(name: string): boolean {
+    const { caches, clock, reportIntervalMs } = this.#o;
+    if (!isCurrent(caches.nodes)) return false;
+    const node = caches.nodes.lister.get(name);
+    const moment = {
+      now: clock.now(),
+      settlingMs: 2 * reportIntervalMs,
+      endedMs: (each: string) => this.#history.endedMs(each),
+    };
+    return node === undefined || exclusionOf(node, moment) !== undefined;
   }
 
   #peer(node: string, plane: Plane): Peer[] {
@@ -131,9 +160,9 @@ export class Connectivity {
   #input(): ViewInput {
     const { clock, serverNode } = this.#o;
     return {
-      ...{ roster: this.#roster.get(), now: clock.now(), startedAt: this.#startedAt, serverNode },
+      ...{ roster: this.#roster.get(), now: clock.now(), upMs: clock.monotonic() - this.#startedAt, serverNode },
       reportOf: (pod) => this.#reportOf(pod),
-      endedAt: (node) => this.#history.endedAt(node),
+      endedMs: (node) => this.#history.endedMs(node),
     };
   }
 
@@ -142,9 +171,11 @@ export class Connectivity {
   }
 
   #reportOf(pod: string): PodReport | undefined {
-    const age = this.#o.reports.ageOf(pod);
+    const { reports, measurements } = this.#o;
+    const age = reports.ageOf(pod);
     if (age === undefined) return undefined;
-    const kept = this.#o.measurements.get(pod);
-    return { ...age, measurement: kept?.measurement, authenticated: kept?.authenticated ?? false };
+    // The store has the mark, too: a restart makes no agent anonymous.
+    const authenticated = reports.get(pod)?.anonymous !== true;
+    return { ...age, measurement: measurements.get(pod)?.measurement, authenticated };
   }
 }

@@ -9,8 +9,6 @@ export interface KeptMeasurement {
   readonly measurement: Measurement;
   /** Monotonic time of its report, ms. */
   readonly receivedAt: number;
-  /** False if anyone could have sent it. */
-  readonly authenticated: boolean;
 }
 
 /**
@@ -27,18 +25,14 @@ export class Measurements {
   }
 
   /** Keeps the measurement of a report. A report without one forgets the one before: the agent was replaced. */
-  accept(
-    { podname, nodename }: Pick<Report, 'podname' | 'nodename'>,
-    measurement: Measurement | undefined,
-    authenticated = false,
-  ): void {
+  accept({ podname, nodename }: Pick<Report, 'podname' | 'nodename'>, measurement: Measurement | undefined): void {
     if (measurement === undefined) {
       this.#byPod.delete(podname);
       return;
     }
     const receivedAt = this.#clock.monotonic();
     const compact = this.#compactor.compact(measurement);
-    this.#byPod.set(podname, { node: nodename, measurement: compact, receivedAt, authenticated });
+    this.#byPod.set(podname, { node: nodename, measurement: compact, receivedAt });
   }
 
   get(pod: string): KeptMeasurement | undefined {

@@ -2,6 +2,27 @@ import type { ProbeResult, Report } from '../../../api/agent/report.ts';
 import { agentLabel } from '../../protocol/report.ts';
 import type { AgentState, Reports } from './reports.ts';
 
+/** A metric of the original server, without values. */
+interface Family {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge';
+  readonly help: string;
+  readonly labelNames: readonly string[];
+}
+
+const REPORT_COUNT: Family = {
+  name: 'ncagent_report_count_total',
+  type: 'counter',
+  help: 'Total number of reports (keepalive messages) from the agent.',
+  labelNames: ['agent'],
+};
+const ERROR_COUNT: Family = {
+  name: 'ncagent_error_count_total',
+  type: 'counter',
+  help: 'Total number of errors (keepalive miss count) for the agent.',
+  labelNames: ['agent'],
+};
+
 /** The probe figures of the original server, by the end of the metric's name. */
 const PROBES: readonly (readonly [name: string, help: string, of: keyof ProbeResult])[] = [
   ['connection_result', 'Connection result: 0 - error, 1 - success', 'ConnectionResult'],
@@ -18,39 +39,39 @@ const PROBES: readonly (readonly [name: string, help: string, of: keyof ProbeRes
   ['server_processing_time_ms', 'Server processing time in ms.', 'ServerProcessing'],
 ];
 
+const PROBE_FAMILIES = PROBES.map(([name, help, of]) => ({
+  family: { name: `ncagent_http_probe_${name}`, type: 'gauge', help, labelNames: ['agent', 'url'] } satisfies Family,
+  of,
+}));
+
+/** The metrics of the reports. */
+export const REPORT_METRICS: readonly Family[] = [
+  REPORT_COUNT,
+  ERROR_COUNT,
+  ...PROBE_FAMILIES.map(({ family }) => family),
+];
+
 /**
  * The metrics of the original server under its names, in the text format of Prometheus (0.0.4), one metric at a time. With
  * 10,000 agents they are 15 MB and 100,000 series; prom-client would make labels and their text for each of them. The
  * values are read from the reports at each scrape: the series of an agent end with the agent.
  */
-export function* agentMetrics(reports: Reports): Generator<string> {
-  yield family('counter', 'report_count_total', 'Total number of reports (keepalive messages) from the agent.', [
-    ...sums(reports, ({ reportCount }) => reportCount),
-  ]);
-  yield family('counter', 'error_count_total', 'Total number of errors (keepalive miss count) for the agent.', [
-    ...sums(reports, ({ errorCount }) => errorCount),
-  ]);
-  const series = probeSeries(reports);
-  for (const [name, help, of] of PROBES) {
-    yield family(
-      'gauge',
-      `http_probe_${name}`,
-      help,
-      [...series].flatMap(([labels, { probe }]) => (isFigure(probe[of]) ? [[labels, probe[of]] as const] : [])),
+export function* reportMetrics(reports: Reports): Generator<string> {
+  yield textOf(REPORT_COUNT, [...sums(reports, ({ reportCount }) => reportCount)]);
+  yield textOf(ERROR_COUNT, [...sums(reports, ({ errorCount }) => errorCount)]);
+  const series = [...probeSeries(reports)];
+  for (const { family, of } of PROBE_FAMILIES) {
+    yield textOf(
+      family,
+      series.flatMap(([labels, { probe }]) => (isFigure(probe[of]) ? [[labels, probe[of]] as const] : [])),
     );
   }
 }
 
 /** A metric with its values by labels. An empty line comes first, as between the metrics of prom-client. */
-function family(
-  type: 'counter' | 'gauge',
-  name: string,
-  help: string,
-  values: readonly (readonly [labels: string, value: number])[],
-): string {
-  const full = `ncagent_${name}`;
-  const lines = values.map(([labels, value]) => `${full}{${labels}} ${value}\n`);
-  return `\n# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${lines.join('')}`;
+function textOf({ name, type, help }: Family, values: readonly (readonly [labels: string, value: number])[]): string {
+  const lines = values.map(([labels, value]) => `${name}{${labels}} ${value}\n`);
+  return `\n# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
 /** The texts of labels, with the escapes of the text format. */

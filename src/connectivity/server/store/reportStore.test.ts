@@ -171,4 +171,15 @@ describe('a store that refuses', () => {
     await clock.advance(1_000);
     expect(backend.puts.flat()).toContain('b');
   });
+
+  it('for a while, takes as many at once as before afterwards', async () => {
+    backend.fails = (pods) => (pods.length > 0 ? REFUSED : undefined);
+    run();
+    reportOf('a', 'b', 'c', 'd');
+    await clock.advance(1_000);
+    backend.fails = undefined;
+    reportOf('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k');
+    await clock.advance(1_000);
+    expect(backend.puts.map((pods) => pods.length)).toEqual([1, 2, 4, 4]);
+  });
 });

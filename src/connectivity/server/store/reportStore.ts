@@ -1,7 +1,7 @@
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { AgentState, Reports } from '../reports/reports.ts';
-import { contentsOf, unwrittenReports, writeNeed, type WriteNeed, type Written } from './storeWrites.ts';
+import { contentsOf, longestGapMs, unwrittenReports, writeNeed, type WriteNeed, type Written } from './storeWrites.ts';
 
 /** Where reports and counters are kept over restarts of the server. */
 export interface StoreBackend {
@@ -94,9 +94,12 @@ export class ReportStore {
 
   async #load(signal: AbortSignal): Promise<void> {
     const { backend, reports, clock, ttlMs } = this.#o;
-    for (const state of await backend.list(signal)) {
+    const { mostAtOnce, paceMs } = backend;
+    const states = await backend.list(signal);
+    const gapMs = longestGapMs(states.length, { mostAtOnce, paceMs, halfTtlMs: ttlMs / 2 });
+    for (const state of states) {
       const { report, reportCount } = state;
-      const unwritten = unwrittenReports(report, clock.now(), ttlMs / 2);
+      const unwritten = unwrittenReports(report, clock.now(), gapMs);
       reports.restore({ ...state, reportCount: reportCount + unwritten });
       // Old enough that the next report writes the counters.
       this.#written.set(report.podname, { contents: contentsOf(state), at: -Infinity });
@@ -133,6 +136,7 @@ export class ReportStore {
     try {
       const states = [...taken.keys()].flatMap((pod) => this.#o.reports.get(pod) ?? []);
       const written = states.length === 0 ? [] : await backend.put(states, signal);
+      this.#mostAtOnce = Math.min(2 * this.#mostAtOnce, backend.mostAtOnce);
       for (const state of written) this.#written.set(state.report.podname, { contents: contentsOf(state), at });
       for (const { report } of states.slice(written.length))
         this.#add(taken.get(report.podname) ?? 'times', report.podname);
@@ -159,7 +163,7 @@ export class ReportStore {
    *
    * | failure | result |
    * |---|---|
-   * | the store refuses several agents at once | due again, half as many at once from now on |
+   * | the store refuses several agents at once | due again, half as many at once, doubled with each success |
    * | the store refuses one agent | logged; repeating it would keep all others waiting, so its next report tries again |
    * | else | due again, after a pause |
    */

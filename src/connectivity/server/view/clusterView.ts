@@ -21,19 +21,19 @@ export interface ViewInput {
   readonly roster: Roster;
   readonly reportOf: (pod: string) => PodReport | undefined;
   /** See `Moment`. */
-  readonly endedAt: (node: string) => number | undefined;
+  readonly endedMs: (node: string) => number | undefined;
   /** Wall clock, ms. */
   readonly now: number;
-  /** When this process started to take reports. Wall clock, ms. */
-  readonly startedAt: number;
+  /** Time since this process started to take reports, by a clock that does not jump, ms. */
+  readonly upMs: number;
   readonly serverNode?: string | undefined;
 }
 
 /** The view of the nodes that a check selects, at one moment. */
 export function clusterView(input: ViewInput, check: CheckSettings): ClusterView {
-  const { roster, now, endedAt, serverNode } = input;
+  const { roster, now, endedMs, serverNode } = input;
   const nodes = roster.nodes.filter((node) => selects(check, node));
-  const moment = { now, endedAt, settlingMs: 2 * check.intervalMs };
+  const moment = { now, endedMs, settlingMs: 2 * check.intervalMs };
   return {
     nodes: nodes.map((node) => nodeView(node, exclusionOf(node, moment))),
     agents: nodes.flatMap(({ name }) => check.planes.flatMap((plane) => agentView(input, check, { name, plane }))),
@@ -55,7 +55,7 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
   const report = input.reportOf(pod.name);
   const runsMs = input.now - Math.max(pod.startedAt, 0);
   const state = agentState(pod, report, {
-    runsMs: Math.min(runsMs, input.now - input.startedAt),
+    runsMs: Math.min(runsMs, input.upMs),
     graceMs: graceMs(check.intervalMs),
   });
   const measurement = state === 'Reporting' ? report?.measurement : undefined;

@@ -6,7 +6,7 @@ import { shownExclusion } from './exclusion.ts';
 /** A Node does not say when it was uncordoned. This remembers when the exclusion of each node ended. */
 export class ExclusionHistory {
   readonly #clock: Clock;
-  /** Wall clock, ms. */
+  /** Monotonic, ms. */
   readonly #endedAt = new Map<string, number>();
 
   constructor(clock: Clock) {
@@ -19,12 +19,13 @@ export class ExclusionHistory {
     if (event.type === 'delete') this.#endedAt.delete(object.name);
     if (event.type !== 'update' || event.old === undefined) return;
     if (shownExclusion(event.old) !== undefined && shownExclusion(object) === undefined) {
-      this.#endedAt.set(object.name, this.#clock.now());
+      this.#endedAt.set(object.name, this.#clock.monotonic());
     }
   }
 
-  /** Wall clock, ms; undefined if the node was not excluded since this process started. */
-  endedAt(node: string): number | undefined {
-    return this.#endedAt.get(node);
+  /** Time since then, ms; undefined if the node was not excluded since this process started. */
+  endedMs(node: string): number | undefined {
+    const at = this.#endedAt.get(node);
+    return at === undefined ? undefined : this.#clock.monotonic() - at;
   }
 }
