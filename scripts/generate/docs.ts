@@ -1,9 +1,8 @@
-import type { Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { managerOf } from '../../src/commands/manager/command.ts';
 import { COMMANDS, flagsOf } from '../../src/commands/commands.ts';
 import { registerEvaluationMetrics } from '../../src/connectivity/server/evaluation/evaluationMetrics.ts';
-import { registerAgentMetrics } from '../../src/connectivity/server/reports/metrics.ts';
-import { Reports } from '../../src/connectivity/server/reports/reports.ts';
+import { REPORT_METRICS } from '../../src/connectivity/server/reports/metrics.ts';
 import type { ControllerModule } from '../../src/controllers/contract/module.ts';
 import { AGENT_METRICS } from '../../src/connectivity/protocol/agentMetrics.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
@@ -77,8 +76,17 @@ async function metrics(controllers: readonly ControllerModule[]): Promise<string
 function connectivityRegistry(): Registry {
   const registry = createRegistry();
   registry.clear();
-  const nothing = { evaluated: () => ({ results: new Map(), seconds: 0 }), silentAgents: () => undefined };
-  registerAgentMetrics(registry, new Reports(systemClock));
+  const nothing = {
+    evaluated: () => ({ results: new Map(), seconds: 0 }),
+    views: () => [],
+    silentAgents: () => undefined,
+  };
+  // The server writes their text without prom-client.
+  for (const { type, labelNames, ...rest } of REPORT_METRICS) {
+    const options = { ...rest, labelNames: [...labelNames], registers: [registry] };
+    if (type === 'counter') new Counter(options);
+    else new Gauge(options);
+  }
   registerEvaluationMetrics(registry, nothing, systemClock);
   return registry;
 }

@@ -1,4 +1,3 @@
-import type { V1Pod } from '@kubernetes/client-node';
 import { createCheckInformer, createNodeInformer } from '../../connectivity/server/evaluation/caches.ts';
 import type { ConnectivityApi } from '../../connectivity/server/api/api.ts';
 import { registerEvaluationMetrics } from '../../connectivity/server/evaluation/evaluationMetrics.ts';
@@ -12,10 +11,11 @@ import type { RuntimeMetrics } from '../../runtime/manager/metrics.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { Part } from '../../runtime/process/part.ts';
+import type { AgentPod } from '../../connectivity/server/pods/agentPod.ts';
 
 interface EvaluationOptions {
   readonly transport: Transport;
-  readonly pods: Informer<V1Pod>;
+  readonly pods: Informer<AgentPod>;
   readonly reports: Reports;
   /** The interval of agents that have not reported, ms. */
   readonly reportIntervalMs: number;

@@ -1,4 +1,3 @@
-import type { V1Pod } from '@kubernetes/client-node';
 import { podLookup } from '../../connectivity/server/pods/agentPods.ts';
 import { RateLimit } from '../../connectivity/server/auth/rateLimit.ts';
 import { ReportGate } from '../../connectivity/server/auth/reportGate.ts';
@@ -10,6 +9,7 @@ import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { TOKEN_REVIEWS } from '../../runtime/server/metricsServer/access.ts';
 import type { ConnectivityServerFlags } from './flags.ts';
+import type { AgentPod } from '../../connectivity/server/pods/agentPod.ts';
 
 /**
  * An agent waits for its answer: half its interval, which is 5 s or more in a ConnectivityCheck, and then sends the token
@@ -20,7 +20,7 @@ const REVIEW_MS = 1_500;
 interface GateOptions {
   readonly flags: ConnectivityServerFlags;
   readonly client: Client;
-  readonly pods: Informer<V1Pod>;
+  readonly pods: Informer<AgentPod>;
   readonly reports: Reports;
   readonly clock: Clock;
   readonly logger: Logger;

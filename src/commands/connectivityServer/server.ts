@@ -1,4 +1,3 @@
-import type { V1Pod } from '@kubernetes/client-node';
 import {
   createAgentPodInformer,
   expectedPods,
@@ -8,7 +7,7 @@ import {
 import { connectivityApi } from '../../connectivity/server/api/api.ts';
 import type { ReportGate } from '../../connectivity/server/auth/reportGate.ts';
 import { Housekeeping } from '../../connectivity/server/reports/housekeeping.ts';
-import { registerAgentMetrics } from '../../connectivity/server/reports/metrics.ts';
+import { reportMetrics } from '../../connectivity/server/reports/metrics.ts';
 import { Reports } from '../../connectivity/server/reports/reports.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import { createClient } from '../../runtime/client/client.ts';
@@ -26,6 +25,7 @@ import { createGate } from './gate.ts';
 import { listenerParts } from './listener.ts';
 import { createStore, type ChosenStore } from './store.ts';
 import { storeChoice } from './storeChoice.ts';
+import type { AgentPod } from '../../connectivity/server/pods/agentPod.ts';
 
 /** One connection for each agent of 10,000 nodes on two planes, and some for users. */
 const CONNECTIONS = 21_000;
@@ -50,7 +50,6 @@ export async function runConnectivityServer(
   const reports = new Reports(systemClock);
   const pods = createAgentPodInformer({ transport, logger, metrics: metrics.reflector });
   const chosen = await createStore({ choice, flags, client: createClient(transport), reports, logger });
-  registerAgentMetrics(metrics.registry, reports);
   const reportIntervalMs = flags.reportinterval * 1_000;
   const evaluation = createEvaluation({ transport, pods, reports, reportIntervalMs, metrics, logger });
   const manager = new Manager(logger);
@@ -74,7 +73,7 @@ export async function runConnectivityServer(
 interface Parts {
   readonly flags: ConnectivityServerFlags;
   readonly reports: Reports;
-  readonly pods: Informer<V1Pod>;
+  readonly pods: Informer<AgentPod>;
   readonly chosen: ChosenStore;
   readonly evaluation: EvaluationParts;
 }
@@ -99,7 +98,12 @@ function createApiParts(o: ApiParts): Promise<readonly Part[]> {
     grace: () => ({ sinceStartMs: systemClock.monotonic() - startedAt, intervalMs: flags.reportinterval * 1_000 }),
     stored: (pod) => chosen.metadataOf(pod),
     ...evaluation.api,
-    metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
+    metrics: async () => ({
+      status: 200,
+      text: await metrics.registry.metrics(),
+      parts: reportMetrics(reports),
+      headers: { 'content-type': metrics.registry.contentType },
+    }),
   });
   const limits = { ...HTTP_LIMITS, connections: CONNECTIONS };
   const name = 'connectivity server';

@@ -1,4 +1,3 @@
-import type { V1Pod } from '@kubernetes/client-node';
 import { CONNECTIVITY_CHECKS, type ConnectivityCheck } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import {
   createInformer,
@@ -9,11 +8,12 @@ import {
 import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
 import { NODES } from '../../../runtime/client/resources.ts';
 import { toClusterNode, type ClusterNode } from '../view/clusterNode.ts';
+import type { AgentPod } from '../pods/agentPod.ts';
 
 /** The caches of an evaluation. The original API needs none of them but that of the pods. */
 export interface ClusterCaches {
   readonly nodes: Informer<ClusterNode>;
-  readonly pods: Informer<V1Pod>;
+  readonly pods: Informer<AgentPod>;
   readonly checks: Informer<ConnectivityCheck>;
 }
 

@@ -33,11 +33,11 @@ interface Sample {
  */
 export function registerEvaluationMetrics(
   registry: Registry,
-  source: Pick<Connectivity, 'evaluated' | 'silentAgents'>,
+  source: Pick<Connectivity, 'evaluated' | 'views' | 'silentAgents'>,
   clock: Clock,
 ): void {
   const figures = new Recent<Figures>(clock, KEPT_MS, () => {
-    const views = [...source.evaluated().results.values()].map(({ view }) => view);
+    const views = source.views();
     return { nodes: nodeFigures(views), pairs: pairFigures(views) };
   });
   const gauge = gaugesOf(registry);
@@ -55,9 +55,9 @@ export function registerEvaluationMetrics(
     figures.get().pairs.map(({ plane, failed }) => ({ labels: { plane }, value: failed })),
   );
   gauge('reporting_agents', 'Agents on the nodes of a check with a current report.', ['check'], () =>
-    [...source.evaluated().results].map(([check, { evaluation }]) => ({
+    [...source.evaluated().results].map(([check, { counts }]) => ({
       labels: { check },
-      value: evaluation.counts.reportingAgents,
+      value: counts.reportingAgents,
     })),
   );
   gauge(

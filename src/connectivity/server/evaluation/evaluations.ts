@@ -2,13 +2,15 @@ import type { Report } from '../../../api/agent/report.ts';
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { planAssignments } from '../../assign/assignments.ts';
-import type { Evaluations } from '../../protocol/evaluation.ts';
+import type { ClusterView } from '../../localise/view.ts';
+import type { Evaluation, Evaluations } from '../../protocol/evaluation.ts';
 import type { Assignment, Measurement, Peer } from '../../protocol/measurement.ts';
 import { exclusionOf } from '../view/exclusion.ts';
 import { countSilent } from '../view/silentAgents.ts';
 import { areCurrent, isCurrent, type ClusterCaches } from './caches.ts';
-import type { PodReport } from '../view/clusterView.ts';
-import { evaluateCheck, type CheckResult } from './evaluate.ts';
+import { clusterView, type PodReport, type ViewInput } from '../view/clusterView.ts';
+import { evaluateCheck } from './evaluate.ts';
+import { isChange } from './isChange.ts';
 import { ExclusionHistory } from '../view/exclusionHistory.ts';
 import type { Measurements } from '../reports/measurements.ts';
 import { Recent } from '../view/recent.ts';
@@ -19,6 +21,8 @@ import { rosterOf, type Roster } from '../view/roster.ts';
 const DEFAULT_PEER_PORT = 8_082;
 /** The cluster is read, and evaluated, at most this often. */
 const KEPT_MS = 1_000;
+/** Peers are assigned anew this often if nothing has changed: they rotate in steps of at least two minutes. */
+const PLAN_MS = 10_000;
 
 export interface ConnectivityOptions {
   readonly caches: ClusterCaches;
@@ -33,9 +37,16 @@ export interface ConnectivityOptions {
 
 /** All checks at one moment. */
 export interface Evaluated {
-  readonly results: ReadonlyMap<string, CheckResult>;
+  readonly results: ReadonlyMap<string, Evaluation>;
   /** Time that it took, seconds. */
   readonly seconds: number;
+}
+
+interface Plan {
+  readonly roster: Roster;
+  /** Monotonic, ms. */
+  readonly at: number;
+  readonly assignmentOf: ReturnType<typeof planAssignments>;
 }
 
 /** Assigns peers and evaluates the checks, from the caches and the last measurements. */
@@ -45,8 +56,10 @@ export class Connectivity {
   /** Monotonic, ms. */
   readonly #startedAt: number;
   readonly #roster: Recent<Roster>;
-  readonly #plan: Recent<ReturnType<typeof planAssignments>>;
+  readonly #plan: Recent<Plan>;
   readonly #evaluated: Recent<Evaluated>;
+  /** Nodes, pods or checks have changed since the roster was made. */
+  #hasChanged = true;
 
   constructor(options: ConnectivityOptions) {
     const { clock, caches } = options;
@@ -54,14 +67,17 @@ export class Connectivity {
     this.#startedAt = clock.monotonic();
     this.#history = new ExclusionHistory(clock);
     caches.nodes.subscribe((event) => this.#history.seen(event));
-    this.#roster = new Recent(clock, KEPT_MS, () => readRoster(caches));
-    this.#plan = new Recent(clock, KEPT_MS, () => this.#planNow());
+    for (const cache of [caches.nodes, caches.pods, caches.checks]) {
+      cache.subscribe((event) => (this.#hasChanged ||= isChange(event)));
+    }
+    this.#roster = new Recent(clock, KEPT_MS, (last) => this.#readRoster(last));
+    this.#plan = new Recent(clock, KEPT_MS, (last) => this.#planNow(last));
     this.#evaluated = new Recent(clock, KEPT_MS, () => this.#evaluate());
   }
 
   /** What the agent that sent a measurement is to do. Its cost does not grow with the number of agents. */
   assignment({ nodename }: Pick<Report, 'nodename'>, { plane }: Measurement): Assignment {
-    const { peers, ...rest } = this.#plan.get()(nodename, plane);
+    const { peers, ...rest } = this.#plan.get().assignmentOf(nodename, plane);
     return { ...rest, peers: peers.flatMap((node) => this.#peer(node, plane)) };
   }
 
@@ -72,7 +88,13 @@ export class Connectivity {
 
   /** The evaluations by name of the check. */
   evaluations(): Evaluations {
-    return Object.fromEntries([...this.evaluated().results].map(([name, { evaluation }]) => [name, evaluation]));
+    return Object.fromEntries(this.evaluated().results);
+  }
+
+  /** The cluster as each check sees it now. They are not kept: each refers to 100,000 results of 10,000 agents. */
+  views(): readonly ClusterView[] {
+    const input = this.#input();
+    return this.#checks(input).map((check) => clusterView(input, check));
   }
 
   /** Agents that should report and do not, by plane; undefined while their pods cannot be read. */
@@ -106,26 +128,46 @@ export class Connectivity {
     return [{ node, addresses: pod.addresses, port }];
   }
 
-  #planNow(): ReturnType<typeof planAssignments> {
-    const { nodes, checks, agentOf } = this.#roster.get();
+  /** Heartbeats of nodes change nothing that counts here. */
+  #readRoster(last: Roster | undefined): Roster {
+    if (last !== undefined && !this.#hasChanged) return last;
+    this.#hasChanged = false;
+    const { nodes, pods, checks } = this.#o.caches;
+    return rosterOf(nodes.lister.list(), pods.lister.list(), checks.lister.list());
+  }
+
+  #planNow(last: Plan | undefined): Plan {
+    const roster = this.#roster.get();
+    const at = this.#o.clock.monotonic();
+    if (last?.roster === roster && at - last.at < PLAN_MS) return last;
+    const { nodes, checks, agentOf } = roster;
     const canAnswer = (node: string, plane: Plane): boolean => {
       const pod = agentOf(node, plane);
       return pod?.phase === 'Running' && pod.addresses.length > 0;
     };
-    return planAssignments({ nodes, checks, canAnswer, now: this.#o.clock.now() });
+    const assignmentOf = planAssignments({ nodes, checks, canAnswer, now: this.#o.clock.now() });
+    return { roster, at, assignmentOf };
   }
 
   #evaluate(): Evaluated {
-    const { caches, clock, serverNode } = this.#o;
+    const { clock } = this.#o;
     const from = clock.monotonic();
-    const input = {
-      ...{ roster: this.#roster.get(), now: clock.now(), upMs: from - this.#startedAt, serverNode },
-      reportOf: (pod: string) => this.#reportOf(pod),
-      endedMs: (node: string) => this.#history.endedMs(node),
-    };
-    const checks = areCurrent(caches) ? input.roster.checks : [];
-    const results = new Map(checks.map((check) => [check.name, evaluateCheck(input, check)]));
+    const input = this.#input();
+    const results = new Map(this.#checks(input).map((check) => [check.name, evaluateCheck(input, check)]));
     return { results, seconds: (clock.monotonic() - from) / 1_000 };
+  }
+
+  #input(): ViewInput {
+    const { clock, serverNode } = this.#o;
+    return {
+      ...{ roster: this.#roster.get(), now: clock.now(), upMs: clock.monotonic() - this.#startedAt, serverNode },
+      reportOf: (pod) => this.#reportOf(pod),
+      endedMs: (node) => this.#history.endedMs(node),
+    };
+  }
+
+  #checks({ roster }: ViewInput): Roster['checks'] {
+    return areCurrent(this.#o.caches) ? roster.checks : [];
   }
 
   #reportOf(pod: string): PodReport | undefined {
@@ -136,8 +178,4 @@ export class Connectivity {
     const authenticated = reports.get(pod)?.anonymous !== true;
     return { ...age, measurement: measurements.get(pod)?.measurement, authenticated };
   }
-}
-
-function readRoster({ nodes, pods, checks }: ClusterCaches): Roster {
-  return rosterOf(nodes.lister.list(), pods.lister.list(), checks.lister.list());
 }

@@ -1,9 +1,10 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { HOST_AGENT_NAME } from '../../objects/names.ts';
 
-/** The pod of an agent. */
-export interface AgentPod {
+/** What the server keeps of the pod of an agent: a few hundred bytes. */
+export interface AgentPod extends KubeObject {
   readonly name: string;
   /** Empty while it waits for one. */
   readonly node: string;
@@ -14,6 +15,11 @@ export interface AgentPod {
   readonly phase: 'Waiting' | 'Running' | 'Gone';
   /** Start of its container, or of the pod as long as it has none. Wall clock, ms. */
   readonly startedAt: number;
+  /**
+   * Running, and not being deleted. The original server also expected reports of pods that wait for a node or for an
+   * image, and of pods that had ended.
+   */
+  readonly mustReport: boolean;
 }
 
 /**
@@ -27,16 +33,19 @@ export interface AgentPod {
  * | Running, and a container does not run | Gone |
  * | else: Succeeded, Failed, Unknown | Gone |
  */
-export function readAgentPod({ metadata, spec, status }: V1Pod): AgentPod {
-  const isHost = spec?.hostNetwork === true || metadata?.labels?.app === HOST_AGENT_NAME;
+export function toAgentPod({ metadata = {}, spec, status }: V1Pod): AgentPod {
+  const { name = '', namespace = '', uid = '', resourceVersion = '', labels, deletionTimestamp } = metadata;
+  const isHost = spec?.hostNetwork === true || labels?.app === HOST_AGENT_NAME;
   const addresses = status?.podIPs?.map(({ ip }) => ip) ?? (status?.podIP === undefined ? [] : [status.podIP]);
   return {
-    name: metadata?.name ?? '',
+    metadata: { name, namespace, uid, resourceVersion },
+    name,
     node: spec?.nodeName ?? '',
     plane: isHost ? 'Host' : 'Pod',
     addresses,
     phase: phaseOf({ metadata, status }),
     startedAt: startOf({ metadata, status }),
+    mustReport: status?.phase === 'Running' && deletionTimestamp === undefined,
   };
 }
 

@@ -1,19 +1,19 @@
-import type { V1Pod } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { InformerEvent } from '../../../runtime/cache/informer.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { Reports } from './reports.ts';
+import { toAgentPod, type AgentPod } from '../pods/agentPod.ts';
 
 const TTL_MS = 300_000;
 const report = (podname: string) => ({ report_interval: 60, nodename: 'n1', podname });
-const pod = (name: string): V1Pod => ({ metadata: { name } });
+const pod = (name: string): AgentPod => toAgentPod({ metadata: { name } });
 
 describe('Housekeeping', () => {
   let clock: FakeClock;
   let reports: Reports;
-  let listed: V1Pod[];
-  let tell: (event: InformerEvent<V1Pod>) => void;
+  let listed: AgentPod[];
+  let tell: (event: InformerEvent<AgentPod>) => void;
   let gone: string[];
   let refusal: { detail: string } | undefined;
   let housekeeping: Housekeeping;

@@ -1,10 +1,10 @@
-import type { V1Pod } from '@kubernetes/client-node';
 import type { Informer } from '../../../runtime/cache/informer.ts';
 import type { Reports } from './reports.ts';
+import type { AgentPod } from '../pods/agentPod.ts';
 
 interface HousekeepingOptions {
   readonly reports: Reports;
-  readonly pods: Pick<Informer<V1Pod>, 'synced' | 'refusal' | 'lister' | 'subscribe'>;
+  readonly pods: Pick<Informer<AgentPod>, 'synced' | 'refusal' | 'lister' | 'subscribe'>;
   readonly store: { pods(): Iterable<string>; gone(pod: string): void };
   readonly ttlMs: number;
 }
@@ -18,9 +18,8 @@ export class Housekeeping {
   constructor(options: HousekeepingOptions) {
     this.#o = options;
     options.pods.subscribe(({ type, object }) => {
-      const name = object.metadata?.name ?? '';
-      if (type === 'delete') this.#deleted.add(name);
-      else this.#deleted.delete(name);
+      if (type === 'delete') this.#deleted.add(object.name);
+      else this.#deleted.delete(object.name);
     });
   }
 
@@ -36,7 +35,7 @@ export class Housekeeping {
     const { reports, pods, store } = this.#o;
     reports.countMissed();
     if (!pods.synced || pods.refusal !== undefined) return;
-    const present = new Set(pods.lister.list().map(({ metadata }) => metadata?.name ?? ''));
+    const present = new Set(pods.lister.list().map(({ name }) => name));
     for (const [pod] of [...reports.entries()]) {
       if (!present.has(pod) && this.#isGone(pod)) reports.forget(pod);
     }

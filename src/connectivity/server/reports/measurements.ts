@@ -1,6 +1,7 @@
 import type { Report } from '../../../api/agent/report.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Measurement } from '../../protocol/measurement.ts';
+import { Compactor } from './compact.ts';
 
 /** The last measurement of an agent. */
 export interface KeptMeasurement {
@@ -16,6 +17,7 @@ export interface KeptMeasurement {
  */
 export class Measurements {
   readonly #clock: Clock;
+  readonly #compactor = new Compactor();
   readonly #byPod = new Map<string, KeptMeasurement>();
 
   constructor(clock: Clock) {
@@ -29,7 +31,8 @@ export class Measurements {
       return;
     }
     const receivedAt = this.#clock.monotonic();
-    this.#byPod.set(podname, { node: nodename, measurement, receivedAt });
+    const compact = this.#compactor.compact(measurement);
+    this.#byPod.set(podname, { node: nodename, measurement: compact, receivedAt });
   }
 
   get(pod: string): KeptMeasurement | undefined {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Report } from '../../../api/agent/report.ts';
 import type { AgentState } from '../reports/reports.ts';
 
@@ -34,13 +35,14 @@ export function writeNeed(
 }
 
 /**
- * What of a report is written when it changes: all but times, durations, and what grows in every report; and whether it
- * came without a token.
+ * A hash of what of a report is written when it changes: all but times, durations, and what grows in every report; and
+ * whether it came without a token.
  */
 export function contentsOf({ report, anonymous = false }: Pick<AgentState, 'report' | 'anonymous'>): string {
   const { report_interval, nodename, podname, nslookup, network_probes, ips } = report;
   const probes = network_probes?.map(({ URL, ConnectionResult, HTTPCode }) => [URL, ConnectionResult, HTTPCode]);
-  return JSON.stringify([report_interval, nodename, podname, sorted(nslookup), probes, ips, anonymous]);
+  const contents = JSON.stringify([report_interval, nodename, podname, sorted(nslookup), probes, ips, anonymous]);
+  return createHash('sha256').update(contents).digest('base64');
 }
 
 /** DNS servers rotate the addresses of a name. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { settingsOf } from '../../assign/checkSettings.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
+import { toAgentPod } from '../pods/agentPod.ts';
 import { clusterView, type PodReport } from './clusterView.ts';
 import { toClusterNode } from './clusterNode.ts';
 import { ExclusionHistory } from './exclusionHistory.ts';
@@ -34,7 +35,7 @@ describe.each([
   const clock = new FakeClock();
   const { node, pod } = scene(clock);
   const history = new ExclusionHistory(clock);
-  const roster = rosterOf([toClusterNode(node)], [pod], []);
+  const roster = rosterOf([toClusterNode(node)], [toAgentPod(pod)], []);
   const startedAt = clock.monotonic();
   const view = (report?: PodReport) => {
     const times = { now: clock.now(), upMs: clock.monotonic() - startedAt };

@@ -1,8 +1,7 @@
-import type { V1Pod } from '@kubernetes/client-node';
 import type { ConnectivityCheck } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import { settingsOf, type CheckSettings } from '../../assign/checkSettings.ts';
-import { preferred, readAgentPod, type AgentPod } from '../pods/agentPod.ts';
+import { preferred, type AgentPod } from '../pods/agentPod.ts';
 import { isLinux, type ClusterNode } from './clusterNode.ts';
 
 /** What the caches have of the cluster. */
@@ -19,12 +18,11 @@ export interface Roster {
 /** Puts together what the caches have. */
 export function rosterOf(
   nodes: readonly ClusterNode[],
-  pods: readonly V1Pod[],
+  pods: readonly AgentPod[],
   checks: readonly ConnectivityCheck[],
 ): Roster {
   const places: Record<Plane, Map<string, AgentPod>> = { Pod: new Map(), Host: new Map() };
-  for (const pod of pods) {
-    const agent = readAgentPod(pod);
+  for (const agent of pods) {
     const known = places[agent.plane].get(agent.node);
     places[agent.plane].set(agent.node, known === undefined ? agent : preferred(known, agent));
   }

@@ -12,6 +12,7 @@ const pod = (change: Partial<AgentPod> = {}): AgentPod => ({
   addresses: ['10.0.0.1'],
   phase: 'Running',
   startedAt: NOW - 24 * HOUR_MS,
+  mustReport: true,
   ...change,
 });
 const input = (change: Partial<SilenceInput> = {}): SilenceInput => ({
