@@ -11,6 +11,14 @@ export const RATIO_STEPS: Steps = [
   [0.8, 'red'],
 ];
 
+/** Colours of lost datagrams. From 10 % on, a pair is Degraded by default. */
+export const LOSS_STEPS: Steps = [
+  [null, 'green'],
+  [0.01, 'yellow'],
+  [0.1, 'orange'],
+  [0.5, 'red'],
+];
+
 /** For counts that should be 0. */
 export const NONE_EXPECTED: Steps = [
   [null, 'green'],

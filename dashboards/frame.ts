@@ -67,6 +67,8 @@ interface PanelBuilder extends Builder<Panel> {
 interface Asked {
   instant?: boolean;
   asTable?: boolean;
+  /** Whether values over time have the colours of the thresholds, too. */
+  byThreshold?: boolean;
 }
 
 /** Sets what every panel has. */
@@ -83,8 +85,8 @@ export function framed<B extends PanelBuilder>(panel: B, spec: PanelSpec, asked:
 }
 
 /** Current values are coloured by thresholds; lines have different colours. */
-function colorMode({ mappings }: PanelSpec, { instant = false }: Asked): FieldColorModeId {
-  return instant || mappings ? FieldColorModeId.Thresholds : FieldColorModeId.PaletteClassic;
+function colorMode({ mappings }: PanelSpec, { instant = false, byThreshold = false }: Asked): FieldColorModeId {
+  return instant || byThreshold || mappings ? FieldColorModeId.Thresholds : FieldColorModeId.PaletteClassic;
 }
 
 function target({ expr, legend }: Query, index: number, { instant = false, asTable = false }: Asked): DataqueryBuilder {

@@ -19,10 +19,11 @@ import {
 } from '@grafana/grafana-foundation-sdk/common';
 import * as stat from '@grafana/grafana-foundation-sdk/stat';
 import * as statetimeline from '@grafana/grafana-foundation-sdk/statetimeline';
+import * as statushistory from '@grafana/grafana-foundation-sdk/statushistory';
 import * as table from '@grafana/grafana-foundation-sdk/table';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 import type { Panel, ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard';
-import { framed, type PanelSpec } from './frame.ts';
+import { framed, type PanelSpec, type Steps } from './frame.ts';
 
 /** The kinds of panels, each with one look. */
 
@@ -73,6 +74,18 @@ export function statesPanel(spec: PanelSpec): Builder<Panel> {
     .showValue(VisibilityMode.Never)
     .legend(new VizLegendOptionsBuilder().showLegend(true).placement(LegendPlacement.Bottom));
   return framed(panel, { width: 12, height: 8, ...spec });
+}
+
+/** Points of a heat map over the time range. Grafana draws none if the cells are too narrow. */
+const HEAT_MAP_POINTS = 60;
+
+/** A row for each series, a cell for each time, with the colours of the steps. */
+export function heatMapPanel(spec: PanelSpec & { steps: Steps }): Builder<Panel> {
+  const panel = new statushistory.PanelBuilder()
+    .maxDataPoints(HEAT_MAP_POINTS)
+    .showValue(VisibilityMode.Never)
+    .legend(new VizLegendOptionsBuilder().showLegend(true).placement(LegendPlacement.Bottom));
+  return framed(panel, { width: 12, height: 8, ...spec }, { byThreshold: true });
 }
 
 /** Options of a table. */

@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = globSync(['*.md', 'docs/*.md', 'charts/*/README.md', 'test/lab/*.md'], { cwd: ROOT }).sort();
 
 /** Short names of tests in documents: `integration/secrets` is test/integration/secrets.test.ts. */
-const TEST = /^(?:integration|faults|chart|image|e2e)\/\w+$/;
+const TEST = /^(?:integration|faults|chart|image|e2e)\/(?:\w+\/)?\w+$/;
 /** Files and folders, relative to the root. */
 const PATH = /^(?:src|test|scripts|deploy|charts|prometheus|dashboards)\/[\w./-]*$/;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defaultConnectivityOptions, NODE_PORT } from '../../src/connectivity/objects/names.ts';
-import { duration, stringMap } from './shapes.ts';
+import { anyList, anyMap, reportDuration, stringMap } from './shapes.ts';
 
 const DEFAULTS = defaultConnectivityOptions('');
 
@@ -14,6 +14,38 @@ const service = z
   .prefault({})
   .describe('The Service netchecker-service.');
 
+const server = z
+  .strictObject({
+    resources: anyMap
+      .default({})
+      .describe(
+        `Requests and limits of the server. They replace the whole default; empty: ${JSON.stringify(DEFAULTS.server.resources)}.`,
+      ),
+    priorityClassName: z
+      .string()
+      .default(DEFAULTS.server.priorityClassName)
+      .describe('Priority class of the server; empty: none.'),
+    nodeSelector: stringMap.default({}).describe('Node selector of the server, in addition to kubernetes.io/os.'),
+    tolerations: anyList.default([]).describe('Tolerations of the server.'),
+  })
+  .prefault({})
+  .describe('The pod of the server.');
+
+const agents = z
+  .strictObject({
+    resources: anyMap
+      .default({})
+      .describe(
+        `Requests and limits of each agent. They replace the whole default; empty: ${JSON.stringify(DEFAULTS.agents.resources)}.`,
+      ),
+    priorityClassName: z
+      .string()
+      .default(DEFAULTS.agents.priorityClassName)
+      .describe('Priority class of the agents; empty: none. With system-node-critical they also run on a full node.'),
+  })
+  .prefault({})
+  .describe('The pods of the agents, which tolerate all taints.');
+
 /** The deployed connectivity check. */
 export const connectivity = z
   .strictObject({
@@ -23,10 +55,14 @@ export const connectivity = z
       .describe(
         'Whether the operator deploys the connectivity check, with its own image, and creates a first ConnectivityCheck if the cluster has none.',
       ),
-    reportInterval: duration
+    reportInterval: reportDuration
       .default(`${DEFAULTS.reportIntervalSeconds}s`)
-      .describe('Time between two reports of an agent until a ConnectivityCheck sets it, in whole seconds.'),
+      .describe(
+        'Time between two reports of an agent until a ConnectivityCheck sets it: whole seconds, from 2s to 24h.',
+      ),
     service,
+    server,
+    agents,
     peerPort: z
       .int()
       .min(1)

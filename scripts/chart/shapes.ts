@@ -11,5 +11,7 @@ const GO_DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 
 /** A duration in Go syntax: 90s, 1m30s. */
 export const duration = z.string().regex(GO_DURATION);
-/** The same, or empty if there is a default elsewhere. */
+/** A duration of whole seconds, from 2s on: 90s, 1m30s. An operator with another interval of reports does not start. */
+export const reportDuration = z.string().regex(/^(([2-9]|[1-9][0-9]+)s|[1-9][0-9]*[mh]([0-9]+[ms])*)$/);
+/** The same as a duration, or empty if there is a default elsewhere. */
 export const optionalDuration = z.string().regex(new RegExp(`^$|${GO_DURATION.source}`));

@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { customResourceDefinition, type CustomResource } from '../../src/api/crd.ts';
+import type { Resource } from '../../src/runtime/client/resource.ts';
 import type { ControllerModule } from '../../src/controllers/contract/module.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
 import { STORED, type StoredSchema } from '../deploymentSchema.ts';
 import type { GeneratedFile } from './file.ts';
 
 const HEADER = '# Generated from src/api by `make generate`. Do not edit.\n';
+
+/** The API group of this operator. */
+const OWN_GROUP = 'traffic.example.com';
 
 /**
  * Kinds whose CRDs the chart has only with a value. Helm refuses a CRD that another tool created, and users of
@@ -47,20 +51,23 @@ function fileOf({ resource }: CustomResource): string {
 /** The manifest with the conditions on chart values. Throws if helm would read parts of it as a template. */
 function chartTemplate({ resource }: CustomResource, text: string): string {
   if (text.includes('{{')) throw new Error('the CRD has {{ in it, which helm would take for its own');
+  const value = NEEDED_WITH[resource.kind];
+  const keep = 'annotations:\n    helm.sh/resource-policy: keep';
   const marked = text.replace(
     /^metadata:\n/m,
     `metadata:
   labels:
     {{- include "traffic-operator.labels" . | nindent 4 }}
-  {{- if .Values.crds.keep }}
-  annotations:
-    helm.sh/resource-policy: keep
-  {{- end }}
+  ${isForeign(resource) ? keep : `{{- if .Values.crds.keep }}\n  ${keep}\n  {{- end }}`}
 `,
   );
-  const value = NEEDED_WITH[resource.kind];
   const condition = value === undefined ? '.Values.crds.enabled' : `and .Values.crds.enabled ${value}`;
   return `{{- if ${condition} }}\n${marked}{{- end }}\n`;
+}
+
+/** Whether other programs use the kind, too. An uninstallation then never deletes it, nor their objects. */
+function isForeign({ group }: Resource): boolean {
+  return group !== OWN_GROUP;
 }
 
 /** YAML 1.1 parsers, such as that of the API server, read a bare `y` or `on` as true: such keys are quoted. */

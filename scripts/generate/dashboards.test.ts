@@ -18,6 +18,7 @@ const VARIABLES = {
   node: 'x',
   __rate_interval: '1m',
   __interval: '15s',
+  __range: '1h',
 };
 
 interface Rectangle {
@@ -38,6 +39,11 @@ describe('the dashboards', () => {
       'traffic-operator-operator',
       'traffic-operator-connectivity',
     ]);
+  });
+
+  it('are all in docs/dashboards.md', () => {
+    const page = readFileSync(new URL('../../docs/dashboards.md', import.meta.url), 'utf8');
+    expect([...page.matchAll(/^\| .*`\/d\/([\w-]+)`/gm)].map(([, uid]) => uid)).toEqual(ALL.map(({ uid }) => uid));
   });
 
   it.each(ALL)('$title has a tag, a link to the others and a variable for its datasource first', (dashboard) => {
@@ -88,7 +94,7 @@ describe('panels', () => {
     expect(targets.map(({ refId }) => refId)).toEqual([...'ABCDEFGH'].slice(0, targets.length));
   });
 
-  it.each(PANELS.filter(({ panel }) => /^(stat|bargauge|state-timeline)$/.test(panel.type)))(
+  it.each(PANELS.filter(({ panel }) => /^(stat|bargauge|state-timeline|status-history)$/.test(panel.type)))(
     '$where has colours that say how bad it is',
     ({ panel }) => {
       const { thresholds, mappings } = panel.fieldConfig?.defaults ?? {};
@@ -102,7 +108,7 @@ describe('panels', () => {
   });
 });
 
-/** Labels by metric name: the operator's metrics from docs/metrics.md, its process metrics, and the node metrics. */
+/** Labels by metric name: all metrics from docs/metrics.md, the operator's process metrics, and the node metrics. */
 function knownMetrics(): Map<string, string[]> {
   const text = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
   const known = new Map<string, string[]>();
@@ -115,6 +121,7 @@ function knownMetrics(): Map<string, string[]> {
         .set(`${name}_sum`, names);
     } else known.set(name, names);
   }
+  known.set('up', []);
   for (const name of KEPT_METRICS) known.set(name, ['device', 'node']);
   // The deployed Prometheus keeps these metrics.
   for (const { name } of createRegistry().getMetricsAsArray()) {
@@ -123,8 +130,8 @@ function knownMetrics(): Map<string, string[]> {
   return known;
 }
 
-/** Labels that a scrape adds to every series. */
-const OF_TARGETS = ['job', 'instance', 'pod'];
+/** Labels that a scrape adds to every series; `plane` and `node` to those of the connectivity agents. */
+const OF_TARGETS = ['job', 'instance', 'pod', 'node', 'plane'];
 const KNOWN = knownMetrics();
 const SELECTOR = /(\w+)\{((?:[^}"]|"(?:[^"\\]|\\.)*")*)\}/g;
 const MATCHER = /(\w+)(?:=~|!~|!=|=)"(?:[^"\\]|\\.)*"/g;
@@ -144,14 +151,14 @@ describe('queries', () => {
     const grouped = [...expr.matchAll(/\b(?:by|on) \(([^)]*)\)/g)].flatMap(([, list = '']) => list.match(/\w+/g) ?? []);
     expect([...labels]).toEqual(expect.arrayContaining(grouped));
     const outside = expr.replaceAll(SELECTOR, '').replaceAll(/"[^"]*"/g, '');
-    expect(outside).not.toMatch(/traffic_operator_|node_network_|process_|nodejs_|\$/);
+    expect(outside).not.toMatch(/traffic_operator_|ncagent_|node_network_|process_|nodejs_|\$/);
   });
 
-  it('show every metric that the operator has', () => {
+  it('show every metric that the operator and the connectivity server have', () => {
     const shown = panelQueries(VARIABLES)
       .map(({ expr }) => expr)
       .join();
-    const names = [...KNOWN.keys()].filter((name) => name.startsWith('traffic_operator_'));
+    const names = [...KNOWN.keys()].filter((name) => /^(traffic_operator|ncagent)_/.test(name));
     const hidden = names.filter((name) => !shown.includes(name) && !/_(sum|count)$/.test(name));
     expect(hidden).toEqual([]);
   });

@@ -1,10 +1,14 @@
-import type { Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { managerOf } from '../../src/commands/manager/command.ts';
 import { COMMANDS, flagsOf } from '../../src/commands/commands.ts';
+import { registerEvaluationMetrics } from '../../src/connectivity/server/evaluation/evaluationMetrics.ts';
+import { REPORT_METRICS } from '../../src/connectivity/server/reports/metrics.ts';
 import type { ControllerModule } from '../../src/controllers/contract/module.ts';
+import { AGENT_METRICS } from '../../src/connectivity/protocol/agentMetrics.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
 import { defaultText, flagName, variableName, type Flag, type FlagTable } from '../../src/options/flagTable.ts';
 import { createMetrics, createRegistry, METRIC_PREFIX } from '../../src/runtime/manager/metrics.ts';
+import { systemClock } from '../../src/runtime/process/clock.ts';
 import { createUsageMetrics } from '../../src/usage/pass/metrics.ts';
 import type { GeneratedFile } from './file.ts';
 
@@ -57,19 +61,49 @@ async function metrics(controllers: readonly ControllerModule[]): Promise<string
   return [
     '# Metrics',
     'The operator serves these metrics at `/metrics`, in base units: seconds, bytes, ratios from 0 to 1. It also serves the `process_` and `nodejs_` metrics of every Node.js program. The `nodejs_eventloop_lag_` metrics give the delay of the event loop, which is sampled every 50 ms.',
-    await metricTable(registry),
+    await metricTable(registry, METRIC_PREFIX),
+    '## The connectivity server',
+    'The connectivity server serves these metrics at `/metrics` on its port: those of k8s-netchecker, whose times are milliseconds, and others. It also serves its own metrics about the API server, HTTP and the process, which have the names above.',
+    await metricTable(connectivityRegistry(), ''),
+    '## Connectivity agents',
+    'Each agent of the connectivity check serves these at `/metrics` of its peer port. In the deployed Prometheus they have the labels `node` and `plane` (`Pod` or `Host`).',
+    agentMetricTable(),
     '',
   ].join('\n\n');
 }
 
-async function metricTable(registry: Registry): Promise<string> {
+/** The metrics of the connectivity server that the operator does not have. */
+function connectivityRegistry(): Registry {
+  const registry = createRegistry();
+  registry.clear();
+  const nothing = {
+    evaluated: () => ({ results: new Map(), seconds: 0 }),
+    views: () => [],
+    silentAgents: () => undefined,
+  };
+  // The server writes their text without prom-client.
+  for (const { type, labelNames, ...rest } of REPORT_METRICS) {
+    const options = { ...rest, labelNames: [...labelNames], registers: [registry] };
+    if (type === 'counter') new Counter(options);
+    else new Gauge(options);
+  }
+  registerEvaluationMetrics(registry, nothing, systemClock);
+  return registry;
+}
+
+async function metricTable(registry: Registry, prefix: string): Promise<string> {
   const types = new Map((await registry.getMetricsAsJSON()).map(({ name, type }) => [name, type as unknown as string]));
   // prom-client does not export the label names of a metric.
   const all = registry.getMetricsAsArray() as unknown as { name: string; help: string; labelNames: string[] }[];
-  const own = all.filter(({ name }) => name.startsWith(METRIC_PREFIX)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const own = all.filter(({ name }) => name.startsWith(prefix)).sort((a, b) => (a.name < b.name ? -1 : 1));
   const rows = own.map(({ name, help, labelNames }) =>
     row([code(name), types.get(name) ?? '', labelNames.map(code).join(', '), help]),
   );
+  return [row(['Metric', 'Type', 'Labels', 'Description']), '|---|---|---|---|', ...rows].join('\n');
+}
+
+function agentMetricTable(): string {
+  const rows = AGENT_METRICS.map(({ name, type, help }) => row([code(name), type, '', help]));
   return [row(['Metric', 'Type', 'Labels', 'Description']), '|---|---|---|---|', ...rows].join('\n');
 }
 

@@ -13,6 +13,7 @@ export const LONGEST: readonly string[] = [
   'test/integration/deployment.test.ts',
   'test/integration/upgrade.test.ts',
   'test/integration/notMeasurable.test.ts',
+  'test/integration/connectivity/dashboard.test.ts',
   'test/chart/install.test.ts',
   'test/chart/render.test.ts',
   // The stories that share one lab; the last one kills a node of it.

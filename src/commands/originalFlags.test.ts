@@ -1,7 +1,75 @@
 import { describe, expect, it } from 'vitest';
+import type { FlagTable } from '../options/flagTable.ts';
+import { readFlags } from '../options/readFlags.ts';
 import { connectivityAgent } from './connectivityAgent/command.ts';
+import { CONNECTIVITY_AGENT_FLAGS } from './connectivityAgent/flags.ts';
 import { connectivityServer } from './connectivityServer/command.ts';
+import { CONNECTIVITY_SERVER_FLAGS } from './connectivityServer/flags.ts';
 import type { Command } from './command.ts';
+
+/** A flag of an original program: its name, a value, the key and the value here, and the default. */
+type Row = readonly [name: string, text: string, key: string, value: unknown, byDefault: unknown];
+
+const endpoint = (port: number): object => ({ host: '0.0.0.0', port });
+const url = (text: string): object => expect.objectContaining({ text }) as object;
+const LOGGING: readonly Row[] = [
+  ['v', '5', 'v', 5, undefined],
+  ['logtostderr', 'true', 'logtostderr', true, undefined],
+  ['alsologtostderr', 'true', 'alsologtostderr', true, undefined],
+  ['stderrthreshold', 'ERROR', 'stderrthreshold', 'ERROR', undefined],
+  ['vmodule', 'a=1', 'vmodule', 'a=1', undefined],
+  ['log_dir', '/tmp', 'log_dir', '/tmp', undefined],
+  ['log_backtrace_at', 'a.go:1', 'log_backtrace_at', 'a.go:1', undefined],
+];
+const SERVER_FLAGS: readonly Row[] = [
+  ['endpoint', '0.0.0.0:9', 'endpoint', endpoint(9), endpoint(8081)],
+  // The default of the original is false: see docs/connectivity.md.
+  ['kubeproxyinit', 'false', 'kubeproxyinit', false, true],
+  ['report-ttl', '30', 'reportTtl', 30, 300],
+  ['ping-timeout', '7', 'pingTimeout', 7, 5],
+  ['check-interval', '7', 'checkInterval', 7, 10],
+  ['etcd-endpoints', 'https://a:2379', 'etcdEndpoints', 'https://a:2379', undefined],
+  ['etcd-tree', 'a/b', 'etcdTree', 'a/b', 'netchecker'],
+  ['etcd-key', '/k', 'etcdKey', '/k', undefined],
+  ['etcd-cert', '/c', 'etcdCert', '/c', undefined],
+  ['etcd-ca', '/a', 'etcdCa', '/a', undefined],
+  ...LOGGING,
+];
+const AGENT_FLAGS: readonly Row[] = [
+  [
+    'serverendpoint',
+    'a:1',
+    'serverendpoint',
+    { host: 'a', port: 1, text: 'a:1' },
+    { host: 'netchecker-service', port: 8081, text: 'netchecker-service:8081' },
+  ],
+  ['probeurls', 'http://a;http://b,c', 'probeurls', [url('http://a'), url('http://b'), url('c')], []],
+  ['reportinterval', '30', 'reportinterval', 30, 60],
+  ['zeroextenderlength', '7', 'zeroextenderlength', 7, 1500],
+  ...LOGGING,
+];
+
+describe.each<[string, FlagTable, readonly Row[]]>([
+  ['connectivity-server', CONNECTIVITY_SERVER_FLAGS, SERVER_FLAGS],
+  ['connectivity-agent', CONNECTIVITY_AGENT_FLAGS, AGENT_FLAGS],
+])('%s', (name, flags, rows) => {
+  const read = (...args: string[]): Record<string, unknown> => readFlags({ name, flags }, args, {});
+
+  it.each(rows)('has the flag -%s of the original', (flag, text, key, value, byDefault) => {
+    expect(read()[key]).toEqual(byDefault);
+    const joined = [`-${flag}=${text}`, `--${flag}=${text}`].map((arg) => read(arg));
+    // Go's booleans take no separate value.
+    const separate = typeof value === 'boolean' ? [] : [`-${flag}`, `--${flag}`].map((arg) => read(arg, text));
+    for (const values of [...joined, ...separate]) expect(values[key]).toEqual(value);
+  });
+
+  it.each(rows.filter(([, , , value]) => typeof value === 'boolean'))(
+    'has the flag -%s without a value',
+    (flag, _, key) => {
+      for (const dashes of ['-', '--']) expect(read(`${dashes}${flag}`)[key]).toBe(true);
+    },
+  );
+});
 
 /** Command lines of the original programs, and of its chart and its examples, with one dash and with two. */
 const SERVER: readonly string[][] = [

@@ -103,10 +103,22 @@ describe('the program', () => {
     'deviceExclude=^ib,deviceExcludeDefault=^$',
   ];
 
+  const CONNECTIVITY = [
+    'connectivity.enabled=true',
+    'connectivity.reportInterval=1m30s',
+    'connectivity.server.resources.limits.memory=1Gi',
+    'connectivity.server.nodeSelector.pool=infra',
+    'connectivity.server.tolerations[0].key=infra,connectivity.server.tolerations[0].operator=Exists',
+    'connectivity.server.priorityClassName=high',
+    'connectivity.agents.resources.requests.cpu=5m',
+    'connectivity.agents.priorityClassName=system-node-critical',
+  ];
+
   it.each([
     ['defaults', []],
     ['every value set', FULL],
     ['nothing that is optional', ['metrics.enabled=false', 'nodeExporter.enabled=false']],
+    ['the connectivity check', CONNECTIVITY],
   ])('takes the arguments of manager and cleanup as the chart writes them: %s', async (_what, values) => {
     const objects = helmTemplate(...values.flatMap((value) => ['--set', value]));
     const commandOf = async (object: Manifest): Promise<string> => {
@@ -140,6 +152,13 @@ describe('the CRDs', () => {
     expect(crds()[0]?.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
     expect(crds('--set', 'crds.keep=false')[0]?.metadata.annotations).toBeUndefined();
     expect(crds('--set', 'crds.enabled=false')).toEqual([]);
+  });
+
+  it('of another API group is always kept, with the reports of another deployment', () => {
+    const foreign = crds('--set', 'connectivity.enabled=true,crds.keep=false').filter(({ metadata }) =>
+      metadata.name.endsWith('.network-checker.ext'),
+    );
+    expect(foreign.map(({ metadata }) => metadata.annotations)).toEqual([{ 'helm.sh/resource-policy': 'keep' }]);
   });
 
   it('are those of deploy/', () => {
@@ -186,6 +205,10 @@ describe('values', () => {
     ['an interval without a unit', 'interval=10', 'interval'],
     ['a URL without a scheme', 'prometheus.url=prometheus:9090', 'url'],
     ['a level that does not exist', 'logLevel=loud', 'logLevel'],
+    ['an interval at which agents end', 'connectivity.reportInterval=1s', 'reportInterval'],
+    ['an interval in ms', 'connectivity.reportInterval=500ms', 'reportInterval'],
+    ['no interval', 'connectivity.reportInterval=0s', 'reportInterval'],
+    ['an interval of half seconds', 'connectivity.reportInterval=1.5s', 'reportInterval'],
     ['HTTPS without a certificate', 'metrics.secure=true', 'certSecret'],
   ])('are refused by name: %s', (_what, value, name) => {
     expect(() => helm('template', 'x', '--set', value)).toThrow(name);

@@ -57,7 +57,13 @@ const names: Effect[] = [
   { of: 'image.repository', to: 'r', see: container('image'), is: 'r:9', beside: { 'image.tag': '9' } },
   { of: 'image.tag', to: '9', see: container('image'), is: 'traffic-operator:9' },
   { of: 'image.digest', to: 'sha256:a', see: container('image'), is: 'traffic-operator@sha256:a' },
-  { of: 'image.pullPolicy', to: 'Always', see: container('imagePullPolicy'), is: 'Always' },
+  {
+    of: 'image.pullPolicy',
+    to: 'Always',
+    beside: { 'connectivity.enabled': true },
+    see: (objects) => [container('imagePullPolicy')(objects), argument('connectivity-image-pull-policy')(objects)],
+    is: ['Always', 'Always'],
+  },
   {
     of: 'imagePullSecrets',
     to: [{ name: 'a' }],
@@ -123,6 +129,19 @@ const connectivity: Effect[] = [
     see: argument('connectivity-service-type'),
     is: 'NodePort',
   },
+  ...(
+    [
+      ['server.resources', LIMITS, 'server-resources', JSON.stringify(LIMITS)],
+      ['server.priorityClassName', 'p', 'server-priority-class', 'p'],
+      ['server.nodeSelector', { a: 'b' }, 'server-node-selector', 'a=b'],
+      ['server.tolerations', [{ key: 'a' }], 'server-tolerations', '[{"key":"a"}]'],
+      ['agents.resources', LIMITS, 'agent-resources', JSON.stringify(LIMITS)],
+      ['agents.priorityClassName', 'p', 'agent-priority-class', 'p'],
+    ] as const
+  ).map(([of, to, name, is]) => ({
+    ...{ of: `connectivity.${of}`, to, beside: ON, is },
+    see: argument(`connectivity-${name}`),
+  })),
   { of: 'connectivity.peerPort', to: 9082, beside: ON, see: argument('connectivity-peer-port'), is: '9082' },
   {
     of: 'connectivity.nodeSelector',

@@ -9,15 +9,24 @@ const LEAST_MIB = 256;
 /** The memory limit of the chart. Throws if the value is not in Mi. */
 export function chartMemoryLimitMebibytes(): number {
   const { resources } = parse(readFileSync(VALUES, 'utf8')) as { resources: { limits: { memory: string } } };
-  const [, mebibytes] = /^(\d+)Mi$/.exec(resources.limits.memory) ?? [];
-  if (mebibytes === undefined) throw new Error(`resources.limits.memory=${resources.limits.memory}: must be in Mi`);
-  return Number(mebibytes);
+  return mebibytes(resources.limits.memory);
+}
+
+/** The heap option for the memory limit of the chart. */
+export function chartHeapOption(): string {
+  return heapOption(`${chartMemoryLimitMebibytes()}Mi`);
 }
 
 /**
- * The option for the heap size that Node.js chooses under the memory limit of the chart, which processes here do not
- * have: the maximum size of old objects. A smaller limit makes V8 collect garbage earlier.
+ * The option for the heap size that Node.js chooses under a memory limit, which processes here do not have: the maximum
+ * size of old objects. A smaller limit makes V8 collect garbage earlier. Throws if the limit is not in Mi.
  */
-export function chartHeapOption(): string {
-  return `--max-old-space-size=${Math.max(LEAST_MIB, chartMemoryLimitMebibytes() * SHARE_OF_LIMIT)}`;
+export function heapOption(limit: string): string {
+  return `--max-old-space-size=${Math.max(LEAST_MIB, mebibytes(limit) * SHARE_OF_LIMIT)}`;
+}
+
+function mebibytes(quantity: string): number {
+  const [, number] = /^(\d+)Mi$/.exec(quantity) ?? [];
+  if (number === undefined) throw new Error(`memory limit ${quantity}: must be in Mi`);
+  return Number(number);
 }

@@ -142,7 +142,8 @@ describe('a check', () => {
     const { findings, outages, summary } = await status();
     expect(summary).toBe('PodNetwork n2');
     expect(findings).toMatchObject([{ class: 'PodNetwork', subjects: ['n2'], severity: 'Failed' }]);
-    expect(outages).toEqual([{ class: 'PodNetwork', subjects: ['n2'], start: findings?.[0]?.since }]);
+    const { id, since: start } = findings?.[0] ?? {};
+    expect(outages).toEqual([{ class: 'PodNetwork', subjects: ['n2'], id, start }]);
     await vi.waitFor(async () => expect(await reasons()).toContain('PodNetworkFailed'), WAIT);
     expect(await metrics()).toContain('traffic_operator_connectivity_findings{check="cluster",class="PodNetwork"} 1');
   });
@@ -173,6 +174,17 @@ describe('a check', () => {
 });
 
 describe('a server that', () => {
+  it('is back within two intervals was no finding, no event and no outage', async () => {
+    const [{ outages }, told] = [await status(), (await reasons()).length];
+    await server.stop();
+    await vi.waitFor(async () => expect(await serverCondition()).toMatchObject({ status: 'False' }), IN_TIME);
+    expect((await status()).verdict).toBe('Healthy');
+    await server.start();
+    await vi.waitFor(async () => expect(await serverCondition()).toMatchObject({ status: 'True' }), IN_TIME);
+    expect((await status()).outages).toEqual(outages);
+    expect((await reasons()).length).toBe(told);
+  });
+
   const serverCondition = async () => findCondition((await status()).conditions, 'ServerReachable');
 
   it('is gone is reported in time, and its return as well', async () => {
@@ -200,6 +212,34 @@ describe('a server that', () => {
     await verdictIs('Healthy');
     expect(() => process.kill(pid, 0)).not.toThrow();
     expect(f.operator().log()).not.toMatch(/"level":"(fatal|error)"/);
+  });
+});
+
+describe('without a server to ask', () => {
+  it('a check is Unknown with the reason NotDeployed, and nothing is found any more', async () => {
+    server.evaluations = { cluster: evaluation([finding()]) };
+    await verdictIs('Failed');
+    await f.stopOperator();
+    const before = server.requests;
+    await f.startOperator([]);
+    await verdictIs('Unknown');
+    const { conditions, findings, outages } = await status();
+    expect(conditions?.map(({ type, status: is, reason }) => `${type} ${is} ${reason}`)).toEqual([
+      'Ready False NotDeployed',
+      'Healthy Unknown NotDeployed',
+      'ServerReachable Unknown NotDeployed',
+      'AgentsReporting Unknown NotDeployed',
+    ]);
+    expect(findings).toEqual([]);
+    expect(outages?.every(({ end }) => end !== undefined)).toBe(true);
+    expect(server.requests).toBe(before);
+  });
+
+  it('and with one again, it is checked again', async () => {
+    server.evaluations = { cluster: evaluation() };
+    await f.stopOperator();
+    await startOperator();
+    await verdictIs('Healthy');
   });
 });
 

@@ -14,7 +14,11 @@ const WAIT = { timeout: 60_000, interval: 100 };
 const PERSON = { fieldManager: 'person', force: true };
 const AGENTS = 'default-connectivity';
 const COMPONENTS = allComponents(defaultConnectivityOptions('default'));
-const ON = ['--namespace=default', '--connectivity', '--connectivity-image=ours:1', '--connectivity-peer-port=9082'];
+const ON = [
+  ...['--namespace=default', '--connectivity', '--connectivity-image=ours:1', '--connectivity-peer-port=9082'],
+  ...['--connectivity-image-pull-policy=Always', '--connectivity-server-resources={"limits":{"memory":"1Gi"}}'],
+  ...['--connectivity-server-tolerations=[{"key":"infra","operator":"Exists"}]', '--connectivity-agent-resources={}'],
+];
 const OFF = ['--namespace=default'];
 
 const server: ObjectRef = { namespace: 'default', name: 'netchecker-server' };
@@ -84,7 +88,7 @@ it('gives the pods their names, the port, a token for the server and nothing of 
         '--token-file=/var/run/secrets/traffic-operator/token',
       ]),
     );
-    expect(container?.env?.map(({ name }) => name)).toEqual(['MY_POD_NAME', 'MY_NODE_NAME']);
+    expect(container?.env?.map(({ name }) => name)).toEqual(['MY_POD_NAME', 'MY_NODE_NAME', 'NODE_OPTIONS']);
     expect(container?.ports?.map(({ containerPort, protocol }) => `${containerPort} ${protocol}`)).toEqual([
       '9082 TCP',
       '9082 UDP',
@@ -101,6 +105,16 @@ it('gives the pods their names, the port, a token for the server and nothing of 
   expect((await find(SERVICES, service))?.spec?.type).toBe('ClusterIP');
   expect((await find(NAMESPACES, { name: AGENTS }))?.metadata?.labels).toMatchObject({
     'pod-security.kubernetes.io/enforce': 'privileged',
+  });
+});
+
+it('sizes and places the pods by the flags, and pulls their image as that of the operator', async () => {
+  const own = podOf(await find(DEPLOYMENTS, server));
+  expect(own?.tolerations).toEqual([{ key: 'infra', operator: 'Exists' }]);
+  expect(own?.containers[0]).toMatchObject({ imagePullPolicy: 'Always', resources: { limits: { memory: '1Gi' } } });
+  expect(podOf(await find(DAEMONSETS, agents))?.containers[0]).toMatchObject({
+    imagePullPolicy: 'Always',
+    resources: {},
   });
 });
 

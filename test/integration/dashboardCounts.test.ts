@@ -28,6 +28,7 @@ const QUERIES = panelQueries({
   node: '.*',
   __rate_interval: '1m',
   __interval: '1m',
+  __range: '5m',
 });
 
 let directory: string;

@@ -1,21 +1,16 @@
 import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { uidOf } from '../../dashboards/dashboard.ts';
 import { panelQueries, variableQueries, type PanelQuery } from '../../dashboards/queries.ts';
-import { CONNECTIVITY_CHECKS } from '../../src/api/connectivitycheck/connectivityCheck.ts';
 import type { Resource } from '../../src/runtime/client/resource.ts';
 import { exchange } from '../../src/runtime/testing/rawHttp.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
-import {
-  installConnectivityCheckCrd,
-  startEvaluationServer,
-  type EvaluationServer,
-} from './connectivityCheckServer.ts';
 import { numbersOf, startObserver, type Observer } from './observer.ts';
 import { SPEED_BYTES } from '../harness/syntheticExporter.ts';
 
 /**
- * Every query of every dashboard, sent to a real Prometheus that scrapes a real operator and an exporter. The operator uses
- * another Prometheus, so that a test can stop that one.
+ * Every query of every dashboard but Connectivity (connectivity/dashboard.test.ts), sent to a real Prometheus that scrapes
+ * a real operator and an exporter. The operator uses another Prometheus, so that a test can stop that one.
  */
 const WAIT = { timeout: 90_000, interval: 1_000 };
 const VARIABLES = {
@@ -25,6 +20,7 @@ const VARIABLES = {
   node: '.*',
   __rate_interval: '10s',
   __interval: '5s',
+  __range: '5m',
 };
 /** Queries without a result: they show bugs of the operator, and the test cannot cause these. */
 const NEVER_SEEN = [
@@ -45,25 +41,24 @@ const STATUS_ONLY: V1PolicyRule[] = [
 
 let f: Fixture;
 let observer: Observer;
-let connectivity: EvaluationServer;
 
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2', 'n3'] });
   f.exporter.setPercent('n1', 50);
   f.exporter.remove('n3');
-  connectivity = await startEvaluationServer();
-  await installConnectivityCheckCrd(f.client);
-  await f.client.create(CONNECTIVITY_CHECKS, { metadata: { name: 'cluster' }, spec: {} });
-  const args = [`--connectivity-server-url=${connectivity.url}`];
-  await f.startOperator(args, { kubeconfig: await userThatMayDoAll() });
+  await f.startOperator([], { kubeconfig: await userThatMayDoAll() });
   observer = await startObserver(new URL(f.operator().metricsUrl).host, f.exporter.target);
   await f.createWatch('web', { maxBandwidthPercent: '10' });
 });
 afterAll(async () => {
   await observer.stop();
   await f.stop();
-  await connectivity.stop();
 });
+
+/** Those of this file. */
+function queriesHere(): PanelQuery[] {
+  return panelQueries(VARIABLES).filter(({ where }) => !where.startsWith(`${uidOf('connectivity')} /`));
+}
 
 async function userThatMayDoAll(): Promise<string> {
   const roleRef = { apiGroup: RBAC.group, kind: 'ClusterRole', name: ROLE.name };
@@ -100,9 +95,11 @@ async function shown(where: string, variables = VARIABLES): Promise<number> {
   return Number(series[0]!.value![1]);
 }
 
+const TRAFFICWATCH = 'traffic-operator-trafficwatch';
+
 describe('while one node is unfit and one unknown', () => {
   it('every query finds numbers', async () => {
-    const queries = panelQueries(VARIABLES);
+    const queries = queriesHere();
     await vi.waitFor(async () => expect(await without(queries, 'expr')).toEqual([]), WAIT);
   });
 
@@ -130,6 +127,7 @@ describe('while one node is unfit and one unknown', () => {
     ['traffic-operator-trafficwatch / Fit / A', 1],
     ['traffic-operator-trafficwatch / Unfit / A', 1],
     ['traffic-operator-trafficwatch / Unknown / A', 1],
+    ['traffic-operator-trafficwatch / Held by the breaker / A', 0],
     ['traffic-operator-operator / Leaders / A', 1],
     ['traffic-operator-operator / Replicas / A', 1],
     ['traffic-operator-operator / Restarts / A', 0],
@@ -143,6 +141,22 @@ describe('while one node is unfit and one unknown', () => {
       expect(await shown('traffic-operator-nodes / Highest use / A')).toBeCloseTo(0.5, 1);
       // One pass each second, visible up to 15 s later.
       expect(await shown('traffic-operator-operator / Age of the last pass / A')).toBeLessThan(30);
+    }, WAIT);
+  });
+
+  it('mode, direction, measure and the source of the capacity are in a panel', async () => {
+    const labelsOf = async (title: string) => {
+      const query = panelQueries(VARIABLES).find(({ where }) => where === `${TRAFFICWATCH} / ${title} / A`);
+      return (await observer.answerTo(query!.expr, true)).map(({ metric, value }) => ({
+        ...metric,
+        shows: value?.[1],
+      }));
+    };
+    await vi.waitFor(async () => {
+      expect(await labelsOf('What the spec asks for')).toEqual([
+        { mode: 'Enforce', direction: 'Transmit', measure: 'Sum', shows: '1' },
+      ]);
+      expect(await labelsOf('Source of the capacity')).toContainEqual({ source: 'Series', shows: '2' });
     }, WAIT);
   });
 
@@ -162,6 +176,18 @@ async function labelsIn(where: string): Promise<string[]> {
   const series = await observer.answerTo(query!.withoutZero, false);
   return series.flatMap(({ metric }) => Object.values(metric));
 }
+
+describe('while the breaker is open', () => {
+  it('the number of nodes that it holds is in a panel', async () => {
+    f.exporter.setPercent('n2', 50);
+    await f.patchWatch('web', { spec: { maxUnfit: 1 } });
+    const held = () => shown(`${TRAFFICWATCH} / Held by the breaker / A`);
+    await vi.waitFor(async () => expect(await held()).toBe(1), WAIT);
+    f.exporter.setPercent('n2', 1);
+    await f.patchWatch('web', { spec: { maxUnfit: null } });
+    await vi.waitFor(async () => expect(await held()).toBe(0), WAIT);
+  });
+});
 
 describe('after an outage of Prometheus and the API server, and missing rights', () => {
   const LABEL = 'web.traffic.example.com/unfit';
@@ -196,7 +222,7 @@ describe('after an outage of Prometheus and the API server, and missing rights',
   it('every range query has found more than zeros', async () => {
     await f.controlPlane.stopApiServer();
     await f.controlPlane.startApiServer();
-    const queries = panelQueries(VARIABLES).filter(({ where, instant }) => !instant && !NEVER_SEEN.includes(where));
+    const queries = queriesHere().filter(({ where, instant }) => !instant && !NEVER_SEEN.includes(where));
     await vi.waitFor(async () => {
       // A series that begins with its first failure has a rate only after the second one.
       await exchange(Number(new URL(f.operator().metricsUrl).port), 'no request\r\n\r\n');

@@ -1,4 +1,4 @@
-import type { V1ClusterRole } from '@kubernetes/client-node';
+import type { V1ClusterRole, V1Role } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
 import { controllerRules } from '../../src/controllers/measurement/rbac.ts';
 import { CONFIG_MAPS, DAEMONSETS, SERVICES } from '../../src/runtime/client/resources.ts';
@@ -16,6 +16,8 @@ const CLUSTER_ROLES: Resource<V1ClusterRole> = {
   plural: 'clusterroles',
   namespaced: false,
 };
+
+const ROLES: Resource<V1Role> = { ...CLUSTER_ROLES, kind: 'Role', plural: 'roles', namespaced: true };
 
 const bench = useBench();
 
@@ -83,5 +85,27 @@ describe('a controller that may not watch EndpointSlices', () => {
     await grantAllBut();
     await vi.waitFor(async () => expect(await bench().targets()).toEqual({ 'node-2': '10.0.0.2:9100' }), WAIT);
     await vi.waitFor(() => expect(problemsOf(measurement)).toEqual([]), WAIT);
+  });
+});
+
+describe("a controller that may not watch the ConfigMaps of the agents' targets, as with the Role of an older release", () => {
+  it('writes the targets of the nodes, and names the ConfigMaps', async () => {
+    const { client, namespace, options } = bench();
+    const name = `operator-of-${namespace}`;
+    const isOfAgents = (each: string): boolean => each.startsWith('prometheus-agent-targets');
+    const rules = controllerRules(namespace).own.map(({ resourceNames, ...rule }) => ({
+      ...rule,
+      ...(resourceNames && { resourceNames: resourceNames.filter((each) => !isOfAgents(each)) }),
+    }));
+    await client.mergePatch(ROLES, { namespace, name }, { rules }, { fieldManager: 'person' });
+    const right = { apiGroups: [''], resources: ['configmaps'], resourceNames: ['prometheus-agent-targets'] };
+    await whenAllowed(client, name, { ...right, verbs: ['watch'] }, { namespace, allowed: false });
+
+    const measurement = bench().start({ ...options, connectivity: true });
+    await bench().deployed();
+    await bench().putSlice('a', { 'node-1': '10.0.0.1' });
+    await vi.waitFor(async () => expect(await bench().targets()).toEqual({ 'node-1': '10.0.0.1:9100' }), WAIT);
+    const forbidden = ['prometheus-agent-targets', 'prometheus-agent-targets-2'];
+    expect(problemsOf(measurement)).toEqual(forbidden.map((each) => `Forbidden ConfigMap ${namespace}/${each}`));
   });
 });

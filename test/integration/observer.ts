@@ -1,3 +1,7 @@
+import { parse } from 'yaml';
+import { AGENT_NAME, SERVER_NAME } from '../../src/connectivity/objects/names.ts';
+import { renderPrometheusConfig } from '../../src/controllers/measurement/components/prometheusConfig.ts';
+import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { startPrometheus, type RunningPrometheus } from '../harness/prometheus.ts';
 
 /** A series of an answer of Prometheus: one sample of an instant query, several of a range query. */
@@ -14,12 +18,20 @@ export interface Observer {
   stop(): Promise<void>;
 }
 
+/** The connectivity check, as host:port. */
+export interface Connectivity {
+  readonly server: string;
+  /** An agent of the pod network of n1. */
+  readonly agent: string;
+}
+
 /**
- * Starts one that scrapes an operator and an exporter every second, as its own jobs.
+ * Starts one that scrapes an operator and an exporter every second, and the connectivity check if there is one, as its own
+ * jobs.
  * @param operator,exporter host:port
  */
-export async function startObserver(operator: string, exporter: string): Promise<Observer> {
-  const prometheus = await startPrometheus({ config: scraping(operator, exporter) });
+export async function startObserver(operator: string, exporter: string, check?: Connectivity): Promise<Observer> {
+  const prometheus = await startPrometheus({ config: scraping(operator, exporter, check) });
   const begin = Date.now() / 1000;
   return {
     answerTo: async (query, instant) => {
@@ -32,7 +44,7 @@ export async function startObserver(operator: string, exporter: string): Promise
 }
 
 /** n1 a second time, as an exporter shows it whose series have no `node`. */
-function scraping(operator: string, exporter: string): object {
+function scraping(operator: string, exporter: string, check?: Connectivity): object {
   const target = { targets: [exporter] };
   const bare = [
     { source_labels: ['node'], regex: 'n1', action: 'keep' },
@@ -48,8 +60,24 @@ function scraping(operator: string, exporter: string): object {
         static_configs: [{ ...target, labels: { instance: 'bare:9100' } }],
         metric_relabel_configs: bare,
       },
+      ...(check === undefined ? [] : connectivityJobs(check)),
     ],
   };
+}
+
+function connectivityJobs({ server, agent }: Connectivity): object[] {
+  const labels = { node: 'n1', plane: 'Pod', instance: 'n1' };
+  return [serverJob(server), { job_name: AGENT_NAME, static_configs: [{ targets: [agent], labels }] }];
+}
+
+/** The job of the deployed Prometheus, with its name and the metrics that it keeps. */
+function serverJob(server: string): object {
+  const options = { ...defaultMeasurementOptions('any'), connectivity: true };
+  const { scrape_configs: jobs } = parse(renderPrometheusConfig(options)) as {
+    scrape_configs: { job_name: string; metric_relabel_configs: object[] }[];
+  };
+  const { job_name, metric_relabel_configs } = jobs.find((job) => job.job_name === SERVER_NAME)!;
+  return { job_name, metric_relabel_configs, static_configs: [{ targets: [server] }] };
 }
 
 async function ask(prometheus: RunningPrometheus, path: string, form: Record<string, string>): Promise<Series[]> {

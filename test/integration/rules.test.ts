@@ -26,7 +26,7 @@ describe('the rules', () => {
   });
 
   it.each(ALERTS)('are tried out, both firing and silent: $alert', ({ alert }) => {
-    const tests = readFileSync(`${RULES}alerts.test.yml`, 'utf8');
+    const tests = TESTS.map((file) => readFileSync(`${RULES}${file}`, 'utf8')).join('');
     const [, ...cases] = tests.split(new RegExp(`alertname: ${alert}\\n`));
     const silent = cases.filter((text) => /^\s*exp_alerts: \[\]/.test(text));
     expect([silent.length > 0, silent.length < cases.length]).toEqual([true, true]);

@@ -100,6 +100,25 @@
 {{- $connectivity := .Values.connectivity }}
 - --connectivity
 - --connectivity-image={{ include "traffic-operator.image" . }}
+- --connectivity-image-pull-policy={{ .Values.image.pullPolicy }}
+{{- with $connectivity.server.resources }}
+- {{ printf "--connectivity-server-resources=%s" (toJson .) | quote }}
+{{- end }}
+{{- range $name, $value := $connectivity.server.nodeSelector }}
+- {{ printf "--connectivity-server-node-selector=%s=%s" $name $value | quote }}
+{{- end }}
+{{- with $connectivity.server.tolerations }}
+- {{ printf "--connectivity-server-tolerations=%s" (toJson .) | quote }}
+{{- end }}
+{{- with $connectivity.server.priorityClassName }}
+- --connectivity-server-priority-class={{ . }}
+{{- end }}
+{{- with $connectivity.agents.resources }}
+- {{ printf "--connectivity-agent-resources=%s" (toJson .) | quote }}
+{{- end }}
+{{- with $connectivity.agents.priorityClassName }}
+- --connectivity-agent-priority-class={{ . }}
+{{- end }}
 - --connectivity-report-interval={{ $connectivity.reportInterval }}
 - --connectivity-service-type={{ $connectivity.service.type }}
 - --connectivity-peer-port={{ $connectivity.peerPort }}

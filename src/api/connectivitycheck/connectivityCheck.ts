@@ -28,6 +28,8 @@ export interface ConnectivityCheckSpec {
 
 /** A finding, with the time since when it is there, RFC 3339. */
 export interface StatusFinding extends Finding {
+  /** Identifies class and full subjects. */
+  readonly id?: string | undefined;
   readonly since: string;
 }
 
@@ -35,6 +37,8 @@ export interface StatusFinding extends Finding {
 export interface Outage {
   readonly class: FindingClass;
   readonly subjects: readonly string[];
+  /** That of its finding. */
+  readonly id?: string | undefined;
   readonly start: string;
   readonly end?: string | undefined;
 }

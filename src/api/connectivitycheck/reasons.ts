@@ -28,8 +28,10 @@ export const ConnectivityReason = {
   /** Ready: there is a verdict. */
   Checked: 'Checked',
   Healthy: 'Healthy',
-  /** The server answers, but has not evaluated this generation of the spec yet. */
+  /** The server answers, but has not evaluated this generation of the spec yet, or does not evaluate the check any more. */
   NotEvaluatedYet: 'NotEvaluatedYet',
+  /** All conditions: the operator neither deploys the connectivity check nor was told the URL of a server. */
+  NotDeployed: 'NotDeployed',
 
   // ServerReachable; also Ready, Healthy and AgentsReporting while it is False
   ServerAnswers: 'ServerAnswers',

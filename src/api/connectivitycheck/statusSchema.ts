@@ -19,10 +19,15 @@ function time(description: string) {
 
 const subjects = z.array(z.string()).meta({
   description:
-    'What is at fault: nodes, links ("a -> b", "a <-> b"), zones, pods, "cluster" or "server". Long names have "…" in ' +
-    'their middle; a last entry "and N more" counts the ones that are left out.',
+    'What is at fault: nodes, links ("a -> b", "a <-> b"), zones, pods, "cluster" or "server". Without room, names lose ' +
+    'the domain that they share, and then have "…" in their middle; a last entry "and N more" counts the ones that are left out.',
   'x-kubernetes-list-type': 'atomic',
 });
+
+const id = z
+  .string()
+  .optional()
+  .meta({ description: 'Identifies class and full subjects, which may be shortened here.' });
 
 const pair = z.object({
   from: word('Node that probes.'),
@@ -49,6 +54,7 @@ const finding = z
   .object({
     class: word('Class of the fault.', FINDING_CLASSES),
     subjects,
+    id,
     severity: word('Failed: nothing gets through. Degraded: some packets do.', SEVERITIES),
     message: word('One sentence with names and measured values.'),
     evidence,
@@ -60,6 +66,7 @@ const outage = z
   .object({
     class: word('Class of the finding.', FINDING_CLASSES),
     subjects,
+    id,
     start: time('When the finding appeared.'),
     end: time('When it was gone. Absent while it is there.').optional(),
   })
@@ -98,7 +105,7 @@ export const statusSchema = z
     excluded: listOf(excluded, 'Names of the nodes of which no finding is made, at most 10.'),
     outages: listOf(
       outage,
-      `The last ${MOST_OUTAGES} times in which a finding was there, newest first; fewer if the status would become too long. A finding that is back within a minute continues its outage.`,
+      `The last ${MOST_OUTAGES} times in which a finding was there, newest first; fewer if the status would become too long. A finding that is back within a minute, or Degraded within ten minutes, continues its outage.`,
     ),
   })
   .optional()

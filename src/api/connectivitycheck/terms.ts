@@ -2,8 +2,11 @@
 export const PLANES = ['Pod', 'Host'] as const;
 export type Plane = (typeof PLANES)[number];
 
-/** Why no finding is made of a node. */
-export const EXCLUSIONS = ['NotReady', 'Cordoned', 'Joining', 'Leaving'] as const;
+/**
+ * Why no finding is made of a node. NotReady: its kubelet says so. Unreachable: its kubelet is silent, so that the
+ * condition Ready is Unknown; that may be the fault of its network.
+ */
+export const EXCLUSIONS = ['NotReady', 'Unreachable', 'Cordoned', 'Joining', 'Leaving'] as const;
 export type Exclusion = (typeof EXCLUSIONS)[number];
 
 /** The sum of a check. Unknown: it was not possible to measure. */

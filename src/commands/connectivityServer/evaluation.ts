@@ -17,6 +17,8 @@ interface EvaluationOptions {
   readonly transport: Transport;
   readonly pods: Informer<AgentPod>;
   readonly reports: Reports;
+  /** The interval of agents that have not reported, ms. */
+  readonly reportIntervalMs: number;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
 }
@@ -30,13 +32,15 @@ export interface EvaluationParts {
 }
 
 /** Without Nodes or ConnectivityChecks the server starts, too: the original API needs neither. */
-export function createEvaluation({ transport, pods, reports, metrics, logger }: EvaluationOptions): EvaluationParts {
+export function createEvaluation(o: EvaluationOptions): EvaluationParts {
+  const { transport, pods, reports, reportIntervalMs, metrics, logger } = o;
   const options = { transport, logger, metrics: metrics.reflector };
   const caches = { pods, nodes: createNodeInformer(options), checks: createCheckInformer(options) };
   const measurements = new Measurements(systemClock);
   const serverNode = process.env.MY_NODE_NAME;
-  const connectivity = new Connectivity({ caches, reports, measurements, clock: systemClock, serverNode });
-  registerEvaluationMetrics(metrics.registry, () => connectivity.evaluated(), systemClock);
+  const clock = systemClock;
+  const connectivity = new Connectivity({ caches, reports, measurements, clock, reportIntervalMs, serverNode });
+  registerEvaluationMetrics(metrics.registry, connectivity, clock);
   const whenReady = (): Promise<void> => Promise.resolve();
   return {
     measurements,

@@ -11,8 +11,11 @@ import { TOKEN_REVIEWS } from '../../runtime/server/metricsServer/access.ts';
 import type { ConnectivityServerFlags } from './flags.ts';
 import type { AgentPod } from '../../connectivity/server/pods/agentPod.ts';
 
-/** An agent waits for its answer. A review takes milliseconds. */
-const REVIEW_MS = 3_000;
+/**
+ * An agent waits for its answer: half its interval, which is 5 s or more in a ConnectivityCheck, and then sends the token
+ * before if there is none. A review takes milliseconds.
+ */
+const REVIEW_MS = 1_500;
 
 interface GateOptions {
   readonly flags: ConnectivityServerFlags;

@@ -7,7 +7,7 @@ import {
 import { connectivityApi } from '../../connectivity/server/api/api.ts';
 import type { ReportGate } from '../../connectivity/server/auth/reportGate.ts';
 import { Housekeeping } from '../../connectivity/server/reports/housekeeping.ts';
-import { registerAgentMetrics } from '../../connectivity/server/reports/metrics.ts';
+import { reportMetrics } from '../../connectivity/server/reports/metrics.ts';
 import { Reports } from '../../connectivity/server/reports/reports.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import { createClient } from '../../runtime/client/client.ts';
@@ -50,8 +50,8 @@ export async function runConnectivityServer(
   const reports = new Reports(systemClock);
   const pods = createAgentPodInformer({ transport, logger, metrics: metrics.reflector }, flags.agentServiceAccount);
   const chosen = await createStore({ choice, flags, client: createClient(transport), reports, logger });
-  registerAgentMetrics(metrics.registry, reports);
-  const evaluation = createEvaluation({ transport, pods, reports, metrics, logger });
+  const reportIntervalMs = flags.reportinterval * 1_000;
+  const evaluation = createEvaluation({ transport, pods, reports, reportIntervalMs, metrics, logger });
   const manager = new Manager(logger);
   const gate = createGate({ flags, client: createClient(transport), pods, reports, clock: systemClock, logger });
   manager.add(
@@ -98,7 +98,12 @@ function createApiParts(o: ApiParts): Promise<readonly Part[]> {
     grace: () => ({ sinceStartMs: systemClock.monotonic() - startedAt, intervalMs: flags.reportinterval * 1_000 }),
     stored: (pod) => chosen.metadataOf(pod),
     ...evaluation.api,
-    metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
+    metrics: async () => ({
+      status: 200,
+      text: await metrics.registry.metrics(),
+      parts: reportMetrics(reports),
+      headers: { 'content-type': metrics.registry.contentType },
+    }),
   });
   const limits = { ...HTTP_LIMITS, connections: CONNECTIONS };
   const name = 'connectivity server';

@@ -31,10 +31,15 @@ interface Answer {
   readonly text: string;
 }
 
+/** The server cannot have a token verified now. */
+const UNVERIFIABLE = 503;
+
 /** Sends reports on one connection, which it keeps. */
 export class ReportSender {
   readonly #o: SenderOptions;
   #agent: HttpAgent | undefined;
+  /** The token of the last report that was accepted. */
+  #accepted: string | undefined;
 
   constructor(o: SenderOptions) {
     this.#o = o;
@@ -54,7 +59,8 @@ export class ReportSender {
   async send(report: SentReport, timeoutMs: number, signal: AbortSignal): Promise<Sent> {
     const { logger, server } = this.#o;
     try {
-      const answer = await this.#post(JSON.stringify(report), timeoutMs, signal);
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const answer = await this.#postWithToken(JSON.stringify(report), deadline);
       if (answer.status !== 200) {
         const { status, text } = answer;
         logger.warn({ status, answer: text.slice(0, 500) }, 'the server did not accept the report');
@@ -82,16 +88,28 @@ export class ReportSender {
     }
   }
 
-  async #post(body: string, timeoutMs: number, stop: AbortSignal): Promise<Answer> {
+  /**
+   * Posts with the token in its file. If the server cannot have it verified, because the API server is away, posts again
+   * with the token before, which the server knows: the kubelet may just have written a new one.
+   */
+  async #postWithToken(body: string, deadline: AbortSignal): Promise<Answer> {
+    const token = await this.#token();
+    const answer = await this.#post(body, token, deadline);
+    if (answer.status === 200) this.#accepted = token;
+    const before = this.#accepted;
+    if (answer.status !== UNVERIFIABLE || before === undefined || before === token) return answer;
+    return this.#post(body, before, deadline);
+  }
+
+  async #post(body: string, token: string | undefined, signal: AbortSignal): Promise<Answer> {
     const { server, podName, serverCaFile } = this.#o;
     const path = `/api/v1/agents/${encodeURIComponent(podName)}`;
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       accept: 'application/json',
-      ...(await this.#credentials()),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
     };
-    const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
     const agent = await this.#connection();
     const options = { host: server.host, port: server.port, path, method: 'POST', headers, agent, signal };
     return new Promise((resolve, reject) => {
@@ -111,17 +129,17 @@ export class ReportSender {
   }
 
   /** The kubelet writes a new token before the old one expires. */
-  async #credentials(): Promise<{ authorization?: string }> {
+  async #token(): Promise<string | undefined> {
     const { tokenFile, logger } = this.#o;
-    if (tokenFile === undefined) return {};
+    if (tokenFile === undefined) return undefined;
     try {
       const token = (await readFile(tokenFile, 'utf8')).trim();
-      if (/^[\x21-\x7e]+$/.test(token)) return { authorization: `Bearer ${token}` };
+      if (/^[\x21-\x7e]+$/.test(token)) return token;
       logger.warn({ file: tokenFile }, 'the report is sent without a token: the file has none');
     } catch (error) {
       logger.warn({ err: error }, 'the report is sent without a token: cannot read --token-file');
     }
-    return {};
+    return undefined;
   }
 
   /** A new connection verifies the server with the CA as it is then in its file. @throws if the file cannot be read */

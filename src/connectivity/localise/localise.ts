@@ -3,7 +3,7 @@ import { compare, joined } from './evidence.ts';
 import { faultsOf } from './faults/faults.ts';
 import type { Witness } from './faults/score.ts';
 import type { Zones } from './faults/scope.ts';
-import { agentsByPlace, pairsOf, placeOf, type AgentsByPlace } from './pairs/pair.ts';
+import { AgentsByPlace, pairsOf } from './pairs/pair.ts';
 import { agents } from './rules/agents.ts';
 import { brokenAgents } from './rules/brokenAgents.ts';
 import { kubelets } from './rules/kubelets.ts';
@@ -36,7 +36,7 @@ export function localise(view: ClusterView): Localisation {
 }
 
 function situationOf(view: ClusterView): Situation {
-  const places = agentsByPlace(view);
+  const places = new AgentsByPlace(view);
   const pairs = pairsOf(view, places);
   const zoneOf: Zones = new Map(
     view.nodes.flatMap(({ name, zone }) => (zone === undefined ? [] : [[name, zone] as const])),
@@ -52,7 +52,7 @@ function situationOf(view: ClusterView): Situation {
 function silentWitness({ serverNode }: ClusterView, places: AgentsByPlace): Witness {
   return ({ kind, plane, names: [node = ''] }, pairs) =>
     kind === 'Node' &&
-    places.get(placeOf(node, plane))?.state === 'Silent' &&
+    places.at(node, plane)?.state === 'Silent' &&
     pairs.every(({ from }) => from !== node && from !== serverNode);
 }
 

@@ -1,21 +1,34 @@
-import type { V1Container, V1DaemonSet, V1PodSpec, V1ServiceAccount, V1Volume } from '@kubernetes/client-node';
+import type {
+  V1Container,
+  V1DaemonSet,
+  V1PodSpec,
+  V1Service,
+  V1ServiceAccount,
+  V1Volume,
+} from '@kubernetes/client-node';
 import type { Plane } from '../../api/connectivitycheck/terms.ts';
 import {
   AGENT_NAME,
   appLabel,
   HOST_AGENT_NAME,
+  PEER_PORT_NAME,
   SERVER_PORT,
   SERVICE_NAME,
   TOKEN_AUDIENCE,
   type ConnectivityOptions,
 } from './names.ts';
-import { ownNames, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
+import { ownNames, priorityOf, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
 
-const PEER_PORT_NAME = 'peer';
 const IDENTITY = 'identity';
 /** The directory of the token for the server, and of the cluster's CA. */
 const IDENTITY_DIRECTORY = '/var/run/secrets/traffic-operator';
 const TOKEN_SECONDS = 3_600;
+
+/**
+ * In place of the options in the image. An agent works for some milliseconds in each interval: compiled code would save less
+ * than the compilers take. Ten peers at 30 s took 76 MiB without --jitless, and 65 MiB with it.
+ */
+const NODE_OPTIONS = '--jitless --max-semi-space-size=1';
 
 /** The agents use no API. */
 export function agentAccount({ agentsNamespace }: ConnectivityOptions): V1ServiceAccount {
@@ -30,6 +43,20 @@ export function agentAccount({ agentsNamespace }: ConnectivityOptions): V1Servic
 /** The two DaemonSets: agents in the network of the pods, and in that of the nodes. */
 export function agentDaemonSets(options: ConnectivityOptions): V1DaemonSet[] {
   return [daemonSet(AGENT_NAME, 'Pod', options), daemonSet(HOST_AGENT_NAME, 'Host', options)];
+}
+
+/** Headless Services. Nobody calls them; they exist for their EndpointSlices, from which Prometheus' targets are read. */
+export function agentServices(options: ConnectivityOptions): V1Service[] {
+  return [AGENT_NAME, HOST_AGENT_NAME].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: options.agentsNamespace, labels: appLabel(name) },
+    spec: {
+      clusterIP: 'None',
+      selector: appLabel(name),
+      ports: [{ name: PEER_PORT_NAME, port: options.peerPort, targetPort: PEER_PORT_NAME, protocol: 'TCP' }],
+    },
+  }));
 }
 
 /** A pod in the network of its node needs this policy, or it does not ask the DNS of the cluster. */
@@ -56,6 +83,7 @@ function podSpec(plane: Plane, options: ConnectivityOptions): V1PodSpec {
     enableServiceLinks: false,
     nodeSelector: { 'kubernetes.io/os': 'linux', ...options.nodeSelector },
     tolerations: [{ operator: 'Exists' }],
+    ...priorityOf(options.agents),
     ...pullSecrets(options),
     securityContext: RESTRICTED_POD,
     containers: [container(plane, options)],
@@ -64,20 +92,20 @@ function podSpec(plane: Plane, options: ConnectivityOptions): V1PodSpec {
 }
 
 function container(plane: Plane, options: ConnectivityOptions): V1Container {
-  const { image, peerPort } = options;
+  const { image, imagePullPolicy, peerPort, agents } = options;
   return {
     name: 'agent',
     image,
-    imagePullPolicy: 'IfNotPresent',
+    imagePullPolicy,
     args: agentArgs(plane, options),
-    env: ownNames(),
+    env: [...ownNames(), { name: 'NODE_OPTIONS', value: NODE_OPTIONS }],
     ports: [
       { name: PEER_PORT_NAME, containerPort: peerPort, protocol: 'TCP' },
       { name: `${PEER_PORT_NAME}-udp`, containerPort: peerPort, protocol: 'UDP' },
     ],
     // No liveness probe: a restart of the agent repairs no network.
     readinessProbe: { httpGet: { path: '/ping', port: PEER_PORT_NAME }, timeoutSeconds: 3, periodSeconds: 10 },
-    resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+    resources: agents.resources,
     securityContext: RESTRICTED_CONTAINER,
     volumeMounts: [{ name: IDENTITY, mountPath: IDENTITY_DIRECTORY, readOnly: true }],
   };

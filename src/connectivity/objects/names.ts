@@ -1,3 +1,5 @@
+import type { V1ResourceRequirements, V1Toleration } from '@kubernetes/client-node';
+
 /** Names of the original, by which its users, dashboards and scripts find the objects. */
 export const SERVICE_NAME = 'netchecker-service';
 export const SERVER_NAME = 'netchecker-server';
@@ -8,11 +10,22 @@ export const HOST_AGENT_NAME = 'netchecker-agent-hostnet';
 export const SERVER_PORT = 8081;
 /** TCP port on every node if the Service has the type NodePort. */
 export const NODE_PORT = 31_081;
+/** Name of the agents' TCP port, in their containers, Services and EndpointSlices. */
+export const PEER_PORT_NAME = 'peer';
 /** TCP and UDP port of the agents by default. */
 export const PEER_PORT = 8082;
 
 /** The audience of the agents' tokens: no other program accepts them. */
 export const TOKEN_AUDIENCE = 'traffic-operator-connectivity';
+
+/** Resources and priority of a pod. */
+export interface PodSize {
+  readonly resources: V1ResourceRequirements;
+  /** Empty: none. */
+  readonly priorityClassName: string;
+}
+
+export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never';
 
 /** How the connectivity check is deployed. */
 export interface ConnectivityOptions {
@@ -22,8 +35,16 @@ export interface ConnectivityOptions {
   readonly agentsNamespace: string;
   /** The image of this program. */
   readonly image: string;
+  readonly imagePullPolicy: PullPolicy;
   /** Pull secrets for the image. Each must be in the namespace of the pods; Kubernetes ignores missing ones. */
   readonly imagePullSecrets: readonly string[];
+  /** Where the server runs, in addition to kubernetes.io/os=linux. */
+  readonly server: PodSize & {
+    readonly nodeSelector: Readonly<Record<string, string>>;
+    readonly tolerations: readonly V1Toleration[];
+  };
+  /** The agents tolerate all taints. */
+  readonly agents: PodSize;
   readonly reportIntervalSeconds: number;
   readonly serviceType: 'ClusterIP' | 'NodePort';
   /** Labels of a node that runs agents, in addition to kubernetes.io/os=linux. */
@@ -40,7 +61,18 @@ export function defaultConnectivityOptions(namespace: string): ConnectivityOptio
     namespace,
     agentsNamespace: agentsNamespaceOf(namespace),
     image: '',
+    imagePullPolicy: 'IfNotPresent',
     imagePullSecrets: [],
+    server: {
+      resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '384Mi' } },
+      priorityClassName: '',
+      nodeSelector: {},
+      tolerations: [],
+    },
+    agents: {
+      resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+      priorityClassName: '',
+    },
     reportIntervalSeconds: 15,
     serviceType: 'ClusterIP',
     nodeSelector: {},

@@ -4,7 +4,7 @@ import type {
   V1PodSecurityContext,
   V1SecurityContext,
 } from '@kubernetes/client-node';
-import type { ConnectivityOptions } from './names.ts';
+import type { ConnectivityOptions, PodSize } from './names.ts';
 
 /** The user of the program's image. */
 const USER = 65_532;
@@ -37,4 +37,9 @@ export function pullSecrets({ imagePullSecrets }: ConnectivityOptions): {
   imagePullSecrets?: V1LocalObjectReference[];
 } {
   return imagePullSecrets.length === 0 ? {} : { imagePullSecrets: imagePullSecrets.map((name) => ({ name })) };
+}
+
+/** The field priorityClassName of a pod spec; no field without a class. */
+export function priorityOf({ priorityClassName }: PodSize): { priorityClassName?: string } {
+  return priorityClassName === '' ? {} : { priorityClassName };
 }

@@ -8,7 +8,7 @@ import {
   SERVICE_NAME,
   type ConnectivityOptions,
 } from './names.ts';
-import { ownNames, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
+import { ownNames, priorityOf, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
 
 const PORT_NAME = 'http';
 
@@ -17,6 +17,8 @@ export function serverAccount({ namespace }: ConnectivityOptions): V1ServiceAcco
     apiVersion: 'v1',
     kind: 'ServiceAccount',
     metadata: { name: SERVER_NAME, namespace, labels: appLabel(SERVER_NAME) },
+    // Mounted by the server's pods alone.
+    automountServiceAccountToken: false,
   };
 }
 
@@ -37,6 +39,7 @@ export function serverService({ namespace, serviceType }: ConnectivityOptions): 
 
 /** One replica: two would share the reports of the agents between them. */
 export function serverDeployment(options: ConnectivityOptions): V1Deployment {
+  const { nodeSelector, tolerations } = options.server;
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -49,8 +52,11 @@ export function serverDeployment(options: ConnectivityOptions): V1Deployment {
         metadata: { labels: appLabel(SERVER_NAME) },
         spec: {
           serviceAccountName: SERVER_NAME,
+          automountServiceAccountToken: true,
           enableServiceLinks: false,
-          nodeSelector: { 'kubernetes.io/os': 'linux' },
+          nodeSelector: { 'kubernetes.io/os': 'linux', ...nodeSelector },
+          ...(tolerations.length === 0 ? {} : { tolerations: [...tolerations] }),
+          ...priorityOf(options.server),
           ...pullSecrets(options),
           securityContext: RESTRICTED_POD,
           containers: [container(options)],
@@ -62,6 +68,8 @@ export function serverDeployment(options: ConnectivityOptions): V1Deployment {
 
 function container({
   image,
+  imagePullPolicy,
+  server,
   namespace,
   agentsNamespace,
   reportIntervalSeconds,
@@ -72,7 +80,7 @@ function container({
   return {
     name: 'server',
     image,
-    imagePullPolicy: 'IfNotPresent',
+    imagePullPolicy,
     args: [
       'connectivity-server',
       `-endpoint=:${SERVER_PORT}`,
@@ -85,7 +93,7 @@ function container({
     ports: [{ name: PORT_NAME, containerPort: SERVER_PORT, protocol: 'TCP' }],
     readinessProbe: { ...probe, periodSeconds: 5 },
     livenessProbe: { ...probe, periodSeconds: 30 },
-    resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '384Mi' } },
+    resources: server.resources,
     securityContext: RESTRICTED_CONTAINER,
   };
 }

@@ -10,8 +10,8 @@ export interface EvaluationCounts {
   readonly nodes: number;
   readonly excludedNodes: number;
   /**
-   * Agents of these nodes that report, or that should: silent and broken ones of nodes that are not left out. And those of
-   * them with a current report.
+   * Agents of nodes that are not left out, if they report or should: silent and broken ones, too. And those of them with a
+   * current report.
    */
   readonly agents: number;
   readonly reportingAgents: number;
@@ -30,6 +30,11 @@ export interface Evaluation {
   readonly findings: readonly Finding[];
   /** Number of findings beyond MOST_FINDINGS. */
   readonly omittedFindings: number;
+  /**
+   * The findings if nodes counted whose kubelet is silent, at most MOST_LASTING. A finding that is not in `findings`
+   * stays while it is here, and none begins by that. Absent without such nodes.
+   */
+  readonly lasting?: readonly Finding[] | undefined;
   readonly counts: EvaluationCounts;
   /** Nodes that are left out, at most MOST_EXCLUDED, sorted by name. */
   readonly excluded: readonly { readonly node: string; readonly reason: Exclusion }[];
@@ -38,6 +43,8 @@ export interface Evaluation {
 /** Limits that keep the status of a ConnectivityCheck below 16 KiB. */
 export const MOST_FINDINGS = 12;
 export const MOST_EXCLUDED = 10;
+/** Findings of one evaluation that may stay. Those of a status are few; the limit bounds the answer. */
+export const MOST_LASTING = 50;
 
 /** By the name of the ConnectivityCheck. */
 export type Evaluations = Readonly<Record<string, Evaluation>>;

@@ -1,10 +1,11 @@
+import type { V1DaemonSet, V1Deployment } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { defaultConnectivityOptions } from '../../connectivity/objects/names.ts';
 import { FakeApi } from '../../runtime/testing/fakeApi/fakeApi.ts';
 import { pino } from 'pino';
 import { allComponents } from './components.ts';
-import { connectivityFlagProblem } from './flags.ts';
+import { CONNECTIVITY_FLAGS, connectivityFlagProblem, deploymentOptions } from './flags.ts';
 import { removeConnectivity } from './removeConnectivity.ts';
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'traffic-operator', uid: 'u1' };
@@ -16,6 +17,48 @@ describe('the connectivity check', () => {
     await expect(objects.map((object) => stringify(object)).join('---\n')).toMatchFileSnapshot(
       'testdata/defaults.yaml',
     );
+  });
+
+  it('has the resources, places and priorities of the flags, and the pull policy of the image', () => {
+    const toleration = { key: 'infra', operator: 'Exists' };
+    const flags = {
+      ...{ namespace: 'op', connectivity: true, connectivityImage: 'ours:1', imagePullSecret: [] },
+      connectivityImagePullPolicy: 'Always',
+      connectivityNodeSelector: [],
+      connectivityServerResources: { limits: { memory: '2Gi' } },
+      connectivityServerNodeSelector: [['pool', 'infra']],
+      connectivityServerTolerations: [toleration],
+      connectivityServerPriorityClass: 'high',
+      connectivityAgentResources: { requests: { cpu: '5m' } },
+      connectivityAgentPriorityClass: 'system-node-critical',
+    };
+    const options = deploymentOptions(flags as unknown as Parameters<typeof deploymentOptions>[0]);
+    const [server, ...agents] = allComponents(options).flatMap(({ object }) => {
+      const spec = (object as V1DaemonSet | V1Deployment).spec?.template.spec;
+      return spec === undefined ? [] : [spec];
+    });
+    expect(server).toMatchObject({
+      nodeSelector: { 'kubernetes.io/os': 'linux', pool: 'infra' },
+      tolerations: [toleration],
+      priorityClassName: 'high',
+      containers: [{ imagePullPolicy: 'Always', resources: { limits: { memory: '2Gi' } } }],
+    });
+    expect(agents).toHaveLength(2);
+    for (const agent of agents) {
+      expect(agent).toMatchObject({
+        priorityClassName: 'system-node-critical',
+        containers: [{ imagePullPolicy: 'Always', resources: { requests: { cpu: '5m' } } }],
+      });
+    }
+  });
+
+  it.each([
+    ['1s', undefined],
+    ['2s', 2_000],
+    ['1500ms', undefined],
+    ['24h', 86_400_000],
+  ])('takes the interval of reports %s as %s: agents refuse what is shorter than 2s', (text, ms) => {
+    expect(CONNECTIVITY_FLAGS.connectivityReportInterval.type.schema.safeParse(text).data).toBe(ms);
   });
 
   it('is removed in the reverse order, the namespace of the agents last', async () => {

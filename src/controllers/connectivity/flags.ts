@@ -1,4 +1,9 @@
-import { defaultConnectivityOptions, NODE_PORT, type ConnectivityOptions } from '../../connectivity/objects/names.ts';
+import {
+  defaultConnectivityOptions,
+  NODE_PORT,
+  type ConnectivityOptions,
+  type PullPolicy,
+} from '../../connectivity/objects/names.ts';
 import {
   firstProblem,
   flag,
@@ -9,8 +14,8 @@ import {
   type FlagTable,
   type FlagValues,
 } from '../../options/flagTable.ts';
-import { nodeLabel } from '../../options/kubernetesValues.ts';
-import { boolean, image, port, valueType, wholeSeconds } from '../../options/values.ts';
+import { nodeLabel, resources, tolerations } from '../../options/kubernetesValues.ts';
+import { boolean, dnsSubdomain, image, port, valueType, wholeSeconds } from '../../options/values.ts';
 import type { SharedFlags } from '../contract/flags.ts';
 import type { DeploymentOptions } from './options.ts';
 
@@ -20,14 +25,44 @@ const serviceType = valueType('type', `one of ${SERVICE_TYPES.join(', ')}`, (tex
   SERVICE_TYPES.find((type) => type === text),
 );
 
+const PULL_POLICIES: readonly PullPolicy[] = ['Always', 'IfNotPresent', 'Never'];
+const pullPolicy = valueType('policy', `one of ${PULL_POLICIES.join(', ')}`, (text) =>
+  PULL_POLICIES.find((policy) => policy === text),
+);
+
 /** The flags for the deployed connectivity check. */
 export const CONNECTIVITY_FLAGS = {
   connectivityImage: flag(
     image,
     'Image of the server and the agents of the connectivity check: that of the operator. Required with --connectivity.',
   ),
+  connectivityImagePullPolicy: withDefault(
+    pullPolicy,
+    DEFAULTS.imagePullPolicy,
+    `When that image is pulled: ${PULL_POLICIES.join(', ')}.`,
+  ),
+  connectivityServerResources: flag(
+    resources,
+    'Requests and limits of the connectivity server. They replace the whole default.',
+    { defaultNote: JSON.stringify(DEFAULTS.server.resources) },
+  ),
+  connectivityServerNodeSelector: list(nodeLabel, 'Label that a node needs to run the connectivity server.'),
+  connectivityServerTolerations: flag(tolerations, 'Tolerations of the connectivity server.', { defaultNote: 'none' }),
+  connectivityServerPriorityClass: flag(dnsSubdomain, 'PriorityClass of the connectivity server.', {
+    defaultNote: 'none',
+  }),
+  connectivityAgentResources: flag(
+    resources,
+    'Requests and limits of each agent of the connectivity check. They replace the whole default.',
+    { defaultNote: JSON.stringify(DEFAULTS.agents.resources) },
+  ),
+  connectivityAgentPriorityClass: flag(
+    dnsSubdomain,
+    'PriorityClass of the agents of the connectivity check, such as system-node-critical.',
+    { defaultNote: 'none' },
+  ),
   connectivityReportInterval: withDefault(
-    wholeSeconds('1s', '24h'),
+    wholeSeconds('2s', '24h'),
     `${DEFAULTS.reportIntervalSeconds}s`,
     'Time between two reports of an agent until a ConnectivityCheck sets it.',
   ),
@@ -74,11 +109,23 @@ const CHECKS: readonly FlagCheck<Flags>[] = [
 
 /** Converts the flags to options. */
 export function deploymentOptions(flags: Flags): DeploymentOptions {
+  const { server, agents, ...rest } = defaultConnectivityOptions(flags.namespace);
   return {
-    ...defaultConnectivityOptions(flags.namespace),
+    ...rest,
     enabled: flags.connectivity,
     image: flags.connectivityImage ?? '',
+    imagePullPolicy: flags.connectivityImagePullPolicy,
     imagePullSecrets: flags.imagePullSecret,
+    server: {
+      resources: flags.connectivityServerResources ?? server.resources,
+      priorityClassName: flags.connectivityServerPriorityClass ?? server.priorityClassName,
+      nodeSelector: Object.fromEntries(flags.connectivityServerNodeSelector),
+      tolerations: flags.connectivityServerTolerations ?? server.tolerations,
+    },
+    agents: {
+      resources: flags.connectivityAgentResources ?? agents.resources,
+      priorityClassName: flags.connectivityAgentPriorityClass ?? agents.priorityClassName,
+    },
     reportIntervalSeconds: flags.connectivityReportInterval / 1000,
     serviceType: flags.connectivityServiceType,
     nodeSelector: Object.fromEntries(flags.connectivityNodeSelector),

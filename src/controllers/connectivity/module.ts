@@ -1,5 +1,5 @@
 import { agentResource } from '../../api/agent/schema.ts';
-import { controllerPart, optionalCachePart } from '../../runtime/manager/manager.ts';
+import { controllerPart, optionalCachePart, unneededCachePart } from '../../runtime/manager/manager.ts';
 import { defineController } from '../contract/module.ts';
 import { createConnectivityController } from './controller.ts';
 import { CONNECTIVITY_FLAGS, connectivityFlagProblem, deploymentOptions } from './flags.ts';
@@ -32,7 +32,11 @@ export const connectivity = defineController({
       },
     });
     return {
-      parts: [...running.informers.map(optionalCachePart), controllerPart(running.controller)],
+      parts: [
+        // Also if nothing is to be deployed, the caches run: what was deployed is removed.
+        ...running.informers.map(flags.connectivity ? optionalCachePart : unneededCachePart),
+        controllerPart(running.controller),
+      ],
       enqueueAll: () => running.enqueueAll(),
     };
   },

@@ -5,7 +5,9 @@ import type { SharedFlags } from '../contract/flags.ts';
 /** The flags of the manager for the connectivity server that it asks. */
 export const CONNECTIVITY_CHECK_FLAGS = {
   connectivityServerUrl: flag(url, 'URL of the connectivity server. It is asked while there is a ConnectivityCheck.', {
-    defaultNote: 'http://netchecker-service.<namespace>:8081, https with --connectivity-server-ca-file',
+    defaultNote:
+      'with --connectivity http://netchecker-service.<namespace>:8081, https with --connectivity-server-ca-file; ' +
+      'otherwise none, and ConnectivityChecks are Unknown',
   }),
   connectivityServerCaFile: flag(
     path,
@@ -30,8 +32,11 @@ export function connectivityCheckFlagProblem(flags: Flags) {
   return firstProblem(CHECKS, flags);
 }
 
-/** The URL of the connectivity server, without a trailing slash. */
-export function serverUrlOf(flags: Pick<Flags, keyof typeof CONNECTIVITY_CHECK_FLAGS | 'namespace'>): string {
+/** The URL of the connectivity server, without a trailing slash. Undefined if none is deployed and none was given. */
+export function serverUrlOf(
+  flags: Pick<Flags, keyof typeof CONNECTIVITY_CHECK_FLAGS | 'connectivity' | 'namespace'>,
+): string | undefined {
+  if (!flags.connectivity && flags.connectivityServerUrl === undefined) return undefined;
   const scheme = flags.connectivityServerCaFile === undefined ? 'http' : 'https';
   const given = flags.connectivityServerUrl ?? `${scheme}://netchecker-service.${flags.namespace}:8081`;
   return given.replace(/\/+$/, '');

@@ -1,31 +1,30 @@
 import { CONNECTIVITY_CHECKS, type ConnectivityCheck } from '../../api/connectivitycheck/connectivityCheck.ts';
-import { DEFAULT_INTERVAL } from '../../api/connectivitycheck/defaults.ts';
 import { connectivityCheckResource } from '../../api/connectivitycheck/schema.ts';
-import { durationMs } from '../../api/durationSchema.ts';
 import { createInformer, withoutManagedFields, type Informer } from '../../runtime/cache/informer.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import { isNotFound } from '../../runtime/client/errors.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
-import { controllerPart, optionalCachePart } from '../../runtime/manager/manager.ts';
+import { controllerPart, optionalCachePart, unneededCachePart } from '../../runtime/manager/manager.ts';
 import type { Part } from '../../runtime/process/part.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { defineController } from '../contract/module.ts';
 import { CONNECTIVITY_CHECK_FLAGS, connectivityCheckFlagProblem, serverUrlOf } from './flags.ts';
 import { createConnectivityCheckMetrics } from './metrics.ts';
+import { intervalMs } from './decide/patience.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { EvaluationFeed } from './observe/evaluationFeed.ts';
 import { createServerClient } from './observe/serverClient.ts';
 import { connectivityCheckRights } from './rbac.ts';
-import { reconcile } from './reconcile.ts';
+import { reconcile, type Memory } from './reconcile.ts';
 
-function intervalOf({ spec }: ConnectivityCheck): number {
-  return durationMs(spec?.interval ?? DEFAULT_INTERVAL);
-}
-
-/** Without the CRD there are no checks: the rest of the operator works, and the informer waits for the CRD. */
-function cachePartIfServed(informer: Informer<ConnectivityCheck>): Part {
-  const part = optionalCachePart(informer);
+/**
+ * Without the CRD there are no checks: the rest of the operator works, and the informer waits for the CRD.
+ *
+ * @param isAsked whether there is a server to ask for checks
+ */
+function cachePartIfServed(informer: Informer<ConnectivityCheck>, { isAsked }: { readonly isAsked: boolean }): Part {
+  const part = isAsked ? optionalCachePart(informer) : unneededCachePart(informer);
   return { ...part, notReady: () => (isNotFound(informer.refusal) ? undefined : part.notReady?.()) };
 }
 
@@ -40,6 +39,7 @@ export const connectivityCheck = defineController({
   create({ client, transport, events, isLeader, metrics, clock, logger }, flags) {
     const gauges = createConnectivityCheckMetrics(metrics.registry);
     const resource = CONNECTIVITY_CHECKS;
+    const url = serverUrlOf(flags);
     const informer = createInformer<ConnectivityCheck>({
       transport,
       logger,
@@ -49,23 +49,23 @@ export const connectivityCheck = defineController({
     });
     const objects = createOverlay(informer, { clock });
     const statuses = new StatusWriter({ client, resource, fieldManager: FIELD_MANAGER, objects });
-    const written = new Map<string, number>();
+    const memories = new Map<string, Memory>();
     const controller = new Controller({
       name: 'connectivitycheck',
       logger,
       metrics: metrics.controller,
       clock,
       reconcile: (key, signal) =>
-        reconcile({ statuses, feed, events, metrics: gauges, clock, isLeader, written }, key, signal),
+        reconcile({ statuses, feed, events, metrics: gauges, clock, isLeader, memories }, key, signal),
     });
     const enqueueAll = (): void => {
       for (const check of informer.lister.list()) controller.queue.add(keyOf(check));
     };
     const feed: EvaluationFeed = new EvaluationFeed({
-      client: createServerClient(serverUrlOf(flags), flags.connectivityServerCaFile),
+      client: url === undefined ? undefined : createServerClient(url, flags.connectivityServerCaFile),
       clock,
       logger,
-      intervals: () => informer.lister.list().map(intervalOf),
+      checks: () => informer.lister.list().map((check) => ({ name: keyOf(check), intervalMs: intervalMs(check) })),
       isLeader,
       onChange: () => {
         gauges.serverUp(feed.isUp);
@@ -75,7 +75,7 @@ export const connectivityCheck = defineController({
     informer.subscribe(({ object }) => controller.queue.add(keyOf(object)));
     return {
       parts: [
-        cachePartIfServed(informer),
+        cachePartIfServed(informer, { isAsked: url !== undefined }),
         controllerPart(controller),
         { name: 'evaluations of the connectivity server', stage: 'work', run: (stop) => feed.run(stop) },
       ],

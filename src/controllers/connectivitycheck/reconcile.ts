@@ -5,6 +5,7 @@ import type { EventRecorder } from '../../runtime/controller/events.ts';
 import { report } from '../../runtime/status/report.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { decide } from './decide/decide.ts';
+import { sightingsOf, type Sightings } from './decide/findings/sightings.ts';
 import type { ConnectivityCheckMetrics } from './metrics.ts';
 import type { EvaluationFeed } from './observe/evaluationFeed.ts';
 
@@ -16,8 +17,15 @@ export interface Dependencies {
   readonly metrics: ConnectivityCheckMetrics;
   readonly clock: Clock;
   readonly isLeader: () => boolean;
-  /** When this process last wrote the status of a check, by name: monotonic ms. */
-  readonly written: Map<string, number>;
+  /** By the name of the check. */
+  readonly memories: Map<string, Memory>;
+}
+
+/** What this process remembers of a check. */
+export interface Memory {
+  /** When it last wrote the status, monotonic ms; undefined if it has not. */
+  readonly writtenAt?: number | undefined;
+  readonly sightings: Sightings;
 }
 
 /**
@@ -32,30 +40,27 @@ export async function reconcile(
   signal?: AbortSignal,
 ): Promise<ReconcileResult | undefined> {
   const check = d.statuses.newest(key);
-  if (check === undefined) {
+  if (check === undefined || !d.isLeader()) {
     d.metrics.forget(key);
-    d.statuses.forget(key);
-    d.written.delete(key);
+    d.memories.delete(key);
+    if (check === undefined) d.statuses.forget(key);
     return undefined;
   }
-  if (!d.isLeader()) return undefined;
   const server = d.feed.view(key);
+  const now = d.clock.monotonic();
+  const { writtenAt, sightings: seen }: Memory = d.memories.get(key) ?? { sightings: new Map() };
+  const sightings = server.evaluation === undefined ? seen : sightingsOf(seen, server.evaluation.findings, now);
+  d.memories.set(key, { writtenAt, sightings });
+  const writtenAgoMs = writtenAt === undefined ? undefined : now - writtenAt;
   const { status, write, events, requeueAfterMs } = decide({
-    check,
-    server,
+    ...{ check, server, sightings, writtenAgoMs },
     now: d.clock.now(),
-    writtenAgoMs: writtenAgo(d, key),
   });
   d.metrics.record(key, status);
   if (write === check.status || check.metadata?.deletionTimestamp !== undefined) return next(requeueAfterMs);
   await report(d, { about: check, status: write, events }, signal === undefined ? {} : { signal });
-  d.written.set(key, d.clock.monotonic());
+  d.memories.set(key, { writtenAt: d.clock.monotonic(), sightings });
   return next(requeueAfterMs);
-}
-
-function writtenAgo({ written, clock }: Dependencies, key: string): number | undefined {
-  const at = written.get(key);
-  return at === undefined ? undefined : clock.monotonic() - at;
 }
 
 function next(requeueAfterMs: number | undefined): ReconcileResult | undefined {

@@ -1,7 +1,7 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { withoutManagedFields } from './informer.ts';
-import { cachePart, optionalCachePart } from '../manager/manager.ts';
+import { cachePart, optionalCachePart, unneededCachePart } from '../manager/manager.ts';
 import type { InformerEvent } from './informer.ts';
 import { castReflector, castWatching, refusing, until } from '../testing/reflectorScene.ts';
 import { createScene } from '../testing/scene.ts';
@@ -214,6 +214,8 @@ it('blocks the start while it is refused as a required part, but not as an optio
   expect(settled).toEqual(['optional']);
   expect(optionalCachePart(cast.informer).notReady?.()).toBe('not synced: no');
   expect(cachePart(cast.informer).notReady?.()).toBe('not synced: no');
+  // Nothing needs it: the rights of an older version are enough.
+  expect(unneededCachePart(cast.informer).notReady?.()).toBeUndefined();
 });
 
 it('names the resource that the API server does not serve in the readiness of its part', async () => {

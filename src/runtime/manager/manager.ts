@@ -2,7 +2,7 @@ import { whenAborted } from '../process/abort.ts';
 import type { Controller } from '../controller/controller.ts';
 import type { HealthCheck, HealthChecks } from '../server/health.ts';
 import type { Informer } from '../cache/informer.ts';
-import { isNotFound } from '../client/errors.ts';
+import { isForbidden, isNotFound } from '../client/errors.ts';
 import type { Logger } from '../process/logger.ts';
 import { STAGES, type Part, type Stage } from '../process/part.ts';
 import { resourceName, type KubeObject } from '../client/resource.ts';
@@ -24,6 +24,15 @@ export function cachePart<T extends KubeObject>(informer: Informer<T>): Part {
  */
 export function optionalCachePart<T extends KubeObject>(informer: Informer<T>): Part {
   return { ...cachePart(informer), whenReady: (signal) => informer.whenSyncedOrRefused(signal) };
+}
+
+/**
+ * A part for a cache that nothing needs at present. A rejection (403) does not make the program less ready: rights that
+ * were granted for an older version lack those of a feature that is not switched on.
+ */
+export function unneededCachePart<T extends KubeObject>(informer: Informer<T>): Part {
+  const part = optionalCachePart(informer);
+  return { ...part, notReady: () => (isForbidden(informer.refusal) ? undefined : part.notReady?.()) };
 }
 
 /** The message of the API server, which names verb and resource; a 404 has no useful message. */

@@ -69,7 +69,7 @@ interface FakeTimer {
 /** A clock that a test advances. Wall clock and monotonic clock advance together. */
 export class FakeClock implements Clock {
   #elapsed = 0;
-  readonly #start: number;
+  #start: number;
   #timers: FakeTimer[] = [];
 
   /** @param start initial wall clock, milliseconds since 1970 */
@@ -97,6 +97,11 @@ export class FakeClock implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return sleepBy((fn) => this.setTimeout(fn, ms), signal);
+  }
+
+  /** Lets the wall clock jump, as if someone had set it. */
+  jump(ms: number): void {
+    this.#start += ms;
   }
 
   /** Number of pending timers. A test can check that it is 0 at the end. */

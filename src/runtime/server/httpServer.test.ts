@@ -144,6 +144,54 @@ describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (prot
     connection.socket.destroy();
   });
 
+  it('sends a long response in parts, each made when the ones before are received', async () => {
+    await start(protocol);
+    let made = 0;
+    const parts = function* (): Generator<string> {
+      for (made = 1; made <= 100; made += 1) yield '~'.repeat(300_000);
+    };
+    handler = () => ({ status: 200, text: 'first ', parts: parts() });
+    const connection = openRaw(listener.port, tls);
+    connection.socket.pause();
+    connection.send(GOOD + CLOSE);
+    await vi.waitFor(() => expect(made).toBeGreaterThan(1));
+    expect(made).toBeLessThan(50);
+    connection.socket.resume();
+    const answer = await connection.closed;
+    expect(answer.indexOf('first ')).toBeLessThan(answer.indexOf('~'));
+    expect(answer.split('~')).toHaveLength(30_000_001);
+    expect(reasons()).toEqual({});
+  });
+
+  it('closes the connection if a part cannot be made', async () => {
+    await start(protocol);
+    const parts = function* (): Generator<string> {
+      yield 'some';
+      throw new Error('no more');
+    };
+    handler = () => ({ status: 200, text: '', parts: parts() });
+    expect((await ask(GOOD + CLOSE)).endsWith('\r\n0\r\n\r\n')).toBe(false);
+    expect(reasons().error).toBe(1);
+    handler = good;
+    await isWell();
+  });
+
+  it('survives a client that disconnects between two parts', async () => {
+    await start(protocol);
+    const parts = function* (): Generator<string> {
+      for (;;) yield '~'.repeat(100_000);
+    };
+    handler = () => ({ status: 200, text: '', parts: parts() });
+    const connection = openRaw(listener.port, tls);
+    connection.send(`${GOOD}\r\n`);
+    await vi.waitFor(() => expect(connection.socket.bytesRead).toBeGreaterThan(1_000_000));
+    connection.reset();
+    await connection.closed;
+    handler = good;
+    await isWell();
+    expect(reasons().error).toBeUndefined();
+  });
+
   it('handles a few pipelined requests concurrently, and closes the connection after more', async () => {
     await start(protocol, { requestsUnderWay: 2 });
     handler = async (request) => {

@@ -11,8 +11,12 @@ export interface KeyPair {
 
 /** A certificate authority made for one test. */
 export interface Authority extends KeyPair {
-  /** A certificate for 127.0.0.1 and localhost, or for a client of that name. */
-  issue(commonName: string): KeyPair;
+  /**
+   * A certificate for 127.0.0.1 and localhost, or for a client of that name.
+   *
+   * @param days until it ends, by default 2; -1 for one that ended yesterday
+   */
+  issue(commonName: string, days?: number): KeyPair;
 }
 
 /** Makes a certificate authority with openssl in a temporary directory, which is gone when this returns. */
@@ -23,16 +27,16 @@ export function createAuthority(commonName: string): Authority {
     );
     return { cert: read('c'), key: read('k') };
   });
-  return { ...ca, issue: (name) => issue(ca, name) };
+  return { ...ca, issue: (name, days = 2) => issue(ca, name, days) };
 }
 
-function issue(ca: KeyPair, commonName: string): KeyPair {
+function issue(ca: KeyPair, commonName: string, days: number): KeyPair {
   return inTemporaryDirectory((run, read, write) => {
     write('ca.crt', ca.cert);
     write('ca.key', ca.key);
     write('extensions', 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
     run(`req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=${commonName} -keyout k -out csr`);
-    run('x509 -req -in csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile extensions -out c');
+    run(`x509 -req -in csr -CA ca.crt -CAkey ca.key -CAcreateserial -days ${days} -extfile extensions -out c`);
     return { cert: read('c'), key: read('k') };
   });
 }

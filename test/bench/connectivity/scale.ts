@@ -8,7 +8,8 @@ import type { MeasuredProcess } from './serverProcess.ts';
 
 const MIB = 1024 ** 2;
 const CHECK_PATH = '/api/v1/connectivity_check';
-/** Checks and evaluations in each repetition, spread over it. */
+const METRICS_PATH = '/metrics';
+/** Checks, evaluations and scrapes in each repetition, spread over it. The operator asks for evaluations every 5 s. */
 const READS = 20;
 /** The goals: % of a core, MiB, ms. */
 const GOALS = { cpu: 50, memory: 300, report: 250, check: 100 };
@@ -26,6 +27,7 @@ interface Window {
   readonly reportP99Ms: number;
   readonly checkP99Ms: number;
   readonly evaluationP99Ms: number;
+  readonly metricsP99Ms: number;
   readonly refused: number;
   /** CPU of one report, with its share of everything else, ms. */
   readonly cpuPerReportMs: number;
@@ -79,6 +81,12 @@ export async function measureScale(
       unit: 'ms',
       samples: of('evaluationP99Ms'),
     },
+    {
+      id: `${id}.metrics`,
+      what: `${who}: metrics, slowest of ${READS}`,
+      unit: 'ms',
+      samples: of('metricsP99Ms'),
+    },
     { id: `${id}.perReport`, what: `${who}: CPU per report`, unit: 'ms', samples: of('cpuPerReportMs') },
     {
       id: `${id}.refused`,
@@ -97,10 +105,12 @@ async function measureWindow(o: { server: MeasuredProcess; fleet: Fleet; windowS
   const begin = performance.now();
   const checks: number[] = [];
   const evaluations: number[] = [];
+  const scrapes: number[] = [];
   for (let n = 0; n < READS; n += 1) {
     await sleep(begin + ((n + 1) * windowSeconds * 1_000) / READS - performance.now());
     checks.push(await timed(server, CHECK_PATH));
     evaluations.push(await timed(server, EVALUATIONS_PATH));
+    scrapes.push(await timed(server, METRICS_PATH));
   }
   const seconds = (performance.now() - begin) / 1_000;
   const used = cpuSeconds(server.pid) - cpu;
@@ -111,6 +121,7 @@ async function measureWindow(o: { server: MeasuredProcess; fleet: Fleet; windowS
     reportP99Ms: percentile(latencies, 0.99),
     checkP99Ms: Math.max(...checks),
     evaluationP99Ms: Math.max(...evaluations),
+    metricsP99Ms: Math.max(...scrapes),
     refused,
     cpuPerReportMs: (1_000 * used) / latencies.length,
   };

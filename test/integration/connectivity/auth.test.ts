@@ -62,8 +62,9 @@ describe('a report', () => {
 
   it('with a token of another audience, a changed token, or none, is refused', async () => {
     const foreign = await tokenOf(scene.connected, 'a', 'other');
-    const [head, , signature] = tokens.a.split('.');
-    const forged = `${head}.${tokens.b.split('.')[1]}.${signature}`;
+    // The claims of a valid token, and the signature of another.
+    const [head, claims] = (await tokenOf(scene.connected, 'a', AUDIENCE)).split('.');
+    const forged = `${head}.${claims}.${tokens.a.split('.')[2]}`;
     for (const token of [foreign, forged, 'x', undefined]) {
       const { status, text } = await report('a', { token, node: 'n1' });
       expect(status).toBe(401);

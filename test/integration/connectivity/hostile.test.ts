@@ -1,11 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAuthority } from '../../../src/runtime/testing/certificates.ts';
 import { exchange, openRaw } from '../../../src/runtime/testing/rawHttp.ts';
 import { residentBytes } from '../../harness/processUse.ts';
-import { freePorts } from '../../harness/process.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
 import { hostileClients } from '../hostileBytes.ts';
 import { startServer, type ConnectivityServer } from './world.ts';
@@ -42,32 +37,34 @@ it(`a good report succeeds after ${COUNT} hostile requests, and memory is bounde
   for (const { socket } of open) socket.destroy();
 });
 
+it('slow headers and slow bodies are cut off, and a good report is answered meanwhile', async () => {
+  const before = residentBytes(server.pid);
+  const heads = [
+    'POST /api/v1/agents/slow HTTP/1.1\r\nHost: x\r\nX-Slow: ',
+    'POST /api/v1/agents/slow HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n{"',
+  ];
+  const ages = Array.from({ length: 200 }, async (_, n) => {
+    const connection = openRaw(server.port);
+    const from = performance.now();
+    connection.send(heads[n % 2]!.replace('slow', `slow-${n}`));
+    const drip = setInterval(() => connection.send('x'), 500);
+    await connection.closed;
+    clearInterval(drip);
+    return performance.now() - from;
+  });
+  for (let n = 0; n < 3; n++) {
+    const from = performance.now();
+    const body = JSON.stringify({ report_interval: 60, nodename: '', podname: `quick-${n}` });
+    expect(await server.ask(`/api/v1/agents/quick-${n}`, { method: 'POST', body })).toMatchObject({ status: 200 });
+    expect(performance.now() - from).toBeLessThan(2_000);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+  }
+  // The limits are 10 s for headers and 20 s for a request, looked at every second.
+  expect(Math.max(...(await Promise.all(ages)))).toBeLessThan(25_000);
+  expect(residentBytes(server.pid) - before).toBeLessThan(GROWTH);
+});
+
 it('a refused report is answered before its body comes', async () => {
   const head = 'POST /api/v1/agents/a HTTP/1.1\r\nHost: x\r\nAuthorization: Basic x\r\nContent-Length: 60000\r\n\r\n';
   expect(await exchange(server.port, head)).toMatch(/^HTTP\/1.1 401 /);
 });
-
-it('with a certificate it speaks HTTPS only', async () => {
-  const directory = join(scene.plane.directory, 'server-certificate');
-  await mkdir(directory);
-  const { cert, key } = createAuthority('server').issue('server');
-  await writeFile(join(directory, 'tls.crt'), cert);
-  await writeFile(join(directory, 'tls.key'), key);
-  const port = (await freePorts(1))[0]!;
-  const secure = await startServer(scene.plane.kubeconfig, [`-tls-cert-path=${directory}`], port, () => pingTls(port));
-  try {
-    expect(await pingTls(port)).toBe(200);
-    await expect(secure.ask('/api/v1/ping')).rejects.toThrow();
-  } finally {
-    await secure.kill();
-  }
-});
-
-function pingTls(port: number): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, path: '/api/v1/ping', agent: false, rejectUnauthorized: false };
-    request(options, (response) => resolve(response.resume().statusCode))
-      .on('error', reject)
-      .end();
-  });
-}

@@ -104,6 +104,22 @@ describe('agents that report', () => {
   });
 });
 
+it('the metrics have the names and labels of the original', async () => {
+  const { text } = await server.ask('/metrics');
+  const series = text.matchAll(/^(ncagent_\w+)\{(.*)\} /gm);
+  const labels = (given: string): string => [...given.matchAll(/(\w+)="/g)].map(([, name]) => name).join(' ');
+  const found = new Set([...series].map(([, name = '', given = '']) => `${name} ${labels(given)}`));
+  const probes = ['connection_result', 'code', 'total_time_ms', 'content_transfer_time_ms', 'tcp_connection_time_ms'];
+  const more = ['dns_lookup_time_ms', 'connect_time_ms', 'server_processing_time_ms'];
+  expect([...found].sort()).toEqual(
+    [
+      'ncagent_report_count_total agent',
+      'ncagent_error_count_total agent',
+      ...[...probes, ...more].map((name) => `ncagent_http_probe_${name} agent url`),
+    ].sort(),
+  );
+});
+
 describe('a server that restarts', () => {
   it('keeps reports and counters, and finds no agent absent', async () => {
     await vi.waitFor(async () => expect(await server.series(COUNT('n1-private_network'))).toBeGreaterThan(2));

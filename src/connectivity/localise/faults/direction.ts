@@ -1,5 +1,5 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
-import { placeOf, type AgentsByPlace, type Pair } from '../pairs/pair.ts';
+import type { AgentsByPlace, Pair } from '../pairs/pair.ts';
 import type { Fault } from './faults.ts';
 
 /**
@@ -31,10 +31,10 @@ export function linkSubject({ kind, scope, pairs }: Fault, agents: AgentsByPlace
 
 /** Whether datagrams of one node arrived at the other. */
 function heard(from: string, to: string, plane: Plane, agents: AgentsByPlace): boolean | undefined {
-  const receiver = agents.get(placeOf(to, plane));
+  const receiver = agents.at(to, plane);
   if (receiver?.state !== 'Reporting') return undefined;
   if ((receiver.heard[from] ?? 0) > 0) return true;
-  const sender = agents.get(placeOf(from, plane));
+  const sender = agents.at(from, plane);
   const sent = sender?.peers.some(({ node, udp }) => node === to && udp.sent > 0) ?? false;
   return sent ? false : undefined;
 }

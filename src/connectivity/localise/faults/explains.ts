@@ -25,7 +25,8 @@ export function explainsSilence(
     (fault.scope.plane === 'Pod' || agent.plane === 'Host') && separates(fault, agent.node, serverNode, zones);
   const blocking = faults.filter((fault) => {
     if (!isWide(fault, serverNode)) return true;
-    const beyond = [...agents.values()]
+    const beyond = agents
+      .all()
       .filter(({ plane }) => plane === fault.scope.plane)
       .filter((agent) => blocks(fault, agent));
     return beyond.filter(({ state }) => state === 'Reporting').length <= beyond.length / 2;

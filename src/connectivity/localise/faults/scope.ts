@@ -44,8 +44,9 @@ export function groupsOf(pairs: readonly Pair[], zones: Zones): readonly Group[]
       if (!groups.has(key)) groups.set(key, { key, scope, pairs: [] });
     }
   }
-  const find = groupFinder([...groups.values()], zones);
-  for (const pair of pairs) for (const group of find(pair)) group.pairs.push(pair);
+  if (groups.size === 0) return [];
+  const add = adderTo([...groups.values()], zones);
+  for (const pair of pairs) add(pair);
   return [...groups.values()];
 }
 
@@ -56,8 +57,8 @@ export function isAffected({ quality, lost }: Pair): boolean {
   return quality !== 'Ok' || lost > 0;
 }
 
-/** Finds the groups of a pair without building keys: there may be 100,000 pairs. */
-function groupFinder(groups: readonly OpenGroup[], zones: Zones): (pair: Pair) => OpenGroup[] {
+/** Adds pairs to their groups, without objects and keys for each pair: there may be 100,000. */
+function adderTo(groups: readonly OpenGroup[], zones: Zones): (pair: Pair) => void {
   const named = (plane: Plane, kind: Scope['kind']) =>
     new Map(
       groups
@@ -73,14 +74,19 @@ function groupFinder(groups: readonly OpenGroup[], zones: Zones): (pair: Pair) =
     cluster: named(plane, 'Cluster'),
   });
   const planes = { Pod: index('Pod'), Host: index('Host') };
-  return ({ from, to, plane }) => {
+  return (pair) => {
+    const { from, to, plane } = pair;
     const { node, nodeIn, nodeOut, zone, zones: between, cluster } = planes[plane];
-    const found = [node.get(from), node.get(to), nodeIn.get(to), nodeOut.get(from), cluster.get('')];
+    node.get(from)?.pairs.push(pair);
+    node.get(to)?.pairs.push(pair);
+    nodeIn.get(to)?.pairs.push(pair);
+    nodeOut.get(from)?.pairs.push(pair);
+    cluster.get('')?.pairs.push(pair);
     const [a, b] = [zones.get(from), zones.get(to)];
-    if (a !== undefined && b !== undefined && a !== b) {
-      found.push(between.get(a < b ? `${a}/${b}` : `${b}/${a}`), zone.get(a), zone.get(b));
-    }
-    return found.filter((group) => group !== undefined);
+    if (a === undefined || b === undefined || a === b) return;
+    zone.get(a)?.pairs.push(pair);
+    zone.get(b)?.pairs.push(pair);
+    if (between.size > 0) between.get(a < b ? `${a}/${b}` : `${b}/${a}`)?.pairs.push(pair);
   };
 }
 

@@ -19,19 +19,23 @@ export interface Pair {
   readonly worst: PeerResult;
 }
 
-/** Agents by node and plane, of nodes that are not excluded. */
-export type AgentsByPlace = ReadonlyMap<string, AgentView>;
+/** The agents whose nodes may be the subject of a finding: those of nodes that are not excluded. */
+export class AgentsByPlace {
+  // Without keys of both: there may be 100,000 pairs, and each is looked up.
+  readonly #planes: Readonly<Record<Plane, Map<string, AgentView>>> = { Pod: new Map(), Host: new Map() };
 
-export function placeOf(node: string, plane: Plane): string {
-  return `${plane}/${node}`;
-}
+  constructor({ nodes, agents }: Pick<ClusterView, 'nodes' | 'agents'>) {
+    const names = new Set(nodes.filter(({ excluded }) => excluded === undefined).map(({ name }) => name));
+    for (const agent of agents) if (names.has(agent.node)) this.#planes[agent.plane].set(agent.node, agent);
+  }
 
-/** The agents whose nodes may be the subject of a finding. */
-export function agentsByPlace(view: ClusterView): AgentsByPlace {
-  const nodes = new Set(view.nodes.filter(({ excluded }) => excluded === undefined).map(({ name }) => name));
-  return new Map(
-    view.agents.filter(({ node }) => nodes.has(node)).map((agent) => [placeOf(agent.node, agent.plane), agent]),
-  );
+  at(node: string, plane: Plane): AgentView | undefined {
+    return this.#planes[plane].get(node);
+  }
+
+  all(): readonly AgentView[] {
+    return [...this.#planes.Pod.values(), ...this.#planes.Host.values()];
+  }
 }
 
 /**
@@ -46,12 +50,11 @@ export function agentsByPlace(view: ClusterView): AgentsByPlace {
  */
 export function pairsOf(view: ClusterView, agents: AgentsByPlace): readonly Pair[] {
   const pairs: Pair[] = [];
-  for (const agent of agents.values()) {
+  for (const agent of agents.all()) {
     if (agent.state !== 'Reporting') continue;
-    for (const [node, results] of byNode(agent.peers)) {
-      const peer = agents.get(placeOf(node, agent.plane));
-      if (node === agent.node || peer === undefined || !mayAnswer(peer)) continue;
-      const pair = pairOf(agent, node, results, view.thresholds.lossPercent);
+    for (const pair of pairsFrom(agent, view.thresholds.lossPercent).values()) {
+      const peer = agents.at(pair.to, agent.plane);
+      if (pair.to === agent.node || peer === undefined || !mayAnswer(peer)) continue;
       if (pair.quality === 'Ok' || !(agent.recent ?? peer.recent ?? false)) pairs.push(pair);
     }
   }
@@ -62,30 +65,40 @@ function mayAnswer({ state }: AgentView): boolean {
   return state === 'Reporting' || state === 'Silent';
 }
 
-function byNode(peers: readonly PeerResult[]): Map<string, PeerResult[]> {
-  const nodes = new Map<string, PeerResult[]>();
-  for (const peer of peers) {
-    const known = nodes.get(peer.node);
-    if (known === undefined) nodes.set(peer.node, [peer]);
-    else known.push(peer);
+/** By node of the peer, which may have several addresses. */
+function pairsFrom(agent: AgentView, lossPercent: number): Map<string, Pair> {
+  const pairs = new Map<string, Pair>();
+  for (const peer of agent.peers) {
+    const pair = pairOf(agent, peer, lossPercent);
+    const known = pairs.get(peer.node);
+    pairs.set(peer.node, known === undefined ? pair : merged(known, pair));
   }
-  return nodes;
+  return pairs;
+}
+
+function pairOf({ node, plane }: AgentView, peer: PeerResult, lossPercent: number): Pair {
+  return {
+    from: node,
+    to: peer.node,
+    plane,
+    quality: qualityOf(peer, lossPercent),
+    sent: peer.udp.sent,
+    lost: lostOf(peer),
+    refused: refused(peer),
+    worst: peer,
+  };
 }
 
 /** Worst first. */
 const ORDER: readonly Quality[] = ['Failed', 'Lossy', 'Mtu', 'Ok'];
 
-function pairOf(agent: AgentView, to: string, results: readonly PeerResult[], lossPercent: number): Pair {
-  const rated = results.map((peer) => ({ peer, quality: qualityOf(peer, lossPercent) }));
-  const worst = rated.reduce((a, b) => (ORDER.indexOf(b.quality) < ORDER.indexOf(a.quality) ? b : a));
+function merged(one: Pair, other: Pair): Pair {
+  const { quality, worst } = ORDER.indexOf(other.quality) < ORDER.indexOf(one.quality) ? other : one;
   return {
-    from: agent.node,
-    to,
-    plane: agent.plane,
-    quality: worst.quality,
-    sent: results.reduce((sum, { udp }) => sum + udp.sent, 0),
-    lost: results.reduce((sum, peer) => sum + lostOf(peer), 0),
-    refused: results.some(refused),
-    worst: worst.peer,
+    ...one,
+    ...{ quality, worst },
+    sent: one.sent + other.sent,
+    lost: one.lost + other.lost,
+    refused: one.refused || other.refused,
   };
 }

@@ -1,5 +1,5 @@
 import { explainsSilence } from '../faults/explains.ts';
-import { placeOf, type Pair } from '../pairs/pair.ts';
+import type { Pair } from '../pairs/pair.ts';
 import { NO_EVIDENCE, networkOf } from '../evidence.ts';
 import type { Part, Rule, Situation } from '../situation.ts';
 import type { AgentView } from '../view.ts';
@@ -21,24 +21,27 @@ const NEARLY_ALL = 0.8;
  */
 export const agents: Rule = (situation) => {
   const explained = explainsSilence(situation.view, situation.agents, situation.faults, situation.zones);
+  const all = situation.agents.all();
+  const unexplained = all.filter((agent) => agent.state === 'Silent' && agent.recent !== true && !explained(agent));
+  if (unexplained.length === 0) return [];
   const towards = pairsTowards(situation);
-  const silent = [...situation.agents.values()].filter((agent) => {
-    if (agent.state !== 'Silent' || agent.recent === true || explained(agent)) return false;
-    const pairs = towards.get(placeOf(agent.node, agent.plane)) ?? [];
+  const silent = unexplained.filter((agent) => {
+    const pairs = towards.get(agent) ?? [];
     return pairs.length === 0 || pairs.some(({ quality }) => quality !== 'Failed');
   });
-  const known = [...situation.agents.values()].filter(({ state }) => state === 'Silent' || state === 'Reporting');
+  const known = all.filter(({ state }) => state === 'Silent' || state === 'Reporting');
   if (silent.length >= 3 && silent.length >= known.length * NEARLY_ALL)
     return [serverPart(silent.length, known.length)];
-  return silent.map((agent) => agentPart(agent, towards.get(placeOf(agent.node, agent.plane)) ?? []));
+  return silent.map((agent) => agentPart(agent, towards.get(agent) ?? []));
 };
 
-function pairsTowards({ pairs }: Situation): Map<string, Pair[]> {
-  const towards = new Map<string, Pair[]>();
+function pairsTowards({ pairs, agents: places }: Situation): Map<AgentView, Pair[]> {
+  const towards = new Map<AgentView, Pair[]>();
   for (const pair of pairs) {
-    const place = placeOf(pair.to, pair.plane);
-    const known = towards.get(place);
-    if (known === undefined) towards.set(place, [pair]);
+    const agent = places.at(pair.to, pair.plane);
+    if (agent === undefined) continue;
+    const known = towards.get(agent);
+    if (known === undefined) towards.set(agent, [pair]);
     else known.push(pair);
   }
   return towards;

@@ -11,7 +11,7 @@ import type { Rule } from '../situation.ts';
  * | otherwise | | none |
  */
 export const kubelets: Rule = ({ agents }) =>
-  [...agents.values()].flatMap((agent) => {
+  agents.all().flatMap((agent) => {
     const kubelet = agent.targets.find(({ target, ok }) => target === 'Kubelet' && !ok);
     if (agent.state !== 'Reporting' || agent.recent === true || kubelet === undefined) return [];
     const message = `kubelet of ${agent.node} does not answer on ${kubelet.address} (${wordOf(kubelet.error ?? 'Other')})`;

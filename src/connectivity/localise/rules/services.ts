@@ -58,7 +58,7 @@ interface Asked {
 /** Agents that asked, by node. Nodes whose network is at fault are left out. */
 function askedBy(targets: readonly Target[], { agents, faults, zones }: Situation): Map<string, Asked[]> {
   const nodes = new Map<string, Asked[]>();
-  for (const agent of agents.values()) {
+  for (const agent of agents.all()) {
     const own = agent.targets.filter(({ target }) => targets.includes(target));
     if (agent.state !== 'Reporting' || own.length === 0) continue;
     const failed = agent.recent === true ? [] : own.filter(({ ok }) => !ok);

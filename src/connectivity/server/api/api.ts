@@ -31,8 +31,8 @@ export interface ConnectivityApi {
   readonly evaluations: () => Evaluations;
   /** The object of an agent in the store; undefined if the store has none yet. */
   readonly stored: (pod: string) => Agent['metadata'];
-  /** The text of /metrics, and its content type. */
-  readonly metrics: () => Promise<{ text: string; contentType: string }>;
+  /** The answer of /metrics. */
+  readonly metrics: () => Promise<HttpAnswer>;
 }
 
 const AGENTS_PATH = '/api/v1/agents/';
@@ -62,10 +62,7 @@ const READS: Readonly<Record<string, (api: ConnectivityApi) => HttpAnswer | Prom
   '/api/v1/connectivity_check': check,
   [EVALUATIONS_PATH]: ({ evaluations }) => json(200, evaluations()),
   '/api/v1/ping': () => ({ status: 200, text: '' }),
-  '/metrics': async ({ metrics }) => {
-    const { text, contentType } = await metrics();
-    return { status: 200, text, headers: { 'content-type': contentType } };
-  },
+  '/metrics': ({ metrics }) => metrics(),
 };
 
 function agent(api: ConnectivityApi, request: HttpRequest, name: string): HttpAnswer | Promise<HttpAnswer> {

@@ -16,6 +16,11 @@ const VALID = {
 const IDENTITY = { identity: { namespace: 'ns', serviceAccount: 'sa', pod: 'a', podUid: 'u', node: undefined } };
 const away: AskReview = () => Promise.reject(new Error('no connection'));
 
+/** A result, or that it is still awaited. */
+function atOnce<T>(result: Promise<T>): Promise<T | 'waits'> {
+  return Promise.race([result, new Promise<'waits'>((resolve) => setTimeout(() => resolve('waits'), 100))]);
+}
+
 describe('TokenReviews', () => {
   let clock: FakeClock;
   let reviews: TokenReviews;
@@ -69,6 +74,19 @@ describe('TokenReviews', () => {
     expect(await verify()).toBe('unavailable');
   });
 
+  it('does not let a verified token wait for an API server that hangs', async () => {
+    await verify();
+    await clock.advance(5 * MINUTE_MS);
+    let answer: (() => void) | undefined;
+    ask.mockImplementation(() => new Promise((resolve) => (answer = () => resolve({ authenticated: false }))));
+    const late = verify();
+    await clock.advance(500);
+    expect(await atOnce(late)).toEqual(IDENTITY);
+    answer?.();
+    await vi.waitFor(async () => expect(await verify()).toBe('invalid'));
+    expect([ask.mock.calls.length, clock.pending]).toEqual([2, 0]);
+  });
+
   it('does not let every agent wait for a deadline while the API server is away', async () => {
     ask.mockImplementation(away);
     for (const id of [1, 2, 3]) expect(await verify(id)).toBe('unavailable');
@@ -76,6 +94,20 @@ describe('TokenReviews', () => {
     await clock.advance(2_000);
     ask.mockResolvedValue(VALID);
     expect(await verify(1)).toEqual(IDENTITY);
+  });
+
+  it('lets one token find out whether the API server is back, and no other wait for that', async () => {
+    ask.mockImplementation(away);
+    await verify(1);
+    await clock.advance(2_000);
+    const answer = Promise.withResolvers<typeof VALID>();
+    ask.mockReset().mockReturnValue(answer.promise);
+    const first = verify(2);
+    expect(await atOnce(verify(3))).toBe('unavailable');
+    answer.resolve(VALID);
+    expect(await first).toEqual(IDENTITY);
+    expect(await verify(3)).toEqual(IDENTITY);
+    expect(ask).toHaveBeenCalledTimes(2);
   });
 
   it('shares a review between concurrent requests', async () => {

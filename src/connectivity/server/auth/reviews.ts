@@ -17,14 +17,18 @@ const VALID_MS = 5 * 60_000;
 const INVALID_MS = 10_000;
 /** How long a verified token is used while the API server does not answer, ms. */
 const AWAY_MS = 60 * 60_000;
-/** After a failed review none is tried for this time: agents shall not wait for each deadline. */
+/** How long a report with a token that was verified earlier waits for its review. An agent waits for half its interval, ms. */
+const PATIENCE_MS = 500;
+/** After a failed review none is tried for this time, then one: agents shall not wait for each deadline, ms. */
 const PAUSE_MS = 2_000;
 /** Agents of 10,000 nodes on two planes, and some more. The oldest answers are dropped. */
 const MOST_VALID = 25_000;
 /** Apart from the others: tokens that are made up shall not drop verified ones. */
 const MOST_INVALID = 1_000;
 
-interface Verified { readonly identity: Identity }
+interface Verified {
+  readonly identity: Identity;
+}
 
 interface Answer {
   readonly result: Verified | 'invalid';
@@ -51,6 +55,8 @@ export class TokenReviews {
   readonly #underWay = new Map<string, Promise<ReviewResult>>();
   readonly #queue = new ReviewQueue();
   #pausedUntil = -Infinity;
+  /** The API server did not answer the last review, and `trying`: a review finds out whether it does now. */
+  #away: 'no' | 'yes' | 'trying' = 'no';
   /** Error of the last review; undefined after a successful one. */
   #failure: string | undefined;
 
@@ -72,8 +78,17 @@ export class TokenReviews {
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.#valid.get(key) ?? this.#invalid.get(key);
     if (known !== undefined && known.freshUntil > this.#o.clock.monotonic()) return known.result;
-    const result = await (this.#underWay.get(key) ?? this.#start(key, token, expiresAt));
+    const review = this.#underWay.get(key) ?? this.#start(key, token, expiresAt);
+    const result = await this.#inTime(review, this.#lastKnown(key, 'unavailable'));
     return result === 'unavailable' || result === 'busy' ? this.#lastKnown(key, result) : result;
+  }
+
+  /** The result of a review; `lastKnown` if there is one and the API server takes long. The review goes on. */
+  async #inTime(review: Promise<ReviewResult>, lastKnown: ReviewResult): Promise<ReviewResult> {
+    if (lastKnown === 'unavailable') return review;
+    const reviewed = new AbortController();
+    const late = this.#o.clock.sleep(PATIENCE_MS, reviewed.signal).then(() => lastKnown);
+    return Promise.race([review, late]).finally(() => reviewed.abort());
   }
 
   /** What was verified earlier, where nothing can be verified now. */
@@ -89,16 +104,18 @@ export class TokenReviews {
   }
 
   async #review(key: string, token: string, expiresAt: number | undefined): Promise<ReviewResult> {
-    if (this.#isPaused()) return 'unavailable';
+    if (this.#isAway()) return 'unavailable';
     const enters = this.#queue.enter();
     if (enters === undefined) return 'busy';
     const leave = await enters;
     try {
       // Many may have waited for the deadline of one that failed.
-      if (this.#isPaused()) return 'unavailable';
+      if (this.#isAway()) return 'unavailable';
+      if (this.#away === 'yes') this.#away = 'trying';
       const { ask, audience } = this.#o;
       const identity = identityOf(await ask(token, audience), audience);
       this.#failure = undefined;
+      this.#away = 'no';
       return this.#remember(key, identity === undefined ? 'invalid' : { identity }, expiresAt);
     } catch (error) {
       this.#failed(error);
@@ -108,14 +125,15 @@ export class TokenReviews {
     }
   }
 
-  #isPaused(): boolean {
-    return this.#pausedUntil > this.#o.clock.monotonic();
+  #isAway(): boolean {
+    return this.#away === 'trying' || this.#pausedUntil > this.#o.clock.monotonic();
   }
 
   /** Logs an error once until it changes. */
   #failed(error: unknown): void {
     const isAway = !(error instanceof ApiError) || error.status >= 500;
     if (isAway) this.#pausedUntil = this.#o.clock.monotonic() + PAUSE_MS;
+    this.#away = isAway ? 'yes' : 'no';
     const failure = error instanceof Error ? error.message : String(error);
     if (failure !== this.#failure) this.#o.logger.error({ err: error }, 'cannot have tokens of agents verified');
     this.#failure = failure;

@@ -46,8 +46,12 @@ export function areFilled({ nodes, pods, checks }: ClusterCaches): boolean {
   return [nodes, pods, checks].every(({ synced }) => synced);
 }
 
-/** Whether all caches can be relied on. If a watch is refused, its cache is stale. */
-export function areCurrent(caches: ClusterCaches): boolean {
-  const { nodes, pods, checks } = caches;
-  return areFilled(caches) && [nodes, pods, checks].every(({ refusal }) => refusal === undefined);
+/** Whether a cache can be relied on. If its watch is refused, it is stale. */
+export function isCurrent({ synced, refusal }: Pick<Informer<KubeObject>, 'synced' | 'refusal'>): boolean {
+  return synced && refusal === undefined;
+}
+
+/** Whether all caches can be relied on. */
+export function areCurrent({ nodes, pods, checks }: ClusterCaches): boolean {
+  return [nodes, pods, checks].every(isCurrent);
 }

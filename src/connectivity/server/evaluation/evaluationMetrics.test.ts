@@ -4,13 +4,14 @@ import { registerEvaluationMetrics } from './evaluationMetrics.ts';
 import { Scene } from './testing/scene.ts';
 
 const GRACE_MS = 65_000;
+const SILENT = ['silent_agents{plane="Pod"} 0', 'silent_agents{plane="Host"} 0'];
 let scene: Scene;
 let registry: Registry;
 
 beforeEach(async () => {
   scene = new Scene();
   registry = new Registry();
-  registerEvaluationMetrics(registry, () => scene.connectivity.evaluated(), scene.clock);
+  registerEvaluationMetrics(registry, scene.connectivity, scene.clock);
   await scene.clock.advance(GRACE_MS);
   for (const node of scene.names) scene.report(node);
 });
@@ -29,19 +30,33 @@ describe('the metrics of the evaluation', () => {
       'covered_pairs{plane="Pod"} 6',
       'failed_pairs{plane="Pod"} 0',
       'reporting_agents{check="all"} 3',
+      ...SILENT,
       'evaluation_duration_seconds 0',
     ]);
   });
 
-  it('have no series while a watch is refused: 0 failed pairs would be a lie', async () => {
-    scene.nodes.refusal = { detail: 'forbidden' };
+  it('have no series while the pods cannot be read: 0 failed pairs would be a lie', async () => {
+    scene.pods.refusal = { detail: 'forbidden' };
     await scene.clock.advance(1_000);
     expect(await series()).toEqual([]);
   });
 
-  it('have no series without a check', async () => {
+  it('have only those of the pods while Nodes cannot be read', async () => {
+    scene.nodes.refusal = { detail: 'forbidden' };
+    await scene.clock.advance(1_000);
+    expect(await series()).toEqual(SILENT);
+  });
+
+  it('have only those of the pods without a check', async () => {
     scene.checks.objects = [];
     await scene.clock.advance(1_000);
-    expect(await series()).toEqual([]);
+    expect(await series()).toEqual(SILENT);
+  });
+
+  it('have no pairs of a check that is too early to evaluate', async () => {
+    scene.restart();
+    registry = new Registry();
+    registerEvaluationMetrics(registry, scene.connectivity, scene.clock);
+    expect(await series()).toEqual(SILENT);
   });
 });

@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
+import { PLANES } from '../../../api/connectivitycheck/terms.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
-import type { Evaluated } from './evaluations.ts';
+import type { Connectivity } from './evaluations.ts';
 import { nodeFigures, pairFigures, type NodeFigures, type PairFigures } from './nodeFigures.ts';
 import { Recent } from '../view/recent.ts';
 
@@ -31,9 +32,13 @@ interface Sample {
  * | loss_ratio, latency_seconds | 2 planes x 2 = 4 |
  * | sum | 40 |
  */
-export function registerEvaluationMetrics(registry: Registry, evaluated: () => Evaluated, clock: Clock): void {
+export function registerEvaluationMetrics(
+  registry: Registry,
+  source: Pick<Connectivity, 'evaluated' | 'views' | 'silentAgents'>,
+  clock: Clock,
+): void {
   const figures = new Recent<Figures>(clock, KEPT_MS, () => {
-    const views = [...evaluated().results.values()].map(({ view }) => view);
+    const views = source.views();
     return { nodes: nodeFigures(views), pairs: pairFigures(views) };
   });
   const gauge = gaugesOf(registry);
@@ -51,13 +56,22 @@ export function registerEvaluationMetrics(registry: Registry, evaluated: () => E
     figures.get().pairs.map(({ plane, failed }) => ({ labels: { plane }, value: failed })),
   );
   gauge('reporting_agents', 'Agents on the nodes of a check with a current report.', ['check'], () =>
-    [...evaluated().results].map(([check, { evaluation }]) => ({
+    [...source.evaluated().results].map(([check, { counts }]) => ({
       labels: { check },
-      value: evaluation.counts.reportingAgents,
+      value: counts.reportingAgents,
     })),
   );
+  gauge(
+    'silent_agents',
+    'Agents that should report and have not done so for two of their intervals. Without nodes that come, go or are not Ready.',
+    ['plane'],
+    () => {
+      const silent = source.silentAgents();
+      return silent === undefined ? [] : PLANES.map((plane) => ({ labels: { plane }, value: silent[plane] }));
+    },
+  );
   gauge('evaluation_duration_seconds', 'Duration of the last evaluation of all checks.', [], () => {
-    const { results, seconds } = evaluated();
+    const { results, seconds } = source.evaluated();
     return results.size === 0 ? [] : [{ labels: {}, value: seconds }];
   });
 }

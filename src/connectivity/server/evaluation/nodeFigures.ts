@@ -21,8 +21,6 @@ export interface PairFigures {
 }
 
 interface Sum {
-  readonly node: string;
-  readonly plane: Plane;
   sent: number;
   received: number;
   readonly times: number[];
@@ -30,53 +28,68 @@ interface Sum {
 
 /** Sums up the last reports by node and plane. Nodes that are left out have no figures. */
 export function nodeFigures(views: readonly ClusterView[]): NodeFigures[] {
-  const sums = new Map<string, Sum>();
-  for (const { agent, peer } of resultsOf(views)) {
-    for (const node of [agent.node, peer.node]) add(sumOf(sums, node, agent.plane), peer);
-  }
-  return [...sums.values()].map(({ node, plane, sent, received, times }) => ({
-    ...{ node, plane },
-    ...(sent > 0 && { lossRatio: 1 - received / sent }),
-    ...(times.length > 0 && { latencySeconds: median(times) / 1_000 }),
-  }));
+  const sums: Record<Plane, Map<string, Sum>> = { Pod: new Map(), Host: new Map() };
+  forEachResult(views, ({ node, plane }, peer) => {
+    add(sumOf(sums[plane], node), peer);
+    add(sumOf(sums[plane], peer.node), peer);
+  });
+  return PLANES.flatMap((plane) =>
+    [...sums[plane]].map(([node, { sent, received, times }]) => ({
+      ...{ node, plane },
+      ...(sent > 0 && { lossRatio: 1 - received / sent }),
+      ...(times.length > 0 && { latencySeconds: median(times) / 1_000 }),
+    })),
+  );
 }
 
 /** Counts the pairs of each plane that has agents in a view. A pair of nodes with two address families is one. */
 export function pairFigures(views: readonly ClusterView[]): PairFigures[] {
-  const covered: Record<Plane, Set<string>> = { Pod: new Set(), Host: new Set() };
-  const failed: Record<Plane, Set<string>> = { Pod: new Set(), Host: new Set() };
-  for (const { agent, peer } of resultsOf(views)) {
-    const pair = `${agent.node} ${peer.node}`;
-    covered[agent.plane].add(pair);
-    if (!peer.tcp.ok && peer.udp.received === 0) failed[agent.plane].add(pair);
-  }
+  const covered = { Pod: new PairSet(), Host: new PairSet() };
+  const failed = { Pod: new PairSet(), Host: new PairSet() };
+  forEachResult(views, ({ node, plane }, peer) => {
+    covered[plane].add(node, peer.node);
+    if (!peer.tcp.ok && peer.udp.received === 0) failed[plane].add(node, peer.node);
+  });
   const checked = PLANES.filter((plane) => views.some(({ agents }) => agents.some((agent) => agent.plane === plane)));
-  return checked.map((plane) => ({
-    plane,
-    covered: covered[plane].size,
-    failed: failed[plane].size,
-  }));
+  return checked.map((plane) => ({ plane, covered: covered[plane].size, failed: failed[plane].size }));
 }
 
-/** Each result once, although several checks may select its nodes. */
-function* resultsOf(views: readonly ClusterView[]): Generator<{ agent: AgentView; peer: PeerResult }> {
-  const seen = new Set<PeerResult>();
+/** A set of pairs without a key for each: there may be 100,000. */
+class PairSet {
+  readonly #byFirst = new Map<string, Set<string>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(first: string, second: string): void {
+    const known = this.#byFirst.get(first) ?? new Set();
+    this.#byFirst.set(first, known);
+    if (known.has(second)) return;
+    known.add(second);
+    this.#size += 1;
+  }
+}
+
+/** Calls `each` once with each result, although several checks may select its nodes. */
+function forEachResult(views: readonly ClusterView[], each: (agent: AgentView, peer: PeerResult) => void): void {
+  const seen = views.length > 1 ? new Set<PeerResult>() : undefined;
   for (const { nodes, agents } of views) {
     const judged = new Set(nodes.flatMap(({ name, excluded }) => (excluded === undefined ? [name] : [])));
     for (const agent of agents) {
       for (const peer of judged.has(agent.node) ? agent.peers : []) {
-        if (!judged.has(peer.node) || seen.has(peer)) continue;
-        seen.add(peer);
-        yield { agent, peer };
+        if (!judged.has(peer.node) || seen?.has(peer) === true) continue;
+        seen?.add(peer);
+        each(agent, peer);
       }
     }
   }
 }
 
-function sumOf(sums: Map<string, Sum>, node: string, plane: Plane): Sum {
-  const key = `${plane} ${node}`;
-  const sum = sums.get(key) ?? { node, plane, sent: 0, received: 0, times: [] };
-  sums.set(key, sum);
+function sumOf(sums: Map<string, Sum>, node: string): Sum {
+  const sum = sums.get(node) ?? { sent: 0, received: 0, times: [] };
+  sums.set(node, sum);
   return sum;
 }
 

@@ -1,12 +1,65 @@
-import type { V1Pod } from '@kubernetes/client-node';
+import type { V1Pod, V1PodStatus } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { preferred, toAgentPod, type AgentPod } from './agentPod.ts';
+
+const CREATED = '2026-01-01T00:00:00Z';
+const STARTED = '2026-01-01T00:00:10Z';
+const running = (startedAt: string) => ({ name: 'agent', state: { running: { startedAt } } });
+const RUNNING = { phase: 'Running', podIPs: [{ ip: '198.18.0.1' }], containerStatuses: [running(STARTED)] };
+
+/** The API server sends texts in place of dates. */
+function pod(status: object, changes: Partial<V1Pod> = {}): V1Pod {
+  const metadata = {
+    name: 'a',
+    namespace: 'ns',
+    uid: 'u',
+    resourceVersion: '7',
+    creationTimestamp: CREATED,
+  };
+  const spec = { nodeName: 'n1', containers: [{ name: 'agent', env: [{ name: 'A', value: 'b' }] }] };
+  return { metadata, spec, status: status as V1PodStatus, ...changes } as unknown as V1Pod;
+}
 
 const POD: V1Pod = {
   metadata: { name: 'a', namespace: 'agents', creationTimestamp: new Date(1_000) },
   spec: { nodeName: 'n1', serviceAccountName: 'agent', containers: [] },
   status: { phase: 'Running' },
 };
+
+describe('toAgentPod', () => {
+  it('keeps what the server reads, and nothing else', () => {
+    expect(toAgentPod(pod(RUNNING))).toEqual({
+      metadata: { name: 'a', namespace: 'ns', uid: 'u', resourceVersion: '7' },
+      name: 'a',
+      node: 'n1',
+      place: 'n1',
+      plane: 'Pod',
+      addresses: ['198.18.0.1'],
+      phase: 'Running',
+      createdAt: Date.parse(CREATED),
+      startedAt: Date.parse(STARTED),
+      mustReport: true,
+      isListed: true,
+    });
+  });
+
+  it.each<[string, V1Pod, string, boolean]>([
+    ['waits for an image', pod({ phase: 'Pending' }), 'Waiting', false],
+    ['whose container does not run', pod({ ...RUNNING, containerStatuses: [{ state: {} }] }), 'Down', true],
+    ['has failed', pod({ phase: 'Failed' }), 'Down', false],
+    ['has ended', pod({ phase: 'Succeeded' }), 'Gone', false],
+    ['is being deleted', pod(RUNNING, { metadata: { name: 'a', deletionTimestamp: new Date(0) } }), 'Gone', false],
+  ])('a pod that %s', (_, object, phase, mustReport) => {
+    expect(toAgentPod(object)).toMatchObject({ phase, mustReport });
+  });
+
+  it.each<[string, Partial<V1Pod>]>([
+    ['hostNetwork', { spec: { hostNetwork: true, containers: [] } }],
+    ['its label', { metadata: { name: 'a', labels: { app: 'netchecker-agent-hostnet' } } }],
+  ])('is on the host plane by %s', (_, changes) => {
+    expect(toAgentPod(pod(RUNNING, changes)).plane).toBe('Host');
+  });
+});
 
 describe('the ServiceAccount of a pod', () => {
   it.each([

@@ -1,6 +1,7 @@
 import type { Report } from '../../../api/agent/report.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Measurement } from '../../protocol/measurement.ts';
+import { Compactor } from './compact.ts';
 
 /** The last measurement of an agent. */
 export interface KeptMeasurement {
@@ -15,6 +16,7 @@ export interface KeptMeasurement {
  */
 export class Measurements {
   readonly #clock: Clock;
+  readonly #compactor = new Compactor();
   readonly #byPod = new Map<string, KeptMeasurement>();
 
   constructor(clock: Clock) {
@@ -28,7 +30,7 @@ export class Measurements {
       return;
     }
     const receivedAt = this.#clock.monotonic();
-    this.#byPod.set(podname, { measurement, receivedAt });
+    this.#byPod.set(podname, { measurement: this.#compactor.compact(measurement), receivedAt });
   }
 
   get(pod: string): KeptMeasurement | undefined {

@@ -1,4 +1,5 @@
 import { AGENTS, type Agent } from '../../../api/agent/schema.ts';
+import { withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError } from '../../../runtime/client/errors.ts';
 import { isMarked, marked } from '../auth/mark.ts';
@@ -26,7 +27,7 @@ export class CrdStore implements StoreBackend {
     this.#o = options;
   }
 
-  /** The metadata of an Agent object, as last written. */
+  /** The metadata of an Agent object, as last written, without managedFields: they take more than all the rest. */
   metadataOf(pod: string): Agent['metadata'] {
     return this.#metadata.get(pod);
   }
@@ -34,7 +35,7 @@ export class CrdStore implements StoreBackend {
   async list(signal: AbortSignal): Promise<readonly AgentState[]> {
     const { client, namespace } = this.#o;
     const agents = await client.list(AGENTS, { namespace, signal });
-    for (const { metadata, spec } of agents) this.#metadata.set(spec.podname, metadata);
+    for (const agent of agents) this.#metadata.set(agent.spec.podname, withoutManagedFields(agent).metadata);
     return agents.map(({ metadata, spec, status }) => ({
       report: spec,
       reportCount: status?.reportCount ?? 0,
@@ -46,12 +47,8 @@ export class CrdStore implements StoreBackend {
   async put([state]: readonly AgentState[], signal: AbortSignal): Promise<readonly AgentState[]> {
     if (state === undefined) return [];
     const agent = agentOf(state, this.#o.namespace);
-    const { metadata } = await this.#o.client.apply(AGENTS, agent, {
-      fieldManager: FIELD_MANAGER,
-      force: true,
-      signal,
-    });
-    this.#metadata.set(state.report.podname, metadata);
+    const written = await this.#o.client.apply(AGENTS, agent, { fieldManager: FIELD_MANAGER, force: true, signal });
+    this.#metadata.set(state.report.podname, withoutManagedFields(written).metadata);
     return [state];
   }
 

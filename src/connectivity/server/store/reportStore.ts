@@ -1,7 +1,7 @@
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { AgentState, Reports } from '../reports/reports.ts';
-import { contentsOf, unwrittenReports, writeNeed, type WriteNeed, type Written } from './storeWrites.ts';
+import { contentsOf, longestGapMs, unwrittenReports, writeNeed, type WriteNeed, type Written } from './storeWrites.ts';
 
 /** Where reports and counters are kept over restarts of the server. */
 export interface StoreBackend {
@@ -94,9 +94,12 @@ export class ReportStore {
 
   async #load(signal: AbortSignal): Promise<void> {
     const { backend, reports, clock, ttlMs } = this.#o;
-    for (const state of await backend.list(signal)) {
+    const { mostAtOnce, paceMs } = backend;
+    const states = await backend.list(signal);
+    const gapMs = longestGapMs(states.length, { mostAtOnce, paceMs, halfTtlMs: ttlMs / 2 });
+    for (const state of states) {
       const { report, reportCount } = state;
-      const unwritten = unwrittenReports(report, clock.now(), ttlMs / 2);
+      const unwritten = unwrittenReports(report, clock.now(), gapMs);
       reports.restore({ ...state, reportCount: reportCount + unwritten });
       // Old enough that the next report writes the counters.
       this.#written.set(report.podname, { contents: contentsOf(state), at: -Infinity });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../../api/agent/report.ts';
-import { contentsOf, keptSeconds, unwrittenReports, writeNeed } from './storeWrites.ts';
+import { contentsOf, keptSeconds, longestGapMs, unwrittenReports, writeNeed } from './storeWrites.ts';
 
 const HALF_TTL_MS = 150_000;
 const REPORT: Report = {
@@ -42,16 +42,29 @@ describe('writeNeed', () => {
 
 describe('unwrittenReports', () => {
   const at = Date.parse(REPORT.last_updated!);
+  const EARLY = 5;
 
   it.each([
     ['right after the write', 0, 0],
-    ['within an interval', 1, 1],
-    ['after an interval', 60_001, 2],
-    ['after an hour: no more than were left out', 3_600_000, 3],
-    ['by a clock that went back: as many as may have been left out', -3_600_000, 3],
+    ['within a second', 1, 1],
+    ['a new agent, which reports early', 20_000, 1 + EARLY],
+    ['after an interval', 60_001, 2 + EARLY],
+    ['after an hour: no more than were left out', 3_600_000, 3 + EARLY],
+    ['by a clock that went back: as many as may have been left out', -3_600_000, 3 + EARLY],
   ])('%s', (_, sinceMs, reports) => expect(unwrittenReports(REPORT, at + sinceMs, HALF_TTL_MS)).toBe(reports));
 
   it('without a time', () => expect(unwrittenReports({ ...REPORT, last_updated: undefined }, at, 1)).toBe(0));
+});
+
+describe('longestGapMs', () => {
+  const CRD = { halfTtlMs: HALF_TTL_MS, mostAtOnce: 1, paceMs: 100 };
+  const ETCD = { halfTtlMs: HALF_TTL_MS, mostAtOnce: 100, paceMs: 200 };
+
+  it.each([
+    ['few agents', 100, CRD, HALF_TTL_MS],
+    ['so many that 10 writes a second take longer than half a TTL', 20_000, CRD, 2_000_000],
+    ['as many in transactions of 100', 20_000, ETCD, HALF_TTL_MS],
+  ])('of %s', (_, agents, pace, ms) => expect(longestGapMs(agents, pace)).toBe(ms));
 });
 
 describe('keptSeconds', () => {

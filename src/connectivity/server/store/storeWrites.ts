@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Report } from '../../../api/agent/report.ts';
 import type { AgentState } from '../reports/reports.ts';
 
@@ -34,13 +35,14 @@ export function writeNeed(
 }
 
 /**
- * What of a report is written when it changes: all but times, durations, and what grows in every report; and whether it
- * came without a token.
+ * A hash of what of a report is written when it changes: all but times, durations, and what grows in every report; and
+ * whether it came without a token.
  */
 export function contentsOf({ report, anonymous = false }: Pick<AgentState, 'report' | 'anonymous'>): string {
   const { report_interval, nodename, podname, nslookup, network_probes, ips } = report;
   const probes = network_probes?.map(({ URL, ConnectionResult, HTTPCode }) => [URL, ConnectionResult, HTTPCode]);
-  return JSON.stringify([report_interval, nodename, podname, sorted(nslookup), probes, ips, anonymous]);
+  const contents = JSON.stringify([report_interval, nodename, podname, sorted(nslookup), probes, ips, anonymous]);
+  return createHash('sha256').update(contents).digest('base64');
 }
 
 /** DNS servers rotate the addresses of a name. */
@@ -49,21 +51,42 @@ function sorted(addresses: Report['nslookup']): unknown {
 }
 
 /**
+ * A new agent, or one whose last report failed, reports more often than once in each interval: this often, at most. See
+ * `EarlyRuns` of the agent.
+ */
+const EARLY_REPORTS = 5;
+
+/**
  * The reports that an agent sent since its counters were written, which the store does not have: at most one for each
- * interval, and at most those of half a TTL. Counters must not fall, or Prometheus would take their whole value for new.
+ * interval and the early ones, and at most one per second. Too many are assumed rather than too few: counters must not
+ * fall, or Prometheus would take their whole value for new.
  *
  * | written, by the clock of now | reports |
  * |---|---|
  * | at no known time | 0 |
- * | in the past | those since then, at most those of half a TTL |
- * | in the future: the clock went back | those of half a TTL |
+ * | in the past | those since then, at most those of the longest gap |
+ * | in the future: the clock went back | those of the longest gap |
  *
  * @param now wall clock, ms
+ * @param longestGapMs see `longestGapMs`
  */
-export function unwrittenReports({ report_interval, last_updated }: Report, now: number, halfTtlMs: number): number {
+export function unwrittenReports({ report_interval, last_updated }: Report, now: number, longestGapMs: number): number {
   const sinceMs = now - Date.parse(last_updated ?? '');
   if (Number.isNaN(sinceMs)) return 0;
-  return Math.ceil((sinceMs < 0 ? halfTtlMs : Math.min(sinceMs, halfTtlMs)) / (report_interval * 1_000));
+  const gapMs = sinceMs < 0 ? longestGapMs : Math.min(sinceMs, longestGapMs);
+  return Math.min(Math.ceil(gapMs / (report_interval * 1_000)) + EARLY_REPORTS, Math.ceil(gapMs / 1_000));
+}
+
+/**
+ * The longest time between two writes of the same agent, ms: half a TTL, or the time that a write of all agents takes.
+ *
+ * @param agents number of stored agents
+ */
+export function longestGapMs(
+  agents: number,
+  { halfTtlMs, mostAtOnce, paceMs }: { halfTtlMs: number; mostAtOnce: number; paceMs: number },
+): number {
+  return Math.max(halfTtlMs, Math.ceil(agents / mostAtOnce) * paceMs);
 }
 
 /**

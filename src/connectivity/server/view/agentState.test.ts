@@ -3,7 +3,7 @@ import { agentState, graceMs, type AgentTime } from './agentState.ts';
 
 const GRACE_MS = graceMs(15_000);
 const LONG_MS = 3_600_000;
-const OLD: AgentTime = { ageMs: LONG_MS, runsMs: LONG_MS, sinceStartMs: LONG_MS, graceMs: GRACE_MS };
+const OLD: AgentTime = { ageMs: LONG_MS, runsMs: LONG_MS, upMs: LONG_MS, graceMs: GRACE_MS };
 const report = (ageMs: number, isRestored = false) => ({ ageMs, intervalMs: 15_000, isRestored });
 const [CURRENT, OUTDATED, RESTORED] = [report(30_000), report(30_001), report(0, true)];
 const CRASHED = { phase: 'Down', problem: 'CrashLoopBackOff, exit code 1' } as const;
@@ -24,7 +24,7 @@ describe('agentState', () => {
     ],
     ['was just restarted', CRASHED, CURRENT, OLD, 'Starting'],
     ['is down, and has not reported for long', CRASHED, OUTDATED, OLD, 'Broken'],
-    ['is down since before this server', CRASHED, RESTORED, { ...OLD, sinceStartMs: 0 }, 'Broken'],
+    ['is down since before this server', CRASHED, RESTORED, { ...OLD, upMs: 0 }, 'Broken'],
     ['never ran, and is new', CRASHED, undefined, { ...OLD, ageMs: GRACE_MS }, 'Starting'],
     ['reports', { phase: 'Running' }, CURRENT, OLD, 'Reporting'],
     ['reports, although its last run was short', LOOPS, CURRENT, { ...OLD, runsMs: 0 }, 'Reporting'],
@@ -32,7 +32,7 @@ describe('agentState', () => {
     ['crashed once in its first moments', LOOPS, undefined, { ...OLD, ageMs: 9_000, runsMs: 0 }, 'Starting'],
     ['ran for long before', { ...LOOPS, lastRunMs: GRACE_MS }, OUTDATED, { ...OLD, runsMs: 0 }, 'Starting'],
     ['runs for long since', LOOPS, OUTDATED, OLD, 'Silent'],
-    ['runs, and the server is new', { phase: 'Running' }, RESTORED, { ...OLD, sinceStartMs: 0 }, 'Starting'],
+    ['runs, and the server is new', { phase: 'Running' }, RESTORED, { ...OLD, upMs: 0 }, 'Starting'],
     ['runs, and has just started', { phase: 'Running' }, OUTDATED, { ...OLD, runsMs: GRACE_MS - 1 }, 'Starting'],
     ['runs, and does not report', { phase: 'Running' }, OUTDATED, { ...OLD, runsMs: GRACE_MS }, 'Silent'],
   ] as const)('of a pod that %s', (_, pod, last, time, state) => {

@@ -54,7 +54,7 @@ export function agentState(
     case 'Running':
       if (reports) return 'Reporting';
       if (isLooping(pod, time)) return 'Broken';
-      return Math.min(time.runsMs, time.sinceStartMs) < grace ? 'Starting' : 'Silent';
+      return Math.min(time.runsMs, time.upMs) < grace ? 'Starting' : 'Silent';
   }
 }
 
@@ -65,7 +65,7 @@ export interface AgentTime {
   /** Since its container started. */
   readonly runsMs: number;
   /** Since the server started. */
-  readonly sinceStartMs: number;
+  readonly upMs: number;
   readonly graceMs: number;
 }
 

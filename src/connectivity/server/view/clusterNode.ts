@@ -9,6 +9,8 @@ export interface ClusterNode extends KubeObject {
   readonly createdAt: number;
   /** When the condition Ready became True; absent while it is not. */
   readonly readySince?: number;
+  /** The condition Ready is Unknown: the kubelet does not report. */
+  readonly isSilent?: boolean;
   readonly isCordoned: boolean;
   /** Being deleted, or about to: an autoscaler or an operator says so. */
   readonly isLeaving: boolean;
@@ -32,6 +34,7 @@ export function toClusterNode({ metadata = {}, spec, status }: V1Node): ClusterN
     createdAt: timeOf(creationTimestamp) ?? 0,
     // A condition without a time is as old as the epoch: the node does not join.
     ...(ready?.status === 'True' && { readySince: timeOf(ready.lastTransitionTime) ?? 0 }),
+    ...(ready?.status === 'Unknown' && { isSilent: true }),
     isCordoned: spec?.unschedulable === true,
     isLeaving: deletionTimestamp !== undefined || (spec?.taints ?? []).some(({ key }) => LEAVING_TAINTS.includes(key)),
   };

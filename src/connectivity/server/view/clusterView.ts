@@ -23,19 +23,19 @@ export interface ViewInput {
   readonly roster: Roster;
   readonly reportOf: (pod: string) => PodReport | undefined;
   /** See `Moment`. */
-  readonly sinceEndedMs: (node: string) => number | undefined;
+  readonly endedMs: (node: string) => number | undefined;
   /** Wall clock, ms. It is compared only with times of the API server. */
   readonly now: number;
-  /** Time since this process started to take reports, ms, by a clock that does not jump. */
-  readonly sinceStartMs: number;
+  /** Time since this process started to take reports, by a clock that does not jump, ms. */
+  readonly upMs: number;
   readonly serverNode?: string | undefined;
 }
 
 /** The view of the nodes that a check selects, at one moment. */
 export function clusterView(input: ViewInput, check: CheckSettings): ClusterView {
-  const { roster, now, sinceEndedMs, serverNode } = input;
+  const { roster, now, endedMs, serverNode } = input;
   const nodes = roster.nodes.filter((node) => selects(check, node));
-  const moment = { now, sinceEndedMs, settlingMs: 2 * check.intervalMs };
+  const moment = { now, endedMs, settlingMs: 2 * check.intervalMs };
   return {
     nodes: nodes.map((node) => nodeView(node, exclusionOf(node, moment))),
     agents: nodes.flatMap(({ name }) => check.planes.flatMap((plane) => agentView(input, check, { name, plane }))),
@@ -55,9 +55,9 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
   const pod = input.roster.agentOf(at.name, at.plane);
   if (pod === undefined) return [];
   const report = input.reportOf(pod.name);
-  const { now, sinceStartMs } = input;
+  const { now, upMs } = input;
   const runsMs = now - pod.startedAt;
-  const time = { ageMs: now - pod.createdAt, runsMs, sinceStartMs, graceMs: graceMs(check.intervalMs) };
+  const time = { ageMs: now - pod.createdAt, runsMs, upMs, graceMs: graceMs(check.intervalMs) };
   const state = agentState(pod, report, time);
   // What was measured on another node would be said of this one.
   const measurement = state === 'Reporting' && report?.node === at.name ? report.measurement : undefined;

@@ -11,7 +11,7 @@ export interface Moment {
   /** Two intervals, ms: the last reports are that old at most. */
   readonly settlingMs: number;
   /** Time since a cause that a Node shows ended, ms, by a clock that does not jump; undefined if none did. */
-  readonly sinceEndedMs: (node: string) => number | undefined;
+  readonly endedMs: (node: string) => number | undefined;
 }
 
 /**
@@ -20,25 +20,26 @@ export interface Moment {
  * | node | exclusion |
  * |---|---|
  * | is being deleted, or has a taint of a node that goes | Leaving |
- * | the condition Ready is not True, or absent | NotReady |
+ * | the condition Ready is Unknown: the kubelet is silent | Unreachable |
+ * | the condition Ready is False, or absent | NotReady |
  * | unschedulable | Cordoned |
  * | created, or Ready, for less than 60 s and two intervals | Joining |
- * | was Leaving, NotReady or Cordoned within two intervals | Joining |
+ * | was Leaving, Unreachable, NotReady or Cordoned within two intervals | Joining |
  * | else | none |
  *
  * The two intervals: the last reports of other agents may still tell of the time before.
  */
-export function exclusionOf(node: ClusterNode, { now, settlingMs, sinceEndedMs }: Moment): Exclusion | undefined {
+export function exclusionOf(node: ClusterNode, { now, settlingMs, endedMs }: Moment): Exclusion | undefined {
   const shown = shownExclusion(node);
   if (shown !== undefined) return shown;
   const since = Math.max(node.createdAt, node.readySince ?? 0);
   if (now - since < JOINING_MS + settlingMs) return 'Joining';
-  return (sinceEndedMs(node.name) ?? Infinity) < settlingMs ? 'Joining' : undefined;
+  return (endedMs(node.name) ?? Infinity) < settlingMs ? 'Joining' : undefined;
 }
 
 /** The part of the decision that a Node itself shows. */
 export function shownExclusion(node: ClusterNode): Exclusion | undefined {
   if (node.isLeaving) return 'Leaving';
-  if (node.readySince === undefined) return 'NotReady';
+  if (node.readySince === undefined) return node.isSilent === true ? 'Unreachable' : 'NotReady';
   return node.isCordoned ? 'Cordoned' : undefined;
 }

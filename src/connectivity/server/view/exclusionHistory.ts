@@ -6,7 +6,7 @@ import { shownExclusion } from './exclusion.ts';
 /** A Node does not say when it was uncordoned. This remembers when the exclusion of each node ended. */
 export class ExclusionHistory {
   readonly #clock: Clock;
-  /** Monotonic, ms: a jump of the clock makes no node join again. */
+  /** Monotonic, ms. */
   readonly #endedAt = new Map<string, number>();
 
   constructor(clock: Clock) {
@@ -23,9 +23,9 @@ export class ExclusionHistory {
     }
   }
 
-  /** Time since the exclusion of a node ended, ms; undefined if it was not excluded since this process started. */
-  sinceEndedMs(node: string): number | undefined {
-    const endedAt = this.#endedAt.get(node);
-    return endedAt === undefined ? undefined : this.#clock.monotonic() - endedAt;
+  /** Time since then, ms; undefined if the node was not excluded since this process started. */
+  endedMs(node: string): number | undefined {
+    const at = this.#endedAt.get(node);
+    return at === undefined ? undefined : this.#clock.monotonic() - at;
   }
 }

@@ -1,21 +1,28 @@
 import type { Clock } from '../../../runtime/process/clock.ts';
 
+/** A value that takes longer to make is kept for nine times as long, so that it takes a tenth of the time at most. */
+const REST = 9;
+
 /** A value that is made when it is asked for, and kept for a while. */
 export class Recent<T> {
   readonly #clock: Clock;
   readonly #keptMs: number;
-  readonly #make: () => T;
-  #last: { readonly value: T; readonly at: number } | undefined;
+  readonly #make: (last: T | undefined) => T;
+  #last: { readonly value: T; readonly until: number } | undefined;
 
-  constructor(clock: Clock, keptMs: number, make: () => T) {
+  /** @param make may return the last value if nothing has changed */
+  constructor(clock: Clock, keptMs: number, make: (last: T | undefined) => T) {
     this.#clock = clock;
     this.#keptMs = keptMs;
     this.#make = make;
   }
 
   get(): T {
-    const now = this.#clock.monotonic();
-    if (this.#last === undefined || now - this.#last.at >= this.#keptMs) this.#last = { value: this.#make(), at: now };
-    return this.#last.value;
+    const from = this.#clock.monotonic();
+    if (this.#last !== undefined && from < this.#last.until) return this.#last.value;
+    const value = this.#make(this.#last?.value);
+    const end = this.#clock.monotonic();
+    this.#last = { value, until: end + Math.max(this.#keptMs, REST * (end - from)) };
+    return value;
   }
 }

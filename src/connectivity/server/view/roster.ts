@@ -9,8 +9,12 @@ export interface Roster {
   /** Linux nodes, by name. */
   readonly nodes: readonly ClusterNode[];
   readonly checks: readonly CheckSettings[];
+  /** One of each node and plane. */
+  readonly agents: readonly AgentPod[];
   /** The agent of a node and plane; undefined if it has no pod. */
   readonly agentOf: (node: string, plane: Plane) => AgentPod | undefined;
+  /** Reports decided which of several pods is the agent of a place, and may decide otherwise later. */
+  readonly isContested: boolean;
 }
 
 /**
@@ -25,14 +29,18 @@ export function rosterOf(
   reports: (pod: AgentPod) => boolean,
 ): Roster {
   const places: Record<Plane, Map<string, AgentPod>> = { Pod: new Map(), Host: new Map() };
+  let isContested = false;
   for (const agent of pods) {
-    if (!agent.isListed) continue;
+    if (!agent.isListed || agent.place === '') continue;
     const known = places[agent.plane].get(agent.place);
+    isContested ||= known?.phase === agent.phase;
     places[agent.plane].set(agent.place, known === undefined ? agent : preferred(known, agent, reports));
   }
   return {
     nodes: nodes.filter(isLinux),
     checks: checks.map(settingsOf),
+    agents: [...places.Pod.values(), ...places.Host.values()],
     agentOf: (node, plane) => places[plane].get(node),
+    isContested,
   };
 }

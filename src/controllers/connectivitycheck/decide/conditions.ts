@@ -1,7 +1,7 @@
 import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import type { Finding } from '../../../api/connectivitycheck/finding.ts';
 import { ConnectivityCondition as Type, ConnectivityReason as Reason } from '../../../api/connectivitycheck/reasons.ts';
-import { setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
+import { findCondition, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import type { Known } from './known.ts';
 import { shortName } from './subjects.ts';
 
@@ -14,7 +14,7 @@ type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 /** The decided fields of a status that the conditions sum up. */
 export interface Decided extends Omit<ConnectivityCheckStatus, 'conditions'> {
   readonly findings: NonNullable<ConnectivityCheckStatus['findings']>;
-  /** There was an evaluation of this generation of the spec. */
+  /** There was an evaluation of this generation of the spec, and it is not old. */
   readonly isEvaluated: boolean;
 }
 
@@ -24,14 +24,15 @@ export function findingReason({ class: one, severity }: Pick<Finding, 'class' | 
 }
 
 /**
- * The conditions. All are Unknown with the reason Initializing until the server was asked.
+ * The conditions. All are Unknown with the reason Initializing until the server was asked. While this process had no
+ * answer, those of an earlier evaluation stay, but for ServerReachable.
  *
- * | condition       | True                      | False                          | Unknown                     |
- * | --------------- | ------------------------- | ------------------------------ | --------------------------- |
- * | ServerReachable | it answers                | ServerDown; the reason why     |                             |
- * | AgentsReporting | all report                | AgentsMissing, NoAgentReports  | ServerDown, not evaluated   |
- * | Healthy         | verdict Healthy           | the reason of the first finding | verdict Unknown            |
- * | Ready           | verdict known, not old    | ServerDown, no agent reports…  | not evaluated yet           |
+ * | condition       | True                      | False                                      | Unknown                   |
+ * | --------------- | ------------------------- | ------------------------------------------ | ------------------------- |
+ * | ServerReachable | it answers                | unreachable; the reason why                | NotDeployed               |
+ * | AgentsReporting | all report                | AgentsMissing, NoAgentReports              | no, or an old evaluation  |
+ * | Healthy         | verdict Healthy           | the reason of the first finding            | verdict Unknown           |
+ * | Ready           | verdict known, not old    | ServerDown, NotDeployed, no agent reports… | not evaluated yet         |
  *
  * @param generation of the spec that they were decided for
  * @param now RFC 3339
@@ -42,7 +43,7 @@ export function conditionsOf(
   before: readonly Condition[],
   { generation, now }: { readonly generation: number | undefined; readonly now: string },
 ): Condition[] {
-  const server = serverState(known, before);
+  const server = serverState(known);
   const agents = agentsState(known, decided);
   const states: readonly [Type, State][] = [
     [Type.Ready, readyState(known, decided, agents)],
@@ -50,34 +51,49 @@ export function conditionsOf(
     [Type.ServerReachable, server],
     [Type.AgentsReporting, agents],
   ];
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
   return states.reduce<Condition[]>(
     (list, [type, state]) => {
-      const observed = generation === undefined ? {} : { observedGeneration: generation };
+      const isKept = known.kind === 'Unanswered' && type !== Type.ServerReachable && decided.isEvaluated;
+      if (isKept && findCondition(before, type) !== undefined) return list;
       return setCondition(list, { type, ...state, ...observed }, now);
     },
     [...before],
   );
 }
 
-function unknown(reason: Reason, message: string): State {
+function unknown(reason: string, message: string): State {
   return { status: 'Unknown', reason, message };
 }
 
 const INITIALIZING = unknown(Reason.Initializing, 'The connectivity server was not asked yet.');
 const NOT_EVALUATED = unknown(Reason.NotEvaluatedYet, 'The connectivity server has not evaluated this spec yet.');
+const OLD =
+  'The connectivity server answers, but does not evaluate this check; findings and counts are as it last knew them.';
+const NOT_DEPLOYED = unknown(
+  Reason.NotDeployed,
+  'The connectivity check is not deployed: the operator has neither --connectivity nor --connectivity-server-url.',
+);
 
-function serverState(known: Known, before: readonly Condition[]): State {
-  if (known.kind === 'NotAsked') return before.find(({ type }) => type === Type.ServerReachable) ?? INITIALIZING;
-  if (known.kind !== 'ServerDown') {
+function serverState(known: Known): State {
+  if (known.kind === 'NotDeployed') return NOT_DEPLOYED;
+  if (known.kind === 'NotAsked') return INITIALIZING;
+  if (known.unreachable === undefined) {
     return { status: 'True', reason: Reason.ServerAnswers, message: 'The connectivity server answers.' };
   }
-  const { reason, message } = known.failure;
+  const { reason, message } = known.unreachable;
   return { status: 'False', reason, message: `The connectivity server does not answer: ${message}.` };
 }
 
 function agentsState(known: Known, { agents = 0, reportingAgents = 0, findings, isEvaluated }: Decided): State {
-  if (known.kind === 'ServerDown') return unknown(known.failure.reason, 'The connectivity server does not answer.');
-  if (!isEvaluated) return known.kind === 'NotAsked' ? INITIALIZING : NOT_EVALUATED;
+  if (known.kind === 'NotDeployed') return NOT_DEPLOYED;
+  if (known.kind === 'NotAsked') return INITIALIZING;
+  if (known.kind === 'ServerDown') return unknown(known.unreachable.reason, 'The connectivity server does not answer.');
+  if (known.kind === 'Unanswered') {
+    return unknown(known.unreachable.reason, 'The connectivity server has not answered yet.');
+  }
+  if (known.kind === 'NotEvaluated' && known.isOld) return unknown(Reason.NotEvaluatedYet, OLD);
+  if (!isEvaluated) return NOT_EVALUATED;
   if (reportingAgents === 0) {
     const message = agents === 0 ? 'There is no agent on the checked nodes.' : `None of ${agents} agents reports.`;
     return { status: 'False', reason: Reason.NoAgentReports, message };
@@ -105,7 +121,10 @@ function healthyState(known: Known, { verdict, findings }: Decided, agents: Stat
 function readyState(known: Known, { verdict }: Decided, agents: State): State {
   if (known.kind === 'ServerDown') {
     const message = 'The connectivity server does not answer; findings and counts are as it last knew them.';
-    return { status: 'False', reason: known.failure.reason, message };
+    return { status: 'False', reason: known.unreachable.reason, message };
+  }
+  if (known.kind === 'NotDeployed' || (known.kind === 'NotEvaluated' && known.isOld)) {
+    return { ...agents, status: 'False' };
   }
   if (verdict !== 'Unknown') return { status: 'True', reason: Reason.Checked, message: `The verdict is ${verdict}.` };
   return agents.status === 'False' ? agents : notKnown(known, agents);

@@ -1,28 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import { findCondition } from '../../../runtime/controller/conditions.ts';
 import type { ServerView } from '../observe/observation.ts';
-import { answered, checkWith, evaluation, finding, silent, T0 } from '../testing/scenes.ts';
+import { answered, checkWith, evaluation, finding, NOT_ASKED, silent, story, T0 } from '../testing/scenes.ts';
 import { decide, type Decision } from './decide.ts';
-
-/** Decides one view of the server after the other, each `stepMs` later, from the status that was written before. */
-function story(views: readonly ServerView[], stepMs = 5_000): Decision[] {
-  let status: ConnectivityCheckStatus | undefined;
-  return views.map((server, step) => {
-    const decision = decide({ check: checkWith(status), server, now: T0 + step * stepMs });
-    status = decision.write;
-    return decision;
-  });
-}
 
 const last = (views: readonly ServerView[], stepMs?: number): Decision => story(views, stepMs).at(-1)!;
 const condition = ({ status }: Decision, type: string) => findCondition(status.conditions, type);
 const HEALTHY = answered(evaluation());
 const FAULT = answered(evaluation([finding()]));
+const SIGHTINGS = new Map();
 
 describe('a first visit', () => {
   it('writes every condition as Unknown', () => {
-    const { status } = last([{ hasAnswered: false }]);
+    const { status } = last([NOT_ASKED]);
     expect(status.verdict).toBe('Unknown');
     expect(status.conditions?.map(({ type, status: is, reason }) => [type, is, reason])).toEqual(
       ['Ready', 'Healthy', 'ServerReachable', 'AgentsReporting'].map((type) => [type, 'Unknown', 'Initializing']),
@@ -30,119 +20,11 @@ describe('a first visit', () => {
   });
 });
 
-describe('a finding', () => {
-  it('is shown at once, with since, an open outage, a summary and an event', () => {
-    const { status, events } = last([HEALTHY, FAULT]);
-    expect(status).toMatchObject({
-      verdict: 'Failed',
-      summary: 'PodNetwork node2',
-      findings: [{ class: 'PodNetwork', since: '2026-01-01T00:00:05Z' }],
-      outages: [{ class: 'PodNetwork', subjects: ['node2'], start: '2026-01-01T00:00:05Z' }],
-    });
-    expect(status.outages?.[0]).not.toHaveProperty('end');
-    expect(events).toEqual([{ type: 'Warning', reason: 'PodNetworkFailed', note: finding().message }]);
-  });
-
-  it('keeps since while it stays, and causes no more events', () => {
-    const { status, events } = last([HEALTHY, FAULT, FAULT, FAULT]);
-    expect(status.findings?.[0]?.since).toBe('2026-01-01T00:00:05Z');
-    expect(events).toEqual([]);
-  });
-
-  it('that changes its severity is an event, and keeps since', () => {
-    const { status, events } = last([FAULT, answered(evaluation([finding({ severity: 'Degraded' })]))]);
-    expect(status).toMatchObject({ verdict: 'Degraded', findings: [{ since: '2026-01-01T00:00:00Z' }] });
-    expect(events.map(({ reason }) => reason)).toEqual(['PodNetworkDegraded']);
-  });
-
-  it('that is gone ends its outage at once, with an event that has the duration', () => {
-    const { status, events } = last([FAULT, FAULT, HEALTHY]);
-    expect(status).toMatchObject({
-      verdict: 'Healthy',
-      findings: [],
-      outages: [{ start: '2026-01-01T00:00:00Z', end: '2026-01-01T00:00:10Z' }],
-    });
-    expect(status).not.toHaveProperty('summary');
-    expect(events).toEqual([{ type: 'Normal', reason: 'FindingCleared', note: 'PodNetwork node2 is gone after 10s' }]);
-  });
-
-  it('that flaps is one outage; one that is back after a minute is another', () => {
-    expect(last([FAULT, HEALTHY, FAULT]).status.outages).toEqual([
-      { class: 'PodNetwork', subjects: ['node2'], start: '2026-01-01T00:00:00Z' },
-    ]);
-    const outages = last([FAULT, HEALTHY, FAULT], 60_000).status.outages;
-    expect(outages?.map(({ start }) => start)).toEqual(['2026-01-01T00:02:00Z', '2026-01-01T00:00:00Z']);
-  });
-
-  it('that the list leaves out is neither cleared nor ended', () => {
-    const full = answered({ ...evaluation([finding({ subjects: ['node1'] })]), omittedFindings: 1 });
-    const { status, events } = last([FAULT, full]);
-    expect(events.map(({ reason }) => reason)).toEqual(['PodNetworkFailed']);
-    expect(status.outages?.filter(({ end }) => end === undefined)).toHaveLength(2);
-    expect(status.summary).toBe('PodNetwork node1 (+1)');
-  });
-
-  it('makes ten events at most and one that counts the others', () => {
-    const many = Array.from({ length: 12 }, (_, n) => finding({ subjects: [`node${n}`] }));
-    const { events } = last([HEALTHY, answered(evaluation(many))]);
-    expect(events).toHaveLength(11);
-    expect(events.at(-1)).toMatchObject({ type: 'Warning', reason: 'MoreFindings', note: /^2 more/ });
-  });
-});
-
-describe('a server that does not answer', () => {
-  it('is no finding after one failed ask, and is decided again after 5 s', () => {
-    const { status, requeueAfterMs } = last([FAULT, silent(1, 1_000, evaluation([finding()]))]);
-    expect(status.findings).toMatchObject([{ class: 'PodNetwork' }]);
-    expect(requeueAfterMs).toBe(4_000);
-  });
-
-  it.each([
-    ['two failed asks in a row', silent(2, 100, evaluation())],
-    ['one failed ask 5 s ago', silent(1, 5_000, evaluation())],
-  ])('is a finding after %s', (_why, view) => {
-    const decision = last([HEALTHY, view]);
-    expect(decision.status).toMatchObject({ verdict: 'Failed', summary: 'Server server' });
-    expect(decision.events.map(({ reason }) => reason)).toEqual(['ServerFailed']);
-    expect(condition(decision, 'ServerReachable')).toMatchObject({ status: 'False', reason: 'ServerUnreachable' });
-    expect(condition(decision, 'AgentsReporting')).toMatchObject({ status: 'Unknown' });
-    expect(condition(decision, 'Ready')).toMatchObject({ status: 'False' });
-  });
-
-  it('leaves the other findings and the counts as they were last known, also after a restart', () => {
-    const { status } = last([FAULT, silent(2), { hasAnswered: false }, silent(1), silent(2)]);
-    expect(status.findings?.map(({ class: one, since }) => [one, since])).toEqual([
-      ['Server', '2026-01-01T00:00:05Z'],
-      ['PodNetwork', '2026-01-01T00:00:00Z'],
-    ]);
-    expect(status).toMatchObject({ agents: 6, reportingAgents: 6, observedGeneration: 1 });
-    expect(status.outages).toHaveLength(2);
-  });
-
-  it('and starts again without an evaluation clears only its own finding', () => {
-    const { status, events } = last([FAULT, silent(2), answered()]);
-    expect(status.findings?.map(({ class: one, since }) => [one, since])).toEqual([
-      ['PodNetwork', '2026-01-01T00:00:00Z'],
-    ]);
-    expect(status).toMatchObject({ verdict: 'Failed', agents: 6, reportingAgents: 6 });
-    expect(events.map(({ note }) => note)).toEqual(['Server server is gone after 5s']);
-  });
-
-  it('and never did is Unknown', () => {
-    expect(last([silent(2)]).status).toMatchObject({ verdict: 'Unknown', summary: 'Server server' });
-  });
-
-  it('and is back clears the finding', () => {
-    const decision = last([HEALTHY, silent(2), HEALTHY]);
-    expect(decision.status).toMatchObject({ verdict: 'Healthy', findings: [] });
-    expect(decision.events.map(({ reason }) => reason)).toEqual(['FindingCleared']);
-  });
-});
-
 describe('a spec that changed', () => {
   it('is Unknown until it was evaluated, if the server does not answer', () => {
     const before = last([HEALTHY]).write;
-    const { status } = decide({ check: checkWith(before, 2), server: silent(2), now: T0 });
+    const server = silent(2);
+    const { status } = decide({ check: checkWith(before, 2), server, sightings: SIGHTINGS, now: T0 });
     expect(status).toMatchObject({ verdict: 'Unknown', observedGeneration: 1 });
   });
 
@@ -151,6 +33,31 @@ describe('a spec that changed', () => {
     expect(decision.status.verdict).toBe('Unknown');
     expect(condition(decision, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'NotEvaluatedYet' });
     expect(condition(decision, 'ServerReachable')).toMatchObject({ status: 'True' });
+  });
+});
+
+describe('a server that answers without the check', () => {
+  it('leaves everything as it was while a server may be starting, and asks for a decision then', () => {
+    const decision = last([HEALTHY, answered(undefined, 69_000)]);
+    expect(decision.status.verdict).toBe('Healthy');
+    expect(condition(decision, 'Ready')).toMatchObject({ status: 'True' });
+    expect(decision.requeueAfterMs).toBe(1_000);
+  });
+
+  it.each([
+    ['after that', [HEALTHY, answered(undefined, 70_000)]],
+    ['after that, whatever was found', [FAULT, answered(undefined, 70_000)]],
+    ['still after a restart of the operator', [HEALTHY, answered(undefined, 70_000), NOT_ASKED, answered()]],
+  ])('is not Ready %s, and the verdict is Unknown', (_when, views) => {
+    const decision = last(views);
+    expect(decision.status.verdict).toBe('Unknown');
+    expect(condition(decision, 'Ready')).toMatchObject({ status: 'False', reason: 'NotEvaluatedYet' });
+    expect(condition(decision, 'Healthy')).toMatchObject({ status: 'Unknown', reason: 'NotEvaluatedYet' });
+    expect(condition(decision, 'AgentsReporting')).toMatchObject({ status: 'Unknown', reason: 'NotEvaluatedYet' });
+  });
+
+  it('is Ready with the next evaluation', () => {
+    expect(last([HEALTHY, answered(undefined, 70_000), HEALTHY]).status.verdict).toBe('Healthy');
   });
 });
 
@@ -185,7 +92,7 @@ describe('a quiet period', () => {
     );
   const before = last([measured(10)]).write;
   const at = (server: ServerView, writtenAgoMs?: number) =>
-    decide({ check: checkWith(before), server, now: T0 + 30_000, writtenAgoMs });
+    decide({ check: checkWith(before), server, sightings: SIGHTINGS, now: T0 + 30_000, writtenAgoMs });
 
   it('writes nothing, whatever the time is', () => {
     expect(at(measured(10)).write).toEqual(before);

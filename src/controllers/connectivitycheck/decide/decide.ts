@@ -1,14 +1,15 @@
 import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
+import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
 import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
 import type { Observation } from '../observe/observation.ts';
 import { conditionsOf } from './conditions.ts';
 import { eventsOf } from './events.ts';
-import { findingsOf, type Findings } from './findings.ts';
+import { findingsOf } from './findings/findings.ts';
 import { fit } from './fit.ts';
-import { DOWN_AFTER_MS, evaluatedGeneration, isEvaluated, knownOf, type Known } from './known.ts';
-import { outagesOf, timestamp } from './outages.ts';
+import { evaluatedGeneration, isEvaluated, knownOf, nextChangeMs, type Known } from './known.ts';
+import { outagesOf, timestamp, type Findings } from './findings/outages.ts';
 import { FIGURES_EVERY_MS, isNews } from './quiet.ts';
-import { shortSubjects } from './subjects.ts';
+import { namesIn, sharedDomain, shortSubjects } from './subjects.ts';
 import { verdictOf } from './verdict.ts';
 
 /** Names in the summary, which is a column of `kubectl get`: characters. */
@@ -22,30 +23,32 @@ export interface Decision {
   readonly write: ConnectivityCheckStatus;
   /** The way from the object's status to `write`. */
   readonly events: readonly PlannedEvent[];
-  /** When to decide again even if nothing happens: a single failed ask is an outage then. */
+  /** When to decide again even if nothing happens: silence of the server is a finding then. */
   readonly requeueAfterMs?: number;
 }
 
 /** Decides status and events of a check. Pure: the same observation gives the same decision. */
 export function decide(o: Observation): Decision {
   const before = o.check.status ?? {};
-  const known = knownOf(o.server);
+  const known = knownOf(o);
   const status = fit(statusOf(known, o, before));
   const isDue = o.writtenAgoMs === undefined || o.writtenAgoMs >= FIGURES_EVERY_MS;
   const write = isDue || isNews(before, status) ? status : before;
-  const events = eventsOf(before, write, o.now);
-  const { failure } = o.server;
-  if (failure === undefined || known.kind === 'ServerDown') return { status, write, events };
-  return { status, write, events, requeueAfterMs: Math.max(1, DOWN_AFTER_MS - failure.ageMs) };
+  const requeueAfterMs = nextChangeMs(o, known);
+  return {
+    ...{ status, write, events: eventsOf(before, write) },
+    ...(requeueAfterMs === undefined ? {} : { requeueAfterMs: Math.max(1, requeueAfterMs) }),
+  };
 }
 
 function statusOf(known: Known, o: Observation, before: ConnectivityCheckStatus): ConnectivityCheckStatus {
+  if (known.kind === 'NotAsked' && isOfServer(before)) return before;
   const now = timestamp(o.now);
-  const findings = findingsOf(known, before, now);
+  const findings = findingsOf(known, before, o);
   const figures = figuresOf(known, before);
   const evaluated = isEvaluated(known, o);
-  const { agents, reportingAgents } = figures;
-  const verdict = verdictOf({ isEvaluated: evaluated, findings: findings.list, agents, reportingAgents });
+  const kept = known.kind === 'Unanswered' && evaluated ? before.verdict : undefined;
+  const verdict = kept ?? verdictOf({ ...figures, isEvaluated: evaluated, findings: findings.list });
   const observedGeneration = evaluatedGeneration(known, before);
   const generation = known.kind === 'Evaluated' ? known.evaluation.generation : o.check.metadata?.generation;
   const decided = { ...figures, verdict, findings: [...findings.list], isEvaluated: evaluated };
@@ -61,6 +64,11 @@ function statusOf(known: Known, o: Observation, before: ConnectivityCheckStatus)
   };
 }
 
+/** A status that an operator with a server wrote: until this process has asked it, the status holds as it is. */
+function isOfServer({ conditions = [] }: ConnectivityCheckStatus): boolean {
+  return conditions.length > 0 && !conditions.some(({ reason }) => reason === ConnectivityReason.NotDeployed);
+}
+
 type Figures = Pick<
   ConnectivityCheckStatus,
   | 'nodes'
@@ -73,8 +81,9 @@ type Figures = Pick<
   | 'excluded'
 >;
 
-/** Counts and names of the evaluation, or those that were last known. Absent if none ever were. */
+/** Counts and names of the evaluation, or those that were last known. Absent if none ever were, or nothing is deployed. */
 function figuresOf(known: Known, before: ConnectivityCheckStatus): Figures {
+  if (known.kind === 'NotDeployed') return {};
   if (known.kind === 'Evaluated') return { ...known.evaluation.counts, excluded: [...known.evaluation.excluded] };
   const { nodes, excludedNodes, agents, reportingAgents, anonymousAgents, observedPairs, affectedPairs } = before;
   if (nodes === undefined) return {};
@@ -87,6 +96,7 @@ function summaryOf({ list, omitted }: Findings): { summary?: string } {
   const [first] = list;
   if (first === undefined) return {};
   const others = list.length - 1 + omitted;
-  const summary = `${first.class} ${shortSubjects(first.subjects, 1, SUMMARY_NAME).join(' ')}`;
+  const domain = sharedDomain(list.flatMap(({ subjects }) => subjects).flatMap(namesIn));
+  const summary = `${first.class} ${shortSubjects(first.subjects, 1, SUMMARY_NAME, domain).join(' ')}`;
   return { summary: others > 0 ? `${summary} (+${others})` : summary };
 }

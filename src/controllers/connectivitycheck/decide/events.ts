@@ -2,28 +2,30 @@ import type { ConnectivityCheckStatus, StatusFinding } from '../../../api/connec
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
 import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
 import { findingReason } from './conditions.ts';
-import { isSameFault } from './subjects.ts';
+import { isSameFault } from './findings/fault.ts';
+import { namesIn } from './subjects.ts';
 
 /** Events of one reconcile; the rest is summed up in one more. */
 export const MOST_EVENTS = 10;
 
 /**
- * The events that report the way from one status to the next.
+ * The events that report the way from one status to the next. Their notes have no figures, so that an event that repeats
+ * is counted in the one that exists, and is none of its own.
  *
- * | finding                          | event                                              |
- * | -------------------------------- | -------------------------------------------------- |
- * | new, or its severity changed     | Warning, class and severity: `PodNetworkFailed`    |
- * | gone, and none is left out       | Normal `FindingCleared`, with its duration         |
- * | beyond ten events                | one `MoreFindings` with their number               |
+ * | finding                          | event                                                                |
+ * | -------------------------------- | -------------------------------------------------------------------- |
+ * | new, or its severity changed     | Warning, class and severity: `PodNetworkFailed`                      |
+ * | gone, and none is left out       | Normal `FindingCleared`, with the reason if its node is not checked  |
+ * | beyond ten events                | one `MoreFindings` with their number                                 |
  */
-export function eventsOf(before: ConnectivityCheckStatus, after: ConnectivityCheckStatus, now: number): PlannedEvent[] {
+export function eventsOf(before: ConnectivityCheckStatus, after: ConnectivityCheckStatus): PlannedEvent[] {
   const [was, is] = [before.findings ?? [], after.findings ?? []];
   const appeared = is.filter(
     (finding) => !was.some((other) => isSameFault(finding, other) && finding.severity === other.severity),
   );
   const isComplete = (after.omittedFindings ?? 0) === 0;
   const cleared = isComplete ? was.filter((finding) => !is.some((other) => isSameFault(finding, other))) : [];
-  const events = [...appeared.map(appearance), ...cleared.map((finding) => clearing(finding, now))];
+  const events = [...appeared.map(appearance), ...cleared.map((finding) => clearing(finding, after))];
   const more = events.length - MOST_EVENTS;
   if (more <= 0) return events;
   const type = appeared.length > 0 ? 'Warning' : 'Normal';
@@ -32,18 +34,21 @@ export function eventsOf(before: ConnectivityCheckStatus, after: ConnectivityChe
 }
 
 function appearance(finding: StatusFinding): PlannedEvent {
-  return { type: 'Warning', reason: findingReason(finding), note: finding.message };
+  const { class: one, subjects, severity } = finding;
+  const note = `${one} ${subjects.join(', ')} is ${severity}; status.findings has what was measured`;
+  return { type: 'Warning', reason: findingReason(finding), note };
 }
 
-function clearing({ class: one, subjects, since }: StatusFinding, now: number): PlannedEvent {
-  const seconds = Math.max(0, Math.round((now - Date.parse(since)) / 1000));
-  const note = `${one} ${subjects.join(', ')} is gone after ${durationText(seconds)}`;
+function clearing(finding: StatusFinding, after: ConnectivityCheckStatus): PlannedEvent {
+  const { class: one, subjects } = finding;
+  const note = `${one} ${subjects.join(', ')} ${goneBecause(finding, after)}`;
   return { type: 'Normal', reason: ConnectivityReason.FindingCleared, note };
 }
 
-/** Such as 35s, 5m10s or 2h5m. */
-function durationText(seconds: number): string {
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  if (hours > 0) return `${hours}h${minutes}m`;
-  return minutes > 0 ? `${minutes}m${seconds % 60}s` : `${seconds}s`;
+/** A node that is not checked any more is not known to work. */
+function goneBecause({ subjects }: StatusFinding, { conditions = [], excluded = [] }: ConnectivityCheckStatus): string {
+  if (conditions.some(({ reason }) => reason === ConnectivityReason.NotDeployed)) return 'is not checked any more';
+  const names = new Set(subjects.flatMap(namesIn));
+  const left = excluded.filter(({ node }) => names.has(node)).map(({ node, reason }) => `${node}: ${reason}`);
+  return left.length === 0 ? 'is gone' : `is not checked any more; left out: ${left.join(', ')}`;
 }

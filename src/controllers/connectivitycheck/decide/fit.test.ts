@@ -4,6 +4,7 @@ import type { Finding } from '../../../api/connectivitycheck/finding.ts';
 import { EXCLUSIONS } from '../../../api/connectivitycheck/terms.ts';
 import { answered, checkWith, evaluation, finding, T0 } from '../testing/scenes.ts';
 import { decide } from './decide.ts';
+import { faultId } from './findings/fault.ts';
 import { fit, sizeOf } from './fit.ts';
 
 const KIB_16 = 16 * 1024;
@@ -33,7 +34,12 @@ function extreme(letter: string): ConnectivityCheckStatus {
   const excluded = Array.from({ length: 40 }, () => ({ node: letter.repeat(253), reason: EXCLUSIONS[0] }));
   for (let round = 0; round < 12; round++) {
     const evaluated = { ...evaluation(findings(12, round, letter)), omittedFindings: 0, excluded };
-    status = decide({ check: checkWith(status), server: answered(evaluated), now: T0 + round * 120_000 }).write;
+    status = decide({
+      check: checkWith(status),
+      sightings: new Map(),
+      server: answered(evaluated),
+      now: T0 + round * 120_000,
+    }).write;
   }
   return status!;
 }
@@ -57,10 +63,23 @@ describe('the size of a status', () => {
     }));
     const present = Array.from({ length: 5 }, (_, n) => finding({ subjects: [name(200 + n)] }));
     const check = checkWith({ outages });
-    const status = decide({ check, server: answered(evaluation(present)), now: T0 }).write;
+    const status = decide({ check, sightings: new Map(), server: answered(evaluation(present)), now: T0 }).write;
     expect(sizeOf(status)).toBeLessThan(KIB_16);
     expect(status.outages).toHaveLength(100);
     expect(status.outages?.at(-1)?.subjects[0]).toMatch(/…/);
+  });
+
+  it('keeps the nodes and links of a cloud apart, whose names end alike', () => {
+    const node = (n: number): string => `ip-10-0-1-${n}.eu-west-1.compute.internal`;
+    const outages = Array.from({ length: 100 }, (_, n) => {
+      const outage = { class: 'Link' as const, subjects: [`${node(n)} <-> ${node(n + 100)}`] };
+      return { ...outage, id: faultId(outage), start: '2025-01-01T00:00:00Z', end: '2025-01-02T00:00:00Z' };
+    });
+    const present = Array.from({ length: 5 }, (_, n) => finding({ subjects: [node(n)], message: 'm'.repeat(400) }));
+    const check = checkWith({ outages });
+    const status = decide({ check, sightings: new Map(), server: answered(evaluation(present)), now: T0 }).write;
+    expect(new Set(status.outages?.map(({ subjects }) => subjects[0])).size).toBe(100);
+    expect(status.outages?.at(-1)?.subjects).toEqual(['ip…0-1-94 <-> ip…-1-194']);
   });
 
   it('stays below 16 KiB also where each character takes three bytes', () => {
@@ -71,7 +90,12 @@ describe('the size of a status', () => {
   });
 
   it('does not shorten what has room', () => {
-    const status = decide({ check: checkWith(undefined), server: answered(evaluation([finding()])), now: T0 }).write;
+    const status = decide({
+      check: checkWith(undefined),
+      sightings: new Map(),
+      server: answered(evaluation([finding()])),
+      now: T0,
+    }).write;
     expect(fit(status)).toEqual(status);
   });
 });

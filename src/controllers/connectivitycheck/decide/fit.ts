@@ -1,6 +1,6 @@
 import type { ConnectivityCheckStatus, StatusFinding } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import { MOST_EXCLUDED, MOST_FINDINGS } from '../../../connectivity/protocol/evaluation.ts';
-import { shortName, shortSubjects } from './subjects.ts';
+import { namesIn, sharedDomain, shortName, shortSubjects } from './subjects.ts';
 
 /** Largest status as JSON. It must stay below 16 KiB; the rest is for the spaces that kubectl and etcd do not count. */
 export const LARGEST_STATUS_BYTES = 16 * 1024 - 256;
@@ -77,33 +77,40 @@ export function sizeOf(status: ConnectivityCheckStatus): number {
 function within(status: ConnectivityCheckStatus, limits: Limits): ConnectivityCheckStatus {
   const { findings = [], excluded = [], outages = [], conditions = [], summary } = status;
   const beyond = Math.max(0, findings.length - MOST_FINDINGS);
+  const domain = domainOf(status);
   return {
     ...status,
     ...(summary === undefined ? {} : { summary: cut(summary, limits.name + 40) }),
     conditions: conditions.map((one) => ({ ...one, message: cut(one.message, limits.message) })),
-    findings: findings.slice(0, MOST_FINDINGS).map((finding) => shortFinding(finding, limits)),
+    findings: findings.slice(0, MOST_FINDINGS).map((finding) => shortFinding(finding, limits, domain)),
     ...(beyond === 0 ? {} : { omittedFindings: (status.omittedFindings ?? 0) + beyond }),
     excluded: excluded
       .slice(0, limits.excluded)
-      .map(({ node, reason }) => ({ node: shortName(node, limits.name), reason })),
+      .map(({ node, reason }) => ({ node: shortName(node, limits.name, domain), reason })),
     outages: outages.map((outage) => ({
       ...outage,
-      subjects: shortSubjects(outage.subjects, limits.outageSubjects, limits.outageName),
+      subjects: shortSubjects(outage.subjects, limits.outageSubjects, limits.outageName, domain),
     })),
   };
 }
 
-function shortFinding(finding: StatusFinding, limits: Limits): StatusFinding {
+/** The domain of all nodes. Without it, nodes of a cloud differ at their ends. */
+function domainOf({ findings = [], excluded = [], outages = [] }: ConnectivityCheckStatus): string | undefined {
+  const subjects = [...findings, ...outages].flatMap(({ subjects: own }) => own);
+  return sharedDomain([...subjects.flatMap(namesIn), ...excluded.map(({ node }) => node)]);
+}
+
+function shortFinding(finding: StatusFinding, limits: Limits, domain: string | undefined): StatusFinding {
   const { message, subjects, evidence } = finding;
   const pairs = evidence.pairs.slice(0, limits.pairs).map((pair) => ({
-    from: shortName(pair.from, limits.name),
-    to: shortName(pair.to, limits.name),
+    from: shortName(pair.from, limits.name, domain),
+    to: shortName(pair.to, limits.name, domain),
     plane: pair.plane,
     measured: cut(pair.measured, limits.measured),
   }));
   return {
     ...finding,
-    subjects: shortSubjects(subjects, limits.subjects, limits.name),
+    subjects: shortSubjects(subjects, limits.subjects, limits.name, domain),
     message: cut(message, limits.message),
     evidence: { ...evidence, pairs },
   };

@@ -1,5 +1,5 @@
 import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
-import { isSameFault } from './subjects.ts';
+import { isSameFault } from './findings/fault.ts';
 
 /** Figures that changed are written at most this often, ms. */
 export const FIGURES_EVERY_MS = 60_000;

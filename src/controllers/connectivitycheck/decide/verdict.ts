@@ -3,28 +3,28 @@ import type { Severity } from '../../../api/connectivitycheck/finding.ts';
 
 /** What a verdict needs. */
 export interface VerdictInput {
-  /** There was an evaluation of this generation of the spec. */
+  /** There was an evaluation of this generation of the spec, and it is not old. */
   readonly isEvaluated: boolean;
   readonly findings: readonly { readonly severity: Severity }[];
   /** Agents of the checked nodes, and those of them that report; undefined if not known. */
-  readonly agents: number | undefined;
-  readonly reportingAgents: number | undefined;
+  readonly agents?: number | undefined;
+  readonly reportingAgents?: number | undefined;
 }
 
 /**
  * The sum of a check. The first row that applies counts:
  *
- * | evaluated | reporting agents | findings          | verdict  |
- * | --------- | ---------------- | ----------------- | -------- |
- * | never     |                  |                   | Unknown  |
- * |           | none             |                   | Unknown  |
- * |           |                  | a Failed one      | Failed   |
- * |           |                  | Degraded ones     | Degraded |
- * |           | not all          | none              | Unknown  |
- * |           | all              | none              | Healthy  |
+ * | evaluated                           | reporting agents | findings     | verdict  |
+ * | ----------------------------------- | ---------------- | ------------ | -------- |
+ * | never, not any more, or no server   |                  |              | Unknown  |
+ * |                                     | none             |              | Unknown  |
+ * |                                     |                  | a Failed one | Failed   |
+ * |                                     |                  | others       | Degraded |
+ * |                                     | not all          | none         | Unknown  |
+ * |                                     | all              | none         | Healthy  |
  *
- * The server leaves nodes that come or go out of the agents that must report. It makes a finding of an agent that is
- * silent for long, so the last Unknown is short. A server that stopped to answer is a Failed finding.
+ * The server leaves nodes that are down, come or go out of the agents that must report. It makes a finding of an agent
+ * that is silent for long, so the last Unknown is short. A server that stopped to answer is a Failed finding.
  */
 export function verdictOf({ isEvaluated, findings, agents, reportingAgents }: VerdictInput): ConnectivityVerdict {
   if (!isEvaluated || agents === undefined || reportingAgents === undefined || reportingAgents === 0) return 'Unknown';

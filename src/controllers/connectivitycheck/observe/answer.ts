@@ -1,23 +1,31 @@
 import * as z from 'zod';
-import { FINDING_CLASSES, SEVERITIES } from '../../../api/connectivitycheck/finding.ts';
-import { EXCLUSIONS, PLANES } from '../../../api/connectivitycheck/terms.ts';
+import type { FindingClass, Severity } from '../../../api/connectivitycheck/finding.ts';
+import type { Exclusion, Plane } from '../../../api/connectivitycheck/terms.ts';
 import { problemTexts } from '../../../api/problems.ts';
 import type { Evaluations } from '../../../connectivity/protocol/evaluation.ts';
 
 const count = z.int().min(0);
 
+/** A word of a list that a newer server may extend: one that is unknown here is shown as it is. */
+function word<T extends string>() {
+  return z
+    .string()
+    .regex(/^[A-Z][A-Za-z]{0,39}$/)
+    .transform((text) => text as T);
+}
+
 const evidence = z.object({
   affectedPairs: count,
   observedPairs: count,
-  pairs: z.array(z.object({ from: z.string(), to: z.string(), plane: z.enum(PLANES), measured: z.string() })),
+  pairs: z.array(z.object({ from: z.string(), to: z.string(), plane: word<Plane>(), measured: z.string() })),
   lossPercent: z.number().min(0).max(100).exactOptional(),
   largestPacketBytes: count.exactOptional(),
 });
 
 const finding = z.object({
-  class: z.enum(FINDING_CLASSES),
+  class: word<FindingClass>(),
   subjects: z.array(z.string()),
-  severity: z.enum(SEVERITIES),
+  severity: word<Severity>(),
   message: z.string(),
   evidence,
 });
@@ -26,6 +34,7 @@ const evaluation = z.object({
   generation: z.int().min(0),
   findings: z.array(finding),
   omittedFindings: count,
+  lasting: z.array(finding).exactOptional(),
   counts: z.object({
     nodes: count,
     excludedNodes: count,
@@ -35,13 +44,13 @@ const evaluation = z.object({
     observedPairs: count,
     affectedPairs: count,
   }),
-  excluded: z.array(z.object({ node: z.string(), reason: z.enum(EXCLUSIONS) })),
+  excluded: z.array(z.object({ node: z.string(), reason: word<Exclusion>() })),
 });
 
 const evaluations = z.record(z.string(), evaluation);
 
 /**
- * Parses the body of an answer. Ignores fields that it does not know: the server may be newer.
+ * Parses the body of an answer. Ignores fields that it does not know, and takes words that it does not know: the server may be newer.
  *
  * @returns the evaluations, or one sentence with the invalid fields
  */

@@ -11,15 +11,22 @@ const SHORTEST_PERIOD_MS = 2_000;
 /** How soon a first check is noticed, ms. Nothing is sent meanwhile. */
 const IDLE_MS = 500;
 
+/** A ConnectivityCheck to ask for. */
+export interface AskedCheck {
+  readonly name: string;
+  readonly intervalMs: number;
+}
+
 export interface EvaluationFeedOptions {
-  readonly client: ServerClient;
+  /** Undefined: there is no server to ask. */
+  readonly client: ServerClient | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The intervals of all checks, ms. */
-  readonly intervals: () => readonly number[];
+  /** All checks. */
+  readonly checks: () => readonly AskedCheck[];
   /** A standby does not ask. */
   readonly isLeader: () => boolean;
-  /** Called after each ask, and when asking ends since there is no check. */
+  /** Called after each ask, when asking ends since there is no check, and when this replica does not lead any more. */
   readonly onChange: () => void;
 }
 
@@ -29,7 +36,9 @@ export interface EvaluationFeedOptions {
  */
 export class EvaluationFeed {
   readonly #options: EvaluationFeedOptions;
-  #evaluations: Evaluations | undefined;
+  #answer: { readonly evaluations: Evaluations; readonly at: number } | undefined;
+  /** Since when answers have no evaluation of a check, by its name: monotonic ms. */
+  #lacking = new Map<string, number>();
   #failure: (ServerFailure & { readonly asks: number; readonly since: number }) | undefined;
 
   constructor(options: EvaluationFeedOptions) {
@@ -38,44 +47,59 @@ export class EvaluationFeed {
 
   /** What is known of the server, with the evaluation of the check `name`. */
   view(name: string): ServerView {
+    const now = this.#options.clock.monotonic();
+    const { evaluations = {}, at } = this.#answer ?? {};
     const failure = this.#failure;
-    const evaluations = this.#evaluations;
+    const lackingSince = this.#lacking.get(name);
     return {
-      hasAnswered: evaluations !== undefined,
-      evaluation: evaluations !== undefined && Object.hasOwn(evaluations, name) ? evaluations[name] : undefined,
-      failure: failure && { ...failure, ageMs: this.#options.clock.monotonic() - failure.since },
+      isDeployed: this.#options.client !== undefined,
+      hasAnswered: at !== undefined,
+      evaluation: Object.hasOwn(evaluations, name) ? evaluations[name] : undefined,
+      lackingMs: lackingSince === undefined ? undefined : now - lackingSince,
+      failure: failure && { ...failure, ageMs: now - failure.since, silentMs: now - (at ?? failure.since) },
     };
   }
 
   /** Whether the last ask was answered; undefined if nothing was asked. */
   get isUp(): boolean | undefined {
     if (this.#failure !== undefined) return false;
-    return this.#evaluations === undefined ? undefined : true;
+    return this.#answer === undefined ? undefined : true;
   }
 
   /** Asks until `stop` is aborted. Never rejects. */
   async run(stop: AbortSignal): Promise<void> {
-    const { clock, client, intervals, isLeader } = this.#options;
+    const { clock, client, checks, isLeader, onChange } = this.#options;
+    let wasLeader = false;
     while (!stop.aborted) {
-      const given = isLeader() ? intervals() : [];
+      const leads = isLeader();
+      const given = leads && client !== undefined ? checks() : [];
       const start = clock.monotonic();
-      if (given.length === 0) this.#forget();
-      else await this.#ask(stop);
+      if (client === undefined || given.length === 0) this.#forget();
+      else await this.#ask(client, given, stop);
+      if (wasLeader && !leads) onChange();
+      wasLeader = leads;
       await clock.sleep(given.length === 0 ? IDLE_MS : start + periodOf(given) - clock.monotonic(), stop);
     }
-    await client.close().catch(() => undefined);
+    await client?.close().catch(() => undefined);
   }
 
-  async #ask(stop: AbortSignal): Promise<void> {
+  async #ask(client: ServerClient, checks: readonly AskedCheck[], stop: AbortSignal): Promise<void> {
     try {
-      this.#evaluations = await this.#options.client.ask(stop);
-      if (this.#failure !== undefined) this.#options.logger.info('the connectivity server answers again');
-      this.#failure = undefined;
+      this.#answered(await client.ask(stop), checks);
     } catch (error) {
       if (stop.aborted) return;
       this.#failed(error);
     }
     this.#options.onChange();
+  }
+
+  #answered(evaluations: Evaluations, checks: readonly AskedCheck[]): void {
+    const at = this.#options.clock.monotonic();
+    this.#answer = { evaluations, at };
+    const lacking = checks.filter(({ name }) => !Object.hasOwn(evaluations, name));
+    this.#lacking = new Map(lacking.map(({ name }) => [name, this.#lacking.get(name) ?? at]));
+    if (this.#failure !== undefined) this.#options.logger.info('the connectivity server answers again');
+    this.#failure = undefined;
   }
 
   #failed(error: unknown): void {
@@ -90,12 +114,14 @@ export class EvaluationFeed {
 
   #forget(): void {
     if (this.isUp === undefined) return;
-    this.#evaluations = undefined;
+    this.#answer = undefined;
+    this.#lacking = new Map();
     this.#failure = undefined;
     this.#options.onChange();
   }
 }
 
-function periodOf(intervals: readonly number[]): number {
-  return Math.min(LONGEST_PERIOD_MS, Math.max(SHORTEST_PERIOD_MS, Math.min(...intervals) / 2));
+function periodOf(checks: readonly AskedCheck[]): number {
+  const shortest = Math.min(...checks.map(({ intervalMs }) => intervalMs));
+  return Math.min(LONGEST_PERIOD_MS, Math.max(SHORTEST_PERIOD_MS, shortest / 2));
 }

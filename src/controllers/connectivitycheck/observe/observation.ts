@@ -1,5 +1,6 @@
 import type { ConnectivityCheck } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import type { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
+import type { Sightings } from '../decide/findings/sightings.ts';
 import type { Evaluation } from '../../../connectivity/protocol/evaluation.ts';
 
 /** Why the server gave no answer. */
@@ -9,20 +10,36 @@ export interface ServerFailure {
   readonly message: string;
 }
 
+/** Asks that failed, all of them since the last answer. */
+export interface ServerSilence extends ServerFailure {
+  /** Number of failed asks in a row. */
+  readonly asks: number;
+  /** Time since the first of them ended, ms. */
+  readonly ageMs: number;
+  /** Time since the last answer, ms. Without an answer to this process, as `ageMs`. */
+  readonly silentMs: number;
+}
+
 /** What is known of the connectivity server. */
 export interface ServerView {
-  /** Set while the last ask failed. `asks`: failed ones in a row; `ageMs`: since the first of them ended. */
-  readonly failure?: (ServerFailure & { readonly asks: number; readonly ageMs: number }) | undefined;
+  /** Whether there is a server to ask. */
+  readonly isDeployed: boolean;
+  /** Set while the last ask failed. */
+  readonly failure?: ServerSilence | undefined;
   /** Whether this process had an answer. */
   readonly hasAnswered: boolean;
   /** The evaluation of this check in the last answer. */
   readonly evaluation?: Evaluation | undefined;
+  /** Time since answers have no evaluation of this check, ms. Undefined if the last answer has one. */
+  readonly lackingMs?: number | undefined;
 }
 
 /** All inputs of a decision about one check. */
 export interface Observation {
   readonly check: ConnectivityCheck;
   readonly server: ServerView;
+  /** Degraded findings of the last evaluations. */
+  readonly sightings: Sightings;
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Milliseconds since this process last wrote the status; undefined if it has not. */

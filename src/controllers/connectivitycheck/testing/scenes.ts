@@ -2,6 +2,8 @@ import type { ConnectivityCheck, ConnectivityCheckStatus } from '../../../api/co
 import type { Finding } from '../../../api/connectivitycheck/finding.ts';
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
 import type { Evaluation } from '../../../connectivity/protocol/evaluation.ts';
+import { decide, type Decision } from '../decide/decide.ts';
+import { sightingsOf, type Sightings } from '../decide/findings/sightings.ts';
 import type { ServerView } from '../observe/observation.ts';
 
 export const T0 = Date.parse('2026-01-01T00:00:00Z');
@@ -30,17 +32,34 @@ export function evaluation(findings: readonly Finding[] = [], counts: Partial<Ev
   };
 }
 
-/** The server answered, with this evaluation or without one. */
-export function answered(evaluated?: Evaluation): ServerView {
-  return { hasAnswered: true, evaluation: evaluated };
+/** The server answered, with this evaluation or, for so long, without one. */
+export function answered(evaluated?: Evaluation, lackingMs = 0): ServerView {
+  return { ...NOT_ASKED, hasAnswered: true, evaluation: evaluated, ...(evaluated ? {} : { lackingMs }) };
 }
 
-/** The server did not answer these asks in a row. */
-export function silent(asks: number, ageMs = 0, last?: Evaluation): ServerView {
+/** A server that this process has not asked. */
+export const NOT_ASKED: ServerView = { isDeployed: true, hasAnswered: false };
+
+/** The server did not answer these asks in a row, for so long. `last` is the evaluation before. */
+export function silent(asks: number, silentMs = 60_000, last?: Evaluation): ServerView {
   const failure = { reason: ConnectivityReason.ServerUnreachable, message: 'the request failed: ECONNREFUSED' };
-  return { hasAnswered: last !== undefined, evaluation: last, failure: { ...failure, asks, ageMs } };
+  const silence = { ...failure, asks, silentMs, ageMs: Math.max(0, silentMs - 1_000) };
+  return { ...NOT_ASKED, hasAnswered: last !== undefined, evaluation: last, failure: silence };
 }
 
 export function checkWith(status: ConnectivityCheckStatus | undefined, generation = 1): ConnectivityCheck {
   return { metadata: { name: 'cluster', generation }, ...(status === undefined ? {} : { status }) };
+}
+
+/** Decides one view of the server after the other, each `stepMs` later, from the status that was written before. */
+export function story(views: readonly ServerView[], stepMs = 5_000): Decision[] {
+  let status: ConnectivityCheckStatus | undefined;
+  let sightings: Sightings = new Map();
+  return views.map((server, step) => {
+    const atMs = step * stepMs;
+    if (server.evaluation !== undefined) sightings = sightingsOf(sightings, server.evaluation.findings, atMs);
+    const decision = decide({ check: checkWith(status), server, sightings, now: T0 + atMs });
+    status = decision.write;
+    return decision;
+  });
 }

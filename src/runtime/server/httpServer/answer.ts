@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Writable } from 'node:stream';
 import { BodyIncomplete, BodyTooLarge, readBody } from './body.ts';
 import type { Failures } from './failures.ts';
+import { HTTP2_CODES } from './http2.ts';
 import { readTarget, type HttpTarget } from './target.ts';
 
 /** A request as its handler sees it. */
@@ -24,6 +27,8 @@ export interface HttpRequest extends HttpTarget {
 export interface HttpAnswer {
   readonly status: number;
   readonly text: string;
+  /** What follows `text`, if it is long: the client has received one part when the next is made. */
+  readonly parts?: Iterable<string>;
   /** Additional headers. The default content-type is plain text. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -66,7 +71,7 @@ export class Answering {
     for (const each of [request, response]) each.on('error', () => undefined);
     try {
       const isBusy = !this.#enters(request, response);
-      send(request, response, isBusy ? this.#busy() : await this.#answerTo(request));
+      await send(request, response, isBusy ? this.#busy() : await this.#answerTo(request));
     } catch (error) {
       // No error response is possible: part of the response may already be sent.
       this.#failures.failed(error);
@@ -117,18 +122,37 @@ export class Answering {
   }
 }
 
-function send(request: Incoming, response: Outgoing, { status, text, headers }: HttpAnswer): void {
+async function send(request: Incoming, response: Outgoing, answer: HttpAnswer): Promise<void> {
+  const { status, text, parts, headers } = answer;
   const all = { ...PLAIN, ...headers, ...(isLast(request, status) ? CLOSE : {}) };
   for (const [name, value] of Object.entries(all)) response.setHeader(name, value);
   response.statusCode = status;
-  if (request instanceof Http2ServerRequest) {
+  if (isHttp2(request)) {
     // Without a body listener the rest of the body would be read to its end.
-    response.once('finish', () => request.stream.close(constants.NGHTTP2_NO_ERROR));
+    response.once('finish', () => request.stream.close(HTTP2_CODES.noError));
   }
-  response.end(text);
+  if (parts === undefined) response.end(text);
+  else await sendParts(response, text, parts);
+}
+
+/** Resolves, too, if the client goes away in between. Rejects if `parts` throws. */
+async function sendParts(response: Writable, text: string, parts: Iterable<string>): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  response.write(text);
+  for (const part of parts) {
+    if (!response.write(part)) await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
+    if (gone.signal.aborted) return;
+  }
+  response.end();
+}
+
+/** Not by its class, which would load node:http2. */
+function isHttp2(request: Incoming): request is Http2ServerRequest {
+  return request.httpVersionMajor === 2;
 }
 
 /** Whether an HTTP/1.1 connection is closed after the response, instead of waiting for an unread body. */
 function isLast(request: Incoming, status: number): boolean {
-  return !(request instanceof Http2ServerRequest) && (!request.complete || status === BUSY.status);
+  return !isHttp2(request) && (!request.complete || status === BUSY.status);
 }

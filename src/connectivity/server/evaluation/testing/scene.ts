@@ -18,14 +18,28 @@ const HOUR_MS = 3_600_000;
 export class FakeCache<T extends KubeObject> {
   synced = true;
   refusal: { detail: string } | undefined;
-  objects: T[] = [];
+  #objects: readonly T[] = [];
   readonly #listeners: ((event: InformerEvent<T>) => void)[] = [];
   readonly lister = {
     list: () => this.objects,
     get: (key: string) =>
-      this.objects.find(({ metadata = {} }) => `${metadata.namespace ?? ''}/${metadata.name ?? ''}` === key),
+      this.objects.find(({ metadata: { namespace, name = '' } = {} }) =>
+        namespace === undefined ? name === key : `${namespace}/${name}` === key,
+      ),
     byIndex: (_: string, name: string) => this.objects.filter(({ metadata }) => metadata?.name === name),
   };
+
+  get objects(): readonly T[] {
+    return this.#objects;
+  }
+
+  /** Listeners are told of all objects, also of those that have not changed. */
+  set objects(objects: readonly T[]) {
+    const before = this.#objects;
+    this.#objects = objects;
+    for (const object of before) this.tell({ type: 'delete', object });
+    for (const object of objects) this.tell({ type: 'add', object });
+  }
 
   subscribe(listener: (event: InformerEvent<T>) => void): () => void {
     this.#listeners.push(listener);
@@ -82,7 +96,8 @@ export class Scene {
   #start(): Connectivity {
     const { clock, reports, measurements } = this;
     const [nodes, pods, checks] = [this.nodes.asInformer(), this.pods.asInformer(), this.checks.asInformer()];
-    return new Connectivity({ caches: { nodes, pods, checks }, reports, measurements, clock });
+    const reportIntervalMs = INTERVAL_SECONDS * 1_000;
+    return new Connectivity({ caches: { nodes, pods, checks }, reports, measurements, clock, reportIntervalMs });
   }
 
   node(name: string): ClusterNode {

@@ -1,4 +1,5 @@
 import type { MeasurementOptions } from '../../options.ts';
+import { classAlerts, originalAlerts } from './connectivityAlerts.ts';
 import { renderRules } from './rule.ts';
 import type { AlertingRule, RuleGroup } from './rule.ts';
 
@@ -6,17 +7,18 @@ const OPERATOR = 'job="traffic-operator"';
 /** Only the leader writes. The view of a standby may differ for a moment. */
 const OF_LEADER = `and on (pod) (traffic_operator_leader{${OPERATOR}} == 1)`;
 
-/** The alerting rules. Without the operator's metrics only the rule about the exporter is useful. */
+/** Nodes that the operator cannot measure, such as those that are not Ready. */
+const NOT_MEASURABLE = `traffic_operator_node_not_measurable{${OPERATOR}} == 1`;
+
+/** The alerting rules. Without the operator's metrics only the rules about other metrics are useful. */
 export function renderAlertingRules({ operatorMetrics }: Pick<MeasurementOptions, 'operatorMetrics'>): string {
-  const operator = operatorMetrics ? [OPERATOR_ALERTS, NODE_ALERTS] : [];
-  return renderRules('Alerts. docs/runbooks.md describes what to do for each.', [...operator, EXPORTER_ALERTS]);
+  const groups = operatorMetrics ? ALL_GROUPS : ALL_GROUPS.filter((group) => !OF_THE_OPERATOR.includes(group));
+  return renderRules('Alerts. docs/runbooks.md describes what to do for each.', groups);
 }
 
 /** All alerts. */
 export function allAlerts(): AlertingRule[] {
-  return [OPERATOR_ALERTS, NODE_ALERTS, EXPORTER_ALERTS].flatMap(({ rules }) =>
-    rules.filter((rule): rule is AlertingRule => 'alert' in rule),
-  );
+  return ALL_GROUPS.flatMap(({ rules }) => rules.filter((rule): rule is AlertingRule => 'alert' in rule));
 }
 
 const OPERATOR_ALERTS: RuleGroup = {
@@ -118,7 +120,7 @@ const EXPORTER_ALERTS: RuleGroup = {
       alert: 'NodeExporterDown',
       expr: `up{job="node-exporter"} == 0
 unless on (node)
-traffic_operator_node_not_measurable{${OPERATOR}} == 1`,
+${NOT_MEASURABLE}`,
       for: '5m',
       severity: 'warning',
       summary: 'node-exporter on {{ $labels.node }} is down',
@@ -126,3 +128,17 @@ traffic_operator_node_not_measurable{${OPERATOR}} == 1`,
     },
   ],
 };
+
+const CLASS_ALERTS = classAlerts(
+  (matchers) => `(traffic_operator_connectivity_findings{${OPERATOR},${matchers}} ${OF_LEADER})`,
+);
+
+/** The groups whose metrics the operator serves. */
+const OF_THE_OPERATOR: readonly RuleGroup[] = [OPERATOR_ALERTS, NODE_ALERTS, CLASS_ALERTS];
+const ALL_GROUPS: readonly RuleGroup[] = [
+  OPERATOR_ALERTS,
+  NODE_ALERTS,
+  EXPORTER_ALERTS,
+  originalAlerts(NOT_MEASURABLE),
+  CLASS_ALERTS,
+];

@@ -6,7 +6,10 @@ export interface RecordingRule {
   readonly expr: string;
 }
 
-/** `critical`: decisions stop or use old figures. `warning`: something is missing, the rest works. */
+/**
+ * `critical`: decisions stop or use old figures, or the network of many nodes is at fault. `warning`: something is missing,
+ * the rest works.
+ */
 export type Severity = 'critical' | 'warning';
 
 /** An alerting rule. Its section in docs/runbooks.md has the same name. */
@@ -16,6 +19,8 @@ export interface AlertingRule {
   /** How long the expression must hold, in Prometheus' notation. */
   readonly for: string;
   readonly severity: Severity;
+  /** Labels besides the severity. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** One line; may contain labels, such as {{ $labels.node }}. */
   readonly summary: string;
   readonly description: string;
@@ -57,6 +62,7 @@ function renderAlert(rule: AlertingRule): string[] {
     `        for: ${rule.for}`,
     '        labels:',
     `          severity: ${rule.severity}`,
+    ...Object.entries(rule.labels ?? {}).map(([name, value]) => `          ${name}: ${value}`),
     '        annotations:',
     // A JSON string is a YAML string.
     `          summary: ${JSON.stringify(rule.summary)}`,

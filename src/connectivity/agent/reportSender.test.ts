@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startLocalServer, type LocalServer } from '../../runtime/testing/localServer.ts';
+import type { SentReport } from './collect.ts';
+import { ReportSender } from './reportSender.ts';
+
+const REPORT = { podname: 'a' } as SentReport;
+
+describe('ReportSender', () => {
+  let directory: string;
+  let tokenFile: string;
+  let server: LocalServer;
+  let sender: ReportSender;
+  /** Tokens that the server knows, and whether it can have others verified. */
+  let known: string[];
+  let canVerify: boolean;
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'traffic-sender-'));
+    tokenFile = join(directory, 'token');
+    [known, canVerify] = [[], true];
+    server = await startLocalServer(({ headers }, reply) => {
+      const token = String(headers.authorization).replace('Bearer ', '');
+      if (canVerify) known.push(token);
+      reply.json(known.includes(token) ? 200 : 503, {});
+    });
+    const { port } = new URL(server.url);
+    const address = { host: '127.0.0.1', port: Number(port), text: `127.0.0.1:${port}` };
+    const logger = pino({ level: 'silent' });
+    sender = new ReportSender({ server: address, podName: 'a', serverCaFile: undefined, tokenFile, logger });
+  });
+  afterEach(async () => {
+    sender.close();
+    await server.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  async function sendWith(token: string): Promise<{ ok: boolean; tokens: unknown[] }> {
+    writeFileSync(tokenFile, `${token}\n`);
+    const before = server.requests.length;
+    const { ok } = await sender.send(REPORT, 10_000, new AbortController().signal);
+    return { ok, tokens: server.requests.slice(before).map(({ headers }) => headers.authorization) };
+  }
+
+  it('reads the token before each report, and keeps its connection', async () => {
+    expect(await sendWith('one')).toEqual({ ok: true, tokens: ['Bearer one'] });
+    expect(await sendWith('two')).toEqual({ ok: true, tokens: ['Bearer two'] });
+    expect(server.connections).toBe(1);
+  });
+
+  it('sends the token before if the server cannot have the new one verified, until it can', async () => {
+    await sendWith('one');
+    canVerify = false;
+    expect(await sendWith('two')).toEqual({ ok: true, tokens: ['Bearer two', 'Bearer one'] });
+    expect(await sendWith('two')).toEqual({ ok: true, tokens: ['Bearer two', 'Bearer one'] });
+    canVerify = true;
+    expect(await sendWith('two')).toEqual({ ok: true, tokens: ['Bearer two'] });
+  });
+
+  it('sends no token twice', async () => {
+    canVerify = false;
+    expect(await sendWith('one')).toEqual({ ok: false, tokens: ['Bearer one'] });
+  });
+});

@@ -1,0 +1,37 @@
+import type { FindingClass } from '../../../../api/connectivitycheck/finding.ts';
+
+/** What identifies a finding from one evaluation to the next, in the findings and in the outages of a status. */
+export interface Fault {
+  readonly class: FindingClass;
+  readonly subjects: readonly string[];
+  /** `faultId` of the class and the full subjects. A status may have shortened subjects, which many faults share. */
+  readonly id?: string | undefined;
+}
+
+/** Characters of an identifier: 36 bits, so that a thousand faults share one with a probability of 1 in 100,000. */
+const ID_CHARACTERS = 7;
+const ID_VALUES = 36 ** ID_CHARACTERS;
+
+/** Identifies a fault by its class and its full subjects: seven letters and digits. */
+export function faultId({ class: one, subjects }: Fault): string {
+  const value = hash53([one, ...subjects].join('\n')) % ID_VALUES;
+  return value.toString(36).padStart(ID_CHARACTERS, '0');
+}
+
+/** Whether two faults are the same. A fault without an identifier has its full subjects. */
+export function isSameFault(a: Fault, b: Fault): boolean {
+  return a.class === b.class && (a.id ?? faultId(a)) === (b.id ?? faultId(b));
+}
+
+/** A hash of 53 bits (cyrb53), which is no secret and needs no module of Node. */
+function hash53(text: string): number {
+  let [a, b] = [0xdeadbeef, 0x41c6ce57];
+  for (let place = 0; place < text.length; place++) {
+    const code = text.charCodeAt(place);
+    a = Math.imul(a ^ code, 2_654_435_761);
+    b = Math.imul(b ^ code, 1_597_334_677);
+  }
+  a = Math.imul(a ^ (a >>> 16), 2_246_822_507) ^ Math.imul(b ^ (b >>> 13), 3_266_489_909);
+  b = Math.imul(b ^ (b >>> 16), 2_246_822_507) ^ Math.imul(a ^ (a >>> 13), 3_266_489_909);
+  return 4_294_967_296 * (2_097_151 & b) + (a >>> 0);
+}

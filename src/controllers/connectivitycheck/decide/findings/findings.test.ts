@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import type { ServerView } from '../../observe/observation.ts';
+import { answered, evaluation, finding, story } from '../../testing/scenes.ts';
+import type { Decision } from '../decide.ts';
+
+const last = (views: readonly ServerView[], stepMs?: number): Decision => story(views, stepMs).at(-1)!;
+const HEALTHY = answered(evaluation());
+const FAULT = answered(evaluation([finding()]));
+
+describe('a finding', () => {
+  it('is shown at once, with since, an open outage, a summary and an event', () => {
+    const { status, events } = last([HEALTHY, FAULT]);
+    expect(status).toMatchObject({
+      verdict: 'Failed',
+      summary: 'PodNetwork node2',
+      findings: [{ class: 'PodNetwork', since: '2026-01-01T00:00:05Z' }],
+      outages: [{ class: 'PodNetwork', subjects: ['node2'], start: '2026-01-01T00:00:05Z' }],
+    });
+    expect(status.outages?.[0]).not.toHaveProperty('end');
+    const note = 'PodNetwork node2 is Failed; status.findings has what was measured';
+    expect(events).toEqual([{ type: 'Warning', reason: 'PodNetworkFailed', note }]);
+  });
+
+  it('and its outage have the same identifier, by which they are found when their subjects are shortened', () => {
+    const { findings, outages } = last([FAULT]).status;
+    expect(findings?.[0]?.id).toMatch(/^[0-9a-z]{7}$/);
+    expect(outages?.[0]?.id).toBe(findings?.[0]?.id);
+  });
+
+  it('keeps since while it stays, and causes no more events', () => {
+    const { status, events } = last([HEALTHY, FAULT, FAULT, FAULT]);
+    expect(status.findings?.[0]?.since).toBe('2026-01-01T00:00:05Z');
+    expect(events).toEqual([]);
+  });
+
+  it('that changes its severity is an event, and keeps since', () => {
+    const { status, events } = last([FAULT, answered(evaluation([finding({ severity: 'Degraded' })]))]);
+    expect(status).toMatchObject({ verdict: 'Degraded', findings: [{ since: '2026-01-01T00:00:00Z' }] });
+    expect(events.map(({ reason }) => reason)).toEqual(['PodNetworkDegraded']);
+  });
+
+  it('that is gone ends its outage at once, with an event', () => {
+    const { status, events } = last([FAULT, FAULT, HEALTHY]);
+    expect(status).toMatchObject({
+      verdict: 'Healthy',
+      findings: [],
+      outages: [{ start: '2026-01-01T00:00:00Z', end: '2026-01-01T00:00:10Z' }],
+    });
+    expect(status).not.toHaveProperty('summary');
+    expect(events).toEqual([{ type: 'Normal', reason: 'FindingCleared', note: 'PodNetwork node2 is gone' }]);
+  });
+
+  it('has events without figures, so that repeated ones are counted in one', () => {
+    const measured = (loss: number) => answered(evaluation([finding({ message: `${loss} % lost` })]));
+    const [, first, , second] = story([HEALTHY, measured(12), HEALTHY, measured(11)]);
+    expect(first?.events).toEqual(second?.events);
+  });
+
+  it('that flaps is one outage, with since of its first start; one that is back after a minute is another', () => {
+    const { status } = last([FAULT, HEALTHY, FAULT]);
+    expect(status.outages).toMatchObject([{ class: 'PodNetwork', subjects: ['node2'], start: '2026-01-01T00:00:00Z' }]);
+    expect(status.outages?.[0]).not.toHaveProperty('end');
+    expect(status.findings?.[0]?.since).toBe('2026-01-01T00:00:00Z');
+    const { outages, findings } = last([FAULT, HEALTHY, FAULT], 60_000).status;
+    expect(outages?.map(({ start }) => start)).toEqual(['2026-01-01T00:02:00Z', '2026-01-01T00:00:00Z']);
+    expect(findings?.[0]?.since).toBe('2026-01-01T00:02:00Z');
+  });
+
+  it('that the list leaves out is neither cleared nor ended', () => {
+    const full = answered({ ...evaluation([finding({ subjects: ['node1'] })]), omittedFindings: 1 });
+    const { status, events } = last([FAULT, full]);
+    expect(events.map(({ reason }) => reason)).toEqual(['PodNetworkFailed']);
+    expect(status.outages?.filter(({ end }) => end === undefined)).toHaveLength(2);
+    expect(status.summary).toBe('PodNetwork node1 (+1)');
+  });
+
+  it('makes ten events at most and one that counts the others', () => {
+    const many = Array.from({ length: 12 }, (_, n) => finding({ subjects: [`node${n}`] }));
+    const { events } = last([HEALTHY, answered(evaluation(many))]);
+    expect(events).toHaveLength(11);
+    expect(events.at(-1)).toMatchObject({ type: 'Warning', reason: 'MoreFindings', note: /^2 more/ });
+  });
+});
+
+describe('a node that is left out', () => {
+  const without = (reason: 'NotReady' | 'Cordoned', lasting?: ReturnType<typeof finding>[]) =>
+    answered({ ...evaluation(), excluded: [{ node: 'node2', reason }], ...(lasting && { lasting }) });
+
+  it('is named by the event that its finding is not there any more, with the reason', () => {
+    const link = answered(evaluation([finding({ class: 'Link', subjects: ['node1 -> node2'] })]));
+    expect(last([FAULT, without('NotReady')]).events.map(({ note }) => note)).toEqual([
+      'PodNetwork node2 is not checked any more; left out: node2: NotReady',
+    ]);
+    expect(last([link, without('Cordoned')]).events.map(({ note }) => note)).toEqual([
+      'Link node1 -> node2 is not checked any more; left out: node2: Cordoned',
+    ]);
+  });
+
+  it('keeps its finding while its kubelet is silent and others still measure the fault', () => {
+    const changed = finding({ message: 'still' });
+    const { status, events } = last([FAULT, without('NotReady', [changed])]);
+    expect(status).toMatchObject({
+      verdict: 'Failed',
+      findings: [{ subjects: ['node2'], message: 'still', since: '2026-01-01T00:00:00Z' }],
+    });
+    expect(status.outages?.[0]).not.toHaveProperty('end');
+    expect(events).toEqual([]);
+  });
+
+  it('gets no new finding by that', () => {
+    expect(last([HEALTHY, without('NotReady', [finding()])]).status.findings).toEqual([]);
+  });
+});
+
+describe('a Degraded finding that comes and goes', () => {
+  const LOSS = answered(evaluation([finding({ severity: 'Degraded' })]));
+  const TWICE_BACK = [LOSS, HEALTHY, LOSS, HEALTHY, LOSS];
+  const minutes = (count: number) => Array.from({ length: count }, () => HEALTHY);
+
+  it('is cleared at once as long as it was back but once', () => {
+    expect(last([LOSS, HEALTHY, LOSS, HEALTHY]).status.findings).toEqual([]);
+  });
+
+  it('stays after it was back twice, without a write or an event', () => {
+    const { status, events } = last([...TWICE_BACK, HEALTHY, LOSS, HEALTHY]);
+    expect(status).toMatchObject({ verdict: 'Degraded', findings: [{ since: '2026-01-01T00:00:00Z' }] });
+    expect(events).toEqual([]);
+  });
+
+  it('is cleared ten minutes after it was found for the last time', () => {
+    expect(last([...TWICE_BACK, ...minutes(10)], 60_000).status.verdict).toBe('Degraded');
+    const { status, events } = last([...TWICE_BACK, ...minutes(11)], 60_000);
+    expect(status.verdict).toBe('Healthy');
+    expect(events.map(({ reason }) => reason)).toEqual(['FindingCleared']);
+  });
+
+  it('is one outage, also with minutes between', () => {
+    expect(last([LOSS, ...minutes(9), LOSS], 60_000).status.outages).toHaveLength(1);
+    expect(last([LOSS, ...minutes(11), LOSS], 60_000).status.outages).toHaveLength(2);
+  });
+
+  it('is cleared at once when its node is left out', () => {
+    const drained = answered({ ...evaluation(), excluded: [{ node: 'node2', reason: 'Cordoned' }] });
+    expect(last([...TWICE_BACK, drained]).status.findings).toEqual([]);
+  });
+
+  it('explains a smaller Degraded one that is new, but none that is Failed or elsewhere', () => {
+    const node = finding({ class: 'Node', severity: 'Degraded' });
+    const whole = answered(evaluation([node]));
+    const part = finding({ severity: 'Degraded' });
+    const before = [whole, HEALTHY, whole, HEALTHY, whole];
+    const classes = (found: ReturnType<typeof finding>) =>
+      last([...before, answered(evaluation([found]))]).status.findings?.map(
+        ({ class: one, subjects }) => `${one} ${subjects.join()}`,
+      );
+    expect(classes(part)).toEqual(['Node node2']);
+    expect(classes({ ...part, class: 'Link', subjects: ['node1 -> node2'] })).toEqual(['Node node2']);
+    expect(classes({ ...part, subjects: ['node3'] })).toEqual(['Node node2', 'PodNetwork node3']);
+    expect(classes(finding())).toEqual(['PodNetwork node2', 'Node node2']);
+  });
+});

@@ -1,0 +1,62 @@
+import type { ConnectivityCheckStatus, StatusFinding } from '../../../../api/connectivitycheck/connectivityCheck.ts';
+import type { Finding } from '../../../../api/connectivitycheck/finding.ts';
+import type { Observation, ServerFailure } from '../../observe/observation.ts';
+import { faultId, isSameFault, type Fault } from './fault.ts';
+import type { Known } from '../known.ts';
+import { findingsThatLast } from './lasting.ts';
+import { continuedOutage, timestamp, type Findings } from './outages.ts';
+
+/** The finding that the server does not answer. */
+export function serverFinding({ message }: ServerFailure): Finding {
+  return {
+    class: 'Server',
+    subjects: ['server'],
+    severity: 'Failed',
+    message: `The connectivity server does not answer: ${message}. The other findings are as it last knew them.`,
+    evidence: { affectedPairs: 0, observedPairs: 0, pairs: [] },
+  };
+}
+
+/**
+ * The present findings by the table of `Known`. A finding is there since its outage began. A server that never answered
+ * for the check is no finding: it is being deployed.
+ *
+ * @param now milliseconds since 1970
+ */
+export function findingsOf(
+  known: Known,
+  before: ConnectivityCheckStatus,
+  { now, sightings }: Pick<Observation, 'now' | 'sightings'>,
+): Findings {
+  const was = before.findings ?? [];
+  const omitted = before.omittedFindings ?? 0;
+  const ofNetwork = was.filter((finding) => finding.class !== 'Server');
+  const present = (finding: Finding): StatusFinding => {
+    const identified = { ...finding, id: (finding as Fault).id ?? faultId(finding) };
+    return { ...identified, since: sinceOf(identified, before, now) ?? timestamp(now) };
+  };
+  switch (known.kind) {
+    case 'Evaluated': {
+      const { list, omitted: beyond } = findingsThatLast(known.evaluation, was, sightings);
+      return { list: list.map(present), omitted: beyond };
+    }
+    case 'ServerDown': {
+      const hasAnswered = before.observedGeneration !== undefined;
+      const down = hasAnswered ? [present(serverFinding(known.unreachable))] : [];
+      return { list: [...down, ...ofNetwork], omitted };
+    }
+    case 'NotEvaluated':
+      return { list: ofNetwork, omitted };
+    case 'NotAsked':
+    case 'Unanswered':
+      return { list: was, omitted };
+    case 'NotDeployed':
+      return { list: [], omitted: 0 };
+  }
+}
+
+/** An outage still knows a finding that had no place in the list for a while, or that was gone for a moment. */
+function sinceOf(finding: Finding, { findings = [], outages = [] }: ConnectivityCheckStatus, now: number) {
+  const listed = findings.find((other) => isSameFault(finding, other));
+  return listed?.since ?? continuedOutage(finding, outages, now)?.start;
+}

@@ -1,0 +1,70 @@
+import type { StatusFinding } from '../../../../api/connectivitycheck/connectivityCheck.ts';
+import { FINDING_CLASSES, type Finding, type FindingClass } from '../../../../api/connectivitycheck/finding.ts';
+import { MOST_FINDINGS, type Evaluation } from '../../../../connectivity/protocol/evaluation.ts';
+import { namesIn } from '../subjects.ts';
+import { isSameFault } from './fault.ts';
+import { isIntermittent, type Sightings } from './sightings.ts';
+
+/**
+ * The findings of an evaluation, and those of the status that last although the evaluation lacks them.
+ *
+ * | evaluation    | status                                         | finding                                   |
+ * | ------------- | ---------------------------------------------- | ----------------------------------------- |
+ * | has it        | has it                                         | present                                   |
+ * | has it        | lacks it; it is a Degraded part of one that lasts | none: the other one explains it        |
+ * | has it        | lacks it otherwise                             | present                                   |
+ * | in `lasting`  | has it                                         | lasts: the kubelet of the node is silent  |
+ * | lacks it      | has it, intermittent, and no node is left out  | lasts                                     |
+ * | lacks it      | has it otherwise                               | none                                      |
+ *
+ * Loss close to the threshold is above it in some reports and below it in others, on one plane or on both. Without this,
+ * ten nodes with such loss would cause hundreds of events an hour, and push all other outages out of the list.
+ *
+ * @returns at most MOST_FINDINGS, and the number of the others
+ */
+export function findingsThatLast(
+  { findings, omittedFindings, lasting = [], excluded }: Evaluation,
+  was: readonly StatusFinding[],
+  sightings: Sightings,
+): { list: readonly Finding[]; omitted: number } {
+  const leftOut = new Set(excluded.map(({ node }) => node));
+  const held = was.flatMap((finding): Finding[] => {
+    if (isIn(finding, findings)) return [];
+    const measured = lasting.find((other) => isSameFault(finding, other));
+    if (measured !== undefined) return [measured];
+    const isChecked = !namesOf(finding).some((name) => leftOut.has(name));
+    return isChecked && isIntermittent(finding, sightings) ? [finding] : [];
+  });
+  if (held.length === 0) return { list: findings, omitted: omittedFindings };
+  const found = findings.filter((finding) => isIn(finding, was) || !held.some((other) => isPartOf(finding, other)));
+  const list = [...found, ...held].sort(inOrder);
+  return { list: list.slice(0, MOST_FINDINGS), omitted: omittedFindings + Math.max(0, list.length - MOST_FINDINGS) };
+}
+
+const PARTS: Partial<Record<FindingClass, readonly FindingClass[]>> = {
+  Node: ['PodNetwork', 'HostNetwork', 'Link'],
+  PodNetwork: ['Link'],
+  HostNetwork: ['Link'],
+};
+
+/** Whether a Degraded finding is of a smaller part of the network than another one. */
+function isPartOf(finding: Finding, whole: Finding): boolean {
+  if (finding.severity !== 'Degraded' || PARTS[whole.class]?.includes(finding.class) !== true) return false;
+  const names = namesOf(finding);
+  return whole.subjects.some((subject) => names.includes(subject));
+}
+
+function namesOf({ subjects }: Finding): string[] {
+  return subjects.flatMap(namesIn);
+}
+
+function isIn(finding: Finding, list: readonly Finding[]): boolean {
+  return list.some((other) => isSameFault(finding, other));
+}
+
+/** The order of the server: Failed ones first, then by class and subjects. */
+function inOrder(a: Finding, b: Finding): number {
+  const severity = Number(a.severity === 'Degraded') - Number(b.severity === 'Degraded');
+  const order = FINDING_CLASSES.indexOf(a.class) - FINDING_CLASSES.indexOf(b.class);
+  return severity || order || (a.subjects.join() < b.subjects.join() ? -1 : 1);
+}

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import type { ConnectivityCheckStatus } from '../../../../api/connectivitycheck/connectivityCheck.ts';
+import { localise } from '../../../../connectivity/localise/localise.ts';
+import { seeded } from '../../../../connectivity/localise/testing/random.ts';
+import { clusterOf, simulate, type SimFault } from '../../../../connectivity/localise/testing/simulate.ts';
+import { MOST_FINDINGS } from '../../../../connectivity/protocol/evaluation.ts';
+import { answered, checkWith, evaluation, T0 } from '../../testing/scenes.ts';
+import { decide } from '../decide.ts';
+import { sightingsOf, type Sightings } from './sightings.ts';
+
+/** 10 % of the echoes are lost, which is the threshold, both ways together. */
+const LOSS = 1 - Math.sqrt(0.9);
+const LOSSY: SimFault[] = Array.from({ length: 10 }, (_, n) => ({
+  ...{ at: 'node', node: `node${n + 1}` },
+  does: { loss: LOSS },
+}));
+const INTERVAL_MS = 15_000;
+const HOUR_MS = 3_600_000;
+
+it('an hour of loss close to the threshold at 10 of 30 nodes is at most 400 events and 150 outages', () => {
+  const random = seeded(5);
+  let status: ConnectivityCheckStatus | undefined;
+  let sightings: Sightings = new Map();
+  let writtenAt: number | undefined;
+  let count = 0;
+  const outages = new Set<string>();
+  for (let atMs = 0; atMs < HOUR_MS; atMs += INTERVAL_MS) {
+    const view = simulate(clusterOf(30), LOSSY, random);
+    const { findings } = localise({ ...view, thresholds: { lossPercent: 10 } });
+    sightings = sightingsOf(sightings, findings, atMs);
+    const omittedFindings = Math.max(0, findings.length - MOST_FINDINGS);
+    const server = answered({ ...evaluation(findings.slice(0, MOST_FINDINGS)), omittedFindings });
+    const writtenAgoMs = writtenAt === undefined ? undefined : atMs - writtenAt;
+    const { write, events } = decide({ check: checkWith(status), server, sightings, now: T0 + atMs, writtenAgoMs });
+    if (write !== status) writtenAt = atMs;
+    status = write;
+    count += events.length;
+    for (const { id = '', start } of write.outages ?? []) outages.add(`${id} ${start}`);
+  }
+  console.log(`${count} events, ${outages.size} outages`);
+  expect(count).toBeLessThanOrEqual(400);
+  expect(outages.size).toBeLessThanOrEqual(150);
+});

@@ -1,0 +1,68 @@
+import type {
+  ConnectivityCheckStatus,
+  Outage,
+  StatusFinding,
+} from '../../../../api/connectivitycheck/connectivityCheck.ts';
+import { MOST_OUTAGES } from '../../../../api/connectivitycheck/statusSchema.ts';
+import type { Finding } from '../../../../api/connectivitycheck/finding.ts';
+import { isSameFault, type Fault } from './fault.ts';
+import { BACK_WITHIN_MS } from './sightings.ts';
+
+/** The present findings. */
+export interface Findings {
+  /** With the Server first, then Failed ones, as the server sorts them. */
+  readonly list: readonly StatusFinding[];
+  /** Findings beyond the limit of an evaluation. */
+  readonly omitted: number;
+}
+
+/** A Failed finding that is back within this time continues its outage, so that one that flaps does not fill the list: ms. */
+export const CONTINUES_WITHIN_MS = 60_000;
+
+/**
+ * The outages, newest first.
+ *
+ * | finding                                                        | its outage                          |
+ * | -------------------------------------------------------------- | ----------------------------------- |
+ * | is there, and has an open outage                               | stays                               |
+ * | is there, and its outage ended within 60 s; Degraded: 10 minutes | is open again, from its first start |
+ * | is there otherwise                                             | begins now                          |
+ * | is gone                                                        | ends now                            |
+ * | is not listed, while the list leaves some out                  | stays open                          |
+ *
+ * @param now milliseconds since 1970
+ */
+export function outagesOf(findings: Findings, before: ConnectivityCheckStatus, now: number): Outage[] {
+  const time = timestamp(now);
+  const was = before.outages ?? [];
+  const taken = new Set<Outage>();
+  const begun: Outage[] = [];
+  for (const finding of findings.list) {
+    const outage = continuedOutage(finding, was, now);
+    if (outage) taken.add(outage);
+    else begun.push({ class: finding.class, subjects: finding.subjects, id: finding.id, start: finding.since });
+  }
+  const kept = was.map((outage): Outage => {
+    const { end, ...open } = outage;
+    if (taken.has(outage)) return open;
+    return end === undefined && findings.omitted === 0 ? { ...outage, end: time } : outage;
+  });
+  return [...begun, ...kept].slice(0, MOST_OUTAGES);
+}
+
+/** The outage that a present finding continues; undefined if it begins one. */
+export function continuedOutage(
+  finding: Fault & Pick<Finding, 'severity'>,
+  outages: readonly Outage[],
+  now: number,
+): Outage | undefined {
+  const withinMs = finding.severity === 'Degraded' ? BACK_WITHIN_MS : CONTINUES_WITHIN_MS;
+  return outages.find(
+    (outage) => isSameFault(finding, outage) && (outage.end === undefined || now - Date.parse(outage.end) < withinMs),
+  );
+}
+
+/** RFC 3339 in whole seconds, as Kubernetes writes times. */
+export function timestamp(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,28 @@
+import type { ConnectivityCheck } from '../../../api/connectivitycheck/connectivityCheck.ts';
+import { DEFAULT_INTERVAL } from '../../../api/connectivitycheck/defaults.ts';
+import { durationMs } from '../../../api/durationSchema.ts';
+
+/** The longest time until a silent server is a finding, for checks with long intervals, ms. */
+const LONGEST_SILENCE_MS = 120_000;
+/** A server that has just started waits this long for agents that do not report, or two intervals, and 5 s more: ms. */
+const LEAST_GRACE_MS = 60_000;
+/** Those 5 s, and the longest time between two asks: ms. */
+const LACK_SLACK_MS = 10_000;
+
+/** The interval of a check, ms. */
+export function intervalMs({ spec }: Pick<ConnectivityCheck, 'spec'>): number {
+  return durationMs(spec?.interval ?? DEFAULT_INTERVAL);
+}
+
+/**
+ * How long the server may be silent before that is a finding, ms: two intervals, but two minutes at most. A server that
+ * is replaced, by an upgrade or since its node is drained, is back within this time.
+ */
+export function silenceLimitMs(check: ConnectivityCheck): number {
+  return Math.min(2 * intervalMs(check), LONGEST_SILENCE_MS);
+}
+
+/** How long answers may lack a check before its findings are old, ms. A server that has just started has its time. */
+export function lackLimitMs(check: ConnectivityCheck): number {
+  return Math.max(2 * intervalMs(check), LEAST_GRACE_MS) + LACK_SLACK_MS;
+}

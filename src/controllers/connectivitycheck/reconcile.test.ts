@@ -1,0 +1,36 @@
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { FakeClock } from '../../runtime/process/clock.ts';
+import { createConnectivityCheckMetrics } from './metrics.ts';
+import { reconcile, type Dependencies } from './reconcile.ts';
+import { answered, checkWith, evaluation, finding } from './testing/scenes.ts';
+
+it('has no series after the replica has lost the Lease, and has them again when it leads', async () => {
+  const registry = new Registry();
+  let isLeader = true;
+  let writes = 0;
+  const check = checkWith(undefined);
+  const d: Dependencies = {
+    statuses: {
+      newest: () => check,
+      write: () => Promise.resolve(++writes > 0),
+      forget: () => undefined,
+    } as unknown as Dependencies['statuses'],
+    feed: { view: () => answered(evaluation([finding()])) },
+    events: { event: () => undefined } as unknown as Dependencies['events'],
+    metrics: createConnectivityCheckMetrics(registry),
+    clock: new FakeClock(),
+    isLeader: () => isLeader,
+    memories: new Map(),
+  };
+  const series = async () => (await registry.metrics()).split('\n').filter((line) => line.includes('check="cluster"'));
+  await reconcile(d, 'cluster');
+  expect(await series()).toContain('traffic_operator_connectivity_findings{check="cluster",class="PodNetwork"} 1');
+  isLeader = false;
+  await reconcile(d, 'cluster');
+  expect(await series()).toEqual([]);
+  expect([writes, d.memories.size]).toEqual([1, 0]);
+  isLeader = true;
+  await reconcile(d, 'cluster');
+  expect(await series()).not.toEqual([]);
+});

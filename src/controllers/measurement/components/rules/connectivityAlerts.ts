@@ -1,0 +1,173 @@
+import type { FindingClass } from '../../../../api/connectivitycheck/finding.ts';
+import { SERVER_NAME } from '../../../../connectivity/objects/names.ts';
+import type { AlertingRule, RuleGroup, Severity } from './rule.ts';
+
+/**
+ * The alerts about the connectivity check. All are silent without it: the first group needs figures of the server, or its
+ * scrape job; the second needs findings, which the operator has of ConnectivityChecks only.
+ *
+ * The first group has the four alerts of k8s-netchecker-server (doc/metrics.md there), with their names and labels. They
+ * differ from the original, which assumes an interval of 15 s, and fires for ever at others:
+ *
+ * | alert | the original, each with `absent(…) or` | here |
+ * |---|---|---|
+ * | NetCheckerAgentErrors | more than 10 errors in an hour: a sixth of the reports at 60 s, and never at 10 minutes | more than a sixth of the reports |
+ * | NetCheckerReportsMissing | fewer than 15 reports in 5 minutes: always above 20 s | agents that are silent by their own interval |
+ * | NetCheckerTCPServerDelay | a rise by 100 ms in 5 minutes: ends after 5 minutes, though the delay stays | above 100 ms for 5 minutes |
+ * | NetCheckerDNSSlow | a rise by 300 ms in 5 minutes: the same | above 300 ms for 5 minutes |
+ *
+ * Without any figure all four fired, also where nothing was deployed. Here one fires, where Prometheus has the job.
+ */
+export function originalAlerts(notMeasurable: string): RuleGroup {
+  return { name: 'netchecker', rules: [agentErrors(notMeasurable), REPORTS_MISSING, TCP_DELAY, DNS_SLOW] };
+}
+
+/** As in the original: receivers may be chosen by it. */
+const LABELS = { service: 'netchecker' };
+
+/** The errors and reports of an agent. Of a server that was replaced, the series may have another instance. */
+const inAnHour = (counter: string): string => `sum by (agent) (increase(${counter}[1h]))`;
+const ERRORS = inAnHour('ncagent_error_count_total');
+const REPORTS = inAnHour('ncagent_report_count_total');
+
+/** @param notMeasurable the nodes that are not Ready, by the label node: their agents cannot report */
+function agentErrors(notMeasurable: string): AlertingRule {
+  return {
+    alert: 'NetCheckerAgentErrors',
+    expr: `label_replace(
+  ${ERRORS}
+  / (${ERRORS} + ${REPORTS})
+  > 1 / 6,
+  "node", "$1", "agent", "(.+)-(?:private|host)_network"
+)
+unless on (node)
+${notMeasurable}`,
+    for: '5m',
+    severity: 'warning',
+    labels: LABELS,
+    summary: 'Reports of {{ $labels.agent }} are missing',
+    description: '{{ $value | humanizePercentage }} of the reports of the last hour did not come.',
+  };
+}
+
+const REPORTS_MISSING: AlertingRule = {
+  alert: 'NetCheckerReportsMissing',
+  expr: `sum by (plane) (traffic_operator_connectivity_silent_agents) > 0
+or
+absent(ncagent_report_count_total) and on () up{job="${SERVER_NAME}"}`,
+  for: '5m',
+  severity: 'warning',
+  labels: LABELS,
+  summary: 'Agents of the connectivity check do not report',
+  description:
+    '{{ if $labels.plane }}Agents of the plane {{ $labels.plane }} that have missed two reports or more: {{ $value }}, for 5 minutes.{{ else }}Prometheus has had no report of any agent for 5 minutes.{{ end }}',
+};
+
+/** Each agent requests this path of the server, under the name that it has for the server. */
+const PING = 'url=~"https?://[^/]+/api/v1/ping"';
+
+const TCP_DELAY: AlertingRule = {
+  alert: 'NetCheckerTCPServerDelay',
+  expr: `max by (agent, url) (ncagent_http_probe_tcp_connection_time_ms{${PING}}) > 100`,
+  for: '5m',
+  severity: 'warning',
+  labels: LABELS,
+  summary: 'TCP connections of {{ $labels.agent }} to the connectivity server are slow',
+  description: 'A connection takes {{ $value }} ms, and more than 100 ms for 5 minutes.',
+};
+
+const DNS_SLOW: AlertingRule = {
+  alert: 'NetCheckerDNSSlow',
+  expr: 'max by (agent, url) (ncagent_http_probe_dns_lookup_time_ms) > 300',
+  for: '5m',
+  severity: 'warning',
+  labels: LABELS,
+  summary: 'DNS lookups of {{ $labels.agent }} are slow',
+  description: 'The lookup of {{ $labels.url }} takes {{ $value }} ms, and more than 300 ms for 5 minutes.',
+};
+
+interface ClassAlert {
+  readonly severity: Severity;
+  /** Ends `ConnectivityCheck x: …`. */
+  readonly summary: string;
+  readonly description: string;
+}
+
+/** Critical: more than one node is at fault, or may be, or the findings are old. */
+const CLASSES: Readonly<Record<FindingClass, ClassAlert>> = {
+  Node: {
+    severity: 'warning',
+    summary: 'the network of a node fails',
+    description: 'Both networks of the node fail or lose packets, or its kubelet does not answer.',
+  },
+  PodNetwork: {
+    severity: 'warning',
+    summary: 'the pod network of a node fails',
+    description:
+      'The network of its pods fails or loses packets. The node itself can be reached, so Kubernetes sees nothing.',
+  },
+  HostNetwork: {
+    severity: 'warning',
+    summary: 'the host network of a node fails',
+    description: 'The network of the node itself fails or loses packets. That of its pods works.',
+  },
+  Link: {
+    severity: 'warning',
+    summary: 'packets between two nodes are lost',
+    description: 'Packets between two nodes are lost, and both reach other nodes.',
+  },
+  Zone: {
+    severity: 'critical',
+    summary: 'the network between zones fails',
+    description: 'Everything between a zone and the others, or between two zones, fails or loses packets.',
+  },
+  DNS: {
+    severity: 'critical',
+    summary: 'the DNS of the cluster does not answer',
+    description: 'The DNS of the cluster does not answer one node, or any.',
+  },
+  MTU: {
+    severity: 'warning',
+    summary: 'large packets are lost',
+    description: 'Small packets pass, and large ones vanish without an answer. Connections hang once they send much.',
+  },
+  APIServer: {
+    severity: 'critical',
+    summary: 'the API server is not reached',
+    description: 'The Service of the API server is not reached from one node, or from any.',
+  },
+  Server: {
+    severity: 'critical',
+    summary: 'the connectivity server does not answer',
+    description: 'The operator gets no answer of the connectivity server. The other findings are old.',
+  },
+  Agent: {
+    severity: 'warning',
+    summary: 'an agent does not work',
+    description: 'An agent does not report or does not listen, and the network of its node works.',
+  },
+};
+
+/** The name of the alert of a class. */
+export function alertOf(findingClass: FindingClass): string {
+  return `Connectivity${findingClass}Fault`;
+}
+
+/**
+ * One alert for each class of findings.
+ *
+ * A finding may name a link of the node at fault for an interval, until all reports are new: hence 2 minutes.
+ *
+ * @param findings the metric of the leader, with the labels `check` and `class` and these matchers
+ */
+export function classAlerts(findings: (matchers: string) => string): RuleGroup {
+  const rules = Object.entries(CLASSES).map(([name, { severity, summary, description }]) => ({
+    alert: alertOf(name as FindingClass),
+    expr: `max by (check, class) ${findings(`class="${name}"`)} > 0`,
+    for: '2m',
+    severity,
+    summary: `ConnectivityCheck {{ $labels.check }}: ${summary}`,
+    description: `${description} Findings for 2 minutes: {{ $value }}. status.findings has names and figures.`,
+  }));
+  return { name: 'connectivity', rules };
+}

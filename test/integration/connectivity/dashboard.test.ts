@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { uidOf } from '../../../dashboards/dashboard.ts';
+import { panelQueries, type PanelQuery } from '../../../dashboards/queries.ts';
+import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { CONNECTIVITY_CHECKS } from '../../../src/api/connectivitycheck/connectivityCheck.ts';
+import { AGENT_NAME, HOST_AGENT_NAME } from '../../../src/connectivity/objects/names.ts';
+import { allAlerts } from '../../../src/controllers/measurement/components/rules/alerts.ts';
+import { NODES } from '../../../src/runtime/client/resources.ts';
+import { agentCrd, installCrd } from '../../harness/customResource.ts';
+import { startFixture, type Fixture } from '../../harness/fixture.ts';
+import { installConnectivityCheckCrd } from '../connectivityCheckServer.ts';
+import { numbersOf, startObserver, type Observer, type Series } from '../observer.ts';
+import { createAgentPod, startAgent, startServer, type ConnectivityAgent, type ConnectivityServer } from './world.ts';
+
+/**
+ * Every query of the dashboard Connectivity, and every alert about it, sent to a real Prometheus that scrapes a real operator
+ * and a real connectivity server. Real agents on two nodes and two planes probe each other and report.
+ */
+const NAMES = ['n1', 'n2'];
+const LOOPBACK = '127.0.0.1';
+/** Nodes that were created less than 70 s ago are left out. */
+const WAIT = { timeout: 150_000, interval: 1_000 };
+const VARIABLES = {
+  job: 'traffic-operator',
+  namespace: '',
+  trafficwatch: '',
+  node: '',
+  __rate_interval: '15s',
+  __interval: '5s',
+  __range: '10m',
+};
+const QUERIES = panelQueries(VARIABLES).filter(({ where }) => where.startsWith(`${uidOf('connectivity')} /`));
+const ALERTS = allAlerts().filter(({ alert }) => /^(NetChecker|Connectivity)/.test(alert));
+
+let f: Fixture;
+let server: ConnectivityServer;
+let observer: Observer;
+const agents = new Map<string, ConnectivityAgent>();
+
+beforeAll(async () => {
+  f = await startFixture({ nodes: NAMES });
+  await installCrd(f.client, agentCrd(), AGENTS);
+  await installConnectivityCheckCrd(f.client);
+  for (const node of NAMES) await makeReady(node);
+  // What this machine has of a cluster's DNS and API server is no matter of this test.
+  const spec = { interval: '5s', probes: { dns: false, apiServer: false, mtu: false } };
+  await f.client.create(CONNECTIVITY_CHECKS, { metadata: { name: 'all' }, spec });
+  server = await startServer(f.controlPlane.kubeconfig, ['-allow-anonymous']);
+  await f.startOperator([`--connectivity-server-url=http://${LOOPBACK}:${server.port}`]);
+  const operator = new URL(f.operator().metricsUrl).host;
+  for (const app of [AGENT_NAME, HOST_AGENT_NAME]) for (const node of NAMES) await deployAgent(app, node);
+  const { peerPort } = agents.get(`${AGENT_NAME}-n1`)!;
+  const check = { server: `${LOOPBACK}:${server.port}`, agent: `${LOOPBACK}:${peerPort}` };
+  observer = await startObserver(operator, f.exporter.target, check);
+});
+afterAll(async () => {
+  await observer.stop();
+  await Promise.all([...agents.values()].map((agent) => agent.kill()));
+  await server.kill().catch(() => undefined);
+  await f.stop();
+});
+
+async function makeReady(name: string): Promise<void> {
+  const lastTransitionTime = new Date(Date.now() - 3_600_000).toISOString();
+  const condition = { type: 'Ready', status: 'True', reason: 'Test', message: '', lastTransitionTime };
+  const status = { status: { conditions: [condition] } };
+  await f.client.mergePatch(NODES, { name }, status, { fieldManager: 'test', subresource: 'status' });
+}
+
+/** All pods have one address, and a port each. */
+async function deployAgent(app: string, node: string): Promise<void> {
+  const pod = `${app}-${node}`;
+  await createAgentPod(f.client, pod, { node, app, ip: LOOPBACK });
+  agents.set(pod, await startAgent(pod, node, server.port));
+}
+
+/** The places of those queries that find no number. */
+async function withoutNumbers(queries: readonly PanelQuery[]): Promise<string[]> {
+  const missing: string[] = [];
+  for (const { where, expr, instant } of queries) {
+    if (numbersOf(await observer.answerTo(expr, instant)).length === 0) missing.push(where);
+  }
+  return missing;
+}
+
+/** The newest values of a panel's query, by the values of their labels. */
+async function shown(where: string): Promise<Record<string, number>> {
+  const { expr } = QUERIES.find((each) => each.where.endsWith(` / ${where}`))!;
+  const series = await observer.answerTo(expr, true);
+  return Object.fromEntries(series.map(({ metric, value }) => [Object.values(metric).join(' '), Number(value![1])]));
+}
+
+/** The alerts whose expression has a result, with their labels. */
+async function holding(): Promise<Record<string, Series['metric'][]>> {
+  const found: Record<string, Series['metric'][]> = {};
+  for (const { alert, expr } of ALERTS) {
+    const series = await observer.answerTo(expr, true);
+    if (series.length > 0) found[alert] = series.map(({ metric }) => metric);
+  }
+  return found;
+}
+
+describe('while all agents report', () => {
+  it('every query of the dashboard finds numbers', async () => {
+    expect(QUERIES.length).toBeGreaterThan(25);
+    await vi.waitFor(async () => expect(await withoutNumbers(QUERIES)).toEqual([]), WAIT);
+  });
+
+  it('the panels show four agents, all pairs and no loss', async () => {
+    await vi.waitFor(async () => {
+      expect(await shown('Reporting agents / A')).toEqual({ '': 4 });
+      expect(await shown('Silent agents / A')).toEqual({ '': 0 });
+      expect(await shown('Checks not healthy / A')).toEqual({ '': 0 });
+      expect(await shown('Pairs of nodes / A')).toEqual({ Pod: 2, Host: 2 });
+      expect(await shown('Pairs of nodes / B')).toEqual({ Pod: 0, Host: 0 });
+      expect(await shown('Pod network: loss by node / A')).toEqual({ n1: 0, n2: 0 });
+      expect(Object.keys(await shown('Host network: loss by node / A')).sort()).toEqual(NAMES);
+      expect(Object.keys(await shown('Slowest nodes / A')).sort()).toEqual(['n1 Host', 'n1 Pod', 'n2 Host', 'n2 Pod']);
+    }, WAIT);
+  });
+
+  it('no alert holds, though each has series to look at', async () => {
+    await vi.waitFor(async () => expect(await holding()).toEqual({}), WAIT);
+    for (const { alert, expr } of ALERTS) {
+      // Without the threshold, and what follows it.
+      const [figures = ''] = expr.split(/(?<=\))\s*> [\d/ ]+/);
+      const series = await observer.answerTo(figures.replace('label_replace(', ''), true);
+      expect(series.length, alert).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('when an agent has stopped', () => {
+  it('the panels and the alerts say so', async () => {
+    await agents.get(`${AGENT_NAME}-n2`)!.kill();
+    agents.delete(`${AGENT_NAME}-n2`);
+    await vi.waitFor(async () => {
+      expect(await shown('Silent agents / A')).toEqual({ '': 1 });
+      expect(await shown('Checks not healthy / A')).toEqual({ '': 1 });
+      expect(await holding()).toEqual({
+        NetCheckerAgentErrors: [{ agent: 'n2-private_network', node: 'n2' }],
+        NetCheckerReportsMissing: [{ plane: 'Pod' }],
+        ConnectivityAgentFault: [{ check: 'all', class: 'Agent' }],
+      });
+    }, WAIT);
+  });
+});
+
+describe('when the server has stopped', () => {
+  it('an alert holds that no report is there, and one about the server', async () => {
+    await server.kill();
+    await vi.waitFor(async () => {
+      const now = await holding();
+      expect(now.NetCheckerReportsMissing).toEqual([{}]);
+      expect(now.ConnectivityServerFault).toEqual([{ check: 'all', class: 'Server' }]);
+      expect(await shown('Server / A')).toEqual({ '': 0 });
+    }, WAIT);
+  });
+});
