@@ -31,7 +31,8 @@ describe('the evaluation of a check', () => {
   beforeEach(() => {
     clock = new FakeClock();
     reports = new Reports(clock);
-    const node = toClusterNode({ metadata: { name: 'n1' } });
+    const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+    const node = toClusterNode({ metadata: { name: 'n1' }, status });
     const caches = { nodes: cacheOf(node), pods: cacheOf(POD), checks: cacheOf(CHECK) } as unknown as ClusterCaches;
     connectivity = new Connectivity({
       caches,
