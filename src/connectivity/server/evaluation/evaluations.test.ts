@@ -1,7 +1,7 @@
-import type { V1Pod } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ConnectivityCheck } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
+import { toAgentPod } from '../pods/agentPod.ts';
 import { Measurements } from '../reports/measurements.ts';
 import { Reports } from '../reports/reports.ts';
 import { toClusterNode } from '../view/clusterNode.ts';
@@ -10,11 +10,11 @@ import { Connectivity } from './evaluations.ts';
 
 const CHECK: ConnectivityCheck = { metadata: { name: 'all', generation: 1 }, spec: { planes: ['Pod'] } };
 const REPORT = { report_interval: 60, nodename: 'n1', podname: 'a' };
-const POD: V1Pod = {
+const POD = toAgentPod({
   metadata: { name: 'a', labels: { app: 'netchecker-agent' } },
   spec: { nodeName: 'n1', containers: [] },
   status: { phase: 'Running' },
-};
+});
 
 const cacheOf = (...objects: object[]) => ({
   synced: true,
@@ -31,8 +31,10 @@ describe('the evaluation of a check', () => {
   beforeEach(() => {
     clock = new FakeClock();
     reports = new Reports(clock);
-    const status = { conditions: [{ type: 'Ready', status: 'True' }] };
-    const node = toClusterNode({ metadata: { name: 'n1' }, status });
+    const node = toClusterNode({
+      metadata: { name: 'n1' },
+      status: { conditions: [{ type: 'Ready', status: 'True' }] },
+    });
     const caches = { nodes: cacheOf(node), pods: cacheOf(POD), checks: cacheOf(CHECK) } as unknown as ClusterCaches;
     connectivity = new Connectivity({
       caches,
