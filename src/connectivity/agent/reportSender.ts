@@ -3,6 +3,7 @@ import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { HostAndPort } from '../../options/connectivityValues.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
+import type { NameLookup } from '../../runtime/process/nameLookup.ts';
 import type { Assignment } from '../protocol/measurement.ts';
 import { ASSIGNMENT_LIMIT_BYTES, readAssignment } from './assignment.ts';
 import type { SentReport } from './collect.ts';
@@ -14,6 +15,7 @@ export interface SenderOptions {
   readonly serverCaFile: string | undefined;
   /** Token that says which pod reports. */
   readonly tokenFile: string | undefined;
+  readonly names: NameLookup;
   readonly logger: Logger;
 }
 
@@ -29,7 +31,13 @@ interface Answer {
   readonly text: string;
 }
 
-/** Sends reports on one connection, which it keeps. */
+/** How long a new connection waits for the DNS before it uses the addresses that were last known, ms. */
+const MOST_LOOKUP_MS = 1_000;
+
+/**
+ * Sends reports on one connection, which it keeps. A silent DNS of the cluster is to be reported, so a new connection
+ * then uses the addresses that were last known.
+ */
 export class ReportSender {
   readonly #o: SenderOptions;
   #agent: HttpAgent | undefined;
@@ -80,7 +88,7 @@ export class ReportSender {
   }
 
   async #post(body: string, timeoutMs: number, stop: AbortSignal): Promise<Answer> {
-    const { server, podName, serverCaFile } = this.#o;
+    const { server, podName, serverCaFile, names } = this.#o;
     const path = `/api/v1/agents/${encodeURIComponent(podName)}`;
     const headers = {
       'content-type': 'application/json',
@@ -90,7 +98,8 @@ export class ReportSender {
     };
     const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
     const agent = await this.#connection();
-    const options = { host: server.host, port: server.port, path, method: 'POST', headers, agent, signal };
+    const lookup = names.lastKnown(Math.min(MOST_LOOKUP_MS, timeoutMs / 4));
+    const options = { host: server.host, port: server.port, path, method: 'POST', headers, agent, signal, lookup };
     return new Promise((resolve, reject) => {
       const sent = (serverCaFile === undefined ? requestHttp : requestHttps)(options, (response) => {
         let text = '';

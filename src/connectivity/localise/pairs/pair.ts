@@ -17,6 +17,14 @@ export interface Pair {
   readonly refused: boolean;
   /** The worst address. */
   readonly worst: PeerResult;
+  /**
+   * Start of the last measurement, and of the earliest one since which the pair is Ok, or is not: the last or the one
+   * before. Ms of the clock of the view; from -Infinity to Infinity if times are not known.
+   */
+  readonly since: number;
+  readonly last: number;
+  /** It is Ok, and was not in the measurement before. */
+  readonly recovered: boolean;
 }
 
 /** Agents by node and plane, of nodes that are not excluded. */
@@ -75,6 +83,15 @@ function byNode(peers: readonly PeerResult[]): Map<string, PeerResult[]> {
 /** Worst first. */
 const ORDER: readonly Quality[] = ['Failed', 'Lossy', 'Mtu', 'Ok'];
 
+/** When the pair was measured, and whether it was Ok before. */
+function timesOf({ times }: AgentView, to: string, isOk: boolean, lossPercent: number) {
+  if (times === undefined) return { since: -Infinity, last: Infinity, recovered: false };
+  const { measuredAt: last, before } = times;
+  if (before === undefined) return { since: last, last, recovered: false };
+  const wasOk = before.peers.every((peer) => peer.node !== to || qualityOf(peer, lossPercent) === 'Ok');
+  return { since: wasOk === isOk ? before.measuredAt : last, last, recovered: isOk && !wasOk };
+}
+
 function pairOf(agent: AgentView, to: string, results: readonly PeerResult[], lossPercent: number): Pair {
   const rated = results.map((peer) => ({ peer, quality: qualityOf(peer, lossPercent) }));
   const worst = rated.reduce((a, b) => (ORDER.indexOf(b.quality) < ORDER.indexOf(a.quality) ? b : a));
@@ -87,5 +104,6 @@ function pairOf(agent: AgentView, to: string, results: readonly PeerResult[], lo
     lost: results.reduce((sum, peer) => sum + lostOf(peer), 0),
     refused: results.some(refused),
     worst: worst.peer,
+    ...timesOf(agent, to, worst.quality === 'Ok', lossPercent),
   };
 }

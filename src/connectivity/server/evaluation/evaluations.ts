@@ -103,7 +103,7 @@ export class Connectivity {
     const age = this.#o.reports.ageOf(pod);
     if (age === undefined) return undefined;
     const kept = this.#o.measurements.get(pod);
-    return { ...age, measurement: kept?.measurement, authenticated: kept?.authenticated ?? false };
+    return { ...age, measurement: kept?.measurement, times: kept?.times, authenticated: kept?.authenticated ?? false };
   }
 }
 
