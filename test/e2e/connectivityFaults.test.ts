@@ -58,7 +58,7 @@ type Fault = readonly [
   make: (scene: Scene) => Promise<() => Promise<void>>,
 ];
 
-let scene: Scene;
+let scene: Scene | undefined;
 
 async function rules(node: string, ...given: Parameters<typeof addFault>[1][]): Promise<() => Promise<void>> {
   await addFault(node, Object.assign({}, ...given) as (typeof given)[number]);
@@ -133,8 +133,8 @@ const failureReport = (): void =>
     console.error(await kubectl('logs', '-n', NAMESPACE, 'deployment/netchecker-server', '--tail=30').catch(String));
   });
 
-const whileTainted = (suffix: '' | '-'): Promise<string> =>
-  kubectl('taint', 'node', scene.node, scene.other, `${TAINT}${suffix}`);
+const taint = ({ node, other }: Scene, suffix: '' | '-'): Promise<string> =>
+  kubectl('taint', 'node', node, other, `${TAINT}${suffix}`);
 
 beforeAll(async () => {
   await enterLab();
@@ -144,12 +144,12 @@ beforeAll(async () => {
     await Promise.all([other, dnsNode].map(async (name) => [name, await addressesOf(name)] as const)),
   );
   scene = { node, other, addresses: await addressesOf(node), others };
-  await whileTainted('');
+  await taint(scene, '');
 }, 900_000);
 afterAll(async () => {
-  // A story that failed has not done so, and the lab would count as unclean.
-  await Promise.all(NODES.map((node) => removeFaults(node)));
-  await whileTainted('-').catch(() => undefined);
+  // Of a story that failed: with a taint, the lab would count as unclean.
+  await Promise.all(NODES.map((node) => removeFaults(node).catch(() => undefined)));
+  if (scene !== undefined) await taint(scene, '-').catch(() => undefined);
   await leaveLab();
 });
 
@@ -162,7 +162,7 @@ describe('helm install with connectivity.enabled=true', () => {
       ...{ since, timeout: SLACK * 60_000, every: EVERY },
     });
     measured(`Healthy ${seconds(took)} after helm install began`);
-    await whileTainted('-');
+    await taint(scene!, '-');
   });
 
   it('checks all nodes at the interval that is asked for', async () => {
@@ -187,10 +187,10 @@ describe('helm install with connectivity.enabled=true', () => {
 describe('a fault', () => {
   it.each(FAULTS)('is found and cleared: %s', async (what, wantedOf, make) => {
     failureReport();
-    const wanted = await wantedOf(scene);
+    const wanted = await wantedOf(scene!);
     const before = await outages();
     let since = performance.now();
-    const end = await make(scene);
+    const end = await make(scene!);
     let found: number;
     try {
       found = await until(`there is ${wanted}`, async () => (await findings()).includes(wanted), {

@@ -17,7 +17,7 @@ let isDnsSilent: boolean;
 
 beforeEach(async () => {
   isDnsSilent = false;
-  server = await startLocalServer((_, { json }) => json(200, {}));
+  server = await startLocalServer((_, reply) => reply.json(200, {}));
   const answer: LookupAddress[] = [{ address: '127.0.0.1', family: 4 }];
   const names = new NameLookup(systemClock, () =>
     isDnsSilent ? new Promise(() => undefined) : Promise.resolve(answer),

@@ -40,7 +40,7 @@ describe('the addresses of a name', () => {
 
   it('are waited for no longer than allowed, and leave no timer behind', async () => {
     const { clock, asked, names } = scene();
-    const late = names.addresses(HOST, 100).catch((error: NodeJS.ErrnoException) => error.code);
+    const late = names.addresses(HOST, 100).catch((error: unknown) => (error as NodeJS.ErrnoException).code);
     await clock.advance(100);
     expect(await late).toBe('ETIMEDOUT');
     const inTime = names.addresses(HOST, 100);

@@ -33,8 +33,10 @@ describe('the state of an agent', () => {
 describe('the pod of an agent', () => {
   const running = { state: { running: { startedAt: new Date('2026-01-01T00:00:10Z') } } };
   const waiting = { state: { waiting: { reason: 'CrashLoopBackOff' } } };
-  const pod = (status: object, metadata: object = {}): V1Pod =>
-    ({ metadata: { creationTimestamp: new Date('2026-01-01T00:00:00Z'), ...metadata }, status }) as V1Pod;
+  const pod = (status: object, metadata: object = {}): V1Pod => ({
+    metadata: { creationTimestamp: new Date('2026-01-01T00:00:00Z'), ...metadata },
+    status,
+  });
 
   it.each([
     ['Running', pod({ phase: 'Running', containerStatuses: [running] })],
