@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
-import { measured, seconds, until } from '../harness/measured.ts';
+import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import {
   AGENTS_NAMESPACE,
   agentOf,
@@ -110,6 +110,13 @@ const FAULTS: readonly Fault[] = [
     ({ node, addresses }) => rules(node, toApiServer(addresses)),
   ],
   [
+    'an agent is killed',
+    async ({ node }) => `Agent ${(await agentOf(node)).metadata!.name!}`,
+    async ({ node }) => crash(await agentOf(node), 'connectivity-agent'),
+  ],
+  ['the server is killed', () => 'Server server', async () => crash(await serverPod(), 'connectivity-server')],
+  // Last: a node whose kubelet was stopped for 20 s is NotReady, and is left out for a minute after that.
+  [
     'a kubelet is stopped',
     ({ node }) => `Node ${node}`,
     async ({ node }) => {
@@ -117,12 +124,6 @@ const FAULTS: readonly Fault[] = [
       return () => signalKubelet(node, 'CONT');
     },
   ],
-  [
-    'an agent is killed',
-    async ({ node }) => `Agent ${(await agentOf(node)).metadata!.name!}`,
-    async ({ node }) => crash(await agentOf(node), 'connectivity-agent'),
-  ],
-  ['the server is killed', () => 'Server server', async () => crash(await serverPod(), 'connectivity-server')],
 ];
 
 const failureReport = (): void =>
@@ -221,7 +222,7 @@ const list = (others: readonly string[]): string => (others.length === 0 ? '' : 
 async function showStatus(what: string): Promise<void> {
   if (process.env.SHOW_STATUS === undefined) return;
   // Until all agents have measured the fault.
-  await new Promise((resolve) => setTimeout(resolve, 2 * INTERVAL));
+  await sleep(1.5 * INTERVAL);
   console.log(`--- ${what}`);
   console.log(await kubectl('get', 'connectivitycheck'));
   console.log(await kubectl('get', 'connectivitycheck', CHECK, '-o', 'yaml'));

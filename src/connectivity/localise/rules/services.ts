@@ -21,7 +21,8 @@ const MANY = 0.2;
  * | more than three and 20 % of the others | `cluster`, Degraded |
  * | fewer | one for each node, Failed, if another node reached the service in the same period |
  *
- * Nodes ask one after the other, so the first one that gets no answer does not show that the others still do.
+ * Nodes ask one after the other, so the first one that gets no answer does not show that the others still do. Nor is it a
+ * finding while a fault of the network at that node is not settled, which may explain it.
  */
 export const dns: Rule = (situation) => serviceParts('DNS', ['DNSUDP', 'DNSTCP'], 'DNS', situation);
 export const apiServer: Rule = (situation) =>
@@ -47,11 +48,19 @@ function serviceParts(
     return [part(CLUSTER, 'Degraded', `${name} does not answer ${failing.length} of ${asked.size} nodes (${example})`)];
   }
   return failing
-    .filter(([node]) => isOfNode(node, asked))
+    .filter(([node]) => isOfNode(node, asked) && !isUnsettledAt(node, situation))
     .map(([node, agents]) => {
       const others = asked.size > failing.length ? `; ${asked.size - failing.length} other nodes reach it` : '';
       return part(node, 'Failed', `${name} does not answer ${node} (${symptom(agents)})${others}`);
     });
+}
+
+function isUnsettledAt(node: string, { faults, settled, zones }: Situation): boolean {
+  return faults.some((fault) => {
+    const { kind, names } = fault.scope;
+    if (settled.has(fault)) return false;
+    return kind.startsWith('Zone') ? names.includes(zones.get(node) ?? '') : names.length === 0 || names.includes(node);
+  });
 }
 
 /** Whether the service worked for another node while it did not for this one. */

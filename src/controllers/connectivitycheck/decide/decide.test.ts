@@ -119,8 +119,14 @@ describe('a server that does not answer', () => {
     expect(status.outages).toHaveLength(2);
   });
 
-  it('and never did is Unknown', () => {
-    expect(last([silent(2)]).status).toMatchObject({ verdict: 'Unknown', summary: 'Server server' });
+  it('and never did is Unknown, and no finding for a minute: it may just have been deployed', () => {
+    const early = last([silent(2), silent(13, 59_999)]);
+    expect(early.status).toMatchObject({ verdict: 'Unknown', findings: [], outages: [] });
+    expect(condition(early, 'ServerReachable')).toMatchObject({ status: 'False', reason: 'ServerUnreachable' });
+    expect(last([silent(2), silent(14, 60_000)]).status).toMatchObject({
+      verdict: 'Unknown',
+      summary: 'Server server',
+    });
   });
 
   it('and is back clears the finding', () => {

@@ -12,6 +12,9 @@ export interface Findings {
   readonly omitted: number;
 }
 
+/** How long a new server may take to answer, ms. */
+export const STARTING_MS = 60_000;
+
 /** The finding that the server does not answer. */
 export function serverFinding({ message }: ServerFailure): Finding {
   return {
@@ -28,6 +31,9 @@ export function serverFinding({ message }: ServerFailure): Finding {
  * and subjects; otherwise it is there since now. What an evaluation has is shown at once, and what it lacks is gone at
  * once: the server already decides by current reports.
  *
+ * A server that never evaluated the check may just have been deployed, with its image to be pulled: it is no finding
+ * until it has not answered for STARTING_MS.
+ *
  * @param now RFC 3339
  */
 export function findingsOf(known: Known, before: ConnectivityCheckStatus, now: string): Findings {
@@ -39,6 +45,7 @@ export function findingsOf(known: Known, before: ConnectivityCheckStatus, now: s
     case 'Evaluated':
       return { list: known.evaluation.findings.map(since), omitted: known.evaluation.omittedFindings };
     case 'ServerDown':
+      if (before.observedGeneration === undefined && known.failure.ageMs < STARTING_MS) return { list: was, omitted };
       return { list: [since(serverFinding(known.failure)), ...ofNetwork], omitted };
     case 'NotEvaluated':
       return { list: ofNetwork, omitted };

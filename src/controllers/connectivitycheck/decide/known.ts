@@ -1,6 +1,6 @@
 import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import type { Evaluation } from '../../../connectivity/protocol/evaluation.ts';
-import type { Observation, ServerFailure, ServerView } from '../observe/observation.ts';
+import type { Observation, ServerView } from '../observe/observation.ts';
 
 /** A single failed ask counts as an outage of the server after this time, ms. */
 export const DOWN_AFTER_MS = 5_000;
@@ -20,7 +20,7 @@ const DOWN_AFTER_ASKS = 2;
  */
 export type Known =
   | { readonly kind: 'Evaluated'; readonly evaluation: Evaluation }
-  | { readonly kind: 'ServerDown'; readonly failure: ServerFailure }
+  | { readonly kind: 'ServerDown'; readonly failure: NonNullable<ServerView['failure']> }
   | { readonly kind: 'NotEvaluated' }
   | { readonly kind: 'NotAsked' };
 
