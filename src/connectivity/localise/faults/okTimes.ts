@@ -1,17 +1,20 @@
 import type { Pair } from '../pairs/pair.ts';
+import { certainSince, type Period } from '../pairs/period.ts';
 
 /** When the pairs of a scope worked. */
 export class OkTimes {
-  /** Sorted by `since`; `latest` is the greatest `last` up to there. */
+  /** Sorted by `since`, from which on it is certain; `latest` is the greatest `last` up to there. */
   readonly #periods: readonly { readonly since: number; readonly latest: number }[];
+  readonly #measured: ReadonlySet<number>;
   readonly #lastRecovery: number;
 
   constructor(pairs: readonly Pair[]) {
-    const ok = pairs.filter(({ quality }) => quality === 'Ok').sort((a, b) => a.since - b.since);
+    const ok = pairs.filter(({ quality }) => quality === 'Ok').sort((a, b) => certainSince(a) - certainSince(b));
     let latest = -Infinity;
-    this.#periods = ok.map(({ since, last }) => {
-      latest = Math.max(latest, last);
-      return { since, latest };
+    this.#measured = new Set(ok.map(({ last }) => last));
+    this.#periods = ok.map((pair) => {
+      latest = Math.max(latest, pair.last);
+      return { since: certainSince(pair), latest };
     });
     this.#lastRecovery = ok.reduce(
       (most, { since, last }) => (since === last ? Math.max(most, since) : most),
@@ -23,15 +26,17 @@ export class OkTimes {
     return this.#periods.length === 0;
   }
 
-  /** Whether a pair worked within a period. Its cost is logarithmic: there may be many faults of large scopes. */
-  overlaps(from: number, to: number): boolean {
+  /** As overlap() with any of the pairs. Its cost is logarithmic: there may be many faults of large scopes. */
+  overlaps(period: Period): boolean {
+    const { last: to } = period;
+    if (this.#measured.has(to)) return true;
     let [low, high] = [0, this.#periods.length];
     while (low < high) {
       const middle = (low + high) >> 1;
       if ((this.#periods[middle]?.since ?? Infinity) <= to) low = middle + 1;
       else high = middle;
     }
-    return (this.#periods[low - 1]?.latest ?? -Infinity) >= from;
+    return (this.#periods[low - 1]?.latest ?? -Infinity) >= certainSince(period);
   }
 
   /** Whether a pair works only since a time: it did not before, or it was not measured. */

@@ -1,4 +1,5 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import type { Period } from '../pairs/period.ts';
 import { placeOf, type AgentsByPlace, type Pair } from '../pairs/pair.ts';
 import { isDirectionKnown } from './direction.ts';
 import type { Fault } from './faults.ts';
@@ -21,7 +22,7 @@ export interface Measured {
  *
  * | fault | larger scopes |
  * |---|---|
- * | link | both nodes, their zones, the cluster |
+ * | link | its other direction, both nodes, their zones, the cluster |
  * | node | the same node on the other plane, its zones, the cluster |
  * | zones | each zone, the cluster |
  * | zone | the cluster |
@@ -36,15 +37,15 @@ export function settled(faults: readonly Fault[], measured: Measured): Set<Fault
 }
 
 /** From the first to the last measurement that shows a fault. */
-function periodOf({ kind, pairs }: Fault): { from: number; to: number } {
-  let [from, to] = [Infinity, -Infinity];
+function periodOf({ kind, pairs }: Fault): Period {
+  let [since, last] = [Infinity, -Infinity];
   for (const pair of pairs) {
     const shows = kind === 'Lossy' ? pair.quality !== 'Ok' : pair.quality === kind;
     if (!shows) continue;
-    from = Math.min(from, pair.since);
-    to = Math.max(to, pair.last);
+    since = Math.min(since, pair.since);
+    last = Math.max(last, pair.last);
   }
-  return { from, to };
+  return { since, last };
 }
 
 class Rivals {
@@ -63,11 +64,11 @@ class Rivals {
   }
 
   agree(fault: Fault): boolean {
-    const { from, to } = periodOf(fault);
+    const period = periodOf(fault);
     // Loss of which no pair is certain has no period.
-    if (from > to) return true;
-    if (this.#isOver(fault, to)) return false;
-    return this.#largerThan(fault).every((times) => times.isEmpty || times.overlaps(from, to));
+    if (period.since > period.last) return true;
+    if (this.#isOver(fault, period.last)) return false;
+    return this.#largerThan(fault).every((times) => times.isEmpty || times.overlaps(period));
   }
 
   /** A pair of the node or link works since the last measurement that showed the fault. Loss varies, so it does not count. */
@@ -81,6 +82,8 @@ class Rivals {
   #largerThan(fault: Fault): OkTimes[] {
     const { kind, plane, names } = fault.scope;
     const within = this.#enclosing(fault.scope).map((scope) => this.#okOf(scope, fault.kind));
+    // The echo goes both ways, so the other direction fails, too, unless a fault began during the measurement.
+    if (kind === 'Link') return [...within, new OkTimes(fault.pairs)];
     if (!isOfNode(kind) || fault.kind === 'Mtu') return within;
     const other = plane === 'Pod' ? 'Host' : 'Pod';
     const isAtFault = this.#faults.some(({ scope }) => scope.plane === other && isSameNode(scope, names));

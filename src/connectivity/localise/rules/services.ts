@@ -1,6 +1,7 @@
 import type { FindingClass } from '../../../api/connectivitycheck/finding.ts';
 import type { Target, TargetResult } from '../../protocol/measurement.ts';
 import { NO_EVIDENCE, networkOf, wordOf } from '../evidence.ts';
+import { overlap, type Period } from '../pairs/period.ts';
 import { explainsServices } from '../faults/explains.ts';
 import { CLUSTER, type Part, type Rule, type Situation } from '../situation.ts';
 import type { AgentView } from '../view.ts';
@@ -68,16 +69,13 @@ function isOfNode(node: string, asked: ReadonlyMap<string, readonly Asked[]>): b
   const own = (asked.get(node) ?? []).filter(({ failed }) => failed.length > 0);
   const others = [...asked].flatMap(([other, agents]) => (other === node ? [] : agents));
   const working = others.filter(({ failed }) => failed.length === 0);
-  const overlap = (a: Asked, b: Asked) => a.since <= b.last && b.since <= a.last;
   return working.length === 0 || working.some((other) => own.some((one) => overlap(one, other)));
 }
 
-interface Asked {
+/** `since` and `last`: all of it answers, or something does not. */
+interface Asked extends Period {
   readonly agent: AgentView;
   readonly failed: readonly TargetResult[];
-  /** Since when, and until when it is known that all of it answers, or that something does not: as of pairs. */
-  readonly since: number;
-  readonly last: number;
 }
 
 /** Agents that asked, by node. Nodes whose network is at fault are left out. */
@@ -97,7 +95,7 @@ function askedBy(targets: readonly Target[], { agents, faults, zones }: Situatio
   return new Map([...nodes].filter(([node]) => !explained(node)));
 }
 
-function periodOf({ times }: AgentView, targets: readonly Target[], isOk: boolean): { since: number; last: number } {
+function periodOf({ times }: AgentView, targets: readonly Target[], isOk: boolean): Period {
   if (times === undefined) return { since: -Infinity, last: Infinity };
   const { measuredAt: last, before } = times;
   const wasOk = before?.targets.every(({ target }) => !targets.includes(target));
