@@ -206,6 +206,8 @@ describe('a fault', () => {
       ...{ since, timeout: SLACK * PROMISED, every: EVERY },
     });
     const others = (await outages()).filter((outage) => !before.includes(outage) && !outage.startsWith(`${wanted} `));
+    // Until all agents have measured that it is over: they must not take it and the next fault for one.
+    await sleep(1.5 * INTERVAL);
     measured(`${what}: ${wanted} after ${seconds(found)}, Healthy ${seconds(gone)} after its end${list(others)}`);
     expect(others).toEqual([]);
   });
