@@ -1,4 +1,5 @@
 import { explainsSilence } from '../faults/explains.ts';
+import { mayReport } from '../faults/mayReport.ts';
 import type { Pair } from '../pairs/pair.ts';
 import { NO_EVIDENCE, networkOf } from '../evidence.ts';
 import type { Part, Rule, Situation } from '../situation.ts';
@@ -17,6 +18,8 @@ const NEARLY_ALL = 0.8;
  * | no | some answer, refusals included | Agent |
  * | no | nothing | Agent |
  *
+ * None either while the network may explain it: see mayReport().
+ *
  * If at least three agents and 80 % of all are silent without an explanation, it is one finding of the class Server.
  */
 export const agents: Rule = (situation) => {
@@ -25,9 +28,11 @@ export const agents: Rule = (situation) => {
   const unexplained = all.filter((agent) => agent.state === 'Silent' && agent.recent !== true && !explained(agent));
   if (unexplained.length === 0) return [];
   const towards = pairsTowards(situation);
+  const reached = mayReport(situation);
   const silent = unexplained.filter((agent) => {
     const pairs = towards.get(agent) ?? [];
-    return pairs.length === 0 || pairs.some(({ quality }) => quality !== 'Failed');
+    const works = pairs.length === 0 || pairs.some(({ quality }) => quality !== 'Failed');
+    return works && reached(agent);
   });
   const known = all.filter(({ state }) => state === 'Silent' || state === 'Reporting');
   if (silent.length >= 3 && silent.length >= known.length * NEARLY_ALL)
@@ -52,10 +57,12 @@ function serverPart(silent: number, all: number): Part {
   return { class: 'Server', subject: 'server', severity: 'Failed', message, evidence: NO_EVIDENCE };
 }
 
+const LISTENS_NOT = 'does not report and does not listen';
+
 function agentPart(agent: AgentView, pairs: readonly Pair[]): Part {
   const refusing = pairs.filter(({ refused }) => refused).length;
   const works = pairs.filter(({ quality }) => quality !== 'Failed').length;
-  const what = refusing > 0 ? 'does not report and does not listen' : 'does not report';
+  const what = agent.stopped === true ? 'does not run' : refusing > 0 ? LISTENS_NOT : 'does not report';
   const network = `${works} of ${pairs.length} pairs towards it show that the ${networkOf(agent.plane)} of ${agent.node} works`;
   const message = `agent ${agent.pod} on ${agent.node} ${what}; ${pairs.length > 0 ? network : 'no other agent measured towards it'}`;
   const evidence = { affectedPairs: refusing, observedPairs: pairs.length, pairs: [] };

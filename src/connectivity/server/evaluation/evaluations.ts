@@ -174,8 +174,9 @@ export class Connectivity {
     const { reports, measurements } = this.#o;
     const age = reports.ageOf(pod);
     if (age === undefined) return undefined;
+    const kept = measurements.get(pod);
     // The store has the mark, too: a restart makes no agent anonymous.
     const authenticated = reports.get(pod)?.anonymous !== true;
-    return { ...age, measurement: measurements.get(pod)?.measurement, authenticated };
+    return { ...age, measurement: kept?.measurement, times: kept?.times, authenticated };
   }
 }

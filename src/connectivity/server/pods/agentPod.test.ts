@@ -35,7 +35,7 @@ describe('toAgentPod', () => {
 
   it.each<[string, V1Pod, string, boolean]>([
     ['waits for an image', pod({ phase: 'Pending' }), 'Waiting', false],
-    ['whose container does not run', pod({ ...RUNNING, containerStatuses: [{ state: {} }] }), 'Gone', true],
+    ['whose container does not run', pod({ ...RUNNING, containerStatuses: [{ state: {} }] }), 'Stopped', true],
     ['has ended', pod({ phase: 'Failed' }), 'Gone', false],
     ['is being deleted', pod(RUNNING, { metadata: { name: 'a', deletionTimestamp: new Date(0) } }), 'Gone', false],
   ])('a pod that %s', (_, object, phase, mustReport) => {

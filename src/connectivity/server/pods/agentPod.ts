@@ -11,8 +11,8 @@ export interface AgentPod extends KubeObject {
   readonly plane: Plane;
   /** Of all families. */
   readonly addresses: readonly string[];
-  /** Gone: it ended, is being deleted, or its container does not run although it did. */
-  readonly phase: 'Waiting' | 'Running' | 'Gone';
+  /** Stopped: its container ended, and the kubelet starts it again. Gone: it ended, or is being deleted. */
+  readonly phase: 'Waiting' | 'Running' | 'Stopped' | 'Gone';
   /** Start of its container, or of the pod as long as it has none. Wall clock, ms. */
   readonly startedAt: number;
   /**
@@ -30,7 +30,7 @@ export interface AgentPod extends KubeObject {
  * | being deleted | Gone |
  * | Pending | Waiting |
  * | Running, and all containers run, or nothing is said of them | Running |
- * | Running, and a container does not run | Gone |
+ * | Running, and a container does not run | Stopped |
  * | else: Succeeded, Failed, Unknown | Gone |
  */
 export function toAgentPod({ metadata = {}, spec, status }: V1Pod): AgentPod {
@@ -54,8 +54,9 @@ type PodState = Pick<V1Pod, 'metadata' | 'status'>;
 function phaseOf({ metadata, status }: PodState): AgentPod['phase'] {
   if (metadata?.deletionTimestamp !== undefined) return 'Gone';
   if (status?.phase === 'Pending') return 'Waiting';
-  const runs = status?.containerStatuses?.every(({ state }) => state?.running !== undefined) ?? true;
-  return status?.phase === 'Running' && runs ? 'Running' : 'Gone';
+  if (status?.phase !== 'Running') return 'Gone';
+  const runs = status.containerStatuses?.every(({ state }) => state?.running !== undefined) ?? true;
+  return runs ? 'Running' : 'Stopped';
 }
 
 /** The latest start of a container. */
@@ -65,9 +66,9 @@ function startOf({ metadata, status }: PodState): number {
   return Math.max(...times.filter((time) => !Number.isNaN(time)), 0);
 }
 
-/** One pod for each place: the one that runs, then the one that waits, then the latest. */
+/** One pod for each place: the one that runs, then one that will run, then the latest. */
 export function preferred(one: AgentPod, other: AgentPod): AgentPod {
-  const rank = ({ phase }: AgentPod): number => ['Running', 'Waiting', 'Gone'].indexOf(phase);
+  const rank = ({ phase }: AgentPod): number => ['Running', 'Waiting', 'Stopped', 'Gone'].indexOf(phase);
   if (rank(one) !== rank(other)) return rank(one) < rank(other) ? one : other;
   return one.startedAt >= other.startedAt ? one : other;
 }

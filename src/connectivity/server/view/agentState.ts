@@ -27,9 +27,14 @@ export function graceMs(intervalMs: number): number {
  * | Waiting for up to 10 minutes | | Starting |
  * | Waiting for longer | | Absent |
  * | Running | within two intervals | Reporting |
- * | Running | none, and it ran, or the server did, for less than the grace | Starting |
- * | Running | older, and its container started within the grace | Starting |
- * | Running | else | Silent |
+ * | Stopped | within two intervals | Absent: a container that is restarted has time to report again |
+ * | Running, Stopped | none, and it ran, or the server did, for less than the grace | Starting |
+ * | Running, Stopped | older, and its container started within the grace, and within two intervals of the report | Starting |
+ * | Running, Stopped | else | Silent |
+ *
+ * So an agent that crashes again and again stays Silent, also in the moments in which its container runs.
+ *
+ * @param time.runsMs since the start of the container, or of the server if that is later
  */
 export function agentState(
   pod: Pick<AgentPod, 'phase'>,
@@ -38,6 +43,9 @@ export function agentState(
 ): AgentView['state'] {
   if (pod.phase === 'Gone') return 'Absent';
   if (pod.phase === 'Waiting') return time.runsMs <= LONGEST_WAIT_MS ? 'Starting' : 'Absent';
-  if (report !== undefined && report.ageMs <= 2 * report.intervalMs) return 'Reporting';
-  return time.runsMs < time.graceMs ? 'Starting' : 'Silent';
+  if (report !== undefined && report.ageMs <= 2 * report.intervalMs) {
+    return pod.phase === 'Running' ? 'Reporting' : 'Absent';
+  }
+  const wasSilent = report !== undefined && report.ageMs - time.runsMs > 2 * report.intervalMs;
+  return time.runsMs < time.graceMs && !wasSilent ? 'Starting' : 'Silent';
 }
