@@ -63,9 +63,10 @@ bench-admission: setup ## Measures what the placement policy costs the creation 
 	node test/bench/admission.ts
 
 .PHONY: bench-connectivity
-bench-connectivity: build ## Measures the connectivity server with 1,000 agents at 15 s and 10,000 at 60 s; writes docs/performance/connectivity.json; takes a quarter of an hour
+bench-connectivity: build ## Measures the connectivity server with 1,000 agents at 15 s and 10,000 at 60 s, and the agent with 10 peers at 30 s; writes docs/performance/connectivity*.json; takes half an hour
 	test/lab/build.sh k8s etcd
 	node test/bench/connectivity/main.ts --out docs/performance/connectivity.json
+	node test/bench/connectivity/agentMain.ts --out docs/performance/connectivity-agent.json
 	node scripts/generate.ts
 
 .PHONY: bench-effect

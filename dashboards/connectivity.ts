@@ -3,6 +3,7 @@ import { CONNECTIVITY_VERDICTS } from '../src/api/connectivitycheck/terms.ts';
 import { NONE_EXPECTED, PLAIN } from './appearance.ts';
 import { AGENTS } from './connectivityAgents.ts';
 import { HEAT_MAPS, LATENCIES } from './connectivityNodes.ts';
+import { PROCESSES } from './connectivityProcesses.ts';
 import { buildDashboard, type Dashboard, type Row } from './dashboard.ts';
 import { linesPanel, statPanel } from './panels.ts';
 import { ofLeader, own } from './promql.ts';
@@ -112,6 +113,6 @@ export function connectivity(): Dashboard {
     description:
       'The network between the nodes: verdicts and findings of the ConnectivityChecks, a heat map of the nodes, latency, and the agents.',
     variables: [],
-    rows: [NOW, HEAT_MAPS, LATENCIES, HISTORY, AGENTS],
+    rows: [NOW, HEAT_MAPS, LATENCIES, HISTORY, AGENTS, PROCESSES],
   });
 }

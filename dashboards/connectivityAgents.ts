@@ -38,7 +38,7 @@ export const AGENTS: Row = {
     linesPanel({
       title: 'Duration of requests',
       description:
-        'What agents need for a request to the server and to the first of the probe URLs, on average: all of it, and its parts.',
+        'What agents need for a request to the server and to the first of the probe URLs, on average: all of it, and its parts. The deployed Prometheus does not keep the time of the content.',
       queries: [
         { expr: seconds('total_time'), legend: 'all' },
         { expr: seconds('dns_lookup_time'), legend: 'DNS lookup' },

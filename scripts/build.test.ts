@@ -50,6 +50,18 @@ describe('the bundle', () => {
 });
 
 describe('the operator’s bundle', () => {
+  it('loads neither undici nor HTTP/2 for a connectivity agent, of which each node has two', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'bundle-'));
+    await bundle(new URL('../src/main.ts', import.meta.url).pathname, directory);
+    const atExit = `process.on('exit', () => process.stdout.write(process.moduleLoadList.join('\\n')));`;
+    const preload = `data:text/javascript,${encodeURIComponent(atExit)}`;
+    const args = ['--import', preload, join(directory, 'main.js'), 'connectivity-agent', '--help'];
+    const loaded = execFileSync(process.execPath, args, { encoding: 'utf8' });
+    rmSync(directory, { recursive: true });
+    expect(loaded).toMatch(/^NativeModule http$/m);
+    expect(loaded.match(/^NativeModule .*(?:undici|http2).*$/gm) ?? []).toEqual([]);
+  });
+
   it('is ASCII: one other character in it, and V8 keeps two bytes for each of its 3.5 million', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'bundle-'));
     await bundle(new URL('../src/main.ts', import.meta.url).pathname, directory);

@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { lazyBuiltins } from './build/lazyBuiltins.ts';
 import { thirdPartyLicenses } from './build/licenses.ts';
 import { bundledPackages } from './build/packages.ts';
 import { sbom, type SbomInput } from './build/sbom.ts';
@@ -44,6 +45,7 @@ export async function bundle(entry: string, outdir: string): Promise<void> {
     lineLimit: 200,
     legalComments: 'none',
     banner: { js: BANNER },
+    plugins: [lazyBuiltins],
     metafile: true,
     logLevel: 'warning',
   });

@@ -41,6 +41,11 @@ describe('the dashboards', () => {
     ]);
   });
 
+  it('are all in docs/dashboards.md', () => {
+    const page = readFileSync(new URL('../../docs/dashboards.md', import.meta.url), 'utf8');
+    expect([...page.matchAll(/^\| .*`\/d\/([\w-]+)`/gm)].map(([, uid]) => uid)).toEqual(ALL.map(({ uid }) => uid));
+  });
+
   it.each(ALL)('$title has a tag, a link to the others and a variable for its datasource first', (dashboard) => {
     expect(dashboard.tags).toEqual([TAG]);
     expect(dashboard.links).toMatchObject([{ type: 'dashboards', tags: [TAG], includeVars: true, keepTime: true }]);
@@ -116,6 +121,7 @@ function knownMetrics(): Map<string, string[]> {
         .set(`${name}_sum`, names);
     } else known.set(name, names);
   }
+  known.set('up', []);
   for (const name of KEPT_METRICS) known.set(name, ['device', 'node']);
   // The deployed Prometheus keeps these metrics.
   for (const { name } of createRegistry().getMetricsAsArray()) {
@@ -124,8 +130,8 @@ function knownMetrics(): Map<string, string[]> {
   return known;
 }
 
-/** Labels that a scrape adds to every series. */
-const OF_TARGETS = ['job', 'instance', 'pod'];
+/** Labels that a scrape adds to every series; `plane` and `node` to those of the connectivity agents. */
+const OF_TARGETS = ['job', 'instance', 'pod', 'node', 'plane'];
 const KNOWN = knownMetrics();
 const SELECTOR = /(\w+)\{((?:[^}"]|"(?:[^"\\]|\\.)*")*)\}/g;
 const MATCHER = /(\w+)(?:=~|!~|!=|=)"(?:[^"\\]|\\.)*"/g;

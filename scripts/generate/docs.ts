@@ -5,6 +5,7 @@ import { registerEvaluationMetrics } from '../../src/connectivity/server/evaluat
 import { registerAgentMetrics } from '../../src/connectivity/server/reports/metrics.ts';
 import { Reports } from '../../src/connectivity/server/reports/reports.ts';
 import type { ControllerModule } from '../../src/controllers/contract/module.ts';
+import { AGENT_METRICS } from '../../src/connectivity/protocol/agentMetrics.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
 import { defaultText, flagName, variableName, type Flag, type FlagTable } from '../../src/options/flagTable.ts';
 import { createMetrics, createRegistry, METRIC_PREFIX } from '../../src/runtime/manager/metrics.ts';
@@ -65,6 +66,9 @@ async function metrics(controllers: readonly ControllerModule[]): Promise<string
     '## The connectivity server',
     'The connectivity server serves these metrics at `/metrics` on its port: those of k8s-netchecker, whose times are milliseconds, and others. It also serves its own metrics about the API server, HTTP and the process, which have the names above.',
     await metricTable(connectivityRegistry(), ''),
+    '## Connectivity agents',
+    'Each agent of the connectivity check serves these at `/metrics` of its peer port. In the deployed Prometheus they have the labels `node` and `plane` (`Pod` or `Host`).',
+    agentMetricTable(),
     '',
   ].join('\n\n');
 }
@@ -87,6 +91,11 @@ async function metricTable(registry: Registry, prefix: string): Promise<string> 
   const rows = own.map(({ name, help, labelNames }) =>
     row([code(name), types.get(name) ?? '', labelNames.map(code).join(', '), help]),
   );
+  return [row(['Metric', 'Type', 'Labels', 'Description']), '|---|---|---|---|', ...rows].join('\n');
+}
+
+function agentMetricTable(): string {
+  const rows = AGENT_METRICS.map(({ name, type, help }) => row([code(name), type, '', help]));
   return [row(['Metric', 'Type', 'Labels', 'Description']), '|---|---|---|---|', ...rows].join('\n');
 }
 

@@ -32,6 +32,7 @@ export function performancePage(): GeneratedFile[] {
     ...furtherNodes(ofOneMachine),
     ...soaks.map(soakSection),
     ...connectivitySection(),
+    ...agentSection(),
   ];
   const content = `${before}${BEGIN}\n\n${sections.join('\n\n')}\n\n${rest}`;
   return [...plots, { path: PAGE, content }];
@@ -94,6 +95,17 @@ function connectivitySection(): string[] {
   if (!existsSync(path)) return [];
   const { results, repetitions, ...run } = JSON.parse(readFileSync(path, 'utf8')) as ConnectivityRun;
   return ['### The connectivity server', `${madeBy(run)}; ${repetitions} repetitions.`, renderTable(results)];
+}
+
+/** The agents in the result of `make bench-connectivity`, if there is one. */
+function agentSection(): string[] {
+  const path = join(ROOT, DIRECTORY, 'connectivity-agent.json');
+  if (!existsSync(path)) return [];
+  const { results, repetitions, agents, windowSeconds, ...run } = JSON.parse(
+    readFileSync(path, 'utf8'),
+  ) as ConnectivityRun & { agents: number; windowSeconds: number };
+  const how = `${agents} agents, each in ${repetitions} windows of ${windowSeconds} s`;
+  return ['### The connectivity agent', `${madeBy(run)}; ${how}.`, renderTable(results)];
 }
 
 /** The command, the commit and the machine of a run. */

@@ -20,10 +20,14 @@ function isAllowed(text: string, { least, most }: DurationBounds): boolean {
   return ms !== undefined && ms >= durationMs(least) && ms <= durationMs(most);
 }
 
-/** Schema of an optional field that takes a duration, by default from one second to a day. */
+/**
+ * Schema of an optional field that takes a duration, by default from one second to a day.
+ * @param description the form and the bounds are added to it, since `kubectl explain` shows no rules
+ */
 export function durationSchema(description: string, bounds: DurationBounds = SECOND_TO_DAY) {
   const { least, most, examples } = bounds;
-  const message = `must be a duration from "${least}" to "${most}", such as ${examples}`;
+  const form = `a duration from "${least}" to "${most}", such as ${examples}`;
+  const message = `must be ${form}`;
   const rule =
     `self.matches('${PATTERN}') && ` +
     `duration(self) >= duration('${least}') && duration(self) <= duration('${most}')`;
@@ -32,7 +36,7 @@ export function durationSchema(description: string, bounds: DurationBounds = SEC
     .max(MAX_LENGTH, message)
     .refine((text) => isAllowed(text, bounds), message)
     .optional()
-    .meta({ description, 'x-kubernetes-validations': [{ rule, message }] });
+    .meta({ description: `${description} The value is ${form}.`, 'x-kubernetes-validations': [{ rule, message }] });
 }
 
 /** The milliseconds of a duration that `durationSchema` accepted. */

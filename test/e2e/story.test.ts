@@ -4,12 +4,12 @@ import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { measured } from '../harness/measured.ts';
 import { addNode, removeNode, shape } from '../lab/lab.ts';
 import { helmInstall, helmUninstall, NAMESPACE, operatorLogs } from '../scenario/install.ts';
-import { getObject, kubectl } from '../scenario/kubectl.ts';
+import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
 import { exhaustMemory } from '../scenario/kill.ts';
 import { labelKey, labels, ownLabels } from '../scenario/nodeLabels.ts';
 import { containerOf, freezeLeader, leaderPod } from '../scenario/operatorPods.ts';
 import { startTraffic, stopTraffic } from '../scenario/traffic.ts';
-import { applyWatch, nodeRows, podUids } from '../scenario/watch.ts';
+import { applyWatch, nodeRows, podUids, sampleWatch } from '../scenario/watch.ts';
 import { writesSince } from '../scenario/audit.ts';
 import { ask } from '../scenario/prometheus.ts';
 import { cleanupRights, operatorRights, rightsUsed, unusedRights } from '../scenario/rights.ts';
@@ -26,6 +26,14 @@ async function seconds(work: () => Promise<unknown>): Promise<number> {
 }
 
 const failureReport = (): void => onTestFailed(async () => console.error(await operatorLogs().catch(String)));
+
+/** The labels of a node that fills its link with what it sends, and of a node that only receives it. */
+const DIRECTIONS = [
+  { direction: 'Transmit', node1: 'true', node3: 'false' },
+  { direction: 'Receive', node1: 'false', node3: 'true' },
+  { direction: 'Max', node1: 'true', node3: 'true' },
+  { direction: 'Sum', node1: 'true', node3: 'true' },
+] as const;
 
 /** The leader that hangs, until the kubelet restarts it more than a minute later: the story goes on meanwhile. */
 let hung: Awaited<ReturnType<typeof freezeLeader>>;
@@ -75,6 +83,22 @@ describe('an installed operator', () => {
       expect(rows.flatMap((r) => r.pods)).toHaveLength(6);
       expect(rows.find((r) => r.node === 'node1')).toMatchObject({ verdict: 'Unfit', label: 'true', pods: [] });
     }, within(90));
+  });
+
+  it('judges what a node receives if the direction says so: node1 only sends, node3 only receives', async () => {
+    failureReport();
+    const names = DIRECTIONS.map(({ direction }) => direction.toLowerCase());
+    await applyObjects(
+      DIRECTIONS.map(({ direction }, n) => {
+        const watch = sampleWatch(names[n]!, '20', 0);
+        return { ...watch, spec: { ...watch.spec, direction } };
+      }),
+    );
+    const expected = DIRECTIONS.map(({ node1, node3 }) => ({ node1, node2: 'false', node3 }));
+    await vi.waitFor(async () => expect(await Promise.all(names.map(labels))).toEqual(expected), within(90));
+    const percents = await Promise.all(names.map(async (name) => (await nodeRows(name)).map(({ percent }) => percent)));
+    measured(`percent of node1, node2, node3 by direction: ${JSON.stringify(percents)}`);
+    await kubectl('delete', 'trafficwatch', ...names, '--timeout=30s');
   });
 
   it('takes the label back when the traffic stops, with events that tell of it, though the leader hangs', async () => {

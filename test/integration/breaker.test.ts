@@ -60,7 +60,10 @@ function mostUnfitAtOnce(): number {
   return most;
 }
 
-/** The response to a deletion is a Status, or the last state of the Node: its time gives its place. */
+/**
+ * The response to a deletion is a Status without a resource version. By its time it comes after all other writes: until it
+ * is created again, a deleted node counts as it was labelled, so that the count is never too low.
+ */
 function versionOf({ responseObject, stageTimestamp }: NodeWrite): number {
   return Number(responseObject?.metadata?.resourceVersion ?? Date.parse(stageTimestamp));
 }

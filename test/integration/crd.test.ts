@@ -1,77 +1,16 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { STORED, storedSchema } from '../../scripts/deploymentSchema.ts';
-import { parseTrafficWatchSpec } from '../../src/api/trafficwatch/schema.ts';
-import { binary } from '../lab/binaries.ts';
-import { type ControlPlane, startControlPlane } from '../harness/controlPlane.ts';
+import { deploymentSpec, pod, trafficWatch, useCrdPlane } from './crdPlane.ts';
 
-const CRD = path('../../deploy/crds/traffic.example.com_trafficwatches.yaml');
-const THRESHOLD_MESSAGE = 'must be a finite number of at least 0, decimal or with an exponent';
-const LABEL_MESSAGE = 'must be empty or the start of a DNS name';
+const { kubectl, dryRun } = useCrdPlane();
 
-let plane: ControlPlane;
-let kubectlPath: string;
-
-interface Answer {
-  ok: boolean;
-  /** Standard output and error output: kubectl prints warnings and errors to the latter. */
-  text: string;
-}
-
-function path(relative: string): string {
-  return fileURLToPath(new URL(relative, import.meta.url));
-}
-
-function kubectl(args: readonly string[], input?: object): Promise<Answer> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      kubectlPath,
-      [`--kubeconfig=${plane.kubeconfig}`, ...args],
-      { maxBuffer: 1 << 24 },
-      (error, stdout, stderr) => resolve({ ok: error === null, text: stdout + stderr }),
-    );
-    // Without an input kubectl may have ended already: do not write to it then, not even an empty string.
-    if (input === undefined) child.stdin?.end();
-    else child.stdin?.end(JSON.stringify(input));
-  });
-}
-
-/** The answer of the API server to a dry run with the object. */
-function dryRun(object: object, validate = 'strict'): Promise<Answer> {
-  return kubectl(['create', '--dry-run=server', `--validate=${validate}`, '-f-'], object);
-}
-
-const pod = { containers: [{ name: 'web', image: 'web:1' }] };
-
-function deploymentSpec(podSpec: object, metadata: object = {}) {
-  const labels = { app: 'web' };
-  return { selector: { matchLabels: labels }, template: { metadata: { labels, ...metadata }, spec: podSpec } };
-}
-
-function trafficWatch(spec: object, name = 'sample'): object {
-  return {
-    apiVersion: 'traffic.example.com/v1alpha1',
-    kind: 'TrafficWatch',
-    metadata: { name },
-    spec: { maxBandwidthPercent: '60', deployment: deploymentSpec(pod), ...spec },
-  };
-}
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
 function deployment(spec: object) {
   return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'sample' }, spec };
 }
-
-beforeAll(async () => {
-  kubectlPath = await binary('kubectl');
-  plane = await startControlPlane();
-  // Client-side apply, as most users do: the object must fit into an annotation of 256 KiB.
-  expect(await kubectl(['apply', '-f', CRD])).toMatchObject({ ok: true });
-  await kubectl(['wait', '--for=condition=Established', '--timeout=90s', '-f', CRD]);
-  await vi.waitFor(async () => expect(await dryRun(trafficWatch({}))).toMatchObject({ ok: true }), 90_000);
-});
-afterAll(() => plane.stop());
 
 describe('existing objects', () => {
   it.each(['testdata/existing-trafficwatch.yaml', '../../deploy/samples/trafficwatch.yaml'])(
@@ -107,6 +46,23 @@ describe('existing objects', () => {
     expect(await kubectl([...patch, counter])).toMatchObject({ ok: true });
     const total = await kubectl(['get', 'tw', 'existing', '-o=jsonpath={.status.nodes.n1.currentTransmitTotal}']);
     expect(total.text).toBe('9223372036854775807');
+  });
+});
+
+describe('the columns of kubectl get', () => {
+  it('show the mode, and whether the breaker is open', async () => {
+    const conditions = [
+      ['Ready', 'True'],
+      ['BreakerOpen', 'False'],
+    ].map(([type, status]) => {
+      return { type, status, reason: 'R', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    });
+    const status = { mode: 'Observe', fitNodes: 7, unfitNodes: 2, unknownNodes: 1, conditions };
+    expect(await kubectl(['create', '-f-'], trafficWatch({}, 'shown'))).toMatchObject({ ok: true });
+    const patch = ['patch', 'tw', 'shown', '--subresource=status', '--type=merge', '-p', JSON.stringify({ status })];
+    expect(await kubectl(patch)).toMatchObject({ ok: true });
+    const { text } = await kubectl(['get', 'tw', 'shown', '--no-headers']);
+    expect(text).toMatch(/^shown +True +Observe +60 +7 +2 +1 +False +\d+s$/m);
   });
 });
 
@@ -148,7 +104,7 @@ describe('the pod template is checked as in a Deployment', () => {
     'misspelt and refused in the same words, warned of without strictness: %s',
     async (_what, podSpec, metadata = {}) => {
       const spec = deploymentSpec(podSpec, metadata);
-      for (const validate of ['strict', 'warn']) {
+      for (const validate of ['strict', 'warn'] as const) {
         const theirs = await dryRun(deployment(spec), validate);
         const ours = await dryRun(trafficWatch({ deployment: spec }), validate);
         expect(ours.ok).toBe(theirs.ok);
@@ -199,20 +155,6 @@ describe('the pod template is checked as in a Deployment', () => {
   });
 });
 
-/** Of the spec, without the three kinds of workload, of which one is required. */
-const OPTIONAL = [
-  ...['recoverBandwidthPercent', 'passes.unfit', 'passes.fit', 'minHold', 'missingData.policy', 'missingData.holdFor'],
-  ...['direction', 'measure', 'devices', 'devices.include', 'devices.exclude', 'capacity', 'capacity.nodeSelector'],
-  ...['mode', 'maxUnfit', 'minFit', 'breakerCooldown', 'nodeSelector', 'label', 'placement'],
-];
-
-describe('the optional fields of the spec', () => {
-  it.each(OPTIONAL)('%s: kubectl explain names the default', async (field) => {
-    const { text } = await kubectl(['explain', `trafficwatch.spec.${field}`]);
-    expect(text).toMatch(/default|absent/i);
-  });
-});
-
 function withContainer(fields: object): object {
   return { containers: [{ name: 'web', image: 'web:1', ...fields }] };
 }
@@ -221,53 +163,3 @@ function claim(): object {
   const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
   return { name: 'v', ephemeral: { volumeClaimTemplate: { metadata: { labels: { a: 'b' } }, spec } } };
 }
-
-/** [why, spec, part of the message]; the CRD and the operator's own parser must agree. */
-type SpecRow = [why: string, spec: object, message?: string, name?: string];
-const SPECS: readonly SpecRow[] = [
-  ...['0', '100', '12.5', '1.5e-03', '1E2', '.5', '5.', '+7', '250', '1e99', '1e+006'].map(
-    (maxBandwidthPercent): SpecRow => [`threshold "${maxBandwidthPercent}"`, { maxBandwidthPercent }],
-  ),
-  ...['-1', 'NaN', 'Inf', '+Inf', '1e999', 'abc', '', ' 1', '1\n', '1,5', '0x1', '1e', '.'].map(
-    (maxBandwidthPercent): SpecRow => [
-      `threshold ${JSON.stringify(maxBandwidthPercent)}`,
-      { maxBandwidthPercent },
-      THRESHOLD_MESSAGE,
-    ],
-  ),
-  ['a threshold of 33 digits', { maxBandwidthPercent: '1'.repeat(33) }, '32'],
-  ['a number for a threshold', { maxBandwidthPercent: 60 }, 'string'],
-  ['no threshold', { maxBandwidthPercent: undefined }, 'spec.maxBandwidthPercent'],
-  ...['', 'web', 'web.example', '0', 'a-b', 'a'.repeat(233)].map((label): SpecRow => [`label "${label}"`, { label }]),
-  ...['Web', 'a_b', '-a', 'a-', 'a..b', '.a', 'a/b', 'a b'].map((label): SpecRow => [
-    `label "${label}"`,
-    { label },
-    LABEL_MESSAGE,
-  ]),
-  ['a label that is too long', { label: 'a'.repeat(234) }, '233'],
-  ['a name that is too long', {}, 'metadata.name has more than 233 characters', 'n'.repeat(234)],
-  ['a name that is too long, beside an empty label', { label: '' }, 'use a shorter name', 'n'.repeat(234)],
-  ['a long name beside a label', { label: 'web' }, undefined, 'n'.repeat(253)],
-  ['the longest name that fits', {}, undefined, 'n'.repeat(233)],
-  ['no workload', { deployment: undefined }, 'exactly one of deployment, targetRef and podSelector must be set'],
-  ['a target', { deployment: undefined, targetRef: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' } }],
-  ['pods', { deployment: undefined, podSelector: { matchLabels: { app: 'web' } } }],
-  ['two workloads', { podSelector: {} }, 'exactly one of deployment, targetRef and podSelector must be set'],
-  ['a deployment without a template', { deployment: { selector: {} } }, 'spec.deployment'],
-  ['a deployment without a selector', { deployment: { template: {} } }, 'spec.deployment'],
-  ['a pod without containers', { deployment: deploymentSpec({}) }, 'spec.deployment'],
-];
-
-describe('the CRD and the parser agree', () => {
-  it.each<SpecRow>(SPECS)('on %s', async (_why, spec, message, name) => {
-    const watch = trafficWatch(spec, name);
-    const parsed = parseTrafficWatchSpec(watch);
-    const problems = 'problems' in parsed ? parsed.problems.join('; ') : '';
-    const answer = await dryRun(watch);
-    expect([answer.ok, problems === '']).toEqual([message === undefined, message === undefined]);
-    expect([answer.text, problems]).toEqual([
-      expect.stringContaining(message ?? ''),
-      expect.stringContaining(message ?? ''),
-    ]);
-  });
-});

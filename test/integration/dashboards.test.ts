@@ -95,6 +95,8 @@ async function shown(where: string, variables = VARIABLES): Promise<number> {
   return Number(series[0]!.value![1]);
 }
 
+const TRAFFICWATCH = 'traffic-operator-trafficwatch';
+
 describe('while one node is unfit and one unknown', () => {
   it('every query finds numbers', async () => {
     const queries = queriesHere();
@@ -125,6 +127,7 @@ describe('while one node is unfit and one unknown', () => {
     ['traffic-operator-trafficwatch / Fit / A', 1],
     ['traffic-operator-trafficwatch / Unfit / A', 1],
     ['traffic-operator-trafficwatch / Unknown / A', 1],
+    ['traffic-operator-trafficwatch / Held by the breaker / A', 0],
     ['traffic-operator-operator / Leaders / A', 1],
     ['traffic-operator-operator / Replicas / A', 1],
     ['traffic-operator-operator / Restarts / A', 0],
@@ -138,6 +141,22 @@ describe('while one node is unfit and one unknown', () => {
       expect(await shown('traffic-operator-nodes / Highest use / A')).toBeCloseTo(0.5, 1);
       // One pass each second, visible up to 15 s later.
       expect(await shown('traffic-operator-operator / Age of the last pass / A')).toBeLessThan(30);
+    }, WAIT);
+  });
+
+  it('mode, direction, measure and the source of the capacity are in a panel', async () => {
+    const labelsOf = async (title: string) => {
+      const query = panelQueries(VARIABLES).find(({ where }) => where === `${TRAFFICWATCH} / ${title} / A`);
+      return (await observer.answerTo(query!.expr, true)).map(({ metric, value }) => ({
+        ...metric,
+        shows: value?.[1],
+      }));
+    };
+    await vi.waitFor(async () => {
+      expect(await labelsOf('What the spec asks for')).toEqual([
+        { mode: 'Enforce', direction: 'Transmit', measure: 'Sum', shows: '1' },
+      ]);
+      expect(await labelsOf('Source of the capacity')).toContainEqual({ source: 'Series', shows: '2' });
     }, WAIT);
   });
 
@@ -157,6 +176,18 @@ async function labelsIn(where: string): Promise<string[]> {
   const series = await observer.answerTo(query!.withoutZero, false);
   return series.flatMap(({ metric }) => Object.values(metric));
 }
+
+describe('while the breaker is open', () => {
+  it('the number of nodes that it holds is in a panel', async () => {
+    f.exporter.setPercent('n2', 50);
+    await f.patchWatch('web', { spec: { maxUnfit: 1 } });
+    const held = () => shown(`${TRAFFICWATCH} / Held by the breaker / A`);
+    await vi.waitFor(async () => expect(await held()).toBe(1), WAIT);
+    f.exporter.setPercent('n2', 1);
+    await f.patchWatch('web', { spec: { maxUnfit: null } });
+    await vi.waitFor(async () => expect(await held()).toBe(0), WAIT);
+  });
+});
 
 describe('after an outage of Prometheus and the API server, and missing rights', () => {
   const LABEL = 'web.traffic.example.com/unfit';

@@ -1,11 +1,13 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { MUTATING_POLICY_BINDINGS, PODS } from '../../src/runtime/client/resources.ts';
+import { MUTATING_POLICIES, MUTATING_POLICY_BINDINGS, PODS } from '../../src/runtime/client/resources.ts';
 import { writesOf } from '../harness/audit.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { metricsOf } from '../harness/metricsOf.ts';
 import { installPlacementPolicy, placementPolicy } from '../harness/placementPolicy.ts';
 import type { RunningProcess } from '../harness/process.ts';
 import { connect, type Connected } from '../harness/runtimeScene.ts';
+import { policyThatAddsATerm } from './injection/laterPolicy.ts';
 import {
   admitted,
   aPod,
@@ -92,7 +94,12 @@ describe('spec.targetRef', () => {
     const before = await f.client.get(STATEFULSETS, { namespace: 'default', name: 'db' });
     const manifest = aStatefulSet('db', REPLICAS);
     const names = (await podsOf('db')).map(({ metadata }) => metadata?.uid).sort();
-    for (let time = 0; time < 3; time++) await kubectl(f, ['apply', '--server-side', '--force-conflicts'], manifest);
+    const passes = async () => (await metricsOf(f.operator())).sum('passes_total');
+    for (let time = 0; time < 5; time++) {
+      await kubectl(f, ['apply', '--server-side', '--force-conflicts'], manifest);
+      const pass = await passes();
+      await vi.waitFor(async () => expect(await passes()).toBeGreaterThan(pass), WAIT);
+    }
     // Status 1 where there is a difference.
     await kubectl(f, ['diff', '--server-side', '--force-conflicts'], manifest);
     const after = await f.client.get(STATEFULSETS, { namespace: 'default', name: 'db' });
@@ -102,6 +109,7 @@ describe('spec.targetRef', () => {
 
   it('writes neither the workload nor its pods', () => {
     const resources = writesOf(f.controlPlane, OPERATOR).map(({ resource }) => resource);
+    expect(resources).toEqual(expect.arrayContaining(['nodes', 'trafficwatches/status']));
     expect([...new Set(resources)].filter((each) => /^(pods|statefulsets|deployments)/.test(each))).toEqual([]);
   });
 });
@@ -152,6 +160,23 @@ describe('the placement policy with Required', () => {
     expect(preferredOf(pod)).toEqual(preferred);
     expect(pod.spec?.affinity?.podAntiAffinity).toEqual(podAntiAffinity);
     expect(requiredTermsOf(pod)).toHaveLength(2);
+  });
+
+  it('adds the requirement to a term that a later policy adds, and to each term once, although it runs twice', async () => {
+    const { policy, binding } = policyThatAddsATerm();
+    await f.client.create(MUTATING_POLICIES, policy);
+    await f.client.create(MUTATING_POLICY_BINDINGS, binding);
+    await vi.waitFor(async () => {
+      const pod = await admitted(c, aPod('one', { app: 'db', 'adds-a-term': '' }));
+      expect(requiredTermsOf(pod)).toEqual([
+        { matchExpressions: [notUnfit('db')] },
+        { matchExpressions: [NEW_NODE] },
+        { matchExpressions: [disk, notUnfit('db')] },
+        { matchExpressions: [disk, NEW_NODE] },
+      ]);
+    }, WAIT);
+    await f.client.delete(MUTATING_POLICY_BINDINGS, { name: 'zz-adds-a-term' });
+    await f.client.delete(MUTATING_POLICIES, { name: 'zz-adds-a-term' });
   });
 
   it.each<[string, V1Pod]>([
@@ -226,27 +251,6 @@ describe('without the policy', () => {
 });
 
 describe('the API server refuses', () => {
-  const podSelector = { matchLabels: { app: 'x' } };
-  const targetRef = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' };
-
-  it.each<[string, object, string]>([
-    ['two workloads', { podSelector, targetRef }, 'exactly one of deployment, targetRef and podSelector'],
-    ['no workload', { podSelector: undefined }, 'exactly one of deployment, targetRef and podSelector'],
-    ['a DaemonSet with Required', { targetRef, placement: 'Required' }, 'must be Preferred for a DaemonSet'],
-    ['a DaemonSet with AtCreation', { targetRef, placement: 'AtCreation' }, 'must be Preferred for a DaemonSet'],
-    [
-      'values for Exists',
-      { podSelector: { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['b'] }] } },
-      'values must be empty: the operator is Exists or DoesNotExist',
-    ],
-  ])('%s', async (_what, workload, message) => {
-    const spec = { maxBandwidthPercent: '10', ...workload };
-    await expect(f.createRawWatch('bad', spec)).rejects.toMatchObject({
-      status: 422,
-      message: expect.stringContaining(message) as string,
-    });
-  });
-
   it('another kind of workload for the same TrafficWatch', async () => {
     const deployment = { selector: { matchLabels: { app: 'cache' } }, template: { spec: { containers: [] } } };
     await expect(f.patchWatch('cache', { spec: { podSelector: null, deployment } })).rejects.toMatchObject({

@@ -188,6 +188,9 @@ async function createBench(plane: ControlPlane, namespace: string): Promise<Benc
   return bench;
 }
 
+/** Components, targets of the nodes, and targets of the agents. */
+const KEYS = 3;
+
 interface RunningController {
   measurement: Measurement;
   /** The number of finished passes. */
@@ -198,7 +201,7 @@ interface RunningController {
 async function nextRound({ measurement, passes }: RunningController): Promise<void> {
   const before = passes();
   measurement.enqueueAll();
-  while (passes() < before + 2 || measurement.controller.queue.length > 0) await sleep(20);
+  while (passes() < before + KEYS || measurement.controller.queue.length > 0) await sleep(20);
 }
 
 function startController(

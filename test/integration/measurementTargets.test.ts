@@ -1,7 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
 import { CHANGE_INTERVAL_MS } from '../../src/controllers/measurement/decide/targets.ts';
-import { CONFIG_MAPS, ENDPOINT_SLICES, PODS } from '../../src/runtime/client/resources.ts';
+import { CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, PODS } from '../../src/runtime/client/resources.ts';
 import { useBench, WAIT } from './measurementBench.ts';
 
 const bench = useBench();
@@ -45,6 +45,47 @@ describe('targets', () => {
     await vi.waitFor(async () => expect(await bench().targets()).toEqual({ one: '[fd00::1]:9100' }), WAIT);
     await bench().putSlice('six', {}, 'IPv6');
     await vi.waitFor(async () => expect(await bench().targets()).toEqual({}), WAIT);
+  });
+
+  it('of the agents are in a ConfigMap of their own, those of a node together, and go with the check', async () => {
+    const { client, namespace, options } = bench();
+    const agentsNamespace = `${namespace}-connectivity`;
+    await client.create(NAMESPACES, { metadata: { name: agentsNamespace } });
+    const put = (service: string, endpoints: Record<string, string>): Promise<unknown> =>
+      client.create(ENDPOINT_SLICES, {
+        metadata: {
+          namespace: agentsNamespace,
+          name: service,
+          labels: { 'kubernetes.io/service-name': service },
+        },
+        addressType: 'IPv4',
+        ports: [{ name: 'peer', port: 8082, protocol: 'TCP' }],
+        endpoints: Object.entries(endpoints).map(([nodeName, address]) => ({ nodeName, addresses: [address] })),
+      });
+    const agents = async (): Promise<unknown> => {
+      const map = await bench().find(CONFIG_MAPS, { namespace, name: 'prometheus-agent-targets' });
+      return map && JSON.parse(map.data!['agents.json']!);
+    };
+    await bench().addPrometheusPod('prometheus-x');
+    bench().start({ ...options, connectivity: true });
+    await put('netchecker-agent', { one: '10.244.0.7', two: '10.244.1.7' });
+    await put('netchecker-agent-hostnet', { one: '10.0.0.1' });
+    await put('other', { three: '10.0.0.3' });
+    await vi.waitFor(
+      async () =>
+        expect(await agents()).toEqual([
+          { targets: ['10.244.0.7:8082/Pod', '10.0.0.1:8082/Host'], labels: { node: 'one' } },
+          { targets: ['10.244.1.7:8082/Pod'], labels: { node: 'two' } },
+        ]),
+      WAIT,
+    );
+    await vi.waitFor(async () => {
+      expect((await pod()).metadata!.annotations).toHaveProperty(['traffic.example.com/agent-targets-hash']);
+    }, WAIT);
+    expect(await bench().targets()).toEqual({});
+    await bench().stop();
+    bench().start();
+    await vi.waitFor(async () => expect(await agents()).toBeUndefined(), WAIT);
   });
 
   it("also contain the operator's own pods: all pods of the Service that selects this one", async () => {

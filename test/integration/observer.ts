@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { SERVER_NAME } from '../../src/connectivity/objects/names.ts';
+import { AGENT_NAME, SERVER_NAME } from '../../src/connectivity/objects/names.ts';
 import { renderPrometheusConfig } from '../../src/controllers/measurement/components/prometheusConfig.ts';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { startPrometheus, type RunningPrometheus } from '../harness/prometheus.ts';
@@ -18,13 +18,20 @@ export interface Observer {
   stop(): Promise<void>;
 }
 
+/** The connectivity check, as host:port. */
+export interface Connectivity {
+  readonly server: string;
+  /** An agent of the pod network of n1. */
+  readonly agent: string;
+}
+
 /**
- * Starts one that scrapes an operator and an exporter every second, and a connectivity server if there is one, as its own
+ * Starts one that scrapes an operator and an exporter every second, and the connectivity check if there is one, as its own
  * jobs.
- * @param operator,exporter,server host:port
+ * @param operator,exporter host:port
  */
-export async function startObserver(operator: string, exporter: string, server?: string): Promise<Observer> {
-  const prometheus = await startPrometheus({ config: scraping(operator, exporter, server) });
+export async function startObserver(operator: string, exporter: string, check?: Connectivity): Promise<Observer> {
+  const prometheus = await startPrometheus({ config: scraping(operator, exporter, check) });
   const begin = Date.now() / 1000;
   return {
     answerTo: async (query, instant) => {
@@ -37,7 +44,7 @@ export async function startObserver(operator: string, exporter: string, server?:
 }
 
 /** n1 a second time, as an exporter shows it whose series have no `node`. */
-function scraping(operator: string, exporter: string, server?: string): object {
+function scraping(operator: string, exporter: string, check?: Connectivity): object {
   const target = { targets: [exporter] };
   const bare = [
     { source_labels: ['node'], regex: 'n1', action: 'keep' },
@@ -53,19 +60,28 @@ function scraping(operator: string, exporter: string, server?: string): object {
         static_configs: [{ ...target, labels: { instance: 'bare:9100' } }],
         metric_relabel_configs: bare,
       },
-      ...(server === undefined ? [] : [connectivityJob(server)]),
+      ...(check === undefined ? [] : connectivityJobs(check)),
     ],
   };
 }
 
-/** The job of the deployed Prometheus, with its name and the metrics that it keeps. */
-function connectivityJob(server: string): object {
+/** With the names of the deployed Prometheus, and the metrics that it keeps. */
+function connectivityJobs({ server, agent }: Connectivity): object[] {
   const options = { ...defaultMeasurementOptions('any'), connectivity: true };
   const { scrape_configs: jobs } = parse(renderPrometheusConfig(options)) as {
     scrape_configs: { job_name: string; metric_relabel_configs: object[] }[];
   };
-  const { job_name, metric_relabel_configs } = jobs.find((job) => job.job_name === SERVER_NAME)!;
-  return { job_name, metric_relabel_configs, static_configs: [{ targets: [server] }] };
+  const named = (name: string): object => {
+    const { job_name, metric_relabel_configs } = jobs.find((job) => job.job_name === name)!;
+    return { job_name, metric_relabel_configs };
+  };
+  return [
+    { ...named(SERVER_NAME), static_configs: [{ targets: [server] }] },
+    {
+      ...named(AGENT_NAME),
+      static_configs: [{ targets: [agent], labels: { node: 'n1', plane: 'Pod', instance: 'n1' } }],
+    },
+  ];
 }
 
 async function ask(prometheus: RunningPrometheus, path: string, form: Record<string, string>): Promise<Series[]> {

@@ -11,6 +11,7 @@ import { Heard } from './udp/heard.ts';
 import { probeHttp } from './http/httpProbe.ts';
 import type { Trust } from './http/httpRequest.ts';
 import { listen } from './listener.ts';
+import { OwnMetrics } from './ownMetrics.ts';
 import { measure } from './peers/measure.ts';
 import { ReportSender } from './reportSender.ts';
 import { EarlyRuns, firstDelayMs, nextDelayMs, retryDelayMs } from './spread.ts';
@@ -39,7 +40,9 @@ export interface AgentOptions {
  */
 export async function runAgent(o: AgentOptions, signal: AbortSignal): Promise<void> {
   const run = new AgentRun(o);
-  await listen({ ...o, port: o.peerPort, nodeName: o.identity.nodeName, heard: run.heard }, signal);
+  const { heard, own } = run;
+  const port = o.peerPort;
+  await listen({ ...o, port, nodeName: o.identity.nodeName, heard, metrics: () => own.page() }, signal);
   await o.clock.sleep(firstDelayMs(o.identity.podName, o.identity.intervalSeconds * 1_000), signal);
   try {
     while (!signal.aborted) await o.clock.sleep(await run.once(signal), signal);
@@ -51,6 +54,7 @@ export async function runAgent(o: AgentOptions, signal: AbortSignal): Promise<vo
 /** What an agent keeps from report to report. */
 class AgentRun {
   readonly heard = new Heard();
+  readonly own: OwnMetrics;
   readonly #o: AgentOptions;
   readonly #sender: ReportSender;
   readonly #targets: Targets;
@@ -60,6 +64,7 @@ class AgentRun {
 
   constructor(o: AgentOptions) {
     this.#o = o;
+    this.own = new OwnMetrics(o.clock);
     this.#sender = new ReportSender({ ...o, podName: o.identity.podName });
     this.#targets = new Targets(o);
   }
@@ -98,7 +103,8 @@ class AgentRun {
     const heard = this.heard.take();
     const connectivity: Measurement = { plane, port, ...measured, heard, failedReports: this.#failures };
     const sent = await this.#sender.send({ ...report, connectivity }, intervalMs / 2, signal);
-    if (!sent.ok && !sent.isInvalid) this.heard.restore(heard);
+    if (sent.ok) this.own.reportAccepted();
+    else if (!sent.isInvalid) this.heard.restore(heard);
     if (sent.assignment !== undefined) this.#assignment = sent.assignment;
     logger.debug({ peers: measured.peers.length, assigned: this.#assignment.peers.length }, 'measured');
     return sent.ok;

@@ -1,7 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
-import { createHttpServer, type HttpHandler } from '../../runtime/server/httpServer.ts';
+import { createHttpServer, type HttpAnswer, type HttpHandler } from '../../runtime/server/httpServer.ts';
 import { HTTP_LIMITS } from '../../runtime/server/httpServer/limits.ts';
 import { probeSender, turnIntoReply } from './udp/datagram.ts';
 import { EchoLimit } from './udp/echoLimit.ts';
@@ -13,15 +13,17 @@ export interface ListenerOptions {
   /** Node of this agent: its own datagrams are not counted. */
   readonly nodeName: string;
   readonly heard: Heard;
+  /** The page for Prometheus. */
+  readonly metrics: () => HttpAnswer;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Requests of peers have no body and take a connection each. A check each 5 s costs less than one each second. */
+/** Requests of peers and of Prometheus have no body and take a connection each. A check each 5 s costs less than one each second. */
 const LIMITS = { ...HTTP_LIMITS, keepAliveMs: 5_000, checkMs: 5_000 };
 
 /**
- * Listens for peers on all addresses, HTTP and UDP on the same port, until `signal` is aborted. Resolves when it
+ * Listens for peers and Prometheus on all addresses, HTTP and UDP on the same port, until `signal` is aborted. Resolves when it
  * listens. A machine without IPv6 has no UDP socket for it.
  *
  * @throws Error that names the port, if another program has it
@@ -31,7 +33,7 @@ export async function listen(o: ListenerOptions, signal: AbortSignal): Promise<v
   const server = createHttpServer({
     name: 'peer server',
     address: { port: o.port },
-    handler: ping,
+    handler: answerTo(o.metrics),
     metrics: { failed: () => undefined },
     logger: o.logger,
     limits: LIMITS,
@@ -41,10 +43,13 @@ export async function listen(o: ListenerOptions, signal: AbortSignal): Promise<v
   signal.addEventListener('abort', () => sockets.forEach((socket) => socket?.close()), { once: true });
 }
 
-const ping: HttpHandler = ({ path, method }) => {
-  if (path !== '/ping') return { status: 404, text: 'not found\n' };
-  return method === 'GET' || method === 'HEAD' ? { status: 200, text: 'ok\n' } : { status: 405, text: 'GET only\n' };
-};
+function answerTo(metrics: () => HttpAnswer): HttpHandler {
+  return ({ path, method }) => {
+    if (path !== '/ping' && path !== '/metrics') return { status: 404, text: 'not found\n' };
+    if (method !== 'GET' && method !== 'HEAD') return { status: 405, text: 'GET only\n' };
+    return path === '/metrics' ? metrics() : { status: 200, text: 'ok\n' };
+  };
+}
 
 /** A socket that echoes probes. Undefined if the machine does not have this kind of addresses. */
 async function echo(type: 'udp4' | 'udp6', o: ListenerOptions): Promise<Socket | undefined> {

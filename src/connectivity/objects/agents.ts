@@ -1,9 +1,17 @@
-import type { V1Container, V1DaemonSet, V1PodSpec, V1ServiceAccount, V1Volume } from '@kubernetes/client-node';
+import type {
+  V1Container,
+  V1DaemonSet,
+  V1PodSpec,
+  V1Service,
+  V1ServiceAccount,
+  V1Volume,
+} from '@kubernetes/client-node';
 import type { Plane } from '../../api/connectivitycheck/terms.ts';
 import {
   AGENT_NAME,
   appLabel,
   HOST_AGENT_NAME,
+  PEER_PORT_NAME,
   SERVER_PORT,
   SERVICE_NAME,
   TOKEN_AUDIENCE,
@@ -11,7 +19,6 @@ import {
 } from './names.ts';
 import { ownNames, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
 
-const PEER_PORT_NAME = 'peer';
 const IDENTITY = 'identity';
 /** The directory of the token for the server, and of the cluster's CA. */
 const IDENTITY_DIRECTORY = '/var/run/secrets/traffic-operator';
@@ -30,6 +37,20 @@ export function agentAccount({ agentsNamespace }: ConnectivityOptions): V1Servic
 /** The two DaemonSets: agents in the network of the pods, and in that of the nodes. */
 export function agentDaemonSets(options: ConnectivityOptions): V1DaemonSet[] {
   return [daemonSet(AGENT_NAME, 'Pod', options), daemonSet(HOST_AGENT_NAME, 'Host', options)];
+}
+
+/** Headless Services. Nobody calls them; they exist for their EndpointSlices, from which Prometheus' targets are read. */
+export function agentServices(options: ConnectivityOptions): V1Service[] {
+  return [AGENT_NAME, HOST_AGENT_NAME].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: options.agentsNamespace, labels: appLabel(name) },
+    spec: {
+      clusterIP: 'None',
+      selector: appLabel(name),
+      ports: [{ name: PEER_PORT_NAME, port: options.peerPort, targetPort: PEER_PORT_NAME, protocol: 'TCP' }],
+    },
+  }));
 }
 
 /** A pod in the network of its node needs this policy, or it does not ask the DNS of the cluster. */

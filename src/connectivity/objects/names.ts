@@ -8,6 +8,8 @@ export const HOST_AGENT_NAME = 'netchecker-agent-hostnet';
 export const SERVER_PORT = 8081;
 /** TCP port on every node if the Service has the type NodePort. */
 export const NODE_PORT = 31_081;
+/** Name of the agents' TCP port, in their containers, Services and EndpointSlices. */
+export const PEER_PORT_NAME = 'peer';
 /** TCP and UDP port of the agents by default. */
 export const PEER_PORT = 8082;
 

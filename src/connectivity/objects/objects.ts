@@ -1,6 +1,6 @@
 import type { V1Namespace } from '@kubernetes/client-node';
 import type { KubeObject } from '../../runtime/client/resource.ts';
-import { agentAccount, agentDaemonSets } from './agents.ts';
+import { agentAccount, agentDaemonSets, agentServices } from './agents.ts';
 import type { ConnectivityOptions } from './names.ts';
 import { serverClusterRole, serverClusterRoleBinding, serverRole, serverRoleBinding } from './rights.ts';
 import { serverAccount, serverDeployment, serverService } from './server.ts';
@@ -31,6 +31,7 @@ function accountsAndPods(options: ConnectivityOptions): KubeObject[] {
     agentAccount(options),
     serverService(options),
     serverDeployment(options),
+    ...agentServices(options),
     ...agentDaemonSets(options),
   ];
 }

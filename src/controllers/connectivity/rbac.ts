@@ -58,6 +58,7 @@ function byName(namespace: string, verbs: string[]): Rights {
         why: 'The operator creates the namespace of the agents, so no Role can exist there before. Resource names limit these rights.',
       },
       rule('', ['serviceaccounts'], verbs, [AGENT_NAME]),
+      rule('', ['services'], verbs, [AGENT_NAME, HOST_AGENT_NAME]),
       rule('apps', ['daemonsets'], verbs, [AGENT_NAME, HOST_AGENT_NAME]),
     ],
     own: [

@@ -46,6 +46,7 @@ export interface Measurement {
 
 const COMPONENTS_KEY = 'components';
 const TARGETS_KEY = 'targets';
+const AGENT_TARGETS_KEY = 'agentTargets';
 
 /** Creates the controller that deploys node-exporter and Prometheus, and writes Prometheus' targets. */
 export function createMeasurementController(settings: MeasurementControllerOptions): Measurement {
@@ -61,17 +62,22 @@ export function createMeasurementController(settings: MeasurementControllerOptio
     ...defined('recorder', settings.recorder),
   });
   const passes = createPasses({ ...rest, ...defined('metrics', metrics?.measurement), clock, caches, report });
+  const reconciles = new Map([
+    [TARGETS_KEY, () => passes.targets()],
+    [AGENT_TARGETS_KEY, () => passes.agentTargets()],
+  ]);
   const controller = new Controller({
     name: 'measurement',
-    reconcile: (key) => (key === TARGETS_KEY ? passes.targets() : passes.components()),
+    reconcile: (key) => reconciles.get(key)?.() ?? passes.components(),
     logger,
     clock,
     ...defined('metrics', metrics?.controller),
   });
   const enqueueComponents = (): void => controller.queue.add(COMPONENTS_KEY);
   const enqueueTargets = (): void => controller.queue.add(TARGETS_KEY);
-  const enqueueAll = (): void => [enqueueComponents, enqueueTargets].forEach((enqueue) => enqueue());
-  caches.subscribe(enqueueComponents, enqueueTargets);
+  const enqueueAgentTargets = (): void => controller.queue.add(AGENT_TARGETS_KEY);
+  const enqueueAll = (): void => [enqueueComponents, enqueueTargets, enqueueAgentTargets].forEach((add) => add());
+  caches.subscribe(enqueueComponents, enqueueTargets, enqueueAgentTargets);
   enqueueAll();
   const components = allComponents(options);
   return {

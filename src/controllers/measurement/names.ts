@@ -5,9 +5,6 @@ import { MANAGED_BY, OPERATOR, OWNER, PART_OF } from '../contract/labels.ts';
 /** The field manager of this controller. */
 export const FIELD_MANAGER = 'traffic-operator-measurement';
 
-/** Annotation on Prometheus' pod: a hash of its target files. A change makes the kubelet sync the volumes at once. */
-export const TARGETS_HASH_ANNOTATION = 'traffic.example.com/targets-hash';
-
 /** Annotation on Prometheus' pod template: a hash of its configuration. A change recreates the pod. */
 export const CONFIG_HASH_ANNOTATION = 'traffic.example.com/config-hash';
 
@@ -15,11 +12,34 @@ export const EXPORTER_NAME = 'node-exporter';
 export const PROMETHEUS_NAME = 'prometheus';
 export const CONFIG_NAME = 'prometheus-config';
 export const CLAIM_NAME = 'prometheus';
-export const TARGETS_NAME = 'prometheus-targets';
+
+/** ConfigMaps of targets that are written together. */
+export interface TargetSet {
+  /** Name of the first ConfigMap. */
+  readonly name: string;
+  /** Name of the first file, without its ending. */
+  readonly file: string;
+  /** Annotation on Prometheus' pod: a hash of the files. A change makes the kubelet sync the volumes at once. */
+  readonly annotation: string;
+}
+
+/** The node-exporters of the nodes, and the operator's own pods. */
+export const NODE_TARGETS: TargetSet = {
+  name: 'prometheus-targets',
+  file: 'targets',
+  annotation: 'traffic.example.com/targets-hash',
+};
+
+/** The agents of the connectivity check. */
+export const AGENT_TARGETS: TargetSet = {
+  name: 'prometheus-agent-targets',
+  file: 'agents',
+  annotation: 'traffic.example.com/agent-targets-hash',
+};
 
 /**
- * Maximum number of ConfigMaps for targets. One ConfigMap of the maximum size holds about 9,000 nodes. Two hold the
- * 5,000 nodes that Kubernetes supports, however long their names are.
+ * Maximum number of ConfigMaps in a set. One ConfigMap of the maximum size holds the exporters of about 9,000 nodes, or the
+ * agents of about 8,000. Two hold the 5,000 nodes that Kubernetes supports, however long their names are.
  */
 export const TARGET_SHARDS = 2;
 
@@ -29,17 +49,19 @@ export function exporterNamespace(namespace: string): string {
 }
 
 /** The ConfigMap for part `index` of the targets, from 0: prometheus-targets, prometheus-targets-2. */
-export function targetsName(index: number): string {
-  return index === 0 ? TARGETS_NAME : `${TARGETS_NAME}-${index + 1}`;
+export function targetsName(index: number, { name } = NODE_TARGETS): string {
+  return index === 0 ? name : `${name}-${index + 1}`;
 }
 
 /** The key for the targets in that ConfigMap, and the name of their file: targets.json, targets-2.json. */
-export function targetsFile(index: number): string {
-  return index === 0 ? 'targets.json' : `targets-${index + 1}.json`;
+export function targetsFile(index: number, { file } = NODE_TARGETS): string {
+  return index === 0 ? `${file}.json` : `${file}-${index + 1}.json`;
 }
 
-/** All these files as a pattern for Prometheus' file_sd, which allows only one star. */
-export const TARGET_FILES = 'targets*.json';
+/** All these files as a pattern for Prometheus' file_sd, which allows only one star: targets*.json. */
+export function targetFiles({ file }: TargetSet): string {
+  return `${file}*.json`;
+}
 
 /** The file with the operator's own pods, in the ConfigMap of part 0. */
 export const OPERATOR_FILE = 'operator.json';

@@ -20,6 +20,7 @@ import { observeExporters } from './observe/observe.ts';
 import { findOperatorDeployment } from '../contract/operatorDeployment.ts';
 import type { MeasurementOptions } from './options.ts';
 import type { ProblemReport } from '../../runtime/status/problemReport.ts';
+import { agentTargets, nodeTargets } from './targetSources.ts';
 import { TargetsPass } from './targetsPass.ts';
 
 export interface PassesOptions {
@@ -36,12 +37,14 @@ export interface PassesOptions {
   report: ProblemReport;
 }
 
-/** The two reconciles of this controller. Both throw ApiError, TransportError, NotLeaderError, WaitingError. */
+/** The reconciles of this controller. Both throw ApiError, TransportError, NotLeaderError, WaitingError. */
 export interface Passes {
   /** Applies or removes the objects of node-exporter and Prometheus. */
   components(): Promise<ReconcileResult>;
-  /** Writes the scrape targets of Prometheus. */
+  /** Writes the nodes that Prometheus scrapes. */
   targets(): Promise<ReconcileResult>;
+  /** Writes the agents of the connectivity check that Prometheus scrapes, or removes them. */
+  agentTargets(): Promise<ReconcileResult>;
 }
 
 /** The sources of problems. Each is updated separately. */
@@ -56,6 +59,8 @@ const SOURCE = {
   /** Targets that do not fit or belong to somebody else, and that they may not be written. */
   targets: 'targets',
   targetsWrite: 'targetsWrite',
+  agentTargets: 'agentTargets',
+  agentTargetsWrite: 'agentTargetsWrite',
 } as const;
 
 /** Interval of reconciles without an event, in case an event is lost: ms. */
@@ -71,17 +76,19 @@ export function createPasses(o: PassesOptions): Passes {
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
   const findOwner = once(() => findOperatorDeployment(client, o.pod));
   const checkExporters = createExporterCheck(o);
+  const writing = { options, prometheusPods: () => caches.prometheusPods(), client, applier, clock };
   const targets = new TargetsPass({
-    options,
-    podName: o.pod?.name,
-    caches,
-    client,
-    applier,
-    clock,
+    ...writing,
+    source: nodeTargets({ options, podName: o.pod?.name, caches }),
     onPass(count, problems) {
       metrics?.targets(count);
       report.update(SOURCE.targets, problems);
     },
+  });
+  const agents = new TargetsPass({
+    ...writing,
+    source: agentTargets(options, caches),
+    onPass: (_count, problems) => report.update(SOURCE.agentTargets, problems),
   });
   const begin = async (): Promise<V1OwnerReference | undefined> => {
     if (!caches.settled) throw new WaitingError('CachesNotSynced', 'caches are not synced yet', SYNC_MS);
@@ -111,6 +118,14 @@ export function createPasses(o: PassesOptions): Passes {
       if (!options.prometheus.enabled || !caches.knowsTargets) return { requeueAfterMs: RESYNC_MS };
       const result = await reportingRefusal(report, SOURCE.targetsWrite, "Prometheus' targets", () =>
         targets.run(owner),
+      );
+      return result ?? { requeueAfterMs: RESYNC_MS };
+    },
+    async agentTargets() {
+      const owner = await begin();
+      if (!options.prometheus.enabled || !caches.knowsAgentTargets) return { requeueAfterMs: RESYNC_MS };
+      const result = await reportingRefusal(report, SOURCE.agentTargetsWrite, "Prometheus' agent targets", () =>
+        agents.run(owner),
       );
       return result ?? { requeueAfterMs: RESYNC_MS };
     },

@@ -1,9 +1,11 @@
 import { rule, type Rights, type Rule } from '../contract/rights.ts';
 import {
+  AGENT_TARGETS,
   CLAIM_NAME,
   CONFIG_NAME,
   EXPORTER_NAME,
   exporterNamespace,
+  NODE_TARGETS,
   PROMETHEUS_NAME,
   TARGET_SHARDS,
   targetsName,
@@ -45,7 +47,9 @@ const LIST_PODS: Rule = {
 
 /** The rights on the objects that the controller creates, limited to their names. */
 function byName(namespace: string, verbs: string[]): Rights {
-  const configMaps = [CONFIG_NAME, ...Array.from({ length: TARGET_SHARDS }, (_, index) => targetsName(index))];
+  const shards = Array.from({ length: TARGET_SHARDS }, (_, index) => index);
+  const targets = [NODE_TARGETS, AGENT_TARGETS].flatMap((set) => shards.map((index) => targetsName(index, set)));
+  const configMaps = [CONFIG_NAME, ...targets];
   return {
     cluster: [
       {

@@ -4,12 +4,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Applier } from '../../runtime/apply/apply.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
-import { FIELD_MANAGER, TARGETS_HASH_ANNOTATION } from './names.ts';
+import { AGENT_TARGETS, FIELD_MANAGER, NODE_TARGETS } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';
 import { TargetsPass } from './targetsPass.ts';
-import type { TargetsPassOptions } from './targetsPass.ts';
+import { agentTargets, nodeTargets, type TargetSource } from './targetSources.ts';
 import { FakeApi } from '../../runtime/testing/fakeApi/fakeApi.ts';
 
+const OPTIONS = defaultMeasurementOptions('op');
 const WRITE = 'apply ConfigMap op/prometheus-targets';
 
 let client: FakeApi;
@@ -36,23 +37,28 @@ beforeEach(() => {
   nodes = [];
   pods = [];
   operatorSlices = [];
-  const caches: TargetsPassOptions['caches'] = {
-    liveTargets: () =>
-      ['prometheus-targets', 'prometheus-targets-2'].map((name) => client.objects.get(`ConfigMap op/${name}`)),
+  const caches = {
+    liveTargets: () => live('prometheus-targets'),
     slices: () => [slice()],
     operatorSlices: () => operatorSlices,
-    prometheusPods: () => pods,
   };
-  pass = new TargetsPass({
-    options: defaultMeasurementOptions('op'),
-    podName: 'operator-1',
-    caches,
+  pass = passOf(nodeTargets({ options: OPTIONS, podName: 'operator-1', caches }));
+});
+
+const live = (name: string): (V1ConfigMap | undefined)[] =>
+  [name, `${name}-2`].map((each) => client.objects.get(`ConfigMap op/${each}`));
+
+function passOf(source: TargetSource): TargetsPass {
+  return new TargetsPass({
+    options: OPTIONS,
+    source,
+    prometheusPods: () => pods,
     client,
     applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger: pino({ level: 'silent' }) }),
     clock,
     onPass: (count, problems) => (seen = { count, problems }),
   });
-});
+}
 
 describe('TargetsPass', () => {
   it('writes the first node at once, even right after a write without nodes', async () => {
@@ -91,8 +97,8 @@ describe('TargetsPass', () => {
     await pass.run(undefined);
     const patched = client.writes[1]!;
     expect(writes()).toEqual([WRITE, 'patch Pod op/p']);
-    const hash = new RegExp(`"${TARGETS_HASH_ANNOTATION}":"(\\w+)"`).exec(patched)![1]!;
-    pods = [pod('p', { annotations: { [TARGETS_HASH_ANNOTATION]: hash } })];
+    const hash = new RegExp(`"${NODE_TARGETS.annotation}":"(\\w+)"`).exec(patched)![1]!;
+    pods = [pod('p', { annotations: { [NODE_TARGETS.annotation]: hash } })];
     await pass.run(undefined);
     expect(writes()).toEqual([]);
   });
@@ -145,6 +151,62 @@ describe('TargetsPass', () => {
     expect(writes()).toEqual([`${WRITE}-2`]);
   });
 });
+
+describe('TargetsPass of the agents', () => {
+  const AGENTS = 'apply ConfigMap op/prometheus-agent-targets';
+  const agents = (connectivity: boolean): TargetsPass =>
+    passOf(
+      agentTargets({ connectivity }, { agentSlices: () => slices, liveAgentTargets: () => live(AGENT_TARGETS.name) }),
+    );
+  let slices: V1EndpointSlice[];
+  beforeEach(() => {
+    slices = [agentSlice('netchecker-agent', '10.244.0.7')];
+  });
+
+  it('has ConfigMaps and an annotation of its own, so that no agent delays a node', async () => {
+    pods = [pod('p')];
+    await agents(true).run(undefined);
+    expect(client.writes[1]).toContain(`"${AGENT_TARGETS.annotation}":"`);
+    expect(writes()).toEqual([AGENTS, 'patch Pod op/p']);
+    expect((client.objects.get('ConfigMap op/prometheus-agent-targets') as V1ConfigMap).data).toEqual({
+      'agents.json': '[\n{"targets":["10.244.0.7:8082/Pod"],"labels":{"node":"a"}}\n]\n',
+    });
+    nodes = ['a'];
+    await pass.run(undefined);
+    expect(writes()).toEqual([WRITE, 'patch Pod op/p']);
+  });
+
+  it('removes them when the connectivity check is disabled, and writes no annotation without it', async () => {
+    await agents(true).run(undefined);
+    pods = [pod('p')];
+    writes();
+    await agents(false).run(undefined);
+    expect(writes()).toEqual(['delete ConfigMap op/prometheus-agent-targets']);
+    await agents(false).run(undefined);
+    expect(writes()).toEqual([]);
+  });
+
+  it('reports the nodes whose agents do not fit', async () => {
+    const endpoints = Array.from({ length: 12_000 }, (_, n) => ({
+      nodeName: `node-${n}.${'x'.repeat(120)}`,
+      addresses: [`10.${n >> 8}.${n & 255}.1`],
+    }));
+    slices = [{ ...agentSlice('netchecker-agent', ''), endpoints }];
+    await agents(true).run(undefined);
+    expect(seen.problems[0]?.message).toMatch(
+      /^\d+ nodes with agents are not scraped: 2 ConfigMaps of targets are full/,
+    );
+  });
+});
+
+function agentSlice(service: string, address: string): V1EndpointSlice {
+  return {
+    metadata: { labels: { 'kubernetes.io/service-name': service } },
+    addressType: 'IPv4',
+    ports: [{ name: 'peer', port: 8082 }],
+    endpoints: [{ nodeName: 'a', addresses: [address] }],
+  };
+}
 
 function pod(name: string, metadata: V1Pod['metadata'] = {}): V1Pod {
   return { metadata: Object.assign({ namespace: 'op', name }, metadata) };

@@ -10,30 +10,28 @@ import { PODS } from '../../runtime/client/resources.ts';
 import { remove } from '../../runtime/objectSet/act.ts';
 import { foreignProblem } from '../../runtime/objectSet/problem.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
-import type { Caches } from './observe/caches.ts';
-import { METRICS_PORT } from './components/exporter.ts';
+import type { Component } from './components/component.ts';
 import { targetsComponent } from './components/targets.ts';
-import { renderTargetFiles, targetsOf } from './decide/discovery.ts';
 import type { TargetFiles } from './decide/discovery.ts';
-import { operatorTargets, renderOperatorTargets } from './decide/operatorPods.ts';
 import { planTargets } from './decide/targets.ts';
 import type { TargetsData, TargetsPlan, TargetsWrite } from './decide/targets.ts';
-import { FIELD_MANAGER, OPERATOR_FILE, TARGET_SHARDS, targetsFile, TARGETS_HASH_ANNOTATION } from './names.ts';
+import { FIELD_MANAGER, TARGET_SHARDS, targetsFile } from './names.ts';
 import type { MeasurementOptions } from './options.ts';
+import type { TargetSource } from './targetSources.ts';
 
 export interface TargetsPassOptions {
   options: MeasurementOptions;
-  /** Name of the pod that this process runs in. */
-  podName?: string | undefined;
-  caches: Pick<Caches, 'liveTargets' | 'slices' | 'operatorSlices' | 'prometheusPods'>;
+  source: TargetSource;
+  /** Prometheus' pods, only their metadata. */
+  prometheusPods: () => readonly V1Pod[];
   client: Client;
   applier: Applier;
   clock: Clock;
-  /** Called once in each run, with the number of targets and the problems. */
+  /** Called once in each run, with the number of nodes and the problems. */
   onPass: (count: number, problems: readonly Problem[]) => void;
 }
 
-/** Writes Prometheus' target files from the EndpointSlices of node-exporter. */
+/** Writes one set of Prometheus' target files from EndpointSlices. */
 export class TargetsPass {
   readonly #o: TargetsPassOptions;
   #lastWrite: TargetsWrite | undefined;
@@ -48,9 +46,9 @@ export class TargetsPass {
    * @throws ApiError, TransportError, NotLeaderError
    */
   async run(owner: V1OwnerReference | undefined): Promise<ReconcileResult | undefined> {
-    const { caches, clock, onPass } = this.#o;
-    const wanted = renderTargetFiles(targetsOf(caches.slices(), METRICS_PORT), TARGET_SHARDS);
-    const live = caches.liveTargets();
+    const { source, clock, onPass } = this.#o;
+    const wanted = source.wanted();
+    const live = source.live();
     const now = clock.monotonic();
     const data = this.#dataOf(wanted);
     const plan = planTargets({ data, live, lastWrite: this.#lastWrite, now });
@@ -59,18 +57,17 @@ export class TargetsPass {
     const written = await this.#write(plan, data, live, owner);
     // A write without targets must not delay the first node.
     if (written && wanted.count > 0) this.#lastWrite = { data, at: clock.monotonic() };
-    await this.#tellPods(hashOf(data));
+    if (data.length > 0) await this.#tellPods(hashOf(data));
     return undefined;
   }
 
-  /** The desired data of each ConfigMap. The operator's own pods are few and fit into the first ConfigMap. */
+  /** The desired data of each ConfigMap. */
   #dataOf({ files }: TargetFiles): TargetsData[] {
-    const { options, caches, podName } = this.#o;
-    const data: Record<string, string>[] = files.map((file, index) => ({ [targetsFile(index)]: file }));
-    if (options.operatorMetrics && data[0] !== undefined) {
-      data[0][OPERATOR_FILE] = renderOperatorTargets(operatorTargets(caches.operatorSlices(), podName));
-    }
-    return data;
+    const { source } = this.#o;
+    return files.map((file, index) => ({
+      [targetsFile(index, source.set)]: file,
+      ...(index === 0 ? source.others() : {}),
+    }));
   }
 
   /** @returns whether anything had to be written */
@@ -80,17 +77,21 @@ export class TargetsPass {
     live: readonly (V1ConfigMap | undefined)[],
     owner: V1OwnerReference | undefined,
   ): Promise<boolean> {
-    const { options, client, applier } = this.#o;
+    const { client, applier } = this.#o;
     let any = false;
     for (const index of plan.apply) {
-      const component = targetsComponent(options, index, data[index] ?? {}, owner);
+      const component = this.#component(index, data[index], owner);
       const { written } = await applier.apply(component.resource, component.object, live[index]);
       any ||= written;
     }
     for (const index of plan.remove) {
-      await remove(client, { member: targetsComponent(options, index, {}), live: live[index] });
+      await remove(client, { member: this.#component(index), live: live[index] });
     }
     return any;
+  }
+
+  #component(index: number, data: TargetsData = {}, owner?: V1OwnerReference): Component<V1ConfigMap> {
+    return targetsComponent(this.#o.options, index, data, owner, this.#o.source.set);
   }
 
   /**
@@ -98,15 +99,15 @@ export class TargetsPass {
    * changes, and otherwise only about once a minute.
    */
   async #tellPods(hash: string): Promise<void> {
-    for (const pod of this.#o.caches.prometheusPods()) {
+    for (const pod of this.#o.prometheusPods()) {
       const { annotations, deletionTimestamp } = pod.metadata ?? {};
-      if (deletionTimestamp !== undefined || annotations?.[TARGETS_HASH_ANNOTATION] === hash) continue;
+      if (deletionTimestamp !== undefined || annotations?.[this.#o.source.set.annotation] === hash) continue;
       await this.#annotate(pod, hash);
     }
   }
 
   async #annotate(pod: V1Pod, hash: string): Promise<void> {
-    const patch = { metadata: { annotations: { [TARGETS_HASH_ANNOTATION]: hash } } };
+    const patch = { metadata: { annotations: { [this.#o.source.set.annotation]: hash } } };
     try {
       await this.#o.client.mergePatch(PODS, refOfKey(keyOf(pod)), patch, { fieldManager: FIELD_MANAGER });
     } catch (error) {
@@ -115,14 +116,14 @@ export class TargetsPass {
   }
 
   #problemsOf(plan: TargetsPlan, { omitted }: TargetFiles): Problem[] {
-    const foreign = plan.foreign.map((index) => foreignProblem(targetsComponent(this.#o.options, index, {})));
-    return omitted.length === 0 ? foreign : [...foreign, omittedProblem(omitted)];
+    const foreign = plan.foreign.map((index) => foreignProblem(this.#component(index)));
+    return omitted.length === 0 ? foreign : [...foreign, omittedProblem(omitted, this.#o.source.what)];
   }
 }
 
-function omittedProblem(omitted: readonly string[]): Problem {
+function omittedProblem(omitted: readonly string[], what: string): Problem {
   const examples = omitted.slice(0, 3).join(', ');
-  const message = `${omitted.length} nodes are not scraped: ${TARGET_SHARDS} ConfigMaps of targets are full (${examples}, ...)`;
+  const message = `${omitted.length} ${what} are not scraped: ${TARGET_SHARDS} ConfigMaps of targets are full (${examples}, ...)`;
   return { reason: 'TargetsOmitted', object: 'ConfigMaps of targets', message };
 }
 

@@ -30,7 +30,8 @@ export async function createCluster(client: Client, nodes: number, interval: str
   await client.create(CONNECTIVITY_CHECKS, { metadata: { name: 'default' }, spec: { interval } });
 }
 
-async function createPod(client: Client, { pod, node, plane, address }: SimulatedAgent): Promise<void> {
+/** The running pod of an agent. */
+export async function createPod(client: Client, { pod, node, plane, address }: SimulatedAgent): Promise<void> {
   const app = plane === 'Host' ? HOST_AGENT_NAME : AGENT_NAME;
   const object: V1Pod = {
     metadata: { name: pod, namespace: NAMESPACE, labels: { app } },

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts, start, whenReady } from '../../harness/process.ts';
 
-const BUNDLE = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+/** dist/main.js, which `npm run build` makes. */
+export const BUNDLE = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
 /** A process of the bundle, as in the image. */
 export interface MeasuredProcess {

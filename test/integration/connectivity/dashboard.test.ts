@@ -10,7 +10,7 @@ import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import { installConnectivityCheckCrd } from '../connectivityCheckServer.ts';
 import { numbersOf, startObserver, type Observer, type Series } from '../observer.ts';
-import { createAgentPod, startAgent, startServer, type ConnectivityServer, type Program } from './world.ts';
+import { createAgentPod, startAgent, startServer, type ConnectivityAgent, type ConnectivityServer } from './world.ts';
 
 /**
  * Every query of the dashboard Connectivity, and every alert about it, sent to a real Prometheus that scrapes a real operator
@@ -35,7 +35,7 @@ const ALERTS = allAlerts().filter(({ alert }) => /^(NetChecker|Connectivity)/.te
 let f: Fixture;
 let server: ConnectivityServer;
 let observer: Observer;
-const agents = new Map<string, Program>();
+const agents = new Map<string, ConnectivityAgent>();
 
 beforeAll(async () => {
   f = await startFixture({ nodes: NAMES });
@@ -48,8 +48,10 @@ beforeAll(async () => {
   server = await startServer(f.controlPlane.kubeconfig, ['-allow-anonymous']);
   await f.startOperator([`--connectivity-server-url=http://${LOOPBACK}:${server.port}`]);
   const operator = new URL(f.operator().metricsUrl).host;
-  observer = await startObserver(operator, f.exporter.target, `${LOOPBACK}:${server.port}`);
   for (const app of [AGENT_NAME, HOST_AGENT_NAME]) for (const node of NAMES) await deployAgent(app, node);
+  const { peerPort } = agents.get(`${AGENT_NAME}-n1`)!;
+  const check = { server: `${LOOPBACK}:${server.port}`, agent: `${LOOPBACK}:${peerPort}` };
+  observer = await startObserver(operator, f.exporter.target, check);
 });
 afterAll(async () => {
   await observer.stop();

@@ -74,22 +74,29 @@ export async function startServer(
   return { ...program, port, ask, series };
 }
 
+/** A connectivity agent. */
+export interface ConnectivityAgent extends Program {
+  /** Where it answers peers and Prometheus. */
+  readonly peerPort: number;
+}
+
 /** Starts `connectivity-agent` for a pod, with a port of its own for peers. */
 export async function startAgent(
   pod: string,
   node: string,
   port: number,
   args: readonly string[] = [],
-): Promise<Program> {
-  const [peerPort] = await freePorts(1);
+): Promise<ConnectivityAgent> {
+  const [peerPort] = (await freePorts(1)) as [number];
   const addresses = [`-serverendpoint=localhost:${port}`, `-peer-port=${peerPort}`];
-  return startProgram(
+  const program = await startProgram(
     ['connectivity-agent', ...addresses, '-reportinterval', '2', '-logtostderr', '-v', '5', ...args],
     {
       MY_POD_NAME: pod,
       MY_NODE_NAME: node,
     },
   );
+  return { ...program, peerPort };
 }
 
 async function startProgram(

@@ -1,7 +1,7 @@
-import type { V1OwnerReference } from '@kubernetes/client-node';
+import type { V1ConfigMap, V1OwnerReference } from '@kubernetes/client-node';
 import { createObjectSet, type ObjectSet } from '../../../runtime/objectSet/objectSet.ts';
 import { OWNER } from '../../contract/labels.ts';
-import { TARGET_SHARDS } from '../names.ts';
+import { AGENT_TARGETS, NODE_TARGETS, TARGET_SHARDS, type TargetSet } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 import type { Component, ComponentGroup } from './component.ts';
 import { exporterComponents } from './exporter.ts';
@@ -15,7 +15,12 @@ export function allComponents(options: MeasurementOptions, owner?: V1OwnerRefere
 
 /** The ConfigMaps that may hold targets, without data: only their names matter. */
 export function allTargetComponents(options: MeasurementOptions): Component[] {
-  return Array.from({ length: TARGET_SHARDS }, (_, index) => targetsComponent(options, index, {}));
+  return [NODE_TARGETS, AGENT_TARGETS].flatMap((set) => targetComponents(options, set));
+}
+
+/** Those of one set. */
+export function targetComponents(options: MeasurementOptions, set: TargetSet): Component<V1ConfigMap>[] {
+  return Array.from({ length: TARGET_SHARDS }, (_, index) => targetsComponent(options, index, {}, undefined, set));
 }
 
 /**

@@ -14,9 +14,11 @@ import type {
 import { CONFIG_MAPS, DEPLOYMENTS, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/client/resources.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import {
+  AGENT_TARGETS,
   CLAIM_NAME,
   CONFIG_HASH_ANNOTATION,
   CONFIG_NAME,
+  NODE_TARGETS,
   objectLabels,
   PROMETHEUS_NAME,
   selectorLabels,
@@ -191,7 +193,8 @@ function renderContainer(options: MeasurementOptions): V1Container {
 
 /** The ConfigMaps of targets are optional: they may not exist yet, or one may be enough. */
 function renderVolumes(options: MeasurementOptions): V1Volume[] {
-  const shards = Array.from({ length: TARGET_SHARDS }, (_, index) => targetsName(index));
+  const sets = options.connectivity ? [NODE_TARGETS, AGENT_TARGETS] : [NODE_TARGETS];
+  const shards = sets.flatMap((set) => Array.from({ length: TARGET_SHARDS }, (_, index) => targetsName(index, set)));
   return [
     { name: 'config', configMap: { name: CONFIG_NAME, items: configItems(options) } },
     { name: 'targets', projected: { sources: shards.map((name) => ({ configMap: { name, optional: true } })) } },

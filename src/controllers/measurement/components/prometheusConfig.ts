@@ -1,6 +1,7 @@
+import { AGENT_METRICS } from '../../../connectivity/protocol/agentMetrics.ts';
 import { FACT_METRICS, RECEIVED } from '../../../usage/pass/queries.ts';
-import { SERVER_NAME, SERVER_PORT, SERVICE_NAME } from '../../../connectivity/objects/names.ts';
-import { OPERATOR_FILE, OPERATOR_JOB, TARGET_FILES } from '../names.ts';
+import { AGENT_NAME, SERVER_NAME, SERVER_PORT, SERVICE_NAME } from '../../../connectivity/objects/names.ts';
+import { AGENT_TARGETS, NODE_TARGETS, OPERATOR_FILE, OPERATOR_JOB, targetFiles } from '../names.ts';
 import { PROMETHEUS_PORT } from '../options.ts';
 import type { MeasurementOptions, PrometheusOptions } from '../options.ts';
 
@@ -16,8 +17,30 @@ export const KEPT_METRICS = [...FACT_METRICS, RECEIVED];
 /** The metrics of the operator that dashboards and alerts use. */
 const KEPT_OPERATOR_METRICS = ['traffic_operator_.*', 'process_.*', 'nodejs_eventloop_lag.*'];
 
-/** The metrics of the connectivity check that dashboards and alerts use: ncagent_* are those of the original. */
-const KEPT_CONNECTIVITY_METRICS = ['ncagent_.*', ...KEPT_OPERATOR_METRICS];
+/** The URL of the server that every agent requests; original agents have it without the namespace. */
+const SERVER_PING = `http://${SERVICE_NAME}[^/]*/api/v1/ping`;
+
+/**
+ * The series of the connectivity server that are kept, as metric and label `url`. Series of one node with its two agents:
+ *
+ * | series | kept | dropped |
+ * |---|---|---|
+ * | ncagent_report_count_total, ncagent_error_count_total | 4 | |
+ * | ncagent_http_probe_*, 8 metrics, of the server's own URL | 14 | content_transfer_time_ms: the answer has no body |
+ * | the same of another URL | 2 | all but connection_result |
+ * | loss_ratio, latency_seconds of both planes | 4 | |
+ * | of the agents: AGENT_METRICS, 3 each | 6 | |
+ * | up, scrape_* of the agents, 5 each | 10 | |
+ * | sum | 40 | |
+ *
+ * Nothing is dropped from the page of the server: another Prometheus can keep all.
+ */
+const KEPT_CONNECTIVITY_SERIES = [
+  'ncagent_(?:report|error)_count_total;.*',
+  'ncagent_http_probe_connection_result;.*',
+  `ncagent_http_probe_(?:code|(?:total|tcp_connection|dns_lookup|connect|server_processing)_time_ms);${SERVER_PING}`,
+  ...KEPT_OPERATOR_METRICS.map((metric) => `${metric};.*`),
+];
 
 /** The metrics of Prometheus itself that show its load and its size. */
 const KEPT_PROMETHEUS_METRICS = [
@@ -44,6 +67,8 @@ const GOGC = 25;
 
 /** Minimum interval of rules and of scrapes that no verdict depends on: seconds. */
 const UNHURRIED_SECONDS = 15;
+/** Minimum interval of the scrapes of agents, whose load changes slowly: seconds. Two scrapes fit into a rate over 1m. */
+const AGENTS_SECONDS = 30;
 
 /**
  * prometheus.yml of the deployed Prometheus. prometheus/prometheus.yml is its content with default options.
@@ -82,13 +107,13 @@ scrape_configs:
   - job_name: node-exporter
     # Written by the operator from the EndpointSlices of node-exporter, one target a node.
     file_sd_configs:
-      - files: ['${TARGETS_DIRECTORY}/${TARGET_FILES}']
+      - files: ['${TARGETS_DIRECTORY}/${targetFiles(NODE_TARGETS)}']
         refresh_interval: 30s
     relabel_configs:
       # As in kube-prometheus, a series stays the same when its node gets another address.
       - source_labels: [node]
         target_label: instance
-${keepOnly(KEPT_METRICS)}${options.operatorMetrics ? operatorJob(unhurried) : ''}${options.connectivity ? connectivityJob(options.namespace, unhurried) : ''}
+${keepOnly(KEPT_METRICS)}${options.operatorMetrics ? operatorJob(unhurried) : ''}${options.connectivity ? connectivityJobs(options.namespace, scrapeIntervalSeconds) : ''}
   - job_name: prometheus
     scrape_interval: ${unhurried}s
     static_configs:
@@ -107,14 +132,36 @@ function operatorJob(intervalSeconds: number): string {
 ${keepOnly(KEPT_OPERATOR_METRICS)}`;
 }
 
-/** One target: the server has one replica. A Service finds it without a right to read its pods. */
-function connectivityJob(namespace: string, intervalSeconds: number): string {
+function connectivityJobs(namespace: string, intervalSeconds: number): string {
   return `
   - job_name: ${SERVER_NAME}
-    scrape_interval: ${intervalSeconds}s
+    scrape_interval: ${Math.max(UNHURRIED_SECONDS, intervalSeconds)}s
+    # The server has one replica. Its Service finds it without a right to read its pods.
     static_configs:
       - targets: ['${SERVICE_NAME}.${namespace}.svc:${SERVER_PORT}']
-${keepOnly(KEPT_CONNECTIVITY_METRICS)}`;
+    metric_relabel_configs:
+      # At most 40 series a node, those of its agents included.
+      - source_labels: [__name__, url]
+        regex: ${KEPT_CONNECTIVITY_SERIES.join('|')}
+        action: keep
+
+  - job_name: ${AGENT_NAME}
+    scrape_interval: ${Math.max(AGENTS_SECONDS, intervalSeconds)}s
+    # Written by the operator from the EndpointSlices of the agents, both agents of a node in one group.
+    file_sd_configs:
+      - files: ['${TARGETS_DIRECTORY}/${targetFiles(AGENT_TARGETS)}']
+        refresh_interval: 30s
+    relabel_configs:
+      # An address is such as 10.0.0.1:8082/Host.
+      - source_labels: [__address__]
+        regex: .+/(.+)
+        target_label: plane
+      - source_labels: [__address__]
+        regex: (.+)/.+
+        target_label: __address__
+      - source_labels: [node]
+        target_label: instance
+${keepOnly(AGENT_METRICS.map(({ name }) => name))}`;
 }
 
 function keepOnly(metrics: readonly string[]): string {

@@ -1,6 +1,6 @@
 import type { V1ConfigMap, V1OwnerReference } from '@kubernetes/client-node';
 import { CONFIG_MAPS } from '../../../runtime/client/resources.ts';
-import { targetsName } from '../names.ts';
+import { NODE_TARGETS, targetsName, type TargetSet } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 import type { Component } from './component.ts';
 import { prometheusMeta } from './prometheus.ts';
@@ -15,6 +15,7 @@ export function targetsComponent(
   index: number,
   data: Readonly<Record<string, string>>,
   owner?: V1OwnerReference,
+  set: TargetSet = NODE_TARGETS,
 ): Component<V1ConfigMap> {
   return {
     group: 'prometheus',
@@ -22,7 +23,7 @@ export function targetsComponent(
     object: {
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: prometheusMeta(targetsName(index), options, owner),
+      metadata: prometheusMeta(targetsName(index, set), options, owner),
       data: { ...data },
     },
   };

@@ -12,7 +12,7 @@ export interface Target {
 export interface TargetFiles {
   /** The contents of the files as JSON for file_sd, at least one. Each fits into a ConfigMap. */
   files: string[];
-  /** The number of targets in all files. */
+  /** The number of nodes in all files. */
   count: number;
   /** Nodes that did not fit into any file. They are not scraped. */
   omitted: string[];
@@ -53,11 +53,28 @@ export function renderTargetFiles(
   maxFiles: number,
   maxBytes: number = MAX_FILE_BYTES,
 ): TargetFiles {
+  const groups = targets.map(({ node, address }) => ({ node, addresses: [address] }));
+  return renderGroups(groups, maxFiles, maxBytes);
+}
+
+/** What to scrape of one node. */
+export interface TargetGroup {
+  readonly node: string;
+  /** As in file_sd, at least one. */
+  readonly addresses: readonly string[];
+}
+
+/** As `renderTargetFiles`; the targets of a group are never divided. */
+export function renderGroups(
+  groups: readonly TargetGroup[],
+  maxFiles: number,
+  maxBytes: number = MAX_FILE_BYTES,
+): TargetFiles {
   const parts: string[][] = [[]];
   const omitted: string[] = [];
   let room = maxBytes - FRAME_BYTES;
-  for (const target of targets) {
-    const line = JSON.stringify({ targets: [target.address], labels: { node: target.node } });
+  for (const { node, addresses } of groups) {
+    const line = JSON.stringify({ targets: addresses, labels: { node } });
     const size = byteLength(line) + SEPARATOR_BYTES;
     if (size > room && parts.length < maxFiles) {
       parts.push([]);
@@ -65,13 +82,13 @@ export function renderTargetFiles(
     }
     // After the first omitted target, omit all others too, so that always the last nodes by name are missing.
     if (size > room || omitted.length > 0) {
-      omitted.push(target.node);
+      omitted.push(node);
       continue;
     }
     parts.at(-1)?.push(line);
     room -= size;
   }
-  return { files: parts.map(frame), count: targets.length - omitted.length, omitted };
+  return { files: parts.map(frame), count: groups.length - omitted.length, omitted };
 }
 
 interface Candidate extends Target {

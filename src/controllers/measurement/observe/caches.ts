@@ -9,11 +9,13 @@ import type { Transport } from '../../../runtime/client/transport.ts';
 import type { Member } from '../../../runtime/objectSet/member.ts';
 import type { Problem } from '../../../runtime/process/problem.ts';
 import { isKnown, refusalOf, watchMembers } from '../../../runtime/objectSet/watch.ts';
-import { allComponents, allTargetComponents } from '../components/components.ts';
+import { agentsNamespaceOf } from '../../../connectivity/objects/names.ts';
+import { allComponents, targetComponents } from '../components/components.ts';
 import type { ComponentGroup } from '../components/component.ts';
 import { prometheusSelector } from '../components/prometheus.ts';
 import { PART_OF } from '../../contract/labels.ts';
-import { EXPORTER_NAME, exporterNamespace, selectorText } from '../names.ts';
+import { AGENT_SERVICES } from '../decide/agentTargets.ts';
+import { AGENT_TARGETS, EXPORTER_NAME, exporterNamespace, NODE_TARGETS, selectorText } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 
 /** The caches of the controller. */
@@ -25,20 +27,26 @@ export interface Caches {
   refusals(): Problem[];
   /** Groups with objects that cannot be watched. They must not be changed. */
   unknownGroups(): ReadonlySet<ComponentGroup | undefined>;
-  /** Whether everything that the targets depend on is known. */
+  /** Whether everything that the targets of the nodes depend on is known. */
   readonly knowsTargets: boolean;
+  /** Whether everything that the targets of the agents depend on is known. */
+  readonly knowsAgentTargets: boolean;
   /** The object in the cluster with the name of the component, whoever created it. */
   live(component: Member): KubeObject | undefined;
-  /** The ConfigMaps of the targets, by index. */
+  /** The ConfigMaps of the targets of the nodes, by index. */
   liveTargets(): (V1ConfigMap | undefined)[];
+  /** The ConfigMaps of the targets of the agents, by index. */
+  liveAgentTargets(): (V1ConfigMap | undefined)[];
   /** The EndpointSlices of node-exporter. */
   slices(): readonly V1EndpointSlice[];
   /** EndpointSlices that may belong to the operator's Services. Empty if Prometheus does not scrape the operator. */
   operatorSlices(): readonly V1EndpointSlice[];
+  /** The EndpointSlices of the connectivity check's agents. Empty if Prometheus does not scrape them. */
+  agentSlices(): readonly V1EndpointSlice[];
   /** Prometheus' pods, only their metadata. */
   prometheusPods(): readonly V1Pod[];
   /** Calls a function on every event that concerns it, first for all present objects. */
-  subscribe(onComponents: () => void, onTargets: () => void): void;
+  subscribe(onComponents: () => void, onTargets: () => void, onAgentTargets: () => void): void;
 }
 
 export interface CachesOptions {
@@ -50,24 +58,30 @@ export interface CachesOptions {
 }
 
 /**
- * Creates an informer for each object by its name, for the EndpointSlices of node-exporter and of the operator, and for
- * Prometheus' pods.
+ * Creates an informer for each object by its name, for the EndpointSlices of node-exporter, of the operator and of the
+ * agents, and for Prometheus' pods.
  */
 export function createCaches({ options, ...given }: CachesOptions): Caches {
   let onRefusal = (): void => undefined;
   const shared = { ...given, onRefusal: () => onRefusal() };
   const components = watchMembers(allComponents(options), shared);
-  const targetComponents = allTargetComponents(options);
-  const targets = watchMembers(targetComponents, shared);
+  const nodeMaps = targetComponents(options, NODE_TARGETS);
+  const agentMaps = targetComponents(options, AGENT_TARGETS);
+  const targets = watchMembers(nodeMaps, shared);
+  const agentTargets = watchMembers(agentMaps, shared);
   const slices = createInformer({ ...shared, ...sliceSelection(options) });
   const scraped = options.prometheus.enabled && options.operatorMetrics;
   const own = scraped ? [createInformer({ ...shared, ...ownSliceSelection(options) })] : [];
+  const hasAgents = options.prometheus.enabled && options.connectivity;
+  const agents = hasAgents ? [createInformer({ ...shared, ...agentSliceSelection(options) })] : [];
   const pods = createInformer({ ...shared, ...podSelection(options) });
+  // Agents that are not known keep no node from being measured.
   const deciding = [...targets.informers, slices, ...own];
-  const followed = [...deciding, pods];
-  const informers = [...components.informers, ...followed];
+  const decidingAgents = [...agentTargets.informers, ...agents];
+  const informers = [...components.informers, ...deciding, ...decidingAgents, pods];
   // If the targets must be removed, they are components like the others.
-  const parts = options.prometheus.enabled ? [components] : [components, targets];
+  const parts = options.prometheus.enabled ? [components] : [components, targets, agentTargets];
+  const all = [components, targets, agentTargets];
 
   return {
     informers,
@@ -75,27 +89,29 @@ export function createCaches({ options, ...given }: CachesOptions): Caches {
       return informers.every(({ synced, refusal }) => synced || refusal !== undefined);
     },
     refusals: () => [
-      ...components.refusals(),
-      ...targets.refusals(),
-      ...[slices, ...own].flatMap((informer) => refusalOf('EndpointSlices', informer)),
+      ...all.flatMap((each) => each.refusals()),
+      ...[slices, ...own, ...agents].flatMap((informer) => refusalOf('EndpointSlices', informer)),
       ...refusalOf("Prometheus' pods", pods),
     ],
     unknownGroups: () => new Set(parts.flatMap((part) => [...part.unknownGroups()])),
     get knowsTargets() {
       return deciding.every(isKnown);
     },
-    live: (component) => components.live(component) ?? targets.live(component),
-    liveTargets: () => targetComponents.map((component) => targets.live(component)),
+    get knowsAgentTargets() {
+      return decidingAgents.every(isKnown);
+    },
+    live: (component) => all.map((each) => each.live(component)).find((object) => object !== undefined),
+    liveTargets: () => nodeMaps.map((component) => targets.live(component)),
+    liveAgentTargets: () => agentMaps.map((component) => agentTargets.live(component)),
     slices: () => slices.lister.list(),
     operatorSlices: () => own.flatMap(({ lister }) => lister.list()),
+    agentSlices: () => agents.flatMap(({ lister }) => lister.list()),
     prometheusPods: () => pods.lister.list(),
-    subscribe(onComponents, onTargets) {
+    subscribe(onComponents, onTargets, onAgentTargets) {
       for (const informer of components.informers) informer.subscribe(onComponents);
-      for (const informer of followed) informer.subscribe(onTargets);
-      onRefusal = () => {
-        onComponents();
-        onTargets();
-      };
+      for (const informer of [...deciding, pods]) informer.subscribe(onTargets);
+      for (const informer of [...decidingAgents, pods]) informer.subscribe(onAgentTargets);
+      onRefusal = () => [onComponents, onTargets, onAgentTargets].forEach((enqueue) => enqueue());
     },
   };
 }
@@ -117,6 +133,17 @@ function ownSliceSelection({ namespace }: MeasurementOptions): Selection<V1Endpo
     resource: ENDPOINT_SLICES,
     namespace,
     labelSelector: `app.kubernetes.io/part-of=${PART_OF}`,
+    transform: withoutManagedFields,
+  };
+}
+
+/** Selects the EndpointSlices of the agents' Services. */
+function agentSliceSelection({ namespace }: MeasurementOptions): Selection<V1EndpointSlice> {
+  const services = AGENT_SERVICES.map(([, service]) => service);
+  return {
+    resource: ENDPOINT_SLICES,
+    namespace: agentsNamespaceOf(namespace),
+    labelSelector: `kubernetes.io/service-name in (${services.join()})`,
     transform: withoutManagedFields,
   };
 }

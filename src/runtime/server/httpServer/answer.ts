@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { BodyIncomplete, BodyTooLarge, readBody } from './body.ts';
 import type { Failures } from './failures.ts';
+import { HTTP2_CODES } from './http2.ts';
 import { readTarget, type HttpTarget } from './target.ts';
 
 /** A request as its handler sees it. */
@@ -121,14 +122,19 @@ function send(request: Incoming, response: Outgoing, { status, text, headers }: 
   const all = { ...PLAIN, ...headers, ...(isLast(request, status) ? CLOSE : {}) };
   for (const [name, value] of Object.entries(all)) response.setHeader(name, value);
   response.statusCode = status;
-  if (request instanceof Http2ServerRequest) {
+  if (isHttp2(request)) {
     // Without a body listener the rest of the body would be read to its end.
-    response.once('finish', () => request.stream.close(constants.NGHTTP2_NO_ERROR));
+    response.once('finish', () => request.stream.close(HTTP2_CODES.noError));
   }
   response.end(text);
 }
 
+/** Not by its class, which would load node:http2. */
+function isHttp2(request: Incoming): request is Http2ServerRequest {
+  return request.httpVersionMajor === 2;
+}
+
 /** Whether an HTTP/1.1 connection is closed after the response, instead of waiting for an unread body. */
 function isLast(request: Incoming, status: number): boolean {
-  return !(request instanceof Http2ServerRequest) && (!request.complete || status === BUSY.status);
+  return !isHttp2(request) && (!request.complete || status === BUSY.status);
 }

@@ -1,7 +1,10 @@
-import { constants, type Http2Session, type SecureServerOptions, type ServerHttp2Stream } from 'node:http2';
+import type { Http2Session, SecureServerOptions, ServerHttp2Stream } from 'node:http2';
 import type { Server } from 'node:net';
 import type { Failures } from './failures.ts';
 import type { HttpLimits } from './limits.ts';
+
+/** Error codes of RFC 9113, section 7. The constants of node:http2 would load all of it, where nobody uses HTTP/2, too. */
+export const HTTP2_CODES = { noError: 0x0, cancel: 0x8 } as const;
 
 /** Memory limit of one session, in MB: responses that its client does not read. */
 const SESSION_MB = 2;
@@ -47,7 +50,7 @@ function limitSession(session: Http2Session, limits: HttpLimits, failures: Failu
 function limitStream(stream: ServerHttp2Stream, requestMs: number, failures: Failures): void {
   const timer = setTimeout(() => {
     failures.count('timeout');
-    stream.close(constants.NGHTTP2_CANCEL);
+    stream.close(HTTP2_CODES.cancel);
   }, requestMs);
   stream.on('error', () => undefined);
   stream.once('close', () => clearTimeout(timer));

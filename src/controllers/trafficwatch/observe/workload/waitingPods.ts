@@ -13,7 +13,8 @@ const KEPT_MS = 5 * 60_000;
 
 /**
  * The informer of pods without a node, in all namespaces. The API server selects them, so that pods that run use no
- * memory here; it finds them by its index of spec.nodeName.
+ * memory here; it finds them by its index of spec.nodeName. Not a watch of metadata, since what the scheduler says is in
+ * the status and the terms are in the spec; `trimWaitingPod` keeps as little of them.
  */
 export function createWaitingPodInformer({
   metrics,

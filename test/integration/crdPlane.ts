@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
+import { binary } from '../lab/binaries.ts';
+
+const CRD = fileURLToPath(new URL('../../deploy/crds/traffic.example.com_trafficwatches.yaml', import.meta.url));
+
+/** What kubectl said. */
+export interface Answer {
+  readonly ok: boolean;
+  /** Standard output and error output: kubectl prints warnings and errors to the latter. */
+  readonly text: string;
+}
+
+/** A real API server with the CRD, and kubectl. */
+export interface CrdPlane {
+  /** @param input what it reads from its standard input, as JSON */
+  readonly kubectl: (args: readonly string[], input?: object) => Promise<Answer>;
+  /** The answer of the API server to a dry run with the object. */
+  readonly dryRun: (object: object, validate?: 'strict' | 'warn') => Promise<Answer>;
+}
+
+/** Starts a control plane with the CRD of deploy/ before the tests of the file, and ends it after them. */
+export function useCrdPlane(): CrdPlane {
+  let plane: ControlPlane | undefined;
+  let program = '';
+
+  const scene: CrdPlane = {
+    kubectl: (args, input) =>
+      new Promise((resolve) => {
+        const child = execFile(
+          program,
+          [`--kubeconfig=${plane!.kubeconfig}`, ...args],
+          { maxBuffer: 1 << 24 },
+          (error, stdout, stderr) => resolve({ ok: error === null, text: stdout + stderr }),
+        );
+        // Without an input kubectl may have ended already: do not write to it then, not even an empty string.
+        if (input === undefined) child.stdin?.end();
+        else child.stdin?.end(JSON.stringify(input));
+      }),
+    dryRun: (object, validate = 'strict') =>
+      scene.kubectl(['create', '--dry-run=server', `--validate=${validate}`, '-f-'], object),
+  };
+
+  beforeAll(async () => {
+    program = await binary('kubectl');
+    plane = await startControlPlane();
+    // Client-side apply, as most users do: the object must fit into an annotation of 256 KiB.
+    expect(await scene.kubectl(['apply', '-f', CRD])).toMatchObject({ ok: true });
+    await scene.kubectl(['wait', '--for=condition=Established', '--timeout=90s', '-f', CRD]);
+    await vi.waitFor(async () => expect(await scene.dryRun(trafficWatch({}))).toMatchObject({ ok: true }), 90_000);
+  });
+  afterAll(() => plane?.stop());
+  return scene;
+}
+
+export const pod = { containers: [{ name: 'web', image: 'web:1' }] };
+
+/** A DeploymentSpec with this PodSpec. */
+export function deploymentSpec(podSpec: object, metadata: object = {}) {
+  const labels = { app: 'web' };
+  return { selector: { matchLabels: labels }, template: { metadata: { labels, ...metadata }, spec: podSpec } };
+}
+
+/** A TrafficWatch that is valid but for these fields of its spec. */
+export function trafficWatch(spec: object, name = 'sample'): object {
+  return {
+    apiVersion: 'traffic.example.com/v1alpha1',
+    kind: 'TrafficWatch',
+    metadata: { name },
+    spec: { maxBandwidthPercent: '60', deployment: deploymentSpec(pod), ...spec },
+  };
+}
