@@ -19,6 +19,7 @@ export const LONGEST: readonly string[] = [
   // The stories that share one lab; the last one kills a node of it.
   'test/e2e/story.test.ts',
   'test/e2e/options.test.ts',
+  'test/e2e/connectivityFaults.test.ts',
   'test/e2e/kubeletRestart.test.ts',
   'test/e2e/deadNode.test.ts',
 ];

@@ -1,7 +1,4 @@
-import { parse } from 'yaml';
 import { AGENT_NAME, SERVER_NAME } from '../../src/connectivity/objects/names.ts';
-import { renderPrometheusConfig } from '../../src/controllers/measurement/components/prometheusConfig.ts';
-import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { startPrometheus, type RunningPrometheus } from '../harness/prometheus.ts';
 
 /** A series of an answer of Prometheus: one sample of an instant query, several of a range query. */
@@ -67,17 +64,10 @@ function scraping(operator: string, exporter: string, check?: Connectivity): obj
 
 function connectivityJobs({ server, agent }: Connectivity): object[] {
   const labels = { node: 'n1', plane: 'Pod', instance: 'n1' };
-  return [serverJob(server), { job_name: AGENT_NAME, static_configs: [{ targets: [agent], labels }] }];
-}
-
-/** The job of the deployed Prometheus, with its name and the metrics that it keeps. */
-function serverJob(server: string): object {
-  const options = { ...defaultMeasurementOptions('any'), connectivity: true };
-  const { scrape_configs: jobs } = parse(renderPrometheusConfig(options)) as {
-    scrape_configs: { job_name: string; metric_relabel_configs: object[] }[];
-  };
-  const { job_name, metric_relabel_configs } = jobs.find((job) => job.job_name === SERVER_NAME)!;
-  return { job_name, metric_relabel_configs, static_configs: [{ targets: [server] }] };
+  return [
+    { job_name: SERVER_NAME, static_configs: [{ targets: [server] }] },
+    { job_name: AGENT_NAME, static_configs: [{ targets: [agent], labels }] },
+  ];
 }
 
 async function ask(prometheus: RunningPrometheus, path: string, form: Record<string, string>): Promise<Series[]> {

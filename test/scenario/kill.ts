@@ -66,3 +66,40 @@ function memoryCgroup(pid: number): string {
   if (found !== null) return `${CGROUPS}/memory${found[1]}`;
   return `${CGROUPS}${/^0::(.*)$/m.exec(cgroupOf(String(pid)))?.[1] ?? ''}`;
 }
+
+/** How often it is looked whether a process is there again, ms. An agent reports half a second after its start at best. */
+const KILL_EVERY = 100;
+
+/**
+ * Kills the processes of a pod whose command line has `command`, again and again: the kubelet starts the container again
+ * at once, and then after 10, 20, 40 s.
+ *
+ * @param uid of the pod, which the cgroups of its processes have in their names
+ * @returns a function that ends it
+ */
+export function keepKilling(uid: string, command: string): () => void {
+  const kill = (): void => {
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      if (commandLine(pid).includes(command) && cgroupOf(pid).includes(uid)) end(Number(pid));
+    }
+  };
+  kill();
+  const timer = setInterval(kill, KILL_EVERY);
+  return () => clearInterval(timer);
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return ''; // it has ended meanwhile
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+}

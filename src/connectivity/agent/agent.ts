@@ -4,9 +4,10 @@ import type { Plane } from '../../api/connectivitycheck/terms.ts';
 import { probeUrlOf, type HostAndPort, type ProbeUrl } from '../../options/connectivityValues.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
+import { NameLookup } from '../../runtime/process/nameLookup.ts';
 import type { Assignment, Measurement } from '../protocol/measurement.ts';
 import { NO_ASSIGNMENT } from './assignment.ts';
-import { collectReport, type AgentIdentity } from './collect.ts';
+import { addressesOf, collectReport, type AgentIdentity } from './collect.ts';
 import { Heard } from './udp/heard.ts';
 import { probeHttp } from './http/httpProbe.ts';
 import type { Trust } from './http/httpRequest.ts';
@@ -16,6 +17,9 @@ import { measure } from './peers/measure.ts';
 import { ReportSender } from './reportSender.ts';
 import { EarlyRuns, firstDelayMs, nextDelayMs, retryDelayMs } from './spread.ts';
 import { Targets } from './targets/targets.ts';
+
+/** Of the field `nslookup` of a report. */
+const MOST_LOOKUP_MS = 3_000;
 
 export interface AgentOptions {
   readonly identity: Omit<AgentIdentity, 'serverHost'>;
@@ -56,6 +60,7 @@ class AgentRun {
   readonly heard = new Heard();
   readonly own: OwnMetrics;
   readonly #o: AgentOptions;
+  readonly #names: NameLookup;
   readonly #sender: ReportSender;
   readonly #targets: Targets;
   readonly #early = new EarlyRuns();
@@ -65,7 +70,8 @@ class AgentRun {
   constructor(o: AgentOptions) {
     this.#o = o;
     this.own = new OwnMetrics(o.clock);
-    this.#sender = new ReportSender({ ...o, podName: o.identity.podName });
+    this.#names = new NameLookup(o.clock);
+    this.#sender = new ReportSender({ ...o, podName: o.identity.podName, names: this.#names });
     this.#targets = new Targets(o);
   }
 
@@ -95,13 +101,16 @@ class AgentRun {
     const intervalMs = intervalSeconds * 1_000;
     const o = { nodeName: identity.nodeName, targets: this.#targets, clock };
     this.#early.measured(this.#assignment);
-    const [probes, measured] = await Promise.all([
+    const start = clock.monotonic();
+    const [probes, measured, addresses] = await Promise.all([
       this.#probeUrls(intervalMs / 2, signal),
       measure(this.#assignment, intervalMs, o, signal),
+      addressesOf(server.host, this.#names, Math.min(intervalMs / 2, MOST_LOOKUP_MS)),
     ]);
-    const report = await collectReport({ ...identity, intervalSeconds, serverHost: server.host }, probes, clock);
+    const report = collectReport({ ...identity, intervalSeconds, serverHost: server.host }, addresses, probes, clock);
     const heard = this.heard.take();
-    const connectivity: Measurement = { plane, port, ...measured, heard, failedReports: this.#failures };
+    const tookMs = Math.round(clock.monotonic() - start);
+    const connectivity: Measurement = { plane, port, ...measured, heard, tookMs, failedReports: this.#failures };
     const sent = await this.#sender.send({ ...report, connectivity }, intervalMs / 2, signal);
     if (sent.ok) this.own.reportAccepted();
     else if (!sent.isInvalid) this.heard.restore(heard);
@@ -116,11 +125,10 @@ class AgentRun {
     const ping = `${serverCaFile === undefined ? 'http' : 'https'}://${server.text}/api/v1/ping`;
     const assigned = this.#assignment.urls.map(probeUrlOf).filter((url) => url !== undefined);
     const trust = await trustOf(serverCaFile);
+    const o = { clock, timeoutMs, signal, lookup: this.#names.fresh() };
     return Promise.all([
-      ...distinct([...probeUrls, ...assigned]).map(({ text, url }) =>
-        probeHttp(text, url, { clock, timeoutMs, signal }),
-      ),
-      probeHttp(ping, new URL(ping), { clock, timeoutMs, signal, trust }),
+      ...distinct([...probeUrls, ...assigned]).map(({ text, url }) => probeHttp(text, url, o)),
+      probeHttp(ping, new URL(ping), { ...o, trust }),
     ]);
   }
 }

@@ -1,8 +1,8 @@
-import { lookup } from 'node:dns/promises';
 import { networkInterfaces, uptime } from 'node:os';
 import type { ProbeResult, Report } from '../../api/agent/report.ts';
 import type { Measurement } from '../protocol/measurement.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
+import type { NameLookup } from '../../runtime/process/nameLookup.ts';
 
 /** What an agent says of itself in each report. */
 export interface AgentIdentity {
@@ -22,28 +22,30 @@ export type OriginalReport = Report & { zero_extender: readonly number[] };
 /** A report as it is sent. The original server ignores fields that it does not know. */
 export type SentReport = OriginalReport & { readonly connectivity: Measurement };
 
-/** Collects a report of this node. Never rejects: a lookup that fails has null in place of addresses. */
-export async function collectReport(
+/** Collects a report of this node. @param addresses of the server; null if the lookup failed */
+export function collectReport(
   identity: AgentIdentity,
+  addresses: string[] | null,
   probes: readonly ProbeResult[],
   clock: Clock,
-): Promise<OriginalReport> {
+): OriginalReport {
   return {
     report_interval: identity.intervalSeconds,
     nodename: identity.nodeName,
     podname: identity.podName,
     hostdate: new Date(clock.now()).toISOString(),
     uptime: Math.floor(uptime()),
-    nslookup: { [identity.serverHost]: await addressesOf(identity.serverHost) },
+    nslookup: { [identity.serverHost]: addresses },
     ips: interfaceAddresses(),
     network_probes: [...probes],
     zero_extender: new Array<number>(identity.zeros).fill(0),
   };
 }
 
-async function addressesOf(host: string): Promise<string[] | null> {
+/** Never rejects: null if there is no answer within `waitMs`. */
+export async function addressesOf(host: string, names: NameLookup, waitMs: number): Promise<string[] | null> {
   try {
-    return (await lookup(host, { all: true })).map(({ address }) => address);
+    return (await names.addresses(host, waitMs)).map(({ address }) => address);
   } catch {
     return null;
   }

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../runtime/process/clock.ts';
+import { NameLookup } from '../../runtime/process/nameLookup.ts';
 import { startLocalServer, type LocalServer } from '../../runtime/testing/localServer.ts';
 import type { SentReport } from './collect.ts';
 import { ReportSender } from './reportSender.ts';
@@ -30,7 +32,8 @@ describe('ReportSender', () => {
     const { port } = new URL(server.url);
     const address = { host: '127.0.0.1', port: Number(port), text: `127.0.0.1:${port}` };
     const logger = pino({ level: 'silent' });
-    sender = new ReportSender({ server: address, podName: 'a', serverCaFile: undefined, tokenFile, logger });
+    const names = new NameLookup(systemClock);
+    sender = new ReportSender({ server: address, podName: 'a', serverCaFile: undefined, tokenFile, names, logger });
   });
   afterEach(async () => {
     sender.close();

@@ -3,6 +3,7 @@ import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { HostAndPort } from '../../options/connectivityValues.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
+import type { NameLookup } from '../../runtime/process/nameLookup.ts';
 import type { Assignment } from '../protocol/measurement.ts';
 import { ASSIGNMENT_LIMIT_BYTES, readAssignment } from './assignment.ts';
 import type { SentReport } from './collect.ts';
@@ -14,6 +15,7 @@ export interface SenderOptions {
   readonly serverCaFile: string | undefined;
   /** Token that says which pod reports. */
   readonly tokenFile: string | undefined;
+  readonly names: NameLookup;
   readonly logger: Logger;
 }
 
@@ -31,10 +33,21 @@ interface Answer {
   readonly text: string;
 }
 
+interface PostLimits {
+  readonly signal: AbortSignal;
+  /** For the DNS, if the connection is new. */
+  readonly lookupMs: number;
+}
+
 /** The server cannot have a token verified now. */
 const UNVERIFIABLE = 503;
+/** How long a new connection waits for the DNS before it uses the addresses that were last known, ms. */
+const MOST_LOOKUP_MS = 1_000;
 
-/** Sends reports on one connection, which it keeps. */
+/**
+ * Sends reports on one connection, which it keeps. A silent DNS of the cluster is to be reported, so a new connection
+ * then uses the addresses that were last known.
+ */
 export class ReportSender {
   readonly #o: SenderOptions;
   #agent: HttpAgent | undefined;
@@ -60,7 +73,8 @@ export class ReportSender {
     const { logger, server } = this.#o;
     try {
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-      const answer = await this.#postWithToken(JSON.stringify(report), deadline);
+      const limits = { signal: deadline, lookupMs: Math.min(MOST_LOOKUP_MS, timeoutMs / 4) };
+      const answer = await this.#postWithToken(JSON.stringify(report), limits);
       if (answer.status !== 200) {
         const { status, text } = answer;
         logger.warn({ status, answer: text.slice(0, 500) }, 'the server did not accept the report');
@@ -92,17 +106,17 @@ export class ReportSender {
    * Posts with the token in its file. If the server cannot have it verified, because the API server is away, posts again
    * with the token before, which the server knows: the kubelet may just have written a new one.
    */
-  async #postWithToken(body: string, deadline: AbortSignal): Promise<Answer> {
+  async #postWithToken(body: string, limits: PostLimits): Promise<Answer> {
     const token = await this.#token();
-    const answer = await this.#post(body, token, deadline);
+    const answer = await this.#post(body, token, limits);
     if (answer.status === 200) this.#accepted = token;
     const before = this.#accepted;
     if (answer.status !== UNVERIFIABLE || before === undefined || before === token) return answer;
-    return this.#post(body, before, deadline);
+    return this.#post(body, before, limits);
   }
 
-  async #post(body: string, token: string | undefined, signal: AbortSignal): Promise<Answer> {
-    const { server, podName, serverCaFile } = this.#o;
+  async #post(body: string, token: string | undefined, { signal, lookupMs }: PostLimits): Promise<Answer> {
+    const { server, podName, serverCaFile, names } = this.#o;
     const path = `/api/v1/agents/${encodeURIComponent(podName)}`;
     const headers = {
       'content-type': 'application/json',
@@ -111,7 +125,8 @@ export class ReportSender {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     };
     const agent = await this.#connection();
-    const options = { host: server.host, port: server.port, path, method: 'POST', headers, agent, signal };
+    const lookup = names.lastKnown(lookupMs);
+    const options = { host: server.host, port: server.port, path, method: 'POST', headers, agent, signal, lookup };
     return new Promise((resolve, reject) => {
       const sent = (serverCaFile === undefined ? requestHttp : requestHttps)(options, (response) => {
         let text = '';

@@ -2,7 +2,8 @@ import { FINDING_CLASSES, type Finding } from '../../api/connectivitycheck/findi
 import { compare, joined } from './evidence.ts';
 import { faultsOf } from './faults/faults.ts';
 import type { Witness } from './faults/score.ts';
-import type { Zones } from './faults/scope.ts';
+import { groupsOf, type Zones } from './faults/scope.ts';
+import { settled } from './faults/settled.ts';
 import { AgentsByPlace, pairsOf } from './pairs/pair.ts';
 import { agents } from './rules/agents.ts';
 import { brokenAgents } from './rules/brokenAgents.ts';
@@ -41,8 +42,10 @@ function situationOf(view: ClusterView): Situation {
   const zoneOf: Zones = new Map(
     view.nodes.flatMap(({ name, zone }) => (zone === undefined ? [] : [[name, zone] as const])),
   );
-  const faults = faultsOf(pairs, zoneOf, silentWitness(view, places), view.thresholds.lossPercent);
-  return { view, agents: places, zones: zoneOf, pairs, faults };
+  const groups = groupsOf(pairs, zoneOf);
+  const faults = faultsOf(pairs, groups, zoneOf, silentWitness(view, places), view.thresholds.lossPercent);
+  const certain = settled(faults, { pairs, groups, zones: zoneOf, agents: places });
+  return { view, agents: places, zones: zoneOf, pairs, faults, settled: certain };
 }
 
 /**

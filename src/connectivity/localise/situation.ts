@@ -12,6 +12,8 @@ export interface Situation {
   readonly zones: Zones;
   readonly pairs: readonly Pair[];
   readonly faults: readonly Fault[];
+  /** Those that are reported; the others still explain what agents miss. */
+  readonly settled: ReadonlySet<Fault>;
 }
 
 /** What one rule says about one subject. Parts of the same class and subject become one finding. */

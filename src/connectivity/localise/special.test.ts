@@ -111,6 +111,46 @@ describe('localise, what the simulated faults do not cover', () => {
     });
   });
 
+  describe('while a fault begins', () => {
+    const LARGE = { mtu: { interface: 1500, largest: 1400 } };
+    /** The pod agent of node2 measured at 20 s, and other pod agents at 10 s; before that everything worked. */
+    const atFirst = (change: Partial<PeerResult>, failing: boolean, hostAt = 10_000): ClusterView =>
+      agents(healthy(3), ({ node, plane, peers, targets }) => {
+        const isFirst = node === 'node2' && plane === 'Pod';
+        const measuredAt = isFirst ? 20_000 : plane === 'Host' ? hostAt : 10_000;
+        const before = { measuredAt: measuredAt - 15_000, reportedAt: measuredAt - 14_000, peers: [], targets: [] };
+        const times = { measuredAt, reportedAt: measuredAt + 1_000, before };
+        if (!isFirst) return { times };
+        const asked = failing ? targets.map((one) => ({ ...one, ok: false, error: 'Timeout' as const })) : targets;
+        return { times, peers: peers.map((peer) => ({ ...peer, ...change })), targets: asked };
+      });
+
+    it.each([
+      ['links that may be the node', DEAD, false],
+      ['large packets of links that may be those of the node', LARGE, false],
+      ['services that a fault of the network may explain', LARGE, true, 25_000],
+      ['services that the others have not asked since', {}, true],
+    ] as const)('has no finding of %s', (_, change, failing, hostAt?: number) => {
+      expect(found(atFirst(change, failing, hostAt))).toEqual([]);
+    });
+
+    it('has one when the others have measured in the same period', () => {
+      const view = agents(atFirst(DEAD, true), ({ node, times }) =>
+        node === 'node2'
+          ? {}
+          : {
+              times: {
+                ...times!,
+                measuredAt: 25_000,
+                reportedAt: 26_000,
+                before: { ...times!.before!, measuredAt: 10_000 },
+              },
+            },
+      );
+      expect(found(view)).toEqual(['PodNetwork node2 Failed']);
+    });
+  });
+
   it('has a finding of an empty or unknown cluster neither', () => {
     const view = { nodes: [], agents: [], thresholds: { lossPercent: 5 } };
     expect(localise(view)).toEqual({ findings: [], observedPairs: 0, affectedPairs: 0 });

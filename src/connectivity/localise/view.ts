@@ -13,6 +13,24 @@ export interface NodeView {
   readonly excluded?: Exclusion;
 }
 
+/** The measurement before the last one. */
+export interface MeasurementBefore {
+  readonly measuredAt: number;
+  readonly reportedAt: number;
+  /** Peers and targets that did not work without a flaw; all others did. */
+  readonly peers: readonly PeerResult[];
+  readonly targets: readonly TargetResult[];
+}
+
+/** When an agent measured: ms of one monotonic clock. */
+export interface MeasurementTimes {
+  /** Start of the last measurement. */
+  readonly measuredAt: number;
+  readonly reportedAt: number;
+  /** Absent if the last one is the first, or more than two intervals lie between them. */
+  readonly before?: MeasurementBefore;
+}
+
 /**
  * What is known of the agent of one node and plane.
  *
@@ -38,6 +56,10 @@ export interface AgentView {
    * time before it listened; so pairs with it count if they work, and say nothing if they do not.
    */
   readonly recent?: boolean;
+  /** Absent: all measurements count as made at the same time. */
+  readonly times?: MeasurementTimes;
+  /** Of a silent agent, when its next report was due, by the same clock. Absent if it never reported, or is not known. */
+  readonly dueAt?: number;
   readonly peers: readonly PeerResult[];
   readonly targets: readonly TargetResult[];
   readonly heard: Readonly<Record<string, number>>;

@@ -80,6 +80,8 @@ export interface Measurement {
    * heard, the direction towards this agent is cut; the echo alone cannot say which direction is.
    */
   readonly heard: Readonly<Record<string, number>>;
+  /** From the start of the measurement to that of the report, ms. Absent: not known. */
+  readonly tookMs?: number;
   /** Reports in a row that did not get through before this one. */
   readonly failedReports: number;
 }

@@ -90,6 +90,7 @@ const measurementSchema = z.object(
     peers: list(peer, MOST_PEERS),
     targets: list(target, MOST_TARGETS),
     heard,
+    tookMs: ms.exactOptional(),
     failedReports: whole(Number.MAX_SAFE_INTEGER),
   },
   'must be an object',

@@ -2,6 +2,7 @@ import type { V1DaemonSet, V1Deployment } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { defaultConnectivityOptions } from '../../connectivity/objects/names.ts';
+import { DAEMONSETS, DEPLOYMENTS } from '../../runtime/client/resources.ts';
 import { FakeApi } from '../../runtime/testing/fakeApi/fakeApi.ts';
 import { pino } from 'pino';
 import { allComponents } from './components.ts';
@@ -33,10 +34,11 @@ describe('the connectivity check', () => {
       connectivityAgentPriorityClass: 'system-node-critical',
     };
     const options = deploymentOptions(flags as unknown as Parameters<typeof deploymentOptions>[0]);
-    const [server, ...agents] = allComponents(options).flatMap(({ object }) => {
-      const spec = (object as V1DaemonSet | V1Deployment).spec?.template.spec;
-      return spec === undefined ? [] : [spec];
-    });
+    const [server, ...agents] = allComponents(options).flatMap(({ resource, object }) =>
+      resource === DEPLOYMENTS || resource === DAEMONSETS
+        ? [(object as V1DaemonSet | V1Deployment).spec?.template.spec]
+        : [],
+    );
     expect(server).toMatchObject({
       nodeSelector: { 'kubernetes.io/os': 'linux', pool: 'infra' },
       tolerations: [toleration],

@@ -1,17 +1,15 @@
 import type { ProbeResult } from '../../../api/agent/report.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
-import { requestOnce, type Trust } from './httpRequest.ts';
+import { requestOnce, type RequestOptions } from './httpRequest.ts';
 import { probeResult } from './probeTimes.ts';
 
 /** As Go's http.Client, which the original agent uses. */
 const MOST_REDIRECTS = 10;
 
-interface ProbeOptions {
+interface ProbeOptions extends RequestOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** Absent: the authorities of Node.js. */
-  readonly trust?: Trust | undefined;
 }
 
 /**
@@ -23,11 +21,11 @@ interface ProbeOptions {
 export async function probeHttp(text: string, url: URL, o: ProbeOptions): Promise<ProbeResult> {
   const deadline = AbortSignal.timeout(o.timeoutMs);
   const signal = o.signal === undefined ? deadline : AbortSignal.any([deadline, o.signal]);
-  let times = await requestOnce(url, o.clock, signal, o.trust);
+  let times = await requestOnce(url, o.clock, signal, o);
   for (let n = 0; n < MOST_REDIRECTS && times.location !== undefined; n += 1) {
     const next = URL.parse(times.location, times.url.href);
     if (next === null || !/^https?:$/.test(next.protocol)) break;
-    times = await requestOnce(next, o.clock, signal, o.trust);
+    times = await requestOnce(next, o.clock, signal, o);
   }
   return probeResult(text, times);
 }

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { Clock } from '../../../runtime/process/clock.ts';
+import type { LookupFunction } from '../../../runtime/process/nameLookup.ts';
 import type { ProbeTimes } from './probeTimes.ts';
 
 /** How an https URL is trusted. */
@@ -16,8 +17,19 @@ export interface RequestTimes extends ProbeTimes {
   error?: unknown;
 }
 
+/** How a request is sent, where it differs from what Node.js does. */
+export interface RequestOptions {
+  readonly trust?: Trust | undefined;
+  readonly lookup?: LookupFunction | undefined;
+}
+
 /** Sends one GET on a new connection, and reads the response to its end. Never rejects. */
-export function requestOnce(url: URL, clock: Clock, signal: AbortSignal, trust?: Trust): Promise<RequestTimes> {
+export function requestOnce(
+  url: URL,
+  clock: Clock,
+  signal: AbortSignal,
+  { trust, lookup }: RequestOptions = {},
+): Promise<RequestTimes> {
   const now = (): number => clock.monotonic();
   const times: RequestTimes = { url, start: now() };
   const isTls = url.protocol === 'https:';
@@ -28,8 +40,10 @@ export function requestOnce(url: URL, clock: Clock, signal: AbortSignal, trust?:
       resolve(times);
     };
     const agent = isTls ? new HttpsAgent({ keepAlive: false }) : new HttpAgent({ keepAlive: false });
-    const request = (isTls ? requestHttps : requestHttp)(url, { agent, signal, ...trust }, (response) =>
-      readResponse(response, times, now, finish),
+    const request = (isTls ? requestHttps : requestHttp)(
+      url,
+      { agent, signal, ...trust, ...(lookup !== undefined && { lookup }) },
+      (response) => readResponse(response, times, now, finish),
     );
     observeSocket(request, times, now);
     request.on('finish', () => (times.requestSent = now()));

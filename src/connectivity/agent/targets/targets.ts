@@ -92,7 +92,7 @@ export class Targets {
   /** Any status is an answer, except for that of a kubelet that says it is unhealthy. */
   async #get(url: string, timeoutMs: number, stop: AbortSignal, trust?: Trust) {
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stop]);
-    const { start, end = start, status = 0, error } = await requestOnce(new URL(url), this.#o.clock, signal, trust);
+    const { start, end = start, status = 0, error } = await requestOnce(new URL(url), this.#o.clock, signal, { trust });
     if (error !== undefined) return { ok: false, error: probeError(error) };
     const isOk = trust === undefined ? status === 200 : status > 0;
     return isOk ? { ok: true, ms: rounded(end - start) } : { ok: false, error: 'Other' as const };

@@ -39,6 +39,41 @@ function heard(from: string, to: string, plane: Plane, agents: AgentsByPlace): b
   return sent ? false : undefined;
 }
 
+/**
+ * Whether what was heard is of the time of the fault. A datagram that came before it, in the same interval, says nothing
+ * about the direction: the next report will tell.
+ */
+export function isDirectionKnown({ kind, scope, pairs }: Fault, agents: AgentsByPlace): boolean {
+  if (kind !== 'Failed' || scope.kind !== 'Link') return true;
+  const [a = '', b = ''] = scope.names;
+  return !pairs.some(({ worst, quality, from, to, since, last }) => {
+    if (quality !== 'Failed' || worst.udp.received > 0 || !(from === a || from === b)) return false;
+    return heardBefore({ from, to, plane: scope.plane, since, isNew: since === last }, agents);
+  });
+}
+
+interface FailedPair {
+  readonly from: string;
+  readonly to: string;
+  readonly plane: Plane;
+  readonly since: number;
+  /** It failed once. */
+  readonly isNew: boolean;
+}
+
+/** Whether the receiver heard the sender, and may have done so when the pair still worked. */
+function heardBefore({ from, to, plane, since, isNew }: FailedPair, agents: AgentsByPlace): boolean {
+  const receiver = agents.at(to, plane);
+  if ((receiver?.heard[from] ?? 0) === 0 || receiver?.times === undefined) return false;
+  const { reportedAt, before } = receiver.times;
+  if (reportedAt < since) return true;
+  const worked = agents.at(from, plane)?.times?.before;
+  return isNew && worked !== undefined && before !== undefined && worked.measuredAt >= before.reportedAt - DELAY_MS;
+}
+
+/** From the start of a measurement to the last of its small datagrams, and the time that a report takes. */
+const DELAY_MS = 1_000;
+
 function byPairs(a: string, b: string, kind: Fault['kind'], pairs: readonly Pair[]): string {
   const bad = pairs.filter(({ quality }) => quality === kind);
   const works = pairs.some(({ quality }) => quality === 'Ok');

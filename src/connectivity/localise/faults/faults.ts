@@ -2,7 +2,7 @@ import type { Pair } from '../pairs/pair.ts';
 import type { Quality } from '../pairs/quality.ts';
 import { cover, type Score } from './cover.ts';
 import { scoreByLoss, scoreByShare, type LossTest, type Witness } from './score.ts';
-import { groupsOf, isAffected, keyOf, linkOf, type Group, type Scope, type Zones } from './scope.ts';
+import { isAffected, keyOf, linkOf, type Group, type Scope, type Zones } from './scope.ts';
 import { backgroundOf, isSignificant, shareOf, sum } from './statistics.ts';
 
 /** A part of the network that does not work, on one plane. */
@@ -24,8 +24,13 @@ export interface Fault {
  * | 4 | links: Failed or Lossy | pairs of steps 1 and 3; pairs that fail by chance, among those of step 3 |
  * | 5 | links: Mtu | pairs of steps 1 to 3 |
  */
-export function faultsOf(pairs: readonly Pair[], zones: Zones, silent: Witness, lossPercent: number): Fault[] {
-  const all = groupsOf(pairs, zones);
+export function faultsOf(
+  pairs: readonly Pair[],
+  all: readonly Group[],
+  zones: Zones,
+  silent: Witness,
+  lossPercent: number,
+): Fault[] {
   const whole = all.filter(({ scope }) => scope.kind !== 'NodeIn' && scope.kind !== 'NodeOut');
   const loss: LossTest = { lossPercent, background: backgroundOf(pairs), samples: pairs.length };
   const nothing = ({ quality, worst }: Pair) => quality === 'Failed' || quality === 'Lossy' || worst.mtu === undefined;

@@ -111,6 +111,19 @@ export function keyOf({ kind, plane, names }: Scope): string {
   return `${kind}/${plane}/${names.join('/')}`;
 }
 
+/** The scopes between or of zones, among the groups, to which the nodes belong. */
+export function zonesOf(groups: readonly Group[], nodes: readonly string[], zones: Zones, plane: Plane): Scope[] {
+  const own = new Set(nodes.map((node) => zones.get(node)));
+  if (nodes.length > 1 && own.size === 1) return [];
+  return groups
+    .map(({ scope }) => scope)
+    .filter(({ kind, plane: at }) => at === plane && (kind === 'Zone' || kind === 'Zones'))
+    .filter(({ kind, names }) =>
+      // Both ends of a link are in the two zones.
+      kind === 'Zones' && nodes.length > 1 ? names.every((zone) => own.has(zone)) : names.some((zone) => own.has(zone)),
+    );
+}
+
 export function linkOf({ from, to, plane }: Pair): Scope {
   return { kind: 'Link', plane, names: [from, to].sort() };
 }

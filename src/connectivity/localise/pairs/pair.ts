@@ -4,7 +4,7 @@ import type { AgentView, ClusterView } from '../view.ts';
 import { lostOf, qualityOf, refused, type Quality } from './quality.ts';
 
 /** What the agent of one node measured towards the agent of another, on one plane. */
-export interface Pair {
+export interface Pair extends PairTimes {
   readonly from: string;
   readonly to: string;
   readonly plane: Plane;
@@ -17,6 +17,23 @@ export interface Pair {
   readonly refused: boolean;
   /** The worst address. */
   readonly worst: PeerResult;
+}
+
+/** When a pair was measured, and whether it was Ok before. */
+interface PairTimes {
+  /**
+   * Start of the last measurement, and of the earliest one since which the pair is Ok, or is not: the last or the one
+   * before. Ms of the clock of the view; from -Infinity to Infinity if times are not known.
+   */
+  readonly since: number;
+  readonly last: number;
+  /** It is Ok, and was not in the measurement before. */
+  readonly recovered: boolean;
+}
+
+/** A key of a node on a plane. */
+export function placeOf(node: string, plane: Plane): string {
+  return `${plane}/${node}`;
 }
 
 /** The agents whose nodes may be the subject of a finding: those of nodes that are not excluded. */
@@ -55,7 +72,8 @@ export function pairsOf(view: ClusterView, agents: AgentsByPlace): readonly Pair
     for (const pair of pairsFrom(agent, view.thresholds.lossPercent).values()) {
       const peer = agents.at(pair.to, agent.plane);
       if (pair.to === agent.node || peer === undefined || !mayAnswer(peer)) continue;
-      if (pair.quality === 'Ok' || !(agent.recent ?? peer.recent ?? false)) pairs.push(pair);
+      if (pair.quality !== 'Ok' && (agent.recent ?? peer.recent ?? false)) continue;
+      pairs.push({ ...pair, ...timesOf(agent, pair, view.thresholds.lossPercent) });
     }
   }
   return pairs;
@@ -65,9 +83,12 @@ function mayAnswer({ state }: AgentView): boolean {
   return state === 'Reporting' || state === 'Silent';
 }
 
+/** A pair as the last measurement shows it. */
+type RatedPair = Omit<Pair, keyof PairTimes>;
+
 /** By node of the peer, which may have several addresses. */
-function pairsFrom(agent: AgentView, lossPercent: number): Map<string, Pair> {
-  const pairs = new Map<string, Pair>();
+function pairsFrom(agent: AgentView, lossPercent: number): Map<string, RatedPair> {
+  const pairs = new Map<string, RatedPair>();
   for (const peer of agent.peers) {
     const pair = pairOf(agent, peer, lossPercent);
     const known = pairs.get(peer.node);
@@ -76,7 +97,7 @@ function pairsFrom(agent: AgentView, lossPercent: number): Map<string, Pair> {
   return pairs;
 }
 
-function pairOf({ node, plane }: AgentView, peer: PeerResult, lossPercent: number): Pair {
+function pairOf({ node, plane }: AgentView, peer: PeerResult, lossPercent: number): RatedPair {
   return {
     from: node,
     to: peer.node,
@@ -92,7 +113,7 @@ function pairOf({ node, plane }: AgentView, peer: PeerResult, lossPercent: numbe
 /** Worst first. */
 const ORDER: readonly Quality[] = ['Failed', 'Lossy', 'Mtu', 'Ok'];
 
-function merged(one: Pair, other: Pair): Pair {
+function merged(one: RatedPair, other: RatedPair): RatedPair {
   const { quality, worst } = ORDER.indexOf(other.quality) < ORDER.indexOf(one.quality) ? other : one;
   return {
     ...one,
@@ -101,4 +122,13 @@ function merged(one: Pair, other: Pair): Pair {
     lost: one.lost + other.lost,
     refused: one.refused || other.refused,
   };
+}
+
+function timesOf({ times }: AgentView, { to, quality }: RatedPair, lossPercent: number): PairTimes {
+  if (times === undefined) return { since: -Infinity, last: Infinity, recovered: false };
+  const { measuredAt: last, before } = times;
+  if (before === undefined) return { since: last, last, recovered: false };
+  const isOk = quality === 'Ok';
+  const wasOk = before.peers.every((peer) => peer.node !== to || qualityOf(peer, lossPercent) === 'Ok');
+  return { since: wasOk === isOk ? before.measuredAt : last, last, recovered: isOk && !wasOk };
 }

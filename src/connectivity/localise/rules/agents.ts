@@ -1,4 +1,5 @@
 import { explainsSilence } from '../faults/explains.ts';
+import { mayReport } from '../faults/mayReport.ts';
 import type { Pair } from '../pairs/pair.ts';
 import { NO_EVIDENCE, networkOf } from '../evidence.ts';
 import type { Part, Rule, Situation } from '../situation.ts';
@@ -17,6 +18,8 @@ const NEARLY_ALL = 0.8;
  * | no | some answer, refusals included | Agent |
  * | no | nothing | Agent |
  *
+ * None either while the network may explain it: see mayReport().
+ *
  * If at least three agents and 80 % of all are silent without an explanation, it is one finding of the class Server.
  */
 export const agents: Rule = (situation) => {
@@ -25,9 +28,11 @@ export const agents: Rule = (situation) => {
   const unexplained = all.filter((agent) => agent.state === 'Silent' && agent.recent !== true && !explained(agent));
   if (unexplained.length === 0) return [];
   const towards = pairsTowards(situation);
+  const reached = mayReport(situation);
   const silent = unexplained.filter((agent) => {
     const pairs = towards.get(agent) ?? [];
-    return pairs.length === 0 || pairs.some(({ quality }) => quality !== 'Failed');
+    const works = pairs.length === 0 || pairs.some(({ quality }) => quality !== 'Failed');
+    return works && reached(agent);
   });
   const known = all.filter(({ state }) => state === 'Silent' || state === 'Reporting');
   if (silent.length >= 3 && silent.length >= known.length * NEARLY_ALL)

@@ -3,8 +3,8 @@ import { linkSubject } from '../faults/direction.ts';
 import type { Rule } from '../situation.ts';
 
 /** Faults between two nodes that both reach others. See linkSubject() for the direction. */
-export const links: Rule = ({ faults, agents }) =>
-  faults
+export const links: Rule = ({ settled, agents }) =>
+  [...settled]
     .filter(({ scope, kind }) => kind !== 'Mtu' && scope.kind === 'Link')
     .map((fault) => {
       const subject = linkSubject(fault, agents);

@@ -14,7 +14,7 @@ import { CLUSTER, type Rule, type Situation } from '../situation.ts';
  * | one link | the link |
  */
 export const mtu: Rule = (situation) =>
-  situation.faults
+  [...situation.settled]
     .filter(({ kind }) => kind === 'Mtu')
     .map((fault) => {
       const subject = subjectOf(fault, situation);

@@ -17,7 +17,7 @@ import { CLUSTER, type Part, type Rule, type Situation } from '../situation.ts';
  */
 export const nodes: Rule = (situation) => {
   const faults = situation.faults.filter(({ scope, kind }) => kind !== 'Mtu' && isOfNode(scope.kind));
-  return faults.map((fault) => partOf(fault, faults, situation));
+  return faults.filter((fault) => situation.settled.has(fault)).map((fault) => partOf(fault, faults, situation));
 };
 
 function isOfNode(kind: Fault['scope']['kind']): boolean {

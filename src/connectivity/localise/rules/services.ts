@@ -1,6 +1,7 @@
 import type { FindingClass } from '../../../api/connectivitycheck/finding.ts';
 import type { Target, TargetResult } from '../../protocol/measurement.ts';
 import { NO_EVIDENCE, networkOf, wordOf } from '../evidence.ts';
+import { overlap, type Period } from '../pairs/period.ts';
 import { explainsServices } from '../faults/explains.ts';
 import { CLUSTER, type Part, type Rule, type Situation } from '../situation.ts';
 import type { AgentView } from '../view.ts';
@@ -19,7 +20,10 @@ const MANY = 0.2;
  * | those whose network is at fault | none: the fault of the network explains it |
  * | 80 % of the others, and at least two | `cluster`, Failed |
  * | more than three and 20 % of the others | `cluster`, Degraded |
- * | fewer | one for each node, Failed |
+ * | fewer | one for each node, Failed, if another node reached the service in the same period |
+ *
+ * Nodes ask one after the other, so the first one that gets no answer does not show that the others still do. Nor is it a
+ * finding while a fault of the network at that node is not settled, which may explain it.
  */
 export const dns: Rule = (situation) => serviceParts('DNS', ['DNSUDP', 'DNSTCP'], 'DNS', situation);
 export const apiServer: Rule = (situation) =>
@@ -44,13 +48,32 @@ function serviceParts(
   if (failing.length > FEW_NODES && failing.length >= asked.size * MANY) {
     return [part(CLUSTER, 'Degraded', `${name} does not answer ${failing.length} of ${asked.size} nodes (${example})`)];
   }
-  return failing.map(([node, agents]) => {
-    const others = asked.size > failing.length ? `; ${asked.size - failing.length} other nodes reach it` : '';
-    return part(node, 'Failed', `${name} does not answer ${node} (${symptom(agents)})${others}`);
+  return failing
+    .filter(([node]) => isOfNode(node, asked) && !isUnsettledAt(node, situation))
+    .map(([node, agents]) => {
+      const others = asked.size > failing.length ? `; ${asked.size - failing.length} other nodes reach it` : '';
+      return part(node, 'Failed', `${name} does not answer ${node} (${symptom(agents)})${others}`);
+    });
+}
+
+function isUnsettledAt(node: string, { faults, settled, zones }: Situation): boolean {
+  return faults.some((fault) => {
+    const { kind, names } = fault.scope;
+    if (settled.has(fault)) return false;
+    return kind.startsWith('Zone') ? names.includes(zones.get(node) ?? '') : names.length === 0 || names.includes(node);
   });
 }
 
-interface Asked {
+/** Whether the service worked for another node while it did not for this one. */
+function isOfNode(node: string, asked: ReadonlyMap<string, readonly Asked[]>): boolean {
+  const own = (asked.get(node) ?? []).filter(({ failed }) => failed.length > 0);
+  const others = [...asked].flatMap(([other, agents]) => (other === node ? [] : agents));
+  const working = others.filter(({ failed }) => failed.length === 0);
+  return working.length === 0 || working.some((other) => own.some((one) => overlap(one, other)));
+}
+
+/** `since` and `last`: all of it answers, or something does not. */
+interface Asked extends Period {
   readonly agent: AgentView;
   readonly failed: readonly TargetResult[];
 }
@@ -63,12 +86,20 @@ function askedBy(targets: readonly Target[], { agents, faults, zones }: Situatio
     if (agent.state !== 'Reporting' || own.length === 0) continue;
     const failed = agent.recent === true ? [] : own.filter(({ ok }) => !ok);
     const known = nodes.get(agent.node);
-    if (known === undefined) nodes.set(agent.node, [{ agent, failed }]);
-    else known.push({ agent, failed });
+    const one = { agent, failed, ...periodOf(agent, targets, failed.length === 0) };
+    if (known === undefined) nodes.set(agent.node, [one]);
+    else known.push(one);
   }
   const works = (node: string) => nodes.get(node)?.every(({ failed }) => failed.length === 0) ?? false;
   const explained = explainsServices(faults, zones, works);
   return new Map([...nodes].filter(([node]) => !explained(node)));
+}
+
+function periodOf({ times }: AgentView, targets: readonly Target[], isOk: boolean): Period {
+  if (times === undefined) return { since: -Infinity, last: Infinity };
+  const { measuredAt: last, before } = times;
+  const wasOk = before?.targets.every(({ target }) => !targets.includes(target));
+  return { since: before !== undefined && wasOk === isOk ? before.measuredAt : last, last };
 }
 
 /** Such as `pod network: DNSUDP 10.96.0.10:53 timeout`. */

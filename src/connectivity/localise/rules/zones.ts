@@ -11,8 +11,8 @@ import type { Rule } from '../situation.ts';
  *
  * A fault of large packets only is of the class MTU.
  */
-export const zones: Rule = ({ faults }) =>
-  faults
+export const zones: Rule = ({ settled }) =>
+  [...settled]
     .filter(({ scope, kind }) => kind !== 'Mtu' && (scope.kind === 'Zone' || scope.kind === 'Zones'))
     .map((fault) => {
       const subject = fault.scope.names.join(' <-> ');

@@ -136,8 +136,8 @@ describe('a measurement of another node', () => {
   it('is not said of the node of the pod', async () => {
     await scene.clock.advance(GRACE_MS);
     for (const node of scene.names) scene.report(node);
-    const forged = { podname: podOf('n1'), nodename: 'n9' };
-    scene.reports.accept({ ...forged, report_interval: 15 }, true);
+    const forged = { podname: podOf('n1'), nodename: 'n9', report_interval: 15 };
+    scene.reports.accept(forged, true);
     scene.measurements.accept(forged, scene.measurement('n1', ['n2', 'n3']));
     expect(found(scene.evaluation())).toEqual([]);
     expect(scene.evaluation()?.counts).toMatchObject({ observedPairs: 4, affectedPairs: 0 });

@@ -197,8 +197,8 @@ export class Connectivity {
     const [state, last] = [reports.get(pod), this.#lastReport(pod)];
     if (state === undefined || last === undefined) return undefined;
     const { report, anonymous } = state;
-    const measurement = measurements.get(pod)?.measurement;
-    return { ...last, node: report.nodename, measurement, authenticated: anonymous !== true };
+    const { measurement, times } = measurements.get(pod) ?? {};
+    return { ...last, node: report.nodename, measurement, times, authenticated: anonymous !== true };
   }
 
   #lastReport(pod: string): LastReport | undefined {

@@ -45,8 +45,8 @@ describe('toAgentPod', () => {
 
   it.each<[string, V1Pod, string, boolean]>([
     ['waits for an image', pod({ phase: 'Pending' }), 'Waiting', false],
-    ['whose container does not run', pod({ ...RUNNING, containerStatuses: [{ state: {} }] }), 'Down', true],
-    ['has failed', pod({ phase: 'Failed' }), 'Down', false],
+    ['whose container does not run', pod({ ...RUNNING, containerStatuses: [{ state: {} }] }), 'Stopped', true],
+    ['has failed', pod({ phase: 'Failed' }), 'Stopped', false],
     ['has ended', pod({ phase: 'Succeeded' }), 'Gone', false],
     ['is being deleted', pod(RUNNING, { metadata: { name: 'a', deletionTimestamp: new Date(0) } }), 'Gone', false],
   ])('a pod that %s', (_, object, phase, mustReport) => {
@@ -99,8 +99,8 @@ describe('the phase of a pod', () => {
     ['Pending', { phase: 'Pending' }, 'Waiting'],
     ['running', { phase: 'Running', containerStatuses: [{ ...container, state: running }] }, 'Running'],
     ['of which nothing is said', { phase: 'Running' }, 'Running'],
-    ['that crashed', { phase: 'Running', containerStatuses: [{ ...container, state: waiting }] }, 'Down'],
-    ['that was evicted', { phase: 'Failed' }, 'Down'],
+    ['that crashed', { phase: 'Running', containerStatuses: [{ ...container, state: waiting }] }, 'Stopped'],
+    ['that was evicted', { phase: 'Failed' }, 'Stopped'],
     ['that has ended', { phase: 'Succeeded' }, 'Gone'],
   ])('%s', (_, status, phase) => {
     expect(toAgentPod({ ...POD, status }).phase).toBe(phase);

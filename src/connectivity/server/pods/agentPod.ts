@@ -14,8 +14,8 @@ export interface AgentPod extends KubeObject {
   readonly plane: Plane;
   /** Of all families. */
   readonly addresses: readonly string[];
-  /** Gone: it ended, or is being deleted. Down: it should run, and a container does not run although it did. */
-  readonly phase: 'Waiting' | 'Running' | 'Down' | 'Gone';
+  /** Stopped: it should run, and a container ended, or it was evicted. Gone: it ended, or is being deleted. */
+  readonly phase: 'Waiting' | 'Running' | 'Stopped' | 'Gone';
   /** Wall clock, ms. */
   readonly createdAt: number;
   /** Start of its container, or of the pod as long as it has none. Wall clock, ms. */
@@ -41,8 +41,8 @@ export interface AgentPod extends KubeObject {
  * | being deleted | Gone |
  * | Pending | Waiting |
  * | Running, and all containers run, or nothing is said of them | Running |
- * | Running, and a container does not run | Down |
- * | Failed: evicted, or rejected by the kubelet; its DaemonSet replaces it | Down |
+ * | Running, and a container does not run | Stopped |
+ * | Failed: evicted, or rejected by the kubelet; its DaemonSet replaces it | Stopped |
  * | else: Succeeded, Unknown | Gone |
  *
  * @param accounts ServiceAccounts whose pods may report, as NAMESPACE/NAME; empty: all
@@ -78,9 +78,9 @@ type PodState = Pick<V1Pod, 'metadata' | 'status'>;
 function phaseOf({ metadata, status }: PodState): AgentPod['phase'] {
   if (metadata?.deletionTimestamp !== undefined) return 'Gone';
   if (status?.phase === 'Pending') return 'Waiting';
-  if (status?.phase === 'Failed') return 'Down';
+  if (status?.phase === 'Failed') return 'Stopped';
   if (status?.phase !== 'Running') return 'Gone';
-  return status.containerStatuses?.every(({ state }) => state?.running !== undefined) === false ? 'Down' : 'Running';
+  return status.containerStatuses?.every(({ state }) => state?.running !== undefined) === false ? 'Stopped' : 'Running';
 }
 
 /** The latest start of a container. */
@@ -114,7 +114,7 @@ function timeOf(time: Date | string | undefined): number {
  *
  * | pod | preferred |
  * |---|---|
- * | phase | Running, then Down, Waiting, Gone |
+ * | phase | Running, then Stopped, Waiting, Gone |
  * | has a current report with a token | yes: a pod that only has the label of an agent takes no place |
  * | start, if both have such a report | the earlier: the one that has the place keeps it |
  * | start, if none has | the later: it replaces the other one |
@@ -127,4 +127,4 @@ export function preferred(one: AgentPod, other: AgentPod, reports: (pod: AgentPo
   return one.startedAt < other.startedAt === oneReports ? one : other;
 }
 
-const PREFERENCE: readonly AgentPod['phase'][] = ['Running', 'Down', 'Waiting', 'Gone'];
+const PREFERENCE: readonly AgentPod['phase'][] = ['Running', 'Stopped', 'Waiting', 'Gone'];

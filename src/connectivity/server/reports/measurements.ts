@@ -1,13 +1,15 @@
 import type { Report } from '../../../api/agent/report.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
-import type { Measurement } from '../../protocol/measurement.ts';
+import type { MeasurementBefore, MeasurementTimes } from '../../localise/view.ts';
+import type { Measurement, PeerResult } from '../../protocol/measurement.ts';
 import { Compactor } from './compact.ts';
 
 /** The last measurement of an agent. */
 export interface KeptMeasurement {
+  /** The node that the report names. */
+  readonly node: string;
   readonly measurement: Measurement;
-  /** Monotonic time of its report, ms. */
-  readonly receivedAt: number;
+  readonly times: MeasurementTimes;
 }
 
 /**
@@ -24,13 +26,29 @@ export class Measurements {
   }
 
   /** Keeps the measurement of a report. A report without one forgets the one before: the agent was replaced. */
-  accept({ podname }: Pick<Report, 'podname'>, measurement: Measurement | undefined): void {
+  accept(
+    { podname, nodename, report_interval }: Pick<Report, 'podname' | 'nodename' | 'report_interval'>,
+    measurement: Measurement | undefined,
+  ): void {
     if (measurement === undefined) {
       this.#byPod.delete(podname);
       return;
     }
-    const receivedAt = this.#clock.monotonic();
-    this.#byPod.set(podname, { measurement: this.#compactor.compact(measurement), receivedAt });
+    const reportedAt = this.#clock.monotonic();
+    const last = this.#lastOf({ podname, nodename }, reportedAt - 2 * report_interval * 1_000);
+    const times = {
+      measuredAt: reportedAt - (measurement.tookMs ?? 0),
+      reportedAt,
+      ...(last !== undefined && { before: before(last) }),
+    };
+    const compact = this.#compactor.compact(measurement);
+    this.#byPod.set(podname, { node: nodename, measurement: compact, times });
+  }
+
+  /** After a gap, the measurement before says nothing about the time in between, and that of another node nothing at all. */
+  #lastOf({ podname, nodename }: Pick<Report, 'podname' | 'nodename'>, notBefore: number): KeptMeasurement | undefined {
+    const last = this.#byPod.get(podname);
+    return last?.node === nodename && last.times.reportedAt >= notBefore ? last : undefined;
   }
 
   get(pod: string): KeptMeasurement | undefined {
@@ -41,4 +59,15 @@ export class Measurements {
   keepOnly(isKept: (pod: string) => boolean): void {
     for (const pod of [...this.#byPod.keys()]) if (!isKept(pod)) this.#byPod.delete(pod);
   }
+}
+
+/** What stays of a measurement when the next one comes: only what did not work, which is little in most networks. */
+function before({ measurement, times }: KeptMeasurement): MeasurementBefore {
+  const { measuredAt, reportedAt } = times;
+  const peers = measurement.peers.filter((peer) => !isPerfect(peer));
+  return { measuredAt, reportedAt, peers, targets: measurement.targets.filter(({ ok }) => !ok) };
+}
+
+function isPerfect({ tcp, udp, mtu }: PeerResult): boolean {
+  return tcp.ok && udp.received === udp.sent && (mtu === undefined || mtu.largest === mtu.interface);
 }

@@ -27,15 +27,17 @@ export function graceMs(intervalMs: number): number {
  * | Gone | | Absent |
  * | Waiting for up to 10 minutes; with a stated problem, for up to the grace | | Starting |
  * | Waiting for longer | | Broken |
- * | Down | within two intervals: the kubelet may just restart it | Starting |
- * | Down, and created within the grace | | Starting |
- * | Down | else | Broken |
  * | Running | within two intervals | Reporting |
- * | Running | none, restored or older, and it restarts again and again: see isLooping() | Broken |
- * | Running | none, restored or older, and its container, or the server, started within the grace | Starting |
+ * | Stopped | within two intervals | Absent: a container that is restarted has time to report again |
+ * | Stopped, and created within the grace | none or older | Starting |
+ * | Stopped | else | Broken |
+ * | Running | none or older, and it restarts again and again: see isLooping() | Broken |
+ * | Running | older, by two intervals when its container started | Silent |
+ * | Running | none or older, and its container, or the server, started within the grace | Starting |
  * | Running | else | Silent |
  *
- * A stored report of an earlier process counts as none.
+ * A stored report of an earlier process counts as none. An agent that crashes again and again stays Broken, also in the
+ * moments in which its container runs.
  */
 export function agentState(
   pod: Pick<AgentPod, 'phase' | 'lastRunMs' | 'problem'>,
@@ -43,18 +45,20 @@ export function agentState(
   time: AgentTime,
 ): AgentView['state'] {
   const { ageMs, graceMs: grace } = time;
-  const reports = report !== undefined && !report.isRestored && !isOutdated(report);
+  const last = report?.isRestored === true ? undefined : report;
+  const reports = last !== undefined && !isOutdated(last);
   switch (pod.phase) {
     case 'Gone':
       return 'Absent';
     case 'Waiting':
       return ageMs <= (pod.problem === undefined ? LONGEST_WAIT_MS : grace) ? 'Starting' : 'Broken';
-    case 'Down':
-      return reports || ageMs <= grace ? 'Starting' : 'Broken';
+    case 'Stopped':
+      if (reports) return 'Absent';
+      return ageMs <= grace ? 'Starting' : 'Broken';
     case 'Running':
       if (reports) return 'Reporting';
       if (isLooping(pod, time)) return 'Broken';
-      return Math.min(time.runsMs, time.upMs) < grace ? 'Starting' : 'Silent';
+      return Math.min(time.runsMs, time.upMs) < grace && !wasSilent(last, time) ? 'Starting' : 'Silent';
   }
 }
 
@@ -72,4 +76,9 @@ export interface AgentTime {
 /** The container has just started, and its last run was too short for a report. It will not report this time either. */
 function isLooping({ lastRunMs }: Pick<AgentPod, 'lastRunMs'>, { ageMs, runsMs, graceMs: grace }: AgentTime): boolean {
   return ageMs > grace && runsMs < grace && lastRunMs !== undefined && lastRunMs < grace;
+}
+
+/** The agent had not reported for two intervals when its container started. */
+function wasSilent(last: LastReport | undefined, { runsMs, upMs }: AgentTime): boolean {
+  return last !== undefined && last.ageMs - Math.min(runsMs, upMs) > 2 * last.intervalMs;
 }

@@ -1,7 +1,7 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { CheckSettings } from '../../assign/checkSettings.ts';
 import { selects } from '../../assign/assignments.ts';
-import type { AgentView, ClusterView, NodeView } from '../../localise/view.ts';
+import type { AgentView, ClusterView, MeasurementTimes, NodeView } from '../../localise/view.ts';
 import type { Measurement } from '../../protocol/measurement.ts';
 import { agentState, graceMs, type LastReport } from './agentState.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
@@ -15,6 +15,8 @@ export interface PodReport extends LastReport {
   readonly node: string;
   /** Absent if the agent sends none, or the server was restarted. */
   readonly measurement?: Measurement | undefined;
+  /** Absent without a measurement. */
+  readonly times?: MeasurementTimes | undefined;
   readonly authenticated: boolean;
 }
 
@@ -61,12 +63,14 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
   const state = agentState(pod, report, time);
   // What was measured on another node would be said of this one.
   const measurement = state === 'Reporting' && report?.node === at.name ? report.measurement : undefined;
-  const recent = state !== 'Absent' && runsMs < 2 * check.intervalMs;
+  const recent = (state === 'Starting' || state === 'Reporting') && runsMs < 2 * check.intervalMs;
   return [
     {
       ...{ node: at.name, plane: at.plane, pod: pod.name, state },
       ...(recent && { recent }),
       ...(state === 'Broken' && { problem: pod.problem ?? 'its container does not start' }),
+      ...(state === 'Silent' && report?.times && { dueAt: report.times.reportedAt + report.intervalMs }),
+      ...(measurement !== undefined && report?.times !== undefined && { times: report.times }),
       ...(measurement === undefined ? NOTHING : measured(measurement, input.roster, at.plane)),
     },
   ];

@@ -23,7 +23,7 @@ export interface SilenceInput {
  */
 export function countSilent(pods: readonly AgentPod[], o: SilenceInput): Record<Plane, number> {
   const count: Record<Plane, number> = { Pod: 0, Host: 0 };
-  for (const pod of pods) if (isSilent(pod, o) && !o.isLeftOut(pod.node)) count[pod.plane]++;
+  for (const pod of pods) if (isSilent(pod, o) && !o.isLeftOut(pod.place)) count[pod.plane]++;
   return count;
 }
 
@@ -35,5 +35,6 @@ function isSilent(pod: AgentPod, { reportOf, intervalMs, now, upMs }: SilenceInp
     upMs,
     graceMs: graceMs(report?.intervalMs ?? intervalMs),
   };
-  return agentState(pod, report, time) === 'Silent';
+  const state = agentState(pod, report, time);
+  return state === 'Silent' || state === 'Broken';
 }

@@ -2,11 +2,15 @@ import { Agent, request } from 'undici';
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
 import { EVALUATIONS_PATH, type Evaluations } from '../../../connectivity/protocol/evaluation.ts';
 import { WatchedFile } from '../../../prometheus/watchedFile.ts';
+import { systemClock } from '../../../runtime/process/clock.ts';
+import { NameLookup } from '../../../runtime/process/nameLookup.ts';
 import { readEvaluations } from './answer.ts';
 import type { ServerFailure } from './observation.ts';
 
 /** Time from the request to the end of the answer, ms. */
 export const ASK_DEADLINE_MS = 3_000;
+/** How long a new connection waits for the DNS before it uses the addresses that were last known, ms. */
+const LOOKUP_MS = 1_000;
 /** Largest answer. An evaluation is bounded to about 16 KiB, so 250 checks fit. */
 const LARGEST_ANSWER_BYTES = 4 * 1024 * 1024;
 
@@ -35,12 +39,14 @@ export interface ServerClient {
  */
 export function createServerClient(url: string, caFile: string | undefined): ServerClient {
   const file = caFile === undefined ? undefined : new WatchedFile(caFile);
+  // While the DNS of the cluster is silent, the server says so; it must be reached without it.
+  const lookup = new NameLookup(systemClock).lastKnown(LOOKUP_MS);
   let connection: { readonly agent: Agent; readonly ca: string | undefined } | undefined;
   const agentOf = async (): Promise<Agent> => {
     const ca = await readCa(file);
     if (connection?.ca === ca && connection !== undefined) return connection.agent;
     void connection?.agent.close();
-    connection = { ca, agent: new Agent({ connections: 1, ...(ca === undefined ? {} : { connect: { ca } }) }) };
+    connection = { ca, agent: new Agent({ connections: 1, connect: { lookup, ...(ca !== undefined && { ca }) } }) };
     return connection.agent;
   };
   return {

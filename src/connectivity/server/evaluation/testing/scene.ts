@@ -132,9 +132,9 @@ export class Scene {
 
   /** The agent of a node reports. @param cut nodes that do not answer it */
   report(node: string, cut: readonly string[] = []): void {
-    const identity = { podname: podOf(node), nodename: node };
-    this.reports.accept({ ...identity, report_interval: INTERVAL_SECONDS });
-    this.measurements.accept(identity, this.measurement(node, cut));
+    const report = { podname: podOf(node), nodename: node, report_interval: INTERVAL_SECONDS };
+    this.reports.accept(report);
+    this.measurements.accept(report, this.measurement(node, cut));
   }
 
   measurement(node: string, cut: readonly string[] = []): Measurement {
