@@ -1,4 +1,4 @@
-import { isHook, type Manifest } from '../../scripts/chart/helm.ts';
+import { argument, at, container, count, endpoint, job, peers, pod, type Look } from './looks.ts';
 
 /**
  * What each value of the chart does: set it, look at one thing, and see it there. Without the value, and all else the
@@ -10,39 +10,9 @@ export interface Effect {
   readonly to: unknown;
   /** Other values that it needs to be of effect. */
   readonly beside?: Readonly<Record<string, unknown>>;
-  readonly see: (objects: readonly Manifest[]) => unknown;
+  readonly see: Look;
   readonly is: unknown;
 }
-
-type Look = Effect['see'];
-
-/** What stands at a JSON pointer (~1 is a slash in a key) of the first object of a kind that is no hook; undefined where there is none. */
-const at =
-  (kind: string, path: string, name = ''): Look =>
-  (objects) => {
-    const found = objects.find((each) => each.kind === kind && !isHook(each) && each.metadata.name.endsWith(name));
-    return path
-      .split('/')
-      .map((key) => key.replaceAll('~1', '/'))
-      .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], found);
-  };
-const pod = (path: string): Look => at('Deployment', `spec/template/spec/${path}`);
-const container = (path: string): Look => pod(`containers/0/${path}`);
-/** The value of an argument of the manager; undefined without it. */
-const argument =
-  (name: string): Look =>
-  (objects) =>
-    (container('args')(objects) as string[]).find((each) => each.startsWith(`--${name}=`))?.slice(name.length + 3);
-const job =
-  (path: string): Look =>
-  (objects) =>
-    at('Job', path)(objects.filter(isHook).map((each) => ({ ...each, metadata: { name: each.metadata.name } })));
-const count =
-  (kind: RegExp): Look =>
-  (objects) =>
-    objects.filter((each) => !isHook(each) && kind.test(each.kind)).length;
-const endpoint = (path: string): Look => at('ServiceMonitor', `spec/endpoints/0/${path}`);
-const peers = (name: string): Look => at('NetworkPolicy', 'spec/ingress/0/from/1', name);
 
 const MONITOR = { 'metrics.serviceMonitor.enabled': true };
 const POLICY = { 'networkPolicy.enabled': true };

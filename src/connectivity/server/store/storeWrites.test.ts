@@ -29,15 +29,16 @@ describe('writeNeed', () => {
     ['almost half a TTL', {}, 1_000 + HALF_TTL_MS - 1, undefined],
     ['half a TTL', {}, 1_000 + HALF_TTL_MS, 'times'],
   ])('%s', (_, change, now, need) => {
-    expect(writeNeed({ report: { ...REPORT, ...change } }, written, now, HALF_TTL_MS)).toBe(need);
+    expect(writeNeed(contentsOf({ report: { ...REPORT, ...change } }), written, now, HALF_TTL_MS)).toBe(need);
   });
 
   it('the same report, but now with a token', () => {
     const before = { contents: contentsOf({ report: REPORT, anonymous: true }), at: 1_000 };
-    expect(writeNeed({ report: REPORT, anonymous: false }, before, 1_001, HALF_TTL_MS)).toBe('contents');
+    expect(writeNeed(contentsOf({ report: REPORT, anonymous: false }), before, 1_001, HALF_TTL_MS)).toBe('contents');
   });
 
-  it('a new agent', () => expect(writeNeed({ report: REPORT }, undefined, 0, HALF_TTL_MS)).toBe('contents'));
+  it('a new agent', () =>
+    expect(writeNeed(contentsOf({ report: REPORT }), undefined, 0, HALF_TTL_MS)).toBe('contents'));
 });
 
 describe('unwrittenReports', () => {

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { Report } from '../../../api/agent/report.ts';
 import type { AgentState } from '../reports/reports.ts';
 
 /** What was last written of an agent. */
 export interface Written {
-  /** `contentsOf` its report. */
+  /** `contentsOf` its report, or a hash of it. */
   readonly contents: string;
   /** Monotonic, ms. */
   readonly at: number;
@@ -22,27 +21,27 @@ export type WriteNeed = 'contents' | 'times';
  * | half a TTL ago, or earlier | times |
  * | else | nothing |
  *
+ * @param contents in the form of `written`
  * @param now monotonic, ms
  */
 export function writeNeed(
-  state: Pick<AgentState, 'report' | 'anonymous'>,
+  contents: string,
   written: Written | undefined,
   now: number,
   halfTtlMs: number,
 ): WriteNeed | undefined {
-  if (written?.contents !== contentsOf(state)) return 'contents';
+  if (written?.contents !== contents) return 'contents';
   return now - written.at >= halfTtlMs ? 'times' : undefined;
 }
 
 /**
- * A hash of what of a report is written when it changes: all but times, durations, and what grows in every report; and
+ * What of a report is written when it changes, as one text: all but times, durations, and what grows in every report; and
  * whether it came without a token.
  */
 export function contentsOf({ report, anonymous = false }: Pick<AgentState, 'report' | 'anonymous'>): string {
   const { report_interval, nodename, podname, nslookup, network_probes, ips } = report;
   const probes = network_probes?.map(({ URL, ConnectionResult, HTTPCode }) => [URL, ConnectionResult, HTTPCode]);
-  const contents = JSON.stringify([report_interval, nodename, podname, sorted(nslookup), probes, ips, anonymous]);
-  return createHash('sha256').update(contents).digest('base64');
+  return JSON.stringify([report_interval, nodename, podname, sorted(nslookup), probes, ips, anonymous]);
 }
 
 /** DNS servers rotate the addresses of a name. */
