@@ -14,7 +14,7 @@ import type { Plane } from './terms.ts';
  * | MTU | node, link or `cluster` | small packets pass and large ones vanish |
  * | APIServer | node, or `cluster` | the Service of the API server, for one node or for all |
  * | Server | `server` | the connectivity server does not answer |
- * | Agent | pod | an agent does not report or does not listen, and the network of its node works |
+ * | Agent | pod | an agent does not run, report or listen, and the network of its node works as far as is known |
  */
 export const FINDING_CLASSES = [
   'Node',

@@ -93,7 +93,9 @@ export const statusSchema = z
     excludedNodes: int32(
       'Nodes among them of which no finding is made, since they are not Ready, cordoned, or come or go.',
     ),
-    agents: int32('Number of agents whose pods run on these nodes.'),
+    agents: int32(
+      'Agents of these nodes that report, or that should: those that do not are not counted on a node of which no finding is made.',
+    ),
     reportingAgents: int32('Agents among them with a current report.'),
     anonymousAgents: int32('Reporting agents that the server did not authenticate.'),
     observedPairs: int32('Ordered pairs of nodes on one plane in the last reports.'),

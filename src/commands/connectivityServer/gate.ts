@@ -1,4 +1,4 @@
-import { podLookup } from '../../connectivity/server/pods/agentPods.ts';
+import { namespacesOfName, podLookup } from '../../connectivity/server/pods/agentPods.ts';
 import { RateLimit } from '../../connectivity/server/auth/rateLimit.ts';
 import { ReportGate } from '../../connectivity/server/auth/reportGate.ts';
 import { TokenReviews, type AskReview } from '../../connectivity/server/auth/reviews.ts';
@@ -36,6 +36,7 @@ export function createGate({ flags, client, pods, reports, clock, logger }: Gate
     rules: { serviceAccounts: flags.agentServiceAccount },
     verify: (token, expiresAt) => reviews.verify(token, expiresAt),
     podOf: (namespace, name) => podLookup(pods, namespace, name),
+    namespacesOf: (name) => namespacesOfName(pods, name),
     rate: new RateLimit(clock),
     current: (pod) => reports.current(pod),
   });

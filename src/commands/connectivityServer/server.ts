@@ -48,7 +48,7 @@ export async function runConnectivityServer(
     metrics: metrics.transport,
   });
   const reports = new Reports(systemClock);
-  const pods = createAgentPodInformer({ transport, logger, metrics: metrics.reflector });
+  const pods = createAgentPodInformer({ transport, logger, metrics: metrics.reflector }, flags.agentServiceAccount);
   const chosen = await createStore({ choice, flags, client: createClient(transport), reports, logger });
   const reportIntervalMs = flags.reportinterval * 1_000;
   const evaluation = createEvaluation({ transport, pods, reports, reportIntervalMs, metrics, logger });

@@ -6,6 +6,7 @@ import { groupsOf, type Zones } from './faults/scope.ts';
 import { settled } from './faults/settled.ts';
 import { AgentsByPlace, pairsOf } from './pairs/pair.ts';
 import { agents } from './rules/agents.ts';
+import { brokenAgents } from './rules/brokenAgents.ts';
 import { kubelets } from './rules/kubelets.ts';
 import { links } from './rules/links.ts';
 import { mtu } from './rules/mtu.ts';
@@ -25,7 +26,7 @@ export interface Localisation {
   readonly affectedPairs: number;
 }
 
-const RULES: readonly Rule[] = [nodes, zones, links, mtu, dns, apiServer, kubelets, agents];
+const RULES: readonly Rule[] = [nodes, zones, links, mtu, dns, apiServer, kubelets, agents, brokenAgents];
 
 /** Finds the faults that explain what the agents measured. Pure; never throws on data that passed validation. */
 export function localise(view: ClusterView): Localisation {

@@ -61,6 +61,17 @@ describe('localise, what the simulated faults do not cover', () => {
     expect(found(view)).toEqual(['Server server Failed']);
   });
 
+  it('says of an agent that does not run only this: that others do not reach it is no fault of the network', () => {
+    const view = measured(healthy(6), (_, { node }) => (node === 'node4' ? DEAD : {}));
+    const broken = agents(view, ({ node }) =>
+      node === 'node4' ? { ...SILENT, state: 'Broken', problem: 'CrashLoopBackOff, exit code 1' } : {},
+    );
+    expect(found(broken)).toEqual(['Agent host-node4 Degraded', 'Agent pod-node4 Degraded']);
+    expect(localise(broken).findings[0]?.message).toBe(
+      'agent host-node4 on node4 does not run: CrashLoopBackOff, exit code 1',
+    );
+  });
+
   it('says which link it is in a cluster of two, where either node may be at fault', () => {
     const view = simulate(clusterOf(2), [{ at: 'node', node: 'node2', does: 'cut' }], seeded(1));
     expect(found(view)).toEqual(['Link node1 <-> node2 Failed']);

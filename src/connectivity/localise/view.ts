@@ -39,7 +39,8 @@ export interface MeasurementTimes {
  * | Reporting | running | within two intervals |
  * | Silent | running | older, or none although there was time for one |
  * | Starting | running, or to be scheduled | none yet, and no time for one |
- * | Absent | none, not running, or being deleted | |
+ * | Broken | should run, and does not, or not for long | none, or older |
+ * | Absent | ended, or being deleted | |
  *
  * `peers`, `targets` and `heard` are those of the last report, and empty unless the agent is Reporting.
  */
@@ -47,14 +48,14 @@ export interface AgentView {
   readonly node: string;
   readonly plane: Plane;
   readonly pod: string;
-  readonly state: 'Reporting' | 'Silent' | 'Starting' | 'Absent';
+  readonly state: 'Reporting' | 'Silent' | 'Starting' | 'Broken' | 'Absent';
+  /** Why its pod does not run, with Broken. */
+  readonly problem?: string;
   /**
    * The pod started less than two intervals ago. Reports of other agents may still tell of the pod before it, or of the
    * time before it listened; so pairs with it count if they work, and say nothing if they do not.
    */
   readonly recent?: boolean;
-  /** The container of the pod ended, and does not run. */
-  readonly stopped?: boolean;
   /** Absent: all measurements count as made at the same time. */
   readonly times?: MeasurementTimes;
   /** Of a silent agent, when its next report was due, by the same clock. Absent if it never reported, or is not known. */

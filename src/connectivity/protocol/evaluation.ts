@@ -9,7 +9,10 @@ export interface EvaluationCounts {
   /** Nodes that the check selects, and those of them that are left out. */
   readonly nodes: number;
   readonly excludedNodes: number;
-  /** Agents whose pods run on nodes that are not left out, and those of them with a current report. */
+  /**
+   * Agents of nodes that are not left out, if they report or should: silent and broken ones, too. And those of them with a
+   * current report.
+   */
   readonly agents: number;
   readonly reportingAgents: number;
   /** Reporting agents that were not authenticated. */

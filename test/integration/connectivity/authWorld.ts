@@ -41,11 +41,16 @@ export async function deletePod({ transport }: Connected, name: string): Promise
 }
 
 /** A token of an agent's pod, as the kubelet mounts it. */
-export async function tokenOf({ transport }: Connected, pod: string, audience: string): Promise<string> {
+export async function tokenOf(
+  { transport }: Connected,
+  pod: string,
+  audience: string,
+  namespace = NAMESPACE,
+): Promise<string> {
   const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: pod };
   const { status } = await transport.request<{ status: { token: string } }>({
     method: 'POST',
-    path: `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/${ACCOUNT}/token`,
+    path: `/api/v1/namespaces/${namespace}/serviceaccounts/${ACCOUNT}/token`,
     body: {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',

@@ -72,12 +72,9 @@ function post(node: string, cut?: string, change: object = {}): Promise<Answer> 
 const evaluations = async (): Promise<Evaluations> => (await server.ask('/api/v1/evaluations')).json() as Evaluations;
 
 describe('a server without the CRD of the checks', () => {
-  it('answers measurements without peers, and evaluates nothing', async () => {
+  it('assigns nothing, so that agents keep what they had, and evaluates nothing', async () => {
     const answer = await post('n1');
-    expect([answer.status, answer.json()]).toEqual([
-      200,
-      { probes: { dns: false, apiServer: false, mtu: false }, urls: [], peers: [] },
-    ]);
+    expect([answer.status, answer.text]).toEqual([200, '']);
     expect(await evaluations()).toEqual({});
   });
 });
@@ -143,11 +140,33 @@ describe('a server with a check', () => {
     });
   });
 
-  it('starts again without measurements, and finds nothing', async () => {
+  it('starts again, and evaluates nothing until each agent has reported: a restart clears no finding', async () => {
+    const { client } = scene.connected;
+    await client.mergePatch(NODES, { name: 'n2' }, { spec: { unschedulable: null } }, { fieldManager: 'test' });
     const { port } = server;
     await server.kill();
     server = await startServer(scene.plane.kubeconfig, ['-allow-anonymous'], port);
-    await vi.waitFor(async () => expect((await evaluations()).all?.counts.observedPairs).toBe(0));
-    expect((await evaluations()).all?.findings).toEqual([]);
+    const seen: unknown[] = [];
+    const look = async (): Promise<void> => void seen.push((await evaluations()).all?.findings);
+    await vi.waitFor(
+      async () => {
+        await look();
+        expect((await post('n1', 'n2')).text).toContain('"peers"');
+      },
+      { timeout: 30_000, interval: 1_000 },
+    );
+    for (const node of ['n3', 'n4']) await post(node, 'n2');
+    await look();
+    // The server keeps an evaluation for a second.
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await look();
+    expect(new Set(seen)).toEqual(new Set([undefined]));
+    await post('n2', 'n2');
+    await vi.waitFor(async () =>
+      expect((await evaluations()).all?.findings.map((each) => [each.class, each.subjects])).toContainEqual([
+        'PodNetwork',
+        ['n2'],
+      ]),
+    );
   });
 });

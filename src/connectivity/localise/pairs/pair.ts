@@ -61,7 +61,7 @@ export class AgentsByPlace {
  * | from | to | pair |
  * |---|---|---|
  * | Reporting | Reporting or Silent | counts |
- * | Reporting | Starting or Absent | says nothing: no agent answers |
+ * | Reporting | Starting, Broken or Absent | says nothing: no agent answers |
  * | any | node excluded, unknown, or the same node | says nothing |
  * | one of both is `recent` | | counts if it is Ok, and says nothing otherwise |
  */

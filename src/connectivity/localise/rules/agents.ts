@@ -57,12 +57,10 @@ function serverPart(silent: number, all: number): Part {
   return { class: 'Server', subject: 'server', severity: 'Failed', message, evidence: NO_EVIDENCE };
 }
 
-const LISTENS_NOT = 'does not report and does not listen';
-
 function agentPart(agent: AgentView, pairs: readonly Pair[]): Part {
   const refusing = pairs.filter(({ refused }) => refused).length;
   const works = pairs.filter(({ quality }) => quality !== 'Failed').length;
-  const what = agent.stopped === true ? 'does not run' : refusing > 0 ? LISTENS_NOT : 'does not report';
+  const what = refusing > 0 ? 'does not report and does not listen' : 'does not report';
   const network = `${works} of ${pairs.length} pairs towards it show that the ${networkOf(agent.plane)} of ${agent.node} works`;
   const message = `agent ${agent.pod} on ${agent.node} ${what}; ${pairs.length > 0 ? network : 'no other agent measured towards it'}`;
   const evidence = { affectedPairs: refusing, observedPairs: pairs.length, pairs: [] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideReporter, refuseNode, type KnownPod, type PodLookup } from './decide.ts';
+import { decideReporter, refuseNamesakes, refuseNode, type KnownPod, type PodLookup } from './decide.ts';
 import { identityOf, type Identity, type PodIdentity } from './identity.ts';
 
 const POD: PodIdentity = { namespace: 'ns', serviceAccount: 'sa', pod: 'a', podUid: 'u1', node: 'n1' };
@@ -91,5 +91,19 @@ describe('identityOf', () => {
     ['a token without pod', { username: status.user.username, extra: {} }, status.user.username],
   ])('%s is not bound to a pod', (_, user, unbound) => {
     expect(identityOf({ ...status, user }, 'aud')).toEqual({ unbound });
+  });
+});
+
+describe('refuseNamesakes', () => {
+  it.each([
+    ['no known pod', [], undefined],
+    ['one pod', ['ns'], undefined],
+    [
+      'pods of two namespaces',
+      ['ns', 'a'],
+      { status: 403, text: 'podname is x: must be the name of one agent, and there is one in a and in ns\n' },
+    ],
+  ])('of %s', (_, namespaces, refusal) => {
+    expect(refuseNamesakes('x', namespaces)).toEqual(refusal);
   });
 });

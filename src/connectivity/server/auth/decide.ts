@@ -88,6 +88,19 @@ export function decideReporter(
     : { reporter: { namespace, pod, node } };
 }
 
+/**
+ * Refuses the name of several agents. Reports are kept, stored and read by the name of the pod, as by the original server;
+ * so one agent would report as the other.
+ *
+ * @param namespaces of the pods of agents that have the name
+ */
+export function refuseNamesakes(name: string, namespaces: readonly string[]): Refusal | undefined {
+  if (namespaces.length < 2) return undefined;
+  const [first, second] = [...namespaces].sort();
+  return forbidden(`podname is ${name}: must be the name of one agent, and there is one in ${first} and in ${second}`)
+    .refusal;
+}
+
 /** Refuses a report about another node than the reporter's. A report may leave its node out. */
 export function refuseNode(nodename: string, { pod, node }: Reporter): Refusal | undefined {
   if (nodename === '' || nodename === node) return undefined;

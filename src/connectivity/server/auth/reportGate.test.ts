@@ -21,6 +21,7 @@ function gate(over: Partial<ReportGateOptions> = {}): ReportGate {
     rules: { serviceAccounts: [] },
     verify: () => Promise.resolve(VERIFIED),
     podOf: () => ({ uid: 'u', node: 'n1' }),
+    namespacesOf: () => ['ns'],
     rate: { allows: () => true },
     current: () => undefined,
     ...over,
@@ -64,6 +65,8 @@ describe('ReportGate', () => {
     ['another pod', 403, { podOf: () => undefined }, BEARER, {}],
     ['a pod that is not read yet', 503, { podOf: () => 'unread' as const }, BEARER, { 'retry-after': '5' }],
     ['too many tokens', 503, { verify: () => Promise.resolve('busy' as const) }, BEARER, { 'retry-after': '5' }],
+    ['the name of two agents', 403, { namespacesOf: () => ['ns', 'other'] }, BEARER, {}],
+    ['it without a token', 403, { namespacesOf: () => ['ns', 'other'], allowAnonymous: true }, undefined, {}],
     ['too many reports', 429, { rate: { allows: () => false } }, BEARER, { 'retry-after': '1' }],
   ])('refuses %s with %i, and does not repeat the token', async (_, status, over, authorization, headers) => {
     const answer = await admit(over, authorization);

@@ -4,6 +4,7 @@ import type { AgentState } from '../reports/reports.ts';
 import {
   decideReporter,
   refuseClaims,
+  refuseNamesakes,
   refuseNode,
   type PodLookup,
   type Refusal,
@@ -23,6 +24,8 @@ export interface ReportGateOptions {
   /** @param expiresAt what the token claims, seconds since 1970 */
   readonly verify: (token: string, expiresAt: number | undefined) => Promise<ReviewResult>;
   readonly podOf: (namespace: string, name: string) => PodLookup;
+  /** The namespaces with a pod of an agent that has the name. */
+  readonly namespacesOf: (name: string) => readonly string[];
   readonly rate: Pick<RateLimit, 'allows'>;
   /** The last report of a pod, if it is current. */
   readonly current: (pod: string) => AgentState | undefined;
@@ -53,6 +56,7 @@ const BUSY: Refusal = { status: 503, text: 'the token cannot be verified now: to
  * | names no pod of an agent, without being verified | 403, `refuseClaims` |
  * | the API server does not answer, or too many tokens wait, and the token was not verified earlier | 503 |
  * | a valid token | `decideReporter` |
+ * | as before, and agents of several namespaces have the name | 403, `refuseNamesakes` |
  * | more than a report per second | 429 |
  *
  * Without a token nobody takes the place of an agent whose last authenticated report is current: 401.
@@ -72,6 +76,8 @@ export class ReportGate {
     const token = bearerToken(authorization);
     const found = token === undefined ? this.#anonymous(name) : await this.#authenticated(token, name);
     if ('refusal' in found) return { refused: answerOf(found.refusal) };
+    const ambiguous = refuseNamesakes(name, this.#o.namespacesOf(name));
+    if (ambiguous !== undefined) return { refused: answerOf(ambiguous) };
     const { sender } = found;
     const key = sender === 'anonymous' ? `${source} ${name}` : `${sender.reporter.namespace}/${name}`;
     return this.#o.rate.allows(key) ? found : { refused: RATE_LIMITED };

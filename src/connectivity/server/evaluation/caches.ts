@@ -41,6 +41,11 @@ export function createCheckInformer(options: CacheOptions): Informer<Connectivit
   });
 }
 
+/** Whether all caches were filled once. */
+export function areFilled({ nodes, pods, checks }: ClusterCaches): boolean {
+  return [nodes, pods, checks].every(({ synced }) => synced);
+}
+
 /** Whether a cache can be relied on. If its watch is refused, it is stale. */
 export function isCurrent({ synced, refusal }: Pick<Informer<KubeObject>, 'synced' | 'refusal'>): boolean {
   return synced && refusal === undefined;

@@ -22,10 +22,10 @@ it('counts no agent of a node that is left out, so that a node that is down does
   });
 });
 
-it('expects agents that report or are silent, and none that starts or is gone', () => {
-  const agents = (['Reporting', 'Silent', 'Starting', 'Absent', 'Reporting'] as const).map((state, n) =>
+it('expects agents that report, are silent or broken, and none that starts or is gone', () => {
+  const agents = (['Reporting', 'Silent', 'Broken', 'Starting', 'Absent', 'Reporting'] as const).map((state, n) =>
     agent('n1', state, `pod${n}`),
   );
   const counts = countsOf({ nodes: [{ name: 'n1' }], agents }, PAIRS, ({ pod }) => pod === 'pod0');
-  expect(counts).toMatchObject({ agents: 3, reportingAgents: 2, anonymousAgents: 1 });
+  expect(counts).toMatchObject({ agents: 4, reportingAgents: 2, anonymousAgents: 1 });
 });

@@ -1,13 +1,16 @@
 import type { CheckSettings } from '../../assign/checkSettings.ts';
 import { localise } from '../../localise/localise.ts';
 import { MOST_EXCLUDED, MOST_FINDINGS, type Evaluation } from '../../protocol/evaluation.ts';
+import type { ClusterView } from '../../localise/view.ts';
+import { graceMs } from '../view/agentState.ts';
 import { clusterView, type ViewInput } from '../view/clusterView.ts';
 import { countsOf } from './counts.ts';
 import { lastingFindings } from './lasting.ts';
 
-/** Evaluates one check. */
-export function evaluateCheck(input: ViewInput, check: CheckSettings): Evaluation {
+/** Evaluates one check. Undefined if that is too early. */
+export function evaluateCheck(input: ViewInput, check: CheckSettings): Evaluation | undefined {
   const view = clusterView(input, check);
+  if (isEarly(input, view, check.intervalMs)) return undefined;
   const localisation = localise(view);
   const excluded = view.nodes.flatMap(({ name, excluded: reason }) => (reason ? [{ node: name, reason }] : []));
   excluded.sort((a, b) => (a.node < b.node ? -1 : 1));
@@ -21,4 +24,17 @@ export function evaluateCheck(input: ViewInput, check: CheckSettings): Evaluatio
     counts: countsOf(view, localisation, ({ pod }) => input.reportOf(pod)?.authenticated === true),
     excluded: excluded.slice(0, MOST_EXCLUDED),
   };
+}
+
+/**
+ * Whether the server has just started, and a running agent has not had the time to report to it. A restart mends no
+ * network, so nothing must be taken from the findings of the time before.
+ */
+function isEarly({ upMs, roster }: ViewInput, { nodes, agents }: ClusterView, intervalMs: number): boolean {
+  if (upMs >= graceMs(intervalMs)) return false;
+  const checked = new Set(nodes.filter(({ excluded }) => excluded === undefined).map(({ name }) => name));
+  return agents.some(
+    ({ state, node, plane }) =>
+      state === 'Starting' && checked.has(node) && roster.agentOf(node, plane)?.phase === 'Running',
+  );
 }

@@ -21,6 +21,7 @@ interface Sample {
 
 /**
  * Registers the metrics of the evaluation. The values are made at each scrape, so that the series of a node end with it.
+ * Without a result there is no series: nobody can tell a 0 that was not measured from one that was.
  *
  * Series of one node, which has two agents, at any number of nodes:
  *
@@ -69,9 +70,10 @@ export function registerEvaluationMetrics(
       return silent === undefined ? [] : PLANES.map((plane) => ({ labels: { plane }, value: silent[plane] }));
     },
   );
-  gauge('evaluation_duration_seconds', 'Duration of the last evaluation of all checks.', [], () => [
-    { labels: {}, value: source.evaluated().seconds },
-  ]);
+  gauge('evaluation_duration_seconds', 'Duration of the last evaluation of all checks.', [], () => {
+    const { results, seconds } = source.evaluated();
+    return results.size === 0 ? [] : [{ labels: {}, value: seconds }];
+  });
 }
 
 function byNode(nodes: readonly NodeFigures[], of: (figures: NodeFigures) => number | undefined): Sample[] {

@@ -7,7 +7,9 @@ import type { Evaluation, Evaluations } from '../../protocol/evaluation.ts';
 import type { Assignment, Measurement, Peer } from '../../protocol/measurement.ts';
 import { exclusionOf } from '../view/exclusion.ts';
 import { countSilent } from '../view/silentAgents.ts';
-import { areCurrent, isCurrent, type ClusterCaches } from './caches.ts';
+import { areCurrent, areFilled, isCurrent, type ClusterCaches } from './caches.ts';
+import type { AgentPod } from '../pods/agentPod.ts';
+import type { LastReport } from '../view/agentState.ts';
 import { clusterView, type PodReport, type ViewInput } from '../view/clusterView.ts';
 import { evaluateCheck } from './evaluate.ts';
 import { isChange } from './isChange.ts';
@@ -75,13 +77,20 @@ export class Connectivity {
     this.#evaluated = new Recent(clock, KEPT_MS, () => this.#evaluate());
   }
 
-  /** What the agent that sent a measurement is to do. Its cost does not grow with the number of agents. */
-  assignment({ nodename }: Pick<Report, 'nodename'>, { plane }: Measurement): Assignment {
+  /**
+   * What the agent that sent a measurement is to do. Undefined until Nodes, pods and ConnectivityChecks were read: the
+   * agent keeps its last assignment. Its cost does not grow with the number of agents.
+   */
+  assignment({ nodename }: Pick<Report, 'nodename'>, { plane }: Measurement): Assignment | undefined {
+    if (!areFilled(this.#o.caches)) return undefined;
     const { peers, ...rest } = this.#plan.get().assignmentOf(nodename, plane);
     return { ...rest, peers: peers.flatMap((node) => this.#peer(node, plane)) };
   }
 
-  /** Of all checks; none while Nodes, pods or ConnectivityChecks cannot be read. */
+  /**
+   * Of all checks, but those that are early: see evaluateCheck(). None while Nodes, pods or ConnectivityChecks cannot be
+   * read. The operator keeps findings and figures of a check without a result.
+   */
   evaluated(): Evaluated {
     return this.#evaluated.get();
   }
@@ -91,18 +100,25 @@ export class Connectivity {
     return Object.fromEntries(this.evaluated().results);
   }
 
-  /** The cluster as each check sees it now. They are not kept: each refers to 100,000 results of 10,000 agents. */
+  /**
+   * The cluster as each check with a result sees it now. They are not kept: each refers to 100,000 results of 10,000
+   * agents.
+   */
   views(): readonly ClusterView[] {
+    const { results } = this.evaluated();
+    if (!areCurrent(this.#o.caches)) return [];
     const input = this.#input();
-    return this.#checks(input).map((check) => clusterView(input, check));
+    return input.roster.checks.flatMap((check) => (results.has(check.name) ? [clusterView(input, check)] : []));
   }
 
   /** Agents that should report and do not, by plane; undefined while their pods cannot be read. */
   silentAgents(): Record<Plane, number> | undefined {
-    const { caches, clock, reports, reportIntervalMs } = this.#o;
+    const { caches, clock, reportIntervalMs } = this.#o;
     if (!isCurrent(caches.pods)) return undefined;
-    return countSilent(this.#roster.get().agents, {
-      reportOf: (pod) => reports.ageOf(pod),
+    // A roster without nodes and checks must not be kept.
+    const { agents } = areFilled(caches) ? this.#roster.get() : this.#newRoster();
+    return countSilent(agents, {
+      reportOf: (pod) => this.#lastReport(pod),
       isLeftOut: (node) => this.#isLeftOut(node),
       ...{ intervalMs: reportIntervalMs, now: clock.now(), upMs: clock.monotonic() - this.#startedAt },
     });
@@ -130,10 +146,15 @@ export class Connectivity {
 
   /** Heartbeats of nodes change nothing that counts here. */
   #readRoster(last: Roster | undefined): Roster {
-    if (last !== undefined && !this.#hasChanged) return last;
+    if (last !== undefined && !last.isContested && !this.#hasChanged) return last;
     this.#hasChanged = false;
+    return this.#newRoster();
+  }
+
+  #newRoster(): Roster {
     const { nodes, pods, checks } = this.#o.caches;
-    return rosterOf(nodes.lister.list(), pods.lister.list(), checks.lister.list());
+    const reports = ({ name }: AgentPod): boolean => this.#o.reports.current(name)?.anonymous === false;
+    return rosterOf(nodes.lister.list(), pods.lister.list(), checks.lister.list(), reports);
   }
 
   #planNow(last: Plan | undefined): Plan {
@@ -150,10 +171,15 @@ export class Connectivity {
   }
 
   #evaluate(): Evaluated {
-    const { clock } = this.#o;
+    const { caches, clock } = this.#o;
+    const results = new Map<string, Evaluation>();
+    if (!areCurrent(caches)) return { results, seconds: 0 };
     const from = clock.monotonic();
     const input = this.#input();
-    const results = new Map(this.#checks(input).map((check) => [check.name, evaluateCheck(input, check)]));
+    for (const check of input.roster.checks) {
+      const evaluation = evaluateCheck(input, check);
+      if (evaluation !== undefined) results.set(check.name, evaluation);
+    }
     return { results, seconds: (clock.monotonic() - from) / 1_000 };
   }
 
@@ -166,17 +192,18 @@ export class Connectivity {
     };
   }
 
-  #checks({ roster }: ViewInput): Roster['checks'] {
-    return areCurrent(this.#o.caches) ? roster.checks : [];
-  }
-
   #reportOf(pod: string): PodReport | undefined {
     const { reports, measurements } = this.#o;
+    const [state, last] = [reports.get(pod), this.#lastReport(pod)];
+    if (state === undefined || last === undefined) return undefined;
+    const { report, anonymous } = state;
+    const { measurement, times } = measurements.get(pod) ?? {};
+    return { ...last, node: report.nodename, measurement, times, authenticated: anonymous !== true };
+  }
+
+  #lastReport(pod: string): LastReport | undefined {
+    const { reports } = this.#o;
     const age = reports.ageOf(pod);
-    if (age === undefined) return undefined;
-    const kept = measurements.get(pod);
-    // The store has the mark, too: a restart makes no agent anonymous.
-    const authenticated = reports.get(pod)?.anonymous !== true;
-    return { ...age, measurement: kept?.measurement, times: kept?.times, authenticated };
+    return age && { ...age, isRestored: !reports.hasReported(pod) };
   }
 }

@@ -42,7 +42,7 @@ export function nodeFigures(views: readonly ClusterView[]): NodeFigures[] {
   );
 }
 
-/** Counts the pairs of each plane. A pair of nodes with two address families is one. */
+/** Counts the pairs of each plane that has agents in a view. A pair of nodes with two address families is one. */
 export function pairFigures(views: readonly ClusterView[]): PairFigures[] {
   const covered = { Pod: new PairSet(), Host: new PairSet() };
   const failed = { Pod: new PairSet(), Host: new PairSet() };
@@ -50,7 +50,8 @@ export function pairFigures(views: readonly ClusterView[]): PairFigures[] {
     covered[plane].add(node, peer.node);
     if (!peer.tcp.ok && peer.udp.received === 0) failed[plane].add(node, peer.node);
   });
-  return PLANES.map((plane) => ({ plane, covered: covered[plane].size, failed: failed[plane].size }));
+  const checked = PLANES.filter((plane) => views.some(({ agents }) => agents.some((agent) => agent.plane === plane)));
+  return checked.map((plane) => ({ plane, covered: covered[plane].size, failed: failed[plane].size }));
 }
 
 /** A set of pairs without a key for each: there may be 100,000. */

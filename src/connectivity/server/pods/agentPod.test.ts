@@ -1,7 +1,8 @@
 import type { V1Pod, V1PodStatus } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { toAgentPod } from './agentPod.ts';
+import { preferred, toAgentPod, type AgentPod } from './agentPod.ts';
 
+const CREATED = '2026-01-01T00:00:00Z';
 const STARTED = '2026-01-01T00:00:10Z';
 const running = (startedAt: string) => ({ name: 'agent', state: { running: { startedAt } } });
 const RUNNING = { phase: 'Running', podIPs: [{ ip: '198.18.0.1' }], containerStatuses: [running(STARTED)] };
@@ -13,11 +14,17 @@ function pod(status: object, changes: Partial<V1Pod> = {}): V1Pod {
     namespace: 'ns',
     uid: 'u',
     resourceVersion: '7',
-    creationTimestamp: '2026-01-01T00:00:00Z',
+    creationTimestamp: CREATED,
   };
   const spec = { nodeName: 'n1', containers: [{ name: 'agent', env: [{ name: 'A', value: 'b' }] }] };
   return { metadata, spec, status: status as V1PodStatus, ...changes } as unknown as V1Pod;
 }
+
+const POD: V1Pod = {
+  metadata: { name: 'a', namespace: 'agents', creationTimestamp: new Date(1_000) },
+  spec: { nodeName: 'n1', serviceAccountName: 'agent', containers: [] },
+  status: { phase: 'Running' },
+};
 
 describe('toAgentPod', () => {
   it('keeps what the server reads, and nothing else', () => {
@@ -25,18 +32,22 @@ describe('toAgentPod', () => {
       metadata: { name: 'a', namespace: 'ns', uid: 'u', resourceVersion: '7' },
       name: 'a',
       node: 'n1',
+      place: 'n1',
       plane: 'Pod',
       addresses: ['198.18.0.1'],
       phase: 'Running',
+      createdAt: Date.parse(CREATED),
       startedAt: Date.parse(STARTED),
       mustReport: true,
+      isListed: true,
     });
   });
 
   it.each<[string, V1Pod, string, boolean]>([
     ['waits for an image', pod({ phase: 'Pending' }), 'Waiting', false],
     ['whose container does not run', pod({ ...RUNNING, containerStatuses: [{ state: {} }] }), 'Stopped', true],
-    ['has ended', pod({ phase: 'Failed' }), 'Gone', false],
+    ['has failed', pod({ phase: 'Failed' }), 'Stopped', false],
+    ['has ended', pod({ phase: 'Succeeded' }), 'Gone', false],
     ['is being deleted', pod(RUNNING, { metadata: { name: 'a', deletionTimestamp: new Date(0) } }), 'Gone', false],
   ])('a pod that %s', (_, object, phase, mustReport) => {
     expect(toAgentPod(object)).toMatchObject({ phase, mustReport });
@@ -47,5 +58,85 @@ describe('toAgentPod', () => {
     ['its label', { metadata: { name: 'a', labels: { app: 'netchecker-agent-hostnet' } } }],
   ])('is on the host plane by %s', (_, changes) => {
     expect(toAgentPod(pod(RUNNING, changes)).plane).toBe('Host');
+  });
+});
+
+describe('the ServiceAccount of a pod', () => {
+  it.each([
+    ['no list', [], true],
+    ['its account', ['agents/agent'], true],
+    ['one of several', ['other/agent', 'agents/agent'], true],
+    ['the same name in another namespace', ['other/agent'], false],
+    ['another one', ['agents/other'], false],
+  ])('with %s', (_, accounts, isListed) => {
+    expect(toAgentPod(POD, accounts)).toMatchObject({ isListed, mustReport: isListed });
+  });
+});
+
+describe('preferred', () => {
+  const agent = (name: string, startedAt: number, phase: AgentPod['phase'] = 'Running'): AgentPod => ({
+    ...toAgentPod(POD),
+    ...{ name, startedAt, phase },
+  });
+  const [early, late] = [agent('early', 1), agent('late', 2)];
+
+  it.each([
+    ['of two that do not report, the later: it replaces the other', early, late, [], 'late'],
+    ['of two that report, the earlier: a false agent does not take its place', early, late, ['early', 'late'], 'early'],
+    ['the one that reports', early, late, ['early'], 'early'],
+    ['the one that reports, if it is the later', early, late, ['late'], 'late'],
+    ['the one that runs, whatever was reported', agent('early', 1, 'Gone'), late, ['early'], 'late'],
+  ])('%s', (_, one, other, reporting, name) => {
+    const reports = (pod: AgentPod): boolean => reporting.includes(pod.name);
+    expect([preferred(one, other, reports).name, preferred(other, one, reports).name]).toEqual([name, name]);
+  });
+});
+
+describe('the phase of a pod', () => {
+  const container = { name: 'agent', image: '', imageID: '', ready: true, restartCount: 0 };
+  const [running, waiting] = [{ running: { startedAt: new Date(5_000) } }, { waiting: { reason: 'CrashLoopBackOff' } }];
+  it.each([
+    ['Pending', { phase: 'Pending' }, 'Waiting'],
+    ['running', { phase: 'Running', containerStatuses: [{ ...container, state: running }] }, 'Running'],
+    ['of which nothing is said', { phase: 'Running' }, 'Running'],
+    ['that crashed', { phase: 'Running', containerStatuses: [{ ...container, state: waiting }] }, 'Stopped'],
+    ['that was evicted', { phase: 'Failed' }, 'Stopped'],
+    ['that has ended', { phase: 'Succeeded' }, 'Gone'],
+  ])('%s', (_, status, phase) => {
+    expect(toAgentPod({ ...POD, status }).phase).toBe(phase);
+    const metadata = { ...POD.metadata, deletionTimestamp: new Date() };
+    expect(toAgentPod({ ...POD, metadata, status }).phase).toBe('Gone');
+  });
+});
+
+describe('the last run of a container', () => {
+  it('is that of the container that ended last', () => {
+    const container = { name: 'agent', image: '', imageID: '', ready: true, restartCount: 1 };
+    const run = (from: number, to: number) => ({
+      ...container,
+      lastState: { terminated: { exitCode: 1, startedAt: new Date(from), finishedAt: new Date(to) } },
+    });
+    expect(toAgentPod(POD)).not.toHaveProperty('lastRunMs');
+    const status = { phase: 'Running', containerStatuses: [run(1_000, 9_000), run(8_000, 10_000)] };
+    expect(toAgentPod({ ...POD, status }).lastRunMs).toBe(2_000);
+  });
+});
+
+describe('the place of a pod that is not scheduled', () => {
+  const withFields = (key: string) => ({
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchFields: [{ key, operator: 'In', values: ['n7'] }] }],
+        },
+      },
+    },
+  });
+  it.each([
+    ['the node of its DaemonSet', withFields('metadata.name'), 'n7'],
+    ['none otherwise', withFields('metadata.other'), ''],
+    ['none without an affinity', {}, ''],
+  ])('%s', (_, spec, place) => {
+    expect(toAgentPod({ ...POD, spec: { containers: [], ...spec } })).toMatchObject({ node: '', place });
   });
 });

@@ -1,25 +1,36 @@
-import type { V1Pod } from '@kubernetes/client-node';
+import type { V1Pod, V1PodSpec, V1PodStatus } from '@kubernetes/client-node';
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { HOST_AGENT_NAME } from '../../objects/names.ts';
+import { podProblem } from './podProblem.ts';
 
 /** What the server keeps of the pod of an agent: a few hundred bytes. */
 export interface AgentPod extends KubeObject {
   readonly name: string;
   /** Empty while it waits for one. */
   readonly node: string;
+  /** The node that it runs on, or that its DaemonSet made it for. */
+  readonly place: string;
   readonly plane: Plane;
   /** Of all families. */
   readonly addresses: readonly string[];
-  /** Stopped: its container ended, and the kubelet starts it again. Gone: it ended, or is being deleted. */
+  /** Stopped: it should run, and a container ended, or it was evicted. Gone: it ended, or is being deleted. */
   readonly phase: 'Waiting' | 'Running' | 'Stopped' | 'Gone';
+  /** Wall clock, ms. */
+  readonly createdAt: number;
   /** Start of its container, or of the pod as long as it has none. Wall clock, ms. */
   readonly startedAt: number;
+  /** Duration of the run before the last restart, ms; absent without one. */
+  readonly lastRunMs?: number;
+  /** Why it does not run, or why it was restarted, such as `CrashLoopBackOff, exit code 1`. */
+  readonly problem?: string;
   /**
    * Running, and not being deleted. The original server also expected reports of pods that wait for a node or for an
    * image, and of pods that had ended.
    */
   readonly mustReport: boolean;
+  /** Its ServiceAccount may report. Whoever may create pods can give one the label of an agent. */
+  readonly isListed: boolean;
 }
 
 /**
@@ -31,21 +42,34 @@ export interface AgentPod extends KubeObject {
  * | Pending | Waiting |
  * | Running, and all containers run, or nothing is said of them | Running |
  * | Running, and a container does not run | Stopped |
- * | else: Succeeded, Failed, Unknown | Gone |
+ * | Failed: evicted, or rejected by the kubelet; its DaemonSet replaces it | Stopped |
+ * | else: Succeeded, Unknown | Gone |
+ *
+ * @param accounts ServiceAccounts whose pods may report, as NAMESPACE/NAME; empty: all
  */
-export function toAgentPod({ metadata = {}, spec, status }: V1Pod): AgentPod {
+export function toAgentPod(pod: V1Pod, accounts: readonly string[] = []): AgentPod {
+  const { metadata = {}, spec, status } = pod;
   const { name = '', namespace = '', uid = '', resourceVersion = '', labels, deletionTimestamp } = metadata;
   const isHost = spec?.hostNetwork === true || labels?.app === HOST_AGENT_NAME;
+  const isListed = accounts.length === 0 || accounts.includes(`${namespace}/${spec?.serviceAccountName ?? 'default'}`);
   const addresses = status?.podIPs?.map(({ ip }) => ip) ?? (status?.podIP === undefined ? [] : [status.podIP]);
+  const node = spec?.nodeName ?? '';
+  const problem = podProblem(status);
+  const lastRunMs = lastRunOf(status);
   return {
     metadata: { name, namespace, uid, resourceVersion },
     name,
-    node: spec?.nodeName ?? '',
+    node,
+    place: node === '' ? targetOf(spec) : node,
     plane: isHost ? 'Host' : 'Pod',
     addresses,
     phase: phaseOf({ metadata, status }),
+    createdAt: timeOf(metadata.creationTimestamp),
     startedAt: startOf({ metadata, status }),
-    mustReport: status?.phase === 'Running' && deletionTimestamp === undefined,
+    ...(lastRunMs !== undefined && { lastRunMs }),
+    ...(problem !== undefined && { problem }),
+    mustReport: isListed && status?.phase === 'Running' && deletionTimestamp === undefined,
+    isListed,
   };
 }
 
@@ -54,21 +78,53 @@ type PodState = Pick<V1Pod, 'metadata' | 'status'>;
 function phaseOf({ metadata, status }: PodState): AgentPod['phase'] {
   if (metadata?.deletionTimestamp !== undefined) return 'Gone';
   if (status?.phase === 'Pending') return 'Waiting';
+  if (status?.phase === 'Failed') return 'Stopped';
   if (status?.phase !== 'Running') return 'Gone';
-  const runs = status.containerStatuses?.every(({ state }) => state?.running !== undefined) ?? true;
-  return runs ? 'Running' : 'Stopped';
+  return status.containerStatuses?.every(({ state }) => state?.running !== undefined) === false ? 'Stopped' : 'Running';
 }
 
 /** The latest start of a container. */
 function startOf({ metadata, status }: PodState): number {
   const starts = (status?.containerStatuses ?? []).map(({ state }) => state?.running?.startedAt);
-  const times = [metadata?.creationTimestamp, ...starts].map((time) => (time ? new Date(time).getTime() : 0));
-  return Math.max(...times.filter((time) => !Number.isNaN(time)), 0);
+  return Math.max(...[metadata?.creationTimestamp, ...starts].map(timeOf));
 }
 
-/** One pod for each place: the one that runs, then one that will run, then the latest. */
-export function preferred(one: AgentPod, other: AgentPod): AgentPod {
-  const rank = ({ phase }: AgentPod): number => ['Running', 'Waiting', 'Stopped', 'Gone'].indexOf(phase);
-  if (rank(one) !== rank(other)) return rank(one) < rank(other) ? one : other;
-  return one.startedAt >= other.startedAt ? one : other;
+/** Of the container that ended last. */
+function lastRunOf(status: V1PodStatus | undefined): number | undefined {
+  const ends = (status?.containerStatuses ?? []).flatMap(({ lastState }) => lastState?.terminated ?? []);
+  const [last] = ends.sort((a, b) => timeOf(b.finishedAt) - timeOf(a.finishedAt));
+  return last && timeOf(last.finishedAt) - timeOf(last.startedAt);
 }
+
+/** A DaemonSet binds each pod to its node by the name, before the scheduler does: '' if this is no such pod. */
+function targetOf(spec: V1PodSpec | undefined): string {
+  const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const fields = terms.flatMap(({ matchFields = [] }) => matchFields);
+  return fields.find(({ key, operator }) => key === 'metadata.name' && operator === 'In')?.values?.[0] ?? '';
+}
+
+/** ms; 0 if it is absent or no time. The API server sends texts; client-node's type says Date. */
+function timeOf(time: Date | string | undefined): number {
+  const ms = time === undefined ? 0 : new Date(time).getTime();
+  return Number.isNaN(ms) ? 0 : ms;
+}
+
+/**
+ * Chooses one pod for each place. The first row in which two pods differ decides:
+ *
+ * | pod | preferred |
+ * |---|---|
+ * | phase | Running, then Stopped, Waiting, Gone |
+ * | has a current report with a token | yes: a pod that only has the label of an agent takes no place |
+ * | start, if both have such a report | the earlier: the one that has the place keeps it |
+ * | start, if none has | the later: it replaces the other one |
+ */
+export function preferred(one: AgentPod, other: AgentPod, reports: (pod: AgentPod) => boolean): AgentPod {
+  const rank = ({ phase }: AgentPod): number => PREFERENCE.indexOf(phase);
+  if (rank(one) !== rank(other)) return rank(one) < rank(other) ? one : other;
+  const oneReports = reports(one);
+  if (oneReports !== reports(other)) return oneReports ? one : other;
+  return one.startedAt < other.startedAt === oneReports ? one : other;
+}
+
+const PREFERENCE: readonly AgentPod['phase'][] = ['Running', 'Stopped', 'Waiting', 'Gone'];

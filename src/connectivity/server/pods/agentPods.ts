@@ -10,22 +10,28 @@ const AGENTS_SELECTOR = 'app in (netchecker-agent,netchecker-agent-hostnet)';
 /** Agents report by name. */
 const BY_NAME = 'name';
 
-/** The informer of the agents' pods, trimmed. */
+/**
+ * The informer of the agents' pods, trimmed.
+ *
+ * @param accounts ServiceAccounts whose pods may report, as NAMESPACE/NAME; empty: all
+ */
 export function createAgentPodInformer(
   options: Pick<InformerOptions<KubeObject>, 'transport' | 'logger' | 'metrics'>,
+  accounts: readonly string[],
 ): Informer<AgentPod> {
   return createInformer<AgentPod>({
     ...options,
     resource: PODS as Resource as Resource<AgentPod>,
     labelSelector: AGENTS_SELECTOR,
-    transform: (pod: KubeObject) => toAgentPod(pod),
+    transform: (pod: KubeObject) => toAgentPod(pod, accounts),
     indexes: { [BY_NAME]: ({ name }) => [name] },
   });
 }
 
-/** The pods that must report. */
+/** The pods that must report. While the watch is refused, the cache is stale: nothing is said of pods then. */
 export function expectedPods({ synced, refusal, lister }: Informer<AgentPod>): ExpectedPods {
-  if (!synced) return { problem: refusal?.detail ?? 'the pods of the agents are not read yet' };
+  if (refusal !== undefined) return { problem: refusal.detail };
+  if (!synced) return { problem: 'the pods of the agents are not read yet' };
   return { pods: lister.list().flatMap(({ mustReport, name }) => (mustReport ? [name] : [])) };
 }
 
@@ -34,9 +40,15 @@ export function isExpectedPod({ lister }: Informer<AgentPod>, name: string): boo
   return lister.byIndex(BY_NAME, name).some(({ mustReport }) => mustReport);
 }
 
-/** The node of an agent's pod; undefined if the pod is not known. Agents have different names in all namespaces. */
+/** The node of an agent's pod; undefined if the pod is not known. */
 export function nodeOfPod({ lister }: Informer<AgentPod>, name: string): string | undefined {
-  return lister.byIndex(BY_NAME, name)[0]?.node;
+  return lister.byIndex(BY_NAME, name).find(({ isListed }) => isListed)?.node;
+}
+
+/** The namespaces with a pod of an agent that has the name and has not ended. */
+export function namespacesOfName({ lister }: Informer<AgentPod>, name: string): readonly string[] {
+  const agents = lister.byIndex(BY_NAME, name).filter(({ isListed, phase }) => isListed && phase !== 'Gone');
+  return agents.map(({ metadata }) => metadata?.namespace ?? '');
 }
 
 /** What the informer knows of a pod of an agent, to compare a token with it. */

@@ -79,4 +79,14 @@ describe('Housekeeping', () => {
     housekeeping.run();
     expect([reports.get('a'), gone]).toEqual([undefined, ['a']]);
   });
+
+  it('forgets an agent whose name a pod has that may not report', () => {
+    reports.accept(report('a'));
+    tell({ type: 'delete', object: pod('a') });
+    const foreign = toAgentPod({ metadata: { name: 'a', namespace: 'tenant' } }, ['agents/agent']);
+    tell({ type: 'add', object: foreign });
+    listed = [foreign];
+    housekeeping.run();
+    expect([reports.get('a'), gone]).toEqual([undefined, ['a']]);
+  });
 });

@@ -18,6 +18,7 @@ export class Housekeeping {
   constructor(options: HousekeepingOptions) {
     this.#o = options;
     options.pods.subscribe(({ type, object }) => {
+      if (!object.isListed) return;
       if (type === 'delete') this.#deleted.add(object.name);
       else this.#deleted.delete(object.name);
     });
@@ -35,7 +36,7 @@ export class Housekeeping {
     const { reports, pods, store } = this.#o;
     reports.countMissed();
     if (!pods.synced || pods.refusal !== undefined) return;
-    const present = new Set(pods.lister.list().map(({ name }) => name));
+    const present = new Set(pods.lister.list().flatMap(({ name, isListed }) => (isListed ? [name] : [])));
     for (const [pod] of [...reports.entries()]) {
       if (!present.has(pod) && this.#isGone(pod)) reports.forget(pod);
     }

@@ -6,6 +6,7 @@ import { Compactor } from './compact.ts';
 
 /** The last measurement of an agent. */
 export interface KeptMeasurement {
+  /** The node that the report names. */
   readonly node: string;
   readonly measurement: Measurement;
   readonly times: MeasurementTimes;
@@ -34,7 +35,7 @@ export class Measurements {
       return;
     }
     const reportedAt = this.#clock.monotonic();
-    const last = this.#lastOf(podname, reportedAt - 2 * report_interval * 1_000);
+    const last = this.#lastOf({ podname, nodename }, reportedAt - 2 * report_interval * 1_000);
     const times = {
       measuredAt: reportedAt - (measurement.tookMs ?? 0),
       reportedAt,
@@ -44,10 +45,10 @@ export class Measurements {
     this.#byPod.set(podname, { node: nodename, measurement: compact, times });
   }
 
-  /** After a gap, the measurement before says nothing about the time in between. */
-  #lastOf(pod: string, notBefore: number): KeptMeasurement | undefined {
-    const last = this.#byPod.get(pod);
-    return last !== undefined && last.times.reportedAt >= notBefore ? last : undefined;
+  /** After a gap, the measurement before says nothing about the time in between, and that of another node nothing at all. */
+  #lastOf({ podname, nodename }: Pick<Report, 'podname' | 'nodename'>, notBefore: number): KeptMeasurement | undefined {
+    const last = this.#byPod.get(podname);
+    return last?.node === nodename && last.times.reportedAt >= notBefore ? last : undefined;
   }
 
   get(pod: string): KeptMeasurement | undefined {

@@ -19,6 +19,8 @@ interface Entry extends AgentState {
   readonly receivedAt: number;
   /** Part of `errorCount` since the last report. */
   readonly missed: number;
+  /** The agent has not reported to this process; its report is that of a store. */
+  readonly isRestored: boolean;
 }
 
 /**
@@ -42,6 +44,7 @@ export class Reports {
       errorCount: before?.errorCount ?? 0,
       receivedAt: this.#clock.monotonic(),
       missed: 0,
+      isRestored: false,
       anonymous,
     };
     this.#entries.set(report.podname, entry);
@@ -60,6 +63,7 @@ export class Reports {
       errorCount: errorCount + (now?.errorCount ?? 0),
       receivedAt: now?.receivedAt ?? this.#clock.monotonic(),
       missed: now?.missed ?? 0,
+      isRestored: now?.isRestored ?? true,
       anonymous: now?.anonymous ?? anonymous,
     });
   }
@@ -84,6 +88,11 @@ export class Reports {
 
   get(pod: string): AgentState | undefined {
     return this.#entries.get(pod);
+  }
+
+  /** Whether a pod has reported to this process. A stored report says nothing of the time since it was written. */
+  hasReported(pod: string): boolean {
+    return this.#entries.get(pod)?.isRestored === false;
   }
 
   /** The last report of a pod, if it is not older than two intervals. */

@@ -1,51 +1,48 @@
-import type { V1Pod } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { toAgentPod } from '../pods/agentPod.ts';
-import { agentState, graceMs } from './agentState.ts';
+import { agentState, graceMs, type AgentTime } from './agentState.ts';
 
-const INTERVAL = 5_000;
-const GRACE = graceMs(INTERVAL);
-const LONG = 3_600_000;
+const GRACE_MS = graceMs(15_000);
+const LONG_MS = 3_600_000;
+const OLD: AgentTime = { ageMs: LONG_MS, runsMs: LONG_MS, upMs: LONG_MS, graceMs: GRACE_MS };
+const report = (ageMs: number, isRestored = false) => ({ ageMs, intervalMs: 15_000, isRestored });
+const [CURRENT, OUTDATED, RESTORED] = [report(30_000), report(30_001), report(0, true)];
+const CRASHED = { phase: 'Stopped', problem: 'CrashLoopBackOff, exit code 1' } as const;
+const LOOPS = { phase: 'Running', lastRunMs: GRACE_MS - 1 } as const;
 
-/** Why, the phase, the age of the last report, since when the container runs, the state. */
-const ROWS = [
-  ['reports', 'Running', 9_000, LONG, 'Reporting'],
-  ['missed two reports', 'Running', 11_000, LONG, 'Silent'],
-  ['was restarted within two intervals of its last report', 'Running', 11_000, 2_000, 'Starting'],
-  ['was restarted, and does not report after the grace', 'Running', GRACE + 9_000, GRACE + 1_000, 'Silent'],
-  ['was silent for two intervals before it was restarted', 'Running', 14_000, 1_000, 'Silent'],
-  ['crashed a moment ago', 'Stopped', 9_000, LONG, 'Absent'],
-  ['crashed, and is not started again', 'Stopped', 11_000, LONG, 'Silent'],
-  ['crashes from the start', 'Stopped', undefined, GRACE + 1, 'Silent'],
-  ['is new', 'Running', undefined, 1_000, 'Starting'],
-  ['is being deleted', 'Gone', 1_000, LONG, 'Absent'],
-  ['waits for its image', 'Waiting', undefined, 60_000, 'Starting'],
-  ['waits for very long', 'Waiting', undefined, LONG, 'Absent'],
-] as const;
-
-describe('the state of an agent', () => {
-  it.each(ROWS)('that %s', (_, phase, ageMs, runsMs, state) => {
-    const report = ageMs === undefined ? undefined : { ageMs, intervalMs: INTERVAL };
-    expect(agentState({ phase }, report, { runsMs, graceMs: GRACE })).toBe(state);
-  });
-});
-
-describe('the pod of an agent', () => {
-  const running = { state: { running: { startedAt: new Date('2026-01-01T00:00:10Z') } } };
-  const waiting = { state: { waiting: { reason: 'CrashLoopBackOff' } } };
-  const pod = (status: object, metadata: object = {}): V1Pod => ({
-    metadata: { creationTimestamp: new Date('2026-01-01T00:00:00Z'), ...metadata },
-    status,
-  });
-
+describe('agentState', () => {
   it.each([
-    ['Running', pod({ phase: 'Running', containerStatuses: [running] })],
-    ['Running', pod({ phase: 'Running' })],
-    ['Stopped', pod({ phase: 'Running', containerStatuses: [waiting] })],
-    ['Waiting', pod({ phase: 'Pending', containerStatuses: [waiting] })],
-    ['Gone', pod({ phase: 'Failed' })],
-    ['Gone', pod({ phase: 'Running', containerStatuses: [waiting] }, { deletionTimestamp: new Date() })],
-  ])('is %s', (phase, given) => {
-    expect(toAgentPod(given).phase).toBe(phase);
+    ['is being deleted', { phase: 'Gone' }, CURRENT, OLD, 'Absent'],
+    ['waits for its image', { phase: 'Waiting' }, undefined, { ...OLD, ageMs: 600_000 }, 'Starting'],
+    ['waits for longer than ten minutes', { phase: 'Waiting' }, undefined, { ...OLD, ageMs: 600_001 }, 'Broken'],
+    ['waits with a problem', { phase: 'Waiting', problem: 'x' }, undefined, { ...OLD, ageMs: GRACE_MS }, 'Starting'],
+    [
+      'waits with a problem for longer',
+      { phase: 'Waiting', problem: 'x' },
+      undefined,
+      { ...OLD, ageMs: GRACE_MS + 1 },
+      'Broken',
+    ],
+    ['crashed a moment ago', CRASHED, CURRENT, OLD, 'Absent'],
+    ['is down, and has not reported for long', CRASHED, OUTDATED, OLD, 'Broken'],
+    ['is down since before this server', CRASHED, RESTORED, { ...OLD, upMs: 0 }, 'Broken'],
+    ['never ran, and is new', CRASHED, undefined, { ...OLD, ageMs: GRACE_MS }, 'Starting'],
+    ['reports', { phase: 'Running' }, CURRENT, OLD, 'Reporting'],
+    ['reports, although its last run was short', LOOPS, CURRENT, { ...OLD, runsMs: 0 }, 'Reporting'],
+    ['runs for a moment between two crashes', LOOPS, OUTDATED, { ...OLD, runsMs: 0 }, 'Broken'],
+    ['crashed once in its first moments', LOOPS, undefined, { ...OLD, ageMs: 9_000, runsMs: 0 }, 'Starting'],
+    ['ran for long before', { ...LOOPS, lastRunMs: GRACE_MS }, OUTDATED, { ...OLD, runsMs: 1 }, 'Starting'],
+    [
+      'was silent before it was restarted',
+      { ...LOOPS, lastRunMs: GRACE_MS },
+      OUTDATED,
+      { ...OLD, runsMs: 0 },
+      'Silent',
+    ],
+    ['runs for long since', LOOPS, OUTDATED, OLD, 'Silent'],
+    ['runs, and the server is new', { phase: 'Running' }, RESTORED, { ...OLD, upMs: 0 }, 'Starting'],
+    ['runs, and has just started', { phase: 'Running' }, OUTDATED, { ...OLD, runsMs: GRACE_MS - 1 }, 'Starting'],
+    ['runs, and does not report', { phase: 'Running' }, OUTDATED, { ...OLD, runsMs: GRACE_MS }, 'Silent'],
+  ] as const)('of a pod that %s', (_, pod, last, time, state) => {
+    expect(agentState(pod, last, time)).toBe(state);
   });
 });

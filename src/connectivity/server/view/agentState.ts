@@ -1,16 +1,17 @@
 import type { AgentView } from '../../localise/view.ts';
+import { isOutdated, type ReportAge } from '../api/check.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
 
-/** The age of the last report. */
-export interface ReportState {
-  readonly ageMs: number;
-  readonly intervalMs: number;
+/** The last report of an agent to this process. */
+export interface LastReport extends ReportAge {
+  /** It came from the store, which an earlier process wrote: the agent has not reported to this one. */
+  readonly isRestored: boolean;
 }
 
 /** Without an assignment, agents report once a minute, and the first time within it. */
 const FIRST_REPORT_MS = 60_000;
 const SLACK_MS = 5_000;
-/** An image takes minutes; a pod that waits for longer does not start. */
+/** An image takes minutes; a pod that waits for longer, without a stated problem, does not start. */
 const LONGEST_WAIT_MS = 600_000;
 
 /** How long an agent may run without a report, ms. */
@@ -24,28 +25,60 @@ export function graceMs(intervalMs: number): number {
  * | pod | last report | state |
  * |---|---|---|
  * | Gone | | Absent |
- * | Waiting for up to 10 minutes | | Starting |
- * | Waiting for longer | | Absent |
+ * | Waiting for up to 10 minutes; with a stated problem, for up to the grace | | Starting |
+ * | Waiting for longer | | Broken |
  * | Running | within two intervals | Reporting |
  * | Stopped | within two intervals | Absent: a container that is restarted has time to report again |
- * | Running, Stopped | none, and it ran, or the server did, for less than the grace | Starting |
- * | Running, Stopped | older, and its container started within the grace, and within two intervals of the report | Starting |
- * | Running, Stopped | else | Silent |
+ * | Stopped, and created within the grace | none or older | Starting |
+ * | Stopped | else | Broken |
+ * | Running | none or older, and it restarts again and again: see isLooping() | Broken |
+ * | Running | older, by two intervals when its container started | Silent |
+ * | Running | none or older, and its container, or the server, started within the grace | Starting |
+ * | Running | else | Silent |
  *
- * So an agent that crashes again and again stays Silent, also in the moments in which its container runs.
- *
- * @param time.runsMs since the start of the container, or of the server if that is later
+ * A stored report of an earlier process counts as none. An agent that crashes again and again stays Broken, also in the
+ * moments in which its container runs.
  */
 export function agentState(
-  pod: Pick<AgentPod, 'phase'>,
-  report: ReportState | undefined,
-  time: { readonly runsMs: number; readonly graceMs: number },
+  pod: Pick<AgentPod, 'phase' | 'lastRunMs' | 'problem'>,
+  report: LastReport | undefined,
+  time: AgentTime,
 ): AgentView['state'] {
-  if (pod.phase === 'Gone') return 'Absent';
-  if (pod.phase === 'Waiting') return time.runsMs <= LONGEST_WAIT_MS ? 'Starting' : 'Absent';
-  if (report !== undefined && report.ageMs <= 2 * report.intervalMs) {
-    return pod.phase === 'Running' ? 'Reporting' : 'Absent';
+  const { ageMs, graceMs: grace } = time;
+  const last = report?.isRestored === true ? undefined : report;
+  const reports = last !== undefined && !isOutdated(last);
+  switch (pod.phase) {
+    case 'Gone':
+      return 'Absent';
+    case 'Waiting':
+      return ageMs <= (pod.problem === undefined ? LONGEST_WAIT_MS : grace) ? 'Starting' : 'Broken';
+    case 'Stopped':
+      if (reports) return 'Absent';
+      return ageMs <= grace ? 'Starting' : 'Broken';
+    case 'Running':
+      if (reports) return 'Reporting';
+      if (isLooping(pod, time)) return 'Broken';
+      return Math.min(time.runsMs, time.upMs) < grace && !wasSilent(last, time) ? 'Starting' : 'Silent';
   }
-  const wasSilent = report !== undefined && report.ageMs - time.runsMs > 2 * report.intervalMs;
-  return time.runsMs < time.graceMs && !wasSilent ? 'Starting' : 'Silent';
+}
+
+/** Durations, ms. */
+export interface AgentTime {
+  /** Since the pod was created. */
+  readonly ageMs: number;
+  /** Since its container started. */
+  readonly runsMs: number;
+  /** Since the server started. */
+  readonly upMs: number;
+  readonly graceMs: number;
+}
+
+/** The container has just started, and its last run was too short for a report. It will not report this time either. */
+function isLooping({ lastRunMs }: Pick<AgentPod, 'lastRunMs'>, { ageMs, runsMs, graceMs: grace }: AgentTime): boolean {
+  return ageMs > grace && runsMs < grace && lastRunMs !== undefined && lastRunMs < grace;
+}
+
+/** The agent had not reported for two intervals when its container started. */
+function wasSilent(last: LastReport | undefined, { runsMs, upMs }: AgentTime): boolean {
+  return last !== undefined && last.ageMs - Math.min(runsMs, upMs) > 2 * last.intervalMs;
 }

@@ -35,7 +35,7 @@ describe.each([
   const clock = new FakeClock();
   const { node, pod } = scene(clock);
   const history = new ExclusionHistory(clock);
-  const roster = rosterOf([toClusterNode(node)], [toAgentPod(pod)], []);
+  const roster = rosterOf([toClusterNode(node)], [toAgentPod(pod)], [], () => false);
   const startedAt = clock.monotonic();
   const view = (report?: PodReport) => {
     const times = { now: clock.now(), upMs: clock.monotonic() - startedAt };
@@ -51,7 +51,8 @@ describe.each([
   });
 
   it('an agent with a report reports', () => {
-    const report = { ageMs: 20 * SECOND_MS, intervalMs: 15 * SECOND_MS, authenticated: true };
+    const age = { ageMs: 20 * SECOND_MS, intervalMs: 15 * SECOND_MS };
+    const report = { ...age, node: 'n1', isRestored: false, authenticated: true };
     expect(view(report).agents).toMatchObject([{ pod: 'a', state: 'Reporting' }]);
   });
 

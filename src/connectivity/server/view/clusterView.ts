@@ -3,14 +3,16 @@ import type { CheckSettings } from '../../assign/checkSettings.ts';
 import { selects } from '../../assign/assignments.ts';
 import type { AgentView, ClusterView, MeasurementTimes, NodeView } from '../../localise/view.ts';
 import type { Measurement } from '../../protocol/measurement.ts';
-import { agentState, graceMs, type ReportState } from './agentState.ts';
+import { agentState, graceMs, type LastReport } from './agentState.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
 import type { ClusterNode } from './clusterNode.ts';
 import { exclusionOf } from './exclusion.ts';
 import type { Roster } from './roster.ts';
 
 /** What is known of the reports of a pod. */
-export interface PodReport extends ReportState {
+export interface PodReport extends LastReport {
+  /** The node that the report names: of a report without a token it may be any. */
+  readonly node: string;
   /** Absent if the agent sends none, or the server was restarted. */
   readonly measurement?: Measurement | undefined;
   /** Absent without a measurement. */
@@ -24,7 +26,7 @@ export interface ViewInput {
   readonly reportOf: (pod: string) => PodReport | undefined;
   /** See `Moment`. */
   readonly endedMs: (node: string) => number | undefined;
-  /** Wall clock, ms. */
+  /** Wall clock, ms. It is compared only with times of the API server. */
   readonly now: number;
   /** Time since this process started to take reports, by a clock that does not jump, ms. */
   readonly upMs: number;
@@ -55,18 +57,18 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
   const pod = input.roster.agentOf(at.name, at.plane);
   if (pod === undefined) return [];
   const report = input.reportOf(pod.name);
-  const runsMs = input.now - Math.max(pod.startedAt, 0);
-  const state = agentState(pod, report, {
-    runsMs: Math.min(runsMs, input.upMs),
-    graceMs: graceMs(check.intervalMs),
-  });
-  const measurement = state === 'Reporting' ? report?.measurement : undefined;
+  const { now, upMs } = input;
+  const runsMs = now - pod.startedAt;
+  const time = { ageMs: now - pod.createdAt, runsMs, upMs, graceMs: graceMs(check.intervalMs) };
+  const state = agentState(pod, report, time);
+  // What was measured on another node would be said of this one.
+  const measurement = state === 'Reporting' && report?.node === at.name ? report.measurement : undefined;
   const recent = (state === 'Starting' || state === 'Reporting') && runsMs < 2 * check.intervalMs;
   return [
     {
       ...{ node: at.name, plane: at.plane, pod: pod.name, state },
       ...(recent && { recent }),
-      ...(pod.phase === 'Stopped' && { stopped: true }),
+      ...(state === 'Broken' && { problem: pod.problem ?? 'its container does not start' }),
       ...(state === 'Silent' && report?.times && { dueAt: report.times.reportedAt + report.intervalMs }),
       ...(measurement !== undefined && report?.times !== undefined && { times: report.times }),
       ...(measurement === undefined ? NOTHING : measured(measurement, input.roster, at.plane)),

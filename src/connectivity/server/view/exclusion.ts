@@ -6,11 +6,11 @@ const JOINING_MS = 60_000;
 
 /** The moment for which nodes are judged. */
 export interface Moment {
-  /** Wall clock, ms. */
+  /** Wall clock, ms. It is compared only with times of the API server. */
   readonly now: number;
   /** Two intervals, ms: the last reports are that old at most. */
   readonly settlingMs: number;
-  /** Time since a cause that a Node shows ended, ms; undefined if none did. */
+  /** Time since a cause that a Node shows ended, ms, by a clock that does not jump; undefined if none did. */
   readonly endedMs: (node: string) => number | undefined;
 }
 

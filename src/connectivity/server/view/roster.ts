@@ -13,23 +13,34 @@ export interface Roster {
   readonly agents: readonly AgentPod[];
   /** The agent of a node and plane; undefined if it has no pod. */
   readonly agentOf: (node: string, plane: Plane) => AgentPod | undefined;
+  /** Reports decided which of several pods is the agent of a place, and may decide otherwise later. */
+  readonly isContested: boolean;
 }
 
-/** Puts together what the caches have. */
+/**
+ * Puts together what the caches have, without pods whose ServiceAccount may not report.
+ *
+ * @param reports whether a pod has a current report with a token
+ */
 export function rosterOf(
   nodes: readonly ClusterNode[],
   pods: readonly AgentPod[],
   checks: readonly ConnectivityCheck[],
+  reports: (pod: AgentPod) => boolean,
 ): Roster {
   const places: Record<Plane, Map<string, AgentPod>> = { Pod: new Map(), Host: new Map() };
+  let isContested = false;
   for (const agent of pods) {
-    const known = places[agent.plane].get(agent.node);
-    places[agent.plane].set(agent.node, known === undefined ? agent : preferred(known, agent));
+    if (!agent.isListed || agent.place === '') continue;
+    const known = places[agent.plane].get(agent.place);
+    isContested ||= known?.phase === agent.phase;
+    places[agent.plane].set(agent.place, known === undefined ? agent : preferred(known, agent, reports));
   }
   return {
     nodes: nodes.filter(isLinux),
     checks: checks.map(settingsOf),
     agents: [...places.Pod.values(), ...places.Host.values()],
     agentOf: (node, plane) => places[plane].get(node),
+    isContested,
   };
 }

@@ -1,11 +1,11 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
-import { agentState, graceMs, type ReportState } from './agentState.ts';
+import { agentState, graceMs, type LastReport } from './agentState.ts';
 
 /** What is known beside the pods. */
 export interface SilenceInput {
   /** Undefined if there is no report of the pod. */
-  readonly reportOf: (pod: string) => ReportState | undefined;
+  readonly reportOf: (pod: string) => LastReport | undefined;
   /** Whether nothing is found of a node, because it comes or goes, or is not Ready. */
   readonly isLeftOut: (node: string) => boolean;
   /** The interval of agents without a report, as the user states it, ms. */
@@ -23,15 +23,18 @@ export interface SilenceInput {
  */
 export function countSilent(pods: readonly AgentPod[], o: SilenceInput): Record<Plane, number> {
   const count: Record<Plane, number> = { Pod: 0, Host: 0 };
-  for (const pod of pods) if (isSilent(pod, o) && !o.isLeftOut(pod.node)) count[pod.plane]++;
+  for (const pod of pods) if (isSilent(pod, o) && !o.isLeftOut(pod.place)) count[pod.plane]++;
   return count;
 }
 
 function isSilent(pod: AgentPod, { reportOf, intervalMs, now, upMs }: SilenceInput): boolean {
   const report = reportOf(pod.name);
   const time = {
-    runsMs: Math.min(now - pod.startedAt, upMs),
+    ageMs: now - pod.createdAt,
+    runsMs: now - pod.startedAt,
+    upMs,
     graceMs: graceMs(report?.intervalMs ?? intervalMs),
   };
-  return agentState(pod, report, time) === 'Silent';
+  const state = agentState(pod, report, time);
+  return state === 'Silent' || state === 'Broken';
 }

@@ -93,6 +93,15 @@ describe('a server that does not answer', () => {
     expect(status.outages).toHaveLength(2);
   });
 
+  it('and starts again without an evaluation clears only its own finding', () => {
+    const { status, events } = last([FAULT, silent(9), answered()]);
+    expect(status.findings?.map(({ class: one, since }) => [one, since])).toEqual([
+      ['PodNetwork', '2026-01-01T00:00:00Z'],
+    ]);
+    expect(status).toMatchObject({ verdict: 'Failed', agents: 6, reportingAgents: 6 });
+    expect(events.map(({ note }) => note)).toEqual(['Server server is gone']);
+  });
+
   it('and is back clears the finding', () => {
     const decision = last([HEALTHY, silent(9), HEALTHY]);
     expect(decision.status).toMatchObject({ verdict: 'Healthy', findings: [] });

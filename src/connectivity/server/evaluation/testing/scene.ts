@@ -1,0 +1,174 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import type { ConnectivityCheck } from '../../../../api/connectivitycheck/connectivityCheck.ts';
+import type { Informer, InformerEvent } from '../../../../runtime/cache/informer.ts';
+import type { KubeObject } from '../../../../runtime/client/resource.ts';
+import { FakeClock, type Clock } from '../../../../runtime/process/clock.ts';
+import type { Evaluation } from '../../../protocol/evaluation.ts';
+import type { Measurement, PeerResult } from '../../../protocol/measurement.ts';
+import { toAgentPod, type AgentPod } from '../../pods/agentPod.ts';
+import { Measurements } from '../../reports/measurements.ts';
+import { Reports } from '../../reports/reports.ts';
+import { toClusterNode, type ClusterNode } from '../../view/clusterNode.ts';
+import { Connectivity } from '../evaluations.ts';
+
+const INTERVAL_SECONDS = 15;
+const HOUR_MS = 3_600_000;
+
+/** A cache of the API server that a test fills. */
+export class FakeCache<T extends KubeObject> {
+  synced = true;
+  refusal: { detail: string } | undefined;
+  #objects: readonly T[] = [];
+  readonly #listeners: ((event: InformerEvent<T>) => void)[] = [];
+  readonly lister = {
+    list: () => this.objects,
+    get: (key: string) =>
+      this.objects.find(({ metadata: { namespace, name = '' } = {} }) =>
+        namespace === undefined ? name === key : `${namespace}/${name}` === key,
+      ),
+    byIndex: (_: string, name: string) => this.objects.filter(({ metadata }) => metadata?.name === name),
+  };
+
+  get objects(): readonly T[] {
+    return this.#objects;
+  }
+
+  /** Listeners are told of all objects, also of those that have not changed. */
+  set objects(objects: readonly T[]) {
+    const before = this.#objects;
+    this.#objects = objects;
+    for (const object of before) this.tell({ type: 'delete', object });
+    for (const object of objects) this.tell({ type: 'add', object });
+  }
+
+  subscribe(listener: (event: InformerEvent<T>) => void): () => void {
+    this.#listeners.push(listener);
+    return () => undefined;
+  }
+
+  tell(event: InformerEvent<T>): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  asInformer(): Informer<T> {
+    return this as unknown as Informer<T>;
+  }
+}
+
+/** A clock whose wall clock jumps. */
+export class JumpingClock extends FakeClock implements Clock {
+  jumpMs = 0;
+
+  override now(): number {
+    return super.now() + this.jumpMs;
+  }
+}
+
+/** A server with one check, `all`, of the pod network. Nodes and pods are older than an hour. */
+export class Scene {
+  readonly clock = new JumpingClock();
+  readonly nodes = new FakeCache<ClusterNode>();
+  readonly pods = new FakeCache<AgentPod>();
+  readonly checks = new FakeCache<ConnectivityCheck>();
+  reports = new Reports(this.clock);
+  measurements = new Measurements(this.clock);
+  readonly names: readonly string[];
+  connectivity: Connectivity;
+
+  constructor(names: readonly string[] = ['n1', 'n2', 'n3']) {
+    this.names = names;
+    this.nodes.objects = names.map((name) => this.node(name));
+    this.pods.objects = names.map((name) => toAgentPod(this.pod(name)));
+    const spec = { interval: `${INTERVAL_SECONDS}s`, planes: ['Pod' as const] };
+    this.checks.objects = [{ metadata: { name: 'all', generation: 1 }, spec }];
+    this.connectivity = this.#start();
+  }
+
+  /** Ends the process and starts one that knows only what the store has. */
+  restart(): void {
+    const stored = [...this.reports.entries()];
+    this.reports = new Reports(this.clock);
+    this.measurements = new Measurements(this.clock);
+    for (const [, state] of stored) this.reports.restore(state);
+    this.connectivity = this.#start();
+  }
+
+  #start(): Connectivity {
+    const { clock, reports, measurements } = this;
+    const [nodes, pods, checks] = [this.nodes.asInformer(), this.pods.asInformer(), this.checks.asInformer()];
+    const reportIntervalMs = INTERVAL_SECONDS * 1_000;
+    return new Connectivity({ caches: { nodes, pods, checks }, reports, measurements, clock, reportIntervalMs });
+  }
+
+  node(name: string): ClusterNode {
+    const lastTransitionTime = this.#anHourAgo();
+    const ready = { type: 'Ready', status: 'True', lastTransitionTime };
+    return toClusterNode({
+      metadata: { name, creationTimestamp: lastTransitionTime },
+      status: { conditions: [ready] },
+    });
+  }
+
+  /** The pod of the agent of a node. */
+  pod(node: string): V1Pod {
+    const startedAt = this.#anHourAgo();
+    const container = { name: 'agent', image: '', imageID: '', ready: true, restartCount: 0 };
+    return {
+      metadata: {
+        name: podOf(node),
+        namespace: 'agents',
+        uid: `uid-${node}`,
+        labels: { app: 'netchecker-agent' },
+        creationTimestamp: startedAt,
+      },
+      spec: { nodeName: node, serviceAccountName: 'netchecker-agent', containers: [] },
+      status: {
+        phase: 'Running',
+        podIPs: [{ ip: addressOf(node) }],
+        containerStatuses: [{ ...container, state: { running: { startedAt } } }],
+      },
+    };
+  }
+
+  /** The agent of a node reports. @param cut nodes that do not answer it */
+  report(node: string, cut: readonly string[] = []): void {
+    const report = { podname: podOf(node), nodename: node, report_interval: INTERVAL_SECONDS };
+    this.reports.accept(report);
+    this.measurements.accept(report, this.measurement(node, cut));
+  }
+
+  measurement(node: string, cut: readonly string[] = []): Measurement {
+    const others = this.names.filter((name) => name !== node);
+    const peers = others.map((name) => resultOf(name, cut.includes(name) || cut.includes(node)));
+    return { plane: 'Pod', port: 8_082, peers, targets: [], heard: {}, failedReports: 0 };
+  }
+
+  /** The evaluation of the check; undefined if it is left out. */
+  evaluation(): Evaluation | undefined {
+    return this.connectivity.evaluations().all;
+  }
+
+  #anHourAgo(): Date {
+    return new Date(this.clock.now() - HOUR_MS);
+  }
+}
+
+/** The pod of the agent of a node. */
+export function podOf(node: string): string {
+  return `agent-${node}`;
+}
+
+/** Class, subjects and severity of each finding. */
+export function found(evaluation: Evaluation | undefined): string[] | undefined {
+  return evaluation?.findings.map(({ class: one, subjects, severity }) => `${one} ${subjects.join()} ${severity}`);
+}
+
+function addressOf(node: string): string {
+  return `198.18.0.${node.slice(1)}`;
+}
+
+function resultOf(node: string, isCut: boolean): PeerResult {
+  const at = { node, address: addressOf(node) };
+  if (isCut) return { ...at, tcp: { ok: false, error: 'Timeout' }, udp: { sent: 20, received: 0 } };
+  return { ...at, tcp: { ok: true, ms: 1 }, udp: { sent: 20, received: 20, ms: 1 } };
+}
