@@ -10,8 +10,8 @@ export interface EvaluationCounts {
   readonly nodes: number;
   readonly excludedNodes: number;
   /**
-   * Agents of nodes that are not left out, if they report or should: silent and broken ones, too. And those of them with a
-   * current report.
+   * Agents that report, and those of nodes that are not left out that should: silent and broken ones. And those of them
+   * with a current report.
    */
   readonly agents: number;
   readonly reportingAgents: number;

@@ -8,7 +8,7 @@ function agent(node: string, state: AgentView['state'], pod = `pod-${node}`): Ag
   return { node, plane: 'Pod', pod, state, peers: [], targets: [], heard: {} };
 }
 
-it('counts no agent of a node that is left out, so that a node that is down does not look like missing agents', () => {
+it('counts no missing agent of a node that is left out, and those that report', () => {
   const nodes: NodeView[] = [
     { name: 'n1' },
     { name: 'n2', excluded: 'NotReady' },
@@ -17,7 +17,7 @@ it('counts no agent of a node that is left out, so that a node that is down does
   ];
   const agents = [agent('n1', 'Reporting'), agent('n2', 'Silent'), agent('n3', 'Silent'), agent('n4', 'Reporting')];
   expect(countsOf({ nodes, agents }, PAIRS, () => true)).toEqual({
-    ...{ nodes: 4, excludedNodes: 3, agents: 1, reportingAgents: 1, anonymousAgents: 0 },
+    ...{ nodes: 4, excludedNodes: 3, agents: 2, reportingAgents: 2, anonymousAgents: 0 },
     ...PAIRS,
   });
 });

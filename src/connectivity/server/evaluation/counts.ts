@@ -2,12 +2,14 @@ import type { Localisation } from '../../localise/localise.ts';
 import type { AgentView, ClusterView } from '../../localise/view.ts';
 import type { EvaluationCounts } from '../../protocol/evaluation.ts';
 
-/** States of an agent that reports, or should. */
-const EXPECTED: readonly AgentView['state'][] = ['Reporting', 'Silent', 'Broken'];
-
 /**
- * Counts what one check sees. The agents of nodes that are left out do not count: a node that is down or comes up would
- * otherwise look like agents that do not report.
+ * Counts what one check sees.
+ *
+ * | agent | on a node that is checked | on a node that is left out |
+ * |---|---|---|
+ * | Reporting | counts | counts: all nodes of a new cluster are joining, and their agents do report |
+ * | Silent, Broken | counts | does not: a node that is down or comes up would look like missing agents |
+ * | else | does not | does not |
  *
  * @param isAuthenticated whether the report of an agent was
  */
@@ -17,12 +19,12 @@ export function countsOf(
   isAuthenticated: (agent: AgentView) => boolean,
 ): EvaluationCounts {
   const checked = new Set(nodes.filter(({ excluded }) => excluded === undefined).map(({ name }) => name));
-  const expected = agents.filter(({ node, state }) => checked.has(node) && EXPECTED.includes(state));
-  const reporting = expected.filter(({ state }) => state === 'Reporting');
+  const reporting = agents.filter(({ state }) => state === 'Reporting');
+  const missing = agents.filter(({ node, state }) => checked.has(node) && (state === 'Silent' || state === 'Broken'));
   return {
     nodes: nodes.length,
     excludedNodes: nodes.length - checked.size,
-    agents: expected.length,
+    agents: reporting.length + missing.length,
     reportingAgents: reporting.length,
     anonymousAgents: reporting.filter((agent) => !isAuthenticated(agent)).length,
     observedPairs,
