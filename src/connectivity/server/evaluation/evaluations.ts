@@ -69,9 +69,10 @@ export class Connectivity {
     this.#startedAt = clock.monotonic();
     this.#history = new ExclusionHistory(clock);
     caches.nodes.subscribe((event) => this.#history.seen(event));
-    for (const cache of [caches.nodes, caches.pods, caches.checks]) {
-      cache.subscribe((event) => (this.#hasChanged ||= isChange(event)));
-    }
+    const seen = (event: Parameters<typeof isChange>[0]): void => void (this.#hasChanged ||= isChange(event));
+    caches.nodes.subscribe(seen);
+    caches.pods.subscribe(seen);
+    caches.checks.subscribe(seen);
     this.#roster = new Recent(clock, KEPT_MS, (last) => this.#readRoster(last));
     this.#plan = new Recent(clock, KEPT_MS, (last) => this.#planNow(last));
     this.#evaluated = new Recent(clock, KEPT_MS, () => this.#evaluate());
