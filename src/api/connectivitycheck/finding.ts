@@ -13,7 +13,7 @@ import type { Plane } from './terms.ts';
  * | DNS | node, or `cluster` | the DNS of the cluster, for one node or for all |
  * | MTU | node, link or `cluster` | small packets pass and large ones vanish |
  * | APIServer | node, or `cluster` | the Service of the API server, for one node or for all |
- * | Server | `server` | the connectivity server does not answer |
+ * | Server | `server` | the connectivity server does not answer, or nearly no agent reports although the network works |
  * | Agent | pod | an agent does not run, report or listen, and the network of its node works as far as is known |
  */
 export const FINDING_CLASSES = [

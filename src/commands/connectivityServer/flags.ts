@@ -1,4 +1,4 @@
-import { DEFAULT_AUDIENCE } from '../../connectivity/server/auth/token.ts';
+import { TOKEN_AUDIENCE } from '../../connectivity/objects/names.ts';
 import { COMMON_FLAGS } from '../../options/commonFlags.ts';
 import { flag, list, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
 import { GLOG_FLAGS } from '../../options/glogFlags.ts';
@@ -49,7 +49,7 @@ export const CONNECTIVITY_SERVER_FLAGS = {
   ),
   tokenAudience: withDefault(
     text,
-    DEFAULT_AUDIENCE,
+    TOKEN_AUDIENCE,
     "Audience that the ServiceAccount tokens of agents must be for. It must differ from the API server's own.",
   ),
   agentServiceAccount: list(

@@ -26,17 +26,27 @@ export function affectedBy({ kind, pairs }: Fault): Pair[] {
   return pairs.filter((pair) => (kind === 'Lossy' ? pair.lost > 0 : pair.quality === kind));
 }
 
-/** Evidence of both: for a finding about two planes. */
+/**
+ * Evidence of both: for a finding about two planes, or about two faults on one plane, such as some pairs that fail and others
+ * that lose packets. Two faults on one plane may share pairs, so the larger number counts then.
+ */
 export function joined(a: Evidence, b: Evidence): Evidence {
+  const isOnePlane = a.pairs.some(({ plane }) => b.pairs.some((pair) => pair.plane === plane));
+  const total = (one: number, other: number): number => (isOnePlane ? Math.max(one, other) : one + other);
+  const others = b.pairs.filter(({ from, to, plane }) => !a.pairs.some((pair) => isPair(pair, from, to, plane)));
   const largest = [a, b].flatMap(({ largestPacketBytes }) => largestPacketBytes ?? []);
   const losses = [a, b].flatMap(({ lossPercent }) => lossPercent ?? []);
   return {
-    affectedPairs: a.affectedPairs + b.affectedPairs,
-    observedPairs: a.observedPairs + b.observedPairs,
-    pairs: [...a.pairs, ...b.pairs].slice(0, MOST_PAIRS),
+    affectedPairs: total(a.affectedPairs, b.affectedPairs),
+    observedPairs: total(a.observedPairs, b.observedPairs),
+    pairs: [...a.pairs, ...others].slice(0, MOST_PAIRS),
     ...(losses.length > 0 && { lossPercent: Math.max(...losses) }),
     ...(largest.length > 0 && { largestPacketBytes: Math.min(...largest) }),
   };
+}
+
+function isPair(pair: Evidence['pairs'][number], from: string, to: string, plane: string): boolean {
+  return pair.from === from && pair.to === to && pair.plane === plane;
 }
 
 export function severityOf({ kind }: Fault): Severity {

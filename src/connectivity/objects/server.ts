@@ -86,7 +86,8 @@ function container({
       `-endpoint=:${SERVER_PORT}`,
       `-agents-namespace=${namespace}`,
       `-reportinterval=${reportIntervalSeconds}`,
-      `--agent-service-account=${agentsNamespace}/${AGENT_NAME}`,
+      // Original agents run in other namespaces, with other ServiceAccounts, and are to be counted, too.
+      ...(allowAnonymous ? [] : [`--agent-service-account=${agentsNamespace}/${AGENT_NAME}`]),
       `--allow-anonymous=${allowAnonymous}`,
     ],
     env: ownNames(),

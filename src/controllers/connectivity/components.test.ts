@@ -20,6 +20,17 @@ describe('the connectivity check', () => {
     );
   });
 
+  it('has a list of ServiceAccounts unless original agents may report, which have others', () => {
+    const argsOf = (allowAnonymous: boolean): string[] => {
+      const objects = allComponents({ ...OPTIONS, allowAnonymous });
+      const found = objects.find(({ resource }) => resource === DEPLOYMENTS)?.object as V1Deployment;
+      return found.spec?.template.spec?.containers[0]?.args ?? [];
+    };
+    expect(argsOf(false)).toContain('--agent-service-account=op-connectivity/netchecker-agent');
+    expect(argsOf(true)).toContain('--allow-anonymous=true');
+    expect(argsOf(true).join()).not.toContain('--agent-service-account');
+  });
+
   it('has the resources, places and priorities of the flags, and the pull policy of the image', () => {
     const toleration = { key: 'infra', operator: 'Exists' };
     const flags = {

@@ -36,6 +36,7 @@ export function mayReport(known: Known): (agent: AgentView) => boolean {
   const ends = new Set([...silent.map(({ node }) => node), ...(serverNode === undefined ? [] : [serverNode])]);
   const nodes = silent.length === 0 ? new Map<string, OfNode>() : nodesOf(known.pairs, ends);
   const reports = lastReports(known);
+  const links = linksOf(serverNode, known.pairs);
   return (agent) => {
     const { dueAt, node } = agent;
     if (dueAt === undefined) return true;
@@ -44,7 +45,7 @@ export function mayReport(known: Known): (agent: AgentView) => boolean {
       serverNode === undefined ? [] : PLANES.flatMap((plane) => nodes.get(placeOf(serverNode, plane)) ?? []);
     if ([...own, ...servers].some(({ recovered }) => recovered)) return false;
     if (own.some(({ worked }) => worked < dueAt)) return false;
-    return serverNode === node || (reports(node) >= dueAt && linkWorked(known.pairs, node, serverNode, dueAt));
+    return serverNode === node || (reports(node) >= dueAt && linkWorked(links.get(node) ?? [], dueAt));
   };
 }
 
@@ -65,21 +66,64 @@ function add(nodes: Map<string, OfNode>, place: string, { quality, last, recover
 
 /** The last report that shows that a node may reach the server: of its zone, or else of all; Infinity if nobody else is. */
 function lastReports({ view: { serverNode }, agents, zones }: Known): (node: string) => number {
-  const others = agents.all().filter(({ node, times }) => node !== serverNode && times !== undefined);
+  const all = new Latest();
+  const byZone = new Map<string, Latest>();
+  for (const { node, times } of agents.all()) {
+    if (node === serverNode || times === undefined) continue;
+    all.add(node, times.reportedAt);
+    const zone = zones.get(node);
+    if (zone === undefined) continue;
+    const ofZone = byZone.get(zone) ?? new Latest();
+    ofZone.add(node, times.reportedAt);
+    byZone.set(zone, ofZone);
+  }
   return (node) => {
     const zone = zones.get(node);
-    const far = zone !== undefined && zone !== zones.get(serverNode ?? '');
-    const near = far ? others.filter((other) => other.node !== node && zones.get(other.node) === zone) : [];
-    const all = near.length > 0 ? near : others.filter((other) => other.node !== node);
-    if (all.length === 0) return Infinity;
-    return all.reduce((latest, { times }) => Math.max(latest, times?.reportedAt ?? -Infinity), -Infinity);
+    const isFar = zone !== undefined && zone !== zones.get(serverNode ?? '');
+    return (isFar ? byZone.get(zone)?.without(node) : undefined) ?? all.without(node) ?? Infinity;
   };
 }
 
-function linkWorked(pairs: readonly Pair[], node: string, server: string | undefined, since: number): boolean {
-  const between = pairs.filter(({ from, to }) => (from === node && to === server) || (from === server && to === node));
-  const planes = new Set<Plane>(between.map(({ plane }) => plane));
+/** The latest time of any node but one, without a look at all of them: an outage may silence thousands of agents. */
+class Latest {
+  #node: string | undefined;
+  #time = -Infinity;
+  /** Of the other nodes. */
+  #second = -Infinity;
+
+  add(node: string, time: number): void {
+    if (node === this.#node) {
+      this.#time = Math.max(this.#time, time);
+    } else if (time > this.#time) {
+      [this.#second, this.#time, this.#node] = [this.#time, time, node];
+    } else {
+      this.#second = Math.max(this.#second, time);
+    }
+  }
+
+  /** Undefined if there is no other node. */
+  without(node: string): number | undefined {
+    const time = node === this.#node ? this.#second : this.#time;
+    return time === -Infinity ? undefined : time;
+  }
+}
+
+/** The pairs of a node with others, by the other one. */
+function linksOf(node: string | undefined, pairs: readonly Pair[]): Map<string, Pair[]> {
+  const links = new Map<string, Pair[]>();
+  for (const pair of pairs) {
+    if (pair.from !== node && pair.to !== node) continue;
+    const other = pair.from === node ? pair.to : pair.from;
+    const known = links.get(other);
+    if (known === undefined) links.set(other, [pair]);
+    else known.push(pair);
+  }
+  return links;
+}
+
+function linkWorked(pairs: readonly Pair[], since: number): boolean {
+  const planes = new Set<Plane>(pairs.map(({ plane }) => plane));
   return [...planes].every((plane) =>
-    between.some((pair) => pair.plane === plane && pair.quality !== 'Failed' && pair.last >= since),
+    pairs.some((pair) => pair.plane === plane && pair.quality !== 'Failed' && pair.last >= since),
   );
 }

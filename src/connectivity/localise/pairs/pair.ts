@@ -72,7 +72,7 @@ export function pairsOf(view: ClusterView, agents: AgentsByPlace): readonly Pair
     for (const pair of pairsFrom(agent, view.thresholds.lossPercent).values()) {
       const peer = agents.at(pair.to, agent.plane);
       if (pair.to === agent.node || peer === undefined || !mayAnswer(peer)) continue;
-      if (pair.quality !== 'Ok' && (agent.recent ?? peer.recent ?? false)) continue;
+      if (pair.quality !== 'Ok' && (agent.recent === true || peer.recent === true)) continue;
       pairs.push({ ...pair, ...timesOf(agent, pair, view.thresholds.lossPercent) });
     }
   }

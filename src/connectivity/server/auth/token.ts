@@ -1,8 +1,5 @@
 import * as z from 'zod';
 
-/** The audience of the agents' tokens, unless a flag says otherwise. */
-export const DEFAULT_AUDIENCE = 'traffic-operator-connectivity';
-
 /** No ServiceAccount token is longer; the HTTP server limits all headers to 16 KiB. */
 const MOST_CHARACTERS = 8_192;
 

@@ -114,7 +114,8 @@ function missingNames(findings: readonly Finding[]): string {
 function healthyState(known: Known, { verdict, findings }: Decided, agents: State): State {
   if (verdict === 'Healthy') return { status: 'True', reason: Reason.Healthy, message: 'No fault was found.' };
   if (verdict === 'Unknown' || findings[0] === undefined) return notKnown(known, agents);
-  const more = findings.length > 1 ? ` And ${findings.length - 1} more findings.` : '';
+  const others = findings.length - 1;
+  const more = others > 0 ? `; and ${others} more finding${others === 1 ? '' : 's'}` : '';
   return { status: 'False', reason: findingReason(findings[0]), message: `${findings[0].message}${more}` };
 }
 

@@ -24,7 +24,7 @@ export interface VerdictInput {
  * |                                     | all              | none         | Healthy  |
  *
  * The server leaves nodes that are down, come or go out of the agents that must report. It makes a finding of an agent
- * that is silent for long, so the last Unknown is short. A server that stopped to answer is a Failed finding.
+ * that is silent for long, so the last Unknown is short. A server that no longer answers is a Failed finding.
  */
 export function verdictOf({ isEvaluated, findings, agents, reportingAgents }: VerdictInput): ConnectivityVerdict {
   if (!isEvaluated || agents === undefined || reportingAgents === undefined || reportingAgents === 0) return 'Unknown';

@@ -14,7 +14,7 @@ export function finding(over: Partial<Finding> = {}): Finding {
     class: 'PodNetwork',
     subjects: ['node2'],
     severity: 'Failed',
-    message: 'The pod network of node2 does not work.',
+    message: 'pod network of node2: 2 of 2 pairs fail',
     evidence: { affectedPairs: 4, observedPairs: 4, pairs: [] },
     ...over,
   };

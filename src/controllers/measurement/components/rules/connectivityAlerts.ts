@@ -124,7 +124,7 @@ const CLASSES: Readonly<Record<FindingClass, ClassAlert>> = {
   DNS: {
     severity: 'critical',
     summary: 'the DNS of the cluster does not answer',
-    description: 'The DNS of the cluster does not answer one node, or any.',
+    description: 'The DNS of the cluster does not answer one node, or many.',
   },
   MTU: {
     severity: 'warning',
@@ -134,17 +134,18 @@ const CLASSES: Readonly<Record<FindingClass, ClassAlert>> = {
   APIServer: {
     severity: 'critical',
     summary: 'the API server is not reached',
-    description: 'The Service of the API server is not reached from one node, or from any.',
+    description: 'The Service of the API server is not reached from one node, or from many.',
   },
   Server: {
     severity: 'critical',
     summary: 'the connectivity server does not answer',
-    description: 'The operator gets no answer of the connectivity server. The other findings are old.',
+    description:
+      'The connectivity server does not answer the operator, so that the other findings are old, or nearly no agent reports although the network works.',
   },
   Agent: {
     severity: 'warning',
     summary: 'an agent does not work',
-    description: 'An agent does not report or does not listen, and the network of its node works.',
+    description: 'An agent does not run, report or listen, and the network of its node works.',
   },
 };
 
@@ -156,7 +157,7 @@ export function alertOf(findingClass: FindingClass): string {
 /**
  * One alert for each class of findings.
  *
- * A finding may name a link of the node at fault for an interval, until all reports are new: hence 2 minutes.
+ * After 2 minutes: a restart, or a fault that agents see one after the other, is no alert.
  *
  * @param findings the metric of the leader, with the labels `check` and `class` and these matchers
  */
