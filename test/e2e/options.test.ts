@@ -12,6 +12,7 @@ import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
 import { installOtherMonitoring, OTHER_PROMETHEUS, otherMonitoringReady } from '../scenario/monitoring.ts';
 import { labels as labelsByNode, ownLabels } from '../scenario/nodeLabels.ts';
 import { ask, askOverTime } from '../scenario/prometheus.ts';
+import { check, isHealthy } from '../scenario/connectivity.ts';
 import { operatorRights, rightsUsed, unusedRights } from '../scenario/rights.ts';
 import { createMetricsCertificate, createScrapers, scrape } from '../scenario/secureMetrics.ts';
 import { targetReasons, watchesOfMissingTargets } from '../scenario/targets.ts';
@@ -32,6 +33,7 @@ const EVERYTHING_ON = {
   networkPolicy: { enabled: true },
   dashboards: { enabled: true },
   nodePolicy: { enabled: true },
+  connectivity: { enabled: true },
   commonLabels: { team: 'network' },
   priorityClassName: 'system-cluster-critical',
   tolerations: [{ operator: 'Exists' }],
@@ -122,6 +124,11 @@ describe('an upgrade', () => {
       'prometheusrule.monitoring.coreos.com/traffic-operator',
     ]);
     expect(await kubectl('get', 'validatingadmissionpolicies', '-l', 'team=network', '-o', 'name')).not.toBe('');
+  });
+
+  it('checks the network between the nodes', async () => {
+    failureReport();
+    await vi.waitFor(async () => expect(isHealthy(await check())).toBe(true), within(120));
   });
 
   it('takes back a label that somebody changed, which the admission policy lets it', async () => {

@@ -200,6 +200,8 @@ describe('leader failover', () => {
 const BY_CHANCE = 'patch events.events.k8s.io';
 /** Rights for what did not happen in this story. */
 const UNUSED_RIGHTS = [
+  // For the connectivity check; test/e2e/options.test.ts does.
+  'create connectivitychecks.traffic.example.com',
   // To take away what it measures with when it is told of another Prometheus; test/chart/rights.test.ts does.
   'delete configmaps',
   'delete daemonsets.apps',
@@ -214,6 +216,8 @@ const UNUSED_RIGHTS = [
   'get statefulsets.apps',
   'list mutatingadmissionpolicies.admissionregistration.k8s.io',
   'list mutatingadmissionpolicybindings.admissionregistration.k8s.io',
+  // For the connectivity check; test/e2e/options.test.ts does.
+  'patch connectivitychecks.traffic.example.com/status',
   // Where the admission plugin OwnerReferencesPermissionEnforcement is on.
   'update trafficwatches.traffic.example.com/finalizers',
 ];

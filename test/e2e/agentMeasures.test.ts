@@ -1,12 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Assignment, Measurement, PeerResult } from '../../../src/connectivity/protocol/measurement.ts';
-import { AgentNetwork, BRIDGE_ADDRESS, PEER_PORT } from './agentNetwork.ts';
+import type { Assignment, Measurement, PeerResult } from '../../src/connectivity/protocol/measurement.ts';
+import { AgentNetwork, BRIDGE_ADDRESS, PEER_PORT } from '../scenario/agentNetwork.ts';
 
 /**
  * Real agents in network namespaces measure each other, while nftables drops packets. A small server assigns everyone to
- * everyone, and keeps the reports.
+ * everyone, and keeps the reports. It needs no lab, but would disturb one that starts or ends beside it: the machine has
+ * its devices and addresses meanwhile.
  */
 const network = new AgentNetwork(2);
 const [one, two] = network.machines as [AgentNetwork['machines'][0], AgentNetwork['machines'][0]];

@@ -4,13 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { start, type RunningProcess } from '../../harness/process.ts';
+import { start, type RunningProcess } from '../harness/process.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-const PREREQUISITES = fileURLToPath(new URL('../../lab/install.sh', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const PREREQUISITES = fileURLToPath(new URL('../lab/install.sh', import.meta.url));
 
-/** Where the fake server listens: the address of the bridge. */
-export const BRIDGE_ADDRESS = '198.18.77.254';
+/** Where the fake server listens: the address of the bridge. The lab uses other networks of 198.18.0.0/15. */
+export const BRIDGE_ADDRESS = '198.18.3.254';
 export const PEER_PORT = 8_082;
 
 /** A network namespace with one address, in which an agent runs. */
@@ -31,7 +31,7 @@ export class AgentNetwork {
     this.#directory = mkdtemp(join(tmpdir(), 'traffic-agents-'));
     this.machines = Array.from({ length: count }, (_, n) => ({
       node: `node-${n + 1}`,
-      address: `198.18.77.${n + 1}`,
+      address: `198.18.3.${n + 1}`,
       namespace: `toa-${this.#id}-${n + 1}`,
     }));
   }
