@@ -6,18 +6,11 @@ import {
   SERVER_NAME,
   SERVICE_NAME,
 } from '../../connectivity/objects/names.ts';
-import { rule, type Rights, type Rule } from '../contract/rights.ts';
-
-/**
- * `create` by resource name works only with server-side apply, whose request has the name in its path. `list` and
- * `watch` by resource name work if the request has metadata.name as its field selector.
- */
-const KEEP = ['list', 'watch', 'create', 'patch', 'delete'];
-const REMOVE = ['get', 'delete'];
+import { KEEP_VERBS, REMOVE_VERBS, rule, type Rights, type Rule } from '../contract/rights.ts';
 
 /** Exactly the rights that the controller uses. It needs no right to grant rights: the chart gives the server its own. */
 export function controllerRules(namespace: string): Rights {
-  const { cluster, own } = byName(namespace, KEEP);
+  const { cluster, own } = byName(namespace, KEEP_VERBS);
   return {
     cluster: [
       ...cluster,
@@ -40,7 +33,7 @@ export function controllerRules(namespace: string): Rights {
 
 /** Exactly the rights that removeConnectivity uses. */
 export function removalRules(namespace: string): Rights {
-  const { cluster, own } = byName(namespace, REMOVE);
+  const { cluster, own } = byName(namespace, REMOVE_VERBS);
   return { cluster: [...cluster, LIST_PODS], own };
 }
 

@@ -35,3 +35,12 @@ export function rule(
     ...(names === undefined ? {} : { resourceNames: [...names] }),
   };
 }
+
+/**
+ * To keep objects as they should be, limited to their names. `create` by resource name works only with server-side apply,
+ * whose request has the name in its path. `list` and `watch` by resource name work if the request has metadata.name as its
+ * field selector.
+ */
+export const KEEP_VERBS = ['list', 'watch', 'create', 'patch', 'delete'];
+/** To remove objects, limited to their names. */
+export const REMOVE_VERBS = ['get', 'delete'];

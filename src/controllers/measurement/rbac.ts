@@ -1,4 +1,4 @@
-import { rule, type Rights, type Rule } from '../contract/rights.ts';
+import { KEEP_VERBS, REMOVE_VERBS, rule, type Rights, type Rule } from '../contract/rights.ts';
 import {
   AGENT_TARGETS,
   CLAIM_NAME,
@@ -11,16 +11,9 @@ import {
   targetsName,
 } from './names.ts';
 
-/**
- * `create` by resource name works only with server-side apply, whose request has the name in its path. `list` and
- * `watch` by resource name work if the request has metadata.name as its field selector.
- */
-const KEEP = ['list', 'watch', 'create', 'patch', 'delete'];
-const REMOVE = ['get', 'delete'];
-
 /** Exactly the rights that the controller uses. */
 export function controllerRules(namespace: string): Rights {
-  const { cluster, own } = byName(namespace, KEEP);
+  const { cluster, own } = byName(namespace, KEEP_VERBS);
   return {
     cluster: [...cluster, rule('discovery.k8s.io', ['endpointslices'], ['list', 'watch']), LIST_PODS],
     own: [
@@ -36,7 +29,7 @@ export function controllerRules(namespace: string): Rights {
 
 /** Exactly the rights that removeMeasurement uses. */
 export function removalRules(namespace: string): Rights {
-  const { cluster, own } = byName(namespace, REMOVE);
+  const { cluster, own } = byName(namespace, REMOVE_VERBS);
   return { cluster: [...cluster, LIST_PODS], own };
 }
 
