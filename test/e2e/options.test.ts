@@ -119,6 +119,7 @@ describe('an upgrade', () => {
     const names = (await kubectl('get', kinds, '-n', NAMESPACE, '-l', 'team=network', '-o', 'name')).trim().split('\n');
     expect(names).toEqual([
       'networkpolicy.networking.k8s.io/traffic-operator',
+      'networkpolicy.networking.k8s.io/traffic-operator-connectivity',
       'networkpolicy.networking.k8s.io/traffic-operator-prometheus',
       'servicemonitor.monitoring.coreos.com/traffic-operator',
       'prometheusrule.monitoring.coreos.com/traffic-operator',
