@@ -103,7 +103,8 @@ class WatchTime {
   constructor(intervalMs: number, ms: number, hasCome: () => boolean) {
     this.intervalMs = intervalMs;
     this.#end = performance.now() + ms;
-    this.#latest = this.#end + ms;
+    // Lots: of 24 draws for three connections, none is hit once in forty runs; of 36 draws once in two hundred and fifty.
+    this.#latest = this.#end + 2 * ms;
     this.#hasCome = hasCome;
   }
 
