@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultConnectivityOptions, NODE_PORT } from '../../src/connectivity/objects/names.ts';
+import { defaultConnectivityOptions, NODE_PORT, type PodSize } from '../../src/connectivity/objects/names.ts';
 import { anyList, anyMap, reportDuration, stringMap } from './shapes.ts';
 
 const DEFAULTS = defaultConnectivityOptions('');
@@ -14,13 +14,17 @@ const service = z
   .prefault({})
   .describe('The Service netchecker-service.');
 
+/** @param whose such as `the server` */
+function resources(whose: string, defaults: PodSize['resources']) {
+  const empty = JSON.stringify(defaults);
+  return anyMap
+    .default({})
+    .describe(`Requests and limits of ${whose}. They replace the whole default; empty: ${empty}.`);
+}
+
 const server = z
   .strictObject({
-    resources: anyMap
-      .default({})
-      .describe(
-        `Requests and limits of the server. They replace the whole default; empty: ${JSON.stringify(DEFAULTS.server.resources)}.`,
-      ),
+    resources: resources('the server', DEFAULTS.server.resources),
     priorityClassName: z
       .string()
       .default(DEFAULTS.server.priorityClassName)
@@ -33,11 +37,7 @@ const server = z
 
 const agents = z
   .strictObject({
-    resources: anyMap
-      .default({})
-      .describe(
-        `Requests and limits of each agent. They replace the whole default; empty: ${JSON.stringify(DEFAULTS.agents.resources)}.`,
-      ),
+    resources: resources('each agent', DEFAULTS.agents.resources),
     priorityClassName: z
       .string()
       .default(DEFAULTS.agents.priorityClassName)

@@ -70,7 +70,7 @@ const LEAVING_MS = 2_000;
 /** Requeue delay until the caches are synced: ms. */
 const SYNC_MS = 200;
 
-/** Creates the two reconciles. If a right to watch is missing, objects that depend on it stay as they are. */
+/** Creates the three reconciles. If a right to watch is missing, objects that depend on it stay as they are. */
 export function createPasses(o: PassesOptions): Passes {
   const { client, options, logger, metrics, clock, caches, report } = o;
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
@@ -97,6 +97,19 @@ export function createPasses(o: PassesOptions): Passes {
     return report.about;
   };
 
+  /** Writes targets, once it is known which there are. */
+  const write = async (
+    pass: TargetsPass,
+    what: string,
+    source: string,
+    areKnown: () => boolean,
+  ): Promise<ReconcileResult> => {
+    const owner = await begin();
+    if (!options.prometheus.enabled || !areKnown()) return { requeueAfterMs: RESYNC_MS };
+    const result = await reportingRefusal(report, source, what, () => pass.run(owner));
+    return result ?? { requeueAfterMs: RESYNC_MS };
+  };
+
   return {
     async components() {
       const owner = await begin();
@@ -113,22 +126,9 @@ export function createPasses(o: PassesOptions): Passes {
       if (!unknown.has('exporter')) await checkExporters();
       return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };
     },
-    async targets() {
-      const owner = await begin();
-      if (!options.prometheus.enabled || !caches.knowsTargets) return { requeueAfterMs: RESYNC_MS };
-      const result = await reportingRefusal(report, SOURCE.targetsWrite, "Prometheus' targets", () =>
-        targets.run(owner),
-      );
-      return result ?? { requeueAfterMs: RESYNC_MS };
-    },
-    async agentTargets() {
-      const owner = await begin();
-      if (!options.prometheus.enabled || !caches.knowsAgentTargets) return { requeueAfterMs: RESYNC_MS };
-      const result = await reportingRefusal(report, SOURCE.agentTargetsWrite, "Prometheus' agent targets", () =>
-        agents.run(owner),
-      );
-      return result ?? { requeueAfterMs: RESYNC_MS };
-    },
+    targets: () => write(targets, "Prometheus' targets", SOURCE.targetsWrite, () => caches.knowsTargets),
+    agentTargets: () =>
+      write(agents, "Prometheus' agent targets", SOURCE.agentTargetsWrite, () => caches.knowsAgentTargets),
   };
 }
 

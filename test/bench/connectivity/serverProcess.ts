@@ -25,9 +25,9 @@ export async function startServer(kubeconfig: string, args: readonly string[]): 
   const flags = [`-kubeconfig=${kubeconfig}`, `-endpoint=127.0.0.1:${port}`, ...args];
   const { limits } = defaultConnectivityOptions('default').server.resources;
   Object.assign(process.env, imageEnvironment());
-  // eslint-disable-next-line @typescript-eslint/require-await -- the environment is that of the start
-  const running = await withNodeOptions(heapOption(limits?.memory ?? ''), async () =>
-    start(process.execPath, [BUNDLE, 'connectivity-server', ...flags], join(directory, 'log')),
+  // The process has the environment of the moment when it starts.
+  const running = await withNodeOptions(heapOption(limits?.memory ?? ''), () =>
+    Promise.resolve(start(process.execPath, [BUNDLE, 'connectivity-server', ...flags], join(directory, 'log'))),
   );
   await whenReady('connectivity-server', running, async () => {
     return (await fetch(`http://127.0.0.1:${port}/api/v1/ping`)).ok;
