@@ -134,6 +134,28 @@ describe('localise, what the simulated faults do not cover', () => {
       expect(found(atFirst(change, failing, hostAt))).toEqual([]);
     });
 
+    /** DNS does not answer node2 from 20 s on; what the others measured began at the given times. */
+    const whileSilent = (took: number, ...[before, last]: readonly [number, number]): ClusterView =>
+      agents(atFirst({}, true), ({ node, times }) =>
+        node === 'node2'
+          ? { times: { ...times!, reportedAt: 23_000 } }
+          : {
+              times: {
+                ...{ measuredAt: last, reportedAt: last + took },
+                before: { ...times!.before!, measuredAt: before, reportedAt: before + took },
+              },
+            },
+      );
+
+    it.each([
+      ['that began after its end', [9_000, 24_000], ['DNS node2 Failed', 'APIServer node2 Failed']],
+      ['that began before its end, and may have asked before it', [7_000, 22_000], []],
+      ['in their first one, which may have ended after it', [19_500, 24_000], []],
+    ] as const)(
+      'has a finding of a service that answers others in a measurement %s, only if it is certain',
+      (_, [before, last], wanted) => expect(found(whileSilent(1_000, before, last))).toEqual(wanted),
+    );
+
     it('has one when the others have measured in the same period', () => {
       const view = agents(atFirst(DEAD, true), ({ node, times }) =>
         node === 'node2'

@@ -1,7 +1,7 @@
 import type { FindingClass } from '../../../api/connectivitycheck/finding.ts';
 import type { Target, TargetResult } from '../../protocol/measurement.ts';
 import { NO_EVIDENCE, networkOf, wordOf } from '../evidence.ts';
-import { overlap, type Period } from '../pairs/period.ts';
+import type { Period } from '../pairs/period.ts';
 import { explainsServices } from '../faults/explains.ts';
 import { CLUSTER, type Part, type Rule, type Situation } from '../situation.ts';
 import type { AgentView } from '../view.ts';
@@ -69,10 +69,19 @@ function isOfNode(node: string, asked: ReadonlyMap<string, readonly Asked[]>): b
   const own = (asked.get(node) ?? []).filter(({ failed }) => failed.length > 0);
   const others = [...asked].flatMap(([other, agents]) => (other === node ? [] : agents));
   const working = others.filter(({ failed }) => failed.length === 0);
-  return working.length === 0 || working.some((other) => own.some((one) => overlap(one, other)));
+  return working.length === 0 || working.some((other) => own.some((one) => isCertainlyAtOnce(one, other)));
 }
 
-/** `since` and `last`: all of it answers, or something does not. */
+/** Each of both results was there before the other one's last measurement began. */
+function isCertainlyAtOnce(one: Asked, other: Asked): boolean {
+  return one.since <= other.last && other.since <= one.last;
+}
+
+/**
+ * `since` and `last`: when all of it answers, or something does not, for certain. A question may be asked at any time of
+ * its measurement, and be repeated, so that is from the end of the first measurement to the start of the last one; for a
+ * single measurement the end comes before the start.
+ */
 interface Asked extends Period {
   readonly agent: AgentView;
   readonly failed: readonly TargetResult[];
@@ -97,9 +106,9 @@ function askedBy(targets: readonly Target[], { agents, faults, zones }: Situatio
 
 function periodOf({ times }: AgentView, targets: readonly Target[], isOk: boolean): Period {
   if (times === undefined) return { since: -Infinity, last: Infinity };
-  const { measuredAt: last, before } = times;
+  const { measuredAt: last, reportedAt, before } = times;
   const wasOk = before?.targets.every(({ target }) => !targets.includes(target));
-  return { since: before !== undefined && wasOk === isOk ? before.measuredAt : last, last };
+  return { since: before !== undefined && wasOk === isOk ? before.reportedAt : reportedAt, last };
 }
 
 /** Such as `pod network: DNSUDP 10.96.0.10:53 timeout`. */

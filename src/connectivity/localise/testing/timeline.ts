@@ -1,10 +1,11 @@
 import { localise } from '../localise.ts';
 import type { AgentView, ClusterView, MeasurementTimes } from '../view.ts';
+import { seeded } from './random.ts';
 import { simulate, type SimCluster, type SimFault } from './simulate.ts';
 
 /** Time between two reports of an agent, s. */
 export const INTERVAL = 15;
-/** From the start of a measurement to its report, s: with a peer that does not answer, and without. */
+/** From the start of a measurement to its report, s: with a peer or service that does not answer, and without. */
 const TOOK = { failed: 5, ok: 1 };
 /** The fault begins after everyone has measured twice, and lasts until all has settled: s. */
 export const BEGINS = 3 * INTERVAL;
@@ -37,13 +38,16 @@ export function timeline(
   const works = simulate(cluster, [], random);
   const fails = simulate(cluster, [fault], random);
   const phases = works.agents.map(() => random() * INTERVAL);
+  // Services are asked while peers are probed.
+  const later = seeded(works.agents.length);
   const isFaulty = (at: number) => at >= BEGINS && at < ENDS;
   const of = (index: number, at: number): AgentView => (isFaulty(at) ? fails : works).agents[index]!;
   const sent = works.agents.map((_, index): Sent[] => {
     const all: Sent[] = [];
     for (let at = phases[index]!; at < AT_THE_END; at += INTERVAL) {
-      const agent = of(index, at);
-      const took = agent.peers.some(({ tcp }) => !tcp.ok) ? TOOK.failed : TOOK.ok;
+      const agent = { ...of(index, at), targets: of(index, at + later() * TOOK.ok).targets };
+      const isWaiting = agent.peers.some(({ tcp }) => !tcp.ok) || agent.targets.some(({ ok }) => !ok);
+      const took = isWaiting ? TOOK.failed : TOOK.ok;
       if (agent.state === 'Reporting') all.push({ at, reportedAt: at + took, agent });
     }
     return all;
