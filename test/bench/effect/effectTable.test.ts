@@ -36,6 +36,7 @@ const run = {
     ...all('Required', { p99: 1.2, onFull: 0 }, { p99: 1.1, onFull: 0 }, { p99: 9, onFull: 0 }),
     ...all('default', { p99: 40, onFull: 2 }, { p99: 35, onFull: 2 }, { p99: 41, onFull: 1 }),
     ...all('Preferred', { p99: 1.3, onFull: 0 }, { p99: 1.25, onFull: 0 }, { p99: 1, onFull: 1 }),
+    ...all('by hand', { p99: 1, onFull: 0 }, { p99: 1.25, onFull: 0 }, { p99: 2, onFull: 0 }),
     ...all('idle', { p99: 1, onFull: 2 }, { p99: 0.9, onFull: 2 }, { p99: 1.5, onFull: 2 }),
   ],
 };
@@ -45,11 +46,17 @@ describe('renderEffect', () => {
     const lines = renderEffect(run).replaceAll(/ +/g, ' ').split('\n');
     const rest = '5 | 3 of 300 | 6 | 80.5 |';
     expect(lines.slice(2)).toEqual([
-      `| idle cluster | 2, 2, 2 | 0.500 | 1 (0.900 to 1.50) | | | 2 (1.80 to 3) | ${rest}`,
-      `| full link, default scheduling | 2, 2, 1 | 0.500 | 40 (35 to 41) | 40.00 | | 80 (70 to 82) | ${rest}`,
-      `| full link, Preferred | 0, 0, 1 | 0.500 | 1.25 (1 to 1.30) | 1.25 | **no** | 2.50 (2 to 2.60) | ${rest}`,
-      `| full link, Required | 0, 0, 0 | 0.500 | 1.20 (1.10 to 9) | 1.20 | yes | 2.40 (2.20 to 18) | ${rest}`,
+      `| idle cluster | 2, 2, 2 | 0.500 | 1 (0.900 to 1.50) | | | | 2 (1.80 to 3) | ${rest}`,
+      `| full link, default scheduling | 2, 2, 1 | 0.500 | 40 (35 to 41) | 40.00 | | | 80 (70 to 82) | ${rest}`,
+      `| full link, kept off by hand | 0, 0, 0 | 0.500 | 1.25 (1 to 2) | 1.25 | | | 2.50 (2 to 4) | ${rest}`,
+      `| full link, Preferred | 0, 0, 1 | 0.500 | 1.25 (1 to 1.30) | 1.25 | 1.00 | **no** | 2.50 (2 to 2.60) | ${rest}`,
+      `| full link, Required | 0, 0, 0 | 0.500 | 1.20 (1.10 to 9) | 1.20 | 0.96 | yes | 2.40 (2.20 to 18) | ${rest}`,
     ]);
+  });
+
+  it('has no limit if nothing was kept off by hand', () => {
+    const measurements = run.measurements.filter(({ scenario }) => scenario !== 'by hand');
+    expect(renderEffect({ ...run, measurements }).replaceAll(/ +/g, ' ')).toContain('| 1.25 | | **no** |');
   });
 
   it('compares nothing with an idle cluster that was not measured', () => {
@@ -61,8 +68,9 @@ describe('renderEffect', () => {
 it('says in sentences what the table says', () => {
   expect(renderConclusion(run).split('\n')).toEqual([
     '- **full link, default scheduling**: up to 2 replicas were on the full node; p99 40 ms, 40.00 times that of the idle cluster.',
-    '- **full link, Preferred**: up to 1 replicas were on the full node; p99 1.25 ms, 1.25 times that of the idle cluster.',
-    '- **full link, Required**: no replica was on the full node; p99 1.20 ms, 1.20 times that of the idle cluster.',
+    '- **full link, kept off by hand**: no replica was on the full node; p99 1.25 ms, 1.25 times that of the idle cluster.',
+    '- **full link, Preferred**: up to 1 replicas were on the full node; p99 1.25 ms, 1.25 times that of the idle cluster, 1.00 times that of pods kept off by hand.',
+    '- **full link, Required**: no replica was on the full node; p99 1.20 ms, 1.20 times that of the idle cluster, 0.96 times that of pods kept off by hand.',
   ]);
 });
 

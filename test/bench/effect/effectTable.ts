@@ -9,6 +9,7 @@ const columnsOf = (fullNode: string): string[] => [
   'p50, ms',
   'p99, ms',
   'p99 / idle',
+  'p99 / by hand',
   `goal ≤ ${P99_AT_MOST_TIMES}`,
   'max, ms',
   'answered per s',
@@ -21,6 +22,7 @@ const columnsOf = (fullNode: string): string[] => [
 export const TITLES: Readonly<Record<Scenario, string>> = {
   idle: 'idle cluster',
   default: 'full link, default scheduling',
+  'by hand': 'full link, kept off by hand',
   Preferred: 'full link, Preferred',
   Required: 'full link, Required',
 };
@@ -31,13 +33,14 @@ export function renderEffect(run: Pick<EffectRun, 'measurements' | 'fullNode'>):
 }
 
 function rowOf(summary: ScenarioSummary): string[] {
-  const { scenario, onFullNode, p50, p99, ratio, met, max, answeredPerSecond, slowestDownload } = summary;
+  const { scenario, onFullNode, p50, p99, ratio, ratioByHand, met, max, answeredPerSecond, slowestDownload } = summary;
   return [
     TITLES[scenario],
     onFullNode.join(', '),
     spread(p50),
     spread(p99),
     ratio === undefined ? '' : ratio.toFixed(2),
+    ratioByHand === undefined ? '' : ratioByHand.toFixed(2),
     met === undefined ? '' : met ? 'yes' : '**no**',
     spread(max),
     spread(answeredPerSecond),
@@ -49,11 +52,12 @@ function rowOf(summary: ScenarioSummary): string[] {
 
 /** The same in sentences, without the idle cluster. */
 export function renderConclusion(run: Pick<EffectRun, 'measurements' | 'fullNode'>): string {
-  const sentences = summarizeRun(run).flatMap(({ scenario, onFullNode, p99, ratio }) => {
+  const sentences = summarizeRun(run).flatMap(({ scenario, onFullNode, p99, ratio, ratioByHand }) => {
     if (ratio === undefined) return [];
     const most = Math.max(...onFullNode);
     const where = most === 0 ? 'no replica was on the full node' : `up to ${most} replicas were on the full node`;
-    return `- **${TITLES[scenario]}**: ${where}; p99 ${number(p99.median)} ms, ${ratio.toFixed(2)} times that of the idle cluster.`;
+    const limit = ratioByHand === undefined ? '' : `, ${ratioByHand.toFixed(2)} times that of pods kept off by hand`;
+    return `- **${TITLES[scenario]}**: ${where}; p99 ${number(p99.median)} ms, ${ratio.toFixed(2)} times that of the idle cluster${limit}.`;
   });
   return sentences.join('\n');
 }

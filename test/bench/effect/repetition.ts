@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import type { V1Pod } from '@kubernetes/client-node';
 import { stopTraffic } from '../../scenario/traffic.ts';
 import { clock } from './clock.ts';
-import { NODES, saturate, untilLabelled } from './cluster.ts';
+import { FULL, NODES, saturate, untilLabelled } from './cluster.ts';
 import { tallyOf, type Measurement, type Scenario, type Tally } from './measurement.ts';
 import { request, type Target } from './request.ts';
 import { SteadyLoad } from './steadyLoad.ts';
@@ -30,9 +30,9 @@ const DOWNLOAD_TIMEOUT = 60_000;
 const WARM_UP = 3_000;
 
 /** Those that run while the link is full. Each has a Deployment of its own. */
-const SATURATED = ['default', 'Preferred', 'Required'] as const;
+const SATURATED = ['default', 'by hand', 'Preferred', 'Required'] as const;
 const WATCHED = ['Preferred', 'Required'] as const;
-const workloadOf = (scenario: Scenario): string => `web-${scenario.toLowerCase()}`;
+const workloadOf = (scenario: Scenario): string => `web-${scenario.toLowerCase().replace(' ', '-')}`;
 const WATCHES = WATCHED.map(workloadOf);
 
 /**
@@ -53,7 +53,9 @@ export async function repeat(
   await measure('idle');
   await deleteWorkloads([workloadOf('idle')]);
   if (repetition > 1) await untilLabelled(WATCHES, []);
-  await Promise.all(SATURATED.map((scenario) => createWorkload(workloadOf(scenario), REPLICAS)));
+  const create = (scenario: Scenario): Promise<void> =>
+    createWorkload(workloadOf(scenario), REPLICAS, scenario === 'by hand' ? FULL : undefined);
+  await Promise.all(SATURATED.map(create));
   await Promise.all(WATCHED.map((scenario) => watchWorkload(workloadOf(scenario), scenario, THRESHOLD)));
   await saturate(WATCHES);
   for (const scenario of inTurn(SATURATED, repetition - 1)) await measure(scenario);

@@ -19,6 +19,8 @@ export interface ScenarioSummary {
   readonly max: Summary;
   /** Median p99, divided by that of idle; undefined for idle. */
   readonly ratio?: number;
+  /** Median p99, divided by that of pods kept off by hand; only of pods that the label placed. */
+  readonly ratioByHand?: number;
   /** Undefined without a goal. */
   readonly met?: boolean;
   readonly answeredPerSecond: Summary;
@@ -40,16 +42,17 @@ export function clientLateness({ measurements }: Pick<EffectRun, 'measurements'>
 /** One summary for each scenario that was measured. @throws RangeError if idle was not */
 export function summarizeRun({ measurements, fullNode }: Pick<EffectRun, 'measurements' | 'fullNode'>) {
   const of = (scenario: Scenario): Measurement[] => measurements.filter((each) => each.scenario === scenario);
-  const idle = of('idle').map(({ p99Ms }) => p99Ms);
+  const p99s = (scenario: Scenario): number[] => of(scenario).map(({ p99Ms }) => p99Ms);
+  const limits = { idle: p99s('idle'), byHand: p99s('by hand') };
   return SCENARIOS.filter((scenario) => of(scenario).length > 0).map((scenario) =>
-    summarizeScenario(scenario, of(scenario), idle, fullNode),
+    summarizeScenario(scenario, of(scenario), limits, fullNode),
   );
 }
 
 function summarizeScenario(
   scenario: Scenario,
   measurements: readonly Measurement[],
-  idle: readonly number[],
+  { idle, byHand }: { readonly idle: readonly number[]; readonly byHand: readonly number[] },
   fullNode: string,
 ): ScenarioSummary {
   const summaryOf = (value: (each: Measurement) => number): Summary => summarize(measurements.map(value));
@@ -63,6 +66,7 @@ function summarizeScenario(
     p99,
     max: summaryOf(({ maxMs }) => maxMs),
     ...(scenario !== 'idle' && { ratio, met }),
+    ...(PLACED_BY_LABEL.has(scenario) && byHand.length > 0 && { ratioByHand: p99.median / summarize(byHand).median }),
     answeredPerSecond: summaryOf((each) => each.answeredPerSecond),
     due: sumOf(({ due }) => due),
     failed: sumOf(({ failed }) => failed),

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { V1Pod } from '@kubernetes/client-node';
+import type { V1NodeAffinity, V1Pod } from '@kubernetes/client-node';
 import { until } from '../../harness/measured.ts';
 import { applyObjects, getObject, kubectl } from '../../scenario/kubectl.ts';
 import { labelKey } from '../../scenario/nodeLabels.ts';
@@ -11,8 +11,12 @@ const SERVER = readFileSync(new URL('./server.mjs', import.meta.url), 'utf8');
 const PORT = 8080;
 const ROLLED_WITHIN = { timeout: 120_000, every: 500 };
 
-/** A Deployment as a user's chart would bring it: it knows nothing of the operator. */
-export async function createWorkload(name: string, replicas: number): Promise<void> {
+/**
+ * A Deployment as a user's chart would bring it: it knows nothing of the operator.
+ *
+ * @param notOn a node that its pods must not run on
+ */
+export async function createWorkload(name: string, replicas: number, notOn?: string): Promise<void> {
   const labels = { app: name };
   const container = {
     name: 'server',
@@ -22,10 +26,17 @@ export async function createWorkload(name: string, replicas: number): Promise<vo
     readinessProbe: { httpGet: { path: '/1', port: PORT }, periodSeconds: 1 },
     resources: { requests: { cpu: '100m', memory: '64Mi' } },
   };
-  const template = { metadata: { labels }, spec: { containers: [container] } };
+  const affinity = notOn === undefined ? {} : { affinity: { nodeAffinity: keptOff(notOn) } };
+  const template = { metadata: { labels }, spec: { containers: [container], ...affinity } };
   const spec = { replicas, selector: { matchLabels: labels }, template };
   await applyObjects([{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace: 'default' }, spec }]);
   await until(`${name} runs`, async () => (await readyPods(name)).length === replicas, ROLLED_WITHIN);
+}
+
+function keptOff(node: string): V1NodeAffinity {
+  const expression = { key: 'kubernetes.io/hostname', operator: 'NotIn', values: [node] };
+  const nodeSelectorTerms = [{ matchExpressions: [expression] }];
+  return { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
 }
 
 /** A TrafficWatch of the same name. It stays when the Deployment is deleted. */
