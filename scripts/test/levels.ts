@@ -1,4 +1,4 @@
-import { needsGo, needsImage, needsLab, needsLinux, needsShellcheck } from './requirements.ts';
+import { needsGo, needsImage, needsLab, needsLinux, needsPython, needsShellcheck } from './requirements.ts';
 
 /** One level of tests. */
 export interface Level {
@@ -32,6 +32,8 @@ function builtByLab(...builds: readonly string[]): Pick<Level, 'builds' | 'unmet
   return { builds, unmet: () => needsLinux() ?? needsGo(builds) };
 }
 
+const INTEGRATION = ['k8s', 'etcd', 'helm', 'node_exporter', 'prometheus', 'victoriametrics', 'thanos', 'external-dns'];
+
 /** The cache key is the text of a file, the options and the version of prettier. */
 const PRETTIER_CACHE = ['--cache', '--cache-strategy', 'content', '--cache-location', '.cache/prettier'];
 const TSC_CACHE = ['--incremental', '--tsBuildInfoFile', '.cache/tsc.tsbuildinfo'];
@@ -53,7 +55,9 @@ export const LEVELS: readonly Level[] = [
   { name: 'unit', waits: 'for servers', vitest: { project: 'unit', paths: [] } },
   {
     name: 'integration',
-    ...builtByLab('k8s', 'etcd', 'helm', 'node_exporter', 'prometheus', 'victoriametrics', 'thanos'),
+    builds: INTEGRATION,
+    commands: [['test/lab/moto.sh']],
+    unmet: () => needsLinux() ?? needsGo(INTEGRATION) ?? needsPython(),
     waits: 'for servers',
     vitest: { project: 'integration', paths: [] },
   },

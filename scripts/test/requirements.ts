@@ -21,6 +21,19 @@ export function needsGo(families: readonly string[], areBuilt = areAllBuilt): st
     : `needs Go 1.21 or newer to build ${families.join(', ') || 'a cluster'} (https://go.dev/dl)`;
 }
 
+/** moto runs on Python, in an environment of its own (test/lab/moto.sh). Installs venv as root on Debian. */
+export function needsPython(): string | undefined {
+  if (hasVenv()) return undefined;
+  if (process.getuid?.() === 0 && hasProgram('apt-get')) {
+    execFileSync(LAB_INSTALL, ['python3-venv'], { stdio: 'inherit' });
+  }
+  return hasVenv() ? undefined : 'needs Python 3.10 or newer with venv (Debian: apt-get install python3-venv)';
+}
+
+function hasVenv(): boolean {
+  return spawnSync('python3', ['-c', 'import ensurepip, venv'], { stdio: 'ignore' }).status === 0;
+}
+
 /** Network namespaces and containers need root. */
 export function needsLab(): string | undefined {
   return needsLinux() ?? needsRoot('network namespaces') ?? needsGo([]);

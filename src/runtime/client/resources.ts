@@ -4,6 +4,7 @@ import type {
   V1DaemonSet,
   V1Deployment,
   V1EndpointSlice,
+  V1Ingress,
   V1Lease,
   V1Namespace,
   V1Node,
@@ -33,6 +34,7 @@ export const ENDPOINT_SLICES: Resource<V1EndpointSlice> = namespaced(
   'EndpointSlice',
   'endpointslices',
 );
+export const INGRESSES: Resource<V1Ingress> = namespaced('networking.k8s.io', 'Ingress', 'ingresses');
 export const LEASES: Resource<V1Lease> = namespaced('coordination.k8s.io', 'Lease', 'leases');
 /** With the part of its spec that is read here: the package has no type of it. */
 export interface MutatingAdmissionPolicy extends KubeObject {

@@ -7,7 +7,7 @@
 # shellcheck disable=SC2034 # used by build.sh
 DEFAULT_FAMILIES=(k8s etcd node_exporter prometheus containerd k8s-node coredns helm kubeconform pause)
 # Built only if named.
-EXTRA_FAMILIES=(toxiproxy helm3 kwok victoriametrics thanos)
+EXTRA_FAMILIES=(toxiproxy helm3 kwok victoriametrics thanos external-dns)
 
 # One binary per line: the file name, then the Go package.
 family_binaries() {
@@ -35,6 +35,7 @@ family_binaries() {
     toxiproxy) echo 'toxiproxy-server github.com/Shopify/toxiproxy/v2/cmd/server' ;;
     victoriametrics) echo 'victoria-metrics github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics' ;;
     thanos) echo 'thanos github.com/thanos-io/thanos/cmd/thanos' ;;
+    external-dns) echo 'external-dns sigs.k8s.io/external-dns' ;;
     *) return 1 ;;
   esac
 }

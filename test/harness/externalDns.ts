@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
+import { parse } from 'yaml';
+import { binary } from '../lab/binaries.ts';
+import type { Aws } from './moto.ts';
+
+const run = promisify(execFile);
+const MODULE = fileURLToPath(new URL('../lab/modules/external-dns', import.meta.url));
+const CRD = 'config/crd/standard/dnsendpoints.externaldns.k8s.io.yaml';
+const TIMEOUT_MS = 120_000;
+
+/** The CRD of DNSEndpoints, as the module of external-dns has it. */
+export async function dnsEndpointCrd(): Promise<V1CustomResourceDefinition> {
+  const { stdout } = await run('go', ['list', '-m', '-f', '{{.Dir}}', 'sigs.k8s.io/external-dns'], { cwd: MODULE });
+  return parse(await readFile(join(stdout.trim(), CRD), 'utf8')) as V1CustomResourceDefinition;
+}
+
+/** One pass of external-dns: DNSEndpoints of a cluster become record sets. */
+export interface Sync {
+  readonly kubeconfig: string;
+  /** Its mark on record sets: each cluster needs its own. */
+  readonly owner: string;
+  readonly domain: string;
+  readonly aws: Pick<Aws, 'environment'>;
+}
+
+/** Runs the real external-dns once. @throws Error with its log if it failed */
+export async function syncRecords({ kubeconfig, owner, domain, aws }: Sync): Promise<void> {
+  const flags = [
+    ...['--source=crd', '--provider=aws', '--policy=sync', '--once'],
+    ...['--registry=txt', `--txt-owner-id=${owner}`, `--domain-filter=${domain}`, `--kubeconfig=${kubeconfig}`],
+  ];
+  const env = { ...process.env, ...aws.environment };
+  await run(await binary('external-dns'), flags, { env, timeout: TIMEOUT_MS });
+}
