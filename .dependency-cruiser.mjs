@@ -7,6 +7,7 @@ const PURE = [
   '^src/connectivity/agent/(http/probeTimes|udp/(datagram|mtuSearch|roundTrips|heard)|probeError|targets/dnsMessage|peers/schedule)\\.ts$',
   '^src/connectivity/server/(api/(check|admission)|store/(storeWrites|etcd/agentValue)|auth/(decide|identity|mark|name|token))\\.ts$',
   '^src/connectivity/server/(pods/(agentPod|podProblem)|view/(agentState|clusterNode|clusterView|exclusion|roster|silentAgents)|evaluation/(counts|evaluate|lasting|nodeFigures))\\.ts$',
+  '^src/weights/records/',
   '^src/usage/evaluate/',
   '^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$',
   `^src/runtime/(controller/conditions|status/(failure|conditionEvents)|${OBJECT_SET})\\.ts$`,
@@ -98,6 +99,13 @@ export default {
       severity: 'error',
       from: { path: '^src/connectivity/', pathNot: TESTS },
       to: { path: '^src/', pathNot: '^src/(connectivity|api|runtime)/|^src/options/connectivityValues\\.ts$' },
+    },
+    {
+      name: 'weights-know-no-controller',
+      comment: 'What a record is made of depends on no custom resource of the operator',
+      severity: 'error',
+      from: { path: '^src/weights/', pathNot: TESTS },
+      to: { path: '^src/', pathNot: '^src/(weights|runtime)/' },
     },
     {
       name: 'connectivity-agents-know-no-server',

@@ -1,0 +1,32 @@
+import { apiVersionOf } from '../../runtime/client/resource.ts';
+import { DNS_ENDPOINTS, SHARE_ANNOTATION, type DnsEndpoint } from './endpoint.ts';
+import type { SourceRecords } from './records.ts';
+import type { Source } from './source.ts';
+
+/**
+ * The DNSEndpoint of a source: of its name, in its namespace, and deleted with it, as the original's. Undefined if it has
+ * no record: an empty one would look like a mistake.
+ */
+export function dnsEndpointOf(source: Source, { endpoints, share }: SourceRecords): DnsEndpoint | undefined {
+  if (endpoints.length === 0) return undefined;
+  const { apiVersion, kind, name, namespace, uid } = source;
+  return {
+    apiVersion: apiVersionOf(DNS_ENDPOINTS),
+    kind: DNS_ENDPOINTS.kind,
+    metadata: {
+      ...{ name, namespace },
+      ...(share !== undefined && { annotations: { [SHARE_ANNOTATION]: String(share) } }),
+      ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
+    },
+    spec: { endpoints: [...endpoints] },
+  };
+}
+
+/**
+ * Whether a DNSEndpoint is the source's: its controller is this very source. Another one of the same name is somebody
+ * else's, and is left alone.
+ */
+export function isOf(endpoint: DnsEndpoint, { kind, uid }: Pick<Source, 'kind' | 'uid'>): boolean {
+  const controller = endpoint.metadata?.ownerReferences?.find((owner) => owner.controller === true);
+  return controller?.kind === kind && controller.uid === uid;
+}

@@ -1,0 +1,189 @@
+import type { V1Ingress } from '@kubernetes/client-node';
+import { describe, expect, it } from 'vitest';
+import { SHARE_ANNOTATION, type DnsEndpoint } from './endpoint.ts';
+import { holders, keyOfSource, recordsOf, type Surroundings, type WeightSettings } from './records.ts';
+import { sourceOfIngress } from './source.ts';
+import { targetsOf } from './targets.ts';
+
+const SETTINGS: WeightSettings = {
+  clusterName: 'cluster-a',
+  bindingDomain: 'example.org',
+  annotationPrefix: 'dns.adevinta.com',
+  clusterWeight: 80,
+};
+const ANNOTATION = 'dns.adevinta.com/traffic-weight';
+const READY: Surroundings = { endpoint: undefined, isReady: () => true, holderOf: () => undefined };
+const LOAD_BALANCER = { hostname: 'lb.example.net' };
+
+interface Made {
+  readonly rules?: readonly { host?: string; services?: readonly string[] }[];
+  readonly annotation?: string;
+  readonly addresses?: readonly { hostname?: string; ip?: string }[];
+  readonly name?: string;
+  readonly createdAt?: string;
+}
+
+function ingress(made: Made = {}): V1Ingress {
+  const { rules = [{ host: 'app.example.org', services: ['web'] }], annotation, addresses = [LOAD_BALANCER] } = made;
+  return {
+    metadata: {
+      ...{ name: made.name ?? 'web', namespace: 'shop', uid: 'u1' },
+      creationTimestamp: new Date(made.createdAt ?? '2026-01-01T00:00:00Z'),
+      ...(annotation !== undefined && { annotations: { [ANNOTATION]: annotation } }),
+    },
+    spec: {
+      rules: rules.map(({ host, services }) => ({
+        ...(host !== undefined && { host }),
+        ...(services !== undefined && {
+          http: {
+            paths: services.map((name) => ({
+              ...{ path: '/', pathType: 'Prefix' },
+              backend: { service: { name, port: { number: 80 } } },
+            })),
+          },
+        }),
+      })),
+    },
+    status: { loadBalancer: { ingress: [...addresses] } },
+  };
+}
+
+const decided = (made: Made, around: Partial<Surroundings> = {}, settings: Partial<WeightSettings> = {}) =>
+  recordsOf(sourceOfIngress(ingress(made)), { ...SETTINGS, ...settings }, { ...READY, ...around });
+
+const weights = (...given: Parameters<typeof decided>): Record<string, number | undefined> =>
+  Object.fromEntries(decided(...given).hosts.map(({ host, weight }) => [host, weight]));
+
+function existing(weight: string, share?: string): DnsEndpoint {
+  const annotations = share === undefined ? {} : { annotations: { [SHARE_ANNOTATION]: share } };
+  const providerSpecific = [{ name: 'aws/weight', value: weight }];
+  const endpoint = { dnsName: 'app.example.org', targets: ['lb.example.net'], recordType: 'CNAME', providerSpecific };
+  return { metadata: annotations, spec: { endpoints: [endpoint] } };
+}
+
+describe('the records of an Ingress', () => {
+  it('have the form of the original', () => {
+    expect(decided({}, {}, { healthCheckId: 'abc' }).endpoints).toEqual([
+      {
+        dnsName: 'app.example.org',
+        targets: ['lb.example.net'],
+        recordType: 'CNAME',
+        setIdentifier: 'cluster-a',
+        providerSpecific: [
+          { name: 'aws/weight', value: '80' },
+          { name: 'aws/health-check-id', value: 'abc' },
+        ],
+      },
+    ]);
+  });
+
+  it('have the TTL that is asked for', () => {
+    expect(decided({}, {}, { recordTtl: 60 }).endpoints).toMatchObject([{ recordTTL: 60 }]);
+  });
+
+  it('are of hosts within the domain, each once, also wildcards', () => {
+    const hosts = ['App.example.org', 'app.example.org', '*.example.org', 'evilexample.org', 'example.org', undefined];
+    const rules = hosts.map((host) => ({ ...(host !== undefined && { host }), services: ['web'] }));
+    expect(weights({ rules })).toEqual({ 'app.example.org': 80, '*.example.org': 80, 'example.org': 80 });
+  });
+
+  it('are none without an address of the load balancer', () => {
+    expect(decided({ addresses: [] }).endpoints).toEqual([]);
+  });
+});
+
+describe('the weight of each host', () => {
+  const TWO = [
+    { host: 'a.example.org', services: ['silent'] },
+    { host: 'b.example.org', services: ['web'] },
+  ];
+  const isReady = (service: string): boolean => service !== 'silent';
+
+  it('is 0 if a Service of this host has no ready endpoint, whatever the others have', () => {
+    expect(weights({ rules: TWO }, { isReady })).toEqual({ 'a.example.org': 0, 'b.example.org': 80 });
+    expect(decided({ rules: TWO }, { isReady }).hosts[0]).toEqual({
+      ...{ host: 'a.example.org', weight: 0, reason: 'NoReadyEndpoints' },
+      problem: 'no ready endpoint of Service silent',
+    });
+  });
+
+  it('is 0 if one of several Services of the host has none', () => {
+    expect(weights({ rules: [{ host: 'a.example.org', services: ['web', 'silent'] }] }, { isReady })).toEqual({
+      'a.example.org': 0,
+    });
+  });
+
+  it('is 0 for a rule without backends', () => {
+    expect(decided({ rules: [{ host: 'a.example.org' }] }).hosts).toEqual([
+      { host: 'a.example.org', weight: 0, reason: 'NoReadyEndpoints', problem: 'a rule has no backend' },
+    ]);
+  });
+
+  it('does not depend on a backend that is no Service', () => {
+    const made = ingress();
+    made.spec!.rules![0]!.http!.paths[0]!.backend = { resource: { kind: 'Bucket', name: 'static' } };
+    expect(recordsOf(sourceOfIngress(made), SETTINGS, READY).hosts).toMatchObject([{ weight: 80 }]);
+  });
+
+  it('is the share that the annotation asks for, and keeps it', () => {
+    expect(decided({ annotation: '25' })).toMatchObject({ share: 25, hosts: [{ weight: 20, reason: 'Annotation' }] });
+  });
+
+  it.each([
+    ['no record', undefined, undefined, 'it has no record'],
+    ['a record', existing('30'), 30, 'its weight stays 30'],
+    ['a record whose weight is none', existing('NaN'), undefined, 'it has no record'],
+    ['a record with the last valid value', existing('7', '25'), 20, 'the last valid value 25 stays'],
+  ])('with an invalid annotation and %s stays as it is', (_, endpoint, weight, problem) => {
+    const { hosts, endpoints } = decided({ annotation: 'NaN' }, { endpoint });
+    const why = `annotation ${ANNOTATION}: "NaN": must be a number from 0 to 100, such as "25"; more counts as 100`;
+    expect(hosts).toEqual([
+      { host: 'app.example.org', weight, reason: 'InvalidAnnotation', problem: `${why}; ${problem}` },
+    ]);
+    expect(endpoints).toHaveLength(weight === undefined ? 0 : 1);
+  });
+
+  it('is none where another Ingress has the host', () => {
+    const { endpoints, hosts } = decided({}, { holderOf: () => 'shop/older' });
+    expect(endpoints).toEqual([]);
+    expect(hosts).toMatchObject([
+      { weight: undefined, reason: 'Conflict', problem: 'shop/older has the records of app.example.org' },
+    ]);
+  });
+});
+
+describe('a host of several Ingresses', () => {
+  const held = (...made: Made[]): string | undefined => {
+    const holder = holders(
+      made.map((one) => sourceOfIngress(ingress(one))),
+      'example.org',
+    ).get('app.example.org');
+    return holder && keyOfSource(holder);
+  };
+
+  it.each([
+    ['the oldest', [{ name: 'b', createdAt: '2026-01-02T00:00:00Z' }, { name: 'c' }], 'shop/c'],
+    ['the first by name, of the same age', [{ name: 'b' }, { name: 'a' }], 'shop/a'],
+    ['the oldest with an address', [{ name: 'a', addresses: [] }, { name: 'b' }], 'shop/b'],
+  ])('is of %s', (_, made, wanted) => {
+    expect(held(...made)).toBe(wanted);
+    expect(held(...[...made].reverse())).toBe(wanted);
+  });
+});
+
+it.each([
+  [[], []],
+  [[{}], []],
+  [[{ hostname: 'b.example.net' }, { hostname: 'a.example.net' }], [['CNAME', ['b.example.net']]]],
+  [[{ ip: '192.0.2.2' }, { ip: '192.0.2.1' }, { ip: '192.0.2.1' }], [['A', ['192.0.2.1', '192.0.2.2']]]],
+  [
+    [{ ip: '2001:db8::1' }, { ip: '192.0.2.1' }],
+    [
+      ['A', ['192.0.2.1']],
+      ['AAAA', ['2001:db8::1']],
+    ],
+  ],
+  [[{ ip: '192.0.2.1' }, { hostname: 'a.example.net' }], [['CNAME', ['a.example.net']]]],
+] as const)('a load balancer with %j has the record sets %j', (addresses, wanted) => {
+  expect(targetsOf(addresses).map(({ recordType, targets }) => [recordType, targets])).toEqual(wanted);
+});

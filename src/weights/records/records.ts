@@ -1,0 +1,131 @@
+import { isWithin } from './domain.ts';
+import { endpointsOf, shareIn, weightIn, type DnsEndpoint, type Endpoint, type RecordSettings } from './endpoint.ts';
+import type { Source, SourceHost } from './source.ts';
+import { readShare, weightOf } from './weight.ts';
+
+/** Which hosts get records, and how they are weighted. */
+export interface WeightSettings extends RecordSettings {
+  /** Hosts outside of it are ignored. Empty: none is. */
+  readonly bindingDomain: string;
+  /** Prefix of the annotation with a share of the weight. */
+  readonly annotationPrefix: string;
+  /** Integer, 0 to 255. */
+  readonly clusterWeight: number;
+}
+
+/** What decides about the records of one source, besides its own fields. */
+export interface Surroundings {
+  /** The source's DNSEndpoint as it is; undefined if there is none, or it is not ours. */
+  readonly endpoint: DnsEndpoint | undefined;
+  /** Whether a Service in the source's namespace has a ready endpoint. */
+  readonly isReady: (service: string) => boolean;
+  /** The source that has the records of a host, as `namespace/name`; undefined if this one has them. */
+  readonly holderOf: (host: string) => string | undefined;
+}
+
+/** Why a host has the weight that it has. */
+export type WeightReason = 'ClusterWeight' | 'Annotation' | 'NoReadyEndpoints' | 'InvalidAnnotation' | 'Conflict';
+
+/** What is decided about one host. */
+export interface HostWeight {
+  readonly host: string;
+  /** Undefined: it has no record. */
+  readonly weight: number | undefined;
+  readonly reason: WeightReason;
+  /** For users; absent if nothing is wrong. */
+  readonly problem?: string;
+}
+
+/** The records of one source. `endpoints` is empty if it has none. */
+export interface SourceRecords {
+  readonly endpoints: readonly Endpoint[];
+  /** The last valid value of the annotation, to be kept with the DNSEndpoint; undefined without an annotation. */
+  readonly share: number | undefined;
+  readonly hosts: readonly HostWeight[];
+}
+
+/**
+ * The record sets of a source, one for each of its hosts within the domain and each kind of address.
+ *
+ * | host | record |
+ * |---|---|
+ * | another source has it | none |
+ * | a Service of it has no ready endpoint, or a rule of it leads nowhere | weight 0 |
+ * | annotation invalid | as with the last valid value; if none is known, with the weight that the record has; none if there is none |
+ * | otherwise | the cluster's weight and the annotation decide, see weightOf |
+ */
+export function recordsOf(source: Source, settings: WeightSettings, around: Surroundings): SourceRecords {
+  const annotation = `${settings.annotationPrefix}/traffic-weight`;
+  const text = source.annotations[annotation];
+  const asked = text === undefined ? undefined : readShare(text);
+  const isInvalid = asked !== undefined && 'problem' in asked;
+  const share = isInvalid ? shareIn(around.endpoint) : asked?.value;
+  const problem = isInvalid ? `annotation ${annotation}: ${asked.problem}` : undefined;
+  const hosts = source.hosts
+    .filter(({ host }) => isWithin(host, settings.bindingDomain))
+    .map((host) => decideHost(host, { share, problem }, settings.clusterWeight, around));
+  const endpoints = hosts.flatMap((host) =>
+    host.weight === undefined ? [] : endpointsOf(host, host.weight, source.targets, settings),
+  );
+  return { endpoints, share, hosts };
+}
+
+/** The annotation: its value, or the last valid one, and what is wrong with it. */
+interface Asked {
+  readonly share: number | undefined;
+  readonly problem: string | undefined;
+}
+
+function decideHost(
+  { host, services, leadsNowhere }: SourceHost,
+  { share, problem: invalid }: Asked,
+  clusterWeight: number,
+  { endpoint, isReady, holderOf }: Surroundings,
+): HostWeight {
+  const holder = holderOf(host);
+  if (holder !== undefined) {
+    return { host, weight: undefined, reason: 'Conflict', problem: `${holder} has the records of ${host}` };
+  }
+  const silent = services.filter((service) => !isReady(service));
+  if (leadsNowhere || silent.length > 0) {
+    const problem = silent.length === 0 ? 'a rule has no backend' : `no ready endpoint of Service ${silent.join(', ')}`;
+    return { host, weight: 0, reason: 'NoReadyEndpoints', problem };
+  }
+  if (invalid !== undefined && share === undefined) {
+    const weight = weightIn(endpoint, host);
+    const kept = weight === undefined ? 'it has no record' : `its weight stays ${weight}`;
+    return { host, weight, reason: 'InvalidAnnotation', problem: `${invalid}; ${kept}` };
+  }
+  const weight = weightOf({ clusterWeight, share, isReady: true });
+  if (invalid !== undefined) {
+    return { host, weight, reason: 'InvalidAnnotation', problem: `${invalid}; the last valid value ${share} stays` };
+  }
+  return { host, weight, reason: share === undefined ? 'ClusterWeight' : 'Annotation' };
+}
+
+/**
+ * Which source has the records of each host, by host: the oldest one within the domain that has an address, then the
+ * first by name. So a new Ingress cannot take the traffic of an existing one.
+ */
+export function holders(sources: readonly Source[], bindingDomain: string): Map<string, Source> {
+  const byHost = new Map<string, Source>();
+  for (const source of [...sources].sort(byAge)) {
+    for (const { host } of source.hosts) {
+      if (source.targets.length > 0 && isWithin(host, bindingDomain) && !byHost.has(host)) byHost.set(host, source);
+    }
+  }
+  return byHost;
+}
+
+function byAge(a: Source, b: Source): number {
+  return compare(a.createdAt, b.createdAt) || compare(keyOfSource(a), keyOfSource(b));
+}
+
+/** `namespace/name`. */
+export function keyOfSource({ namespace, name }: Pick<Source, 'namespace' | 'name'>): string {
+  return `${namespace}/${name}`;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

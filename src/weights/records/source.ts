@@ -1,0 +1,62 @@
+import type { V1Ingress, V1IngressBackend } from '@kubernetes/client-node';
+import { normal } from './domain.ts';
+import { targetsOf, type Targets } from './targets.ts';
+
+/** A host of a source, and what answers for it. */
+export interface SourceHost {
+  /** As DNS compares it; may begin with `*.`. */
+  readonly host: string;
+  /** Names of Services in the namespace of the source, sorted and distinct. */
+  readonly services: readonly string[];
+  /** Some traffic of the host goes to no Service: a rule without paths and without a default backend. */
+  readonly leadsNowhere: boolean;
+}
+
+/** An object that sends traffic of hosts to a load balancer: what a DNSEndpoint is made of. */
+export interface Source {
+  readonly kind: 'Ingress';
+  readonly apiVersion: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly hosts: readonly SourceHost[];
+  readonly targets: readonly Targets[];
+}
+
+/** An Ingress as a source. Rules without a host are for any host, so they have no record. */
+export function sourceOfIngress({ metadata, spec, status }: V1Ingress): Source {
+  const hosts = new Map<string, { services: Set<string>; leadsNowhere: boolean }>();
+  for (const { host, http } of spec?.rules ?? []) {
+    if (host === undefined || host === '') continue;
+    const backends = http?.paths.map(({ backend }) => backend) ?? defaultBackends(spec?.defaultBackend);
+    const known = hosts.get(normal(host)) ?? { services: new Set(), leadsNowhere: false };
+    for (const { service } of backends) if (service !== undefined) known.services.add(service.name);
+    hosts.set(normal(host), { ...known, leadsNowhere: known.leadsNowhere || backends.length === 0 });
+  }
+  return {
+    kind: 'Ingress',
+    apiVersion: 'networking.k8s.io/v1',
+    namespace: metadata?.namespace ?? '',
+    name: metadata?.name ?? '',
+    uid: metadata?.uid ?? '',
+    createdAt: createdAt(metadata?.creationTimestamp),
+    annotations: metadata?.annotations ?? {},
+    hosts: [...hosts].map(([host, { services, leadsNowhere }]) => ({
+      ...{ host, leadsNowhere },
+      services: [...services].sort(),
+    })),
+    targets: targetsOf(status?.loadBalancer?.ingress ?? []),
+  };
+}
+
+function defaultBackends(backend: V1IngressBackend | undefined): V1IngressBackend[] {
+  return backend === undefined ? [] : [backend];
+}
+
+/** The type says Date; the API server's JSON has a text. */
+function createdAt(time: Date | string | undefined): string {
+  return time instanceof Date ? time.toISOString() : (time ?? '');
+}

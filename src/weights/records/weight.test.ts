@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MOST_WEIGHT, readClusterWeight, readShare, weightOf } from './weight.ts';
+
+const weight = (clusterWeight: number, annotation: string | undefined, isReady = true): number => {
+  const share = annotation === undefined ? undefined : readShare(annotation);
+  if (share !== undefined && 'problem' in share) throw new Error(share.problem);
+  return weightOf({ clusterWeight, share: share?.value, isReady });
+};
+
+describe('the weight of a host', () => {
+  it.each([
+    // The rows of the original's own test: annotation, cluster, weight.
+    ['1', 1, 1],
+    ['0', 1, 0],
+    ['50', 50, 25],
+    ['10', 50, 5],
+    ['100', 50, 50],
+    ['100', 100, 100],
+    ['100', 0, 0],
+    ['120', 10, 10],
+    ['100', 120, 100],
+    ['10', 120, 10],
+    // The rows of its README, of both clusters.
+    ['25', 75, 19],
+    ['75', 25, 19],
+    ['25', 50, 13],
+    ['75', 50, 38],
+    ['50', 10, 5],
+    ['50', 90, 45],
+    ['50', 0, 0],
+    ['50', 100, 50],
+    ['100', 5, 5],
+    ['0', 95, 0],
+    [undefined, 100, 100],
+    ['50', 100, 50],
+    // Without an annotation the cluster's weight is not capped at 100.
+    [undefined, 255, 255],
+    [undefined, 0, 0],
+    // In floating point 7 / 100 * 100 is more than 7.
+    ['100', 7, 7],
+    ['12.5', 80, 10],
+    ['0.1', 1, 1],
+  ])('with annotation %s and cluster weight %i is %i', (annotation, cluster, wanted) => {
+    expect(weight(cluster, annotation)).toBe(wanted);
+  });
+
+  it.each([
+    ['100', 100],
+    [undefined, 100],
+  ])('is 0 without ready endpoints, with annotation %s', (annotation, cluster) => {
+    expect(weight(cluster, annotation, false)).toBe(0);
+  });
+
+  it('is an integer from 0 to 255, and 0 only if a factor is', () => {
+    const share = fc.option(
+      fc.double({ min: 0, max: 200, noNaN: true }).map((n) => n.toFixed(3)),
+      { nil: undefined },
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: MOST_WEIGHT }), share, fc.boolean(), (cluster, text, isReady) => {
+        const found = weight(cluster, text, isReady);
+        expect(Number.isInteger(found) && found >= 0 && found <= MOST_WEIGHT).toBe(true);
+        expect(found === 0).toBe(!isReady || cluster === 0 || Number(text ?? 1) === 0);
+      }),
+    );
+  });
+});
+
+describe('an annotation', () => {
+  it.each(['', ' ', '-1', 'NaN', 'Inf', '1e2', '0x10', '50%', '1_0', '5,5', '.5', '5.', '99999999999'])(
+    'cannot be %j',
+    (text) => {
+      expect(readShare(text)).toEqual({
+        problem: `${JSON.stringify(text)}: must be a number from 0 to 100, such as "25"; more counts as 100`,
+      });
+    },
+  );
+});
+
+describe('the weight of a cluster', () => {
+  it.each([-1, 256, 1.5, NaN, Infinity])('cannot be %d', (value) => {
+    expect(readClusterWeight(value)).toEqual({ problem: `${value}: must be an integer from 0 to 255` });
+  });
+
+  it.each([0, 1, 100, 255])('can be %i', (value) => expect(readClusterWeight(value)).toEqual({ value }));
+});

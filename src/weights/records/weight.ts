@@ -1,0 +1,61 @@
+/** The highest weight of a Route 53 record: ResourceRecordSet.Weight of its API reference. */
+export const MOST_WEIGHT = 255;
+/** Of 100 on, a cluster's weight counts as 100 % of what an annotation asks for. */
+const WHOLE = 100;
+/** Digits of a product that are exact: without this, ceil(7/100 * 100) is 8 in floating point. */
+const EXACT_DIGITS = 9;
+
+/** A value that can be used, or why it cannot. */
+export type Read<T> = { readonly value: T } | { readonly problem: string };
+
+/** Decimal notation. The original also took what Go's ParseFloat takes: NaN, Inf, hexadecimal and underscores. */
+const DECIMAL = /^[0-9]{1,9}([.][0-9]{1,9})?$/;
+const SHARE_FORM = 'must be a number from 0 to 100, such as "25"; more counts as 100';
+
+/**
+ * Reads the annotation `<prefix>/traffic-weight`: percent of the cluster's weight that an application takes.
+ *
+ * | text | value |
+ * |---|---|
+ * | `0`, `25`, `12.5` | the number |
+ * | above 100 | 100, as in the original |
+ * | negative, `NaN`, empty, anything else | a problem |
+ */
+export function readShare(text: string): Read<number> {
+  if (!DECIMAL.test(text)) return { problem: `${JSON.stringify(text)}: ${SHARE_FORM}` };
+  return { value: Math.min(Number(text), WHOLE) };
+}
+
+/** A cluster's weight from a backend: an integer from 0 to 255. Anything else is a problem. */
+export function readClusterWeight(value: number): Read<number> {
+  if (Number.isInteger(value) && value >= 0 && value <= MOST_WEIGHT) return { value };
+  return { problem: `${value}: must be an integer from 0 to ${MOST_WEIGHT}` };
+}
+
+/** What the weight of one host is made of. */
+export interface WeightFactors {
+  /** Integer, 0 to 255. */
+  readonly clusterWeight: number;
+  /** Percent, 0 to 100; undefined without an annotation. */
+  readonly share: number | undefined;
+  /** Whether each Service of the host has a ready endpoint. */
+  readonly isReady: boolean;
+}
+
+/**
+ * The weight of a host's record: an integer from 0 to 255.
+ *
+ * | ready | annotation | weight |
+ * |---|---|---|
+ * | no | any | 0 |
+ * | yes | none | the cluster's weight |
+ * | yes | share | ceil(min(cluster, 100) / 100 x share) |
+ *
+ * The rule is that of adevinta/k8s-traffic-controller, calculateIngressWeight.
+ */
+export function weightOf({ clusterWeight, share, isReady }: WeightFactors): number {
+  if (!isReady) return 0;
+  if (share === undefined) return clusterWeight;
+  const exact = (Math.min(clusterWeight, WHOLE) * share) / WHOLE;
+  return Math.ceil(Number(exact.toFixed(EXACT_DIGITS)));
+}

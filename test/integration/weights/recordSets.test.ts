@@ -1,0 +1,184 @@
+import {
+  CreateHostedZoneCommand,
+  ListResourceRecordSetsCommand,
+  Route53Client,
+  type ResourceRecordSet,
+} from '@aws-sdk/client-route-53';
+import type { V1Ingress } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apiVersionOf } from '../../../src/runtime/client/resource.ts';
+import type { Client } from '../../../src/runtime/client/client.ts';
+import { INGRESSES } from '../../../src/runtime/client/resources.ts';
+import { dnsEndpointOf } from '../../../src/weights/records/dnsEndpoint.ts';
+import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
+import { recordsOf } from '../../../src/weights/records/records.ts';
+import { sourceOfIngress } from '../../../src/weights/records/source.ts';
+import { startControlPlane, type ControlPlane } from '../../harness/controlPlane.ts';
+import { installCrd } from '../../harness/customResource.ts';
+import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
+import { startAws, type Aws } from '../../harness/moto.ts';
+import { connect, type Connected } from '../../harness/runtimeScene.ts';
+
+const DOMAIN = 'example.org';
+const ANNOTATION_PREFIX = 'dns.adevinta.com';
+const FIELD_MANAGER = 'weights-test';
+
+/** Of both clusters: the weight of the cluster, the annotation, the weight in Route 53. */
+type Side = readonly [cluster: number, annotation: string | undefined, weight: number];
+
+/** The tables of the original's README. A weight is rounded up to an integer. */
+const ROWS: readonly (readonly [host: string, a: Side, b: Side])[] = [
+  ['half-half', [75, '25', 19], [25, '75', 19]],
+  ['quarter', [50, '25', 13], [50, '75', 38]],
+  ['tenth', [10, '50', 5], [90, '50', 45]],
+  ['none', [0, '50', 0], [100, '50', 50]],
+  ['all', [5, '100', 5], [95, '0', 0]],
+  ['two-thirds', [100, undefined, 100], [100, '50', 50]],
+];
+
+interface Cluster extends Connected {
+  readonly name: string;
+  readonly plane: ControlPlane;
+}
+
+let aws: Aws;
+let clusters: readonly [Cluster, Cluster];
+let route53: Route53Client;
+let zone: string;
+const started: (() => Promise<void>)[] = [];
+
+async function startCluster(name: string): Promise<Cluster> {
+  const plane = await startControlPlane();
+  started.push(() => plane.stop());
+  const connected = connect(plane);
+  started.push(() => connected.transport.close());
+  await installCrd(connected.client, await dnsEndpointCrd(), DNS_ENDPOINTS);
+  return { name, plane, ...connected };
+}
+
+async function startServer(): Promise<Aws> {
+  const server = await startAws();
+  started.push(() => server.stop());
+  return server;
+}
+
+beforeAll(async () => {
+  const [server, a, b] = await Promise.all([startServer(), startCluster('cluster-a'), startCluster('cluster-b')]);
+  aws = server;
+  clusters = [a, b];
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = aws.environment;
+  route53 = new Route53Client({
+    endpoint: aws.url,
+    region: 'eu-west-1',
+    credentials: { accessKeyId, secretAccessKey },
+  });
+  const made = await route53.send(new CreateHostedZoneCommand({ Name: DOMAIN, CallerReference: 'test' }));
+  zone = made.HostedZone?.Id ?? '';
+}, 120_000);
+
+afterAll(async () => {
+  await Promise.all(started.map((stop) => stop()));
+});
+
+function ingress(host: string, annotation: string | undefined): V1Ingress {
+  const backend = { service: { name: 'web', port: { number: 80 } } };
+  return {
+    apiVersion: apiVersionOf(INGRESSES),
+    kind: INGRESSES.kind,
+    metadata: {
+      ...{ name: host, namespace: 'default' },
+      ...(annotation !== undefined && { annotations: { [`${ANNOTATION_PREFIX}/traffic-weight`]: annotation } }),
+    },
+    spec: { rules: [{ host: `${host}.${DOMAIN}`, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }] },
+  };
+}
+
+interface LoadBalancer {
+  readonly hostname?: string;
+  readonly ip?: string;
+}
+
+/** Creates an Ingress with a load balancer, and the DNSEndpoint that follows from it. */
+async function publish(
+  client: Client,
+  { clusterName, clusterWeight, addresses }: { clusterName: string; clusterWeight: number; addresses: LoadBalancer[] },
+  made: V1Ingress,
+): Promise<void> {
+  const created = await client.create(INGRESSES, made);
+  const ref = { name: created.metadata!.name!, namespace: 'default' };
+  const status = { loadBalancer: { ingress: addresses } };
+  const how = { fieldManager: FIELD_MANAGER, subresource: 'status' };
+  const source = sourceOfIngress(await client.mergePatch(INGRESSES, ref, { status }, how));
+  const settings = { clusterName, clusterWeight, bindingDomain: DOMAIN, annotationPrefix: ANNOTATION_PREFIX };
+  const around = { endpoint: undefined, isReady: () => true, holderOf: () => undefined };
+  const endpoint = dnsEndpointOf(source, recordsOf(source, settings, around));
+  await client.apply(DNS_ENDPOINTS, endpoint!, { fieldManager: FIELD_MANAGER, force: true });
+}
+
+const sync = ({ name, plane }: Cluster): Promise<void> =>
+  syncRecords({ kubeconfig: plane.kubeconfig, owner: name, domain: DOMAIN, aws });
+
+/** The record sets of a name, without external-dns' marks. */
+async function recordSets(host: string): Promise<ResourceRecordSet[]> {
+  const { ResourceRecordSets = [] } = await route53.send(new ListResourceRecordSetsCommand({ HostedZoneId: zone }));
+  return ResourceRecordSets.filter(({ Name, Type }) => Type !== 'TXT' && Name === `${host}.${DOMAIN}.`);
+}
+
+describe('DNSEndpoints, published by the real external-dns', () => {
+  it('are weighted record sets of both clusters, with the weights of the tables', async () => {
+    const [a, b] = clusters;
+    for (const [cluster, side] of [
+      [a, 1],
+      [b, 2],
+    ] as const) {
+      const addresses = [{ hostname: `${cluster.name}.example.net` }];
+      for (const row of ROWS) {
+        const [clusterWeight, annotation] = row[side];
+        await publish(
+          cluster.client,
+          { clusterName: cluster.name, clusterWeight, addresses },
+          ingress(row[0], annotation),
+        );
+      }
+      await sync(cluster);
+    }
+    for (const [host, [, , weightA], [, , weightB]] of ROWS) {
+      const found = (await recordSets(host)).map(({ Type, SetIdentifier, Weight, TTL, ResourceRecords }) => {
+        return [Type, SetIdentifier, Weight, TTL, ResourceRecords?.[0]?.Value];
+      });
+      expect(found.sort(), host).toEqual([
+        ['CNAME', 'cluster-a', weightA, 300, 'cluster-a.example.net'],
+        ['CNAME', 'cluster-b', weightB, 300, 'cluster-b.example.net'],
+      ]);
+    }
+  });
+
+  it('lead to addresses where the load balancer has no name', async () => {
+    const [{ client, name }] = clusters;
+    const addresses = [{ ip: '192.0.2.1' }, { ip: '2001:db8::1' }];
+    await publish(client, { clusterName: name, clusterWeight: 255, addresses }, ingress('addresses', undefined));
+    await sync(clusters[0]);
+    const found = (await recordSets('addresses')).map(({ Type, Weight, ResourceRecords }) => {
+      return [Type, Weight, ResourceRecords?.[0]?.Value];
+    });
+    expect(found.sort()).toEqual([
+      ['A', 255, '192.0.2.1'],
+      ['AAAA', 255, '2001:db8::1'],
+    ]);
+  });
+
+  it('are observed: their status has the generation that external-dns has read', async () => {
+    const { metadata, status } = await clusters[0].client.get(DNS_ENDPOINTS, {
+      name: 'half-half',
+      namespace: 'default',
+    });
+    expect(status?.observedGeneration).toBe(metadata?.generation);
+  });
+
+  it('that are deleted take their record sets with them, and no others', async () => {
+    await clusters[0].client.delete(DNS_ENDPOINTS, { name: 'quarter', namespace: 'default' });
+    await sync(clusters[0]);
+    expect((await recordSets('quarter')).map(({ SetIdentifier }) => SetIdentifier)).toEqual(['cluster-b']);
+    expect(await recordSets('half-half')).toHaveLength(2);
+  });
+});
