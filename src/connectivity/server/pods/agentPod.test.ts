@@ -35,6 +35,7 @@ describe('toAgentPod', () => {
       place: 'n1',
       plane: 'Pod',
       addresses: ['198.18.0.1'],
+      peerPort: 8_082,
       phase: 'Running',
       createdAt: Date.parse(CREATED),
       startedAt: Date.parse(STARTED),

@@ -2,6 +2,7 @@ import type { V1Pod, V1PodSpec, V1PodStatus } from '@kubernetes/client-node';
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { HOST_AGENT_NAME } from '../../objects/names.ts';
+import { peerPortOf } from './peerPort.ts';
 import { podProblem } from './podProblem.ts';
 
 /** What the server keeps of the pod of an agent: a few hundred bytes. */
@@ -14,6 +15,8 @@ export interface AgentPod extends KubeObject {
   readonly plane: Plane;
   /** Of all families. */
   readonly addresses: readonly string[];
+  /** Where it answers peers, as the pod states it: see `peerPortOf`. Absent: only its report tells. */
+  readonly peerPort?: number;
   /** Stopped: it should run, and a container ended, or it was evicted. Gone: it ended, or is being deleted. */
   readonly phase: 'Waiting' | 'Running' | 'Stopped' | 'Gone';
   /** Wall clock, ms. */
@@ -56,6 +59,7 @@ export function toAgentPod(pod: V1Pod, accounts: readonly string[] = []): AgentP
   const node = spec?.nodeName ?? '';
   const problem = podProblem(status);
   const lastRunMs = lastRunOf(status);
+  const peerPort = peerPortOf(spec);
   return {
     metadata: { name, namespace, uid, resourceVersion },
     name,
@@ -63,6 +67,7 @@ export function toAgentPod(pod: V1Pod, accounts: readonly string[] = []): AgentP
     place: node === '' ? targetOf(spec) : node,
     plane: isHost ? 'Host' : 'Pod',
     addresses,
+    ...(peerPort !== undefined && { peerPort }),
     phase: phaseOf({ metadata, status }),
     createdAt: timeOf(metadata.creationTimestamp),
     startedAt: startOf({ metadata, status }),
@@ -71,6 +76,11 @@ export function toAgentPod(pod: V1Pod, accounts: readonly string[] = []): AgentP
     mustReport: isListed && status?.phase === 'Running' && deletionTimestamp === undefined,
     isListed,
   };
+}
+
+/** Whether an agent runs, and has an address. */
+export function isAgentAt(pod: AgentPod | undefined, address: string): boolean {
+  return pod?.phase === 'Running' && pod.addresses.includes(address);
 }
 
 type PodState = Pick<V1Pod, 'metadata' | 'status'>;
