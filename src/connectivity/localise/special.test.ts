@@ -118,7 +118,8 @@ describe('localise, what the simulated faults do not cover', () => {
       agents(healthy(3), ({ node, plane, peers, targets }) => {
         const isFirst = node === 'node2' && plane === 'Pod';
         const measuredAt = isFirst ? 20_000 : plane === 'Host' ? hostAt : 10_000;
-        const before = { measuredAt: measuredAt - 15_000, reportedAt: measuredAt - 14_000, peers: [], targets: [] };
+        const nothing = { peers: [], targets: [], unprobed: [], unasked: [] };
+        const before = { measuredAt: measuredAt - 15_000, reportedAt: measuredAt - 14_000, ...nothing };
         const times = { measuredAt, reportedAt: measuredAt + 1_000, before };
         if (!isFirst) return { times };
         const asked = failing ? targets.map((one) => ({ ...one, ok: false, error: 'Timeout' as const })) : targets;
@@ -156,6 +157,15 @@ describe('localise, what the simulated faults do not cover', () => {
       (_, [before, last], wanted) => expect(found(whileSilent(1_000, before, last))).toEqual(wanted),
     );
 
+    it('has none of a service that the others have asked for the first time since', () => {
+      const view = agents(whileSilent(1_000, 9_000, 24_000), ({ node, times, targets }) =>
+        node === 'node2'
+          ? {}
+          : { times: { ...times!, before: { ...times!.before!, unasked: targets.map(({ target }) => target) } } },
+      );
+      expect(found(view)).toEqual([]);
+    });
+
     it('has one when the others have measured in the same period', () => {
       const view = agents(atFirst(DEAD, true), ({ node, times }) =>
         node === 'node2'
@@ -170,6 +180,52 @@ describe('localise, what the simulated faults do not cover', () => {
             },
       );
       expect(found(view)).toEqual(['PodNetwork node2 Failed']);
+    });
+  });
+
+  describe('while peers rotate', () => {
+    /** All agents measured at 10 s and at 25 s; node2 measured 2 s later. */
+    const twice = (view: ClusterView, unprobed: (agent: AgentView) => readonly string[]): ClusterView =>
+      agents(view, (agent) => {
+        const measuredAt = agent.node === 'node2' ? 27_000 : 25_000;
+        const nothing = { peers: [], targets: [], unprobed: unprobed(agent), unasked: [] };
+        const before = { measuredAt: measuredAt - 15_000, reportedAt: measuredAt - 14_000, ...nothing };
+        return { times: { measuredAt, reportedAt: measuredAt + 1_000, before } };
+      });
+    const isLink = (plane: string, from: string, to: string): boolean =>
+      plane === 'Pod' && [from, to].sort().join() === 'node1,node2';
+
+    it('does not take a pair that is new for a sign that its link has recovered', () => {
+      const oneWay = measured(healthy(6), ({ plane, node: from }, { node }) =>
+        plane === 'Pod' && from === 'node1' && node === 'node2' ? { tcp: TIMEOUT } : {},
+      );
+      const isNew = ({ node, plane }: AgentView) => (node === 'node2' && plane === 'Pod' ? ['node1'] : []);
+      expect(found(twice(oneWay, isNew))).toEqual(['Link node1 -> node2 Failed']);
+    });
+
+    it('nor one for a sign that its node has', () => {
+      const deaf = measured(healthy(6), ({ plane }, { node }) => (plane === 'Host' && node === 'node2' ? DEAD : {}));
+      const isNew = ({ node, plane }: AgentView) => (node === 'node2' && plane === 'Host' ? ['node1'] : []);
+      expect(found(twice(deaf, isNew))).toEqual(['HostNetwork node2 Failed']);
+    });
+
+    it('waits for the other direction of a link, if that is assigned', () => {
+      const cut = measured(healthy(6), ({ plane, node: from }, { node }) => (isLink(plane, from, node) ? DEAD : {}));
+      const half = (awaited: readonly string[]): ClusterView =>
+        agents(
+          twice(cut, () => []),
+          ({ node, plane, peers, heard }) => ({
+            heard: isLink(plane, node, 'node1') || isLink(plane, node, 'node2') ? { node3: heard.node3 ?? 0 } : heard,
+            ...(isLink(plane, node, 'node1') && { peers: peers.filter((peer) => peer.node !== 'node1'), awaited }),
+          }),
+        );
+      expect(found(half(['node1']))).toEqual([]);
+      expect(found(half([]))).toEqual(['Link node1 -> node2 Failed']);
+      const whole = agents(half([]), ({ node, plane }) => {
+        const { peers } = cut.agents.find((agent) => agent.node === node && agent.plane === plane)!;
+        return { peers, ...(node === 'node2' && { awaited: ['node1'] }) };
+      });
+      expect(found(whole)).toEqual(['Link node1 <-> node2 Failed']);
     });
   });
 

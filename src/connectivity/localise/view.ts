@@ -1,5 +1,5 @@
 import type { Exclusion, Plane } from '../../api/connectivitycheck/terms.ts';
-import type { PeerResult, TargetResult } from '../protocol/measurement.ts';
+import type { PeerResult, Target, TargetResult } from '../protocol/measurement.ts';
 
 /** A node that a check selects. */
 export interface NodeView {
@@ -17,9 +17,12 @@ export interface NodeView {
 export interface MeasurementBefore {
   readonly measuredAt: number;
   readonly reportedAt: number;
-  /** Peers and targets that did not work without a flaw; all others did. */
+  /** Peers and targets that did not work without a flaw. All others did, but for those that were not probed. */
   readonly peers: readonly PeerResult[];
   readonly targets: readonly TargetResult[];
+  /** Nodes and targets of the last measurement that this one did not probe. Peers rotate; checks change. */
+  readonly unprobed: readonly string[];
+  readonly unasked: readonly Target[];
 }
 
 /** When an agent measured: ms of one monotonic clock. */
@@ -60,6 +63,11 @@ export interface AgentView {
   readonly times?: MeasurementTimes;
   /** Of a silent agent, when its next report was due, by the same clock. Absent if it never reported, or is not known. */
   readonly dueAt?: number;
+  /**
+   * Nodes that the agent was assigned since a link to them is affected, and may not have measured yet: see `KeptLinks`.
+   * Absent: none.
+   */
+  readonly awaited?: readonly string[];
   readonly peers: readonly PeerResult[];
   readonly targets: readonly TargetResult[];
   readonly heard: Readonly<Record<string, number>>;

@@ -40,16 +40,28 @@ function heard(from: string, to: string, plane: Plane, agents: AgentsByPlace): b
 }
 
 /**
- * Whether what was heard is of the time of the fault. A datagram that came before it, in the same interval, says nothing
- * about the direction: the next report will tell.
+ * Whether the subject of a link is certain:
+ *
+ * - The other direction was measured, if it is about to be: the server assigns it as soon as one direction is affected.
+ * - What was heard is of the time of the fault. A datagram that came before it, in the same interval, says nothing about
+ *   the direction: the next report will tell.
  */
 export function isDirectionKnown({ kind, scope, pairs }: Fault, agents: AgentsByPlace): boolean {
-  if (kind !== 'Failed' || scope.kind !== 'Link') return true;
+  if (scope.kind !== 'Link') return true;
   const [a = '', b = ''] = scope.names;
-  return !pairs.some(({ worst, quality, from, to, since, last }) => {
+  if (isAwaited(a, b, scope.plane, agents) || isAwaited(b, a, scope.plane, agents)) return false;
+  if (kind !== 'Failed') return true;
+  return !pairs.some(({ worst, quality, from, to, since, last, isFirst }) => {
     if (quality !== 'Failed' || worst.udp.received > 0 || !(from === a || from === b)) return false;
-    return heardBefore({ from, to, plane: scope.plane, since, isNew: since === last }, agents);
+    return heardBefore({ from, to, plane: scope.plane, since, isNew: since === last && !isFirst }, agents);
   });
+}
+
+/** Whether the next report of an agent will tell of the other node. */
+function isAwaited(from: string, to: string, plane: Plane, agents: AgentsByPlace): boolean {
+  const agent = agents.at(from, plane);
+  if (agent?.state !== 'Reporting' || agent.awaited?.includes(to) !== true) return false;
+  return !agent.peers.some(({ node }) => node === to);
 }
 
 interface FailedPair {
@@ -57,7 +69,7 @@ interface FailedPair {
   readonly to: string;
   readonly plane: Plane;
   readonly since: number;
-  /** It failed once. */
+  /** It failed once, and worked before. */
   readonly isNew: boolean;
 }
 

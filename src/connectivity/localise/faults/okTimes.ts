@@ -17,7 +17,7 @@ export class OkTimes {
       return { since: certainSince(pair), latest };
     });
     this.#lastRecovery = ok.reduce(
-      (most, { since, last }) => (since === last ? Math.max(most, since) : most),
+      (most, { since, last, isFirst }) => (since === last && !isFirst ? Math.max(most, since) : most),
       -Infinity,
     );
   }
@@ -39,7 +39,10 @@ export class OkTimes {
     return (this.#periods[low - 1]?.latest ?? -Infinity) >= certainSince(period);
   }
 
-  /** Whether a pair works only since a time: it did not before, or it was not measured. */
+  /**
+   * Whether a pair works only since a time: it did not before, or its agent had not measured. A pair that is new in the
+   * rotation is no sign of a recovery.
+   */
   recoveredAfter(time: number): boolean {
     return this.#lastRecovery > time;
   }

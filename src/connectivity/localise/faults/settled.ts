@@ -71,11 +71,14 @@ class Rivals {
     return this.#largerThan(fault).every((times) => times.isEmpty || times.overlaps(period));
   }
 
-  /** A pair of the node or link works since the last measurement that showed the fault. Loss varies, so it does not count. */
+  /**
+   * A pair of the node or link works since the last measurement that showed the fault. Loss varies, so it does not count;
+   * nor does a pair that was not probed before, which may have worked all the time.
+   */
   #isOver({ kind: how, scope, pairs }: Fault, to: number): boolean {
     const { kind, plane, names } = scope;
     if (how === 'Lossy') return false;
-    if (kind === 'Link') return pairs.some(({ quality, since }) => quality === 'Ok' && since > to);
+    if (kind === 'Link') return pairs.some(({ quality, since, isFirst }) => quality === 'Ok' && since > to && !isFirst);
     return isOfNode(kind) && this.#okOf({ kind: 'Node', plane, names }, how).recoveredAfter(to);
   }
 
@@ -83,7 +86,7 @@ class Rivals {
     const { kind, plane, names } = fault.scope;
     const within = this.#enclosing(fault.scope).map((scope) => this.#okOf(scope, fault.kind));
     // The echo goes both ways, so the other direction fails, too, unless a fault began during the measurement.
-    if (kind === 'Link') return [...within, new OkTimes(fault.pairs)];
+    if (kind === 'Link') return [...within, new OkTimes(fault.pairs.filter(({ isFirst }) => !isFirst))];
     if (!isOfNode(kind) || fault.kind === 'Mtu') return within;
     const other = plane === 'Pod' ? 'Host' : 'Pod';
     const isAtFault = this.#faults.some(({ scope }) => scope.plane === other && isSameNode(scope, names));

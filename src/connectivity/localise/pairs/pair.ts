@@ -23,10 +23,12 @@ export interface Pair extends PairTimes {
 interface PairTimes {
   /**
    * Start of the last measurement, and of the earliest one since which the pair is Ok, or is not: the last or the one
-   * before. Ms of the clock of the view; from -Infinity to Infinity if times are not known.
+   * before, if that one probed the pair. Ms of the clock of the view; from -Infinity to Infinity if times are not known.
    */
   readonly since: number;
   readonly last: number;
+  /** The measurement before did not probe it, so it is not known whether it was Ok then. */
+  readonly isFirst: boolean;
   /** It is Ok, and was not in the measurement before. */
   readonly recovered: boolean;
 }
@@ -125,10 +127,11 @@ function merged(one: RatedPair, other: RatedPair): RatedPair {
 }
 
 function timesOf({ times }: AgentView, { to, quality }: RatedPair, lossPercent: number): PairTimes {
-  if (times === undefined) return { since: -Infinity, last: Infinity, recovered: false };
+  if (times === undefined) return { since: -Infinity, last: Infinity, isFirst: false, recovered: false };
   const { measuredAt: last, before } = times;
-  if (before === undefined) return { since: last, last, recovered: false };
+  const isFirst = before?.unprobed.includes(to) === true;
+  if (before === undefined || isFirst) return { since: last, last, isFirst, recovered: false };
   const isOk = quality === 'Ok';
   const wasOk = before.peers.every((peer) => peer.node !== to || qualityOf(peer, lossPercent) === 'Ok');
-  return { since: wasOk === isOk ? before.measuredAt : last, last, recovered: isOk && !wasOk };
+  return { since: wasOk === isOk ? before.measuredAt : last, last, isFirst, recovered: isOk && !wasOk };
 }

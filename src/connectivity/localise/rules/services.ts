@@ -107,8 +107,10 @@ function askedBy(targets: readonly Target[], { agents, faults, zones }: Situatio
 function periodOf({ times }: AgentView, targets: readonly Target[], isOk: boolean): Period {
   if (times === undefined) return { since: -Infinity, last: Infinity };
   const { measuredAt: last, reportedAt, before } = times;
-  const wasOk = before?.targets.every(({ target }) => !targets.includes(target));
-  return { since: before !== undefined && wasOk === isOk ? before.reportedAt : reportedAt, last };
+  const isFirst = before?.unasked.some((target) => targets.includes(target)) === true;
+  if (before === undefined || isFirst) return { since: reportedAt, last };
+  const wasOk = before.targets.every(({ target }) => !targets.includes(target));
+  return { since: wasOk === isOk ? before.reportedAt : reportedAt, last };
 }
 
 /** Such as `pod network: DNSUDP 10.96.0.10:53 timeout`. */

@@ -103,6 +103,7 @@ function timesOf(before: Sent | undefined, last: Sent): MeasurementTimes {
       reportedAt: before.reportedAt * 1_000,
       peers: flawed,
       targets: targets.filter(({ ok }) => !ok),
+      ...{ unprobed: [], unasked: [] },
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Report } from '../../../api/agent/report.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { MeasurementBefore, MeasurementTimes } from '../../localise/view.ts';
-import type { Measurement, PeerResult } from '../../protocol/measurement.ts';
+import type { Measurement, PeerResult, Target } from '../../protocol/measurement.ts';
 import { Compactor } from './compact.ts';
 
 /** The last measurement of an agent. */
@@ -36,12 +36,12 @@ export class Measurements {
     }
     const reportedAt = this.#clock.monotonic();
     const last = this.#lastOf({ podname, nodename }, reportedAt - 2 * report_interval * 1_000);
+    const compact = this.#compactor.compact(measurement);
     const times = {
       measuredAt: reportedAt - (measurement.tookMs ?? 0),
       reportedAt,
-      ...(last !== undefined && { before: before(last) }),
+      ...(last !== undefined && { before: before(last, compact) }),
     };
-    const compact = this.#compactor.compact(measurement);
     this.#byPod.set(podname, { node: nodename, measurement: compact, times });
   }
 
@@ -61,11 +61,30 @@ export class Measurements {
   }
 }
 
-/** What stays of a measurement when the next one comes: only what did not work, which is little in most networks. */
-function before({ measurement, times }: KeptMeasurement): MeasurementBefore {
+/**
+ * What stays of a measurement when the next one comes: what did not work, which is little in most networks, and what the
+ * next one probes for the first time, which is little but for the first measurement after a step of the rotation.
+ */
+function before({ measurement, times }: KeptMeasurement, next: Measurement): MeasurementBefore {
   const { measuredAt, reportedAt } = times;
   const peers = measurement.peers.filter((peer) => !isPerfect(peer));
-  return { measuredAt, reportedAt, peers, targets: measurement.targets.filter(({ ok }) => !ok) };
+  const targets = measurement.targets.filter(({ ok }) => !ok);
+  return { measuredAt, reportedAt, peers, targets, ...unprobedBy(measurement, next) };
+}
+
+/** Most measurements probe what the one before did. They share these lists: an empty list for each would take memory. */
+const NO_NODES: readonly string[] = [];
+const NO_TARGETS: readonly Target[] = [];
+
+function unprobedBy(one: Measurement, next: Measurement): Pick<MeasurementBefore, 'unprobed' | 'unasked'> {
+  const probed = new Set(one.peers.map(({ node }) => node));
+  const asked = new Set(one.targets.map(({ target }) => target));
+  const nodes = next.peers.flatMap(({ node }) => (probed.has(node) ? [] : [node]));
+  const targets = next.targets.flatMap(({ target }) => (asked.has(target) ? [] : [target]));
+  return {
+    unprobed: nodes.length === 0 ? NO_NODES : [...new Set(nodes)],
+    unasked: targets.length === 0 ? NO_TARGETS : targets,
+  };
 }
 
 function isPerfect({ tcp, udp, mtu }: PeerResult): boolean {
