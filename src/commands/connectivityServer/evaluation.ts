@@ -39,7 +39,13 @@ export function createEvaluation(o: EvaluationOptions): EvaluationParts {
   const measurements = new Measurements(systemClock);
   const serverNode = process.env.MY_NODE_NAME;
   const clock = systemClock;
-  const connectivity = new Connectivity({ caches, reports, measurements, clock, reportIntervalMs, serverNode });
+  const connectivity = new Connectivity({
+    ...{ caches, reports, measurements },
+    clock,
+    logger,
+    reportIntervalMs,
+    serverNode,
+  });
   registerEvaluationMetrics(metrics.registry, connectivity, clock);
   const whenReady = (): Promise<void> => Promise.resolve();
   return {
@@ -47,7 +53,9 @@ export function createEvaluation(o: EvaluationOptions): EvaluationParts {
     api: {
       measured: ({ report }, measurement) => {
         measurements.accept(report, measurement);
-        return measurement && connectivity.assignment(report, measurement);
+        if (measurement === undefined) return undefined;
+        connectivity.seen(report, measurement);
+        return connectivity.assignment(report, measurement);
       },
       evaluations: () => connectivity.evaluations(),
     },

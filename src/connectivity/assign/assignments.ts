@@ -3,6 +3,7 @@ import type { Assignment } from '../protocol/measurement.ts';
 import { combined, shortestMs, type CheckSettings } from './checkSettings.ts';
 import { ringOffsets } from './offsets.ts';
 import { ringOf, type RingNode } from './ring.ts';
+import { sharesOf } from './shares.ts';
 import { rotationStep } from './step.ts';
 
 /** A node that checks may select. */
@@ -26,6 +27,23 @@ export interface PlannedAssignment extends Omit<Assignment, 'peers'> {
   readonly peers: readonly string[];
 }
 
+/** Checks whose agents probe fewer peers than the checks ask for. */
+export interface ReducedPeers {
+  readonly checks: readonly string[];
+  readonly plane: Plane;
+  readonly asked: number;
+  readonly given: number;
+}
+
+/** The assignments of all agents at one time. */
+export interface AssignmentPlan {
+  /** What the agent of a node and plane is to do. Its cost does not depend on the number of nodes. */
+  readonly of: (node: string, plane: Plane) => PlannedAssignment;
+  /** Whether a check selects both nodes on the plane. */
+  readonly isChecked: (from: string, to: string, plane: Plane) => boolean;
+  readonly reduced: readonly ReducedPeers[];
+}
+
 /** The nodes of one check on one plane, or of several that select the same nodes. */
 interface Ring {
   readonly names: readonly string[];
@@ -33,22 +51,30 @@ interface Ring {
   readonly offsets: readonly number[];
 }
 
-/** The results of a report are bounded: 50 peers with two addresses each are 100. */
-const MOST_PEERS = 50;
+/**
+ * Peers that an agent has at most, besides those of kept links: see `MOST_LINKS_OF_NODE`. Agents accept 64 peers, and
+ * reports have 128 results, two addresses for each.
+ */
+export const MOST_PEERS = 50;
 
 /**
  * Assigns peers: each check has a ring of the nodes that it selects and that can answer. Checks that select the same
- * nodes share one, with the most peers of them. A node in several rings probes its peers in all of them, up to 50.
- *
- * @returns a function whose cost does not depend on the number of nodes
+ * nodes share one, with the most peers of them. A node in several rings probes its peers in all of them, up to 50. If the
+ * rings ask for more, each of them has fewer peers, and takes longer to cover all pairs: see `sharesOf`.
  */
-export function planAssignments(input: AssignmentInput): (node: string, plane: Plane) => PlannedAssignment {
-  const rings = { Pod: ringsOf(input, 'Pod'), Host: ringsOf(input, 'Host') };
+export function planAssignments(input: AssignmentInput): AssignmentPlan {
+  const plans = { Pod: planOf(input, 'Pod'), Host: planOf(input, 'Host') };
   const nodes = new Map(input.nodes.map((node) => [node.name, node]));
-  return (name, plane) => {
-    const node = nodes.get(name);
-    const checks = input.checks.filter((check) => check.planes.includes(plane) && node && selects(check, node));
-    return { ...combined(checks), peers: peersOf(rings[plane], name) };
+  const checksOf = (plane: Plane, ...names: readonly string[]): CheckSettings[] => {
+    const selected = names.map((name) => nodes.get(name));
+    return input.checks.filter(
+      (check) => check.planes.includes(plane) && selected.every((node) => node !== undefined && selects(check, node)),
+    );
+  };
+  return {
+    of: (name, plane) => ({ ...combined(checksOf(plane, name)), peers: peersOf(plans[plane].rings, name) }),
+    isChecked: (from, to, plane) => checksOf(plane, from, to).length > 0,
+    reduced: [...plans.Pod.reduced, ...plans.Host.reduced],
   };
 }
 
@@ -57,20 +83,41 @@ export function selects(check: CheckSettings, { labels }: Pick<AssignableNode, '
   return check.selects((key) => (Object.hasOwn(labels, key) ? labels[key] : undefined));
 }
 
-function ringsOf({ nodes, checks, canAnswer, now }: AssignmentInput, plane: Plane): Ring[] {
+/** Checks that select the same nodes. */
+interface Selection {
+  /** In the order of their ring. */
+  readonly names: readonly string[];
+  readonly checks: readonly CheckSettings[];
+}
+
+function planOf(input: AssignmentInput, plane: Plane): { rings: readonly Ring[]; reduced: readonly ReducedPeers[] } {
+  const selections = selectionsOf(input, plane).map((one) => ({ ...one, peers: mostPeers(one.checks) }));
+  const shares = sharesOf(selections, MOST_PEERS);
+  const rings = selections.map((selection, index) => ring(selection, shares[index] ?? 0, input.now));
+  const reduced = selections.flatMap(({ names, checks, peers }, index): ReducedPeers[] => {
+    const [asked, given] = [Math.min(peers, names.length - 1), shares[index] ?? 0];
+    return given < asked ? [{ checks: checks.map(({ name }) => name), plane, asked, given }] : [];
+  });
+  return { rings, reduced };
+}
+
+function selectionsOf({ nodes, checks, canAnswer }: AssignmentInput, plane: Plane): Selection[] {
   const answering = nodes.filter(({ name }) => canAnswer(name, plane));
-  const bySelection = new Map<string, { names: string[]; checks: CheckSettings[] }>();
+  const bySelection = new Map<string, Selection>();
   for (const check of checks.filter(({ planes }) => planes.includes(plane))) {
     const names = ringOf(answering.filter((node) => selects(check, node)));
     const key = names.join();
     bySelection.set(key, { names, checks: [...(bySelection.get(key)?.checks ?? []), check] });
   }
-  return [...bySelection.values()].map((selection) => ring(selection.names, selection.checks, now));
+  return [...bySelection.values()];
 }
 
-function ring(names: readonly string[], checks: readonly CheckSettings[], now: number): Ring {
-  const most = Math.max(...checks.map(({ peers }) => peers));
-  const offsets = ringOffsets(names.length, most, rotationStep(now, shortestMs(checks)));
+function mostPeers(checks: readonly CheckSettings[]): number {
+  return Math.max(...checks.map(({ peers }) => peers));
+}
+
+function ring({ names, checks }: Selection, peers: number, now: number): Ring {
+  const offsets = ringOffsets(names.length, peers, rotationStep(now, shortestMs(checks)));
   return { names, offsets, places: new Map(names.map((name, place) => [name, place])) };
 }
 
@@ -79,5 +126,5 @@ function peersOf(rings: readonly Ring[], node: string): string[] {
     const place = places.get(node);
     return place === undefined ? [] : offsets.flatMap((offset) => names[(place + offset) % names.length] ?? []);
   });
-  return [...new Set(peers)].slice(0, MOST_PEERS);
+  return [...new Set(peers)];
 }

@@ -4,8 +4,8 @@ import { problemTexts } from '../../api/problems.ts';
 import { PLANES } from '../../api/connectivitycheck/terms.ts';
 import { MOST_DATAGRAMS, PROBE_ERRORS, TARGETS, type Measurement } from './measurement.ts';
 
-/** Limits of a measurement. A body of 64 KiB has room for about 250 results. */
-const MOST_PEERS = 100;
+/** Limits of a measurement. A body of 64 KiB has room for about 250 results; an agent has 64 peers of two addresses. */
+const MOST_PEERS = 128;
 const MOST_TARGETS = 16;
 /** Agents of other nodes that sent datagrams: the number of watchers of a node varies while peers rotate. */
 const MOST_HEARD = 1_000;

@@ -1,27 +1,22 @@
-import { readFileSync } from 'node:fs';
-import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { parse } from 'yaml';
 import { AGENTS } from '../../../src/api/agent/schema.ts';
 import { CONNECTIVITY_CHECKS } from '../../../src/api/connectivitycheck/connectivityCheck.ts';
 import type { Evaluations } from '../../../src/connectivity/protocol/evaluation.ts';
 import type { Assignment } from '../../../src/connectivity/protocol/measurement.ts';
-import type { Client } from '../../../src/runtime/client/client.ts';
 import { NODES } from '../../../src/runtime/client/resources.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
+import { createReadyNode, installChecks, ipOf, podOf, post as postPeers, resultOf } from './checkWorld.ts';
 import { createAgentPod, startServer, type Answer, type ConnectivityServer } from './world.ts';
 
 /** Agents whose measurements are made up report to a real server by HTTP. */
 const NAMES = ['n1', 'n2', 'n3', 'n4'];
-const ipOf = (node: string): string => `198.18.0.1${node.slice(1)}`;
-const CRD = new URL('../../../deploy/crds/traffic.example.com_connectivitychecks.yaml', import.meta.url);
 let server: ConnectivityServer;
 
 const scene = useConnectedPlane(async ({ client }) => {
   await installCrd(client, agentCrd(), AGENTS);
-  for (const name of NAMES) await createNode(client, name);
-  for (const node of NAMES) await createAgentPod(client, `netchecker-agent-${node}`, { node, ip: ipOf(node) });
+  for (const name of NAMES) await createReadyNode(client, name);
+  for (const node of NAMES) await createAgentPod(client, podOf(node), { node, ip: ipOf(node) });
 });
 
 beforeAll(async () => {
@@ -29,44 +24,15 @@ beforeAll(async () => {
 });
 afterAll(() => server.kill());
 
-/** Ready for an hour: it does not join. The API server sets the creation time, which is judged, too. */
-async function createNode(client: Client, name: string): Promise<void> {
-  await client.create(NODES, { metadata: { name } });
-  const lastTransitionTime = new Date(Date.now() - 3_600_000).toISOString();
-  const condition = { type: 'Ready', status: 'True', reason: 'Test', message: '', lastTransitionTime };
-  await client.mergePatch(
-    NODES,
-    { name },
-    { status: { conditions: [condition] } },
-    { fieldManager: 'test', subresource: 'status' },
-  );
-}
-
 /**
- * Reports. Waits while the rate of the agent's reports is limited.
+ * Reports.
  *
  * @param cut node that no other reaches, and that reaches no other
  */
 function post(node: string, cut?: string, change: object = {}): Promise<Answer> {
-  const peers = NAMES.filter((other) => other !== node).map((other) => {
-    const works = cut !== node && cut !== other;
-    const tcp = works ? { ok: true, ms: 1 } : { ok: false, error: 'Timeout' };
-    return {
-      node: other,
-      address: ipOf(other),
-      tcp,
-      udp: { sent: 10, received: works ? 10 : 0, ...(works && { ms: 1 }) },
-    };
-  });
-  const connectivity = { plane: 'Pod', port: 8082, peers, targets: [], heard: {}, failedReports: 0, ...change };
-  const podname = `netchecker-agent-${node}`;
-  const body = JSON.stringify({ report_interval: 60, nodename: node, podname, connectivity });
-  const request = { method: 'POST', headers: { accept: 'application/json' }, body };
-  return vi.waitFor(async () => {
-    const answer = await server.ask(`/api/v1/agents/${podname}`, request);
-    expect(answer.status).not.toBe(429);
-    return answer;
-  });
+  const others = NAMES.filter((other) => other !== node);
+  const peers = others.map((other) => resultOf(other, cut !== node && cut !== other));
+  return postPeers(server, node, peers, change);
 }
 
 const evaluations = async (): Promise<Evaluations> => (await server.ask('/api/v1/evaluations')).json() as Evaluations;
@@ -81,8 +47,7 @@ describe('a server without the CRD of the checks', () => {
 
 describe('a server with a check', () => {
   beforeAll(async () => {
-    const crd = parse(readFileSync(CRD, 'utf8'), { version: '1.1' }) as V1CustomResourceDefinition;
-    await installCrd(scene.connected.client, crd, CONNECTIVITY_CHECKS);
+    await installChecks(scene.connected.client);
     const spec = { planes: ['Pod' as const], interval: '5s' };
     await scene.connected.client.create(CONNECTIVITY_CHECKS, { metadata: { name: 'all' }, spec });
   });

@@ -53,6 +53,63 @@ describe('the assignment', () => {
   });
 });
 
+describe('the port of a peer', () => {
+  const portsOf = async (): Promise<readonly unknown[]> => {
+    await scene.clock.advance(1_000);
+    const assignment = scene.connectivity.assignment({ nodename: 'n1' }, scene.measurement('n1'));
+    return (assignment?.peers ?? []).map(({ node, port }) => [node, port]);
+  };
+  const state = (arg: string): void => {
+    const pod = scene.pod('n2');
+    const spec = { ...pod.spec!, containers: [{ name: 'agent', args: [arg] }] };
+    scene.pods.objects = scene.pods.objects.map((known) =>
+      known.node === 'n2' ? toAgentPod({ ...pod, spec }) : known,
+    );
+  };
+
+  it('is that of its pod until it has reported, also after a restart of the server', async () => {
+    state('--peer-port=9000');
+    expect(await portsOf()).toEqual([
+      ['n2', 9_000],
+      ['n3', 8_082],
+    ]);
+    const report = { podname: podOf('n2'), nodename: 'n2', report_interval: 15 };
+    scene.measurements.accept(report, { ...scene.measurement('n2'), port: 9_100 });
+    expect(await portsOf()).toContainEqual(['n2', 9_100]);
+    scene.restart();
+    expect(await portsOf()).toContainEqual(['n2', 9_000]);
+  });
+
+  it('is not guessed: a peer whose pod does not tell is not probed until it has reported', async () => {
+    state('--peer-port=$(PORT)');
+    expect(await portsOf()).toEqual([['n3', 8_082]]);
+    const report = { podname: podOf('n2'), nodename: 'n2', report_interval: 15 };
+    scene.measurements.accept(report, { ...scene.measurement('n2'), port: 9_100 });
+    scene.pods.objects = [...scene.pods.objects];
+    expect(await portsOf()).toContainEqual(['n2', 9_100]);
+  });
+});
+
+describe('checks of the same nodes that ask for more peers than agents probe', () => {
+  it('are logged once', async () => {
+    const names = Array.from({ length: 60 }, (_, n) => `n${n + 1}`);
+    const crowd = new Scene(names, 50);
+    const label = { ...crowd.nodes.objects[0]!, labels: { one: 'no' } };
+    crowd.nodes.objects = [label, ...crowd.nodes.objects.slice(1)];
+    const nodeSelector = { matchExpressions: [{ key: 'one', operator: 'DoesNotExist' as const }] };
+    const others = { metadata: { name: 'others' }, spec: { peers: 40, nodeSelector, planes: ['Pod' as const] } };
+    crowd.checks.objects = [...crowd.checks.objects, others];
+    for (let n = 0; n < 3; n += 1) {
+      crowd.connectivity.assignment({ nodename: 'n1' }, crowd.measurement('n1'));
+      await crowd.clock.advance(15_000);
+    }
+    expect(crowd.log.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { level: 'warn', checks: ['all'], plane: 'Pod', asked: 50, given: 25 },
+      { level: 'warn', checks: ['others'], plane: 'Pod', asked: 40, given: 25 },
+    ]);
+  });
+});
+
 describe('after a restart of the server', () => {
   beforeEach(async () => {
     await scene.clock.advance(GRACE_MS);

@@ -1,12 +1,13 @@
 import type { Report } from '../../../api/agent/report.ts';
-import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import type { Exclusion, Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
-import { planAssignments } from '../../assign/assignments.ts';
+import type { Logger } from '../../../runtime/process/logger.ts';
 import type { ClusterView } from '../../localise/view.ts';
 import type { Evaluation, Evaluations } from '../../protocol/evaluation.ts';
-import type { Assignment, Measurement, Peer } from '../../protocol/measurement.ts';
+import type { Assignment, Measurement } from '../../protocol/measurement.ts';
 import { exclusionOf } from '../view/exclusion.ts';
 import { countSilent } from '../view/silentAgents.ts';
+import { Assigner } from './assigner.ts';
 import { areCurrent, areFilled, isCurrent, type ClusterCaches } from './caches.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
 import type { LastReport } from '../view/agentState.ts';
@@ -19,18 +20,15 @@ import { Recent } from '../view/recent.ts';
 import type { Reports } from '../reports/reports.ts';
 import { rosterOf, type Roster } from '../view/roster.ts';
 
-/** Agents that have not reported listen here. */
-const DEFAULT_PEER_PORT = 8_082;
 /** The cluster is read, and evaluated, at most this often. */
 const KEPT_MS = 1_000;
-/** Peers are assigned anew this often if nothing has changed: they rotate in steps of at least two minutes. */
-const PLAN_MS = 10_000;
 
 export interface ConnectivityOptions {
   readonly caches: ClusterCaches;
   readonly reports: Reports;
   readonly measurements: Measurements;
   readonly clock: Clock;
+  readonly logger: Logger;
   /** The interval of agents that have not reported, as the user states it, ms. */
   readonly reportIntervalMs: number;
   /** The node of this process. */
@@ -44,13 +42,6 @@ export interface Evaluated {
   readonly seconds: number;
 }
 
-interface Plan {
-  readonly roster: Roster;
-  /** Monotonic, ms. */
-  readonly at: number;
-  readonly assignmentOf: ReturnType<typeof planAssignments>;
-}
-
 /** Assigns peers and evaluates the checks, from the caches and the last measurements. */
 export class Connectivity {
   readonly #o: ConnectivityOptions;
@@ -58,13 +49,13 @@ export class Connectivity {
   /** Monotonic, ms. */
   readonly #startedAt: number;
   readonly #roster: Recent<Roster>;
-  readonly #plan: Recent<Plan>;
+  readonly #assigner: Assigner;
   readonly #evaluated: Recent<Evaluated>;
   /** Nodes, pods or checks have changed since the roster was made. */
   #hasChanged = true;
 
   constructor(options: ConnectivityOptions) {
-    const { clock, caches } = options;
+    const { clock, caches, logger } = options;
     this.#o = options;
     this.#startedAt = clock.monotonic();
     this.#history = new ExclusionHistory(clock);
@@ -74,7 +65,12 @@ export class Connectivity {
     caches.pods.subscribe(seen);
     caches.checks.subscribe(seen);
     this.#roster = new Recent(clock, KEPT_MS, (last) => this.#readRoster(last));
-    this.#plan = new Recent(clock, KEPT_MS, (last) => this.#planNow(last));
+    this.#assigner = new Assigner({
+      ...{ clock, logger, roster: () => this.#roster.get() },
+      portOf: ({ name, peerPort }) => options.measurements.get(name)?.measurement.port ?? peerPort,
+      // A finding of a node whose kubelet is silent stays while others measure the fault: see lastingFindings().
+      isJudged: (node) => [undefined, 'Unreachable'].includes(this.#exclusion(node)),
+    });
     this.#evaluated = new Recent(clock, KEPT_MS, () => this.#evaluate());
   }
 
@@ -84,8 +80,12 @@ export class Connectivity {
    */
   assignment({ nodename }: Pick<Report, 'nodename'>, { plane }: Measurement): Assignment | undefined {
     if (!areFilled(this.#o.caches)) return undefined;
-    const { peers, ...rest } = this.#plan.get().assignmentOf(nodename, plane);
-    return { ...rest, peers: peers.flatMap((node) => this.#peer(node, plane)) };
+    return this.#assigner.assignment(nodename, plane);
+  }
+
+  /** To be called with each report that has a measurement, before its assignment: notes which links are affected. */
+  seen(report: Pick<Report, 'podname' | 'nodename'>, measurement: Measurement): void {
+    if (areFilled(this.#o.caches)) this.#assigner.seen(report, measurement);
   }
 
   /**
@@ -109,7 +109,8 @@ export class Connectivity {
     const { results } = this.evaluated();
     if (!areCurrent(this.#o.caches)) return [];
     const input = this.#input();
-    return input.roster.checks.flatMap((check) => (results.has(check.name) ? [clusterView(input, check)] : []));
+    const checks = input.roster.checks.filter(({ name }) => results.has(name));
+    return checks.map((check) => clusterView(input, check));
   }
 
   /** Agents that should report and do not, by plane; undefined while their pods cannot be read. */
@@ -120,29 +121,22 @@ export class Connectivity {
     const { agents } = areFilled(caches) ? this.#roster.get() : this.#newRoster();
     return countSilent(agents, {
       reportOf: (pod) => this.#lastReport(pod),
-      isLeftOut: (node) => this.#isLeftOut(node),
+      isLeftOut: (node) => this.#exclusion(node) !== undefined,
       ...{ intervalMs: reportIntervalMs, now: clock.now(), upMs: clock.monotonic() - this.#startedAt },
     });
   }
 
-  /** Without Nodes, as with the rights of the original server, no node is left out. */
-  #isLeftOut(name: string): boolean {
+  /** Why a node is left out. Without Nodes, as with the rights of the original server, none is. */
+  #exclusion(name: string): Exclusion | 'Gone' | undefined {
     const { caches, clock, reportIntervalMs } = this.#o;
-    if (!isCurrent(caches.nodes)) return false;
+    if (!isCurrent(caches.nodes)) return undefined;
     const node = caches.nodes.lister.get(name);
     const moment = {
       now: clock.now(),
       settlingMs: 2 * reportIntervalMs,
       endedMs: (each: string) => this.#history.endedMs(each),
     };
-    return node === undefined || exclusionOf(node, moment) !== undefined;
-  }
-
-  #peer(node: string, plane: Plane): Peer[] {
-    const pod = this.#roster.get().agentOf(node, plane);
-    if (pod === undefined || pod.addresses.length === 0) return [];
-    const port = this.#o.measurements.get(pod.name)?.measurement.port ?? DEFAULT_PEER_PORT;
-    return [{ node, addresses: pod.addresses, port }];
+    return node === undefined ? 'Gone' : exclusionOf(node, moment);
   }
 
   /** Heartbeats of nodes change nothing that counts here. */
@@ -156,19 +150,6 @@ export class Connectivity {
     const { nodes, pods, checks } = this.#o.caches;
     const reports = ({ name }: AgentPod): boolean => this.#o.reports.current(name)?.anonymous === false;
     return rosterOf(nodes.lister.list(), pods.lister.list(), checks.lister.list(), reports);
-  }
-
-  #planNow(last: Plan | undefined): Plan {
-    const roster = this.#roster.get();
-    const at = this.#o.clock.monotonic();
-    if (last?.roster === roster && at - last.at < PLAN_MS) return last;
-    const { nodes, checks, agentOf } = roster;
-    const canAnswer = (node: string, plane: Plane): boolean => {
-      const pod = agentOf(node, plane);
-      return pod?.phase === 'Running' && pod.addresses.length > 0;
-    };
-    const assignmentOf = planAssignments({ nodes, checks, canAnswer, now: this.#o.clock.now() });
-    return { roster, at, assignmentOf };
   }
 
   #evaluate(): Evaluated {
@@ -190,6 +171,7 @@ export class Connectivity {
       ...{ roster: this.#roster.get(), now: clock.now(), upMs: clock.monotonic() - this.#startedAt, serverNode },
       reportOf: (pod) => this.#reportOf(pod),
       endedMs: (node) => this.#history.endedMs(node),
+      awaited: (node, plane) => this.#assigner.awaited(node, plane),
     };
   }
 

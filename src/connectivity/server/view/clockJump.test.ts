@@ -39,7 +39,8 @@ describe.each([
   const startedAt = clock.monotonic();
   const view = (report?: PodReport) => {
     const times = { now: clock.now(), upMs: clock.monotonic() - startedAt };
-    return clusterView({ ...times, roster, endedMs: (name) => history.endedMs(name), reportOf: () => report }, CHECK);
+    const endedMs = (name: string): number | undefined => history.endedMs(name);
+    return clusterView({ ...times, roster, endedMs, awaited: () => [], reportOf: () => report }, CHECK);
   };
 
   it('an agent that had no time to report since the server started is starting, and silent only later', async () => {

@@ -4,7 +4,7 @@ import { selects } from '../../assign/assignments.ts';
 import type { AgentView, ClusterView, MeasurementTimes, NodeView } from '../../localise/view.ts';
 import type { Measurement } from '../../protocol/measurement.ts';
 import { agentState, graceMs, type LastReport } from './agentState.ts';
-import type { AgentPod } from '../pods/agentPod.ts';
+import { isAgentAt } from '../pods/agentPod.ts';
 import type { ClusterNode } from './clusterNode.ts';
 import { exclusionOf } from './exclusion.ts';
 import type { Roster } from './roster.ts';
@@ -26,6 +26,8 @@ export interface ViewInput {
   readonly reportOf: (pod: string) => PodReport | undefined;
   /** See `Moment`. */
   readonly endedMs: (node: string) => number | undefined;
+  /** See `AgentView`. */
+  readonly awaited: (node: string, plane: Plane) => readonly string[];
   /** Wall clock, ms. It is compared only with times of the API server. */
   readonly now: number;
   /** Time since this process started to take reports, by a clock that does not jump, ms. */
@@ -63,6 +65,7 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
   const state = agentState(pod, report, time);
   // What was measured on another node would be said of this one.
   const measurement = state === 'Reporting' && report?.node === at.name ? report.measurement : undefined;
+  const awaited = measurement === undefined ? [] : input.awaited(at.name, at.plane);
   const recent = (state === 'Starting' || state === 'Reporting') && runsMs < 2 * check.intervalMs;
   return [
     {
@@ -71,6 +74,7 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
       ...(state === 'Broken' && { problem: pod.problem ?? 'its container does not start' }),
       ...(state === 'Silent' && report?.times && { dueAt: report.times.reportedAt + report.intervalMs }),
       ...(measurement !== undefined && report?.times !== undefined && { times: report.times }),
+      ...(awaited.length > 0 && { awaited }),
       ...(measurement === undefined ? NOTHING : measured(measurement, input.roster, at.plane)),
     },
   ];
@@ -78,10 +82,8 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
 
 /** Without the results towards pods that were replaced, or that are gone: they tell of the pod, not of the network. */
 function measured({ peers, targets, heard }: Measurement, roster: Roster, plane: Plane) {
-  const isCurrent = (pod: AgentPod | undefined, address: string): boolean =>
-    pod?.phase === 'Running' && pod.addresses.includes(address);
   return {
-    peers: peers.filter(({ node, address }) => isCurrent(roster.agentOf(node, plane), address)),
+    peers: peers.filter(({ node, address }) => isAgentAt(roster.agentOf(node, plane), address)),
     targets,
     heard,
   };

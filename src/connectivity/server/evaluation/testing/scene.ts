@@ -3,6 +3,7 @@ import type { ConnectivityCheck } from '../../../../api/connectivitycheck/connec
 import type { Informer, InformerEvent } from '../../../../runtime/cache/informer.ts';
 import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import { FakeClock, type Clock } from '../../../../runtime/process/clock.ts';
+import { createLogger } from '../../../../runtime/process/logger.ts';
 import type { Evaluation } from '../../../protocol/evaluation.ts';
 import type { Measurement, PeerResult } from '../../../protocol/measurement.ts';
 import { toAgentPod, type AgentPod } from '../../pods/agentPod.ts';
@@ -11,7 +12,7 @@ import { Reports } from '../../reports/reports.ts';
 import { toClusterNode, type ClusterNode } from '../../view/clusterNode.ts';
 import { Connectivity } from '../evaluations.ts';
 
-const INTERVAL_SECONDS = 15;
+export const INTERVAL_SECONDS = 15;
 const HOUR_MS = 3_600_000;
 
 /** A cache of the API server that a test fills. */
@@ -64,7 +65,7 @@ export class JumpingClock extends FakeClock implements Clock {
   }
 }
 
-/** A server with one check, `all`, of the pod network. Nodes and pods are older than an hour. */
+/** A server with a check, `all`, of the pod network. Nodes and pods are older than an hour. */
 export class Scene {
   readonly clock = new JumpingClock();
   readonly nodes = new FakeCache<ClusterNode>();
@@ -73,13 +74,16 @@ export class Scene {
   reports = new Reports(this.clock);
   measurements = new Measurements(this.clock);
   readonly names: readonly string[];
+  /** Lines of the log of the server. */
+  readonly log: string[] = [];
   connectivity: Connectivity;
+  readonly #peers = new Map<string, readonly string[]>();
 
-  constructor(names: readonly string[] = ['n1', 'n2', 'n3']) {
+  constructor(names: readonly string[] = ['n1', 'n2', 'n3'], peers?: number) {
     this.names = names;
     this.nodes.objects = names.map((name) => this.node(name));
     this.pods.objects = names.map((name) => toAgentPod(this.pod(name)));
-    const spec = { interval: `${INTERVAL_SECONDS}s`, planes: ['Pod' as const] };
+    const spec = { interval: `${INTERVAL_SECONDS}s`, planes: ['Pod' as const], ...(peers !== undefined && { peers }) };
     this.checks.objects = [{ metadata: { name: 'all', generation: 1 }, spec }];
     this.connectivity = this.#start();
   }
@@ -97,7 +101,15 @@ export class Scene {
     const { clock, reports, measurements } = this;
     const [nodes, pods, checks] = [this.nodes.asInformer(), this.pods.asInformer(), this.checks.asInformer()];
     const reportIntervalMs = INTERVAL_SECONDS * 1_000;
-    return new Connectivity({ caches: { nodes, pods, checks }, reports, measurements, clock, reportIntervalMs });
+    const logger = createLogger('warn', { write: (line) => void this.log.push(line) });
+    return new Connectivity({
+      caches: { nodes, pods, checks },
+      reports,
+      measurements,
+      clock,
+      logger,
+      reportIntervalMs,
+    });
   }
 
   node(name: string): ClusterNode {
@@ -132,9 +144,42 @@ export class Scene {
 
   /** The agent of a node reports. @param cut nodes that do not answer it */
   report(node: string, cut: readonly string[] = []): void {
+    this.#accept(node, this.measurement(node, cut));
+  }
+
+  /**
+   * After an interval, each agent reports on the peers that it was assigned by the answer to its last report, one agent a
+   * quarter of a second after the other.
+   *
+   * @param fails whether an agent does not reach another one
+   */
+  async round(fails: (from: string, to: string) => boolean = () => false): Promise<void> {
+    const gapMs = 250;
+    await this.clock.advance(INTERVAL_SECONDS * 1_000 - gapMs * this.names.length);
+    for (const node of this.names) {
+      await this.clock.advance(gapMs);
+      const peers = this.peersOf(node).map((peer) => resultOf(peer, fails(node, peer)));
+      const measurement = { ...this.measurement(node), peers };
+      this.#accept(node, measurement);
+      const assignment = this.connectivity.assignment({ nodename: node }, measurement);
+      if (assignment !== undefined)
+        this.#peers.set(
+          node,
+          assignment.peers.map((peer) => peer.node),
+        );
+    }
+  }
+
+  /** The peers that an agent was assigned in the last round. */
+  peersOf(node: string): readonly string[] {
+    return this.#peers.get(node) ?? [];
+  }
+
+  #accept(node: string, measurement: Measurement): void {
     const report = { podname: podOf(node), nodename: node, report_interval: INTERVAL_SECONDS };
     this.reports.accept(report);
-    this.measurements.accept(report, this.measurement(node, cut));
+    this.measurements.accept(report, measurement);
+    this.connectivity.seen(report, measurement);
   }
 
   measurement(node: string, cut: readonly string[] = []): Measurement {
@@ -163,7 +208,7 @@ export function found(evaluation: Evaluation | undefined): string[] | undefined 
   return evaluation?.findings.map(({ class: one, subjects, severity }) => `${one} ${subjects.join()} ${severity}`);
 }
 
-function addressOf(node: string): string {
+export function addressOf(node: string): string {
   return `198.18.0.${node.slice(1)}`;
 }
 

@@ -1,0 +1,106 @@
+import type { Report } from '../../../api/agent/report.ts';
+import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
+import type { Logger } from '../../../runtime/process/logger.ts';
+import { planAssignments, type AssignmentPlan, type ReducedPeers } from '../../assign/assignments.ts';
+import { KeptLinks } from '../../assign/keptLinks.ts';
+import type { Assignment, Measurement, Peer } from '../../protocol/measurement.ts';
+import { isAgentAt, type AgentPod } from '../pods/agentPod.ts';
+import { Recent } from '../view/recent.ts';
+import type { Roster } from '../view/roster.ts';
+
+/** Peers are planned at most this often. */
+const KEPT_MS = 1_000;
+/** Peers are assigned anew this often if nothing has changed: they rotate in steps of at least two minutes. */
+const PLAN_MS = 10_000;
+
+interface AssignerOptions {
+  readonly roster: () => Roster;
+  /** Where an agent answers peers; undefined if that is not known. */
+  readonly portOf: (pod: AgentPod) => number | undefined;
+  /** Whether something is found of a node, so that its links are worth keeping. */
+  readonly isJudged: (node: string) => boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+interface Plan extends AssignmentPlan {
+  readonly roster: Roster;
+  /** Monotonic, ms. */
+  readonly at: number;
+}
+
+/** Tells agents which nodes to probe: those of the rotation, and those at the other ends of links that did not work. */
+export class Assigner {
+  readonly #o: AssignerOptions;
+  readonly #plan: Recent<Plan>;
+  readonly #links = new KeptLinks();
+  /** Checks with fewer peers than they ask for, as they were logged. */
+  #logged = '';
+
+  constructor(options: AssignerOptions) {
+    this.#o = options;
+    this.#plan = new Recent(options.clock, KEPT_MS, (last) => this.#planNow(last));
+  }
+
+  /** What the agent of a node is to do. Its cost does not grow with the number of agents. */
+  assignment(node: string, plane: Plane): Assignment {
+    const { peers, ...rest } = this.#plan.get().of(node, plane);
+    const kept = this.#links.of(node, plane).filter((peer) => this.#canAnswer(peer, plane));
+    return { ...rest, peers: [...new Set([...peers, ...kept])].flatMap((peer) => this.#peer(peer, plane)) };
+  }
+
+  /** Notes which links a report shows to be affected. What a pod says that is not the agent of its node does not count. */
+  seen({ podname, nodename: node }: Pick<Report, 'podname' | 'nodename'>, { plane, peers }: Measurement): void {
+    const { isJudged } = this.#o;
+    const { agentOf, checks } = this.#o.roster();
+    if (agentOf(node, plane)?.name !== podname) return;
+    const { isChecked } = this.#plan.get();
+    const losses = checks.flatMap(({ planes, lossPercent }) => (planes.includes(plane) ? [lossPercent] : []));
+    this.#links.seen({
+      ...{ node, plane, lossPercent: Math.min(...losses) },
+      // The results towards a pod that was replaced tell of the pod, not of the network.
+      peers: peers.filter((peer) => isAgentAt(agentOf(peer.node, plane), peer.address)),
+      mayKeep: (peer) => isChecked(node, peer, plane) && isJudged(node) && isJudged(peer),
+    });
+  }
+
+  /** See `AgentView`. */
+  awaited(node: string, plane: Plane): readonly string[] {
+    return this.#links.awaited(node, plane);
+  }
+
+  #planNow(last: Plan | undefined): Plan {
+    const { roster: rosterNow, clock, isJudged } = this.#o;
+    const roster = rosterNow();
+    const at = clock.monotonic();
+    if (last?.roster === roster && at - last.at < PLAN_MS) return last;
+    const canAnswer = (node: string, plane: Plane): boolean => this.#canAnswer(node, plane);
+    const plan = planAssignments({ nodes: roster.nodes, checks: roster.checks, canAnswer, now: clock.now() });
+    this.#links.forget((from, to, plane) => plan.isChecked(from, to, plane) && isJudged(from) && isJudged(to));
+    this.#log(plan.reduced);
+    return { ...plan, roster, at };
+  }
+
+  #canAnswer(node: string, plane: Plane): boolean {
+    const pod = this.#o.roster().agentOf(node, plane);
+    return pod?.phase === 'Running' && pod.addresses.length > 0 && this.#o.portOf(pod) !== undefined;
+  }
+
+  #peer(node: string, plane: Plane): Peer[] {
+    const pod = this.#o.roster().agentOf(node, plane);
+    const port = pod && this.#o.portOf(pod);
+    return pod === undefined || port === undefined || pod.addresses.length === 0
+      ? []
+      : [{ node, addresses: pod.addresses, port }];
+  }
+
+  /** Once, as long as they are the same checks. */
+  #log(reduced: readonly ReducedPeers[]): void {
+    const checks = reduced.map(({ checks: names, plane }) => `${plane} ${names.join()}`).join();
+    if (checks === this.#logged) return;
+    this.#logged = checks;
+    for (const each of reduced)
+      this.#o.logger.warn(each, 'checks of the same nodes ask for more peers than agents probe');
+  }
+}
