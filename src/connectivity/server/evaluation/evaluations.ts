@@ -35,6 +35,8 @@ export interface ConnectivityOptions {
   readonly serverNode?: string | undefined;
 }
 
+const ALL_PROBES = { dns: true, apiServer: true, mtu: true };
+
 /** All checks at one moment. */
 export interface Evaluated {
   readonly results: ReadonlyMap<string, Evaluation>;
@@ -102,15 +104,15 @@ export class Connectivity {
   }
 
   /**
-   * The cluster as each check with a result sees it now. They are not kept: each refers to 100,000 results of 10,000
-   * agents.
+   * The cluster as each check with a result sees it now, with the results of all probes: the figures are those of the
+   * network. They are not kept: each refers to 100,000 results of 10,000 agents.
    */
   views(): readonly ClusterView[] {
     const { results } = this.evaluated();
     if (!areCurrent(this.#o.caches)) return [];
     const input = this.#input();
     const checks = input.roster.checks.filter(({ name }) => results.has(name));
-    return checks.map((check) => clusterView(input, check));
+    return checks.map((check) => clusterView(input, { ...check, probes: ALL_PROBES }));
   }
 
   /** Agents that should report and do not, by plane; undefined while their pods cannot be read. */

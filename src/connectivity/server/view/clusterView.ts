@@ -7,6 +7,7 @@ import { agentState, graceMs, type LastReport } from './agentState.ts';
 import { isAgentAt } from '../pods/agentPod.ts';
 import type { ClusterNode } from './clusterNode.ts';
 import { exclusionOf } from './exclusion.ts';
+import { ownResults, ownTimes } from './ownProbes.ts';
 import type { Roster } from './roster.ts';
 
 /** What is known of the reports of a pod. */
@@ -73,18 +74,23 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
       ...(recent && { recent }),
       ...(state === 'Broken' && { problem: pod.problem ?? 'its container does not start' }),
       ...(state === 'Silent' && report?.times && { dueAt: report.times.reportedAt + report.intervalMs }),
-      ...(measurement !== undefined && report?.times !== undefined && { times: report.times }),
+      ...(measurement !== undefined && report?.times !== undefined && { times: ownTimes(report.times, check.probes) }),
       ...(awaited.length > 0 && { awaited }),
-      ...(measurement === undefined ? NOTHING : measured(measurement, input.roster, at.plane)),
+      ...(measurement === undefined ? NOTHING : measured(measurement, input.roster, at.plane, check.probes)),
     },
   ];
 }
 
-/** Without the results towards pods that were replaced, or that are gone: they tell of the pod, not of the network. */
-function measured({ peers, targets, heard }: Measurement, roster: Roster, plane: Plane) {
-  return {
-    peers: peers.filter(({ node, address }) => isAgentAt(roster.agentOf(node, plane), address)),
-    targets,
-    heard,
-  };
+/**
+ * What the probes of the check measured, without the results towards pods that were replaced, or that are gone: they tell
+ * of the pod, not of the network.
+ */
+function measured(
+  { peers, targets, heard }: Measurement,
+  roster: Roster,
+  plane: Plane,
+  probes: CheckSettings['probes'],
+) {
+  const current = peers.filter(({ node, address }) => isAgentAt(roster.agentOf(node, plane), address));
+  return { ...ownResults({ peers: current, targets }, probes), heard };
 }
