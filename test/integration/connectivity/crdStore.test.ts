@@ -4,6 +4,7 @@ import { audited, type AuditedRequest } from '../../harness/audit.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { withNodeOptions } from '../../harness/nodeOptions.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
+import { clockOption, HOUR_S, RESTARTS } from './clocks.ts';
 import { createAgentPod, startServer, type ConnectivityServer } from './world.ts';
 
 /** The real server with Agent objects in a real API server. The audit log says what it wrote, and when. */
@@ -14,9 +15,6 @@ const scene = useConnectedPlane(async ({ client }) => {
 
 const CHECK = '/api/v1/connectivity_check';
 const COUNT = 'ncagent_report_count_total{agent="n1-private_network"}';
-const HOUR_S = 3_600;
-const imported = (module: string, seconds: number): string =>
-  `--import=${new URL(`../../harness/${module}.ts?seconds=${seconds}`, import.meta.url).href}`;
 
 let server: ConnectivityServer | undefined;
 afterEach(async () => {
@@ -57,11 +55,7 @@ function writesSince(from: number): AuditedRequest[] {
 }
 
 describe('a server that restarts', () => {
-  it.each([
-    ['at the same time', 0],
-    ['and its clock is an hour ahead', HOUR_S],
-    ['and its clock is an hour behind', -HOUR_S],
-  ])('%s, keeps counters and finds no agent absent', async (_, seconds) => {
+  it.each(RESTARTS)('%s, keeps counters and finds no agent absent', async (_, seconds) => {
     const before = await serverWith();
     await vi.waitFor(async () => expect((await before.ask(CHECK)).text).not.toContain('not read'));
     await nextReport(before);
@@ -70,7 +64,7 @@ describe('a server that restarts', () => {
     const count = (await before.series(COUNT))!;
     await vi.waitFor(async () => expect(await storedCount()).toBe(count - 2));
     await before.kill();
-    const after = await withNodeOptions(imported('shiftClock', seconds), () => serverWith());
+    const after = await withNodeOptions(clockOption('shiftClock', seconds), () => serverWith());
     const answers: number[] = [];
     await vi.waitFor(async () => {
       answers.push((await after.ask(CHECK)).status);
@@ -86,7 +80,7 @@ describe('a clock that jumps while the server runs', () => {
 
   /** A server with a report, right after a jump of its clock. */
   async function jumpedServer(jumpS: number, change: object = {}): Promise<ConnectivityServer> {
-    const running = await withNodeOptions(imported('jumpClock', jumpS), () => serverWith(['-report-ttl=4']));
+    const running = await withNodeOptions(clockOption('jumpClock', jumpS), () => serverWith(['-report-ttl=4']));
     await vi.waitFor(async () => expect((await running.ask(CHECK)).text).not.toContain('not read'));
     await vi.waitFor(() => report(running, 'netchecker-agent-a', change), { interval: 100 });
     process.kill(running.pid, 'SIGUSR2');

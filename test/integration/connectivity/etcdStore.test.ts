@@ -4,6 +4,7 @@ import { startEtcd, type Etcd } from '../../harness/etcd.ts';
 import { withNodeOptions } from '../../harness/nodeOptions.ts';
 import { freePorts } from '../../harness/process.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
+import { clockOption, RESTARTS } from './clocks.ts';
 import { createAgentPod, startServer, type ConnectivityServer } from './world.ts';
 
 /** The real server with the real etcd, without TLS. */
@@ -11,9 +12,6 @@ const scene = useConnectedPlane(({ client }) => createAgentPod(client, 'netcheck
 
 const CHECK = '/api/v1/connectivity_check';
 const COUNT = 'ncagent_report_count_total{agent="n1-private_network"}';
-const HOUR_S = 3_600;
-const SHIFT = (seconds: number): string =>
-  `--import=${new URL(`../../harness/shiftClock.ts?seconds=${seconds}`, import.meta.url).href}`;
 
 let etcd: Etcd;
 let server: ConnectivityServer | undefined;
@@ -116,11 +114,7 @@ describe('the store etcd', () => {
 });
 
 describe('a server that restarts', () => {
-  it.each([
-    ['at the same time', 0],
-    ['and its clock is an hour ahead', HOUR_S],
-    ['and its clock is an hour behind', -HOUR_S],
-  ])('%s, keeps counters and finds no agent absent', async (_, seconds) => {
+  it.each(RESTARTS)('%s, keeps counters and finds no agent absent', async (_, seconds) => {
     const tree = `restart${seconds}`;
     const before = await serverWith(tree);
     for (let n = 0; n < 3; n++) await report(before);
@@ -128,7 +122,7 @@ describe('a server that restarts', () => {
     await vi.waitFor(async () => expect((await stored(tree))[0]?.report.report_count).toBe(4));
     await report(before);
     await before.kill();
-    const after = await withNodeOptions(SHIFT(seconds), () => serverWith(tree));
+    const after = await withNodeOptions(clockOption('shiftClock', seconds), () => serverWith(tree));
     await checkIs(after, 200);
     expect(await after.series(COUNT)).toBeGreaterThanOrEqual(5);
   });
