@@ -110,7 +110,7 @@ class AgentRun {
     const report = collectReport({ ...identity, intervalSeconds, serverHost: server.host }, addresses, probes, clock);
     const heard = this.heard.take();
     const tookMs = Math.round(clock.monotonic() - start);
-    const connectivity: Measurement = { plane, port, ...measured, heard, tookMs, failedReports: this.#failures };
+    const connectivity: Measurement = { plane, port, ...measured, heard, tookMs };
     const sent = await this.#sender.send({ ...report, connectivity }, intervalMs / 2, signal);
     if (sent.ok) this.own.reportAccepted();
     else if (!sent.isInvalid) this.heard.restore(heard);

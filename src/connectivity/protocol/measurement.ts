@@ -82,8 +82,6 @@ export interface Measurement {
   readonly heard: Readonly<Record<string, number>>;
   /** From the start of the measurement to that of the report, ms. Absent: not known. */
   readonly tookMs?: number;
-  /** Reports in a row that did not get through before this one. */
-  readonly failedReports: number;
 }
 
 /** A peer that an agent is to probe. */

@@ -91,7 +91,6 @@ const measurementSchema = z.object(
     targets: list(target, MOST_TARGETS),
     heard,
     tookMs: ms.exactOptional(),
-    failedReports: whole(Number.MAX_SAFE_INTEGER),
   },
   'must be an object',
 );

@@ -70,6 +70,5 @@ function measurement({ plane }: SimulatedAgent, assignment?: Assignment): Measur
     ],
     // As many nodes probe an agent as it probes.
     heard: Object.fromEntries(peers.map(({ node }) => [node, 20])),
-    failedReports: 0,
   };
 }

@@ -49,7 +49,7 @@ export function post(
   peers: readonly PeerResult[],
   change: object = {},
 ): Promise<Answer> {
-  const connectivity = { plane: 'Pod', port: 8082, peers, targets: [], heard: {}, failedReports: 0, ...change };
+  const connectivity = { plane: 'Pod', port: 8082, peers, targets: [], heard: {}, ...change };
   const podname = podOf(node);
   const body = JSON.stringify({ report_interval: 60, nodename: node, podname, connectivity });
   const request = { method: 'POST', headers: { accept: 'application/json' }, body };

@@ -16,14 +16,13 @@ export class Compactor {
   readonly #results = new Interner<object>({ most: MOST_RESULTS });
 
   /** Returns an equal measurement. */
-  compact({ plane, port, peers, targets, heard, failedReports }: Measurement): Measurement {
+  compact({ plane, port, peers, targets, heard }: Measurement): Measurement {
     return {
       plane,
       port,
       peers: peers.map((peer) => this.#peer(peer)),
       targets: targets.map((target) => this.#target(target)),
       heard,
-      failedReports,
     };
   }
 

@@ -3,7 +3,7 @@ import { FakeClock } from '../../../runtime/process/clock.ts';
 import type { Measurement, PeerResult, Target } from '../../protocol/measurement.ts';
 import { Measurements } from './measurements.ts';
 
-const MEASUREMENT = { plane: 'Pod', port: 8_082, peers: [], targets: [], heard: {}, failedReports: 0 } as const;
+const MEASUREMENT = { plane: 'Pod', port: 8_082, peers: [], targets: [], heard: {} } as const;
 const REPORT = { podname: 'a', nodename: 'n1', report_interval: 15 };
 
 it.each([

@@ -185,7 +185,7 @@ export class Scene {
   measurement(node: string, cut: readonly string[] = []): Measurement {
     const others = this.names.filter((name) => name !== node);
     const peers = others.map((name) => resultOf(name, cut.includes(name) || cut.includes(node)));
-    return { plane: 'Pod', port: 8_082, peers, targets: [], heard: {}, failedReports: 0 };
+    return { plane: 'Pod', port: 8_082, peers, targets: [], heard: {} };
   }
 
   /** The evaluation of the check; undefined if it is left out. */
