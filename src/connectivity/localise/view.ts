@@ -55,7 +55,8 @@ export interface AgentView {
   /** Why its pod does not run, with Broken. */
   readonly problem?: string;
   /**
-   * The pod started less than two intervals ago. Reports of other agents may still tell of the pod before it, or of the
+   * The pod started less than two intervals ago; only agents that are Starting or Reporting have it, since two intervals
+   * of silence are longer. Reports of other agents may still tell of the pod before it, or of the
    * time before it listened; so pairs with it count if they work, and say nothing if they do not.
    */
   readonly recent?: boolean;
@@ -71,6 +72,11 @@ export interface AgentView {
   readonly peers: readonly PeerResult[];
   readonly targets: readonly TargetResult[];
   readonly heard: Readonly<Record<string, number>>;
+}
+
+/** The names of the nodes that may have findings: those that are not left out. */
+export function checkedNodes({ nodes }: Pick<ClusterView, 'nodes'>): ReadonlySet<string> {
+  return new Set(nodes.flatMap(({ name, excluded }) => (excluded === undefined ? [name] : [])));
 }
 
 /** What a finding needs. */

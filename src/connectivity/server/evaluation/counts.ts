@@ -1,5 +1,5 @@
 import type { Localisation } from '../../localise/localise.ts';
-import type { AgentView, ClusterView } from '../../localise/view.ts';
+import { checkedNodes, type AgentView, type ClusterView } from '../../localise/view.ts';
 import type { EvaluationCounts } from '../../protocol/evaluation.ts';
 
 /**
@@ -18,7 +18,7 @@ export function countsOf(
   { observedPairs, affectedPairs }: Pick<Localisation, 'observedPairs' | 'affectedPairs'>,
   isAuthenticated: (agent: AgentView) => boolean,
 ): EvaluationCounts {
-  const checked = new Set(nodes.filter(({ excluded }) => excluded === undefined).map(({ name }) => name));
+  const checked = checkedNodes({ nodes });
   const reporting = agents.filter(({ state }) => state === 'Reporting');
   const missing = agents.filter(({ node, state }) => checked.has(node) && (state === 'Silent' || state === 'Broken'));
   return {

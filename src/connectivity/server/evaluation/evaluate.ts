@@ -1,7 +1,7 @@
 import type { CheckSettings } from '../../assign/checkSettings.ts';
 import { localise } from '../../localise/localise.ts';
 import { MOST_EXCLUDED, MOST_FINDINGS, type Evaluation } from '../../protocol/evaluation.ts';
-import type { ClusterView } from '../../localise/view.ts';
+import { checkedNodes, type ClusterView } from '../../localise/view.ts';
 import { graceMs } from '../view/agentState.ts';
 import { clusterView, type ViewInput } from '../view/clusterView.ts';
 import { countsOf } from './counts.ts';
@@ -30,10 +30,10 @@ export function evaluateCheck(input: ViewInput, check: CheckSettings): Evaluatio
  * Whether the server has just started, and a running agent has not had the time to report to it. A restart mends no
  * network, so nothing must be taken from the findings of the time before.
  */
-function isEarly({ upMs, roster }: ViewInput, { nodes, agents }: ClusterView, intervalMs: number): boolean {
+function isEarly({ upMs, roster }: ViewInput, view: ClusterView, intervalMs: number): boolean {
   if (upMs >= graceMs(intervalMs)) return false;
-  const checked = new Set(nodes.filter(({ excluded }) => excluded === undefined).map(({ name }) => name));
-  return agents.some(
+  const checked = checkedNodes(view);
+  return view.agents.some(
     ({ state, node, plane }) =>
       state === 'Starting' && checked.has(node) && roster.agentOf(node, plane)?.phase === 'Running',
   );

@@ -1,5 +1,5 @@
 import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
-import type { AgentView, ClusterView } from '../../localise/view.ts';
+import { checkedNodes, type AgentView, type ClusterView } from '../../localise/view.ts';
 import type { PeerResult } from '../../protocol/measurement.ts';
 
 /** What was measured from and towards one node on one plane. */
@@ -75,11 +75,11 @@ class PairSet {
 /** Calls `each` once with each result, although several checks may select its nodes. */
 function forEachResult(views: readonly ClusterView[], each: (agent: AgentView, peer: PeerResult) => void): void {
   const seen = views.length > 1 ? new Set<PeerResult>() : undefined;
-  for (const { nodes, agents } of views) {
-    const judged = new Set(nodes.flatMap(({ name, excluded }) => (excluded === undefined ? [name] : [])));
-    for (const agent of agents) {
-      for (const peer of judged.has(agent.node) ? agent.peers : []) {
-        if (!judged.has(peer.node) || seen?.has(peer) === true) continue;
+  for (const view of views) {
+    const checked = checkedNodes(view);
+    for (const agent of view.agents) {
+      for (const peer of checked.has(agent.node) ? agent.peers : []) {
+        if (!checked.has(peer.node) || seen?.has(peer) === true) continue;
         seen?.add(peer);
         each(agent, peer);
       }
