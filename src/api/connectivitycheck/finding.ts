@@ -13,7 +13,8 @@ import type { Plane } from './terms.ts';
  * | DNS | node, or `cluster` | the DNS of the cluster, for one node or for all |
  * | MTU | node, link or `cluster` | small packets pass and large ones vanish |
  * | APIServer | node, or `cluster` | the Service of the API server, for one node or for all |
- * | Server | `server` | the connectivity server does not answer, or nearly no agent reports although the network works |
+ * | Server | `server` | the connectivity server does not answer the operator |
+ * | Server | `reports` | nearly no agent reports to the connectivity server, although the network works |
  * | Agent | pod | an agent does not run, report or listen, and the network of its node works as far as is known |
  */
 export const FINDING_CLASSES = [
@@ -29,6 +30,12 @@ export const FINDING_CLASSES = [
   'Agent',
 ] as const;
 export type FindingClass = (typeof FINDING_CLASSES)[number];
+
+/**
+ * The subjects of the class Server. They differ, because the operator finds the first, and the server the second: one may
+ * begin or end while the other lasts.
+ */
+export const SERVER_SUBJECTS = { answers: 'server', reports: 'reports' } as const;
 
 /** Failed: nothing gets through. Degraded: some packets do. */
 export const SEVERITIES = ['Failed', 'Degraded'] as const;

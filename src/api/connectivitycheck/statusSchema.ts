@@ -19,8 +19,8 @@ function time(description: string) {
 
 const subjects = z.array(z.string()).meta({
   description:
-    'What is at fault: nodes, links ("a -> b", "a <-> b"), zones, pods, "cluster" or "server". Without room, names lose ' +
-    'the domain that they share, and then have "…" in their middle; a last entry "and N more" counts the ones that are left out.',
+    'What is at fault: nodes, links ("a -> b", "a <-> b"), zones, pods, "cluster", "server" or "reports". Without room, names ' +
+    'lose the domain that they share, and then have "…" in their middle; a last entry "and N more" counts the ones that are left out.',
   'x-kubernetes-list-type': 'atomic',
 });
 

@@ -58,7 +58,7 @@ describe('localise, what the simulated faults do not cover', () => {
 
   it('blames the server, not 10 agents, if only its own node reports', () => {
     const view = agents(healthy(6), ({ node }) => (node === 'node1' ? {} : SILENT));
-    expect(found(view)).toEqual(['Server server Failed']);
+    expect(found(view)).toEqual(['Server reports Failed']);
   });
 
   it('says of an agent that does not run only this: that others do not reach it is no fault of the network', () => {

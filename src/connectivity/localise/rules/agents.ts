@@ -1,3 +1,4 @@
+import { SERVER_SUBJECTS } from '../../../api/connectivitycheck/finding.ts';
 import { explainsSilence } from '../faults/explains.ts';
 import { mayReport } from '../faults/mayReport.ts';
 import type { Pair } from '../pairs/pair.ts';
@@ -20,7 +21,8 @@ const NEARLY_ALL = 0.8;
  *
  * None either while the network may explain it: see mayReport().
  *
- * If at least three agents and 80 % of all are silent without an explanation, it is one finding of the class Server.
+ * If at least three agents and 80 % of all are silent without an explanation, it is one finding of the class Server, with
+ * the subject `reports`.
  */
 export const agents: Rule = (situation) => {
   const explained = explainsSilence(situation.view, situation.agents, situation.faults, situation.zones);
@@ -54,7 +56,7 @@ function pairsTowards({ pairs, agents: places }: Situation): Map<AgentView, Pair
 
 function serverPart(silent: number, all: number): Part {
   const message = `${silent} of ${all} agents do not report, and no fault of the network explains it`;
-  return { class: 'Server', subject: 'server', severity: 'Failed', message, evidence: NO_EVIDENCE };
+  return { class: 'Server', subject: SERVER_SUBJECTS.reports, severity: 'Failed', message, evidence: NO_EVIDENCE };
 }
 
 function agentPart(agent: AgentView, pairs: readonly Pair[]): Part {

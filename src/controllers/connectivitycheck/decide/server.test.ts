@@ -102,6 +102,26 @@ describe('a server that does not answer', () => {
     expect(events.map(({ note }) => note)).toEqual(['Server server is gone']);
   });
 
+  it('is a finding beside that of the server itself that agents do not report, which stays as it was last known', () => {
+    const reports = finding({ class: 'Server', subjects: ['reports'], message: '6 of 6 agents do not report' });
+    const before = answered(evaluation([reports]));
+    const decisions = story([before, silent(9), answered(), before]);
+    const shown = decisions.map(({ status: { findings } }) =>
+      findings?.map(({ subjects, since }) => `${subjects.join()} ${since.slice(14, 19)}`),
+    );
+    expect(shown).toEqual([['reports 00:00'], ['server 00:05', 'reports 00:00'], ['reports 00:00'], ['reports 00:00']]);
+    expect(decisions.map(({ events }) => events.map(({ note }) => note))).toEqual([
+      ['Server reports is Failed; status.findings has what was measured'],
+      ['Server server is Failed; status.findings has what was measured'],
+      ['Server server is gone'],
+      [],
+    ]);
+    expect(decisions.at(-1)?.status.outages?.map(({ subjects, end }) => [subjects.join(), end === undefined])).toEqual([
+      ['server', false],
+      ['reports', true],
+    ]);
+  });
+
   it('and is back clears the finding', () => {
     const decision = last([HEALTHY, silent(9), HEALTHY]);
     expect(decision.status).toMatchObject({ verdict: 'Healthy', findings: [] });

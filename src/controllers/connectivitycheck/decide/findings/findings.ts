@@ -1,16 +1,16 @@
 import type { ConnectivityCheckStatus, StatusFinding } from '../../../../api/connectivitycheck/connectivityCheck.ts';
-import type { Finding } from '../../../../api/connectivitycheck/finding.ts';
+import { SERVER_SUBJECTS, type Finding } from '../../../../api/connectivitycheck/finding.ts';
 import type { Observation, ServerFailure } from '../../observe/observation.ts';
 import { faultId, isSameFault, type Fault } from './fault.ts';
 import type { Known } from '../known.ts';
 import { findingsThatLast } from './lasting.ts';
 import { continuedOutage, timestamp, type Findings } from './outages.ts';
 
-/** The finding that the server does not answer. */
+/** The finding that the server does not answer. The operator alone makes it; all others are made by the server. */
 export function serverFinding({ message }: ServerFailure): Finding {
   return {
     class: 'Server',
-    subjects: ['server'],
+    subjects: [SERVER_SUBJECTS.answers],
     severity: 'Failed',
     message: `The connectivity server does not answer: ${message}. The other findings are as it last knew them.`,
     evidence: { affectedPairs: 0, observedPairs: 0, pairs: [] },
@@ -30,7 +30,7 @@ export function findingsOf(
 ): Findings {
   const was = before.findings ?? [];
   const omitted = before.omittedFindings ?? 0;
-  const ofNetwork = was.filter((finding) => finding.class !== 'Server');
+  const ofServer = was.filter((finding) => !isServerFinding(finding));
   const present = (finding: Finding): StatusFinding => {
     const identified = { ...finding, id: (finding as Fault).id ?? faultId(finding) };
     return { ...identified, since: sinceOf(identified, before, now) ?? timestamp(now) };
@@ -43,16 +43,20 @@ export function findingsOf(
     case 'ServerDown': {
       const hasAnswered = before.observedGeneration !== undefined;
       const down = hasAnswered ? [present(serverFinding(known.unreachable))] : [];
-      return { list: [...down, ...ofNetwork], omitted };
+      return { list: [...down, ...ofServer], omitted };
     }
     case 'NotEvaluated':
-      return { list: ofNetwork, omitted };
+      return { list: ofServer, omitted };
     case 'NotAsked':
     case 'Unanswered':
       return { list: was, omitted };
     case 'NotDeployed':
       return { list: [], omitted: 0 };
   }
+}
+
+function isServerFinding({ class: one, subjects }: Finding): boolean {
+  return one === 'Server' && subjects.join() === SERVER_SUBJECTS.answers;
 }
 
 /** An outage still knows a finding that had no place in the list for a while, or that was gone for a moment. */
