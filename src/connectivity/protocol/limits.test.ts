@@ -22,5 +22,5 @@ it('an agent accepts the largest assignment, and the server the report on it', (
   const connectivity: Measurement = { plane: 'Pod', port: 8_082, peers: results, targets: [], heard };
   const body = JSON.stringify({ report_interval: 60, nodename: 'n', podname: 'a', connectivity });
   expect(body.length).toBeLessThan(REPORT_LIMIT_BYTES / 1.2);
-  expect(readReport('a', body)).toMatchObject({ measurement: { plane: "Pod" } });
+  expect(readReport('a', body)).toMatchObject({ measurement: { plane: 'Pod' } });
 });

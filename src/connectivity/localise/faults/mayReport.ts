@@ -15,7 +15,7 @@ interface Known {
 interface OfNode {
   /** The last measurement by or of another node that worked. */
   worked: number;
-  /** Something works since the last measurement only. */
+  /** Something works since the last measurement only: it did not before, or was not measured, as by an agent that was cut off. */
   recovered: boolean;
 }
 
@@ -57,10 +57,10 @@ function nodesOf(pairs: readonly Pair[], ends: ReadonlySet<string>): Map<string,
   return nodes;
 }
 
-function add(nodes: Map<string, OfNode>, place: string, { quality, last, recovered }: Pair): void {
+function add(nodes: Map<string, OfNode>, place: string, { quality, since, last }: Pair): void {
   const known = nodes.get(place) ?? { worked: -Infinity, recovered: false };
   if (quality !== 'Failed') known.worked = Math.max(known.worked, last);
-  known.recovered ||= recovered;
+  known.recovered ||= quality === 'Ok' && since === last;
   nodes.set(place, known);
 }
 
