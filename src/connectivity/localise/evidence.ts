@@ -1,7 +1,8 @@
 import type { Evidence, Severity } from '../../api/connectivitycheck/finding.ts';
 import type { Plane } from '../../api/connectivitycheck/terms.ts';
-import type { Fault } from './faults/faults.ts';
-import { shareOf, sum } from './faults/statistics.ts';
+import { shows, type Fault } from './faults/faults.ts';
+import { shareOf, sum, type Loss } from './faults/statistics.ts';
+import { flawedFamily, over, type Family, type FamilyResult } from './pairs/families.ts';
 import type { Pair } from './pairs/pair.ts';
 
 const MOST_PAIRS = 3;
@@ -11,19 +12,31 @@ export const NO_EVIDENCE: Evidence = { affectedPairs: 0, observedPairs: 0, pairs
 /** What a fault of the network rests on. */
 export function evidenceOf(fault: Fault): Evidence {
   const affected = affectedBy(fault);
-  const examples = [...affected].sort((a, b) => compare(a.from, b.from) || compare(a.to, b.to)).slice(0, MOST_PAIRS);
+  // A pair that fails over all families does not show that it is one.
+  const rank = ({ quality }: Pair): number => Number(fault.family !== undefined && quality !== fault.kind);
+  const examples = [...affected]
+    .sort((a, b) => rank(a) - rank(b) || compare(a.from, b.from) || compare(a.to, b.to))
+    .slice(0, MOST_PAIRS);
   const evidence: Evidence = {
     affectedPairs: affected.length,
     observedPairs: fault.pairs.length,
     pairs: examples.map((pair) => ({ from: pair.from, to: pair.to, plane: pair.plane, measured: measuredOf(pair) })),
   };
   if (fault.kind === 'Mtu') return { ...evidence, largestPacketBytes: largestOf(affected) };
-  return { ...evidence, lossPercent: Math.round(shareOf(sum(affected)) * 100) };
+  const losses = affected.flatMap((pair): Loss[] =>
+    fault.family === undefined ? [pair] : overFamily(fault.family, pair),
+  );
+  return { ...evidence, lossPercent: Math.round(shareOf(sum(losses)) * 100) };
 }
 
 /** The pairs that show the fault. Of a lossy scope those that lost anything. */
-export function affectedBy({ kind, pairs }: Fault): Pair[] {
-  return pairs.filter((pair) => (kind === 'Lossy' ? pair.lost > 0 : pair.quality === kind));
+export function affectedBy(fault: Fault): Pair[] {
+  return fault.pairs.filter((pair) => (fault.kind === 'Lossy' ? pair.lost > 0 : shows(fault, pair)));
+}
+
+function overFamily(family: Family, pair: Pair): Loss[] {
+  const result = over(family, pair);
+  return result === undefined ? [] : [result];
 }
 
 /**
@@ -53,17 +66,38 @@ export function severityOf({ kind }: Fault): Severity {
   return kind === 'Failed' ? 'Failed' : 'Degraded';
 }
 
-/** Such as `4 of 4 pairs fail (TCP timeout, UDP 0 of 20 echoed)`. */
+/**
+ * Such as `4 of 4 pairs fail (TCP timeout, UDP 0 of 20 echoed)`, or `2 of 2 pairs lose packets over IPv6, 30 % of all` if
+ * the other family has no flaw.
+ */
 export function symptomOf(fault: Fault): string {
   const { affectedPairs, observedPairs, pairs, lossPercent, largestPacketBytes } = evidenceOf(fault);
   const count = `${affectedPairs} of ${observedPairs} pairs`;
-  if (fault.kind === 'Lossy') return `${count} lose packets, ${lossPercent ?? 0} % of all`;
-  if (fault.kind === 'Mtu') return `${count} lose packets larger than ${largestPacketBytes ?? 0} bytes`;
+  if (fault.kind === 'Lossy') return `${count} lose packets${overOf(fault)}, ${lossPercent ?? 0} % of all`;
+  if (fault.kind === 'Mtu') return `${count} lose packets larger than ${largestPacketBytes ?? 0} bytes${overOf(fault)}`;
   return `${count} fail (${pairs[0]?.measured ?? 'no answer'})`;
 }
 
-/** Such as `TCP timeout, UDP 0 of 20 echoed`. */
-export function measuredOf({ worst, quality }: Pair): string {
+/** The family of all pairs that show a fault, if it is the only one that shows it. */
+function overOf(fault: Fault): string {
+  const families = new Set(fault.pairs.filter((pair) => shows(fault, pair)).map(flawedFamily));
+  const [family] = families;
+  return families.size === 1 && family !== undefined ? ` over ${family}` : '';
+}
+
+/**
+ * Such as `TCP timeout, UDP 0 of 20 echoed`. If the families differ, each has its name:
+ * `IPv6: TCP timeout, UDP 0 of 20 echoed; IPv4 works`.
+ */
+export function measuredOf({ worst, quality, families = [] }: Pair): string {
+  const isSame = families.every((one) => one.quality === families[0]?.quality);
+  if (isSame) return wordsOf({ worst, quality });
+  return families
+    .map((one) => (one.quality === 'Ok' ? `${one.family} works` : `${one.family}: ${wordsOf(one)}`))
+    .join('; ');
+}
+
+function wordsOf({ worst, quality }: Pick<FamilyResult, 'worst'> & Pick<Pair, 'quality'>): string {
   const { tcp, udp, mtu } = worst;
   const words = [
     tcp.ok ? 'TCP ok' : `TCP ${wordOf(tcp.error ?? 'Other')}`,

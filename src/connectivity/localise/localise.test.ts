@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { localise } from './localise.ts';
 import { seeded } from './testing/random.ts';
-import { clusterOf, simulate, type SimCluster, type SimFault } from './testing/simulate.ts';
+import { clusterOf, type SimCluster, type SimFault } from './testing/simCluster.ts';
+import { simulate } from './testing/simulate.ts';
 
 function found(cluster: SimCluster, ...faults: SimFault[]): string[] {
   return localise(simulate(cluster, faults, seeded(7))).findings.map(

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { PeerResult } from '../protocol/measurement.ts';
 import { localise } from './localise.ts';
+import { FAMILIES } from './pairs/families.ts';
 import { seeded } from './testing/random.ts';
-import { clusterOf, simulate } from './testing/simulate.ts';
+import { clusterOf } from './testing/simCluster.ts';
+import { simulate } from './testing/simulate.ts';
 import type { AgentView, ClusterView } from './view.ts';
 
 const TIMEOUT = { ok: false, error: 'Timeout' } as const;
@@ -43,17 +45,9 @@ describe('localise, what the simulated faults do not cover', () => {
     expect(found(view)).toEqual(['Link node2 -> node5 Failed']);
   });
 
-  it('rates a peer by its worst address family', () => {
-    const view = agents(healthy(5), ({ node, peers }) => {
-      const second = peers.map((peer) => ({
-        ...peer,
-        address: 'fd00::1',
-        ...(node === 'node3' || peer.node === 'node3' ? DEAD : {}),
-      }));
-      return { peers: [...peers, ...second] };
-    });
-    expect(found(view)).toEqual(['Node node3 Failed']);
-    expect(localise(view).observedPairs).toBe(40);
+  it('counts a pair with two address families once', () => {
+    const view = simulate(clusterOf(5, 1, { families: FAMILIES }), [], seeded(1));
+    expect(localise(view)).toMatchObject({ findings: [], observedPairs: 40 });
   });
 
   it('blames the server, not 10 agents, if only its own node reports', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { aCluster, expected, someFaults } from './testing/faultSets.ts';
+import { aCluster, expected, isOfOneFamily, someFaults } from './testing/faultSets.ts';
 import { seeded } from './testing/random.ts';
 import { BEGINS, ENDS, INTERVAL, timeline } from './testing/timeline.ts';
 
@@ -39,7 +39,7 @@ it('names nothing else while a fault comes and goes, and is in time', () => {
   const middle = (times: number[]): number => times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
   console.log(
     [
-      `${outcomes.length} faults, interval ${INTERVAL} s`,
+      `${outcomes.length} faults, ${outcomes.filter(({ fault }) => isOfOneFamily(fault)).length} of one address family, interval ${INTERVAL} s`,
       `something else was named for a moment: ${share(misled.length, outcomes.length)}`,
       `found after ${middle(outcomes.map((one) => one.foundAfter))} s (median), later than ${LIMIT} s: ${share(late.length, outcomes.length)}`,
       `cleared after ${middle(outcomes.map((one) => one.clearedAfter))} s (median), later than ${LIMIT} s: ${share(long.length, outcomes.length)}`,
@@ -53,6 +53,7 @@ it('names nothing else while a fault comes and goes, and is in time', () => {
     }
   }
   expect(outcomes.length).toBeGreaterThan(200);
+  expect(outcomes.filter(({ fault }) => isOfOneFamily(fault)).length).toBeGreaterThan(20);
   expect(misled.length / outcomes.length).toBeLessThanOrEqual(0.02);
   expect(late.length / outcomes.length).toBeLessThanOrEqual(0.02);
   expect(long.length / outcomes.length).toBeLessThanOrEqual(0.02);

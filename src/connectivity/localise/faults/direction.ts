@@ -1,6 +1,6 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
-import type { AgentsByPlace, Pair } from '../pairs/pair.ts';
-import type { Fault } from './faults.ts';
+import type { AgentsByPlace } from '../pairs/pair.ts';
+import { shows, type Fault } from './faults.ts';
 
 /**
  * Which direction of a link fails. The echo alone does not tell; but an agent counts what it hears from others.
@@ -16,17 +16,18 @@ import type { Fault } from './faults.ts';
  * | not known | not known | the same |
  *
  * Not known: the receiver does not report, or the sender did not probe it. Loss is not seen by what was heard, since the
- * intervals of two agents differ.
+ * intervals of two agents differ; nor is one address family, since agents count what they hear over all.
  */
-export function linkSubject({ kind, scope, pairs }: Fault, agents: AgentsByPlace): string {
+export function linkSubject(fault: Fault, agents: AgentsByPlace): string {
+  const { kind, scope, pairs } = fault;
   const [a = '', b = ''] = scope.names;
-  if (kind !== 'Failed' || !pairs.some(({ worst }) => worst.udp.received === 0)) return byPairs(a, b, kind, pairs);
+  if (kind !== 'Failed' || !pairs.some(({ worst }) => worst.udp.received === 0)) return byPairs(a, b, fault);
   const forth = heard(a, b, scope.plane, agents);
   const back = heard(b, a, scope.plane, agents);
   if (forth === false && back === false) return `${a} <-> ${b}`;
   if (forth === false || (back === true && forth === undefined)) return `${a} -> ${b}`;
   if (back === false || (forth === true && back === undefined)) return `${b} -> ${a}`;
-  return byPairs(a, b, kind, pairs);
+  return byPairs(a, b, fault);
 }
 
 /** Whether datagrams of one node arrived at the other. */
@@ -86,8 +87,9 @@ function heardBefore({ from, to, plane, since, isNew }: FailedPair, agents: Agen
 /** From the start of a measurement to the last of its small datagrams, and the time that a report takes. */
 const DELAY_MS = 1_000;
 
-function byPairs(a: string, b: string, kind: Fault['kind'], pairs: readonly Pair[]): string {
-  const bad = pairs.filter(({ quality }) => quality === kind);
+function byPairs(a: string, b: string, fault: Fault): string {
+  const { kind, pairs } = fault;
+  const bad = pairs.filter((pair) => shows(fault, pair));
   const works = pairs.some(({ quality }) => quality === 'Ok');
   const only = bad[0];
   if (kind === 'Lossy' || only === undefined || !works || bad.length > 1) return `${a} <-> ${b}`;

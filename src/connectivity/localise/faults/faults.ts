@@ -1,16 +1,25 @@
 import type { Pair } from '../pairs/pair.ts';
-import type { Quality } from '../pairs/quality.ts';
+import { FAMILIES, failsOver, type Family, type PairQuality } from '../pairs/families.ts';
 import { cover, type Score } from './cover.ts';
-import { scoreByLoss, scoreByShare, type LossTest, type Witness } from './score.ts';
+import { scoreByFamily, scoreByLoss, scoreByShare, type LossTest, type Witness } from './score.ts';
 import { isAffected, keyOf, linkOf, type Group, type Scope, type Zones } from './scope.ts';
 import { backgroundOf, isSignificant, shareOf, sum } from './statistics.ts';
 
 /** A part of the network that does not work, on one plane. */
 export interface Fault {
   readonly scope: Scope;
-  readonly kind: Exclude<Quality, 'Ok'>;
+  readonly kind: FaultKind;
+  /** The family that fails, with the kind FamilyFailed. */
+  readonly family?: Family;
   /** All pairs in the scope. */
   readonly pairs: readonly Pair[];
+}
+
+export type FaultKind = Exclude<PairQuality, 'Ok'>;
+
+/** Whether a pair has the quality of a fault. Loss of a scope may show in no single pair. */
+export function shows({ kind, family }: Pick<Fault, 'kind' | 'family'>, pair: Pair): boolean {
+  return family === undefined ? pair.quality === kind : failsOver(family, pair);
 }
 
 /**
@@ -19,10 +28,12 @@ export interface Fault {
  * | step | affected | says nothing |
  * |---|---|---|
  * | 1 | Failed | |
- * | 2 | Mtu | pairs of step 1, pairs that fail or lose small packets, pairs whose MTU was not measured |
- * | 3 | Lossy | pairs of step 1, pairs that fail |
- * | 4 | links: Failed or Lossy | pairs of steps 1 and 3; pairs that fail by chance, among those of step 3 |
- * | 5 | links: Mtu | pairs of steps 1 to 3 |
+ * | 2 | each family that fails alone | pairs of step 1, pairs without an address of the family |
+ * | 3 | Mtu | pairs of step 1, pairs that fail or lose small packets, pairs whose MTU was not measured |
+ * | 4 | Lossy | pairs of step 1, pairs that fail, and the family that fails of other pairs |
+ * | 5 | links: Failed, FamilyFailed or Lossy | pairs of steps 1 and 4; pairs that fail by chance, among those of step 4 |
+ * | | the same: Failed and FamilyFailed | pairs of which step 2 explains each family that fails |
+ * | 6 | links: Mtu | pairs of steps 1, 3 and 4 |
  */
 export function faultsOf(
   pairs: readonly Pair[],
@@ -38,18 +49,57 @@ export function faultsOf(
   const faults = covers(
     'Failed',
     all,
-    (witness) => scoreByShare('Failed', () => false, zones, witness),
+    (witness) => scoreByShare(isFailed, () => false, zones, witness),
     failed,
     silent,
   );
+  const families = familyFaults(pairs, all, zones, failed);
+  faults.push(...families.faults);
   const large = new Set(failed);
-  faults.push(...covers('Mtu', whole, (witness) => scoreByShare('Mtu', nothing, zones, witness), large, silent));
+  faults.push(...covers('Mtu', whole, (witness) => scoreByShare(isMtu, nothing, zones, witness), large, silent));
   const lossy = new Set(failed);
   const byLoss = (witness: Witness) => scoreByLoss(loss, zones, witness);
   const losses = covers('Lossy', whole, byLoss, lossy, () => false);
-  for (const pair of losses.flatMap(failedBeside)) if (!failed.has(pair)) lossy.delete(pair);
+  const { isExplained } = families;
+  for (const pair of losses.flatMap(failedBeside)) {
+    const isOpen = FAMILIES.some((family) => failsOver(family, pair) && !isExplained(pair, family));
+    if (isOpen && !failed.has(pair)) lossy.delete(pair);
+  }
   faults.push(...losses);
-  return [...faults, ...linkFaults(pairs, lossy, large, loss)];
+  const left = { lossy, large, isExplained };
+  return [...faults, ...linkFaults(pairs, left, loss)];
+}
+
+const isFailed = ({ quality }: Pair): boolean => quality === 'Failed';
+const isMtu = ({ quality }: Pair): boolean => quality === 'Mtu';
+
+interface FamilyFaults {
+  readonly faults: readonly Fault[];
+  /** Whether these faults explain that a pair fails over a family. */
+  readonly isExplained: (pair: Pair, family: Family) => boolean;
+}
+
+/** Step 2. In clusters with one family there is nothing to do. */
+function familyFaults(
+  pairs: readonly Pair[],
+  all: readonly Group[],
+  zones: Zones,
+  failed: ReadonlySet<Pair>,
+): FamilyFaults {
+  const partial = pairs.filter(({ quality }) => quality === 'FamilyFailed');
+  const failing = FAMILIES.filter((family) => partial.some((pair) => failsOver(family, pair)));
+  const explained = new Map(failing.map((family) => [family, new Set(failed)]));
+  const faults = [...explained].flatMap(([family, set]) =>
+    covers(
+      'FamilyFailed',
+      all,
+      (witness) => scoreByFamily(family, zones, witness),
+      set,
+      // Reports go over either family, so a silent agent confirms nothing.
+      () => false,
+    ).map((fault) => ({ ...fault, family })),
+  );
+  return { faults, isExplained: (pair, family) => explained.get(family)?.has(pair) ?? false };
 }
 
 /** Loss from which on a run of 20 datagrams may be lost as a whole by chance: 0.7 ** 20 is 0.1 %. */
@@ -57,8 +107,9 @@ const HEAVY_LOSS = 0.7;
 
 /** Pairs of a lossy scope that fail for another reason than its loss. */
 function failedBeside({ pairs }: Fault): readonly Pair[] {
-  const passing = pairs.filter(({ quality }) => quality !== 'Failed');
-  return shareOf(sum(passing)) >= HEAVY_LOSS ? [] : pairs.filter(({ quality }) => quality === 'Failed');
+  const passing = pairs.filter((pair) => !isFailed(pair));
+  if (shareOf(sum(passing)) >= HEAVY_LOSS) return [];
+  return pairs.filter((pair) => isFailed(pair) || pair.quality === 'FamilyFailed');
 }
 
 /**
@@ -88,20 +139,32 @@ function covers(
   ].map(({ scope, pairs }) => ({ scope, kind, pairs }));
 }
 
+/** What the faults of larger scopes leave. */
+interface Left extends Pick<FamilyFaults, 'isExplained'> {
+  /** Pairs whose failure or loss is explained. */
+  readonly lossy: ReadonlySet<Pair>;
+  /** Pairs whose large packets are explained. */
+  readonly large: ReadonlySet<Pair>;
+}
+
 function linkFaults(
   pairs: readonly Pair[],
-  lossy: ReadonlySet<Pair>,
-  large: ReadonlySet<Pair>,
+  { lossy, large, isExplained }: Left,
   { lossPercent, background, samples }: LossTest,
 ): Fault[] {
+  const isOpen = (pair: Pair, family: Family): boolean => failsOver(family, pair) && !isExplained(pair, family);
   const links = linksOf(pairs.filter((pair) => !lossy.has(pair)));
   return links.flatMap(({ scope, pairs: own }): Fault[] => {
-    const loss = sum(own.filter((pair) => pair.quality !== 'Failed'));
+    const loss = sum(own.filter((pair) => !isFailed(pair)));
     const isLossy = shareOf(loss) * 100 >= lossPercent && isSignificant(loss, background, samples);
-    if (own.some(({ quality }) => quality === 'Failed')) return [{ scope, kind: 'Failed', pairs: own }];
+    const failing = FAMILIES.filter((family) => own.some((pair) => isOpen(pair, family)));
+    if (own.some((pair) => isFailed(pair) && failing.some((family) => isOpen(pair, family)))) {
+      return [{ scope, kind: 'Failed', pairs: own }];
+    }
+    if (failing.length > 0) return failing.map((family) => ({ scope, kind: 'FamilyFailed', family, pairs: own }));
     if (isLossy) return [{ scope, kind: 'Lossy', pairs: own }];
-    const isMtu = own.some((pair) => pair.quality === 'Mtu' && !large.has(pair));
-    return isMtu ? [{ scope, kind: 'Mtu', pairs: own }] : [];
+    const hasMtu = own.some((pair) => isMtu(pair) && !large.has(pair));
+    return hasMtu ? [{ scope, kind: 'Mtu', pairs: own }] : [];
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Pair } from '../pairs/pair.ts';
-import type { Quality } from '../pairs/quality.ts';
+import { failsOver, over, type Family } from '../pairs/families.ts';
 import type { Score } from './cover.ts';
 import type { Scope, Zones } from './scope.ts';
 import { isSignificant, shareOf, sum, type Loss } from './statistics.ts';
@@ -14,7 +14,7 @@ const AFFECTED_SHARE = 0.9;
 export type Witness = (scope: Scope, pairs: readonly Pair[]) => boolean;
 
 /**
- * Scores a scope by its number of pairs of one quality.
+ * Scores a scope by its number of affected pairs.
  *
  * | affected share | affected nodes | at fault |
  * |---|---|---|
@@ -26,16 +26,33 @@ export type Witness = (scope: Scope, pairs: readonly Pair[]) => boolean;
  * | 90 % | cluster: reports of fewer than three nodes | no: it is one of them |
  */
 export function scoreByShare(
-  quality: Quality,
+  isBad: (pair: Pair) => boolean,
   saysNothing: (pair: Pair) => boolean,
   zones: Zones,
   witness: Witness,
 ): Score {
   return (scope, pairs) => {
-    const bad = pairs.filter((pair) => pair.quality === quality);
+    const bad = pairs.filter(isBad);
     const known = pairs.filter((pair) => !saysNothing(pair));
     if (bad.length === 0 || bad.length < known.length * AFFECTED_SHARE) return undefined;
     return hasWitnesses(scope, bad, zones) || witness(scope, bad) ? bad.length : undefined;
+  };
+}
+
+/**
+ * Scores a scope by its pairs that fail over one family. Some of them may fail over all: a node without IPv4 and one without
+ * IPv6 do not reach each other. If none works over another family, it is no fault of this one.
+ */
+export function scoreByFamily(family: Family, zones: Zones, witness: Witness): Score {
+  const byShare = scoreByShare(
+    (pair) => failsOver(family, pair),
+    (pair) => over(family, pair) === undefined,
+    zones,
+    witness,
+  );
+  return (scope, pairs) => {
+    const isOfFamily = pairs.some((pair) => pair.quality === 'FamilyFailed' && failsOver(family, pair));
+    return isOfFamily ? byShare(scope, pairs) : undefined;
   };
 }
 

@@ -2,7 +2,7 @@ import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { Period } from '../pairs/period.ts';
 import { placeOf, type AgentsByPlace, type Pair } from '../pairs/pair.ts';
 import { isDirectionKnown } from './direction.ts';
-import type { Fault } from './faults.ts';
+import { shows, type Fault } from './faults.ts';
 import { keyOf, zonesOf, type Group, type Scope, type Zones } from './scope.ts';
 import { OkTimes } from './okTimes.ts';
 
@@ -37,11 +37,11 @@ export function settled(faults: readonly Fault[], measured: Measured): Set<Fault
 }
 
 /** From the first to the last measurement that shows a fault. */
-function periodOf({ kind, pairs }: Fault): Period {
+function periodOf(fault: Fault): Period {
   let [since, last] = [Infinity, -Infinity];
-  for (const pair of pairs) {
-    const shows = kind === 'Lossy' ? pair.quality !== 'Ok' : pair.quality === kind;
-    if (!shows) continue;
+  for (const pair of fault.pairs) {
+    const isOfFault = fault.kind === 'Lossy' ? pair.quality !== 'Ok' : shows(fault, pair);
+    if (!isOfFault) continue;
     since = Math.min(since, pair.since);
     last = Math.max(last, pair.last);
   }

@@ -1,22 +1,14 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { PeerResult } from '../../protocol/measurement.ts';
-import type { AgentView, ClusterView } from '../view.ts';
-import { lostOf, qualityOf, refused, type Quality } from './quality.ts';
+import { checkedNodes, type AgentView, type ClusterView } from '../view.ts';
+import { withAddress, type Rating } from './families.ts';
+import { lostOf, qualityOf, refused } from './quality.ts';
 
 /** What the agent of one node measured towards the agent of another, on one plane. */
-export interface Pair extends PairTimes {
+export interface Pair extends Rating, PairTimes {
   readonly from: string;
   readonly to: string;
   readonly plane: Plane;
-  /** That of the worst address, if the peer has several. */
-  readonly quality: Quality;
-  /** Datagrams of all addresses. */
-  readonly sent: number;
-  readonly lost: number;
-  /** The peer's host answered that no agent listens. */
-  readonly refused: boolean;
-  /** The worst address. */
-  readonly worst: PeerResult;
 }
 
 /** When a pair was measured, and whether it was Ok before. */
@@ -43,9 +35,9 @@ export class AgentsByPlace {
   // Without keys of both: there may be 100,000 pairs, and each is looked up.
   readonly #planes: Readonly<Record<Plane, Map<string, AgentView>>> = { Pod: new Map(), Host: new Map() };
 
-  constructor({ nodes, agents }: Pick<ClusterView, 'nodes' | 'agents'>) {
-    const names = new Set(nodes.filter(({ excluded }) => excluded === undefined).map(({ name }) => name));
-    for (const agent of agents) if (names.has(agent.node)) this.#planes[agent.plane].set(agent.node, agent);
+  constructor(view: Pick<ClusterView, 'nodes' | 'agents'>) {
+    const checked = checkedNodes(view);
+    for (const agent of view.agents) if (checked.has(agent.node)) this.#planes[agent.plane].set(agent.node, agent);
   }
 
   at(node: string, plane: Plane): AgentView | undefined {
@@ -92,9 +84,9 @@ type RatedPair = Omit<Pair, keyof PairTimes>;
 function pairsFrom(agent: AgentView, lossPercent: number): Map<string, RatedPair> {
   const pairs = new Map<string, RatedPair>();
   for (const peer of agent.peers) {
-    const pair = pairOf(agent, peer, lossPercent);
     const known = pairs.get(peer.node);
-    pairs.set(peer.node, known === undefined ? pair : merged(known, pair));
+    const pair = known === undefined ? pairOf(agent, peer, lossPercent) : withAddress(known, peer, lossPercent);
+    pairs.set(peer.node, pair);
   }
   return pairs;
 }
@@ -109,20 +101,6 @@ function pairOf({ node, plane }: AgentView, peer: PeerResult, lossPercent: numbe
     lost: lostOf(peer),
     refused: refused(peer),
     worst: peer,
-  };
-}
-
-/** Worst first. */
-const ORDER: readonly Quality[] = ['Failed', 'Lossy', 'Mtu', 'Ok'];
-
-function merged(one: RatedPair, other: RatedPair): RatedPair {
-  const { quality, worst } = ORDER.indexOf(other.quality) < ORDER.indexOf(one.quality) ? other : one;
-  return {
-    ...one,
-    ...{ quality, worst },
-    sent: one.sent + other.sent,
-    lost: one.lost + other.lost,
-    refused: one.refused || other.refused,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { PeerResult } from '../../protocol/measurement.ts';
 
-/** How a pair of nodes can reach each other on one plane. */
+/** How a node can reach one address of a peer. */
 export type Quality = 'Failed' | 'Lossy' | 'Mtu' | 'Ok';
 
 /**

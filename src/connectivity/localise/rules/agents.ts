@@ -27,7 +27,7 @@ const NEARLY_ALL = 0.8;
 export const agents: Rule = (situation) => {
   const explained = explainsSilence(situation.view, situation.agents, situation.faults, situation.zones);
   const all = situation.agents.all();
-  const unexplained = all.filter((agent) => agent.state === 'Silent' && agent.recent !== true && !explained(agent));
+  const unexplained = all.filter((agent) => agent.state === 'Silent' && !explained(agent));
   if (unexplained.length === 0) return [];
   const towards = pairsTowards(situation);
   const reached = mayReport(situation);

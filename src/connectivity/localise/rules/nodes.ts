@@ -13,6 +13,8 @@ import { CLUSTER, type Part, type Rule, type Situation } from '../situation.ts';
  * | Failed | works, Lossy, or not measured | PodNetwork, and HostNetwork if Lossy |
  * | works, Lossy, or not measured | Failed | HostNetwork, and PodNetwork if Lossy |
  *
+ * A fault of one address family counts as Lossy; one of the same family on both planes is of the class Node.
+ *
  * The subject is the node, or `cluster` if all nodes are affected.
  */
 export const nodes: Rule = (situation) => {
@@ -28,7 +30,11 @@ function partOf(fault: Fault, faults: readonly Fault[], situation: Situation): P
   const { plane, names } = fault.scope;
   const node = names[0];
   const both = faults.some(
-    (other) => other.scope.plane !== plane && other.kind === fault.kind && other.scope.names[0] === node,
+    (other) =>
+      other.scope.plane !== plane &&
+      other.kind === fault.kind &&
+      other.family === fault.family &&
+      other.scope.names[0] === node,
   );
   const subject = node ?? CLUSTER;
   return {

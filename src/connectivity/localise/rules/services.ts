@@ -1,6 +1,7 @@
 import type { FindingClass } from '../../../api/connectivitycheck/finding.ts';
 import type { Target, TargetResult } from '../../protocol/measurement.ts';
 import { NO_EVIDENCE, networkOf, wordOf } from '../evidence.ts';
+import { familyOf, type Family } from '../pairs/families.ts';
 import type { Period } from '../pairs/period.ts';
 import { explainsServices } from '../faults/explains.ts';
 import { CLUSTER, type Part, type Rule, type Situation } from '../situation.ts';
@@ -100,8 +101,15 @@ function askedBy(targets: readonly Target[], { agents, faults, zones }: Situatio
     else known.push(one);
   }
   const works = (node: string) => nodes.get(node)?.every(({ failed }) => failed.length === 0) ?? false;
-  const explained = explainsServices(faults, zones, works);
+  const asked = new Set([...nodes.values()].flat().flatMap(({ agent }) => familiesOf(agent, targets)));
+  // A Service has backends of its own family.
+  const onThem = faults.filter(({ family }) => family === undefined || asked.has(family));
+  const explained = explainsServices(onThem, zones, works);
   return new Map([...nodes].filter(([node]) => !explained(node)));
+}
+
+function familiesOf({ targets: all }: AgentView, targets: readonly Target[]): Family[] {
+  return all.filter(({ target }) => targets.includes(target)).map(({ address }) => familyOf(address));
 }
 
 function periodOf({ times }: AgentView, targets: readonly Target[], isOk: boolean): Period {

@@ -1,14 +1,28 @@
-import type { Finding } from '../../../api/connectivitycheck/finding.ts';
+import type { Finding, Severity } from '../../../api/connectivitycheck/finding.ts';
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import { FAMILIES, type Family } from '../pairs/families.ts';
 import { pick } from './random.ts';
-import { clusterOf, observable, type Damage, type SimCluster, type SimFault } from './simulate.ts';
+import { clusterOf, type Damage, type SimCluster, type SimFault } from './simCluster.ts';
+import { observable } from './simulate.ts';
 
-/** A cluster of 3 to 300 nodes. Most are small, because few observers make the harder cases. */
+/** A cluster of 3 to 300 nodes. Most are small, because few observers make the harder cases. Two of five are dual-stack. */
 export function aCluster(random: () => number): SimCluster {
   const size = Math.round(3 * 100 ** (random() ** 2));
   const zones = 1 + Math.floor(random() * (size >= 6 ? 3 : 1));
   const serverNode = `node${1 + Math.floor(random() * size)}`;
-  return clusterOf(size, zones, { serverNode, overlay: random() < 0.5, largeReports: random() < 0.5 });
+  const o = { serverNode, overlay: random() < 0.5, largeReports: random() < 0.5 };
+  return clusterOf(size, zones, { ...o, ...aStack(random) });
+}
+
+/** One or two families, in either order. */
+export function aStack(random: () => number): Pick<SimCluster, 'families'> {
+  if (random() >= 0.4) return {};
+  return { families: random() < 0.5 ? FAMILIES : [...FAMILIES].reverse() };
+}
+
+/** All families, or in half of the faults of a dual-stack cluster one of them. */
+export function someFamilies({ families = [] }: SimCluster, random: () => number): { families?: readonly Family[] } {
+  return families.length > 1 && random() < 0.5 ? { families: [pick(families, random)] } : {};
 }
 
 const KINDS = [
@@ -41,7 +55,7 @@ export function someFaults(cluster: SimCluster, random: () => number): SimFault[
       const fault = aServiceFault(free, random);
       if (!services.has(fault.at)) faults.push(fault);
       services.add(fault.at);
-    } else faults.push(aNodeFault(kind, free, random));
+    } else faults.push(aNodeFault(kind, free, cluster, random));
   }
   return faults;
 }
@@ -49,33 +63,37 @@ export function someFaults(cluster: SimCluster, random: () => number): SimFault[
 function aNodeFault(
   kind: Exclude<(typeof KINDS)[number], 'zone' | 'service'>,
   free: string[],
+  cluster: SimCluster,
   random: () => number,
 ): SimFault {
   const node = free.pop()!;
   const plane: Plane = random() < 0.5 ? 'Pod' : 'Host';
   const planes: { planes?: Plane[] } = random() < 0.5 ? { planes: [plane] } : {};
+  const families = someFamilies(cluster, random);
+  const where = { ...planes, ...families };
   const loss: Damage = { loss: 0.15 + random() * 0.35 };
-  if (kind === 'node') return { at: 'node', node, does: 'cut' };
-  if (kind === 'plane') return { at: 'node', node, planes: [plane], does: 'cut' };
-  if (kind === 'loss') return { at: 'node', node, does: loss, ...planes };
-  if (kind === 'mtu') return { at: 'node', node, does: { above: 1280 + Math.floor(random() * 120) }, ...planes };
+  if (kind === 'node') return { at: 'node', node, does: 'cut', ...families };
+  if (kind === 'plane') return { at: 'node', node, planes: [plane], does: 'cut', ...families };
+  if (kind === 'loss') return { at: 'node', node, does: loss, ...where };
+  if (kind === 'mtu') return { at: 'node', node, does: { above: 1280 + Math.floor(random() * 120) }, ...where };
   if (kind === 'agent') return { at: 'agent', node, plane };
   if (kind === 'kubelet') return { at: 'kubelet', node };
   const to = free.pop()!;
-  if (kind === 'linkLoss') return { at: 'link', from: node, to, does: loss, ...planes };
-  return { at: 'link', from: node, to, does: 'cut', oneWay: random() < 0.5, ...planes };
+  if (kind === 'linkLoss') return { at: 'link', from: node, to, does: loss, ...where };
+  return { at: 'link', from: node, to, does: 'cut', oneWay: random() < 0.5, ...where };
 }
 
-function aZoneFault({ nodes }: SimCluster, random: () => number): SimFault {
-  const zones = [...new Set(nodes.map(({ zone }) => zone!))].sort();
+function aZoneFault(cluster: SimCluster, random: () => number): SimFault {
+  const families = someFamilies(cluster, random);
+  const zones = [...new Set(cluster.nodes.map(({ zone }) => zone!))].sort();
   const does: Damage = random() < 0.7 ? 'cut' : { loss: 0.3 };
   const zone = pick(zones, random);
-  if (zones.length > 2 && random() < 0.5) return { at: 'zone', zone, does };
+  if (zones.length > 2 && random() < 0.5) return { at: 'zone', zone, does, ...families };
   const other = pick(
     zones.filter((name) => name !== zone),
     random,
   );
-  return { at: 'zones', zones: [zone, other], does };
+  return { at: 'zones', zones: [zone, other], does, ...families };
 }
 
 function aServiceFault(free: string[], random: () => number): SimFault {
@@ -83,7 +101,21 @@ function aServiceFault(free: string[], random: () => number): SimFault {
   return random() < 0.5 ? { at } : { at, node: free.pop()! };
 }
 
-/** Class and subject that the fault is to be found by. */
+/** Class, subject and severity that the fault is to be found by. */
+export function expectedFinding(fault: SimFault): string {
+  return `${expected(fault)} ${expectedSeverity(fault)}`;
+}
+
+/** A fault that lets some packets pass is Degraded, and so is one of one family beside another one that works. */
+function expectedSeverity(fault: SimFault): Severity {
+  return 'does' in fault && (fault.does !== 'cut' || isOfOneFamily(fault)) ? 'Degraded' : 'Failed';
+}
+
+export function isOfOneFamily({ families }: SimFault): boolean {
+  return families !== undefined;
+}
+
+/** Class and subject that the fault is to be found by. Of one family, the direction of a link is not known. */
 export function expected(fault: SimFault): string {
   if (fault.at === 'dns') return `DNS ${fault.node ?? 'cluster'}`;
   if (fault.at === 'apiServer') return `APIServer ${fault.node ?? 'cluster'}`;
@@ -92,7 +124,7 @@ export function expected(fault: SimFault): string {
   if (fault.at === 'zone') return `Zone ${fault.zone}`;
   if (fault.at === 'zones') return `Zone ${[...fault.zones].sort().join(' <-> ')}`;
   if (fault.at === 'link') {
-    return `Link ${fault.oneWay === true ? `${fault.from} -> ${fault.to}` : [fault.from, fault.to].sort().join(' <-> ')}`;
+    return `Link ${fault.oneWay === true && !isOfOneFamily(fault) ? `${fault.from} -> ${fault.to}` : [fault.from, fault.to].sort().join(' <-> ')}`;
   }
   if (fault.at !== 'node') throw new Error(`a fault at ${JSON.stringify(fault)}`);
   if (typeof fault.does === 'object' && 'above' in fault.does) return `MTU ${fault.node}`;
@@ -121,19 +153,26 @@ export function visible(cluster: SimCluster, faults: readonly SimFault[]): reado
 export function statedBy(findings: readonly Finding[]): SimFault[] {
   return findings.flatMap((finding): SimFault[] => {
     const [subject = ''] = finding.subjects;
-    const does: Damage = finding.severity === 'Failed' ? 'cut' : { loss: 0.3 };
+    const [, failing] = /fail \((IPv[46]):/.exec(finding.message) ?? [];
+    const [, flawed] = / over (IPv[46])/.exec(finding.message) ?? [];
+    const does: Damage = finding.severity === 'Failed' || failing !== undefined ? 'cut' : { loss: 0.3 };
+    const family = (failing ?? flawed) as Family | undefined;
     const planes = [...new Set(finding.evidence.pairs.map(({ plane }) => plane))];
-    const named = { ...(!/pod network.*host network/.test(finding.message) && planes.length > 0 && { planes }) };
-    if (subject === 'cluster' && finding.class.endsWith('Network')) return [{ at: 'cluster', does, planes }];
+    const over = { ...(family !== undefined && finding.severity === 'Degraded' && { families: [family] }) };
+    const isBoth = /pod network.*host network/.test(finding.message);
+    const named = { ...over, ...(!isBoth && planes.length > 0 && { planes }) };
+    if (subject === 'cluster' && finding.class.endsWith('Network')) return [{ at: 'cluster', does, ...over, planes }];
     const [from = '', to = ''] = subject.split(/ <?-> /);
     switch (finding.class) {
       case 'Node':
         return finding.message.startsWith('kubelet')
           ? [{ at: 'kubelet', node: subject }]
-          : [{ at: 'node', node: subject, does }];
+          : [{ at: 'node', node: subject, does, ...over }];
       case 'PodNetwork':
       case 'HostNetwork':
-        return [{ at: 'node', node: subject, does, planes: [finding.class === 'PodNetwork' ? 'Pod' : 'Host'] }];
+        return [
+          { at: 'node', node: subject, does, ...over, planes: [finding.class === 'PodNetwork' ? 'Pod' : 'Host'] },
+        ];
       case 'Link':
         return [{ at: 'link', from, to, does, oneWay: !subject.includes('<'), ...named }];
       case 'Zone':

@@ -1,7 +1,10 @@
 import { PLANES, type Exclusion, type Plane } from '../../../api/connectivitycheck/terms.ts';
+import type { Family } from '../pairs/families.ts';
 import type { AgentView, ClusterView } from '../view.ts';
 import { pick } from './random.ts';
-import { clusterOf, reportsOf, simulate, type SimCluster, type SimFault } from './simulate.ts';
+import { aStack, someFamilies } from './faultSets.ts';
+import { clusterOf, type SimCluster, type SimFault } from './simCluster.ts';
+import { reportsOf, simulate } from './simulate.ts';
 
 /** What the server sees at one step of maintenance. */
 export interface Step {
@@ -9,12 +12,13 @@ export interface Step {
   readonly view: ClusterView;
 }
 
-/** How a node or its agents look in a step. */
-interface Look {
+/** How a node or its agents look in a step. Only an agent that starts or reports can be recent, see AgentView. */
+type Look = NodeLook &
+  ({ readonly state: 'Reporting' | 'Starting'; readonly recent?: boolean } | { readonly state: 'Silent' | 'Absent' });
+
+interface NodeLook {
   readonly name: string;
   readonly excluded?: Exclusion;
-  readonly state: AgentView['state'];
-  readonly recent?: boolean;
   /** Others measure, or measured before, that the node does not answer. */
   readonly unreachable: boolean;
   /** The node is not in the list any more, although its agents may be. */
@@ -51,7 +55,6 @@ const ROLLOUT: readonly Look[] = [
   { name: 'agent deleted', state: 'Absent', unreachable: true },
   { name: 'agent starting', state: 'Starting', unreachable: true },
   { name: 'new agent reports, old reports of others', state: 'Reporting', recent: true, unreachable: true },
-  { name: 'new agent late, old reports of others', state: 'Silent', recent: true, unreachable: true },
   { name: 'new agent', state: 'Reporting', unreachable: false },
 ];
 const STORIES = {
@@ -65,7 +68,7 @@ const STORIES = {
 /** The steps of a random piece of maintenance of one node, or of some nodes at a time. */
 export function aReplay(random: () => number): Step[] {
   const size = Math.round(3 * 33 ** (random() ** 2));
-  const cluster = clusterOf(size, 1 + Math.floor(random() * 3), { overlay: random() < 0.5 });
+  const cluster = clusterOf(size, 1 + Math.floor(random() * 3), { overlay: random() < 0.5, ...aStack(random) });
   const story = pick(Object.keys(STORIES) as (keyof typeof STORIES)[], random);
   const others = cluster.nodes
     .slice(1)
@@ -73,20 +76,30 @@ export function aReplay(random: () => number): Step[] {
     .sort(() => random() - 0.5);
   const nodes = others.slice(0, 1 + Math.floor(random() * Math.ceil(others.length / 3)));
   const planes = story === 'upgradeAgents' ? [pick(PLANES, random)] : PLANES;
+  // A plugin may set up one family later than the other.
+  const unreachable = { planes, does: 'cut', ...someFamilies(cluster, random) } as const;
   return STORIES[story].map((look) => ({
     name: `${story} of ${nodes.join()} of ${size} nodes: ${look.name}`,
-    view: viewOf(cluster, nodes, planes, look, random),
+    view: viewOf(cluster, nodes, unreachable, look, random),
   }));
+}
+
+/** Over which planes and families the nodes do not answer. */
+interface Unreachable {
+  readonly planes: readonly Plane[];
+  readonly families?: readonly Family[];
+  readonly does: 'cut';
 }
 
 function viewOf(
   cluster: SimCluster,
   nodes: readonly string[],
-  planes: readonly Plane[],
+  unreachable: Unreachable,
   look: Look,
   random: () => number,
 ): ClusterView {
-  const faults: SimFault[] = look.unreachable ? nodes.map((node) => ({ at: 'node', node, planes, does: 'cut' })) : [];
+  const { planes } = unreachable;
+  const faults: SimFault[] = look.unreachable ? nodes.map((node) => ({ at: 'node', node, ...unreachable })) : [];
   const view = simulate(cluster, faults, random);
   const own = ownReports(cluster, nodes, planes, faults, random);
   return {
@@ -106,8 +119,8 @@ function viewOf(
   };
 }
 
-function bare({ state, recent }: Look): Pick<AgentView, 'state' | 'recent'> {
-  return recent === undefined ? { state } : { state, recent };
+function bare(look: Look): Pick<AgentView, 'state' | 'recent'> {
+  return { state: look.state, ...('recent' in look && { recent: look.recent }) };
 }
 
 /** What the agents of the nodes would report in the step, by plane and node. */

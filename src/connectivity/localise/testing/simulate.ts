@@ -1,53 +1,13 @@
 import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { PeerResult, TargetResult } from '../../protocol/measurement.ts';
-import type { AgentView, ClusterView, NodeView } from '../view.ts';
+import type { Family } from '../pairs/families.ts';
+import type { AgentView, ClusterView } from '../view.ts';
+import { peersOf, type Damage, type SimCluster, type SimFault } from './simCluster.ts';
 
-/** A fault that is injected. `planes` absent: both. */
-export type SimFault = { readonly planes?: readonly Plane[] } & (
-  | { readonly at: 'node'; readonly node: string; readonly does: Damage }
-  | {
-      readonly at: 'link';
-      readonly from: string;
-      readonly to: string;
-      readonly oneWay?: boolean;
-      readonly does: Damage;
-    }
-  | { readonly at: 'zone'; readonly zone: string; readonly does: Damage }
-  | { readonly at: 'zones'; readonly zones: readonly [string, string]; readonly does: Damage }
-  | { readonly at: 'cluster'; readonly does: Damage }
-  | { readonly at: 'dns' | 'apiServer'; readonly node?: string }
-  | { readonly at: 'agent'; readonly node: string; readonly plane: Plane }
-  | { readonly at: 'kubelet'; readonly node: string }
-);
-
-/** Drop everything, a share of the datagrams, or packets above a size. */
-export type Damage = 'cut' | { readonly loss: number } | { readonly above: number };
-
-export interface SimCluster {
-  readonly nodes: readonly NodeView[];
-  readonly serverNode: string;
-  /** Reports of host agents use the overlay of the pod network as well. */
-  readonly overlay?: boolean;
-  /** Reports do not fit into a packet that a fault of the MTU lets pass. */
-  readonly largeReports?: boolean;
-}
-
+const ADDRESSES: Readonly<Record<Family, string>> = { IPv4: '198.18.0.1', IPv6: 'fd00::1' };
 const SENT = 20;
-const PEERS = 10;
 const MTU: Readonly<Record<Plane, number>> = { Pod: 1450, Host: 1500 };
 const BACKGROUND = 0.001;
-
-/** A cluster whose zones take turns. */
-export function clusterOf(size: number, zones = 1, changes: Partial<SimCluster> = {}): SimCluster {
-  const nodes = Array.from({ length: size }, (_, n) => ({ name: `node${n + 1}`, zone: `zone${(n % zones) + 1}` }));
-  return { nodes, serverNode: 'node1', ...changes };
-}
-
-/** The zones take turns along the ring, so that the next ten nodes are of all zones. */
-export function peersOf(nodes: readonly NodeView[], index: number): NodeView[] {
-  const k = Math.min(nodes.length - 1, PEERS);
-  return Array.from({ length: k }, (_, n) => nodes[(index + 1 + n) % nodes.length]!);
-}
 
 /**
  * What the agents would report, and what the server knows of it. Each datagram, and each answer to it, is lost by
@@ -100,6 +60,7 @@ class Network {
   private readonly cluster: SimCluster;
   private readonly faults: readonly SimFault[];
   private readonly random: () => number;
+  private readonly families: readonly [Family, ...Family[]];
   private readonly zones: ReadonlyMap<string, string | undefined>;
   private readonly clear = { Pod: clearPath('Pod'), Host: clearPath('Host') };
   private readonly damages: Readonly<Record<Plane, readonly Damaging[]>>;
@@ -109,6 +70,8 @@ class Network {
     this.cluster = cluster;
     this.faults = faults;
     this.random = random;
+    const [first = 'IPv4', ...others] = cluster.families ?? [];
+    this.families = [first, ...others];
     const on = (plane: Plane) => damaging(faults).filter(({ planes }) => planes?.includes(plane) ?? true);
     this.damages = { Pod: on('Pod'), Host: on('Host') };
     this.zones = new Map(cluster.nodes.map(({ name, zone }) => [name, zone]));
@@ -117,7 +80,8 @@ class Network {
   agent(index: number, plane: Plane): AgentView {
     const node = this.cluster.nodes[index]!.name;
     const killed = this.killed(node, plane);
-    const peers = killed ? [] : peersOf(this.cluster.nodes, index).map(({ name }) => this.probe(node, name, plane));
+    const probed = killed ? [] : peersOf(this.cluster.nodes, index);
+    const peers = probed.flatMap(({ name }) => this.families.map((family) => this.probe(node, name, plane, family)));
     return {
       node,
       plane,
@@ -149,11 +113,18 @@ class Network {
     return [...words, ...failing.map(({ target }) => target)].join(' ');
   }
 
-  /** How the pair is affected, and, if it is cut, whether either side hears the other one. */
+  /** How the pair is affected, and, if it is cut over all families, whether either side hears the other one. */
   private word(from: string, to: string, plane: Plane): string {
-    const [forth, back] = [this.path(from, to, plane), this.path(to, from, plane)];
-    const hears = !forth.cut && this.reports(to, plane) && !this.killed(to, plane);
-    if (forth.cut || back.cut) return `failed ${hears} ${this.hearsBack(to, from, plane)}`;
+    const words = this.families.map((family) => this.wordOver(from, to, plane, family));
+    if (words.some((word) => word !== 'failed')) return words.join('/');
+    const isOpen = this.families.some((family) => !this.path(from, to, plane, family).cut);
+    const hears = isOpen && this.reports(to, plane) && !this.killed(to, plane);
+    return `failed ${hears} ${this.hearsBack(to, from, plane)}`;
+  }
+
+  private wordOver(from: string, to: string, plane: Plane, family: Family): string {
+    const [forth, back] = [this.path(from, to, plane, family), this.path(to, from, plane, family)];
+    if (forth.cut || back.cut) return 'failed';
     if (this.killed(to, plane)) return 'refused';
     const loss = forth.loss > BACKGROUND || back.loss > BACKGROUND;
     return `${loss ? 'lossy' : 'ok'} ${loss ? '' : Math.min(forth.above, back.above)}`;
@@ -164,7 +135,8 @@ class Network {
       this.cluster.nodes,
       this.cluster.nodes.findIndex(({ name }) => name === peer),
     );
-    return probes.some(({ name }) => name === own) && !this.path(peer, own, plane).cut && !this.killed(peer, plane);
+    const isOpen = this.families.some((family) => !this.path(peer, own, plane, family).cut);
+    return probes.some(({ name }) => name === own) && isOpen && !this.killed(peer, plane);
   }
 
   private killed(node: string, plane: Plane): boolean {
@@ -186,10 +158,10 @@ class Network {
     return arrives(rest.path(node, server, 'Pod')) && arrives(rest.path(server, node, 'Pod'));
   }
 
-  private path(from: string, to: string, plane: Plane): Path {
+  private path(from: string, to: string, plane: Plane, family: Family = this.families[0]): Path {
     let path = this.clear[plane];
     for (const fault of this.damages[plane]) {
-      if (!this.affects(fault, from, to)) continue;
+      if (fault.families?.includes(family) === false || !this.affects(fault, from, to)) continue;
       const { does } = fault;
       if (does === 'cut') path = { ...path, cut: true };
       else if ('loss' in does) path = { ...path, loss: 1 - (1 - path.loss) * (1 - does.loss) };
@@ -209,9 +181,9 @@ class Network {
     );
   }
 
-  private probe(from: string, to: string, plane: Plane): PeerResult {
-    const [forth, back] = [this.path(from, to, plane), this.path(to, from, plane)];
-    const address = `198.18.0.1`;
+  private probe(from: string, to: string, plane: Plane, family: Family): PeerResult {
+    const [forth, back] = [this.path(from, to, plane, family), this.path(to, from, plane, family)];
+    const address = ADDRESSES[family];
     if (this.killed(to, plane) && !forth.cut && !back.cut) return refusal(to, address);
     const arrived = forth.cut ? 0 : SENT - this.losses(SENT, forth.loss);
     const received = back.cut ? 0 : arrived - this.losses(arrived, back.loss);
@@ -247,7 +219,7 @@ class Network {
     const place = `${plane}/${to}`;
     const known = this.heard.get(place);
     if (known === undefined) this.heard.set(place, { [from]: count });
-    else known[from] = count;
+    else known[from] = (known[from] ?? 0) + count;
   }
 
   private targets(node: string, plane: Plane): TargetResult[] {

@@ -1,7 +1,8 @@
 import { localise } from '../localise.ts';
 import type { AgentView, ClusterView, MeasurementTimes } from '../view.ts';
 import { seeded } from './random.ts';
-import { simulate, type SimCluster, type SimFault } from './simulate.ts';
+import type { SimCluster, SimFault } from './simCluster.ts';
+import { simulate } from './simulate.ts';
 
 /** Time between two reports of an agent, s. */
 export const INTERVAL = 15;

@@ -52,8 +52,11 @@ export function registerEvaluationMetrics(
   gauge('covered_pairs', 'Ordered pairs of nodes in the last reports.', ['plane'], () =>
     figures.get().pairs.map(({ plane, covered }) => ({ labels: { plane }, value: covered })),
   );
-  gauge('failed_pairs', 'Ordered pairs of nodes between which neither TCP nor UDP gets through.', ['plane'], () =>
-    figures.get().pairs.map(({ plane, failed }) => ({ labels: { plane }, value: failed })),
+  gauge(
+    'failed_pairs',
+    'Ordered pairs of nodes between which neither TCP nor UDP gets through, to one of the addresses at least.',
+    ['plane'],
+    () => figures.get().pairs.map(({ plane, failed }) => ({ labels: { plane }, value: failed })),
   );
   gauge('reporting_agents', 'Agents on the nodes of a check with a current report.', ['check'], () =>
     [...source.evaluated().results].map(([check, { counts }]) => ({

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { localise } from '../../localise/localise.ts';
 import { seeded } from '../../localise/testing/random.ts';
-import { clusterOf, simulate } from '../../localise/testing/simulate.ts';
+import { clusterOf } from '../../localise/testing/simCluster.ts';
+import { simulate } from '../../localise/testing/simulate.ts';
 import type { ClusterView, NodeView } from '../../localise/view.ts';
 import { lastingFindings } from './lasting.ts';
 
