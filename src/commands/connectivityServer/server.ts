@@ -29,6 +29,12 @@ import type { AgentPod } from '../../connectivity/server/pods/agentPod.ts';
 
 /** One connection for each agent of 10,000 nodes on two planes, and some for users. */
 const CONNECTIONS = 21_000;
+/**
+ * Long answers of one path that are being sent: the reports and the metrics of 10,000 agents, 15 MB each. A slow reader of
+ * the metrics holds 10 MB, one of the reports 0.1 MB. Four readers from one address, or eight from two, are enough for two
+ * replicas of Prometheus and for users.
+ */
+const LONG_ANSWERS = 8;
 
 /**
  * Runs the connectivity server until the signal is aborted.
@@ -105,7 +111,7 @@ function createApiParts(o: ApiParts): Promise<readonly Part[]> {
       headers: { 'content-type': metrics.registry.contentType },
     }),
   });
-  const limits = { ...HTTP_LIMITS, connections: CONNECTIONS };
+  const limits = { ...HTTP_LIMITS, connections: CONNECTIONS, longAnswers: LONG_ANSWERS };
   const name = 'connectivity server';
   const options = { name, address: flags.endpoint, handler, metrics: metrics.http, logger, limits };
   return listenerParts(options, flags.tlsCertPath);

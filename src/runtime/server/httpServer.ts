@@ -67,7 +67,7 @@ type Respond = (request: Incoming, response: Outgoing) => void;
 function guarded<S extends Server>(options: HttpServerOptions, create: (respond: Respond) => S) {
   const { name, address, handler, metrics, logger, limits = HTTP_LIMITS } = options;
   const failures = new Failures(name, metrics, logger);
-  const answering = new Answering(handler, failures, limits.requestsUnderWay);
+  const answering = new Answering(handler, failures, limits);
   const server = create((request, response) => void answering.respond(request, response));
   limitHttp1(server, limits);
   refuseBadClients(server, answering, failures);

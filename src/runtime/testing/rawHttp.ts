@@ -11,9 +11,13 @@ export interface RawConnection {
   readonly closed: Promise<string>;
 }
 
-/** Opens a connection to a port of 127.0.0.1; by TLS, whoever answers, with `protocol`. */
-export function openRaw(port: number, protocol?: 'http/1.1' | 'h2'): RawConnection {
-  const tcp = connect({ host: '127.0.0.1', port });
+/**
+ * Opens a connection to a port of 127.0.0.1; by TLS, whoever answers, with `protocol`.
+ *
+ * @param from address of the client, of 127.0.0.0/8
+ */
+export function openRaw(port: number, protocol?: 'http/1.1' | 'h2', from = '127.0.0.1'): RawConnection {
+  const tcp = connect({ host: '127.0.0.1', port, localAddress: from });
   // The certificate is none of these tests' business.
   const tls = { socket: tcp, rejectUnauthorized: false, ALPNProtocols: protocol === undefined ? [] : [protocol] };
   const socket = protocol === undefined ? tcp : connectTls(tls);

@@ -11,6 +11,7 @@ import { nameProblem } from '../auth/name.ts';
 import type { ReportGate, Sender } from '../auth/reportGate.ts';
 import { checkAgents, type ExpectedPods, type StartGrace } from './check.ts';
 import type { AgentState, Reports } from '../reports/reports.ts';
+import { allReports } from './reportParts.ts';
 
 /** What the API needs. */
 export interface ConnectivityApi {
@@ -58,7 +59,7 @@ export function connectivityApi(api: ConnectivityApi): HttpHandler {
 const READS: Readonly<Record<string, (api: ConnectivityApi) => HttpAnswer | Promise<HttpAnswer>>> = {
   // Go's router redirects a path without its slash.
   '/api/v1/agents': () => ({ status: 301, text: '', headers: { location: AGENTS_PATH } }),
-  [AGENTS_PATH]: ({ reports }) => json(200, allReports(reports)),
+  [AGENTS_PATH]: ({ reports }) => allReports(reports),
   '/api/v1/connectivity_check': check,
   [EVALUATIONS_PATH]: ({ evaluations }) => json(200, evaluations()),
   '/api/v1/ping': () => ({ status: 200, text: '' }),
@@ -144,10 +145,4 @@ function notAllowed(allow: string): HttpAnswer {
 /** Go's net/http guessed text/plain for JSON; a client that reads the header is better served by its real type. */
 function json(status: number, body: object): HttpAnswer {
   return { status, text: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-}
-
-/** Sorted by pod, as Go's maps are in JSON. */
-function allReports(reports: Reports): object {
-  const sorted = [...reports.entries()].sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(sorted.map(([pod, { report }]) => [pod, reportJson(report)]));
 }

@@ -5,6 +5,8 @@ import type { Writable } from 'node:stream';
 import { BodyIncomplete, BodyTooLarge, readBody } from './body.ts';
 import type { Failures } from './failures.ts';
 import { HTTP2_CODES } from './http2.ts';
+import type { HttpLimits } from './limits.ts';
+import { LongAnswers, TOO_MANY_LONG } from './longAnswers.ts';
 import { readTarget, type HttpTarget } from './target.ts';
 
 /** A request as its handler sees it. */
@@ -23,7 +25,7 @@ export interface HttpRequest extends HttpTarget {
   readonly body: (limitBytes: number) => Promise<string>;
 }
 
-/** A response. The server omits the body of a HEAD. */
+/** A response. The server omits the body of a HEAD. It may refuse a long one: see LongAnswers. */
 export interface HttpAnswer {
   readonly status: number;
   readonly text: string;
@@ -51,13 +53,14 @@ export class Answering {
   readonly #handler: HttpHandler;
   readonly #failures: Failures;
   readonly #limit: number;
+  readonly #longAnswers: LongAnswers;
   readonly #underWay = new WeakMap<object, number>();
 
-  /** @param limit maximum of concurrent requests on one connection */
-  constructor(handler: HttpHandler, failures: Failures, limit: number) {
+  constructor(handler: HttpHandler, failures: Failures, limits: HttpLimits) {
     this.#handler = handler;
     this.#failures = failures;
-    this.#limit = limit;
+    this.#limit = limits.requestsUnderWay;
+    this.#longAnswers = new LongAnswers(limits, failures);
   }
 
   /** Whether a response is in progress on a connection, so that nothing else may be written to it. */
@@ -69,9 +72,15 @@ export class Answering {
   async respond(request: Incoming, response: Outgoing): Promise<void> {
     // A reset connection is an error event of the request or the response, which Node.js throws without a listener.
     for (const each of [request, response]) each.on('error', () => undefined);
+    // From here on: while the answer is made, the client may close its connection.
+    const ended = new AbortController();
+    response.once('close', () => ended.abort());
     try {
-      const isBusy = !this.#enters(request, response);
-      await send(request, response, isBusy ? this.#busy() : await this.#answerTo(request));
+      const isBusy = !this.#enters(request, ended.signal);
+      const target = readTarget(request.url);
+      const answer = isBusy ? this.#busy() : await this.#answerTo(request, target);
+      const isAdmitted = this.#longAnswers.admits({ path: target?.path ?? '', answer, request, response }, ended.signal);
+      await send(request, response, isAdmitted ? answer : TOO_MANY_LONG, ended.signal);
     } catch (error) {
       // No error response is possible: part of the response may already be sent.
       this.#failures.failed(error);
@@ -79,15 +88,15 @@ export class Answering {
     }
   }
 
-  #enters({ socket: connection }: Incoming, response: Outgoing): boolean {
+  #enters({ socket: connection }: Incoming, ended: AbortSignal): boolean {
     const before = this.#underWay.get(connection) ?? 0;
     this.#underWay.set(connection, before + 1);
-    response.once('close', () => this.#underWay.set(connection, (this.#underWay.get(connection) ?? 1) - 1));
+    const leave = (): unknown => this.#underWay.set(connection, (this.#underWay.get(connection) ?? 1) - 1);
+    ended.addEventListener('abort', leave, { once: true });
     return before < this.#limit;
   }
 
-  async #answerTo(request: Incoming): Promise<HttpAnswer> {
-    const target = readTarget(request.url);
+  async #answerTo(request: Incoming, target: HttpTarget | undefined): Promise<HttpAnswer> {
     if (target === undefined) {
       this.#failures.count('malformed');
       return UNREADABLE;
@@ -122,7 +131,7 @@ export class Answering {
   }
 }
 
-async function send(request: Incoming, response: Outgoing, answer: HttpAnswer): Promise<void> {
+async function send(request: Incoming, response: Outgoing, answer: HttpAnswer, ended: AbortSignal): Promise<void> {
   const { status, text, parts, headers } = answer;
   const all = { ...PLAIN, ...headers, ...(isLast(request, status) ? CLOSE : {}) };
   for (const [name, value] of Object.entries(all)) response.setHeader(name, value);
@@ -132,17 +141,20 @@ async function send(request: Incoming, response: Outgoing, answer: HttpAnswer): 
     response.once('finish', () => request.stream.close(HTTP2_CODES.noError));
   }
   if (parts === undefined) response.end(text);
-  else await sendParts(response, text, parts);
+  else if (request.method === 'HEAD') response.end();
+  else await sendParts(response, joined(text, parts), ended);
+}
+
+function* joined(text: string, parts: Iterable<string>): Generator<string> {
+  yield text;
+  yield* parts;
 }
 
 /** Resolves, too, if the client goes away in between. Rejects if `parts` throws. */
-async function sendParts(response: Writable, text: string, parts: Iterable<string>): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  response.write(text);
+async function sendParts(response: Writable, parts: Iterable<string>, ended: AbortSignal): Promise<void> {
   for (const part of parts) {
-    if (!response.write(part)) await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
-    if (gone.signal.aborted) return;
+    if (!response.write(part)) await once(response, 'drain', { signal: ended }).catch(() => undefined);
+    if (ended.aborted) return;
   }
   response.end();
 }

@@ -9,7 +9,7 @@ import type { Logger } from '../../process/logger.ts';
  * | malformed: not HTTP, or a target without a path | 400 |
  * | too_large: headers or a body beyond the limit | 431, 413 |
  * | timeout: the client sends or reads too slowly | 408, or none |
- * | busy: too many concurrent requests on one connection | 503 |
+ * | busy: too many concurrent requests on one connection, or too many long answers | 503 |
  * | refused: CONNECT | none |
  * | tls: no handshake | none |
  * | connection: reset, or not HTTP/2 | none |

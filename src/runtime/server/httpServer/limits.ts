@@ -14,6 +14,10 @@ export interface HttpLimits {
   readonly connections: number;
   /** Maximum of concurrent requests on one connection: pipelined, or HTTP/2 streams. */
   readonly requestsUnderWay: number;
+  /** Maximum of long answers of one path that are being sent: see LongAnswers. */
+  readonly longAnswers: number;
+  /** For a whole long answer. `stalledMs` alone lets a client read a byte now and then for ever. */
+  readonly longAnswerMs: number;
   /** Bytes of all headers of a request, including the request line. */
   readonly headerBytes: number;
 }
@@ -24,7 +28,8 @@ export interface HttpLimits {
  * - stalledMs is above the 10 s that the API server has to authorize a scrape.
  * - keepAliveMs is above the longest usual scrape interval, a minute.
  * - connections times requestsUnderWay times a response of 100 kB is 80 MB, the most memory that clients that do not
- *   read can occupy.
+ *   read can occupy. So longAnswers need not be limited; a server with more connections or longer responses needs a limit.
+ * - longAnswerMs is enough for 15 MB at 1 Mbit/s.
  * - headerBytes is the default of Node.js. A ServiceAccount token takes 1 to 2 kB.
  */
 export const HTTP_LIMITS: HttpLimits = {
@@ -35,5 +40,7 @@ export const HTTP_LIMITS: HttpLimits = {
   checkMs: 1_000,
   connections: 200,
   requestsUnderWay: 4,
+  longAnswers: Infinity,
+  longAnswerMs: 120_000,
   headerBytes: 16_384,
 };

@@ -1,0 +1,140 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { exchange, openRaw, type RawConnection } from '../../testing/rawHttp.ts';
+import type { HttpListener } from '../httpListener.ts';
+import { createHttpServer, type HttpAnswer } from '../httpServer.ts';
+import { HTTP_LIMITS } from './limits.ts';
+
+const ask = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const askLast = (path: string, method = 'GET'): string => `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+const PART = 'x'.repeat(256 * 1024);
+/** More than the sockets of both ends hold. */
+const WHOLE = PART.repeat(100);
+
+describe('a server with a limit of long answers', () => {
+  const failed = vi.fn<(server: string, reason: string) => void>();
+  let listener: HttpListener;
+  let stop: AbortController;
+  let running: Promise<void>;
+  let open: RawConnection[] = [];
+  /** Long answers that were begun and not ended. */
+  let made = 0;
+
+  function* parts(): Generator<string> {
+    made += 1;
+    try {
+      for (let n = 0; n < 100; n += 1) yield PART;
+    } finally {
+      made -= 1;
+    }
+  }
+
+  const answers: Readonly<Record<string, () => HttpAnswer>> = {
+    '/parts': () => ({ status: 200, text: '', parts: parts() }),
+    '/other': () => ({ status: 200, text: '', parts: parts() }),
+    '/whole': () => ({ status: 200, text: WHOLE }),
+    '/short': () => ({ status: 200, text: 'short\n' }),
+    '/end': () => ({ status: 200, text: 'first ', parts: ['and ', 'last'] }),
+  };
+
+  async function start(longAnswerMs = 60_000): Promise<void> {
+    listener = createHttpServer({
+      name: 'server',
+      address: { host: '127.0.0.1', port: 0 },
+      handler: ({ path }) => answers[path]!(),
+      metrics: { failed },
+      logger: pino({ level: 'silent' }),
+      limits: { ...HTTP_LIMITS, longAnswers: 4, longAnswerMs },
+    });
+    stop = new AbortController();
+    running = listener.run(stop.signal);
+    await listener.listen();
+  }
+
+  /** A client that reads no more than what its socket takes. */
+  function readSlowly(path: string, from: string): RawConnection {
+    const connection = openRaw(listener.port, undefined, from);
+    connection.socket.pause();
+    connection.send(ask(path));
+    open.push(connection);
+    return connection;
+  }
+
+  /** The first line of an answer. */
+  const statusFrom = async (path: string, from: string): Promise<string> => {
+    const connection = openRaw(listener.port, undefined, from);
+    open.push(connection);
+    connection.send(ask(path));
+    const [chunk] = (await new Promise((resolve) =>
+      connection.socket.once('data', (data: string) => resolve([data])),
+    )) as [string];
+    return chunk.split('\r\n')[0]!;
+  };
+
+  const counted = (): string[] => failed.mock.calls.map(([, reason]) => reason);
+  const whenMade = (count: number): Promise<void> => vi.waitFor(() => expect(made).toBe(count), { timeout: 10_000 });
+
+  beforeEach(() => {
+    failed.mockClear();
+    made = 0;
+    open = [];
+  });
+
+  afterEach(async () => {
+    for (const { socket } of open) socket.destroy();
+    stop.abort();
+    await running;
+  });
+
+  it('refuses more of them on one path with 503 and Retry-After, and answers others', async () => {
+    await start();
+    for (const n of [2, 2, 3, 3]) readSlowly('/parts', `127.0.0.${n}`);
+    await whenMade(4);
+    expect(await exchange(listener.port, ask('/parts'))).toMatch(/^HTTP\/1.1 503 .*retry-after: 5\r\n/is);
+    expect(counted()).toEqual(['busy']);
+    expect(await exchange(listener.port, askLast('/short'))).toContain('short\n');
+    expect(await statusFrom('/other', '127.0.0.2')).toBe('HTTP/1.1 200 OK');
+    expect(made).toBe(5);
+  });
+
+  it('gives half of them to one address, so that it cannot block the others', async () => {
+    await start();
+    for (let n = 0; n < 20; n += 1) readSlowly('/parts', '127.0.0.2');
+    await vi.waitFor(() => expect(counted()).toEqual(Array(18).fill('busy')));
+    expect(made).toBe(2);
+    expect(await statusFrom('/parts', '127.0.0.3')).toBe('HTTP/1.1 200 OK');
+  });
+
+  it('counts a long text, too', async () => {
+    await start();
+    for (let n = 0; n < 3; n += 1) readSlowly('/whole', '127.0.0.2');
+    await vi.waitFor(() => expect(counted()).toEqual(['busy']));
+  });
+
+  it('counts those that ended or whose client went away no more', async () => {
+    await start();
+    for (let round = 0; round < 3; round += 1) {
+      const readers = [1, 2].map(() => readSlowly('/parts', '127.0.0.2'));
+      await whenMade(2);
+      for (const reader of readers) reader.reset();
+      await whenMade(0);
+    }
+    for (let n = 0; n < 8; n += 1) expect(await exchange(listener.port, askLast('/end'))).toMatch(/first .*and .*last/s);
+    expect(counted()).toEqual([]);
+  });
+
+  it('closes the connection of a client that takes too long in all', async () => {
+    await start(500);
+    const reader = readSlowly('/parts', '127.0.0.2');
+    await vi.waitFor(() => expect(counted()).toEqual(['timeout']), { timeout: 10_000 });
+    reader.socket.resume();
+    await reader.closed;
+    await whenMade(0);
+  });
+
+  it('makes no parts for HEAD', async () => {
+    await start();
+    expect(await exchange(listener.port, askLast('/parts', 'HEAD'))).toMatch(/^HTTP\/1.1 200 .*\r\n\r\n$/s);
+    expect(made).toBe(0);
+  });
+});
