@@ -1,4 +1,5 @@
 import { PLANES, type Plane } from '../../api/connectivitycheck/terms.ts';
+import { PEER_PORT, SERVER_PORT, SERVICE_NAME } from '../../connectivity/objects/names.ts';
 import { COMMON_FLAGS } from '../../options/commonFlags.ts';
 import { flag, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
 import { GLOG_FLAGS } from '../../options/glogFlags.ts';
@@ -11,7 +12,11 @@ const plane = valueType<Plane>('plane', `one of ${PLANES.join(', ')}`, (text) =>
 
 /** The flags of `connectivity-agent`: those of k8s-netchecker-agent, and those of its peers. */
 export const CONNECTIVITY_AGENT_FLAGS = {
-  serverendpoint: withDefault(hostAndPort, 'netchecker-service:8081', 'Host and port of the connectivity server.'),
+  serverendpoint: withDefault(
+    hostAndPort,
+    `${SERVICE_NAME}:${SERVER_PORT}`,
+    'Host and port of the connectivity server.',
+  ),
   probeurls: withDefault(probeUrls, '', 'URLs to request in each interval, in addition to that of the server.'),
   reportinterval: withDefault(wholeNumber(2, 86_400), '60', 'Interval of the reports, seconds.'),
   zeroextenderlength: withDefault(
@@ -19,7 +24,7 @@ export const CONNECTIVITY_AGENT_FLAGS = {
     '1500',
     'Number of zeros in each report, which make it larger than one packet. Each takes two bytes.',
   ),
-  peerPort: withDefault(port, '8082', 'Port on which agents answer each other, HTTP and UDP, on all addresses.'),
+  peerPort: withDefault(port, String(PEER_PORT), 'Port on which agents answer each other, HTTP and UDP, on all addresses.'),
   plane: flag(plane, 'Network that this agent measures: that of pods or that of nodes.', {
     defaultNote: 'Host if the name of the pod contains "hostnet", else Pod',
   }),

@@ -1,4 +1,4 @@
-import { TOKEN_AUDIENCE } from '../../connectivity/objects/names.ts';
+import { SERVER_PORT, TOKEN_AUDIENCE } from '../../connectivity/objects/names.ts';
 import { COMMON_FLAGS } from '../../options/commonFlags.ts';
 import { flag, list, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
 import { GLOG_FLAGS } from '../../options/glogFlags.ts';
@@ -10,7 +10,7 @@ const DAY_SECONDS = 86_400;
 
 /** The flags of `connectivity-server`: those of k8s-netchecker-server, and the connection to the API server. */
 export const CONNECTIVITY_SERVER_FLAGS = {
-  endpoint: withDefault(listenAddress, '0.0.0.0:8081', 'Address that the server listens on.'),
+  endpoint: withDefault(listenAddress, `0.0.0.0:${SERVER_PORT}`, 'Address that the server listens on.'),
   kubeproxyinit: withDefault(
     boolean,
     'true',

@@ -6,6 +6,7 @@ import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { NameLookup } from '../../runtime/process/nameLookup.ts';
 import type { Assignment, Measurement } from '../protocol/measurement.ts';
+import { PING_PATH } from '../protocol/ping.ts';
 import { NO_ASSIGNMENT } from './assignment.ts';
 import { addressesOf, collectReport, type AgentIdentity } from './collect.ts';
 import { Heard } from './udp/heard.ts';
@@ -122,7 +123,7 @@ class AgentRun {
   /** The user's URLs, those of the assignment, and that of the server, at the same time. */
   async #probeUrls(timeoutMs: number, signal: AbortSignal): Promise<ProbeResult[]> {
     const { server, probeUrls, clock, serverCaFile } = this.#o;
-    const ping = `${serverCaFile === undefined ? 'http' : 'https'}://${server.text}/api/v1/ping`;
+    const ping = `${serverCaFile === undefined ? 'http' : 'https'}://${server.text}${PING_PATH}`;
     const assigned = this.#assignment.urls.map(probeUrlOf).filter((url) => url !== undefined);
     const trust = await trustOf(serverCaFile);
     const o = { clock, timeoutMs, signal, lookup: this.#names.fresh() };

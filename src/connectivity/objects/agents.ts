@@ -12,8 +12,7 @@ import {
   appLabel,
   HOST_AGENT_NAME,
   PEER_PORT_NAME,
-  SERVER_PORT,
-  SERVICE_NAME,
+  serverAddress,
   TOKEN_AUDIENCE,
   type ConnectivityOptions,
 } from './names.ts';
@@ -115,7 +114,7 @@ function container(plane: Plane, options: ConnectivityOptions): V1Container {
 export function agentArgs(plane: Plane, options: ConnectivityOptions): string[] {
   return [
     'connectivity-agent',
-    `-serverendpoint=${SERVICE_NAME}.${options.namespace}:${SERVER_PORT}`,
+    `-serverendpoint=${serverAddress(options.namespace)}`,
     `-reportinterval=${options.reportIntervalSeconds}`,
     `--peer-port=${options.peerPort}`,
     `--plane=${plane}`,

@@ -8,6 +8,11 @@ export const HOST_AGENT_NAME = 'netchecker-agent-hostnet';
 
 /** TCP port of the server. */
 export const SERVER_PORT = 8081;
+/** Host and port of the server, for clients in every namespace. */
+export function serverAddress(namespace: string): string {
+  return `${SERVICE_NAME}.${namespace}:${SERVER_PORT}`;
+}
+
 /** TCP port on every node if the Service has the type NodePort. */
 export const NODE_PORT = 31_081;
 /** Name of the agents' TCP port, in their containers, Services and EndpointSlices. */

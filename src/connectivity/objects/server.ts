@@ -1,4 +1,5 @@
 import type { V1Container, V1Deployment, V1Service, V1ServiceAccount } from '@kubernetes/client-node';
+import { PING_PATH } from '../protocol/ping.ts';
 import {
   AGENT_NAME,
   appLabel,
@@ -76,7 +77,7 @@ function container({
   allowAnonymous,
 }: ConnectivityOptions): V1Container {
   // Not of the caches: the server answers agents while the API server is away.
-  const probe = { httpGet: { path: '/api/v1/ping', port: PORT_NAME }, timeoutSeconds: 3 };
+  const probe = { httpGet: { path: PING_PATH, port: PORT_NAME }, timeoutSeconds: 3 };
   return {
     name: 'server',
     image,

@@ -1,3 +1,4 @@
+import { serverAddress } from '../../connectivity/objects/names.ts';
 import { firstProblem, flag, type FlagCheck, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
 import { path, url } from '../../options/values.ts';
 import type { SharedFlags } from '../contract/flags.ts';
@@ -6,7 +7,7 @@ import type { SharedFlags } from '../contract/flags.ts';
 export const CONNECTIVITY_CHECK_FLAGS = {
   connectivityServerUrl: flag(url, 'URL of the connectivity server. It is asked while there is a ConnectivityCheck.', {
     defaultNote:
-      'with --connectivity http://netchecker-service.<namespace>:8081, https with --connectivity-server-ca-file; ' +
+      `with --connectivity http://${serverAddress('<namespace>')}, https with --connectivity-server-ca-file; ` +
       'otherwise none, and ConnectivityChecks are Unknown',
   }),
   connectivityServerCaFile: flag(
@@ -38,6 +39,6 @@ export function serverUrlOf(
 ): string | undefined {
   if (!flags.connectivity && flags.connectivityServerUrl === undefined) return undefined;
   const scheme = flags.connectivityServerCaFile === undefined ? 'http' : 'https';
-  const given = flags.connectivityServerUrl ?? `${scheme}://netchecker-service.${flags.namespace}:8081`;
+  const given = flags.connectivityServerUrl ?? `${scheme}://${serverAddress(flags.namespace)}`;
   return given.replace(/\/+$/, '');
 }

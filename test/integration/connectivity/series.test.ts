@@ -84,7 +84,7 @@ async function writeConfig(): Promise<string> {
   return main!.content
     .replaceAll(TARGETS_DIRECTORY, directory)
     .replaceAll(/(scrape_interval|scrape_timeout): \d+s/g, '$1: 1s')
-    .replace(`${SERVICE_NAME}.default.svc:8081`, `localhost:${server.port}`)
+    .replace(`${SERVICE_NAME}.default:8081`, `localhost:${server.port}`)
     .replace(`http://${SERVICE_NAME}[^/]*/`, 'http://localhost[^/]*/');
 }
 

@@ -4,6 +4,7 @@ import type { HttpAnswer, HttpHandler, HttpRequest } from '../../../runtime/serv
 import { checkAnswer, checkError } from '../../protocol/checkResult.ts';
 import { EVALUATIONS_PATH, type Evaluations } from '../../protocol/evaluation.ts';
 import type { Assignment, Measurement } from '../../protocol/measurement.ts';
+import { PING_PATH } from '../../protocol/ping.ts';
 import { readReport, REPORT_LIMIT_BYTES, reportJson, type ReadReport } from '../../protocol/report.ts';
 import { mayReport } from './admission.ts';
 import { marked } from '../auth/mark.ts';
@@ -62,7 +63,7 @@ const READS: Readonly<Record<string, (api: ConnectivityApi) => HttpAnswer | Prom
   [AGENTS_PATH]: ({ reports }) => allReports(reports),
   '/api/v1/connectivity_check': check,
   [EVALUATIONS_PATH]: ({ evaluations }) => json(200, evaluations()),
-  '/api/v1/ping': () => ({ status: 200, text: '' }),
+  [PING_PATH]: () => ({ status: 200, text: '' }),
   '/metrics': ({ metrics }) => metrics(),
 };
 

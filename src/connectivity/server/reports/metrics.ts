@@ -1,4 +1,5 @@
 import type { ProbeResult, Report } from '../../../api/agent/report.ts';
+import { PING_PATH } from '../../protocol/ping.ts';
 import { agentLabel } from '../../protocol/report.ts';
 import type { AgentState, Reports } from './reports.ts';
 
@@ -100,12 +101,9 @@ function isFigure(value: unknown): value is number {
 
 /** URLs of an agent that have series, each eight: see the sum in evaluationMetrics.ts. */
 const MOST_URLS = 2;
-/** The path that every agent requests, whatever its flags. The alerts need its series. */
-const PING = '/api/v1/ping';
-
-/** The ping of the server, then the first of the others. The API has all. */
+/** The ping of the server, whose series the alerts need, then the first of the others. The API has all. */
 function withSeries(probes: Report['network_probes']): NonNullable<Report['network_probes']> {
-  const byRank = (probes ?? []).map((probe, n) => ({ probe, rank: probe.URL.endsWith(PING) ? -1 : n }));
+  const byRank = (probes ?? []).map((probe, n) => ({ probe, rank: probe.URL.endsWith(PING_PATH) ? -1 : n }));
   const urls = [...new Set(byRank.sort((a, b) => a.rank - b.rank).map(({ probe }) => probe.URL))].slice(0, MOST_URLS);
   return (probes ?? []).filter(({ URL }) => urls.includes(URL));
 }

@@ -1,6 +1,7 @@
+import { pingPattern } from '../../../connectivity/protocol/ping.ts';
 import { AGENT_METRICS } from '../../../connectivity/protocol/agentMetrics.ts';
 import { FACT_METRICS, RECEIVED } from '../../../usage/pass/queries.ts';
-import { AGENT_NAME, SERVER_NAME, SERVER_PORT, SERVICE_NAME } from '../../../connectivity/objects/names.ts';
+import { AGENT_NAME, SERVER_NAME, serverAddress, SERVICE_NAME } from '../../../connectivity/objects/names.ts';
 import { AGENT_TARGETS, NODE_TARGETS, OPERATOR_FILE, OPERATOR_JOB, targetFiles } from '../names.ts';
 import { PROMETHEUS_PORT } from '../options.ts';
 import type { MeasurementOptions, PrometheusOptions } from '../options.ts';
@@ -18,7 +19,7 @@ export const KEPT_METRICS = [...FACT_METRICS, RECEIVED];
 const KEPT_OPERATOR_METRICS = ['traffic_operator_.*', 'process_.*', 'nodejs_eventloop_lag.*'];
 
 /** The URL of the server that every agent requests; original agents have it without the namespace. */
-const SERVER_PING = `http://${SERVICE_NAME}[^/]*/api/v1/ping`;
+const SERVER_PING = pingPattern(`${SERVICE_NAME}[^/]*`);
 
 /**
  * The series of the connectivity server that are kept, as metric and label `url`. Series of one node with its two agents:
@@ -138,7 +139,7 @@ function connectivityJobs(namespace: string, intervalSeconds: number): string {
     scrape_interval: ${Math.max(UNHURRIED_SECONDS, intervalSeconds)}s
     # The server has one replica. Its Service finds it without a right to read its pods.
     static_configs:
-      - targets: ['${SERVICE_NAME}.${namespace}.svc:${SERVER_PORT}']
+      - targets: ['${serverAddress(namespace)}']
     metric_relabel_configs:
       # At most 40 series a node, those of its agents included.
       - source_labels: [__name__, url]

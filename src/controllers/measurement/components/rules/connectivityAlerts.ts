@@ -1,5 +1,6 @@
 import type { FindingClass } from '../../../../api/connectivitycheck/finding.ts';
 import { SERVER_NAME } from '../../../../connectivity/objects/names.ts';
+import { pingPattern } from '../../../../connectivity/protocol/ping.ts';
 import type { AlertingRule, RuleGroup, Severity } from './rule.ts';
 
 /**
@@ -64,7 +65,7 @@ absent(ncagent_report_count_total) and on () up{job="${SERVER_NAME}"}`,
 };
 
 /** Each agent requests this path of the server, under the name that it has for the server. */
-const PING = 'url=~"https?://[^/]+/api/v1/ping"';
+const PING = `url=~"${pingPattern()}"`;
 
 const TCP_DELAY: AlertingRule = {
   alert: 'NetCheckerTCPServerDelay',
