@@ -1,3 +1,5 @@
+import { CONNECTIVITY_CHECKS } from '../../api/connectivitycheck/connectivityCheck.ts';
+import { APPLY_CRD } from '../../api/installCrd.ts';
 import { createCheckInformer, createNodeInformer } from '../../connectivity/server/evaluation/caches.ts';
 import type { ConnectivityApi } from '../../connectivity/server/api/api.ts';
 import { registerEvaluationMetrics } from '../../connectivity/server/evaluation/evaluationMetrics.ts';
@@ -5,6 +7,7 @@ import { Connectivity } from '../../connectivity/server/evaluation/evaluations.t
 import { Measurements } from '../../connectivity/server/reports/measurements.ts';
 import type { Reports } from '../../connectivity/server/reports/reports.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
+import { logMissingCrd } from '../../runtime/cache/missingCrd.ts';
 import type { Transport } from '../../runtime/client/transport/types.ts';
 import { cachePart } from '../../runtime/manager/manager.ts';
 import type { RuntimeMetrics } from '../../runtime/manager/metrics.ts';
@@ -35,7 +38,9 @@ export interface EvaluationParts {
 export function createEvaluation(o: EvaluationOptions): EvaluationParts {
   const { transport, pods, reports, reportIntervalMs, metrics, logger } = o;
   const options = { transport, logger, metrics: metrics.reflector };
-  const caches = { pods, nodes: createNodeInformer(options), checks: createCheckInformer(options) };
+  const onRefusal = logMissingCrd({ resource: CONNECTIVITY_CHECKS, logger, waiting: 'the server', advice: APPLY_CRD });
+  const checks = createCheckInformer({ ...options, onRefusal });
+  const caches = { pods, nodes: createNodeInformer(options), checks };
   const measurements = new Measurements(systemClock);
   const serverNode = process.env.MY_NODE_NAME;
   const clock = systemClock;

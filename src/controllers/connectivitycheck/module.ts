@@ -1,6 +1,8 @@
 import { CONNECTIVITY_CHECKS, type ConnectivityCheck } from '../../api/connectivitycheck/connectivityCheck.ts';
+import { APPLY_CRD } from '../../api/installCrd.ts';
 import { connectivityCheckResource } from '../../api/connectivitycheck/schema.ts';
 import { createInformer, withoutManagedFields, type Informer } from '../../runtime/cache/informer.ts';
+import { logMissingCrd } from '../../runtime/cache/missingCrd.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import { isNotFound } from '../../runtime/client/errors.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
@@ -46,6 +48,9 @@ export const connectivityCheck = defineController({
       metrics: metrics.reflector,
       resource,
       transform: withoutManagedFields,
+      ...(url !== undefined && {
+        onRefusal: logMissingCrd({ resource, logger, waiting: 'the operator', advice: APPLY_CRD }),
+      }),
     });
     const objects = createOverlay(informer, { clock });
     const statuses = new StatusWriter({ client, resource, fieldManager: FIELD_MANAGER, objects });

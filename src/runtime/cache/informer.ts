@@ -62,8 +62,8 @@ export interface InformerOptions<T extends KubeObject> {
    */
   transform?: ((object: T) => T) | undefined;
   indexes?: IndexFunctions<T> | undefined;
-  /** Called when `refusal` is set, changes, or ends. */
-  onRefusal?: (() => void) | undefined;
+  /** Called with `refusal` when it is set, changes, or ends. */
+  onRefusal?: ((refusal: ApiError | undefined) => void) | undefined;
   logger: Logger;
   metrics?: ReflectorMetrics | undefined;
   clock?: Clock | undefined;
@@ -104,7 +104,7 @@ class StoreInformer<T extends KubeObject> implements Informer<T> {
         if (refusal?.detail === this.#refusal?.detail) return;
         this.#refusal = refusal;
         this.#release();
-        onRefusal?.();
+        onRefusal?.(refusal);
       },
     };
     this.#reflector = new Reflector({

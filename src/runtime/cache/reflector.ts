@@ -58,6 +58,8 @@ export class Reflector<T extends KubeObject> {
   /** Consecutive failures to resume from a version, and to keep a connection. */
   #resumes = 0;
   #reconnects = 0;
+  /** The message of the last failure, if it was a refusal (403, 404). */
+  #refusal: string | undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -110,7 +112,7 @@ export class Reflector<T extends KubeObject> {
     if (failure instanceof BadLineError) return 'badLine';
     if (failure instanceof TransportError) return failure.failure === 'garbage' ? 'answered' : 'unreachable';
     if (!(failure instanceof ApiError)) return 'failed';
-    if (isForbidden(failure) || isNotFound(failure)) this.#options.target.refused?.(failure);
+    if (isRefusal(failure)) this.#options.target.refused?.(failure);
     if (isGone(failure)) return 'gone';
     const watchList = this.#version === undefined && round.events === 0 && this.#listKind === 'watch-list';
     return watchList && (failure.status === 400 || failure.status === 422) ? 'refused' : 'answered';
@@ -120,7 +122,11 @@ export class Reflector<T extends KubeObject> {
     const { metrics, logger } = this.#options;
     metrics?.watchEnded(this.#name, end);
     const fields = { resource: this.#name, end, err: failure, version: this.#version };
-    if (end === 'closed') logger.debug(fields, 'watch ended');
+    // A right or a CRD may be missing for days: its refusal is logged once.
+    const refusal = isRefusal(failure) ? failure.message : undefined;
+    const isRepeated = refusal !== undefined && refusal === this.#refusal;
+    this.#refusal = refusal;
+    if (end === 'closed' || isRepeated) logger.debug(fields, 'watch ended');
     else logger.warn(fields, 'watch ended');
     switch (end) {
       case 'closed':
@@ -183,6 +189,11 @@ export class Reflector<T extends KubeObject> {
  */
 function askedPause(failure: unknown): number | undefined {
   return failure instanceof ApiError && failure.status === 429 ? failure.retryAfterMs : undefined;
+}
+
+/** The right to list or watch is missing, or the CRD. */
+function isRefusal(failure: unknown): failure is ApiError {
+  return isForbidden(failure) || isNotFound(failure);
 }
 
 function isAboutTheVersion(failure: unknown): boolean {

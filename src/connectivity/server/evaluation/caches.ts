@@ -17,7 +17,7 @@ export interface ClusterCaches {
   readonly checks: Informer<ConnectivityCheck>;
 }
 
-type CacheOptions = Pick<InformerOptions<KubeObject>, 'transport' | 'logger' | 'metrics'>;
+type CacheOptions = Pick<InformerOptions<KubeObject>, 'transport' | 'logger' | 'metrics' | 'onRefusal'>;
 
 /** The informer of the Nodes, trimmed. */
 export function createNodeInformer(options: CacheOptions): Informer<ClusterNode> {

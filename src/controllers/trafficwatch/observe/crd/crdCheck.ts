@@ -1,3 +1,4 @@
+import { APPLY_CRD } from '../../../../api/installCrd.ts';
 import { missingFields } from '../../../../api/missingFields.ts';
 import { TRAFFIC_WATCHES } from '../../../../api/trafficwatch/schema.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
@@ -15,8 +16,6 @@ const LOOK_AGAIN_MS = 5_000;
 export const PUBLISHED_AFTER_MS = 10_000;
 /** Maximum number of fields in a message. The note of an event holds 1 KiB; the longest path has 30 characters. */
 const NAMED_AT_MOST = 20;
-/** How to install the CRD of this version, for messages. */
-export const APPLY_CRD = 'helm upgrade with crds.enabled=true, or kubectl apply --server-side -k deploy/crds';
 
 export interface CrdCheckOptions {
   readonly transport: Pick<Transport, 'request'>;

@@ -3,7 +3,7 @@ import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
 import { keyOf } from '../../../../runtime/client/resource.ts';
 import { findCondition } from '../../../../runtime/controller/conditions.ts';
-import { APPLY_CRD } from './crdCheck.ts';
+import { APPLY_CRD } from '../../../../api/installCrd.ts';
 
 /** Maximum number of fields in a message. */
 const NAMED_AT_MOST = 10;
