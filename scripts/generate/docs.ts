@@ -3,6 +3,8 @@ import { managerOf } from '../../src/commands/manager/command.ts';
 import { COMMANDS, flagsOf } from '../../src/commands/commands.ts';
 import { registerEvaluationMetrics } from '../../src/connectivity/server/evaluation/evaluationMetrics.ts';
 import { REPORT_METRICS } from '../../src/connectivity/server/reports/metrics.ts';
+import { Reports } from '../../src/connectivity/server/reports/reports.ts';
+import { registerUrlMetrics } from '../../src/connectivity/server/urls/urlMetrics.ts';
 import type { ControllerModule } from '../../src/controllers/contract/module.ts';
 import { AGENT_METRICS } from '../../src/connectivity/protocol/agentMetrics.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
@@ -88,6 +90,8 @@ function connectivityRegistry(): Registry {
     else new Gauge(options);
   }
   registerEvaluationMetrics(registry, nothing, systemClock);
+  const checks = { synced: false, refusal: undefined, lister: { list: () => [] } };
+  registerUrlMetrics(registry, { checks, reports: new Reports(systemClock) });
   return registry;
 }
 

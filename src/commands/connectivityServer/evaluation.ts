@@ -6,6 +6,7 @@ import { registerEvaluationMetrics } from '../../connectivity/server/evaluation/
 import { Connectivity } from '../../connectivity/server/evaluation/evaluations.ts';
 import { Measurements } from '../../connectivity/server/reports/measurements.ts';
 import type { Reports } from '../../connectivity/server/reports/reports.ts';
+import { registerUrlMetrics } from '../../connectivity/server/urls/urlMetrics.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import { logMissingCrd } from '../../runtime/cache/missingCrd.ts';
 import type { Transport } from '../../runtime/client/transport/types.ts';
@@ -52,6 +53,7 @@ export function createEvaluation(o: EvaluationOptions): EvaluationParts {
     serverNode,
   });
   registerEvaluationMetrics(metrics.registry, connectivity, clock);
+  registerUrlMetrics(metrics.registry, { checks, reports });
   const whenReady = (): Promise<void> => Promise.resolve();
   return {
     measurements,

@@ -18,6 +18,8 @@ import { createAgentPod, startAgent, startServer, type ConnectivityAgent, type C
  */
 const NAMES = ['n1', 'n2'];
 const LOOPBACK = '127.0.0.1';
+/** A URL that every agent requests, and nobody answers. */
+const NOBODY = `http://${LOOPBACK}:1/`;
 /** Nodes that were created less than 70 s ago are left out. */
 const WAIT = { timeout: 150_000, interval: 1_000 };
 const VARIABLES = {
@@ -43,7 +45,7 @@ beforeAll(async () => {
   await installConnectivityCheckCrd(f.client);
   for (const node of NAMES) await makeReady(node);
   // What this machine has of a cluster's DNS and API server is no matter of this test.
-  const spec = { interval: '5s', probes: { dns: false, apiServer: false, mtu: false } };
+  const spec = { interval: '5s', probes: { dns: false, apiServer: false, mtu: false, urls: [NOBODY] } };
   await f.client.create(CONNECTIVITY_CHECKS, { metadata: { name: 'all' }, spec });
   server = await startServer(f.controlPlane.kubeconfig, ['-allow-anonymous']);
   await f.startOperator([`--connectivity-server-url=http://${LOOPBACK}:${server.port}`]);
@@ -110,6 +112,7 @@ describe('while all agents report', () => {
     await vi.waitFor(async () => {
       expect(await shown('Reporting agents / A')).toEqual({ '': 4 });
       expect(await shown('Silent agents / A')).toEqual({ '': 0 });
+      expect(await shown('Failing agents by URL / A')).toEqual({ [NOBODY]: 4 });
       expect(await shown('Checks not healthy / A')).toEqual({ '': 0 });
       expect(await shown('Pairs of nodes / A')).toEqual({ Pod: 2, Host: 2 });
       expect(await shown('Pairs of nodes / B')).toEqual({ Pod: 0, Host: 0 });
