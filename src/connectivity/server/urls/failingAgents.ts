@@ -1,10 +1,10 @@
-import type { ProbeResult } from '../../../api/agent/report.ts';
+import type { Report } from '../../../api/agent/report.ts';
 
 /** From this HTTP status on, a request failed. */
 const FIRST_ERROR = 400;
 
 /** The results of one agent. */
-export type UrlResults = readonly ProbeResult[];
+export type UrlResults = Readonly<NonNullable<Report['network_probes']>>;
 
 /**
  * Counts the agents for which a URL fails.
@@ -32,7 +32,7 @@ export function failingAgents(urls: ReadonlySet<string>, agents: Iterable<UrlRes
   return failing;
 }
 
-function isFailure({ ConnectionResult, HTTPCode }: ProbeResult): boolean | undefined {
+function isFailure({ ConnectionResult, HTTPCode }: UrlResults[number]): boolean | undefined {
   if (ConnectionResult === 0) return true;
   if (HTTPCode === undefined) return undefined;
   return HTTPCode <= 0 || HTTPCode >= FIRST_ERROR;
