@@ -85,7 +85,7 @@ async function writeConfig(): Promise<string> {
     .replaceAll(TARGETS_DIRECTORY, directory)
     .replaceAll(/(scrape_interval|scrape_timeout): \d+s/g, '$1: 1s')
     .replace(`${SERVICE_NAME}.default:8081`, `localhost:${server.port}`)
-    .replace(`http://${SERVICE_NAME}[^/]*/`, 'http://localhost[^/]*/');
+    .replace(`https?://${SERVICE_NAME}[^/]*/`, 'https?://localhost[^/]*/');
 }
 
 beforeAll(async () => {
