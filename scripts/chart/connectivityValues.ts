@@ -14,6 +14,18 @@ const service = z
   .prefault({})
   .describe('The Service netchecker-service.');
 
+const tls = z
+  .strictObject({
+    secretName: z
+      .string()
+      .default(DEFAULTS.tlsSecretName)
+      .describe(
+        'Secret of type kubernetes.io/tls in the release namespace, with ca.crt, for the DNS name netchecker-service.<release namespace>; empty: plain HTTP.',
+      ),
+  })
+  .prefault({})
+  .describe('HTTPS of the server. The operator copies ca.crt into the namespace of the agents.');
+
 /** @param whose such as `the server` */
 function resources(whose: string, defaults: PodSize['resources']) {
   const empty = JSON.stringify(defaults);
@@ -61,6 +73,7 @@ export const connectivity = z
         'Time between two reports of an agent until a ConnectivityCheck sets it: whole seconds, from 2s to 24h.',
       ),
     service,
+    tls,
     server,
     agents,
     peerPort: z

@@ -106,6 +106,7 @@ describe('the program', () => {
   const CONNECTIVITY = [
     'connectivity.enabled=true',
     'connectivity.reportInterval=1m30s',
+    'connectivity.tls.secretName=server-tls',
     'connectivity.server.resources.limits.memory=1Gi',
     'connectivity.server.nodeSelector.pool=infra',
     'connectivity.server.tolerations[0].key=infra,connectivity.server.tolerations[0].operator=Exists',

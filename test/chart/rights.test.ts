@@ -135,7 +135,11 @@ afterAll(async () => {
 });
 
 describe('the rights in deploy/', () => {
-  const OWN_PROMETHEUS = ['--prometheus-url=', '--scrape-interval=1s', '--connectivity', '--connectivity-image=i:1'];
+  /** With TLS, so that the rights to the CA of the agents are used, too. */
+  const deployAll = (): string[] => [
+    ...['--prometheus-url=', '--scrape-interval=1s', '--connectivity', '--connectivity-image=i:1'],
+    ...['--connectivity-tls-secret=t', `--connectivity-server-ca-file=${join(f.controlPlane.directory, 'ca.crt')}`],
+  ];
   let as: readonly string[];
 
   it('let the operator deploy what it measures with and write its targets', async () => {
@@ -146,7 +150,7 @@ describe('the rights in deploy/', () => {
       '--leader-elect',
       `--namespace=${NAMESPACE}`,
     ];
-    await f.startOperator([...as, ...OWN_PROMETHEUS]);
+    await f.startOperator([...as, ...deployAll()]);
     await vi.waitFor(async () => {
       expect(await names('ds,svc,sa', EXPORTER_NAMESPACE)).toContain('daemonset.apps/node-exporter');
       expect(await names('deployments,cm,svc,sa', NAMESPACE)).toContain('deployment.apps/prometheus');
@@ -232,7 +236,7 @@ describe('the rights in deploy/', () => {
       metadata: { name: EXPORTER_NAMESPACE },
       spec: { finalizers: [] },
     });
-    await f.startOperator([...as, ...OWN_PROMETHEUS]);
+    await f.startOperator([...as, ...deployAll()]);
     await vi.waitFor(
       async () => expect(await names('deployments', NAMESPACE)).toContain('deployment.apps/prometheus'),
       WAIT,

@@ -112,6 +112,7 @@ const connectivity: Effect[] = [
     ...{ of: `connectivity.${of}`, to, beside: ON, is },
     see: argument(`connectivity-${name}`),
   })),
+  { of: 'connectivity.tls.secretName', to: 's', beside: ON, see: argument('connectivity-tls-secret'), is: 's' },
   { of: 'connectivity.peerPort', to: 9082, beside: ON, see: argument('connectivity-peer-port'), is: '9082' },
   {
     of: 'connectivity.nodeSelector',

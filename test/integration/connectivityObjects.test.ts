@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { V1PodSpec, V1PodTemplateSpec } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { defaultConnectivityOptions } from '../../src/connectivity/objects/names.ts';
@@ -5,6 +8,7 @@ import { allComponents } from '../../src/controllers/connectivity/components.ts'
 import { isNotFound } from '../../src/runtime/client/errors.ts';
 import { keyOf, refOfKey, type KubeObject, type ObjectRef, type Resource } from '../../src/runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, NAMESPACES, PODS, SERVICES } from '../../src/runtime/client/resources.ts';
+import { createAuthority } from '../../src/runtime/testing/certificates.ts';
 import { connectivityCheckCrd, installCrd } from '../harness/customResource.ts';
 import { CONNECTIVITY_CHECKS } from '../../src/api/connectivitycheck/connectivityCheck.ts';
 import { startOperator, type Operator } from '../harness/operator.ts';
@@ -33,8 +37,20 @@ const scene = useConnectedPlane(async ({ client }) => {
 });
 let operator: Operator;
 
-beforeAll(() => startWith('--connectivity', '--connectivity-image=ours:1'));
-afterAll(() => operator.kill());
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'traffic-server-ca-'));
+  const file = join(directory, 'ca.crt');
+  await writeFile(file, createAuthority('server').cert);
+  // With TLS, so that there is a CA, too.
+  const tls = ['--connectivity-tls-secret=server-tls', `--connectivity-server-ca-file=${file}`];
+  await startWith('--connectivity', '--connectivity-image=ours:1', ...tls);
+});
+afterAll(async () => {
+  await operator.kill();
+  await rm(directory, { recursive: true, force: true });
+});
 
 async function startWith(...flags: readonly string[]): Promise<void> {
   const args = ['--namespace=default', ...flags];

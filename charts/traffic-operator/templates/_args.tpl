@@ -121,6 +121,10 @@
 {{- end }}
 - --connectivity-report-interval={{ $connectivity.reportInterval }}
 - --connectivity-service-type={{ $connectivity.service.type }}
+{{- with $connectivity.tls.secretName }}
+- --connectivity-tls-secret={{ . }}
+- --connectivity-server-ca-file=/etc/traffic-operator/connectivity-ca/ca.crt
+{{- end }}
 - --connectivity-peer-port={{ $connectivity.peerPort }}
 - --connectivity-allow-anonymous={{ $connectivity.allowAnonymous }}
 {{- range $name, $value := $connectivity.nodeSelector }}
@@ -148,5 +152,11 @@ token: {secret: {secretName: {{ . }}}}
 ca: {secret: {secretName: {{ $prometheus.caSecret.name }}}}
 {{- else if $prometheus.caConfigMap.name }}
 ca: {configMap: {name: {{ $prometheus.caConfigMap.name }}}}
+{{- end }}
+{{- if .Values.connectivity.enabled }}
+{{- with .Values.connectivity.tls.secretName }}
+{{- /* Without the key. Optional: the operator starts without the Secret, and says what is missing. */}}
+connectivity-ca: {secret: {secretName: {{ . }}, optional: true, items: [{key: ca.crt, path: ca.crt}]}}
+{{- end }}
 {{- end }}
 {{- end }}

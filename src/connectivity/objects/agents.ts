@@ -1,4 +1,5 @@
 import type {
+  V1ConfigMap,
   V1Container,
   V1DaemonSet,
   V1PodSpec,
@@ -12,6 +13,8 @@ import {
   appLabel,
   HOST_AGENT_NAME,
   PEER_PORT_NAME,
+  SERVER_CA_KEY,
+  SERVER_CA_NAME,
   serverAddress,
   TOKEN_AUDIENCE,
   type ConnectivityOptions,
@@ -21,6 +24,8 @@ import { ownNames, priorityOf, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD
 const IDENTITY = 'identity';
 /** The directory of the token for the server, and of the cluster's CA. */
 const IDENTITY_DIRECTORY = '/var/run/secrets/traffic-operator';
+/** The CA of the server, beside that of the API server. */
+const SERVER_CA_FILE = 'server-ca.crt';
 const TOKEN_SECONDS = 3_600;
 
 /**
@@ -36,6 +41,20 @@ export function agentAccount({ agentsNamespace }: ConnectivityOptions): V1Servic
     kind: 'ServiceAccount',
     metadata: { name: AGENT_NAME, namespace: agentsNamespace, labels: appLabel(AGENT_NAME) },
     automountServiceAccountToken: false,
+  };
+}
+
+/**
+ * The CA of the server, for the agents: their namespace has no Secret of the server, and needs none.
+ *
+ * @param ca certificates in PEM
+ */
+export function serverCa({ agentsNamespace }: ConnectivityOptions, ca: string): V1ConfigMap {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: SERVER_CA_NAME, namespace: agentsNamespace, labels: appLabel(AGENT_NAME) },
+    data: { [SERVER_CA_KEY]: ca },
   };
 }
 
@@ -86,7 +105,7 @@ function podSpec(plane: Plane, options: ConnectivityOptions): V1PodSpec {
     ...pullSecrets(options),
     securityContext: RESTRICTED_POD,
     containers: [container(plane, options)],
-    volumes: [identity()],
+    volumes: [identity(options)],
   };
 }
 
@@ -120,12 +139,16 @@ export function agentArgs(plane: Plane, options: ConnectivityOptions): string[] 
     `--plane=${plane}`,
     `--token-file=${IDENTITY_DIRECTORY}/token`,
     `--api-ca-file=${IDENTITY_DIRECTORY}/ca.crt`,
+    ...(options.tlsSecretName === '' ? [] : [`--server-ca-file=${IDENTITY_DIRECTORY}/${SERVER_CA_FILE}`]),
   ];
 }
 
 /** A token that only the server accepts. It is no right to use the API, so the account's own token stays out. */
-function identity(): V1Volume {
+function identity({ tlsSecretName }: ConnectivityOptions): V1Volume {
   const token = { audience: TOKEN_AUDIENCE, expirationSeconds: TOKEN_SECONDS, path: 'token' };
   const ca = { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] };
-  return { name: IDENTITY, projected: { sources: [{ serviceAccountToken: token }, { configMap: ca }] } };
+  const serverCa = { name: SERVER_CA_NAME, items: [{ key: SERVER_CA_KEY, path: SERVER_CA_FILE }] };
+  const trusted = tlsSecretName === '' ? [ca] : [ca, serverCa];
+  const sources = [{ serviceAccountToken: token }, ...trusted.map((configMap) => ({ configMap }))];
+  return { name: IDENTITY, projected: { sources } };
 }

@@ -5,6 +5,9 @@ export const SERVICE_NAME = 'netchecker-service';
 export const SERVER_NAME = 'netchecker-server';
 export const AGENT_NAME = 'netchecker-agent';
 export const HOST_AGENT_NAME = 'netchecker-agent-hostnet';
+/** The ConfigMap in the namespace of the agents with the CA of the server, and its key. */
+export const SERVER_CA_NAME = 'netchecker-server-ca';
+export const SERVER_CA_KEY = 'ca.crt';
 
 /** TCP port of the server. */
 export const SERVER_PORT = 8081;
@@ -56,6 +59,11 @@ export interface ConnectivityOptions {
   readonly nodeSelector: Readonly<Record<string, string>>;
   /** TCP and UDP port on which agents answer each other. It must be free on every node. */
   readonly peerPort: number;
+  /**
+   * Secret of type kubernetes.io/tls in the namespace of the server, with which it serves HTTPS; empty: plain HTTP. The
+   * agents verify it by the CA in the ConfigMap SERVER_CA_NAME.
+   */
+  readonly tlsSecretName: string;
   /** Whether the server accepts reports without a token, such as those of original agents. */
   readonly allowAnonymous: boolean;
 }
@@ -82,6 +90,7 @@ export function defaultConnectivityOptions(namespace: string): ConnectivityOptio
     serviceType: 'ClusterIP',
     nodeSelector: {},
     peerPort: PEER_PORT,
+    tlsSecretName: '',
     allowAnonymous: false,
   };
 }

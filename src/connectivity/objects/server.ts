@@ -1,4 +1,4 @@
-import type { V1Container, V1Deployment, V1Service, V1ServiceAccount } from '@kubernetes/client-node';
+import type { V1Container, V1Deployment, V1PodSpec, V1Service, V1ServiceAccount } from '@kubernetes/client-node';
 import { PING_PATH } from '../protocol/ping.ts';
 import {
   AGENT_NAME,
@@ -11,7 +11,14 @@ import {
 } from './names.ts';
 import { ownNames, priorityOf, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
 
-const PORT_NAME = 'http';
+/** Where the certificate of the server is mounted. */
+const CERTIFICATE = 'certificate';
+const CERTIFICATE_DIRECTORY = '/etc/traffic-operator/certificate';
+
+/** The name of the server's port: that of its protocol, since service meshes and NetworkPolicies go by it. */
+function portName({ tlsSecretName }: ConnectivityOptions): 'http' | 'https' {
+  return tlsSecretName === '' ? 'http' : 'https';
+}
 
 export function serverAccount({ namespace }: ConnectivityOptions): V1ServiceAccount {
   return {
@@ -24,7 +31,9 @@ export function serverAccount({ namespace }: ConnectivityOptions): V1ServiceAcco
 }
 
 /** The Service of the original name. A NodePort opens the API on every node. */
-export function serverService({ namespace, serviceType }: ConnectivityOptions): V1Service {
+export function serverService(options: ConnectivityOptions): V1Service {
+  const { namespace, serviceType } = options;
+  const name = portName(options);
   const nodePort = serviceType === 'NodePort' ? { nodePort: NODE_PORT } : {};
   return {
     apiVersion: 'v1',
@@ -33,7 +42,7 @@ export function serverService({ namespace, serviceType }: ConnectivityOptions): 
     spec: {
       type: serviceType,
       selector: appLabel(SERVER_NAME),
-      ports: [{ name: PORT_NAME, port: SERVER_PORT, targetPort: PORT_NAME, protocol: 'TCP', ...nodePort }],
+      ports: [{ name, port: SERVER_PORT, targetPort: name, protocol: 'TCP', ...nodePort }],
     },
   };
 }
@@ -61,23 +70,20 @@ export function serverDeployment(options: ConnectivityOptions): V1Deployment {
           ...pullSecrets(options),
           securityContext: RESTRICTED_POD,
           containers: [container(options)],
+          ...certificate(options).volumes,
         },
       },
     },
   };
 }
 
-function container({
-  image,
-  imagePullPolicy,
-  server,
-  namespace,
-  agentsNamespace,
-  reportIntervalSeconds,
-  allowAnonymous,
-}: ConnectivityOptions): V1Container {
+function container(options: ConnectivityOptions): V1Container {
+  const { image, imagePullPolicy, server, namespace, agentsNamespace } = options;
+  const { reportIntervalSeconds, allowAnonymous } = options;
+  const name = portName(options);
+  const { args, scheme, mounts } = certificate(options);
   // Not of the caches: the server answers agents while the API server is away.
-  const probe = { httpGet: { path: PING_PATH, port: PORT_NAME }, timeoutSeconds: 3 };
+  const probe = { httpGet: { path: PING_PATH, port: name, ...scheme }, timeoutSeconds: 3 };
   return {
     name: 'server',
     image,
@@ -90,12 +96,34 @@ function container({
       // Original agents run in other namespaces, with other ServiceAccounts, and are to be counted, too.
       ...(allowAnonymous ? [] : [`--agent-service-account=${agentsNamespace}/${AGENT_NAME}`]),
       `--allow-anonymous=${allowAnonymous}`,
+      ...args,
     ],
     env: ownNames(),
-    ports: [{ name: PORT_NAME, containerPort: SERVER_PORT, protocol: 'TCP' }],
+    ports: [{ name, containerPort: SERVER_PORT, protocol: 'TCP' }],
     readinessProbe: { ...probe, periodSeconds: 5 },
     livenessProbe: { ...probe, periodSeconds: 30 },
     resources: server.resources,
     securityContext: RESTRICTED_CONTAINER,
+    ...mounts,
+  };
+}
+
+/** What HTTPS adds to the pod. The kubelet does not verify the certificate of what it probes. */
+interface CertificateParts {
+  readonly args: readonly string[];
+  readonly scheme: { readonly scheme?: 'HTTPS' };
+  readonly mounts: Pick<V1Container, 'volumeMounts'>;
+  readonly volumes: Pick<V1PodSpec, 'volumes'>;
+}
+
+/** A directory is mounted, not single files: the kubelet then renews the files, and the server reads them again. */
+function certificate({ tlsSecretName: secretName }: ConnectivityOptions): CertificateParts {
+  if (secretName === '') return { args: [], scheme: {}, mounts: {}, volumes: {} };
+  const items = ['tls.crt', 'tls.key'].map((key) => ({ key, path: key }));
+  return {
+    args: [`--tls-cert-path=${CERTIFICATE_DIRECTORY}`],
+    scheme: { scheme: 'HTTPS' },
+    mounts: { volumeMounts: [{ name: CERTIFICATE, mountPath: CERTIFICATE_DIRECTORY, readOnly: true }] },
+    volumes: { volumes: [{ name: CERTIFICATE, secret: { secretName, items } }] },
   };
 }

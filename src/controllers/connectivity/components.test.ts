@@ -20,6 +20,15 @@ describe('the connectivity check', () => {
     );
   });
 
+  it('equals testdata with TLS, in what differs', async () => {
+    const circumstances = { firstCheckDone: true, ca: 'the CA' };
+    const plain = allComponents(OPTIONS, circumstances).map(({ object }) => stringify(object));
+    const objects = allComponents({ ...OPTIONS, tlsSecretName: 'server-tls' }, circumstances);
+    const changed = objects.map(({ object }) => stringify(object)).filter((text) => !plain.includes(text));
+    const ca = objects.filter(({ group }) => group === 'serverCa').map(({ object }) => stringify(object));
+    await expect([...ca, ...changed].join('---\n')).toMatchFileSnapshot('testdata/tls.yaml');
+  });
+
   it('has a list of ServiceAccounts unless original agents may report, which have others', () => {
     const argsOf = (allowAnonymous: boolean): string[] => {
       const objects = allComponents({ ...OPTIONS, allowAnonymous });

@@ -130,6 +130,8 @@ export function deploymentOptions(flags: Flags): DeploymentOptions {
     serviceType: flags.connectivityServiceType,
     nodeSelector: Object.fromEntries(flags.connectivityNodeSelector),
     peerPort: flags.connectivityPeerPort,
+    tlsSecretName: flags.connectivityTlsSecret ?? '',
+    serverCaFile: flags.connectivityServerCaFile,
     allowAnonymous: flags.connectivityAllowAnonymous,
   };
 }

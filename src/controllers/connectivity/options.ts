@@ -4,4 +4,6 @@ import type { ConnectivityOptions } from '../../connectivity/objects/names.ts';
 export interface DeploymentOptions extends ConnectivityOptions {
   /** False: nothing of it is deployed, and it is removed if it exists. */
   readonly enabled: boolean;
+  /** File with the CA of the server, PEM. Given with tlsSecretName. */
+  readonly serverCaFile?: string | undefined;
 }

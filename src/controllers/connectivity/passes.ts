@@ -18,6 +18,7 @@ import { connectivitySet, serverComponent, type Component, type ComponentGroup }
 import { createFirstCheck, isFirstCheckDone } from './firstCheck.ts';
 import { FIELD_MANAGER, FIRST_CHECK } from './names.ts';
 import type { DeploymentOptions } from './options.ts';
+import { readServerCa } from './serverCa.ts';
 
 export interface PassOptions {
   readonly client: Client;
@@ -30,7 +31,7 @@ export interface PassOptions {
 }
 
 /** The sources of problems. Each is updated separately. */
-const SOURCE = { caches: 'caches', components: 'components', firstCheck: 'firstCheck' } as const;
+const SOURCE = { caches: 'caches', components: 'components', firstCheck: 'firstCheck', serverCa: 'serverCa' } as const;
 
 /** Interval of reconciles without an event, in case an event is lost: ms. */
 const RESYNC_MS = 60_000;
@@ -46,7 +47,7 @@ const SYNC_MS = 200;
 export function createPass(o: PassOptions): () => Promise<ReconcileResult> {
   const { client, options, logger, caches, report } = o;
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
-  const off: SwitchedOff<ComponentGroup> = options.enabled ? new Set() : 'all';
+  const off = switchedOff(options);
   let owner: { value: V1OwnerReference | undefined } | undefined;
   return async () => {
     if (!isSettled(caches)) throw new WaitingError('CachesNotSynced', 'caches are not synced yet', SYNC_MS);
@@ -55,10 +56,13 @@ export function createPass(o: PassOptions): () => Promise<ReconcileResult> {
     // Without the rights of an older version, a check that is not wanted is no problem.
     report.update(SOURCE.caches, options.enabled ? caches.refusals() : []);
     const first = await firstCheck(o);
-    const set = connectivitySet(options, { owner: owner.value, firstCheckDone: first.done });
+    const ca = await serverCa(o);
+    const set = connectivitySet(options, { owner: owner.value, ca, firstCheckDone: first.done });
+    const unknown = caches.unknownGroups();
     const observation = await observeSet(set, off, {
       live: (member) => caches.live(member),
-      unknown: caches.unknownGroups(),
+      // Without the CA, its ConfigMap and the agents stay as they are.
+      unknown: ca === undefined ? new Set([...unknown, 'serverCa' as const]) : unknown,
       strangersIn: (namespace) => listStrangers(client, namespace),
     });
     const plan = planSet(observation);
@@ -69,6 +73,20 @@ export function createPass(o: PassOptions): () => Promise<ReconcileResult> {
     if (failure !== undefined) throw failure.error;
     return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };
   };
+}
+
+function switchedOff({ enabled, tlsSecretName }: DeploymentOptions): SwitchedOff<ComponentGroup> {
+  if (!enabled) return 'all';
+  return new Set(tlsSecretName === '' ? ['serverCa'] : []);
+}
+
+/** The CA of the server; '' where none is needed, undefined if it cannot be used. Read anew by each reconcile. */
+async function serverCa({ options, report }: PassOptions): Promise<string | undefined> {
+  const { enabled, tlsSecretName, serverCaFile } = options;
+  const isNeeded = enabled && tlsSecretName !== '' && serverCaFile !== undefined;
+  const read = isNeeded ? await readServerCa(serverCaFile, tlsSecretName) : { ca: '' };
+  report.update(SOURCE.serverCa, 'problem' in read ? [read.problem] : []);
+  return 'problem' in read ? undefined : read.ca;
 }
 
 /**

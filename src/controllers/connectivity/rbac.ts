@@ -3,6 +3,7 @@ import {
   AGENT_NAME,
   agentsNamespaceOf,
   HOST_AGENT_NAME,
+  SERVER_CA_NAME,
   SERVER_NAME,
   SERVICE_NAME,
 } from '../../connectivity/objects/names.ts';
@@ -51,6 +52,10 @@ function byName(namespace: string, verbs: string[]): Rights {
         why: 'The operator creates the namespace of the agents, so no Role can exist there before. Resource names limit these rights.',
       },
       rule('', ['serviceaccounts'], verbs, [AGENT_NAME]),
+      {
+        ...rule('', ['configmaps'], verbs, [SERVER_CA_NAME]),
+        why: 'The CA of the server, for the agents, with TLS.',
+      },
       rule('', ['services'], verbs, [AGENT_NAME, HOST_AGENT_NAME]),
       rule('apps', ['daemonsets'], verbs, [AGENT_NAME, HOST_AGENT_NAME]),
     ],

@@ -1,6 +1,6 @@
 import { serverAddress } from '../../connectivity/objects/names.ts';
 import { firstProblem, flag, type FlagCheck, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
-import { path, url } from '../../options/values.ts';
+import { url } from '../../options/values.ts';
 import type { SharedFlags } from '../contract/flags.ts';
 
 /** The flags of the manager for the connectivity server that it asks. */
@@ -10,10 +10,6 @@ export const CONNECTIVITY_CHECK_FLAGS = {
       `with --connectivity http://${serverAddress('<namespace>')}, https with --connectivity-server-ca-file; ` +
       'otherwise none, and ConnectivityChecks are Unknown',
   }),
-  connectivityServerCaFile: flag(
-    path,
-    'File with the CA certificates (PEM) that verify the connectivity server. It is reloaded when it changes.',
-  ),
 } as const satisfies FlagTable;
 
 type Flags = SharedFlags & FlagValues<typeof CONNECTIVITY_CHECK_FLAGS>;
@@ -35,7 +31,7 @@ export function connectivityCheckFlagProblem(flags: Flags) {
 
 /** The URL of the connectivity server, without a trailing slash. Undefined if none is deployed and none was given. */
 export function serverUrlOf(
-  flags: Pick<Flags, keyof typeof CONNECTIVITY_CHECK_FLAGS | 'connectivity' | 'namespace'>,
+  flags: Pick<Flags, keyof typeof CONNECTIVITY_CHECK_FLAGS | 'connectivityServerCaFile' | 'connectivity' | 'namespace'>,
 ): string | undefined {
   if (!flags.connectivity && flags.connectivityServerUrl === undefined) return undefined;
   const scheme = flags.connectivityServerCaFile === undefined ? 'http' : 'https';

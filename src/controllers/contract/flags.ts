@@ -95,6 +95,15 @@ export const SHARED_FLAGS = {
     'false',
     'Deploy the connectivity check: a server in the namespace of the operator, and agents on every node.',
   ),
+  connectivityTlsSecret: flag(
+    dnsSubdomain,
+    'Secret of type kubernetes.io/tls with ca.crt in the namespace of the operator, with which the deployed connectivity server serves HTTPS. It is reloaded when it changes.',
+    { defaultNote: 'none: plain HTTP' },
+  ),
+  connectivityServerCaFile: flag(
+    path,
+    'File with the CA certificates (PEM) that verify the connectivity server, for the operator and for the deployed agents. It is reloaded when it changes.',
+  ),
 } as const satisfies FlagTable;
 
 export type SharedFlags = FlagValues<typeof SHARED_FLAGS>;
@@ -149,6 +158,10 @@ const CHECKS: readonly FlagCheck<SharedFlags>[] = [
   ({ metricsBindAddress, metricsSecure, metricsCertPath }) =>
     metricsSecure && metricsBindAddress !== 'off' && metricsCertPath === undefined
       ? { key: 'metricsSecure', message: 'needs --metrics-cert-path, a directory with tls.crt and tls.key' }
+      : undefined,
+  ({ connectivityTlsSecret, connectivityServerCaFile }) =>
+    connectivityTlsSecret !== undefined && connectivityServerCaFile === undefined
+      ? { key: 'connectivityTlsSecret', message: 'needs --connectivity-server-ca-file, a file with its ca.crt' }
       : undefined,
   ({ prometheusUrl, scrapeInterval }) =>
     prometheusUrl === undefined && scrapeInterval > LONGEST_SCRAPE_INTERVAL

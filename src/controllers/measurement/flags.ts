@@ -131,6 +131,7 @@ export function measurementOptions(flags: SharedFlags & MeasurementFlags): Measu
     namespace,
     operatorMetrics: flags.metricsBindAddress !== 'off' && !flags.metricsSecure,
     connectivity: flags.connectivity,
+    connectivityTlsSecret: flags.connectivityTlsSecret ?? '',
     imagePullSecrets: flags.imagePullSecret,
     exporter: {
       ...exporter,

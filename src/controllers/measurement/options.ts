@@ -12,6 +12,8 @@ export interface MeasurementOptions {
   operatorMetrics: boolean;
   /** Whether Prometheus scrapes the server of the connectivity check. */
   connectivity: boolean;
+  /** Secret with the CA of that server (ca.crt) in the namespace of the operator; empty: the server speaks plain HTTP. */
+  connectivityTlsSecret: string;
   /** Pull secrets for the images. Each must be in the namespace of the pods; Kubernetes ignores missing ones. */
   imagePullSecrets: readonly string[];
   exporter: ExporterOptions;
@@ -99,6 +101,7 @@ export function defaultMeasurementOptions(namespace: string): MeasurementOptions
     namespace,
     operatorMetrics: true,
     connectivity: false,
+    connectivityTlsSecret: '',
     imagePullSecrets: [],
     exporter: { ...EXPORTER },
     prometheus: { ...PROMETHEUS },

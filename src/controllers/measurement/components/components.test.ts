@@ -19,6 +19,7 @@ const CHANGED: MeasurementOptions = {
   namespace: 'measuring',
   operatorMetrics: false,
   connectivity: true,
+  connectivityTlsSecret: 'server-tls',
   imagePullSecrets: [],
   exporter: {
     ...DEFAULTS.exporter,

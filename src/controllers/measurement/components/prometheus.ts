@@ -30,7 +30,7 @@ import type { MeasurementOptions } from '../options.ts';
 import { claimComponents, renderStorage } from './claim.ts';
 import { IMAGE_PULL_POLICY, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './component.ts';
 import type { Component, Meta } from './component.ts';
-import { RULE_FILES, renderPrometheusConfig, TARGETS_DIRECTORY } from './prometheusConfig.ts';
+import { RULE_FILES, renderPrometheusConfig, SERVER_CA_DIRECTORY, TARGETS_DIRECTORY } from './prometheusConfig.ts';
 import { renderAlertingRules } from './rules/alerts.ts';
 import { renderRecordingRules } from './rules/recording.ts';
 
@@ -38,6 +38,7 @@ const CONFIG_DIRECTORY = '/etc/prometheus/config';
 const STORAGE_DIRECTORY = '/prometheus';
 const CONFIG_FILE = 'prometheus.yml';
 const WEB_PORT = 'web';
+const SERVER_CA = 'connectivity-ca';
 
 /**
  * ServiceAccount, configuration, Service, Deployment and claim of Prometheus. The ConfigMaps of the targets are written
@@ -187,6 +188,7 @@ function renderContainer(options: MeasurementOptions): V1Container {
       // Mount the directory, not single files by subPath: the kubelet never updates a subPath in a running container.
       { name: 'targets', mountPath: TARGETS_DIRECTORY, readOnly: true },
       { name: 'storage', mountPath: STORAGE_DIRECTORY },
+      ...(hasServerCa(options) ? [{ name: SERVER_CA, mountPath: SERVER_CA_DIRECTORY, readOnly: true }] : []),
     ],
   };
 }
@@ -199,7 +201,17 @@ function renderVolumes(options: MeasurementOptions): V1Volume[] {
     { name: 'config', configMap: { name: CONFIG_NAME, items: configItems(options) } },
     { name: 'targets', projected: { sources: shards.map((name) => ({ configMap: { name, optional: true } })) } },
     { name: 'storage', ...renderStorage(options.prometheus) },
+    ...(hasServerCa(options) ? [serverCaVolume(options.connectivityTlsSecret)] : []),
   ];
+}
+
+function hasServerCa({ connectivity, connectivityTlsSecret }: MeasurementOptions): boolean {
+  return connectivity && connectivityTlsSecret !== '';
+}
+
+/** Without the key. Optional: the bandwidth of the nodes is measured without the connectivity server, too. */
+function serverCaVolume(secretName: string): V1Volume {
+  return { name: SERVER_CA, secret: { secretName, optional: true, items: [{ key: 'ca.crt', path: 'ca.crt' }] } };
 }
 
 function configItems(options: MeasurementOptions): V1KeyToPath[] {

@@ -8,6 +8,8 @@ import type { MeasurementOptions, PrometheusOptions } from '../options.ts';
 
 /** The directory of the target files in Prometheus' container. */
 export const TARGETS_DIRECTORY = '/etc/prometheus/targets';
+/** The directory of the CA of the connectivity server there. */
+export const SERVER_CA_DIRECTORY = '/etc/prometheus/connectivity-ca';
 
 /**
  * The metrics for the bandwidth use of a node. All others are dropped at scrape time. The received bytes are kept even
@@ -78,7 +80,7 @@ const AGENTS_SECONDS = 30;
  * applies updates of its targets at most every 5 s.
  */
 export function renderPrometheusConfig(
-  options: Pick<MeasurementOptions, 'namespace' | 'operatorMetrics' | 'connectivity'> & {
+  options: Pick<MeasurementOptions, 'namespace' | 'operatorMetrics' | 'connectivity' | 'connectivityTlsSecret'> & {
     prometheus: PrometheusOptions;
   },
 ): string {
@@ -114,7 +116,7 @@ scrape_configs:
       # As in kube-prometheus, a series stays the same when its node gets another address.
       - source_labels: [node]
         target_label: instance
-${keepOnly(KEPT_METRICS)}${options.operatorMetrics ? operatorJob(unhurried) : ''}${options.connectivity ? connectivityJobs(options.namespace, scrapeIntervalSeconds) : ''}
+${keepOnly(KEPT_METRICS)}${options.operatorMetrics ? operatorJob(unhurried) : ''}${options.connectivity ? connectivityJobs(options, scrapeIntervalSeconds) : ''}
   - job_name: prometheus
     scrape_interval: ${unhurried}s
     static_configs:
@@ -133,11 +135,21 @@ function operatorJob(intervalSeconds: number): string {
 ${keepOnly(KEPT_OPERATOR_METRICS)}`;
 }
 
-function connectivityJobs(namespace: string, intervalSeconds: number): string {
+/** Prometheus reads the file again when it changes. */
+const SERVER_TLS = `    scheme: https
+    tls_config:
+      ca_file: ${SERVER_CA_DIRECTORY}/ca.crt
+`;
+
+function connectivityJobs(
+  { namespace, connectivityTlsSecret }: Pick<MeasurementOptions, 'namespace' | 'connectivityTlsSecret'>,
+  intervalSeconds: number,
+): string {
+  const tls = connectivityTlsSecret === '' ? '' : SERVER_TLS;
   return `
   - job_name: ${SERVER_NAME}
     scrape_interval: ${Math.max(UNHURRIED_SECONDS, intervalSeconds)}s
-    # The server has one replica. Its Service finds it without a right to read its pods.
+${tls}    # The server has one replica. Its Service finds it without a right to read its pods.
     static_configs:
       - targets: ['${serverAddress(namespace)}']
     metric_relabel_configs:
