@@ -72,9 +72,7 @@ export const AGENTS: Row = {
       title: 'Failing agents by URL',
       description:
         'Agents whose last request for a URL of a ConnectivityCheck (probes.urls) got no connection, no response, or a status of 400 or more.',
-      queries: [
-        { expr: 'max by (url) (traffic_operator_connectivity_url_failing_agents{})', legend: '{{url}}' },
-      ],
+      queries: [{ expr: 'max by (url) (traffic_operator_connectivity_url_failing_agents{})', legend: '{{url}}' }],
     }),
   ],
 };

@@ -45,8 +45,7 @@ async function find<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef)
 
 const agents = (): Promise<V1DaemonSet | undefined> =>
   find(DAEMONSETS, { namespace: AGENTS, name: 'netchecker-agent-hostnet' });
-const agentArgs = async (): Promise<string[] | undefined> =>
-  (await agents())?.spec?.template.spec?.containers[0]?.args;
+const agentArgs = async (): Promise<string[] | undefined> => (await agents())?.spec?.template.spec?.containers[0]?.args;
 const serverArgs = async (): Promise<string[] | undefined> =>
   (await find(DEPLOYMENTS, { namespace: 'default', name: 'netchecker-server' }))?.spec?.template.spec?.containers[0]
     ?.args;

@@ -30,6 +30,11 @@
   resources: ['serviceaccounts']
   resourceNames: ['netchecker-agent']
   verbs: ['list', 'watch', 'create', 'patch', 'delete']
+# The CA of the server, for the agents, with TLS.
+- apiGroups: ['']
+  resources: ['configmaps']
+  resourceNames: ['netchecker-server-ca']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
 - apiGroups: ['']
   resources: ['services']
   resourceNames: ['netchecker-agent', 'netchecker-agent-hostnet']
@@ -159,6 +164,11 @@
 - apiGroups: ['']
   resources: ['serviceaccounts']
   resourceNames: ['netchecker-agent']
+  verbs: ['get', 'delete']
+# The CA of the server, for the agents, with TLS.
+- apiGroups: ['']
+  resources: ['configmaps']
+  resourceNames: ['netchecker-server-ca']
   verbs: ['get', 'delete']
 - apiGroups: ['']
   resources: ['services']

@@ -24,7 +24,11 @@ export const CONNECTIVITY_AGENT_FLAGS = {
     '1500',
     'Number of zeros in each report, which make it larger than one packet. Each takes two bytes.',
   ),
-  peerPort: withDefault(port, String(PEER_PORT), 'Port on which agents answer each other, HTTP and UDP, on all addresses.'),
+  peerPort: withDefault(
+    port,
+    String(PEER_PORT),
+    'Port on which agents answer each other, HTTP and UDP, on all addresses.',
+  ),
   plane: flag(plane, 'Network that this agent measures: that of pods or that of nodes.', {
     defaultNote: 'Host if the name of the pod contains "hostnet", else Pod',
   }),

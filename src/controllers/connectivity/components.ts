@@ -34,14 +34,7 @@ export interface Circumstances {
 /** An object with a pod template or without one. */
 type Deployed = KubeObject & { spec?: { template?: V1PodTemplateSpec } };
 
-const RESOURCES: readonly Resource[] = [
-  NAMESPACES,
-  SERVICE_ACCOUNTS,
-  CONFIG_MAPS,
-  SERVICES,
-  DEPLOYMENTS,
-  DAEMONSETS,
-];
+const RESOURCES: readonly Resource[] = [NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS, SERVICES, DEPLOYMENTS, DAEMONSETS];
 
 /** All objects of the connectivity check, whether enabled or not. */
 export function allComponents(options: ConnectivityOptions, circumstances?: Circumstances): Component[] {
@@ -75,7 +68,12 @@ function component(object: Deployed, options: ConnectivityOptions, circumstances
       : {}),
     ...(owner !== undefined && object.metadata?.namespace === options.namespace ? { ownerReferences: [owner] } : {}),
   };
-  return { group: 'connectivity', resource, object: { ...marked, metadata }, dependsOn: [...accountOf(object), ...caOf(object, options)] };
+  return {
+    group: 'connectivity',
+    resource,
+    object: { ...marked, metadata },
+    dependsOn: [...accountOf(object), ...caOf(object, options)],
+  };
 }
 
 /** The labels of the operator on the object and on its pods; the selectors stay those of the original. */

@@ -43,5 +43,7 @@ it.each([
 
 it('says that there is no file', async () => {
   const found = await readServerCa(join(directory, 'none'), 'server-tls');
-  expect(found).toMatchObject({ problem: { message: expect.stringMatching(/none: ENOENT\); it must hold/) as string } });
+  expect(found).toMatchObject({
+    problem: { message: expect.stringMatching(/none: ENOENT\); it must hold/) as string },
+  });
 });

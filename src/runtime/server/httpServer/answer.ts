@@ -79,7 +79,10 @@ export class Answering {
       const isBusy = !this.#enters(request, ended.signal);
       const target = readTarget(request.url);
       const answer = isBusy ? this.#busy() : await this.#answerTo(request, target);
-      const isAdmitted = this.#longAnswers.admits({ path: target?.path ?? '', answer, request, response }, ended.signal);
+      const isAdmitted = this.#longAnswers.admits(
+        { path: target?.path ?? '', answer, request, response },
+        ended.signal,
+      );
       await send(request, response, isAdmitted ? answer : TOO_MANY_LONG, ended.signal);
     } catch (error) {
       // No error response is possible: part of the response may already be sent.

@@ -6,7 +6,8 @@ import { createHttpServer, type HttpAnswer } from '../httpServer.ts';
 import { HTTP_LIMITS } from './limits.ts';
 
 const ask = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
-const askLast = (path: string, method = 'GET'): string => `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+const askLast = (path: string, method = 'GET'): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
 const PART = 'x'.repeat(256 * 1024);
 /** More than the sockets of both ends hold. */
 const WHOLE = PART.repeat(100);
@@ -119,7 +120,8 @@ describe('a server with a limit of long answers', () => {
       for (const reader of readers) reader.reset();
       await whenMade(0);
     }
-    for (let n = 0; n < 8; n += 1) expect(await exchange(listener.port, askLast('/end'))).toMatch(/first .*and .*last/s);
+    for (let n = 0; n < 8; n += 1)
+      expect(await exchange(listener.port, askLast('/end'))).toMatch(/first .*and .*last/s);
     expect(counted()).not.toContain('busy');
   });
 
