@@ -133,6 +133,26 @@ describe('the program', () => {
   });
 });
 
+describe('TLS of the connectivity server', () => {
+  const objects = helmTemplate(
+    ...['--set', 'connectivity.enabled=true,networkPolicy.enabled=true'],
+    ...['--set', 'connectivity.tls.secretName=server-tls'],
+  );
+
+  it('gives the operator the CA, and not the key, and lets it start without the Secret', () => {
+    const { volumes } = podOf(find(objects, 'Deployment')) as unknown as { volumes: object[] };
+    const items = [{ key: 'ca.crt', path: 'ca.crt' }];
+    expect(volumes).toEqual([{ name: 'connectivity-ca', secret: { secretName: 'server-tls', optional: true, items } }]);
+  });
+
+  it('opens the port of HTTPS, which the pod of the server then has', () => {
+    const policy = objects.find(
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name.endsWith("-connectivity"),
+    );
+    expect(policy?.spec).toMatchObject({ ingress: [{ ports: [{ port: 'https', protocol: 'TCP' }] }] });
+  });
+});
+
 describe('the image', () => {
   it.each([
     ['the version of the chart', [], `traffic-operator:${packageJson.version}`],

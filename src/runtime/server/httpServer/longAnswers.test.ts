@@ -66,9 +66,7 @@ describe('a server with a limit of long answers', () => {
     const connection = openRaw(listener.port, undefined, from);
     open.push(connection);
     connection.send(ask(path));
-    const [chunk] = (await new Promise((resolve) =>
-      connection.socket.once('data', (data: string) => resolve([data])),
-    )) as [string];
+    const chunk = await new Promise<string>((resolve) => connection.socket.once('data', resolve));
     return chunk.split('\r\n')[0]!;
   };
 
