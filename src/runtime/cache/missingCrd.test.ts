@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { ApiError } from '../client/errors.ts';
 import { NODES } from '../client/resources.ts';
 import { createLogger } from '../process/logger.ts';
 import { castReflector, refusing, until, type ReflectorCast } from '../testing/reflectorScene.ts';
@@ -50,4 +51,14 @@ it('logs a refusal again after a watch that worked', async () => {
   await until(cast, () => expect(endings(cast)).toBe(4), 250);
   expect(lines(error)).toHaveLength(2);
   expect(lines(warn)).toEqual(['watch ended', 'watch ended']);
+});
+
+it('says nothing of a CRD that was not missing, and nothing twice', () => {
+  for (const spy of [error, warn, info]) spy!.mockClear();
+  const refusalOf = (status: number): ApiError => new ApiError({ status, reason: 'No', method: 'GET', path: '/' });
+  const log = logMissingCrd({ resource: NODES, logger, waiting: 'the server', advice: 'apply it' });
+  for (const refusal of [refusalOf(403), undefined]) log(refusal);
+  expect([...lines(error), ...lines(info)]).toEqual([]);
+  for (const refusal of [refusalOf(404), refusalOf(404), refusalOf(403), undefined]) log(refusal);
+  expect([lines(error).length, lines(info)]).toEqual([1, ['the CRD is installed']]);
 });
