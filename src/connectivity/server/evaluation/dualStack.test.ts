@@ -1,0 +1,55 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PeerResult } from '../../protocol/measurement.ts';
+import { toAgentPod } from '../pods/agentPod.ts';
+import { podOf, Scene } from './testing/scene.ts';
+
+const ipv6Of = (node: string): string => `fd00::${node.slice(1)}`;
+const FAILS = { tcp: { ok: false, error: 'Timeout' }, udp: { sent: 20, received: 0 } } as const;
+let scene: Scene;
+
+/** Each agent has an IPv4 and an IPv6 address. */
+beforeEach(async () => {
+  scene = new Scene();
+  scene.pods.objects = scene.names.map((node) => {
+    const pod = scene.pod(node);
+    return toAgentPod({
+      ...pod,
+      status: { ...pod.status, podIPs: [...(pod.status?.podIPs ?? []), { ip: ipv6Of(node) }] },
+    });
+  });
+  await scene.clock.advance(65_000);
+});
+
+/** Each agent reports. @param over addresses that n2 is not reached over, nor reaches others */
+function report(over: 'IPv6' | 'both'): void {
+  for (const node of scene.names) {
+    const { peers, ...rest } = scene.measurement(node, over === 'both' ? ['n2'] : []);
+    const isCut = (peer: PeerResult): boolean => node === 'n2' || peer.node === 'n2';
+    const other = peers.map((peer) => ({ ...peer, address: ipv6Of(peer.node), ...(isCut(peer) && FAILS) }));
+    const sent = { podname: podOf(node), nodename: node, report_interval: 15 };
+    scene.reports.accept(sent);
+    scene.measurements.accept(sent, { ...rest, peers: [...peers, ...other] });
+  }
+}
+
+describe('agents with two addresses', () => {
+  it('are probed over both', () => {
+    const assignment = scene.connectivity.assignment({ nodename: 'n1' }, scene.measurement('n1'));
+    expect(assignment?.peers.map(({ addresses }) => addresses)).toEqual([
+      ['198.18.0.2', 'fd00::2'],
+      ['198.18.0.3', 'fd00::3'],
+    ]);
+  });
+
+  it.each([
+    ['IPv6', 'Degraded', 'IPv6: TCP timeout, UDP 0 of 20 echoed; IPv4 works'],
+    ['both', 'Failed', 'TCP timeout, UDP 0 of 20 echoed'],
+  ] as const)('of which %s fails are a finding with its severity and measurements', (over, severity, measured) => {
+    report(over);
+    const { findings, counts } = scene.evaluation() ?? {};
+    expect(findings).toMatchObject([{ class: 'PodNetwork', subjects: ['n2'], severity }]);
+    expect(findings?.[0]?.message).toContain(`4 of 4 pairs fail (${measured})`);
+    expect(findings?.[0]?.evidence.pairs.map((pair) => pair.measured)).toEqual([measured, measured, measured]);
+    expect(counts).toMatchObject({ observedPairs: 6, affectedPairs: 4 });
+  });
+});
