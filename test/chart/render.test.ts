@@ -147,7 +147,7 @@ describe('TLS of the connectivity server', () => {
 
   it('opens the port of HTTPS, which the pod of the server then has', () => {
     const policy = objects.find(
-      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name.endsWith("-connectivity"),
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name.endsWith('-connectivity'),
     );
     expect(policy?.spec).toMatchObject({ ingress: [{ ports: [{ port: 'https', protocol: 'TCP' }] }] });
   });
