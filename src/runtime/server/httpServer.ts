@@ -3,15 +3,16 @@ import type { Server } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
 import type { BindAddress } from './bindAddress.ts';
 import { HttpListener } from './httpListener.ts';
-import { Answering, type HttpHandler, type Incoming, type Outgoing } from './httpServer/answer.ts';
+import { Answering } from './httpServer/answer.ts';
 import { bearErrors } from './httpServer/errors.ts';
+import type { HttpHandler, Incoming, Outgoing } from './httpServer/exchange.ts';
 import { Failures, type HttpMetrics } from './httpServer/failures.ts';
 import { limitHttp1, refuseBadClients } from './httpServer/http1.ts';
 import { http2Options, limitSessions } from './httpServer/http2.ts';
 import { HTTP_LIMITS, type HttpLimits } from './httpServer/limits.ts';
 import type { Logger } from '../process/logger.ts';
 
-export type { HttpAnswer, HttpHandler, HttpRequest } from './httpServer/answer.ts';
+export type { HttpAnswer, HttpHandler, HttpRequest } from './httpServer/exchange.ts';
 export type { HttpMetrics } from './httpServer/failures.ts';
 
 export interface HttpServerOptions {

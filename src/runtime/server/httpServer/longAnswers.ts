@@ -1,4 +1,4 @@
-import type { HttpAnswer, Incoming, Outgoing } from './answer.ts';
+import type { HttpAnswer, Incoming, Outgoing } from './exchange.ts';
 import type { Failures } from './failures.ts';
 import type { HttpLimits } from './limits.ts';
 

@@ -1,0 +1,36 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { HttpTarget } from './target.ts';
+
+/** A request as its handler sees it. */
+export interface HttpRequest extends HttpTarget {
+  readonly method: string;
+  readonly authorization: string | undefined;
+  /** The header Accept. */
+  readonly accept: string | undefined;
+  /** Address of the client; '' if the connection is closed already. */
+  readonly source: string;
+  /**
+   * Reads the body as UTF-8; call it at most once. A handler need not catch its errors: the client gets a 413.
+   *
+   * @throws BodyTooLarge above `limitBytes`; BodyIncomplete if the client ends its connection
+   */
+  readonly body: (limitBytes: number) => Promise<string>;
+}
+
+/** A response. The server omits the body of a HEAD. It may refuse a long one: see LongAnswers. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly text: string;
+  /** What follows `text`, if it is long: the client has received one part when the next is made. */
+  readonly parts?: Iterable<string>;
+  /** Additional headers. The default content-type is plain text. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Handles requests. If it throws or rejects, the client gets a 500. */
+export type HttpHandler = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
+
+/** Node.js' request and response types of HTTP/1.1 and HTTP/2. */
+export type Incoming = IncomingMessage | Http2ServerRequest;
+export type Outgoing = ServerResponse | Http2ServerResponse;
