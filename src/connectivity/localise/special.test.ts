@@ -225,16 +225,20 @@ describe('localise, what the simulated faults do not cover', () => {
 
   describe('while a fault ends that cut agents from the server', () => {
     /** host-node3 has not reported yet; the others have, for the first time since the fault, or twice. */
-    const atTheEnd = (isSecond: boolean): ClusterView =>
+    const atTheEnd = (isSecond: boolean, unprobed: readonly string[] = []): ClusterView =>
       agents(healthy(3), ({ node, plane }) => {
         if (node === 'node3' && plane === 'Host') return { ...SILENT, dueAt: 20_000 };
-        const before = { measuredAt: 25_000, reportedAt: 26_000, peers: [], targets: [], unprobed: [], unasked: [] };
+        const before = { measuredAt: 25_000, reportedAt: 26_000, peers: [], targets: [], unprobed, unasked: [] };
         return { times: { measuredAt: 40_000, reportedAt: 41_000, ...(isSecond && { before }) } };
       });
 
     it('has no finding of an agent that is late: the network may have begun to work after its report was due', () => {
       expect(found(atTheEnd(false))).toEqual([]);
       expect(found(atTheEnd(true))).toEqual(['Agent host-node3 Failed']);
+    });
+
+    it('has one while peers rotate: a pair that is new is no network that works again', () => {
+      expect(found(atTheEnd(true, ['node1', 'node2', 'node3']))).toEqual(['Agent host-node3 Failed']);
     });
   });
 

@@ -15,7 +15,10 @@ interface Known {
 interface OfNode {
   /** The last measurement by or of another node that worked. */
   worked: number;
-  /** Something works since the last measurement only: it did not before, or was not measured, as by an agent that was cut off. */
+  /**
+   * Something works since the last measurement only: it did not before, or its agent did not measure, as one that was cut
+   * off. A pair that is new in the rotation is no sign of that.
+   */
   recovered: boolean;
 }
 
@@ -57,10 +60,10 @@ function nodesOf(pairs: readonly Pair[], ends: ReadonlySet<string>): Map<string,
   return nodes;
 }
 
-function add(nodes: Map<string, OfNode>, place: string, { quality, since, last }: Pair): void {
+function add(nodes: Map<string, OfNode>, place: string, { quality, since, last, isFirst }: Pair): void {
   const known = nodes.get(place) ?? { worked: -Infinity, recovered: false };
   if (quality !== 'Failed') known.worked = Math.max(known.worked, last);
-  known.recovered ||= quality === 'Ok' && since === last;
+  known.recovered ||= quality === 'Ok' && since === last && !isFirst;
   nodes.set(place, known);
 }
 

@@ -27,13 +27,13 @@ function timesOf(last: PeerResult, before: Partial<MeasurementBefore> | undefine
 
 describe('the time since when a pair is as it is', () => {
   it.each<[string, PeerResult, Partial<MeasurementBefore> | undefined, object]>([
-    ['that worked before', WORKS, {}, { since: BEFORE, isFirst: false, recovered: false }],
-    ['that failed before', FAILS, { peers: [FAILS] }, { since: BEFORE, isFirst: false, recovered: false }],
-    ['that fails now', FAILS, {}, { since: LAST, isFirst: false, recovered: false }],
-    ['that works again', WORKS, { peers: [FAILS] }, { since: LAST, isFirst: false, recovered: true }],
-    ['that was not probed before', WORKS, { unprobed: ['b'] }, { since: LAST, isFirst: true, recovered: false }],
+    ['that worked before', WORKS, {}, { since: BEFORE, isFirst: false }],
+    ['that failed before', FAILS, { peers: [FAILS] }, { since: BEFORE, isFirst: false }],
+    ['that fails now', FAILS, {}, { since: LAST, isFirst: false }],
+    ['that works again', WORKS, { peers: [FAILS] }, { since: LAST, isFirst: false }],
+    ['that was not probed before', WORKS, { unprobed: ['b'] }, { since: LAST, isFirst: true }],
     ['that was not probed before, and fails', FAILS, { unprobed: ['b'] }, { since: LAST, isFirst: true }],
-    ['in the first measurement', WORKS, undefined, { since: LAST, isFirst: false, recovered: false }],
+    ['in the first measurement', WORKS, undefined, { since: LAST, isFirst: false }],
   ])('%s', (_, last, before, wanted) => {
     expect(timesOf(last, before)).toMatchObject({ last: LAST, ...wanted });
   });

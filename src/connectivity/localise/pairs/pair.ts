@@ -11,7 +11,7 @@ export interface Pair extends Rating, PairTimes {
   readonly plane: Plane;
 }
 
-/** When a pair was measured, and whether it was Ok before. */
+/** When a pair was measured. */
 interface PairTimes {
   /**
    * Start of the last measurement, and of the earliest one since which the pair is Ok, or is not: the last or the one
@@ -21,8 +21,6 @@ interface PairTimes {
   readonly last: number;
   /** The measurement before did not probe it, so it is not known whether it was Ok then. */
   readonly isFirst: boolean;
-  /** It is Ok, and was not in the measurement before. */
-  readonly recovered: boolean;
 }
 
 /** A key of a node on a plane. */
@@ -105,11 +103,11 @@ function pairOf({ node, plane }: AgentView, peer: PeerResult, lossPercent: numbe
 }
 
 function timesOf({ times }: AgentView, { to, quality }: RatedPair, lossPercent: number): PairTimes {
-  if (times === undefined) return { since: -Infinity, last: Infinity, isFirst: false, recovered: false };
+  if (times === undefined) return { since: -Infinity, last: Infinity, isFirst: false };
   const { measuredAt: last, before } = times;
   const isFirst = before?.unprobed.includes(to) === true;
-  if (before === undefined || isFirst) return { since: last, last, isFirst, recovered: false };
+  if (before === undefined || isFirst) return { since: last, last, isFirst };
   const isOk = quality === 'Ok';
   const wasOk = before.peers.every((peer) => peer.node !== to || qualityOf(peer, lossPercent) === 'Ok');
-  return { since: wasOk === isOk ? before.measuredAt : last, last, isFirst, recovered: isOk && !wasOk };
+  return { since: wasOk === isOk ? before.measuredAt : last, last, isFirst };
 }
