@@ -42,6 +42,8 @@ const PROMISED = 2 * INTERVAL + 5_000;
 const SLACK = 3;
 const TAINT = 'faults=elsewhere:PreferNoSchedule';
 const EVERY = 500;
+/** Until each agent has reported again, at most two intervals. */
+const MOMENT = 2 * INTERVAL;
 
 interface Scene {
   /** A node with nothing but agents, and another one. */
@@ -197,6 +199,10 @@ describe('a fault', () => {
       found = await until(`there is ${wanted}`, async () => (await findings()).includes(wanted), {
         ...{ since, timeout: SLACK * PROMISED, every: EVERY },
       });
+      // The reports of one interval are partly of the time before. When all agents have measured the fault, it is the only one.
+      await until(`there is only ${wanted}`, async () => (await findings()).join() === wanted, {
+        ...{ since, timeout: SLACK * PROMISED, every: EVERY },
+      });
       await showStatus(what);
     } finally {
       since = performance.now();
@@ -205,21 +211,37 @@ describe('a fault', () => {
     const gone = await until(`${wanted} is gone`, async () => isHealthy(await check()), {
       ...{ since, timeout: SLACK * PROMISED, every: EVERY },
     });
-    const others = (await outages()).filter((outage) => !before.includes(outage) && !outage.startsWith(`${wanted} `));
+    const others = (await outages()).filter((one) => !before.some(({ id }) => id === one.id) && one.subject !== wanted);
     // Until all agents have measured that it is over: they must not take it and the next fault for one.
     await sleep(1.5 * INTERVAL);
     measured(`${what}: ${wanted} after ${seconds(found)}, Healthy ${seconds(gone)} after its end${list(others)}`);
-    expect(others).toEqual([]);
+    // While a fault begins or ends, a larger or smaller one may be named for a moment: see the limits in docs/connectivity.md.
+    expect(others.filter(({ ms }) => ms > MOMENT)).toEqual([]);
   });
 });
 
-/** As `Class subject start`, so that those of an earlier fault are known. */
-async function outages(): Promise<string[]> {
-  const { status } = await check();
-  return (status?.outages ?? []).map(({ class: one, subjects, start }) => `${one} ${subjects.join()} ${start}`);
+interface SeenOutage {
+  /** Its class, subject and start. */
+  readonly id: string;
+  /** As `Class subject`. */
+  readonly subject: string;
+  /** How long it was, ms; Infinity while it is there. */
+  readonly ms: number;
 }
 
-const list = (others: readonly string[]): string => (others.length === 0 ? '' : `; also named: ${others.join(', ')}`);
+async function outages(): Promise<SeenOutage[]> {
+  const { status } = await check();
+  return (status?.outages ?? []).map(({ class: one, subjects, start, end }) => {
+    const subject = `${one} ${subjects.join()}`;
+    const ms = end === undefined ? Infinity : new Date(end).getTime() - new Date(start).getTime();
+    return { id: `${subject} ${start}`, subject, ms };
+  });
+}
+
+function list(others: readonly SeenOutage[]): string {
+  const named = others.map(({ id, ms }) => `${id} for ${seconds(ms)}`);
+  return named.length === 0 ? '' : `; also named: ${named.join(', ')}`;
+}
 
 async function showStatus(what: string): Promise<void> {
   if (process.env.SHOW_STATUS === undefined) return;
