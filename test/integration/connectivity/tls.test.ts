@@ -5,9 +5,16 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { SERVER_NAME, serverAddress, SERVICE_NAME } from '../../../src/connectivity/objects/names.ts';
+import {
+  renderPrometheusConfig,
+  SERVER_CA_DIRECTORY,
+} from '../../../src/controllers/measurement/components/prometheusConfig.ts';
+import { defaultMeasurementOptions } from '../../../src/controllers/measurement/options.ts';
 import { createAuthority, type KeyPair } from '../../../src/runtime/testing/certificates.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { freePorts } from '../../harness/process.ts';
+import { startPrometheus, type RunningPrometheus } from '../../harness/prometheus.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
 import { createAgentPod, startAgent, startServer, type ConnectivityServer, type Program } from './world.ts';
 
@@ -24,6 +31,7 @@ let directory: string;
 let port: number;
 let server: ConnectivityServer;
 let agent: Program;
+let prometheus: RunningPrometheus;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'traffic-connectivity-tls-'));
@@ -35,12 +43,37 @@ beforeAll(async () => {
   const args = ['-allow-anonymous', `-tls-cert-path=${directory}`];
   server = await startServer(scene.plane.kubeconfig, args, port, ping);
   agent = await startAgent('netchecker-agent-a', 'n1', port, [`--server-ca-file=${join(directory, 'ca.crt')}`]);
+  prometheus = await startPrometheus({ config: deployedConfig(), dir: join(directory, 'prometheus') });
 });
 afterAll(async () => {
+  await prometheus.stop();
   await agent.kill();
   await server.kill();
   rmSync(directory, { recursive: true });
 });
+
+/** Differs from that in a cluster by the place of the CA, the address of the server, and the pace. */
+function deployedConfig(): string {
+  mkdirSync(join(directory, 'prometheus'));
+  const options = { ...defaultMeasurementOptions('default'), connectivity: true, connectivityTlsSecret: 'server-tls' };
+  return renderPrometheusConfig(options)
+    .replaceAll(SERVER_CA_DIRECTORY, directory)
+    .replaceAll(/(scrape_interval|scrape_timeout): \d+s/g, '$1: 1s')
+    .replace(serverAddress('default'), `localhost:${port}`)
+    .replace(`https?://${SERVICE_NAME}[^/]*/`, 'https?://localhost[^/]*/');
+}
+
+/** Waits until Prometheus has the reports of the agent, of one second ago at most, and of its ping by HTTPS. */
+async function whenScraped(): Promise<void> {
+  const ping = `ncagent_http_probe_code{job="${SERVER_NAME}",url="https://localhost:${port}/api/v1/ping"}`;
+  for (const series of [`up{job="${SERVER_NAME}"} == 1`, ping]) {
+    await vi.waitFor(async () => {
+      const query = encodeURIComponent(`${series} and on () (time() - timestamp(up{job="${SERVER_NAME}"}) < 2)`);
+      const answer = await fetch(`${prometheus.url}/api/v1/query?query=${query}`);
+      expect(((await answer.json()) as { data: { result: unknown[] } }).data.result).toHaveLength(1);
+    }, RENEWED);
+  }
+}
 
 /** Replaces the files at once, as a kubelet does: by a link to another directory. */
 function mount(version: string, { cert, key }: KeyPair): void {
@@ -91,6 +124,8 @@ describe('a server with a mounted certificate', () => {
     await expect(server.ask('/api/v1/ping')).rejects.toThrow();
   });
 
+  it('is scraped by the Prometheus that is deployed with TLS', whenScraped);
+
   it('uses a renewed one without a restart, while agents go on', async () => {
     writeFileSync(join(directory, 'ca.crt'), `${first.cert}${second.cert}`);
     mount('two', second.issue('server'));
@@ -98,6 +133,7 @@ describe('a server with a mounted certificate', () => {
     // Each probe has a connection of its own, so it meets the new certificate.
     expect((await nextReport()).network_probes).toMatchObject([{ ConnectionResult: 1, HTTPCode: 200 }]);
     expect(agent.log()).not.toContain('report not sent');
+    await whenScraped();
   });
 
   it('keeps the one before while the files are broken', async () => {
