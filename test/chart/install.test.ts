@@ -186,12 +186,24 @@ async function completeJob(): Promise<void> {
   expect(await cluster.kubectl(args)).toEqual(DONE);
 }
 
-/** Takes every release and all that it kept away. A CRD that is left would belong to a release that is gone. */
+/**
+ * Takes every release and all that it kept away. A CRD that is left would belong to a release that is gone; the API server
+ * takes more than a minute for some.
+ */
 async function removeAll(program: Helm): Promise<void> {
   const { text } = await cluster.helm(program, 'list', '-A', '-ojson');
   for (const { name, namespace } of JSON.parse(text) as { name: string; namespace: string }[])
     await cluster.helm(program, 'uninstall', name, '-n', namespace, '--no-hooks');
-  await cluster.kubectl(['patch', 'tw', 'web', '--type=merge', '-p{"metadata":{"finalizers":null}}']);
-  expect(await cluster.kubectl(['delete', ...ALL_CRDS, '--ignore-not-found', '--timeout=150s'])).toEqual(DONE);
+  await vi.waitFor(
+    async () => {
+      await cluster.kubectl(['patch', 'tw', 'web', '--type=merge', '-p{"metadata":{"finalizers":null}}']);
+      await cluster.kubectl(['delete', ...ALL_CRDS, '--ignore-not-found', '--wait=false']);
+      expect(await cluster.kubectl(['get', ...ALL_CRDS, '--ignore-not-found', '-oname'])).toEqual({
+        ok: true,
+        text: '',
+      });
+    },
+    { timeout: 400_000, interval: 500 },
+  );
   await cluster.kubectl(['delete', 'node', 'n1', '--ignore-not-found']);
 }
