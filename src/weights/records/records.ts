@@ -89,7 +89,7 @@ function decideHost(
   const silent = services.filter((service) => !isReady(service));
   if (leadsNowhere || silent.length > 0) {
     const problem = silent.length === 0 ? 'a rule has no backend' : `no ready endpoint of Service ${silent.join(', ')}`;
-    return { host, weight: 0, reason: 'NoReadyEndpoints', problem };
+    return { host, weight: weightOf({ clusterWeight, share, isReady: false }), reason: 'NoReadyEndpoints', problem };
   }
   if (invalid !== undefined && share === undefined) {
     const weight = weightIn(endpoint, host);
