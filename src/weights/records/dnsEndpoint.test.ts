@@ -6,13 +6,13 @@ const source = sourceOfIngress({ metadata: { name: 'web', namespace: 'shop', uid
 const endpoint = { dnsName: 'app.example.org', targets: ['lb.example.net'], recordType: 'CNAME' };
 
 it('has the name of its source, and is deleted with it', () => {
-  expect(dnsEndpointOf(source, { endpoints: [endpoint], share: 25, hosts: [] })).toEqual({
+  expect(dnsEndpointOf(source, { endpoints: [endpoint], kept: { kind: 'Percent', percent: 25 }, hosts: [] })).toEqual({
     apiVersion: 'externaldns.k8s.io/v1alpha1',
     kind: 'DNSEndpoint',
     metadata: {
       name: 'web',
       namespace: 'shop',
-      annotations: { 'traffic.example.com/traffic-weight': '25' },
+      annotations: { 'traffic.example.com/last-valid-weight': '25%' },
       ownerReferences: [
         { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'web', uid: 'u1', controller: true },
       ],
@@ -22,7 +22,7 @@ it('has the name of its source, and is deleted with it', () => {
 });
 
 it('is none without records', () => {
-  expect(dnsEndpointOf(source, { endpoints: [], share: undefined, hosts: [] })).toBeUndefined();
+  expect(dnsEndpointOf(source, { endpoints: [], kept: undefined, hosts: [] })).toBeUndefined();
 });
 
 it.each([

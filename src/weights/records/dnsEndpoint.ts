@@ -1,5 +1,5 @@
 import { apiVersionOf } from '../../runtime/client/resource.ts';
-import { DNS_ENDPOINTS, SHARE_ANNOTATION, type DnsEndpoint } from './endpoint.ts';
+import { DNS_ENDPOINTS, KEPT_ANNOTATION, keptText, type DnsEndpoint } from './endpoint.ts';
 import type { SourceRecords } from './records.ts';
 import type { Source } from './source.ts';
 
@@ -7,7 +7,7 @@ import type { Source } from './source.ts';
  * The DNSEndpoint of a source: of its name, in its namespace, and deleted with it, as the original's. Undefined if it has
  * no record: an empty one would look like a mistake.
  */
-export function dnsEndpointOf(source: Source, { endpoints, share }: SourceRecords): DnsEndpoint | undefined {
+export function dnsEndpointOf(source: Source, { endpoints, kept }: SourceRecords): DnsEndpoint | undefined {
   if (endpoints.length === 0) return undefined;
   const { apiVersion, kind, name, namespace, uid } = source;
   return {
@@ -15,7 +15,7 @@ export function dnsEndpointOf(source: Source, { endpoints, share }: SourceRecord
     kind: DNS_ENDPOINTS.kind,
     metadata: {
       ...{ name, namespace },
-      ...(share !== undefined && { annotations: { [SHARE_ANNOTATION]: String(share) } }),
+      ...(kept !== undefined && { annotations: { [KEPT_ANNOTATION]: keptText(kept) } }),
       ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
     },
     spec: { endpoints: [...endpoints] },

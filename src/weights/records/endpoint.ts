@@ -28,8 +28,8 @@ export const DNS_ENDPOINTS: Resource<DnsEndpoint> = {
   namespaced: true,
 };
 
-/** On a DNSEndpoint: the last valid value of the source's annotation, percent. */
-export const SHARE_ANNOTATION = 'traffic.example.com/traffic-weight';
+/** On a DNSEndpoint: what holds while the annotation of its source is invalid, a KeptShare as text. */
+export const KEPT_ANNOTATION = 'traffic.example.com/last-valid-weight';
 const WEIGHT = 'aws/weight';
 const HEALTH_CHECK = 'aws/health-check-id';
 
@@ -61,19 +61,51 @@ export function endpointsOf(
   }));
 }
 
+/** Where the records of a DNSEndpoint lead to, as they are: all of its hosts have the same. */
+export function targetsIn({ spec }: DnsEndpoint): Targets[] {
+  const [first] = spec?.endpoints ?? [];
+  return (spec?.endpoints ?? [])
+    .filter(({ dnsName }) => dnsName === first?.dnsName)
+    .flatMap(({ recordType, targets }) =>
+      recordType === 'CNAME' || recordType === 'A' || recordType === 'AAAA' ? [{ recordType, targets }] : [],
+    );
+}
+
 /**
- * The weight that a host's record sets carry; undefined if there is none, or it is no integer from 0 to 255: external-dns
- * turns such a weight into 0.
+ * What the annotation of a source last meant. `Weight` is the weight of a record that was there before anything was kept,
+ * such as one of k8s-traffic-controller: its share is unknown.
  */
-export function weightIn(endpoint: DnsEndpoint | undefined, host: string): number | undefined {
-  const record = endpoint?.spec?.endpoints?.find(({ dnsName }) => dnsName === host);
-  const text = record?.providerSpecific?.find(({ name }) => name === WEIGHT)?.value;
+export type KeptShare =
+  | { readonly kind: 'None' }
+  | { readonly kind: 'Percent'; readonly percent: number }
+  | { readonly kind: 'Weight'; readonly weight: number };
+
+const NONE = 'none';
+const PERCENT = '%';
+
+/** The text of KEPT_ANNOTATION: `none`, `25%`, or a weight such as `38`. */
+export function keptText(kept: KeptShare): string {
+  if (kept.kind === 'None') return NONE;
+  return kept.kind === 'Percent' ? `${kept.percent}${PERCENT}` : String(kept.weight);
+}
+
+/** What a DNSEndpoint keeps: of its annotation, else the highest weight of its records. Undefined if there is neither. */
+export function keptIn(endpoint: DnsEndpoint | undefined): KeptShare | undefined {
+  const text = endpoint?.metadata?.annotations?.[KEPT_ANNOTATION];
+  if (text === NONE) return { kind: 'None' };
+  const percent = text?.endsWith(PERCENT) === true ? readShare(text.slice(0, -PERCENT.length)) : undefined;
+  if (percent !== undefined && 'value' in percent) return { kind: 'Percent', percent: percent.value };
+  const kept = readWeight(text);
+  if (kept !== undefined) return { kind: 'Weight', weight: kept };
+  const weights = (endpoint?.spec?.endpoints ?? []).flatMap((record) => readWeight(weightText(record)) ?? []);
+  return weights.length === 0 ? undefined : { kind: 'Weight', weight: Math.max(...weights) };
+}
+
+/** The weight of a record; undefined if it is no integer from 0 to 255: external-dns turns such a weight into 0. */
+function readWeight(text: string | undefined): number | undefined {
   return text !== undefined && /^[0-9]{1,3}$/.test(text) && Number(text) <= MOST_WEIGHT ? Number(text) : undefined;
 }
 
-/** The share that a DNSEndpoint keeps; undefined if it keeps none that is valid. */
-export function shareIn(endpoint: DnsEndpoint | undefined): number | undefined {
-  const text = endpoint?.metadata?.annotations?.[SHARE_ANNOTATION];
-  const read = text === undefined ? undefined : readShare(text);
-  return read !== undefined && 'value' in read ? read.value : undefined;
+function weightText({ providerSpecific }: Endpoint): string | undefined {
+  return providerSpecific?.find(({ name }) => name === WEIGHT)?.value;
 }

@@ -1,6 +1,7 @@
 import type { V1Ingress } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { SHARE_ANNOTATION, type DnsEndpoint } from './endpoint.ts';
+import { dnsEndpointOf } from './dnsEndpoint.ts';
+import { KEPT_ANNOTATION, type DnsEndpoint } from './endpoint.ts';
 import { holders, keyOfSource, recordsOf, type Surroundings, type WeightSettings } from './records.ts';
 import { sourceOfIngress } from './source.ts';
 import { targetsOf } from './targets.ts';
@@ -54,8 +55,8 @@ const decided = (made: Made, around: Partial<Surroundings> = {}, settings: Parti
 const weights = (...given: Parameters<typeof decided>): Record<string, number | undefined> =>
   Object.fromEntries(decided(...given).hosts.map(({ host, weight }) => [host, weight]));
 
-function existing(weight: string, share?: string): DnsEndpoint {
-  const annotations = share === undefined ? {} : { annotations: { [SHARE_ANNOTATION]: share } };
+function existing(weight: string, kept?: string): DnsEndpoint {
+  const annotations = kept === undefined ? {} : { annotations: { [KEPT_ANNOTATION]: kept } };
   const providerSpecific = [{ name: 'aws/weight', value: weight }];
   const endpoint = { dnsName: 'app.example.org', targets: ['lb.example.net'], recordType: 'CNAME', providerSpecific };
   return { metadata: annotations, spec: { endpoints: [endpoint] } };
@@ -126,14 +127,21 @@ describe('the weight of each host', () => {
   });
 
   it('is the share that the annotation asks for, and keeps it', () => {
-    expect(decided({ annotation: '25' })).toMatchObject({ share: 25, hosts: [{ weight: 20, reason: 'Annotation' }] });
+    expect(decided({ annotation: '25' })).toMatchObject({
+      kept: { kind: 'Percent', percent: 25 },
+      hosts: [{ weight: 20, reason: 'Annotation' }],
+    });
   });
 
   it.each([
-    ['no record', undefined, undefined, 'it has no record'],
-    ['a record', existing('30'), 30, 'its weight stays 30'],
-    ['a record whose weight is none', existing('NaN'), undefined, 'it has no record'],
-    ['a record with the last valid value', existing('7', '25'), 20, 'the last valid value 25 stays'],
+    ['no record', undefined, undefined, 'there is no record until it is valid'],
+    ['a record', existing('30'), 30, 'the weight 30 stays'],
+    ['a record above the weight of the cluster', existing('90'), 80, 'the weight 90 stays'],
+    ['a record whose weight is none', existing('NaN'), undefined, 'there is no record until it is valid'],
+    ['a record with the last valid value', existing('7', '25%'), 20, 'the last valid value 25 stays'],
+    ['a record that had no annotation', existing('7', 'none'), 80, "the cluster's weight stays"],
+    ['a record that was not ready meanwhile', existing('0', '30'), 30, 'the weight 30 stays'],
+    ['a record whose kept value is garbage', existing('30', 'much'), 30, 'the weight 30 stays'],
   ])('with an invalid annotation and %s stays as it is', (_, endpoint, weight, problem) => {
     const { hosts, endpoints } = decided({ annotation: 'NaN' }, { endpoint });
     const why = `annotation ${ANNOTATION}: "NaN": must be a number from 0 to 100, such as "25"; more counts as 100`;
@@ -141,6 +149,19 @@ describe('the weight of each host', () => {
       { host: 'app.example.org', weight, reason: 'InvalidAnnotation', problem: `${why}; ${problem}` },
     ]);
     expect(endpoints).toHaveLength(weight === undefined ? 0 : 1);
+  });
+
+  it('with an invalid annotation comes back when its Services do', () => {
+    let endpoint: DnsEndpoint | undefined = existing('30');
+    for (const [isReady, wanted] of [
+      [false, 0],
+      [true, 30],
+    ] as const) {
+      const source = sourceOfIngress(ingress({ annotation: 'NaN' }));
+      const records = recordsOf(source, SETTINGS, { ...READY, endpoint, isReady: () => isReady });
+      expect(records.hosts).toMatchObject([{ weight: wanted }]);
+      endpoint = dnsEndpointOf(source, records);
+    }
   });
 
   it('is none where another Ingress has the host', () => {

@@ -1,5 +1,12 @@
 import { isWithin } from './domain.ts';
-import { endpointsOf, shareIn, weightIn, type DnsEndpoint, type Endpoint, type RecordSettings } from './endpoint.ts';
+import {
+  endpointsOf,
+  keptIn,
+  type DnsEndpoint,
+  type Endpoint,
+  type KeptShare,
+  type RecordSettings,
+} from './endpoint.ts';
 import type { Source, SourceHost } from './source.ts';
 import { readShare, weightOf } from './weight.ts';
 
@@ -39,8 +46,8 @@ export interface HostWeight {
 /** The records of one source. `endpoints` is empty if it has none. */
 export interface SourceRecords {
   readonly endpoints: readonly Endpoint[];
-  /** The last valid value of the annotation, to be kept with the DNSEndpoint; undefined without an annotation. */
-  readonly share: number | undefined;
+  /** To be kept with the DNSEndpoint; undefined if the annotation never was valid. */
+  readonly kept: KeptShare | undefined;
   readonly hosts: readonly HostWeight[];
 }
 
@@ -51,56 +58,71 @@ export interface SourceRecords {
  * |---|---|
  * | another source has it | none |
  * | a Service of it has no ready endpoint, or a rule of it leads nowhere | weight 0 |
- * | annotation invalid | as with the last valid value; if none is known, with the weight that the record has; none if there is none |
+ * | annotation invalid | as with the last valid value; if none is known, the weight that the records had, at most the cluster's; none if there was none |
  * | otherwise | the cluster's weight and the annotation decide, see weightOf |
  */
 export function recordsOf(source: Source, settings: WeightSettings, around: Surroundings): SourceRecords {
-  const annotation = `${settings.annotationPrefix}/traffic-weight`;
-  const text = source.annotations[annotation];
-  const asked = text === undefined ? undefined : readShare(text);
-  const isInvalid = asked !== undefined && 'problem' in asked;
-  const share = isInvalid ? shareIn(around.endpoint) : asked?.value;
-  const problem = isInvalid ? `annotation ${annotation}: ${asked.problem}` : undefined;
+  const asked = askedBy(source, settings, around.endpoint);
   const hosts = source.hosts
     .filter(({ host }) => isWithin(host, settings.bindingDomain))
-    .map((host) => decideHost(host, { share, problem }, settings.clusterWeight, around));
+    .map((host) => decideHost(host, asked, settings.clusterWeight, around));
   const endpoints = hosts.flatMap((host) =>
     host.weight === undefined ? [] : endpointsOf(host, host.weight, source.targets, settings),
   );
-  return { endpoints, share, hosts };
+  return { endpoints, kept: asked.share, hosts };
 }
 
-/** The annotation: its value, or the last valid one, and what is wrong with it. */
+/** What the annotation asks for. */
 interface Asked {
-  readonly share: number | undefined;
+  /** Undefined: it is invalid, and always was. */
+  readonly share: KeptShare | undefined;
+  /** What is wrong with the annotation. */
   readonly problem: string | undefined;
+}
+
+function askedBy({ annotations }: Source, { annotationPrefix }: WeightSettings, endpoint?: DnsEndpoint): Asked {
+  const annotation = `${annotationPrefix}/traffic-weight`;
+  const text = annotations[annotation];
+  if (text === undefined) return { share: { kind: 'None' }, problem: undefined };
+  const read = readShare(text);
+  if ('value' in read) return { share: { kind: 'Percent', percent: read.value }, problem: undefined };
+  const share = keptIn(endpoint);
+  return { share, problem: `annotation ${annotation}: ${read.problem}; ${holding(share)}` };
+}
+
+/** What holds while the annotation is invalid. */
+function holding(share: KeptShare | undefined): string {
+  if (share === undefined) return 'there is no record until it is valid';
+  if (share.kind === 'None') return "the cluster's weight stays";
+  return share.kind === 'Percent' ? `the last valid value ${share.percent} stays` : `the weight ${share.weight} stays`;
 }
 
 function decideHost(
   { host, services, leadsNowhere }: SourceHost,
   { share, problem: invalid }: Asked,
   clusterWeight: number,
-  { endpoint, isReady, holderOf }: Surroundings,
+  { isReady, holderOf }: Surroundings,
 ): HostWeight {
   const holder = holderOf(host);
   if (holder !== undefined) {
     return { host, weight: undefined, reason: 'Conflict', problem: `${holder} has the records of ${host}` };
   }
+  if (share === undefined) return { host, weight: undefined, reason: 'InvalidAnnotation', problem: invalid ?? '' };
   const silent = services.filter((service) => !isReady(service));
   if (leadsNowhere || silent.length > 0) {
     const problem = silent.length === 0 ? 'a rule has no backend' : `no ready endpoint of Service ${silent.join(', ')}`;
-    return { host, weight: weightOf({ clusterWeight, share, isReady: false }), reason: 'NoReadyEndpoints', problem };
+    return { host, weight: 0, reason: 'NoReadyEndpoints', problem };
   }
-  if (invalid !== undefined && share === undefined) {
-    const weight = weightIn(endpoint, host);
-    const kept = weight === undefined ? 'it has no record' : `its weight stays ${weight}`;
-    return { host, weight, reason: 'InvalidAnnotation', problem: `${invalid}; ${kept}` };
-  }
-  const weight = weightOf({ clusterWeight, share, isReady: true });
-  if (invalid !== undefined) {
-    return { host, weight, reason: 'InvalidAnnotation', problem: `${invalid}; the last valid value ${share} stays` };
-  }
-  return { host, weight, reason: share === undefined ? 'ClusterWeight' : 'Annotation' };
+  const weight = weightBy(share, clusterWeight);
+  if (invalid !== undefined) return { host, weight, reason: 'InvalidAnnotation', problem: invalid };
+  return { host, weight, reason: share.kind === 'None' ? 'ClusterWeight' : 'Annotation' };
+}
+
+/** The weight of a host that is ready. */
+function weightBy(share: KeptShare, clusterWeight: number): number {
+  // Also without a known share, a cluster of weight 0 gets no traffic.
+  if (share.kind === 'Weight') return Math.min(share.weight, clusterWeight);
+  return weightOf({ clusterWeight, share: share.kind === 'None' ? undefined : share.percent, isReady: true });
 }
 
 /**

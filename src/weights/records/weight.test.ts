@@ -41,6 +41,8 @@ describe('the weight of a host', () => {
     ['100', 7, 7],
     ['12.5', 80, 10],
     ['0.1', 1, 1],
+    // The smallest share that an annotation can have.
+    ['0.000000001', 1, 1],
   ])('with annotation %s and cluster weight %i is %i', (annotation, cluster, wanted) => {
     expect(weight(cluster, annotation)).toBe(wanted);
   });

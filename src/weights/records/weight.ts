@@ -2,8 +2,11 @@
 export const MOST_WEIGHT = 255;
 /** Of 100 on, a cluster's weight counts as 100 % of what an annotation asks for. */
 const WHOLE = 100;
-/** Digits of a product that are exact: without this, ceil(7/100 * 100) is 8 in floating point. */
-const EXACT_DIGITS = 9;
+/**
+ * Decimal places that a product may have: two of the percent and nine of a share. Beyond them is the error of floating
+ * point, which would be rounded up.
+ */
+const EXACT_PLACES = 12;
 
 /** A value that can be used, or why it cannot. */
 export type Read<T> = { readonly value: T } | { readonly problem: string };
@@ -57,5 +60,5 @@ export function weightOf({ clusterWeight, share, isReady }: WeightFactors): numb
   if (!isReady) return 0;
   if (share === undefined) return clusterWeight;
   const exact = (Math.min(clusterWeight, WHOLE) * share) / WHOLE;
-  return Math.ceil(Number(exact.toFixed(EXACT_DIGITS)));
+  return Math.ceil(Number(exact.toFixed(EXACT_PLACES)));
 }
