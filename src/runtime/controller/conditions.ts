@@ -33,6 +33,11 @@ export function setCondition(
     : current.map((condition) => (condition.type === next.type ? after : condition));
 }
 
+/** A time as the API server writes it, metav1.Time: RFC 3339 in whole seconds, rounded down. @param ms since 1970 */
+export function metaTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
 /** The condition of that type, or undefined. */
 export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find((condition) => condition.type === type);

@@ -1,5 +1,6 @@
 import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
+import { metaTime } from '../../../runtime/controller/conditions.ts';
 import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
 import type { Observation } from '../observe/observation.ts';
 import { conditionsOf } from './conditions.ts';
@@ -7,7 +8,7 @@ import { eventsOf } from './events.ts';
 import { findingsOf } from './findings/findings.ts';
 import { fit } from './fit.ts';
 import { evaluatedGeneration, isEvaluated, knownOf, nextChangeMs, type Known } from './known.ts';
-import { outagesOf, timestamp, type Findings } from './findings/outages.ts';
+import { outagesOf, type Findings } from './findings/outages.ts';
 import { FIGURES_EVERY_MS, isNews } from './quiet.ts';
 import { namesIn, sharedDomain, shortSubjects } from './subjects.ts';
 import { verdictOf } from './verdict.ts';
@@ -43,7 +44,7 @@ export function decide(o: Observation): Decision {
 
 function statusOf(known: Known, o: Observation, before: ConnectivityCheckStatus): ConnectivityCheckStatus {
   if (known.kind === 'NotAsked' && isOfServer(before)) return before;
-  const now = timestamp(o.now);
+  const now = metaTime(o.now);
   const findings = findingsOf(known, before, o);
   const figures = figuresOf(known, before);
   const evaluated = isEvaluated(known, o);

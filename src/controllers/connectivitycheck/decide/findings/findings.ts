@@ -1,10 +1,11 @@
+import { metaTime } from '../../../../runtime/controller/conditions.ts';
 import type { ConnectivityCheckStatus, StatusFinding } from '../../../../api/connectivitycheck/connectivityCheck.ts';
 import { SERVER_SUBJECTS, type Finding } from '../../../../api/connectivitycheck/finding.ts';
 import type { Observation, ServerFailure } from '../../observe/observation.ts';
 import { faultId, isSameFault, type Fault } from './fault.ts';
 import type { Known } from '../known.ts';
 import { findingsThatLast } from './lasting.ts';
-import { continuedOutage, timestamp, type Findings } from './outages.ts';
+import { continuedOutage, type Findings } from './outages.ts';
 
 /** The finding that the server does not answer. The operator alone makes it; all others are made by the server. */
 export function serverFinding({ message }: ServerFailure): Finding {
@@ -33,7 +34,7 @@ export function findingsOf(
   const ofServer = was.filter((finding) => !isServerFinding(finding));
   const present = (finding: Finding): StatusFinding => {
     const identified = { ...finding, id: (finding as Fault).id ?? faultId(finding) };
-    return { ...identified, since: sinceOf(identified, before, now) ?? timestamp(now) };
+    return { ...identified, since: sinceOf(identified, before, now) ?? metaTime(now) };
   };
   switch (known.kind) {
     case 'Evaluated': {

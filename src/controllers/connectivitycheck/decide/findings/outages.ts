@@ -1,3 +1,4 @@
+import { metaTime } from '../../../../runtime/controller/conditions.ts';
 import type {
   ConnectivityCheckStatus,
   Outage,
@@ -33,7 +34,7 @@ export const CONTINUES_WITHIN_MS = 60_000;
  * @param now milliseconds since 1970
  */
 export function outagesOf(findings: Findings, before: ConnectivityCheckStatus, now: number): Outage[] {
-  const time = timestamp(now);
+  const time = metaTime(now);
   const was = before.outages ?? [];
   const taken = new Set<Outage>();
   const begun: Outage[] = [];
@@ -60,9 +61,4 @@ export function continuedOutage(
   return outages.find(
     (outage) => isSameFault(finding, outage) && (outage.end === undefined || now - Date.parse(outage.end) < withinMs),
   );
-}
-
-/** RFC 3339 in whole seconds, as Kubernetes writes times. */
-export function timestamp(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }

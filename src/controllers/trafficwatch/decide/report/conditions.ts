@@ -2,7 +2,7 @@ import { isStrict } from '../../../../api/trafficwatch/spec/placement.ts';
 import { passesOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
-import { setCondition, type Condition } from '../../../../runtime/controller/conditions.ts';
+import { metaTime, setCondition, type Condition } from '../../../../runtime/controller/conditions.ts';
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import {
   clockOffsetMinutes,
@@ -21,7 +21,6 @@ import type { Breaker } from '../verdict/breaker.ts';
 import { selectsNone } from '../selection.ts';
 import { isBackForGood } from './recovery.ts';
 import { workloadConditions } from './workloadConditions.ts';
-import { toTimestamp } from './timestamp.ts';
 import type { ContestedReplicas } from '../deployment/replicas.ts';
 
 /** An empty node group is no error: autoscalers scale it up again. But the selector may also be misspelt. */
@@ -253,7 +252,7 @@ function confirmedAvailable(o: Observation, before: Condition | undefined, avail
 /** The counts move: see steadyBreaker. In the cooldown there are none, and the time is absolute. */
 function breakerOpen({ above, limit, held, closesAt }: Breaker): Draft {
   if (closesAt !== undefined) {
-    const until = toTimestamp(closesAt);
+    const until = metaTime(closesAt);
     const message = `no more nodes are above the threshold than the ${limit} that can be unfit (maxUnfit, minFit); no further node becomes unfit until ${until}, when breakerCooldown ends`;
     return draft('True', Reason.CoolingDown, message);
   }

@@ -1,6 +1,6 @@
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
-import { setCondition } from '../../../../runtime/controller/conditions.ts';
+import { metaTime, setCondition } from '../../../../runtime/controller/conditions.ts';
 
 /** How many nodes of a plan have been labelled. */
 export interface Progress {
@@ -21,6 +21,6 @@ export function progressStatus(watch: TrafficWatch, { done, of }: Progress, now:
     message: `${done} of ${of} nodes are labelled`,
     observedGeneration: watch.metadata?.generation,
   } as const;
-  const time = new Date(now).toISOString().replace(/\.\d{3}Z$/, 'Z');
+  const time = metaTime(now);
   return { ...watch.status, conditions: setCondition(watch.status?.conditions ?? [], draft, time) };
 }

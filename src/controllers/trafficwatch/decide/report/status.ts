@@ -7,10 +7,10 @@ import { thresholdOf } from '../../../../api/trafficwatch/spec/thresholds.ts';
 import { formatCapacity } from '../../../../usage/evaluate/capacity.ts';
 import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
+import { metaTime } from '../../../../runtime/controller/conditions.ts';
 import { decideConditions } from './conditions.ts';
 import { describeFullDevice } from './fullDevice.ts';
 import { withSteadyBreaker } from './steadyBreaker.ts';
-import { toTimestamp } from './timestamp.ts';
 import type { Failure } from '../../../../runtime/status/failure.ts';
 import { sideOfLabel } from '../labels/labelValue.ts';
 import { changedAt } from '../labels/labelHold.ts';
@@ -39,18 +39,18 @@ function isUnfit(o: Observation, node: NodeView, verdict: NodeVerdict): boolean 
  */
 function sinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string | undefined {
   const before = o.watch.status?.nodes?.[node.name];
-  if (before) return before.verdict === verdict.verdict ? before.since : toTimestamp(o.now);
+  if (before) return before.verdict === verdict.verdict ? before.since : metaTime(o.now);
   const unchanged = verdict.side !== undefined && sideOfLabel(node.labels[o.keys.spec ?? '']) === verdict.side;
-  return unchanged && o.view.nodes.length > MAX_NODES_IN_FULL ? undefined : toTimestamp(o.now);
+  return unchanged && o.view.nodes.length > MAX_NODES_IN_FULL ? undefined : metaTime(o.now);
 }
 
 /** With mode Observe: since when the node would have its label. Undefined without a label, or if that is not known. */
 function labelSinceOf(o: Observation, node: NodeView, verdict: NodeVerdict): string | undefined {
   if (modeOf(o.watch.spec) !== 'Observe') return undefined;
   const last = createLastSide(o)(node);
-  if (verdict.side !== undefined && verdict.side !== last) return toTimestamp(o.now);
+  if (verdict.side !== undefined && verdict.side !== last) return metaTime(o.now);
   const at = last === undefined ? undefined : changedAt(o, node);
-  return at === undefined ? undefined : toTimestamp(at);
+  return at === undefined ? undefined : metaTime(at);
 }
 
 /** True if the node has a transmit rate. A node of unknown capacity has a rate, but no percent. */
@@ -164,7 +164,7 @@ function selected({ watch }: Observation, { podSelector }: Plan): Pick<TrafficWa
  * nodes, and once a minute beyond; verdicts change at once.
  */
 export function decideStatus(o: Observation, plan: Plan, failures: readonly Failure[]): TrafficWatchStatus {
-  const decidedNow = decideConditions(o, plan, failures, toTimestamp(o.now));
+  const decidedNow = decideConditions(o, plan, failures, metaTime(o.now));
   const conditions = keepsFigures(o) ? withSteadyBreaker(decidedNow, o.watch.status?.conditions) : decidedNow;
   const ready = conditions.find((c) => c.type === ConditionType.Ready)?.status === 'True';
   const decided = plan.decided || wasDecided(o.watch);
@@ -185,7 +185,7 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
   const coolingSince = typeof plan.breaker === 'object' ? plan.breaker.coolingSince : undefined;
   return {
     ...status,
-    ...(coolingSince === undefined ? {} : { breakerCoolingSince: toTimestamp(coolingSince) }),
+    ...(coolingSince === undefined ? {} : { breakerCoolingSince: metaTime(coolingSince) }),
     ...(plan.labelKey === undefined ? {} : { labelKey: plan.labelKey }),
     ...selected(o, plan),
     ...(plan.avoided?.names.length ? { avoidedNodes: [...plan.avoided.names] } : {}),

@@ -1,5 +1,5 @@
 import { nodesOf, type LimitSpec } from '../../../../api/trafficwatch/spec/nodeCount.ts';
-import { toTimestamp } from '../report/timestamp.ts';
+import { metaTime } from '../../../../runtime/controller/conditions.ts';
 import { settled, type NodeVerdict } from './nodeVerdict.ts';
 import { HELD_BY_MIN_HOLD } from './policies/heldByMinHold.ts';
 import { WARMING_UP } from './policies/warmingUp.ts';
@@ -156,6 +156,6 @@ function held(limit: number, closesAt: number | undefined): NodeVerdict {
   const why =
     closesAt === undefined
       ? `maxUnfit or minFit allows ${limit} unfit nodes, and others come first`
-      : `breakerCooldown runs until ${toTimestamp(closesAt)}`;
+      : `breakerCooldown runs until ${metaTime(closesAt)}`;
   return settled('notAbove', HELD_BY_BREAKER, `above the threshold, but held back: ${why}`);
 }
