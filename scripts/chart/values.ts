@@ -113,6 +113,17 @@ export const chartValues = z.strictObject({
   prometheus,
   nodeExporter,
   connectivity,
+  weights: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Whether the operator gives DNS records weights, as TrafficWeights ask for. Installs the CRD of TrafficWeights, and grants the rights to Ingresses and DNSEndpoints. Needs external-dns with its CRD.',
+        ),
+    })
+    .prefault({})
+    .describe('DNS weights, which shift traffic between clusters.'),
   crds,
   serviceAccount,
   rbac: z

@@ -16,7 +16,10 @@ const OWN_GROUP = 'traffic.example.com';
  * Kinds whose CRDs the chart has only with a value. Helm refuses a CRD that another tool created, and users of
  * k8s-netchecker have that of Agents.
  */
-const NEEDED_WITH: Readonly<Record<string, string>> = { Agent: '.Values.connectivity.enabled' };
+const NEEDED_WITH: Readonly<Record<string, string>> = {
+  Agent: '.Values.connectivity.enabled',
+  TrafficWeight: '.Values.weights.enabled',
+};
 
 /** The CRDs, as plain manifests for `kubectl apply` and as chart templates. */
 export function crds(controllers: readonly ControllerModule[] = CONTROLLERS): GeneratedFile[] {

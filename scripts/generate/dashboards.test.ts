@@ -38,6 +38,7 @@ describe('the dashboards', () => {
       'traffic-operator-trafficwatch',
       'traffic-operator-operator',
       'traffic-operator-connectivity',
+      'traffic-operator-weights',
     ]);
   });
 

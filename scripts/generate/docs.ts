@@ -14,6 +14,8 @@ import { systemClock } from '../../src/runtime/process/clock.ts';
 import { createUsageMetrics } from '../../src/usage/pass/metrics.ts';
 import type { GeneratedFile } from './file.ts';
 
+/** Of the metrics that have the names of k8s-traffic-controller. */
+const WEIGHT_PREFIX = 'cluster_traffic_controller_';
 const HEADER = '<!-- Generated from the sources by `make generate`. Do not edit. -->\n\n';
 
 /** Tables of all flags and all metrics. */
@@ -64,6 +66,8 @@ async function metrics(controllers: readonly ControllerModule[]): Promise<string
     '# Metrics',
     'The operator serves these metrics at `/metrics`, in base units: seconds, bytes, ratios from 0 to 1. It also serves the `process_` and `nodejs_` metrics of every Node.js program. The `nodejs_eventloop_lag_` metrics give the delay of the event loop, which is sampled every 50 ms.',
     await metricTable(registry, METRIC_PREFIX),
+    'With `--weights` it also serves these, which have the names of k8s-traffic-controller:',
+    await metricTable(registry, WEIGHT_PREFIX),
     '## The connectivity server',
     'The connectivity server serves these metrics at `/metrics` on its port: those of k8s-netchecker, whose times are milliseconds, and others. It also serves its own metrics about the API server, HTTP and the process, which have the names above.',
     await metricTable(connectivityRegistry(), ''),

@@ -10,7 +10,7 @@ const NAMESPACE = 'RELEASE-NAMESPACE';
 
 /**
  * The rights of the controllers as named templates, which the roles of the chart include in addition to those of the
- * process, and those of the connectivity server for roles of its own.
+ * process, some only with a value, and those of the connectivity server for roles of its own.
  */
 export function rights(controllers: readonly ControllerModule[] = CONTROLLERS): GeneratedFile[] {
   const all = controllers.map((controller) => controller.rights(NAMESPACE));
@@ -20,6 +20,7 @@ export function rights(controllers: readonly ControllerModule[] = CONTROLLERS): 
     template('controller.own', all, ({ controller }) => controller),
     template('cleanup.cluster', all, ({ cleanup }) => cleanup),
     template('cleanup.own', all, ({ cleanup }) => cleanup),
+    ...all.flatMap(({ onlyWith }) => (onlyWith ? rulesTemplate(`${onlyWith.value}.cluster`, onlyWith.cluster) : [])),
     rulesTemplate('connectivityServer.cluster', SERVER_CLUSTER_RULES),
     rulesTemplate('connectivityServer.own', SERVER_RULES),
   ].join('\n\n');

@@ -54,6 +54,17 @@ describe('the rights', () => {
     expect(unique(rendered(kind, true))).toEqual(unique([...cleanup, ...ofCleanup[kind]]));
   });
 
+  it('of an optional controller are there with its value, and only there', () => {
+    const optional = CONTROLLERS.flatMap((controller) => controller.rights(NAMESPACE).onlyWith ?? []);
+    expect(optional.map(({ value }) => value)).toEqual(['weights']);
+    const without = rendered('ClusterRole');
+    for (const { value, cluster } of optional) {
+      const wanted = unique([...without, ...rightsOf(cluster as Rule[])]);
+      expect(unique(rendered('ClusterRole', false, '--set', `${value}.enabled=true`))).toEqual(wanted);
+      expect(without).not.toEqual(wanted);
+    }
+  });
+
   it('of the manager are two more where it has to ask who may read its metrics, and only there', () => {
     const secure = ['--set', 'metrics.secure=true,metrics.certSecret=c'];
     const without = rendered('ClusterRole');

@@ -82,6 +82,8 @@ const options: Effect[] = [
   { of: 'extraEnv', to: [{ name: 'A', value: 'b' }], see: container('env/2/name'), is: 'A' },
 ];
 
+const weights: Effect[] = [{ of: 'weights.enabled', to: true, see: argument('weights'), is: 'true' }];
+
 const ON = { 'connectivity.enabled': true };
 const connectivity: Effect[] = [
   {
@@ -251,6 +253,7 @@ export const EFFECTS: readonly Effect[] = [
   ...names,
   ...options,
   ...connectivity,
+  ...weights,
   ...files,
   ...parts,
   ...monitoring,

@@ -25,6 +25,11 @@ export function agentCrd(): V1CustomResourceDefinition {
   return crdOf('connectivity/agents.yaml');
 }
 
+/** The CRD of TrafficWeights in deploy/. */
+export function trafficWeightCrd(): V1CustomResourceDefinition {
+  return crdOf('crds/traffic.example.com_trafficweights.yaml');
+}
+
 /** The CRD of ConnectivityChecks in deploy/. */
 export function connectivityCheckCrd(): V1CustomResourceDefinition {
   return crdOf('crds/traffic.example.com_connectivitychecks.yaml');

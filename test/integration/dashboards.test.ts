@@ -9,8 +9,8 @@ import { numbersOf, startObserver, type Observer } from './observer.ts';
 import { SPEED_BYTES } from '../harness/syntheticExporter.ts';
 
 /**
- * Every query of every dashboard but Connectivity (connectivity/dashboard.test.ts), sent to a real Prometheus that scrapes
- * a real operator and an exporter. The operator uses another Prometheus, so that a test can stop that one.
+ * Every query of every dashboard but Connectivity (connectivity/dashboard.test.ts) and DNS weights
+ * (weights/trafficWeight.test.ts), sent to a real Prometheus that scrapes a real operator and an exporter. The operator uses another Prometheus, so that a test can stop that one.
  */
 const WAIT = { timeout: 90_000, interval: 1_000 };
 const VARIABLES = {
@@ -57,7 +57,8 @@ afterAll(async () => {
 
 /** Those of this file. */
 function queriesHere(): PanelQuery[] {
-  return panelQueries(VARIABLES).filter(({ where }) => !where.startsWith(`${uidOf('connectivity')} /`));
+  const others = ['connectivity', 'weights'].map((name) => `${uidOf(name)} /`);
+  return panelQueries(VARIABLES).filter(({ where }) => !others.some((other) => where.startsWith(other)));
 }
 
 async function userThatMayDoAll(): Promise<string> {
@@ -112,6 +113,7 @@ describe('while one node is unfit and one unknown', () => {
       'traffic-operator-trafficwatch $trafficwatch': ['web'],
       'traffic-operator-operator $job': ['traffic-operator'],
       'traffic-operator-connectivity $job': ['traffic-operator'],
+      'traffic-operator-weights $job': ['traffic-operator'],
     };
     // After a failed scrape, a job has none until the next scrape.
     await vi.waitFor(async () => expect(await valuesOfVariables()).toEqual(expected), WAIT);

@@ -131,6 +131,9 @@
 - {{ printf "--connectivity-node-selector=%s=%s" $name $value | quote }}
 {{- end }}
 {{- end }}
+{{- if .Values.weights.enabled }}
+- --weights=true
+{{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}
 {{- end }}

@@ -221,6 +221,35 @@
   verbs: ['get', 'delete']
 {{- end -}}
 
+{{- define "traffic-operator.rights.weights.cluster" -}}
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficweights']
+  verbs: ['list', 'watch']
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficweights/status']
+  verbs: ['patch']
+# Hosts and load balancers.
+- apiGroups: ['networking.k8s.io']
+  resources: ['ingresses']
+  verbs: ['list', 'watch']
+# Which Services are ready.
+- apiGroups: ['discovery.k8s.io']
+  resources: ['endpointslices']
+  verbs: ['list', 'watch']
+# For spec.namespaceSelector.
+- apiGroups: ['']
+  resources: ['namespaces']
+  verbs: ['list', 'watch']
+# The records, which external-dns publishes.
+- apiGroups: ['externaldns.k8s.io']
+  resources: ['dnsendpoints']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+# For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.
+- apiGroups: ['networking.k8s.io']
+  resources: ['ingresses/finalizers']
+  verbs: ['update']
+{{- end -}}
+
 {{- define "traffic-operator.rights.connectivityServer.cluster" -}}
 - apiGroups: ['']
   resources: ['pods', 'nodes']

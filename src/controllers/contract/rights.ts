@@ -13,10 +13,18 @@ export interface Rights {
   readonly own: readonly Rule[];
 }
 
+/** Rights for the whole cluster that a controller uses only where users have switched it on. */
+export interface OptionalRights {
+  /** The value of the chart: `<value>.enabled`. */
+  readonly value: string;
+  readonly cluster: readonly Rule[];
+}
+
 /** Exactly the rights that a controller uses while it runs, and those of its clean-up. */
 export interface ControllerRights {
   readonly controller: Rights;
   readonly cleanup: Rights;
+  readonly onlyWith?: OptionalRights;
 }
 
 export const NO_RIGHTS: Rights = { cluster: [], own: [] };

@@ -1,9 +1,4 @@
-import {
-  CreateHostedZoneCommand,
-  ListResourceRecordSetsCommand,
-  Route53Client,
-  type ResourceRecordSet,
-} from '@aws-sdk/client-route-53';
+import type { ResourceRecordSet } from '@aws-sdk/client-route-53';
 import type { V1Ingress } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiVersionOf } from '../../../src/runtime/client/resource.ts';
@@ -16,8 +11,8 @@ import { sourceOfIngress } from '../../../src/weights/records/source.ts';
 import { startControlPlane, type ControlPlane } from '../../harness/controlPlane.ts';
 import { installCrd } from '../../harness/customResource.ts';
 import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
-import { startAws, type Aws } from '../../harness/moto.ts';
 import { connect, type Connected } from '../../harness/runtimeScene.ts';
+import { startZone, type Zone } from './zone.ts';
 
 const DOMAIN = 'example.org';
 const ANNOTATION_PREFIX = 'dns.adevinta.com';
@@ -41,10 +36,8 @@ interface Cluster extends Connected {
   readonly plane: ControlPlane;
 }
 
-let aws: Aws;
+let zone: Zone;
 let clusters: readonly [Cluster, Cluster];
-let route53: Route53Client;
-let zone: string;
 const started: (() => Promise<void>)[] = [];
 
 async function startCluster(name: string): Promise<Cluster> {
@@ -56,24 +49,16 @@ async function startCluster(name: string): Promise<Cluster> {
   return { name, plane, ...connected };
 }
 
-async function startServer(): Promise<Aws> {
-  const server = await startAws();
+async function startServer(): Promise<Zone> {
+  const server = await startZone(DOMAIN);
   started.push(() => server.stop());
   return server;
 }
 
 beforeAll(async () => {
   const [server, a, b] = await Promise.all([startServer(), startCluster('cluster-a'), startCluster('cluster-b')]);
-  aws = server;
+  zone = server;
   clusters = [a, b];
-  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = aws.environment;
-  route53 = new Route53Client({
-    endpoint: aws.url,
-    region: 'eu-west-1',
-    credentials: { accessKeyId, secretAccessKey },
-  });
-  const made = await route53.send(new CreateHostedZoneCommand({ Name: DOMAIN, CallerReference: 'test' }));
-  zone = made.HostedZone?.Id ?? '';
 }, 120_000);
 
 afterAll(async () => {
@@ -116,12 +101,11 @@ async function publish(
 }
 
 const sync = ({ name, plane }: Cluster): Promise<void> =>
-  syncRecords({ kubeconfig: plane.kubeconfig, owner: name, domain: DOMAIN, aws });
+  syncRecords({ kubeconfig: plane.kubeconfig, owner: name, domain: DOMAIN, aws: zone.aws });
 
-/** The record sets of a name, without external-dns' marks. */
+/** The record sets of a name. */
 async function recordSets(host: string): Promise<ResourceRecordSet[]> {
-  const { ResourceRecordSets = [] } = await route53.send(new ListResourceRecordSetsCommand({ HostedZoneId: zone }));
-  return ResourceRecordSets.filter(({ Name, Type }) => Type !== 'TXT' && Name === `${host}.${DOMAIN}.`);
+  return (await zone.records()).filter(({ Name }) => Name === `${host}.${DOMAIN}.`);
 }
 
 describe('DNSEndpoints, published by the real external-dns', () => {

@@ -1,0 +1,66 @@
+import { HOST_REASONS } from '../src/api/trafficweight/terms.ts';
+import { NONE_EXPECTED, PLAIN } from './appearance.ts';
+import { buildDashboard, type Dashboard, type Row } from './dashboard.ts';
+import { linesPanel, statPanel } from './panels.ts';
+import { ofLeader, own } from './promql.ts';
+
+const DESIRED = ofLeader(own('cluster_traffic_controller_ingress_weight_desired'));
+const CURRENT = ofLeader(own('cluster_traffic_controller_ingress_weight_current'));
+const HOSTS = 'traffic_operator_trafficweight_hosts';
+const REFUSED = 'reason=~"InvalidAnnotation|Conflict|ForeignDNSEndpoint"';
+
+const NOW: Row = {
+  title: 'Current state',
+  panels: [
+    statPanel({
+      title: 'Hosts',
+      description: 'Hosts of all TrafficWeights.',
+      queries: [{ expr: `sum ${ofLeader(own(HOSTS))}` }],
+      steps: PLAIN,
+    }),
+    statPanel({
+      title: 'Hosts without ready endpoints',
+      description: 'Hosts whose weight is 0 since one of their Services has no ready endpoint.',
+      queries: [{ expr: `sum ${ofLeader(own(HOSTS, 'reason="NoReadyEndpoints"'))}` }],
+      steps: NONE_EXPECTED,
+    }),
+    statPanel({
+      title: 'Hosts not accepted',
+      description: 'Hosts with an invalid annotation, another Ingress, or a DNSEndpoint of somebody else in the way.',
+      queries: [{ expr: `sum ${ofLeader(own(HOSTS, REFUSED))}` }],
+      steps: NONE_EXPECTED,
+    }),
+  ],
+};
+
+const HISTORY: Row = {
+  title: 'Over time',
+  panels: [
+    linesPanel({
+      title: 'Weight of the cluster',
+      description: 'The weight that is asked for, and the last one that was in force, by TrafficWeight.',
+      queries: [
+        { expr: `max by (trafficweight) ${DESIRED}`, legend: '{{trafficweight}}: desired' },
+        { expr: `max by (trafficweight) ${CURRENT}`, legend: '{{trafficweight}}: current' },
+      ],
+    }),
+    linesPanel({
+      title: 'Hosts by reason',
+      description: `What decided the weight of each host: ${HOST_REASONS.join(', ')}.`,
+      queries: [{ expr: `sum by (reason) ${ofLeader(own(HOSTS))}`, legend: '{{reason}}' }],
+      stacked: true,
+    }),
+  ],
+};
+
+/** The dashboard about DNS weights, for TrafficWeights. */
+export function weights(): Dashboard {
+  return buildDashboard({
+    name: 'weights',
+    title: 'DNS weights',
+    description:
+      'The weights of the DNS records of this cluster: asked for, in force, and what decided about each host.',
+    variables: [],
+    rows: [NOW, HISTORY],
+  });
+}

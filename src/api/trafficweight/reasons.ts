@@ -1,0 +1,44 @@
+/**
+ * Condition types and reasons of TrafficWeights. Users wait for them and alert on them, so never rename one; add a new one
+ * instead.
+ */
+
+/** Types of the conditions in `status.conditions` (metav1.Condition). */
+export const WeightCondition = {
+  /** True when the weight is in force: currentWeight is desiredWeight, and every Ingress is accepted. */
+  Ready: 'Ready',
+  /** True when every DNSEndpoint carries its weight. */
+  Applied: 'Applied',
+  /** True when external-dns has read every DNSEndpoint as it is. */
+  Observed: 'Observed',
+  /** False when an Ingress cannot have its records: its annotation is invalid, or something is in the way. */
+  IngressesAccepted: 'IngressesAccepted',
+} as const;
+export type WeightCondition = (typeof WeightCondition)[keyof typeof WeightCondition];
+
+/** Reasons in conditions and events. */
+export const WeightReason = {
+  // Ready
+  InForce: 'InForce',
+  /** The spec is invalid: an older CRD let it through. Nothing is written. */
+  InvalidSpec: 'InvalidSpec',
+  /** What the records are made of cannot be read. Nothing is written. */
+  NotRead: 'NotRead',
+
+  // Applied; also Ready
+  AllApplied: 'AllApplied',
+  WriteFailed: 'WriteFailed',
+
+  // Observed; also Ready
+  AllObserved: 'AllObserved',
+  NotObservedYet: 'NotObservedYet',
+
+  // IngressesAccepted; also Ready, and events on the Ingress
+  AllAccepted: 'AllAccepted',
+  InvalidAnnotation: 'InvalidAnnotation',
+  /** Another Ingress has the host. */
+  Conflict: 'Conflict',
+  /** A DNSEndpoint with the name of the Ingress is not its own. */
+  ForeignDNSEndpoint: 'ForeignDNSEndpoint',
+} as const;
+export type WeightReason = (typeof WeightReason)[keyof typeof WeightReason];

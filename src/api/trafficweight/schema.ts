@@ -1,0 +1,61 @@
+import * as z from 'zod';
+import type { KubeObject } from '../../runtime/client/resource.ts';
+import type { CustomResource } from '../crd.ts';
+import { problemTexts } from '../problems.ts';
+import { specSchema } from './specSchema.ts';
+import { statusSchema } from './statusSchema.ts';
+import { TRAFFIC_WEIGHTS, type TrafficWeight, type TrafficWeightSpec } from './trafficWeight.ts';
+
+/** The name is the value of a label on each DNSEndpoint. */
+const LONGEST_NAME = 63;
+const NAME_MESSAGE = `metadata.name must have ${LONGEST_NAME} characters at most: it is the value of a label`;
+
+/** The whole object. The CRD's schema is generated from it (see crd.ts). */
+export const trafficWeightSchema = z
+  .object({
+    apiVersion: z.string().optional(),
+    kind: z.string().optional(),
+    metadata: z.custom<NonNullable<KubeObject['metadata']>>().optional().meta({ type: 'object' }),
+    spec: specSchema,
+    status: statusSchema,
+  })
+  .meta({
+    description: 'Gives the DNS records of the cluster their weight, so that traffic shifts between clusters.',
+    'x-kubernetes-validations': [{ rule: `size(self.metadata.name) <= ${LONGEST_NAME}`, message: NAME_MESSAGE }],
+  });
+
+function conditionColumn(type: string, field: 'status' | 'reason') {
+  return `.status.conditions[?(@.type=="${type}")].${field}`;
+}
+
+/** The CRD without its schema. Columns with a priority appear only with `-o wide`. */
+export const trafficWeightResource: CustomResource = {
+  resource: TRAFFIC_WEIGHTS,
+  schema: trafficWeightSchema,
+  singular: 'trafficweight',
+  shortNames: ['twt'],
+  categories: ['traffic'],
+  columns: [
+    { name: 'Ready', type: 'string', jsonPath: conditionColumn('Ready', 'status') },
+    { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterName' },
+    { name: 'Desired', type: 'integer', jsonPath: '.status.desiredWeight' },
+    { name: 'Current', type: 'integer', jsonPath: '.status.currentWeight' },
+    { name: 'Hosts', type: 'integer', jsonPath: '.status.hosts' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    { name: 'Ingresses', type: 'integer', jsonPath: '.status.ingresses', priority: 1 },
+    { name: 'Applied', type: 'string', jsonPath: conditionColumn('Applied', 'status'), priority: 1 },
+    { name: 'Observed', type: 'string', jsonPath: conditionColumn('Observed', 'status'), priority: 1 },
+    { name: 'Reason', type: 'string', jsonPath: conditionColumn('Ready', 'reason'), priority: 1 },
+  ],
+};
+
+/**
+ * Parses the spec of an object from the API server, which may store one that an older CRD accepted. Each entry of `problems`
+ * is one sentence with the field, its value and the allowed values.
+ */
+export function parseTrafficWeightSpec({ spec }: TrafficWeight): { spec: TrafficWeightSpec } | { problems: string[] } {
+  const parsed = specSchema.safeParse(spec);
+  if (parsed.success) return { spec: parsed.data };
+  const issues = parsed.error.issues.map(({ path, message }) => ({ path: ['spec', ...path], message }));
+  return { problems: problemTexts({ spec }, issues) };
+}

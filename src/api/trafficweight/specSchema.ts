@@ -1,0 +1,108 @@
+import * as z from 'zod';
+import { labelSelectorSchema } from '../labelSelector.ts';
+import { ACKNOWLEDGE, DEFAULT_ANNOTATION_PREFIX } from './terms.ts';
+
+/** ResourceRecordSet.SetIdentifier of Route 53's API reference: 1 to 128 characters. */
+const LONGEST_SET_IDENTIFIER = 128;
+/** RFC 1035: a name has at most 255 octets, 253 characters as text. */
+const LONGEST_DOMAIN = 253;
+const DOMAIN_PATTERN = '^([a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?[.])*[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$';
+const DOMAIN_MESSAGE = 'must be a domain in lower case, such as "example.org"';
+/** The prefix of an annotation: a DNS subdomain. */
+const PREFIX_PATTERN = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
+const PREFIX_MESSAGE = 'must be a DNS name in lower case, such as "dns.example.org"';
+const FILTER_PATTERN = '^([a-z0-9][-a-z0-9.]*/)?[A-Za-z0-9][-A-Za-z0-9_.]{0,62}=.*$';
+const FILTER_MESSAGE = 'must be the key of an annotation, "=" and its value, such as "example.org/dns=public"';
+/** ResourceRecordSet.HealthCheckId of Route 53's API reference: at most 64 characters. */
+const LONGEST_HEALTH_CHECK = 64;
+/** RFC 2181, section 8. */
+const LONGEST_TTL = 2_147_483_647;
+/** ResourceRecordSet.Weight of Route 53's API reference. */
+const MOST_WEIGHT = 255;
+const MOST_CLASSES = 20;
+
+function textBy(pattern: string, message: string, longest: number, description: string) {
+  return z
+    .string()
+    .max(longest, message)
+    .refine((text) => new RegExp(pattern).test(text), message)
+    .meta({ description, 'x-kubernetes-validations': [{ rule: `self.matches('${pattern}')`, message }] });
+}
+
+const backend = z
+  .object({
+    static: z
+      .object({
+        weight: z
+          .int()
+          .min(0)
+          .max(MOST_WEIGHT)
+          .meta({ format: 'int32', description: `Weight of the cluster, from 0 to ${MOST_WEIGHT}. 0: no traffic.` }),
+      })
+      .optional()
+      .meta({ description: 'The weight is in this object.' }),
+  })
+  .superRefine(({ static: one }, context) => {
+    if (one === undefined) context.addIssue({ code: 'custom', message: 'must have one field: static' });
+  })
+  .meta({
+    description: 'Where the weight of the cluster comes from: exactly one field.',
+    'x-kubernetes-validations': [{ rule: 'has(self.static)', message: 'must have one field: static' }],
+  });
+
+/** Schema of `spec`. */
+export const specSchema = z
+  .object({
+    clusterName: z.string().min(1).max(LONGEST_SET_IDENTIFIER).meta({
+      description:
+        'Name of this cluster: the set identifier of its records. Each cluster needs another one, or they overwrite each other.',
+    }),
+    bindingDomain: textBy(
+      DOMAIN_PATTERN,
+      DOMAIN_MESSAGE,
+      LONGEST_DOMAIN,
+      'Only hosts that are this domain, or within it, have records. Absent: all hosts.',
+    ).optional(),
+    annotationFilter: textBy(
+      FILTER_PATTERN,
+      FILTER_MESSAGE,
+      1024,
+      'Only Ingresses with this annotation, as key=value. Absent: all Ingresses.',
+    ).optional(),
+    annotationPrefix: textBy(
+      PREFIX_PATTERN,
+      PREFIX_MESSAGE,
+      LONGEST_DOMAIN,
+      `Prefix of the annotation <prefix>/traffic-weight of an Ingress, its percentage of the weight. Default: ${DEFAULT_ANNOTATION_PREFIX}.`,
+    ).optional(),
+    healthCheckID: z
+      .string()
+      .min(1)
+      .max(LONGEST_HEALTH_CHECK)
+      .optional()
+      .meta({ description: 'ID of a health check of Route 53 that the records get. Default: none.' }),
+    recordTTL: z.int().min(1).max(LONGEST_TTL).optional().meta({
+      format: 'int32',
+      description:
+        'TTL of the records in seconds. All clusters of a host need the same. Default: 300, of external-dns.',
+    }),
+    namespaceSelector: labelSelectorSchema(
+      'Selects the namespaces whose Ingresses have records, by their labels. Absent or empty: all namespaces.',
+      'Checked',
+    ),
+    ingressClassNames: z.array(z.string().min(1).max(LONGEST_DOMAIN)).max(MOST_CLASSES).optional().meta({
+      description:
+        'Only Ingresses of these classes: spec.ingressClassName, or the annotation kubernetes.io/ingress.class. Absent or empty: all.',
+      'x-kubernetes-list-type': 'set',
+    }),
+    backend,
+    acknowledge: z
+      .enum(ACKNOWLEDGE)
+      .optional()
+      .meta({
+        description:
+          'When a weight is in force. Observed: external-dns has read every DNSEndpoint (status.observedGeneration). ' +
+          'Applied: every DNSEndpoint carries the weight, for a version of external-dns that does not report it. Default: Observed.',
+      }),
+  })
+  .meta({ description: 'Which hosts have records, and how much of their traffic this cluster takes.' });

@@ -1,0 +1,18 @@
+/** When a weight counts as in force: external-dns has read every DNSEndpoint, or every DNSEndpoint carries it. */
+export const ACKNOWLEDGE = ['Observed', 'Applied'] as const;
+export type Acknowledge = (typeof ACKNOWLEDGE)[number];
+
+/** Why a host has the weight that it has. */
+export const HOST_REASONS = [
+  'ClusterWeight',
+  'Annotation',
+  'NoReadyEndpoints',
+  'InvalidAnnotation',
+  'Conflict',
+  'ForeignDNSEndpoint',
+  'NoAddress',
+] as const;
+export type HostReason = (typeof HOST_REASONS)[number];
+
+/** The prefix of the annotation with an application's share: that of k8s-traffic-controller. */
+export const DEFAULT_ANNOTATION_PREFIX = 'dns.adevinta.com';

@@ -1,0 +1,34 @@
+import { MOST_EXPLAINED } from '../../../api/trafficweight/statusSchema.ts';
+import type { HostExplanation } from '../../../api/trafficweight/trafficWeight.ts';
+import type { HostReason } from '../../../api/trafficweight/terms.ts';
+import type { PlannedSource } from '../../../weights/plan/plan.ts';
+import { keyOfSource } from '../../../weights/records/records.ts';
+
+/** Reasons of a host whose Ingress is not accepted. */
+export const REFUSED: ReadonlySet<HostReason> = new Set(['InvalidAnnotation', 'Conflict', 'ForeignDNSEndpoint']);
+
+const NO_ADDRESS = 'the load balancer has no address yet';
+const LOST_ADDRESS = 'the load balancer has no address; the last one stays';
+
+/** How the weights of a source's hosts came about. */
+export function explain({ source, hosts, desired, foreign, hasLostAddress }: PlannedSource): HostExplanation[] {
+  const ingress = keyOfSource(source);
+  return hosts.map(({ host, weight, reason, problem }) => {
+    if (foreign !== undefined) return { host, ingress, reason: 'ForeignDNSEndpoint', message: foreign };
+    if (weight === undefined) return { host, ingress, reason, ...(problem !== undefined && { message: problem }) };
+    if (desired === undefined) return { host, ingress, reason: 'NoAddress', message: NO_ADDRESS };
+    const messages = [...(problem === undefined ? [] : [problem]), ...(hasLostAddress ? [LOST_ADDRESS] : [])];
+    return { host, ingress, weight, reason, ...(messages.length > 0 && { message: messages.join('; ') }) };
+  });
+}
+
+/** The hosts that the status explains: first those with a problem, then by name. */
+export function explained(hosts: readonly HostExplanation[]): HostExplanation[] {
+  const ordered = [...hosts].sort(
+    (a, b) =>
+      Number(a.message === undefined) - Number(b.message === undefined) ||
+      a.host.localeCompare(b.host, 'en') ||
+      a.ingress.localeCompare(b.ingress, 'en'),
+  );
+  return ordered.slice(0, MOST_EXPLAINED);
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { HostExplanation, TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
+import { findCondition } from '../../../runtime/controller/conditions.ts';
+import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import { statusOf, undecidedStatus, type Outcome } from './status.ts';
+
+const NOW = '2026-01-01T00:00:00.000Z';
+const SPEC = { clusterName: 'a', backend: { static: { weight: 40 } } };
+const WEIGHT: TrafficWeight = {
+  metadata: { name: 'main', generation: 2 },
+  spec: SPEC,
+  status: { desiredWeight: 75, currentWeight: 75 },
+};
+const READ: DnsEndpoint = { metadata: { generation: 3 }, status: { observedGeneration: 3 } };
+const LATE: DnsEndpoint = { metadata: { generation: 3 }, status: { observedGeneration: 2 } };
+const host = (name: string, over: Partial<HostExplanation> = {}): HostExplanation => {
+  return { host: name, ingress: `shop/${name}`, weight: 40, reason: 'ClusterWeight', ...over };
+};
+
+const decided = (over: Partial<Outcome> = {}, weight = WEIGHT) =>
+  statusOf(
+    weight,
+    {
+      ...{ spec: SPEC, desiredWeight: 40, hosts: [host('a')], ingresses: 1 },
+      ...{ endpoints: new Map([['shop/a', READ]]), failures: new Map<string, string>() },
+      ...over,
+    },
+    NOW,
+  );
+const states = (status: ReturnType<typeof decided>): string[] =>
+  (status.conditions ?? []).map(({ type, status: is, reason }) => `${type} ${is} ${reason}`);
+
+describe('the weight in force', () => {
+  it.each<[string, Partial<Outcome>, number, string]>([
+    ['every DNSEndpoint is read', {}, 40, 'Ready True InForce'],
+    ['there is none', { endpoints: new Map(), hosts: [], ingresses: 0 }, 40, 'Ready True InForce'],
+    ['one is not read', { endpoints: new Map([['shop/a', LATE]]) }, 75, 'Ready False NotObservedYet'],
+    [
+      'one was never read',
+      { endpoints: new Map([['shop/a', { metadata: { generation: 1 } }]]) },
+      75,
+      'Ready False NotObservedYet',
+    ],
+    ['one could not be created', { endpoints: new Map([['shop/a', undefined]]) }, 75, 'Ready False NotObservedYet'],
+    ['a write failed', { failures: new Map([['shop/a', 'no']]) }, 75, 'Ready False WriteFailed'],
+    [
+      'none is read, and applied is enough',
+      { endpoints: new Map([['shop/a', LATE]]), spec: { ...SPEC, acknowledge: 'Applied' } },
+      40,
+      'Ready True InForce',
+    ],
+    [
+      'a write failed, and applied is enough',
+      { failures: new Map([['shop/a', 'no']]), spec: { ...SPEC, acknowledge: 'Applied' } },
+      75,
+      'Ready False WriteFailed',
+    ],
+    [
+      'an Ingress is not accepted',
+      { hosts: [host('a'), host('b', { reason: 'Conflict', message: 'no' })] },
+      40,
+      'Ready False Conflict',
+    ],
+  ])('if %s', (_, over, currentWeight, ready) => {
+    const status = decided(over);
+    expect(status).toMatchObject({ desiredWeight: 40, currentWeight, observedGeneration: 2 });
+    expect(states(status)[0]).toBe(ready);
+  });
+
+  it('is absent until one was in force', () => {
+    const fresh = { metadata: WEIGHT.metadata!, spec: SPEC };
+    expect(decided({ endpoints: new Map([['shop/a', LATE]]) }, fresh)).not.toHaveProperty('currentWeight');
+  });
+});
+
+it('names the first that failed, is late, or is not accepted', () => {
+  const { conditions } = decided({
+    ...{ hosts: [host('a'), host('b', { reason: 'Conflict', message: 'shop/a has the records of b' })], ingresses: 2 },
+    endpoints: new Map([
+      ['shop/a', READ],
+      ['shop/b', LATE],
+    ]),
+    failures: new Map([['shop/b', 'forbidden']]),
+  });
+  const message = (type: string): string | undefined => findCondition(conditions, type)?.message;
+  expect(message('Applied')).toBe('Failed writes: 1; the first, of DNSEndpoint shop/b: forbidden');
+  expect(message('Observed')).toBe('external-dns has not read 1 of 2 DNSEndpoints as they are, the first shop/b.');
+  expect(message('IngressesAccepted')).toBe(
+    '1 of 2 Ingresses are not accepted, the first shop/b: shop/a has the records of b',
+  );
+});
+
+it('explains twenty hosts, those with a problem first', () => {
+  const many = Array.from({ length: 30 }, (_, n) => host(`h${String(n).padStart(2, '0')}`));
+  const { explain, hosts } = decided({ hosts: [...many, host('z', { message: 'wrong' })] });
+  expect(hosts).toBe(31);
+  expect(explain?.map(({ host: name }) => name)).toEqual(['z', ...many.slice(0, 19).map(({ host: name }) => name)]);
+});
+
+it('keeps what was known if nothing could be decided', () => {
+  const status = undecidedStatus(WEIGHT, { reason: 'NotRead', message: 'no rights' }, NOW);
+  expect(status).toMatchObject({ desiredWeight: 75, currentWeight: 75, observedGeneration: 2 });
+  expect(states(status)).toEqual(['Ready False NotRead']);
+});

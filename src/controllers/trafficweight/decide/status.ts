@@ -1,0 +1,120 @@
+import { WeightCondition as Type, WeightReason as Reason } from '../../../api/trafficweight/reasons.ts';
+import type {
+  HostExplanation,
+  TrafficWeight,
+  TrafficWeightSpec,
+  TrafficWeightStatus,
+} from '../../../api/trafficweight/trafficWeight.ts';
+import { setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
+import { isObserved } from '../../../weights/plan/plan.ts';
+import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import { explained, REFUSED } from './hosts.ts';
+
+/** What a reconcile did. */
+export interface Outcome {
+  readonly spec: TrafficWeightSpec;
+  /** Of the cluster. */
+  readonly desiredWeight: number;
+  readonly hosts: readonly HostExplanation[];
+  /** Ingresses with a host. */
+  readonly ingresses: number;
+  /** Those that should be there, as they are now, by `namespace/name`; undefined for one that could not be created. */
+  readonly endpoints: ReadonlyMap<string, DnsEndpoint | undefined>;
+  /** Messages of the writes that failed, by `namespace/name`. */
+  readonly failures: ReadonlyMap<string, string>;
+}
+
+type State = Pick<Condition, 'status' | 'reason' | 'message'>;
+
+/** The status after a reconcile. @param now RFC 3339 */
+export function statusOf(weight: TrafficWeight, outcome: Outcome, now: string): TrafficWeightStatus {
+  const { desiredWeight, hosts, ingresses, endpoints, spec } = outcome;
+  const applied = appliedState(outcome);
+  const observed = observedState(outcome);
+  const accepted = acceptedState(outcome);
+  const isInForce = applied.status === 'True' && (spec.acknowledge === 'Applied' || observed.status === 'True');
+  const currentWeight = isInForce ? desiredWeight : weight.status?.currentWeight;
+  const unready = [applied, ...(spec.acknowledge === 'Applied' ? [] : [observed]), accepted].find(
+    ({ status }) => status !== 'True',
+  );
+  const ready = unready ?? {
+    status: 'True',
+    reason: Reason.InForce,
+    message: `The weight ${desiredWeight} is in force.`,
+  };
+  return {
+    ...observedGeneration(weight),
+    desiredWeight,
+    ...(currentWeight !== undefined && { currentWeight }),
+    ...{ ingresses, hosts: hosts.length, dnsEndpoints: endpoints.size },
+    conditions: conditionsOf(
+      weight,
+      [
+        [Type.Ready, { ...ready, status: ready.status === 'True' ? 'True' : 'False' }],
+        [Type.Applied, applied],
+        [Type.Observed, observed],
+        [Type.IngressesAccepted, accepted],
+      ],
+      now,
+    ),
+    explain: explained(hosts),
+  };
+}
+
+/** The status if nothing could be decided: what was known stays. @param now RFC 3339 */
+export function undecidedStatus(
+  weight: TrafficWeight,
+  { reason, message }: { reason: string; message: string },
+  now: string,
+): TrafficWeightStatus {
+  const ready: State = { status: 'False', reason, message };
+  return {
+    ...weight.status,
+    ...observedGeneration(weight),
+    conditions: conditionsOf(weight, [[Type.Ready, ready]], now),
+  };
+}
+
+function observedGeneration({ metadata }: TrafficWeight): Pick<TrafficWeightStatus, 'observedGeneration'> {
+  return metadata?.generation === undefined ? {} : { observedGeneration: metadata.generation };
+}
+
+function conditionsOf(weight: TrafficWeight, states: readonly [Type, State][], now: string): Condition[] {
+  return states.reduce<Condition[]>(
+    (list, [type, state]) => setCondition(list, { type, ...state, ...observedGeneration(weight) }, now),
+    weight.status?.conditions ?? [],
+  );
+}
+
+function appliedState({ endpoints, failures, desiredWeight }: Outcome): State {
+  const [first] = failures;
+  if (first === undefined) {
+    const message = `All DNSEndpoints carry the weight ${desiredWeight} of the cluster: ${endpoints.size}.`;
+    return { status: 'True', reason: Reason.AllApplied, message };
+  }
+  const [key, why] = first;
+  const message = `Failed writes: ${failures.size}; the first, of DNSEndpoint ${key}: ${why}`;
+  return { status: 'False', reason: Reason.WriteFailed, message };
+}
+
+function observedState({ endpoints }: Outcome): State {
+  const late = [...endpoints].filter(([, endpoint]) => endpoint === undefined || !isObserved(endpoint));
+  const [first] = late;
+  if (first === undefined) {
+    const message = `external-dns has read all DNSEndpoints: ${endpoints.size}.`;
+    return { status: 'True', reason: Reason.AllObserved, message };
+  }
+  const message = `external-dns has not read ${late.length} of ${endpoints.size} DNSEndpoints as they are, the first ${first[0]}.`;
+  return { status: 'False', reason: Reason.NotObservedYet, message };
+}
+
+function acceptedState({ hosts, ingresses }: Outcome): State {
+  const refused = hosts.filter(({ reason }) => REFUSED.has(reason));
+  const [first] = refused;
+  if (first === undefined) {
+    return { status: 'True', reason: Reason.AllAccepted, message: `All Ingresses are accepted: ${ingresses}.` };
+  }
+  const count = new Set(refused.map(({ ingress }) => ingress)).size;
+  const message = `${count} of ${ingresses} Ingresses are not accepted, the first ${first.ingress}: ${first.message ?? ''}`;
+  return { status: 'False', reason: first.reason, message };
+}

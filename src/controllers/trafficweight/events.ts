@@ -1,0 +1,41 @@
+import type { HostExplanation } from '../../api/trafficweight/trafficWeight.ts';
+import type { EventRecorder } from '../../runtime/controller/events.ts';
+import type { PlannedSource } from '../../weights/plan/plan.ts';
+import { keyOfSource } from '../../weights/records/records.ts';
+import { REFUSED } from './decide/hosts.ts';
+
+/**
+ * Tells on each Ingress why it is not accepted: once when it begins, and again if the message changes. This process
+ * remembers what it has told, so a restart tells it once more.
+ */
+export class IngressEvents {
+  readonly #events: Pick<EventRecorder, 'event'>;
+  /** By the name of the TrafficWeight, then by Ingress and host. */
+  readonly #told = new Map<string, ReadonlyMap<string, string>>();
+
+  constructor(events: Pick<EventRecorder, 'event'>) {
+    this.#events = events;
+  }
+
+  /** @param explained the hosts of each source of the TrafficWeight `name` */
+  tell(name: string, explained: readonly (readonly [PlannedSource, readonly HostExplanation[]])[]): void {
+    const before = this.#told.get(name);
+    const now = new Map<string, string>();
+    for (const [{ source }, hosts] of explained) {
+      for (const { host, reason, message = '' } of hosts) {
+        if (!REFUSED.has(reason)) continue;
+        const id = `${keyOfSource(source)} ${host}`;
+        now.set(id, message);
+        if (before?.get(id) === message) continue;
+        const { apiVersion, kind, namespace, name: ingress, uid } = source;
+        const about = { apiVersion, kind, metadata: { namespace, name: ingress, uid } };
+        this.#events.event(about, 'Warning', reason, `${host}: ${message}`, 'DecideWeight');
+      }
+    }
+    this.#told.set(name, now);
+  }
+
+  forget(name: string): void {
+    this.#told.delete(name);
+  }
+}

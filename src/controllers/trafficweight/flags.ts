@@ -1,0 +1,11 @@
+import { withDefault, type FlagTable } from '../../options/flagTable.ts';
+import { boolean } from '../../options/values.ts';
+
+/** The flags of the manager for DNS weights. */
+export const TRAFFIC_WEIGHT_FLAGS = {
+  weights: withDefault(
+    boolean,
+    'false',
+    'Give the DNS records of the cluster their weights, as TrafficWeights ask for. Needs the CRD of external-dns.',
+  ),
+} as const satisfies FlagTable;

@@ -1,0 +1,89 @@
+import { trafficWeightResource } from '../../api/trafficweight/schema.ts';
+import { TRAFFIC_WEIGHTS } from '../../api/trafficweight/trafficWeight.ts';
+import { Applier } from '../../runtime/apply/apply.ts';
+import { createOverlay } from '../../runtime/cache/overlay.ts';
+import { isNotFound } from '../../runtime/client/errors.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
+import { Controller } from '../../runtime/controller/controller.ts';
+import { controllerPart, optionalCachePart } from '../../runtime/manager/manager.ts';
+import type { Part } from '../../runtime/process/part.ts';
+import { StatusWriter } from '../../runtime/status/statusWriter.ts';
+import type { ControllerContext } from '../contract/context.ts';
+import { defineController, type RunningController } from '../contract/module.ts';
+import { IngressEvents } from './events.ts';
+import { TRAFFIC_WEIGHT_FLAGS } from './flags.ts';
+import { createTrafficWeightMetrics } from './metrics.ts';
+import { FIELD_MANAGER } from './names.ts';
+import { BY_SERVICE, createCaches, type Caches } from './observe/caches.ts';
+import { trafficWeightRights } from './rbac.ts';
+import { reconcile } from './reconcile.ts';
+
+/** Changes within this time are decided together: milliseconds. external-dns writes the status of every DNSEndpoint. */
+const TOGETHER_MS = 250;
+/** The first records of 5,000 Ingresses are 10,000 writes, of which an API server on two busy cores takes 130 a second. */
+const RECONCILE_TIMEOUT_MS = 300_000;
+
+const NOT_RUNNING: RunningController = { parts: [], enqueueAll: () => undefined };
+
+function run(context: ControllerContext): RunningController {
+  const { client, events, isLeader, metrics, clock, logger } = context;
+  const caches = createCaches(context);
+  const weights = createOverlay(caches.weights, { clock });
+  const endpoints = createOverlay(caches.endpoints, { clock, includeCreated: true });
+  const common = { client, fieldManager: FIELD_MANAGER };
+  const dependencies = {
+    ...{ caches, endpoints, events, clock, isLeader },
+    statuses: new StatusWriter({ ...common, resource: TRAFFIC_WEIGHTS, objects: weights }),
+    writers: { client, endpoints, applier: new Applier({ ...common, logger, clock }) },
+    ingressEvents: new IngressEvents(events),
+    metrics: createTrafficWeightMetrics(metrics.registry),
+  };
+  const controller = new Controller({
+    name: 'trafficweight',
+    reconcile: (key, signal) => reconcile(dependencies, key, signal),
+    reconcileTimeoutMs: RECONCILE_TIMEOUT_MS,
+    ...{ logger, clock },
+    metrics: metrics.controller,
+  });
+  const enqueueAll = (): void => {
+    for (const weight of caches.weights.lister.list()) controller.queue.addAfter(keyOf(weight), TOGETHER_MS);
+  };
+  caches.weights.subscribe((event) => {
+    // Another one may have, or get, the DNSEndpoints of this one.
+    if (event.type !== 'update') enqueueAll();
+    controller.queue.add(keyOf(event.object));
+  });
+  caches.ingresses.subscribe(enqueueAll);
+  caches.endpoints.subscribe(enqueueAll);
+  caches.namespaces.subscribe(enqueueAll);
+  caches.slices.subscribe((event) => {
+    const { service, isReady } = event.object;
+    const isSame = event.type === 'update' && event.old?.isReady === isReady && event.old.service === service;
+    if (isSame || service === undefined) return;
+    if (caches.ingresses.lister.byIndex(BY_SERVICE, service).length > 0) enqueueAll();
+  });
+  return { parts: [...partsOf(caches), controllerPart(controller)], enqueueAll };
+}
+
+/** Without the CRD of external-dns the rest of the operator works, and the status of each TrafficWeight says what is missing. */
+function partsOf({ weights, ingresses, slices, namespaces, endpoints }: Caches): Part[] {
+  const records = optionalCachePart(endpoints);
+  return [
+    optionalCachePart(weights),
+    optionalCachePart(ingresses),
+    optionalCachePart(slices),
+    optionalCachePart(namespaces),
+    { ...records, notReady: () => (isNotFound(endpoints.refusal) ? undefined : records.notReady?.()) },
+  ];
+}
+
+/** The controller of TrafficWeights: gives the DNS records of the cluster's Ingresses their weights. */
+export const trafficWeight = defineController({
+  name: 'trafficweight',
+  kinds: [trafficWeightResource],
+  flags: TRAFFIC_WEIGHT_FLAGS,
+  rights: trafficWeightRights,
+  registerMetrics: createTrafficWeightMetrics,
+  create: (context, { weights }) => (weights ? run(context) : NOT_RUNNING),
+  cleanUp: () => Promise.resolve(),
+});

@@ -1,0 +1,2 @@
+/** Field manager of the controller's writes. */
+export const FIELD_MANAGER = 'traffic-operator-trafficweight';

@@ -1,0 +1,22 @@
+import type { TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
+import type { Source } from '../../../weights/records/source.ts';
+import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+
+/** A source, and what selects it. */
+export interface Candidate {
+  readonly source: Source;
+  /** Of its class; undefined without one. */
+  readonly className: string | undefined;
+  /** Labels of its namespace; undefined if the namespace is not known yet. */
+  readonly namespaceLabels: Readonly<Record<string, string>> | undefined;
+}
+
+/** What a reconcile sees of the cluster. Keys are `namespace/name`. */
+export interface Observation {
+  readonly weight: TrafficWeight;
+  readonly candidates: readonly Candidate[];
+  readonly endpointOf: (key: string) => DnsEndpoint | undefined;
+  readonly owned: readonly DnsEndpoint[];
+  readonly isOther: (name: string) => boolean;
+  readonly isReady: (namespace: string, service: string) => boolean;
+}

@@ -1,0 +1,30 @@
+import type { V1EndpointSlice } from '@kubernetes/client-node';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+
+const SERVICE_NAME = 'kubernetes.io/service-name';
+
+/** An EndpointSlice as the cache keeps it. */
+export interface ReadySlice extends KubeObject {
+  /** `namespace/name` of its Service; undefined if it is of none. */
+  readonly service: string | undefined;
+  /** Whether an endpoint of it is ready. */
+  readonly isReady: boolean;
+}
+
+/**
+ * Keeps of an EndpointSlice what a weight needs. An endpoint without a known readiness is ready: EndpointConditions.ready in
+ * https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/.
+ */
+export function trimSlice(object: KubeObject): ReadySlice {
+  const { apiVersion, kind, metadata, endpoints } = object as V1EndpointSlice;
+  const { name, namespace, resourceVersion, labels } = metadata ?? {};
+  const service = labels?.[SERVICE_NAME];
+  return {
+    ...(apiVersion !== undefined && { apiVersion }),
+    ...(kind !== undefined && { kind }),
+    metadata: { name, namespace, resourceVersion },
+    service: service === undefined ? undefined : `${namespace}/${service}`,
+    // The API server may leave out an empty list.
+    isReady: ((endpoints as typeof endpoints | null) ?? []).some(({ conditions }) => conditions?.ready !== false),
+  };
+}

@@ -1,0 +1,31 @@
+import { TRAFFIC_WEIGHTS } from '../../api/trafficweight/trafficWeight.ts';
+import { DNS_ENDPOINTS } from '../../weights/records/endpoint.ts';
+import { NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
+
+const { group, plural } = TRAFFIC_WEIGHTS;
+
+/** The RBAC rights of the controller of TrafficWeights. A clean-up removes nothing: the records stay as they are. */
+export function trafficWeightRights(): ControllerRights {
+  return {
+    controller: NO_RIGHTS,
+    cleanup: NO_RIGHTS,
+    onlyWith: {
+      value: 'weights',
+      cluster: [
+        rule(group, [plural], ['list', 'watch']),
+        rule(group, [`${plural}/status`], ['patch']),
+        { ...rule('networking.k8s.io', ['ingresses'], ['list', 'watch']), why: 'Hosts and load balancers.' },
+        { ...rule('discovery.k8s.io', ['endpointslices'], ['list', 'watch']), why: 'Which Services are ready.' },
+        { ...rule('', ['namespaces'], ['list', 'watch']), why: 'For spec.namespaceSelector.' },
+        {
+          ...rule(DNS_ENDPOINTS.group, [DNS_ENDPOINTS.plural], ['list', 'watch', 'create', 'patch', 'delete']),
+          why: 'The records, which external-dns publishes.',
+        },
+        {
+          ...rule('networking.k8s.io', ['ingresses/finalizers'], ['update']),
+          why: 'For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.',
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { WeightReason } from '../../api/trafficweight/reasons.ts';
+import { parseTrafficWeightSpec } from '../../api/trafficweight/schema.ts';
+import type { TrafficWeight, TrafficWeightSpec } from '../../api/trafficweight/trafficWeight.ts';
+import type { Overlay } from '../../runtime/cache/overlay.ts';
+import { IncompleteError } from '../../runtime/client/errors.ts';
+import { metaTime } from '../../runtime/controller/conditions.ts';
+import type { ReconcileResult } from '../../runtime/controller/controller.ts';
+import type { EventRecorder } from '../../runtime/controller/events.ts';
+import type { Clock } from '../../runtime/process/clock.ts';
+import { conditionEvents, STANDARD_TYPES } from '../../runtime/status/conditionEvents.ts';
+import { report } from '../../runtime/status/report.ts';
+import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
+import { planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
+import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
+import { keyOfSource } from '../../weights/records/records.ts';
+import { writeRecords, type RecordWriters } from '../../weights/write/writeRecords.ts';
+import { explain } from './decide/hosts.ts';
+import { select } from './decide/select.ts';
+import { settingsOf } from './decide/settings.ts';
+import { statusOf, undecidedStatus } from './decide/status.ts';
+import type { IngressEvents } from './events.ts';
+import type { TrafficWeightMetrics } from './metrics.ts';
+import { problemOf, type Caches } from './observe/caches.ts';
+import { observe } from './observe/observe.ts';
+
+/** The dependencies of a reconcile. */
+export interface Dependencies {
+  readonly caches: Caches;
+  readonly statuses: StatusWriter<TrafficWeight>;
+  readonly endpoints: Overlay<DnsEndpoint>;
+  readonly writers: RecordWriters;
+  readonly events: EventRecorder;
+  readonly ingressEvents: IngressEvents;
+  readonly metrics: TrafficWeightMetrics;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly isLeader: () => boolean;
+}
+
+const LOOK_AGAIN_MS = 5_000;
+
+/**
+ * Reconciles one TrafficWeight: observe, decide, act, report. Level-based: the triggering event does not matter. While
+ * something cannot be read, nothing is written: the records stay as they are.
+ *
+ * @param key the name of the TrafficWeight
+ * @throws IncompleteError if a write failed, after the status says so; WaitingError if somebody else wrote the object
+ *   meanwhile; ApiError, TransportError
+ */
+export async function reconcile(
+  d: Dependencies,
+  key: string,
+  signal?: AbortSignal,
+): Promise<ReconcileResult | undefined> {
+  const weight = d.statuses.newest(key);
+  if (weight === undefined || !d.isLeader()) {
+    d.metrics.forget(key);
+    d.ingressEvents.forget(key);
+    if (weight === undefined) d.statuses.forget(key);
+    return undefined;
+  }
+  if (weight.metadata?.deletionTimestamp !== undefined) return undefined;
+  const problem = problemOf(d.caches);
+  const parsed = parseTrafficWeightSpec(weight);
+  if ('problems' in parsed) {
+    await reportStatus(d, weight, { reason: WeightReason.InvalidSpec, message: parsed.problems.join('; ') }, signal);
+  } else if (problem !== undefined) {
+    await reportStatus(d, weight, { reason: WeightReason.NotRead, message: problem }, signal);
+    // A cache that is read, and is empty, is no event.
+    return { requeueAfterMs: LOOK_AGAIN_MS };
+  } else {
+    await applyWeight(d, weight, parsed.spec, signal);
+  }
+  return undefined;
+}
+
+async function applyWeight(
+  d: Dependencies,
+  weight: TrafficWeight,
+  spec: TrafficWeightSpec,
+  signal?: AbortSignal,
+): Promise<void> {
+  const name = weight.metadata?.name ?? '';
+  const { candidates, ...scene } = observe(weight, d.caches, d.endpoints);
+  const desiredWeight = spec.backend.static?.weight ?? 0;
+  const settings = settingsOf(spec, desiredWeight);
+  const plan = planRecords({ ...scene, owner: name, settings, sources: select(candidates, spec) });
+  const failures = await writeRecords(plan, { ...d.writers, signal });
+  signal?.throwIfAborted();
+  const explained = plan.sources.map((planned) => [planned, explain(planned)] as const);
+  d.ingressEvents.tell(name, explained);
+  const hosts = explained.flatMap(([, each]) => each);
+  const outcome = {
+    ...{ spec, desiredWeight, hosts },
+    ingresses: plan.sources.length,
+    endpoints: endpointsNow(plan, d.endpoints),
+    failures: new Map([...failures].map(([key, error]) => [key, messageOf(error)])),
+  };
+  const status = statusOf(weight, outcome, metaTime(d.clock.now()));
+  d.metrics.record(name, status, hosts);
+  const events = conditionEvents(weight.status?.conditions, status.conditions, { types: STANDARD_TYPES });
+  await report(d, { about: weight, status, events }, signal === undefined ? {} : { signal });
+  if (failures.size === 0) return;
+  throw new IncompleteError(
+    [...outcome.failures].map(([key, why]) => ({ reason: WeightReason.WriteFailed, message: `${key}: ${why}` })),
+  );
+}
+
+/** The DNSEndpoints that a plan asks for, as they are after its writes. */
+function endpointsNow({ sources }: RecordsPlan, endpoints: Overlay<DnsEndpoint>) {
+  const wanted = sources.filter(({ desired }) => desired !== undefined).map(({ source }) => keyOfSource(source));
+  return new Map(wanted.map((key) => [key, endpoints.get(key)]));
+}
+
+async function reportStatus(
+  d: Dependencies,
+  weight: TrafficWeight,
+  why: { reason: string; message: string },
+  signal?: AbortSignal,
+): Promise<void> {
+  const status = undecidedStatus(weight, why, metaTime(d.clock.now()));
+  const events = conditionEvents(weight.status?.conditions, status.conditions, { types: STANDARD_TYPES });
+  await report(d, { about: weight, status, events }, signal === undefined ? {} : { signal });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,126 @@
+import type { V1Ingress } from '@kubernetes/client-node';
+import { describe, expect, it } from 'vitest';
+import type { DnsEndpoint } from '../records/endpoint.ts';
+import { sourceOfIngress } from '../records/source.ts';
+import { isObserved, OWNER_LABEL, planRecords, type RecordsPlan, type Scene } from './plan.ts';
+
+const LOAD_BALANCER = { hostname: 'lb.example.net' };
+const SETTINGS = {
+  clusterName: 'cluster-a',
+  bindingDomain: 'example.org',
+  annotationPrefix: 'dns.adevinta.com',
+  clusterWeight: 75,
+};
+
+function ingress(
+  name: string,
+  host = `${name}.example.org`,
+  addresses: readonly object[] = [LOAD_BALANCER],
+): V1Ingress {
+  const backend = { service: { name: 'web', port: { number: 80 } } };
+  return {
+    metadata: { name, namespace: 'shop', uid: `uid-${name}`, creationTimestamp: new Date('2026-01-01T00:00:00Z') },
+    spec: { rules: [{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }] },
+    status: { loadBalancer: { ingress: [...addresses] } },
+  };
+}
+
+function endpointOf(name: string, uid = `uid-${name}`, owner?: string): DnsEndpoint {
+  const providerSpecific = [{ name: 'aws/weight', value: '75' }];
+  const record = {
+    dnsName: `${name}.example.org`,
+    targets: ['old.example.net'],
+    recordType: 'CNAME',
+    providerSpecific,
+  };
+  return {
+    metadata: {
+      ...{ name, namespace: 'shop', generation: 3 },
+      ...(owner !== undefined && { labels: { [OWNER_LABEL]: owner } }),
+      ownerReferences: [{ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name, uid, controller: true }],
+    },
+    spec: { endpoints: [record] },
+  };
+}
+
+function plan(
+  ingresses: readonly V1Ingress[],
+  endpoints: readonly DnsEndpoint[] = [],
+  over: Partial<Scene> = {},
+): RecordsPlan {
+  const byKey = new Map(endpoints.map((one) => [`${one.metadata?.namespace}/${one.metadata?.name}`, one]));
+  return planRecords({
+    ...{ owner: 'main', settings: SETTINGS, sources: ingresses.map(sourceOfIngress) },
+    endpointOf: (key) => byKey.get(key),
+    owned: endpoints.filter(({ metadata }) => metadata?.labels?.[OWNER_LABEL] === 'main'),
+    isOther: (name) => name === 'other',
+    isReady: () => true,
+    ...over,
+  });
+}
+
+const applied = ({ sources }: RecordsPlan): string[] =>
+  sources.flatMap(({ desired }) => (desired === undefined ? [] : (desired.metadata?.name ?? '')));
+const removed = ({ removed: gone }: RecordsPlan) => gone.map(({ metadata }) => metadata?.name);
+
+describe('the DNSEndpoints of a cluster', () => {
+  it('are created with the label of their owner', () => {
+    const [planned] = plan([ingress('web')]).sources;
+    expect(planned?.desired?.metadata).toMatchObject({ name: 'web', labels: { [OWNER_LABEL]: 'main' } });
+  });
+
+  it.each([
+    ['of the original, which has no label', endpointOf('web'), undefined],
+    ['of this owner', endpointOf('web', undefined, 'main'), undefined],
+    ['of an owner that is gone', endpointOf('web', undefined, 'gone'), undefined],
+    ['of another owner', endpointOf('web', undefined, 'other'), 'DNSEndpoint shop/web is of other, and is left alone'],
+    [
+      'of somebody else',
+      endpointOf('web', 'uid-of-another'),
+      'DNSEndpoint shop/web is not controlled by this Ingress, and is left alone',
+    ],
+  ])('with one that is there, %s', (_, live, foreign) => {
+    const decided = plan([ingress('web')], [live]);
+    expect(decided.sources[0]?.foreign).toBe(foreign);
+    expect(applied(decided)).toEqual(foreign === undefined ? ['web'] : []);
+    expect(removed(decided)).toEqual([]);
+  });
+
+  it('are removed if their source is gone, or has no host within the domain any more, and only own ones', () => {
+    const left = [endpointOf('gone', undefined, 'main'), endpointOf('moved', undefined, 'main'), endpointOf('foreign')];
+    const decided = plan([ingress('web'), ingress('moved', 'moved.example.com')], left);
+    expect(removed(decided)).toEqual(['gone', 'moved']);
+    expect(applied(decided)).toEqual(['web']);
+  });
+
+  it('are of the older of two Ingresses with one host', () => {
+    const decided = plan([ingress('b', 'app.example.org'), ingress('a', 'app.example.org')]);
+    expect(applied(decided)).toEqual(['a']);
+    expect(decided.sources[1]?.hosts).toMatchObject([
+      { reason: 'Conflict', problem: 'shop/a has the records of app.example.org' },
+    ]);
+  });
+
+  it('keep the last address if the load balancer has none any more', () => {
+    const decided = plan([ingress('web', undefined, [])], [endpointOf('web', undefined, 'main')]);
+    expect(decided.sources).toMatchObject([
+      { hasLostAddress: true, desired: { spec: { endpoints: [{ targets: ['old.example.net'] }] } } },
+    ]);
+    expect(removed(decided)).toEqual([]);
+  });
+
+  it('are none before the load balancer has an address', () => {
+    const decided = plan([ingress('web', undefined, [])], [endpointOf('web', 'uid-of-another')]);
+    expect(applied(decided)).toEqual([]);
+    expect(decided.sources).toMatchObject([{ hasLostAddress: true }]);
+  });
+});
+
+it.each([
+  [undefined, false],
+  [2, false],
+  [3, true],
+])('a DNSEndpoint of generation 3 with observedGeneration %s was read: %s', (observedGeneration, wanted) => {
+  const status = observedGeneration === undefined ? {} : { observedGeneration };
+  expect(isObserved({ ...endpointOf('web'), status })).toBe(wanted);
+});

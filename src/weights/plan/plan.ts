@@ -1,0 +1,114 @@
+import { dnsEndpointOf, isOf } from '../records/dnsEndpoint.ts';
+import { targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
+import { holders, keyOfSource, recordsOf, type HostWeight, type WeightSettings } from '../records/records.ts';
+import type { Source } from '../records/source.ts';
+
+/** Label of a DNSEndpoint: whose settings its records have. */
+export const OWNER_LABEL = 'traffic.example.com/trafficweight';
+
+/** What is known when the records of a cluster are decided. Keys are `namespace/name`. */
+export interface Scene {
+  /** The value of OWNER_LABEL of these records. */
+  readonly owner: string;
+  readonly settings: WeightSettings;
+  /** Those that are selected. */
+  readonly sources: readonly Source[];
+  readonly endpointOf: (key: string) => DnsEndpoint | undefined;
+  /** DNSEndpoints with OWNER_LABEL of this owner. */
+  readonly owned: readonly DnsEndpoint[];
+  /** Whether another owner of this name exists. */
+  readonly isOther: (owner: string) => boolean;
+  readonly isReady: (namespace: string, service: string) => boolean;
+}
+
+/** What is decided about one source. */
+export interface PlannedSource {
+  readonly source: Source;
+  /** Its hosts within the domain. */
+  readonly hosts: readonly HostWeight[];
+  /** To be applied; undefined if it has no record, or is in the way of another one. */
+  readonly desired: DnsEndpoint | undefined;
+  /** Its DNSEndpoint, or the one that is in the way. */
+  readonly live: DnsEndpoint | undefined;
+  /** Why a DNSEndpoint of its name is left alone, for users. */
+  readonly foreign?: string;
+  /** The load balancer has no address: the last one stays. */
+  readonly hasLostAddress: boolean;
+}
+
+export interface RecordsPlan {
+  /** The sources with a host within the domain, by `namespace/name`. */
+  readonly sources: readonly PlannedSource[];
+  /** DNSEndpoints of this owner whose source is gone, not selected any more, or without a record. */
+  readonly removed: readonly DnsEndpoint[];
+}
+
+/**
+ * Decides the DNSEndpoints of a cluster.
+ *
+ * | DNSEndpoint with the name of the source     | what happens                                  |
+ * |---------------------------------------------|-----------------------------------------------|
+ * | none                                        | created                                       |
+ * | controlled by the source                    | applied: also one of k8s-traffic-controller   |
+ * | controlled by the source, of another owner  | left alone, and named                         |
+ * | anything else                               | left alone, and named                         |
+ *
+ * A source whose load balancer has lost its address keeps the last one: a controller that restarts must not take hosts off
+ * the DNS.
+ */
+export function planRecords(scene: Scene): RecordsPlan {
+  const lost = new Set<Source>();
+  const sources = [...scene.sources].sort(byKey).map((source) => {
+    if (source.targets.length > 0) return source;
+    const live = scene.endpointOf(keyOfSource(source));
+    const targets = live !== undefined && isOf(live, source) ? targetsIn(live) : [];
+    const kept = { ...source, targets };
+    lost.add(kept);
+    return kept;
+  });
+  const held = holders(sources, scene.settings.bindingDomain);
+  const planned = sources
+    .map((source) => planSource(source, held, scene))
+    .filter(({ hosts }) => hosts.length > 0)
+    .map((one) => ({ ...one, hasLostAddress: lost.has(one.source) }));
+  const wanted = new Set(planned.flatMap(({ source, desired }) => (desired === undefined ? [] : keyOfSource(source))));
+  return { sources: planned, removed: scene.owned.filter((endpoint) => !wanted.has(keyOfEndpoint(endpoint))) };
+}
+
+function planSource(source: Source, held: ReadonlyMap<string, Source>, scene: Scene) {
+  const live = scene.endpointOf(keyOfSource(source));
+  const foreign = live === undefined ? undefined : foreignness(live, source, scene);
+  const { hosts, ...records } = recordsOf(source, scene.settings, {
+    endpoint: foreign === undefined ? live : undefined,
+    isReady: (service) => scene.isReady(source.namespace, service),
+    holderOf: (host) => {
+      const holder = held.get(host);
+      return holder === undefined || holder === source ? undefined : keyOfSource(holder);
+    },
+  });
+  if (foreign !== undefined) return { source, hosts, desired: undefined, live, foreign };
+  const made = dnsEndpointOf(source, { ...records, hosts });
+  const desired = made && { ...made, metadata: { ...made.metadata, labels: { [OWNER_LABEL]: scene.owner } } };
+  return { source, hosts, desired, live };
+}
+
+function foreignness(live: DnsEndpoint, source: Source, { owner, isOther }: Scene): string | undefined {
+  const name = `DNSEndpoint ${keyOfSource(source)}`;
+  if (!isOf(live, source)) return `${name} is not controlled by this ${source.kind}, and is left alone`;
+  const other = live.metadata?.labels?.[OWNER_LABEL];
+  if (other === undefined || other === owner || !isOther(other)) return undefined;
+  return `${name} is of ${other}, and is left alone`;
+}
+
+function byKey(a: Source, b: Source): number {
+  return keyOfSource(a) < keyOfSource(b) ? -1 : 1;
+}
+
+function keyOfEndpoint({ metadata }: DnsEndpoint): string {
+  return keyOfSource({ namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' });
+}
+
+/** Whether external-dns has read the DNSEndpoint as it is. */
+export function isObserved({ metadata, status }: DnsEndpoint): boolean {
+  return status?.observedGeneration !== undefined && status.observedGeneration >= (metadata?.generation ?? 0);
+}

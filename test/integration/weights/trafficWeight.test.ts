@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { uidOf } from '../../../dashboards/dashboard.ts';
+import { panelQueries } from '../../../dashboards/queries.ts';
+import {
+  TRAFFIC_WEIGHTS,
+  type TrafficWeight,
+  type TrafficWeightSpec,
+} from '../../../src/api/trafficweight/trafficWeight.ts';
+import { INGRESSES, NAMESPACES } from '../../../src/runtime/client/resources.ts';
+import { findCondition } from '../../../src/runtime/controller/conditions.ts';
+import { OWNER_LABEL } from '../../../src/weights/plan/plan.ts';
+import { DNS_ENDPOINTS, KEPT_ANNOTATION } from '../../../src/weights/records/endpoint.ts';
+import { writesOf } from '../../harness/audit.ts';
+import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
+import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
+import { startFixture, type Fixture } from '../../harness/fixture.ts';
+import { sleep } from '../../harness/measured.ts';
+import { numbersOf, startObserver, type Observer } from '../observer.ts';
+import { ANNOTATION, Ingresses, PERSON } from './ingresses.ts';
+import { auditPolicyOf, optionalRights, userWithRights } from './rights.ts';
+import { startZone, type Zone } from './zone.ts';
+
+/** A cluster with the operator, the real external-dns, and a server that answers as Route 53. */
+const DOMAIN = 'example.org';
+const USER = 'weights-operator';
+const VARIABLES = {
+  job: 'traffic-operator',
+  namespace: '',
+  trafficwatch: '',
+  node: '',
+  __rate_interval: '15s',
+  __interval: '5s',
+  __range: '10m',
+};
+const WAIT = { timeout: 60_000, interval: 200 };
+
+let f: Fixture;
+let zone: Zone;
+let observer: Observer;
+let ingresses: Ingresses;
+
+beforeAll(async () => {
+  [f, zone] = await Promise.all([startFixture({ nodes: ['n1'], auditPolicy: auditPolicyOf(USER) }), startZone(DOMAIN)]);
+  ingresses = new Ingresses(f.client);
+  await installCrd(f.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
+  await f.startOperator(['--weights'], { kubeconfig: await userWithRights(f, USER) });
+  observer = await startObserver(new URL(f.operator().metricsUrl).host, f.exporter.target);
+});
+afterAll(async () => {
+  await observer.stop();
+  await f.stop();
+  await zone.stop();
+});
+
+const ref = (name: string) => ({ name, namespace: 'default' });
+const weightOf = (name = 'main'): Promise<TrafficWeight> => f.client.get(TRAFFIC_WEIGHTS, { name });
+const condition = async (type: string) => findCondition((await weightOf()).status?.conditions, type);
+const create = (name: string, spec: TrafficWeightSpec) =>
+  f.client.create(TRAFFIC_WEIGHTS, { metadata: { name }, spec });
+const change = (spec: object): Promise<unknown> =>
+  f.client.mergePatch(TRAFFIC_WEIGHTS, { name: 'main' }, { spec }, PERSON);
+const setWeight = (weight: number): Promise<unknown> => change({ backend: { static: { weight } } });
+const sync = (): Promise<void> =>
+  syncRecords({ kubeconfig: f.controlPlane.kubeconfig, owner: 'cluster-a', domain: DOMAIN, aws: zone.aws });
+
+describe('a TrafficWeight', () => {
+  it('says what is missing, and writes nothing, without the CRD of external-dns', async () => {
+    await create('main', {
+      clusterName: 'cluster-a',
+      bindingDomain: DOMAIN,
+      recordTTL: 60,
+      backend: { static: { weight: 75 } },
+    });
+    await vi.waitFor(async () => {
+      const message = 'the API server does not serve dnsendpoints.externaldns.k8s.io';
+      expect(await condition('Ready')).toMatchObject({ status: 'False', reason: 'NotRead', message });
+    }, WAIT);
+    await installCrd(f.client, await dnsEndpointCrd(), DNS_ENDPOINTS);
+  });
+
+  it('gives the records of the Ingresses their weights', async () => {
+    await ingresses.deploy('plain');
+    await ingresses.deploy('share', { annotations: { [ANNOTATION]: '25' } });
+    await ingresses.deploy('other', { host: 'other.example.com' });
+    await ingresses.create('down');
+    await vi.waitFor(async () => {
+      expect(await ingresses.weights('plain')).toEqual({ 'plain.example.org': '75' });
+      expect(await ingresses.weights('share')).toEqual({ 'share.example.org': '19' });
+      expect(await ingresses.weights('down')).toEqual({ 'down.example.org': '0' });
+    }, WAIT);
+    expect(await ingresses.weights('other')).toBeUndefined();
+    const made = await ingresses.endpoint('share');
+    const ingress = await f.client.get(INGRESSES, ref('share'));
+    expect(made?.metadata).toMatchObject({
+      labels: { [OWNER_LABEL]: 'main' },
+      annotations: { [KEPT_ANNOTATION]: '25%' },
+      ownerReferences: [{ kind: 'Ingress', name: 'share', uid: ingress.metadata?.uid, controller: true }],
+    });
+    expect(made?.spec?.endpoints).toMatchObject([
+      { setIdentifier: 'cluster-a', recordTTL: 60, targets: ['lb.example.net'] },
+    ]);
+  });
+
+  it('is in force only after external-dns has read the records', async () => {
+    await vi.waitFor(async () => expect(await condition('Applied')).toMatchObject({ status: 'True' }), WAIT);
+    expect(await condition('Ready')).toMatchObject({ status: 'False', reason: 'NotObservedYet' });
+    expect((await condition('Observed'))?.message).toBe(
+      'external-dns has not read 3 of 3 DNSEndpoints as they are, the first default/down.',
+    );
+    expect((await weightOf()).status?.currentWeight).toBeUndefined();
+    await sync();
+    await vi.waitFor(async () => {
+      const { status } = await weightOf();
+      expect(status).toMatchObject({ desiredWeight: 75, currentWeight: 75, ingresses: 3, hosts: 3, dnsEndpoints: 3 });
+      expect(findCondition(status?.conditions, 'Ready')).toMatchObject({ status: 'True', reason: 'InForce' });
+    }, WAIT);
+    expect(await zone.weightsOf('cluster-a')).toEqual({
+      'plain.example.org.': 75,
+      'share.example.org.': 19,
+      'down.example.org.': 0,
+    });
+    expect((await weightOf()).status?.explain).toEqual([
+      {
+        ...{ host: 'down.example.org', ingress: 'default/down', weight: 0, reason: 'NoReadyEndpoints' },
+        message: 'no ready endpoint of Service down',
+      },
+      { host: 'plain.example.org', ingress: 'default/plain', weight: 75, reason: 'ClusterWeight' },
+      { host: 'share.example.org', ingress: 'default/share', weight: 19, reason: 'Annotation' },
+    ]);
+  });
+
+  it('writes nothing while nothing changes', async () => {
+    const before = writesOf(f.controlPlane, USER).length;
+    await ingresses.annotate('other', '1');
+    await sleep(5_000);
+    expect(writesOf(f.controlPlane, USER).slice(before)).toEqual([]);
+  });
+
+  it('has a changed weight acknowledged once it is in force', async () => {
+    await setWeight(40);
+    await vi.waitFor(async () => expect(await ingresses.weights('plain')).toEqual({ 'plain.example.org': '40' }), WAIT);
+    await vi.waitFor(async () => {
+      expect((await weightOf()).status).toMatchObject({ desiredWeight: 40, currentWeight: 75 });
+    }, WAIT);
+    await sync();
+    await vi.waitFor(async () => expect((await weightOf()).status?.currentWeight).toBe(40), WAIT);
+    expect(await zone.weightsOf('cluster-a')).toMatchObject({ 'plain.example.org.': 40, 'share.example.org.': 10 });
+  });
+
+  it('follows the readiness of the Services', async () => {
+    await ingresses.setReady('plain', false);
+    await ingresses.setReady('down', true);
+    await vi.waitFor(async () => {
+      expect([await ingresses.weights('plain'), await ingresses.weights('down')]).toEqual([
+        { 'plain.example.org': '0' },
+        { 'down.example.org': '40' },
+      ]);
+    }, WAIT);
+    // The reconciles that follow the writes are over, so that only this change can cause one.
+    await sleep(2_000);
+    await ingresses.setReady('plain', true);
+    await vi.waitFor(async () => expect(await ingresses.weights('plain')).toEqual({ 'plain.example.org': '40' }), WAIT);
+  });
+
+  it('keeps the last valid weight while the annotation is invalid, and says so on the Ingress', async () => {
+    await ingresses.annotate('share', 'NaN');
+    await vi.waitFor(async () => {
+      expect(await condition('IngressesAccepted')).toMatchObject({ status: 'False', reason: 'InvalidAnnotation' });
+      const [event] = (await f.events('share')).filter(({ reason }) => reason === 'InvalidAnnotation');
+      expect(event).toMatchObject({ type: 'Warning', regarding: { kind: 'Ingress', name: 'share' } });
+      expect(event?.note).toBe(
+        `share.example.org: annotation ${ANNOTATION}: "NaN": must be a number from 0 to 100, such as "25"; ` +
+          'more counts as 100; the last valid value 25 stays',
+      );
+    }, WAIT);
+    expect(await ingresses.weights('share')).toEqual({ 'share.example.org': '10' });
+    await ingresses.annotate('share', '50');
+    await vi.waitFor(async () => expect(await ingresses.weights('share')).toEqual({ 'share.example.org': '20' }), WAIT);
+  });
+
+  it('leaves a DNSEndpoint of somebody else alone, and names it', async () => {
+    const foreign = { endpoints: [{ dnsName: 'x.example.org', recordType: 'A', targets: ['192.0.2.9'] }] };
+    await f.client.create(DNS_ENDPOINTS, { metadata: ref('foreign'), spec: foreign });
+    await ingresses.deploy('foreign');
+    await vi.waitFor(async () => {
+      const accepted = await condition('IngressesAccepted');
+      expect(accepted).toMatchObject({ status: 'False', reason: 'ForeignDNSEndpoint' });
+      expect(accepted?.message).toContain(
+        'DNSEndpoint default/foreign is not controlled by this Ingress, and is left alone',
+      );
+    }, WAIT);
+    expect((await ingresses.endpoint('foreign'))?.spec).toEqual(foreign);
+    await ingresses.delete('foreign');
+    await vi.waitFor(async () => expect(await condition('IngressesAccepted')).toMatchObject({ status: 'True' }), WAIT);
+    expect((await ingresses.endpoint('foreign'))?.spec).toEqual(foreign);
+  });
+
+  it('names the Ingress that has a host already', async () => {
+    await ingresses.deploy('late', { host: 'plain.example.org' });
+    await vi.waitFor(async () => {
+      expect((await condition('IngressesAccepted'))?.message).toBe(
+        '1 of 4 Ingresses are not accepted, the first default/late: default/plain has the records of plain.example.org',
+      );
+    }, WAIT);
+    expect(await ingresses.endpoint('late')).toBeUndefined();
+    await ingresses.delete('late');
+  });
+
+  it('keeps the records while the load balancer has no address', async () => {
+    await ingresses.setAddresses('plain', []);
+    await setWeight(50);
+    await vi.waitFor(async () => expect(await ingresses.weights('plain')).toEqual({ 'plain.example.org': '50' }), WAIT);
+    expect((await ingresses.endpoint('plain'))?.spec?.endpoints).toMatchObject([{ targets: ['lb.example.net'] }]);
+  });
+
+  it('removes the records of an Ingress that is gone, and no others', async () => {
+    await ingresses.delete('plain');
+    await vi.waitFor(async () => expect(await ingresses.endpoint('plain')).toBeUndefined(), WAIT);
+    await sync();
+    expect(Object.keys(await zone.weightsOf('cluster-a')).sort()).toEqual(['down.example.org.', 'share.example.org.']);
+  });
+
+  it('selects by class, annotation and namespace', async () => {
+    await f.client.create(NAMESPACES, { metadata: { name: 'shop', labels: { dns: 'public' } } });
+    const selectors = {
+      ingressClassNames: ['none'],
+      annotationFilter: 'dns=public',
+      namespaceSelector: { matchLabels: { dns: 'public' } },
+    };
+    for (const [field, value] of Object.entries(selectors)) {
+      await change({ [field]: value });
+      await vi.waitFor(async () => expect(await ingresses.endpoint('share'), field).toBeUndefined(), WAIT);
+      await change({ [field]: null });
+      await vi.waitFor(async () => expect(await ingresses.endpoint('share'), field).toBeDefined(), WAIT);
+    }
+  });
+
+  it('has a dashboard whose queries find numbers', async () => {
+    const queries = panelQueries(VARIABLES).filter(({ where }) => where.startsWith(`${uidOf('weights')} /`));
+    expect(queries.length).toBeGreaterThan(4);
+    for (const { where, expr, instant } of queries) {
+      const found = async (): Promise<number> => numbersOf(await observer.answerTo(expr, instant)).length;
+      await vi.waitFor(async () => expect(await found(), where).toBeGreaterThan(0), WAIT);
+    }
+  });
+
+  it('is given exactly the rights that it uses', async () => {
+    const text = await (await fetch(f.operator().metricsUrl)).text();
+    const sample = /^traffic_operator_api_requests_total\{verb="(.+?)",resource="(.+?)",code="(.+?)"\} /gm;
+    const requests = [...text.matchAll(sample)].map(([, verb, resource, code]) => ({
+      right: `${verb} ${resource}`,
+      code,
+    }));
+    expect(requests.filter(({ code }) => code === '403')).toEqual([]);
+    const used = new Set(requests.map(({ right }) => right));
+    // A watch-list needs the right to list.
+    const unused = optionalRights().filter((right) => !used.has(right) && !right.startsWith('list '));
+    expect(unused).toEqual(['update ingresses.networking.k8s.io/finalizers']);
+  });
+
+  it('leaves its records as they are when it is deleted', async () => {
+    const before = await ingresses.endpoint('share');
+    await f.client.delete(TRAFFIC_WEIGHTS, { name: 'main' });
+    await create('second', {
+      clusterName: 'cluster-a',
+      bindingDomain: 'example.net',
+      backend: { static: { weight: 1 } },
+    });
+    await vi.waitFor(async () => expect((await weightOf('second')).status?.desiredWeight).toBe(1), WAIT);
+    expect(await ingresses.endpoint('share')).toEqual(before);
+  });
+});

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TRAFFIC_WEIGHTS, type TrafficWeightSpec } from '../../../src/api/trafficweight/trafficWeight.ts';
+import { startControlPlane, type ControlPlane } from '../../harness/controlPlane.ts';
+import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
+import { connect, type Connected } from '../../harness/runtimeScene.ts';
+
+let plane: ControlPlane;
+let cluster: Connected;
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+  cluster = connect(plane);
+  await installCrd(cluster.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
+});
+afterAll(async () => {
+  await cluster.transport.close();
+  await plane.stop();
+});
+
+const create = (name: string, spec: object) =>
+  cluster.client.create(TRAFFIC_WEIGHTS, { metadata: { name }, spec: spec as TrafficWeightSpec });
+
+describe('a spec', () => {
+  const RIGHT = { clusterName: 'cluster-a', backend: { static: { weight: 1 } } };
+
+  it.each<[object, RegExp]>([
+    [{ clusterName: '' }, /spec\.clusterName: Invalid value: "": .*at least 1/],
+    [{ bindingDomain: '.example.org' }, /spec\.bindingDomain: Invalid value: .*must be a domain in lower case/],
+    [{ annotationFilter: 'public' }, /spec\.annotationFilter: Invalid value: .*must be the key of an annotation, "="/],
+    [{ annotationPrefix: 'Dns/x' }, /spec\.annotationPrefix: Invalid value: .*must be a DNS name/],
+    [{ recordTTL: 0 }, /spec\.recordTTL: Invalid value: 0: .*1/],
+    [{ backend: {} }, /spec\.backend: Invalid value: .*must have one field: static/],
+    [{ backend: { static: { weight: 256 } } }, /spec\.backend\.static\.weight: Invalid value: 256: .*255/],
+    [{ backend: { static: { weight: -1 } } }, /spec\.backend\.static\.weight: Invalid value: -1: .*0/],
+    [
+      { acknowledge: 'Never' },
+      /spec\.acknowledge: Unsupported value: "Never": supported values: "Observed", "Applied"/,
+    ],
+  ])('%j is rejected, with field and value', async (over, message) => {
+    await expect(create('wrong', { ...RIGHT, ...over })).rejects.toThrow(message);
+  });
+
+  it('with every field is accepted', async () => {
+    const full = {
+      ...{ clusterName: 'cluster-a', bindingDomain: 'example.org', annotationFilter: 'example.org/dns=public' },
+      ...{ annotationPrefix: 'dns.example.org', healthCheckID: 'abc', recordTTL: 60, acknowledge: 'Applied' },
+      ...{ namespaceSelector: { matchLabels: { team: 'a' } }, ingressClassNames: ['nginx'] },
+      backend: { static: { weight: 255 } },
+    };
+    const { spec } = await create('full', full);
+    expect(spec).toEqual(full);
+  });
+
+  it('has a name that fits a label', async () => {
+    await expect(create('n'.repeat(64), RIGHT)).rejects.toThrow(/metadata.name must have 63 characters at most/);
+  });
+});
