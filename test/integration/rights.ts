@@ -1,7 +1,8 @@
-import type { V1PolicyRule } from '@kubernetes/client-node';
+import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule } from '@kubernetes/client-node';
 import { expect, vi } from 'vitest';
 import type { Client } from '../../src/runtime/client/client.ts';
 import type { KubeObject, Resource } from '../../src/runtime/client/resource.ts';
+import type { Fixture } from '../harness/fixture.ts';
 
 interface Review extends KubeObject {
   spec: { user: string; resourceAttributes: object };
@@ -38,4 +39,28 @@ export async function whenAllowed(
     },
     { timeout: 90_000, interval: 20 },
   );
+}
+
+const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false };
+const CLUSTER_ROLES: Resource<V1ClusterRole> = { ...RBAC, kind: 'ClusterRole', plural: 'clusterroles' };
+const BINDINGS: Resource<V1ClusterRoleBinding> = { ...RBAC, kind: 'ClusterRoleBinding', plural: 'clusterrolebindings' };
+const EVENTS: V1PolicyRule = { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] };
+
+/**
+ * The kubeconfig of a user with these rights and that to events, which the API server knows already.
+ *
+ * @param rules those of a controller, with their reasons or without
+ */
+export async function userWith(
+  { client, controlPlane }: Pick<Fixture, 'client' | 'controlPlane'>,
+  name: string,
+  rules: readonly V1PolicyRule[],
+): Promise<string> {
+  const granted = [...rules.map((rule) => ({ ...rule, why: undefined })), EVENTS];
+  await client.create(CLUSTER_ROLES, { metadata: { name }, rules: granted });
+  const roleRef = { apiGroup: RBAC.group, kind: 'ClusterRole', name };
+  const subjects = [{ apiGroup: RBAC.group, kind: 'User', name }];
+  await client.create(BINDINGS, { metadata: { name }, roleRef, subjects });
+  await whenAllowed(client, name, EVENTS);
+  return controlPlane.user(name);
 }

@@ -87,9 +87,12 @@ function withMarks(object: Deployed): Deployed {
 
 const MARKS = { 'app.kubernetes.io/part-of': PART_OF, [MANAGED_BY]: OPERATOR };
 
-/** With TLS, the pods of agents cannot start before the CA of the server is there. */
+/**
+ * With TLS, the pods of agents cannot start before the CA of the server is there. The server waits for it, too: until then
+ * agents that are deployed already could not follow it to HTTPS.
+ */
 function caOf({ kind }: Deployed, { agentsNamespace: namespace, tlsSecretName }: ConnectivityOptions): string[] {
-  if (kind !== DAEMONSETS.kind || tlsSecretName === '') return [];
+  if ((kind !== DAEMONSETS.kind && kind !== DEPLOYMENTS.kind) || tlsSecretName === '') return [];
   return [idFor(CONFIG_MAPS, { namespace, name: SERVER_CA_NAME })];
 }
 

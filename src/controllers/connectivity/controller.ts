@@ -4,6 +4,7 @@ import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import { Controller, type ControllerMetrics } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
+import { isOff } from '../../runtime/objectSet/plan.ts';
 import { watchMembers } from '../../runtime/objectSet/watch.ts';
 import { systemClock, type Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
@@ -12,7 +13,7 @@ import { ProblemReport } from '../../runtime/status/problemReport.ts';
 import { allComponents } from './components.ts';
 import type { ConnectivityMetrics } from './metrics.ts';
 import type { DeploymentOptions } from './options.ts';
-import { createPass } from './passes.ts';
+import { createPass, switchedOff } from './passes.ts';
 
 export interface ConnectivityControllerOptions {
   /** Refuses writes in a standby. */
@@ -34,6 +35,8 @@ export interface ConnectivityControllerOptions {
 /** The running deployment of the connectivity check. */
 export interface ConnectivityDeployment {
   readonly informers: readonly Informer<KubeObject>[];
+  /** Whether the object of an informer is to be deployed; all others are only removed. */
+  isNeeded(informer: Informer<KubeObject>): boolean;
   readonly controller: Controller;
   /** Enqueues everything and reports all problems again. Call at the start of leadership. */
   enqueueAll(): void;
@@ -74,6 +77,7 @@ export function createConnectivityController(settings: ConnectivityControllerOpt
   enqueue();
   return {
     informers: caches.informers,
+    isNeeded: (informer) => !isOff(switchedOff(options), caches.groupOf(informer)),
     controller,
     enqueueAll: () => {
       report.tellAgain();

@@ -33,8 +33,10 @@ export const connectivity = defineController({
     });
     return {
       parts: [
-        // Also if nothing is to be deployed, the caches run: what was deployed is removed.
-        ...running.informers.map(flags.connectivity ? optionalCachePart : unneededCachePart),
+        // Also for what is not to be deployed, the caches run: what was deployed is removed.
+        ...running.informers.map((each) =>
+          running.isNeeded(each) ? optionalCachePart(each) : unneededCachePart(each),
+        ),
         controllerPart(running.controller),
       ],
       enqueueAll: () => running.enqueueAll(),

@@ -6,7 +6,7 @@ import type { ObjectRef } from '../../runtime/client/resource.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import { carryOut } from '../../runtime/objectSet/act.ts';
 import { observeSet } from '../../runtime/objectSet/observe.ts';
-import { isForeign, planSet, type Observed, type SwitchedOff } from '../../runtime/objectSet/plan.ts';
+import { isForeign, isOff, planSet, type Observed, type SwitchedOff } from '../../runtime/objectSet/plan.ts';
 import { writeProblem } from '../../runtime/objectSet/problem.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { MemberCaches } from '../../runtime/objectSet/watch.ts';
@@ -53,15 +53,15 @@ export function createPass(o: PassOptions): () => Promise<ReconcileResult> {
     if (!isSettled(caches)) throw new WaitingError('CachesNotSynced', 'caches are not synced yet', SYNC_MS);
     owner ??= { value: await findOperatorDeployment(client, o.pod) };
     report.about = owner.value;
-    // Without the rights of an older version, a check that is not wanted is no problem.
-    report.update(SOURCE.caches, options.enabled ? caches.refusals() : []);
-    const first = await firstCheck(o);
+    // Without the rights of an older version, what is not wanted is no problem.
+    report.update(SOURCE.caches, caches.refusals(off));
+    const first = await firstCheck(o, off);
     const ca = await serverCa(o);
     const set = connectivitySet(options, { owner: owner.value, ca, firstCheckDone: first.done });
     const unknown = caches.unknownGroups();
     const observation = await observeSet(set, off, {
       live: (member) => caches.live(member),
-      // Without the CA, its ConfigMap and the agents stay as they are.
+      // Without the CA, its ConfigMap, the server and the agents stay as they are.
       unknown: ca === undefined ? new Set([...unknown, 'serverCa' as const]) : unknown,
       strangersIn: (namespace) => listStrangers(client, namespace),
     });
@@ -75,7 +75,8 @@ export function createPass(o: PassOptions): () => Promise<ReconcileResult> {
   };
 }
 
-function switchedOff({ enabled, tlsSecretName }: DeploymentOptions): SwitchedOff<ComponentGroup> {
+/** The groups that are not wanted. */
+export function switchedOff({ enabled, tlsSecretName }: DeploymentOptions): SwitchedOff<ComponentGroup> {
   if (!enabled) return 'all';
   return new Set(tlsSecretName === '' ? ['serverCa'] : []);
 }
@@ -93,12 +94,15 @@ async function serverCa({ options, report }: PassOptions): Promise<string | unde
  * Creates the first ConnectivityCheck before the Deployment gets the annotation. A failure does not keep the objects
  * from being deployed; the next reconcile repeats it.
  */
-async function firstCheck({ client, options, caches, report }: PassOptions): Promise<{
+async function firstCheck(
+  { client, options, caches, report }: PassOptions,
+  off: SwitchedOff<ComponentGroup>,
+): Promise<{
   done: boolean;
   failures: { error: unknown }[];
 }> {
   const observed = observedServer(options, caches);
-  const unknown = caches.unknownGroups().size > 0;
+  const unknown = [...caches.unknownGroups()].some((group) => !isOff(off, group));
   if (!options.enabled || unknown || isForeign(OWNER, observed) || isFirstCheckDone(observed.live)) {
     report.update(SOURCE.firstCheck, []);
     return { done: isFirstCheckDone(observed.live), failures: [] };

@@ -129,7 +129,8 @@ function isLeaving({ live }: Observed<Member>): boolean {
   return live?.metadata?.deletionTimestamp !== undefined;
 }
 
-function isOff<G extends string>(off: SwitchedOff<G>, group: G | undefined): boolean {
+/** Whether a group is switched off. */
+export function isOff<G extends string>(off: SwitchedOff<G>, group: G | undefined): boolean {
   return off === 'all' || (group !== undefined && off.has(group));
 }
 

@@ -4,6 +4,7 @@ import { keyOf } from '../client/resource.ts';
 import type { KubeObject } from '../client/resource.ts';
 import { idOf } from './member.ts';
 import type { Member } from './member.ts';
+import { isOff, type SwitchedOff } from './plan.ts';
 import { refusalProblem } from './problem.ts';
 import type { Problem } from '../process/problem.ts';
 
@@ -15,8 +16,10 @@ export interface MemberCaches<G extends string> {
   live(member: Member): KubeObject | undefined;
   /** Groups of which not every object is known. */
   unknownGroups(): ReadonlySet<G | undefined>;
-  /** The objects that the API server does not let us watch, in its own words. */
-  refusals(): Problem[];
+  /** The objects that the API server does not let us watch, in its own words, but for those that are switched off. */
+  refusals(off?: SwitchedOff<G>): Problem[];
+  /** The group of the member that an informer is of. */
+  groupOf(informer: Informer<KubeObject>): G | undefined;
 }
 
 /** What all informers of a set share. */
@@ -40,7 +43,11 @@ export function watchMembers<G extends string>(members: readonly Member<G>[], op
     live: (member) => byId.get(idOf(member))?.lister.get(keyOf(member.object)),
     unknownGroups: () =>
       new Set(watched.filter(({ informer }) => !isKnown(informer)).map(({ member }) => member.group)),
-    refusals: () => watched.flatMap(({ member, informer }) => refusalOf(idOf(member), informer)),
+    refusals: (off = new Set()) =>
+      watched
+        .filter(({ member }) => !isOff(off, member.group))
+        .flatMap(({ member, informer }) => refusalOf(idOf(member), informer)),
+    groupOf: (informer) => watched.find((each) => each.informer === informer)?.member.group,
   };
 }
 

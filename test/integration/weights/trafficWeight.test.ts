@@ -16,8 +16,9 @@ import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import { sleep } from '../../harness/measured.ts';
 import { numbersOf, startObserver, type Observer } from '../observer.ts';
+import { userWith } from '../rights.ts';
 import { ANNOTATION, Ingresses, PERSON } from './ingresses.ts';
-import { auditPolicyOf, optionalRights, userWithRights } from './rights.ts';
+import { allRights, auditPolicyOf, optionalRights } from './rights.ts';
 import { startZone, type Zone } from './zone.ts';
 
 /** A cluster with the operator, the real external-dns, and a server that answers as Route 53. */
@@ -43,7 +44,7 @@ beforeAll(async () => {
   [f, zone] = await Promise.all([startFixture({ nodes: ['n1'], auditPolicy: auditPolicyOf(USER) }), startZone(DOMAIN)]);
   ingresses = new Ingresses(f.client);
   await installCrd(f.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
-  await f.startOperator(['--weights'], { kubeconfig: await userWithRights(f, USER) });
+  await f.startOperator(['--weights'], { kubeconfig: await userWith(f, USER, allRights()) });
   observer = await startObserver(new URL(f.operator().metricsUrl).host, f.exporter.target);
 });
 afterAll(async () => {
@@ -52,7 +53,6 @@ afterAll(async () => {
   await zone.stop();
 });
 
-const ref = (name: string) => ({ name, namespace: 'default' });
 const weightOf = (name = 'main'): Promise<TrafficWeight> => f.client.get(TRAFFIC_WEIGHTS, { name });
 const condition = async (type: string) => findCondition((await weightOf()).status?.conditions, type);
 const create = (name: string, spec: TrafficWeightSpec) =>
@@ -90,7 +90,7 @@ describe('a TrafficWeight', () => {
     }, WAIT);
     expect(await ingresses.weights('other')).toBeUndefined();
     const made = await ingresses.endpoint('share');
-    const ingress = await f.client.get(INGRESSES, ref('share'));
+    const ingress = await f.client.get(INGRESSES, { name: 'share', namespace: 'default' });
     expect(made?.metadata).toMatchObject({
       labels: { [OWNER_LABEL]: 'main' },
       annotations: { [KEPT_ANNOTATION]: '25%' },
@@ -180,7 +180,7 @@ describe('a TrafficWeight', () => {
 
   it('leaves a DNSEndpoint of somebody else alone, and names it', async () => {
     const foreign = { endpoints: [{ dnsName: 'x.example.org', recordType: 'A', targets: ['192.0.2.9'] }] };
-    await f.client.create(DNS_ENDPOINTS, { metadata: ref('foreign'), spec: foreign });
+    await f.client.create(DNS_ENDPOINTS, { metadata: { name: 'foreign', namespace: 'default' }, spec: foreign });
     await ingresses.deploy('foreign');
     await vi.waitFor(async () => {
       const accepted = await condition('IngressesAccepted');
