@@ -105,6 +105,18 @@ describe('the room for links', () => {
     expect(links.of('e', 'Pod')).toEqual(['f']);
   });
 
+  it('is not taken by nodes of which one address works', () => {
+    const half = (node: string): PeerResult[] => [resultOf(node, 'failed'), resultOf(node, 'ok')];
+    const peers = Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? half(`p${n}`) : half(`p${n}`).reverse()));
+    links.seen({ node: 'a', plane: 'Pod', peers: peers.flat(), lossPercent: 10, mayKeep: () => true });
+    expect(links.of('a', 'Pod')).toHaveLength(MOST_LINKS_OF_NODE / 2);
+    links.seen({ node: 'a', plane: 'Pod', peers: half('b'), lossPercent: 10, mayKeep: () => true });
+    expect(links.of('a', 'Pod')).not.toContain('b');
+    const both = [resultOf('b', 'failed'), resultOf('b', 'failed')];
+    links.seen({ node: 'a', plane: 'Pod', peers: both, lossPercent: 10, mayKeep: () => true });
+    expect(links.of('a', 'Pod')).toContain('b');
+  });
+
   it('is free again when all links work: whatever was reported', () => {
     const nodes = Array.from({ length: 15 }, (_, n) => `n${n}`);
     const state = fc.constantFrom<State>('ok', 'failed', 'lossy', 'mtu');

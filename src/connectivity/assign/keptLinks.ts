@@ -9,12 +9,23 @@ export const MOST_LINKS_OF_NODE = 10;
  * pairs. Faults of more links are those of nodes or zones, which the rotation sees at any time.
  */
 export const MOST_LINKS = 5_000;
-/** Share of both that links may take that only lose packets. Every network loses some; a link that fails must find room. */
-const MOST_LOSSY = 0.5;
+/**
+ * Share of both that links may take that work in part: they lose packets, or one address of the node works. Every network
+ * loses some, and IPv6 may be broken for the whole cluster; a link that fails must find room.
+ */
+const MOST_PARTIAL = 0.5;
 /** Reports in a row in which each end must be Ok. */
 const OK_REPORTS = 2;
 /** The assignment goes out with the answer to one report, and the next report has the result. */
 const AWAITED_REPORTS = 2;
+
+/** What one report says of a link. */
+interface Reported {
+  /** Of several addresses of a node, the worst one counts. */
+  readonly quality: Quality;
+  /** It loses packets, or another address works. */
+  readonly isPartial: boolean;
+}
 
 /** What the agent of one node has reported of a link since it is kept. */
 interface End {
@@ -72,16 +83,16 @@ export class KeptLinks {
 
   /** To be called with each report that has a measurement. */
   seen({ node, plane, peers, lossPercent, mayKeep }: Seen): void {
-    const qualities = worstOf(peers, lossPercent);
+    const reported = reportedLinks(peers, lossPercent);
     for (const [peer, end] of this.#planes[plane].get(node) ?? []) {
       end.reports += 1;
-      const quality = qualities.get(peer);
+      const quality = reported.get(peer)?.quality;
       if (quality !== undefined) end.oks = quality === 'Ok' ? end.oks + 1 : 0;
       if (this.#works(node, peer, plane)) this.#remove(node, peer, plane);
     }
-    for (const [peer, quality] of qualities) {
-      if (quality === 'Ok' || peer === node || this.#planes[plane].get(node)?.has(peer) === true) continue;
-      if (this.#hasRoom(node, peer, plane, quality) && mayKeep(peer)) this.#add(node, peer, plane);
+    for (const [peer, link] of reported) {
+      if (link.quality === 'Ok' || peer === node || this.#planes[plane].get(node)?.has(peer) === true) continue;
+      if (this.#hasRoom(node, peer, plane, link) && mayKeep(peer)) this.#add(node, peer, plane);
     }
   }
 
@@ -99,8 +110,8 @@ export class KeptLinks {
     return ends.every((end) => (end?.oks ?? 0) >= OK_REPORTS);
   }
 
-  #hasRoom(node: string, peer: string, plane: Plane, quality: Quality): boolean {
-    const share = quality === 'Lossy' ? MOST_LOSSY : 1;
+  #hasRoom(node: string, peer: string, plane: Plane, { isPartial }: Reported): boolean {
+    const share = isPartial ? MOST_PARTIAL : 1;
     const hasRoom = (one: string): boolean => (this.#planes[plane].get(one)?.size ?? 0) < MOST_LINKS_OF_NODE * share;
     return this.#size < MOST_LINKS * share && hasRoom(node) && hasRoom(peer);
   }
@@ -130,12 +141,24 @@ export class KeptLinks {
   }
 }
 
-/** By node. Of several addresses of a node, the worst one counts. */
-function worstOf(peers: readonly PeerResult[], lossPercent: number): Map<string, Quality> {
-  const found = new Map<string, Quality>();
+/** By node. */
+function reportedLinks(peers: readonly PeerResult[], lossPercent: number): Map<string, Reported> {
+  const found = new Map<string, Reported>();
   for (const peer of peers) {
-    const [known = 'Ok', quality] = [found.get(peer.node), qualityOf(peer, lossPercent)];
-    if (known === 'Ok' || (known === 'Lossy' && quality !== 'Ok')) found.set(peer.node, quality);
+    const quality = qualityOf(peer, lossPercent);
+    const known = found.get(peer.node);
+    const isPartial =
+      known?.isPartial === true || quality === 'Lossy' || (known !== undefined && isMixed(known, quality));
+    found.set(peer.node, { quality: known === undefined ? quality : worse(known.quality, quality), isPartial });
   }
   return found;
+}
+
+/** Whether one address works, and another does not. */
+function isMixed({ quality: known }: Reported, quality: Quality): boolean {
+  return (known === 'Ok') !== (quality === 'Ok');
+}
+
+function worse(known: Quality, quality: Quality): Quality {
+  return known === 'Ok' || (known === 'Lossy' && quality !== 'Ok') ? quality : known;
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import { planAssignments, type AssignmentPlan, type ReducedPeers } from '../../assign/assignments.ts';
 import { KeptLinks } from '../../assign/keptLinks.ts';
+import { familyOf, type Family } from '../../localise/pairs/families.ts';
 import type { Assignment, Measurement, Peer } from '../../protocol/measurement.ts';
 import { isAgentAt, type AgentPod } from '../pods/agentPod.ts';
 import { Recent } from '../view/recent.ts';
@@ -47,7 +48,8 @@ export class Assigner {
   assignment(node: string, plane: Plane): Assignment {
     const { peers, ...rest } = this.#plan.get().of(node, plane);
     const kept = this.#links.of(node, plane).filter((peer) => this.#canAnswer(peer, plane));
-    return { ...rest, peers: [...new Set([...peers, ...kept])].flatMap((peer) => this.#peer(peer, plane)) };
+    const own = familiesOf(this.#o.roster().agentOf(node, plane));
+    return { ...rest, peers: [...new Set([...peers, ...kept])].flatMap((peer) => this.#peer(peer, plane, own)) };
   }
 
   /** Notes which links a report shows to be affected. What a pod says that is not the agent of its node does not count. */
@@ -87,12 +89,13 @@ export class Assigner {
     return pod?.phase === 'Running' && pod.addresses.length > 0 && this.#o.portOf(pod) !== undefined;
   }
 
-  #peer(node: string, plane: Plane): Peer[] {
+  /** @param families of the agent that probes; undefined if they are not known: then all addresses */
+  #peer(node: string, plane: Plane, families: ReadonlySet<Family> | undefined): Peer[] {
     const pod = this.#o.roster().agentOf(node, plane);
     const port = pod && this.#o.portOf(pod);
-    return pod === undefined || port === undefined || pod.addresses.length === 0
-      ? []
-      : [{ node, addresses: pod.addresses, port }];
+    if (pod === undefined || port === undefined) return [];
+    const addresses = pod.addresses.filter((address) => families?.has(familyOf(address)) !== false);
+    return addresses.length === 0 ? [] : [{ node, addresses, port }];
   }
 
   /** Once, as long as they are the same checks. */
@@ -103,4 +106,9 @@ export class Assigner {
     for (const each of reduced)
       this.#o.logger.warn(each, 'checks of the same nodes ask for more peers than agents probe');
   }
+}
+
+/** The families that an agent has an address of: it cannot reach the others, which is no fault. */
+function familiesOf(pod: AgentPod | undefined): ReadonlySet<Family> | undefined {
+  return pod === undefined || pod.addresses.length === 0 ? undefined : new Set(pod.addresses.map(familyOf));
 }

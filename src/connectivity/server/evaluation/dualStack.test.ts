@@ -41,6 +41,23 @@ describe('agents with two addresses', () => {
     ]);
   });
 
+  it('are probed only over the families that the agent which probes has, too', () => {
+    scene.pods.objects = scene.pods.objects.map((pod) =>
+      pod.node === 'n1'
+        ? { ...pod, addresses: ['198.18.0.1'] }
+        : pod.node === 'n3'
+          ? { ...pod, addresses: ['fd00::3'] }
+          : pod,
+    );
+    const peersOf = (node: string) =>
+      scene.connectivity
+        .assignment({ nodename: node }, scene.measurement(node))
+        ?.peers.map(({ addresses }) => addresses);
+    expect(peersOf('n1')).toEqual([['198.18.0.2']]);
+    expect(peersOf('n2')).toEqual([['fd00::3'], ['198.18.0.1']]);
+    expect(peersOf('n3')).toEqual([['fd00::2']]);
+  });
+
   it.each([
     ['IPv6', 'Degraded', 'IPv6: TCP timeout, UDP 0 of 20 echoed; IPv4 works'],
     ['both', 'Failed', 'TCP timeout, UDP 0 of 20 echoed'],
