@@ -1,5 +1,5 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
-import type { AgentsByPlace } from '../pairs/pair.ts';
+import type { AgentsByPlace, Pair } from '../pairs/pair.ts';
 import { shows, type Fault } from './faults.ts';
 
 /**
@@ -46,16 +46,15 @@ function heard(from: string, to: string, plane: Plane, agents: AgentsByPlace): b
  * - The other direction was measured, if it is about to be: the server assigns it as soon as one direction is affected.
  * - What was heard is of the time of the fault. A datagram that came before it, in the same interval, says nothing about
  *   the direction: the next report will tell.
+ * - The receiver has reported since the sender began to probe it. Before, it could not hear the sender.
  */
 export function isDirectionKnown({ kind, scope, pairs }: Fault, agents: AgentsByPlace): boolean {
   if (scope.kind !== 'Link') return true;
   const [a = '', b = ''] = scope.names;
   if (isAwaited(a, b, scope.plane, agents) || isAwaited(b, a, scope.plane, agents)) return false;
   if (kind !== 'Failed') return true;
-  return !pairs.some(({ worst, quality, from, to, since, last, isFirst }) => {
-    if (quality !== 'Failed' || worst.udp.received > 0 || !(from === a || from === b)) return false;
-    return heardBefore({ from, to, plane: scope.plane, since, isNew: since === last && !isFirst }, agents);
-  });
+  const silent = pairs.filter(({ worst, quality }) => quality === 'Failed' && worst.udp.received === 0);
+  return !silent.some((pair) => heardBefore(pair, agents) || mayHaveHeardSince(pair, agents));
 }
 
 /** Whether the next report of an agent will tell of the other node. */
@@ -65,23 +64,25 @@ function isAwaited(from: string, to: string, plane: Plane, agents: AgentsByPlace
   return !agent.peers.some(({ node }) => node === to);
 }
 
-interface FailedPair {
-  readonly from: string;
-  readonly to: string;
-  readonly plane: Plane;
-  readonly since: number;
-  /** It failed once, and worked before. */
-  readonly isNew: boolean;
-}
-
-/** Whether the receiver heard the sender, and may have done so when the pair still worked. */
-function heardBefore({ from, to, plane, since, isNew }: FailedPair, agents: AgentsByPlace): boolean {
+/** Whether the receiver of a pair that fails heard the sender, and may have done so when the pair still worked. */
+function heardBefore({ from, to, plane, since, last, isFirst }: Pair, agents: AgentsByPlace): boolean {
   const receiver = agents.at(to, plane);
   if ((receiver?.heard[from] ?? 0) === 0 || receiver?.times === undefined) return false;
   const { reportedAt, before } = receiver.times;
   if (reportedAt < since) return true;
+  const isNew = since === last && !isFirst;
   const worked = agents.at(from, plane)?.times?.before;
   return isNew && worked !== undefined && before !== undefined && worked.measuredAt >= before.reportedAt - DELAY_MS;
+}
+
+/**
+ * Whether the receiver of a pair that is new in the rotation heard nothing of the sender, and its next report may say that
+ * it did. If it does not report any more, it is silent after two intervals, and what it heard is not known.
+ */
+function mayHaveHeardSince({ from, to, plane, last, isFirst }: Pair, agents: AgentsByPlace): boolean {
+  const receiver = agents.at(to, plane);
+  if (!isFirst || receiver?.state !== 'Reporting' || (receiver.heard[from] ?? 0) > 0) return false;
+  return receiver.times !== undefined && receiver.times.reportedAt < last + DELAY_MS;
 }
 
 /** From the start of a measurement to the last of its small datagrams, and the time that a report takes. */

@@ -8,17 +8,17 @@ const PEERS = 4;
 const STEP = 120 / INTERVAL_SECONDS;
 const ALL_STEPS = 14 * STEP;
 const RING = ringOf(NAMES.map((name) => ({ name })));
-/** No neighbours. */
-const [A, B] = [RING[3]!, RING[15]!];
+/** No neighbours. The other end of a link is assigned before or after the report of the same round, by its distance. */
+const [A, NEARER, B] = [RING[3]!, RING[6]!, RING[15]!];
 const LINK = [`Link ${[A, B].sort().join(' <-> ')} Failed`];
 
 const isCut = (from: string, to: string): boolean => (from === A && to === B) || (from === B && to === A);
 let scene: Scene;
 
 /** Rounds until something is found. */
-async function untilFound(): Promise<void> {
+async function untilFound(cut = isCut): Promise<void> {
   for (let round = 0; round < 2 * ALL_STEPS; round += 1) {
-    await scene.round(isCut);
+    await scene.round(cut);
     if (scene.evaluation()?.findings.length !== 0) return;
   }
 }
@@ -47,6 +47,20 @@ describe('a link that the rotation probes for two minutes only', () => {
     expect(found(scene.evaluation())).toEqual([]);
     for (let round = 0; round < STEP; round += 1) await scene.round();
     expect(NAMES.map((name) => scene.peersOf(name).length)).toEqual(NAMES.map(() => PEERS));
+  });
+
+  it.each([
+    [A, B],
+    [B, A],
+    [A, NEARER],
+    [NEARER, A],
+  ])('has one direction from its first finding on, if the packets from %s to %s are lost', async (sender, receiver) => {
+    const isCutOneWay = (from: string, to: string): boolean => from === sender && to === receiver;
+    await untilFound(isCutOneWay);
+    for (let round = 0; round < STEP; round += 1) {
+      expect(found(scene.evaluation())).toEqual([`Link ${sender} -> ${receiver} Failed`]);
+      await scene.round(isCutOneWay);
+    }
   });
 
   it('is found after a restart of the server, by the first reports of the agents', async () => {

@@ -14,6 +14,8 @@ import { Connectivity } from '../evaluations.ts';
 
 export const INTERVAL_SECONDS = 15;
 const HOUR_MS = 3_600_000;
+/** Datagrams to each peer. */
+const SENT = 20;
 
 /** A cache of the API server that a test fills. */
 export class FakeCache<T extends KubeObject> {
@@ -78,6 +80,8 @@ export class Scene {
   readonly log: string[] = [];
   connectivity: Connectivity;
   readonly #peers = new Map<string, readonly string[]>();
+  /** By receiver: datagrams of each sender since its last report. */
+  readonly #heard = new Map<string, Record<string, number>>();
 
   constructor(names: readonly string[] = ['n1', 'n2', 'n3'], peers?: number) {
     this.names = names;
@@ -149,17 +153,20 @@ export class Scene {
 
   /**
    * After an interval, each agent reports on the peers that it was assigned by the answer to its last report, one agent a
-   * quarter of a second after the other.
+   * quarter of a second after the other, and on the datagrams that came since that report.
    *
-   * @param fails whether an agent does not reach another one
+   * @param isCut whether the packets of one agent do not arrive at another one: both fail to reach each other
    */
-  async round(fails: (from: string, to: string) => boolean = () => false): Promise<void> {
+  async round(isCut: (from: string, to: string) => boolean = () => false): Promise<void> {
     const gapMs = 250;
     await this.clock.advance(INTERVAL_SECONDS * 1_000 - gapMs * this.names.length);
     for (const node of this.names) {
       await this.clock.advance(gapMs);
-      const peers = this.peersOf(node).map((peer) => resultOf(peer, fails(node, peer)));
-      const measurement = { ...this.measurement(node), peers };
+      const probed = this.peersOf(node);
+      const peers = probed.map((peer) => resultOf(peer, isCut(node, peer) || isCut(peer, node)));
+      for (const peer of probed) if (!isCut(node, peer)) this.#hear(peer, node);
+      const measurement = { ...this.measurement(node), peers, heard: this.#heard.get(node) ?? {} };
+      this.#heard.delete(node);
       this.#accept(node, measurement);
       const assignment = this.connectivity.assignment({ nodename: node }, measurement);
       if (assignment !== undefined)
@@ -173,6 +180,11 @@ export class Scene {
   /** The peers that an agent was assigned in the last round. */
   peersOf(node: string): readonly string[] {
     return this.#peers.get(node) ?? [];
+  }
+
+  #hear(receiver: string, sender: string): void {
+    const heard = this.#heard.get(receiver) ?? {};
+    this.#heard.set(receiver, { ...heard, [sender]: (heard[sender] ?? 0) + SENT });
   }
 
   #accept(node: string, measurement: Measurement): void {
@@ -214,6 +226,6 @@ export function addressOf(node: string): string {
 
 function resultOf(node: string, isCut: boolean): PeerResult {
   const at = { node, address: addressOf(node) };
-  if (isCut) return { ...at, tcp: { ok: false, error: 'Timeout' }, udp: { sent: 20, received: 0 } };
-  return { ...at, tcp: { ok: true, ms: 1 }, udp: { sent: 20, received: 20, ms: 1 } };
+  if (isCut) return { ...at, tcp: { ok: false, error: 'Timeout' }, udp: { sent: SENT, received: 0 } };
+  return { ...at, tcp: { ok: true, ms: 1 }, udp: { sent: SENT, received: SENT, ms: 1 } };
 }
