@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { FAMILIES } from './pairs/families.ts';
 import { aCluster, expected, isOfOneFamily, someFaults } from './testing/faultSets.ts';
 import { seeded } from './testing/random.ts';
+import { clusterOf, type SimFault } from './testing/simCluster.ts';
 import { BEGINS, ENDS, INTERVAL, timeline } from './testing/timeline.ts';
 
 /** Clusters above this size take long, and have more observers, so they are easier. */
@@ -58,3 +60,57 @@ it('names nothing else while a fault comes and goes, and is in time', () => {
   expect(late.length / outcomes.length).toBeLessThanOrEqual(0.02);
   expect(long.length / outcomes.length).toBeLessThanOrEqual(0.02);
 }, 120_000);
+
+const ONE_FAMILY: SimFault = { at: 'cluster', does: 'cut', families: ['IPv6'] };
+
+/** What is named beside the fault in a cluster in which one address family is dead all the time. */
+function besideOneFamily(fault: SimFault, seed: number) {
+  const random = seeded(seed);
+  const [size, zones, overlay] = [4 + Math.floor(random() * 9), 1 + Math.floor(random() * 2), random() < 0.5];
+  const cluster = clusterOf(size, zones, { families: FAMILIES, overlay });
+  const wanted = expected(fault);
+  const { moments, whole, always } = timeline(cluster, fault, random, [ONE_FAMILY]);
+  if (whole.join() !== [...always, wanted].sort().join()) return undefined;
+  const others = moments.map(({ second, found }) => ({
+    second,
+    others: found.filter((one) => one !== wanted && !always.includes(one)),
+  }));
+  return { wanted, wrong: others.filter((one) => one.others.length > 0) };
+}
+
+/** Without the direction of a link. */
+function placeOf(finding: string): string {
+  return finding
+    .split(/ (?:<?-> )?/)
+    .sort()
+    .join(' ');
+}
+
+it.each<[string, SimFault]>([
+  ['a node', { at: 'node', node: 'node2', does: 'cut' }],
+  ['its pod network', { at: 'node', node: 'node2', planes: ['Pod'], does: 'cut' }],
+  ['its host network', { at: 'node', node: 'node2', planes: ['Host'], does: 'cut' }],
+  ['a link', { at: 'link', from: 'node2', to: 'node3', does: 'cut' }],
+  ['a link one way', { at: 'link', from: 'node2', to: 'node3', oneWay: true, does: 'cut' }],
+])(
+  'names nothing else, nor an agent that is late, while one address family is dead and %s is cut',
+  (_, fault) => {
+    const outcomes = Array.from({ length: 40 }, (__, seed) => besideOneFamily(fault, seed + 1));
+    const counted = outcomes.filter((one) => one !== undefined);
+    expect(counted.length).toBeGreaterThan(30);
+    const wrong = counted.flatMap((one) => one.wrong);
+    expect(wrong.filter(({ second }) => second < ENDS)).toEqual([]);
+    // When a link works again, an agent may hear the other one before that one reports that it does: one direction is named.
+    const places = wrong.flatMap(({ others }) => others.map(placeOf));
+    expect(places.filter((place) => place !== placeOf(expected(fault)))).toEqual([]);
+  },
+  60_000,
+);
+
+it('names no agent that is late when the large packets that its reports need pass again', () => {
+  const cluster = clusterOf(5, 1, { overlay: true, largeReports: true });
+  const fault: SimFault = { at: 'node', node: 'node2', does: { above: 1280 } };
+  const all = Array.from({ length: 20 }, (_, seed) => timeline(cluster, fault, seeded(seed + 1)));
+  const found = new Set(all.flatMap(({ moments }) => moments.flatMap((moment) => moment.found)));
+  expect([...found].filter((one) => !one.startsWith('MTU '))).toEqual([]);
+});

@@ -65,12 +65,12 @@ function isAwaited(from: string, to: string, plane: Plane, agents: AgentsByPlace
 }
 
 /** Whether the receiver of a pair that fails heard the sender, and may have done so when the pair still worked. */
-function heardBefore({ from, to, plane, since, last, isFirst }: Pair, agents: AgentsByPlace): boolean {
+function heardBefore({ from, to, plane, failedSince, last, isFirst }: Pair, agents: AgentsByPlace): boolean {
   const receiver = agents.at(to, plane);
   if ((receiver?.heard[from] ?? 0) === 0 || receiver?.times === undefined) return false;
   const { reportedAt, before } = receiver.times;
-  if (reportedAt < since) return true;
-  const isNew = since === last && !isFirst;
+  if (reportedAt < failedSince) return true;
+  const isNew = failedSince === last && !isFirst;
   const worked = agents.at(from, plane)?.times?.before;
   return isNew && worked !== undefined && before !== undefined && worked.measuredAt >= before.reportedAt - DELAY_MS;
 }

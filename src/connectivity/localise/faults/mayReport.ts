@@ -60,11 +60,17 @@ function nodesOf(pairs: readonly Pair[], ends: ReadonlySet<string>): Map<string,
   return nodes;
 }
 
-function add(nodes: Map<string, OfNode>, place: string, { quality, since, last, isFirst }: Pair): void {
+function add(nodes: Map<string, OfNode>, place: string, pair: Pair): void {
   const known = nodes.get(place) ?? { worked: -Infinity, recovered: false };
-  if (quality !== 'Failed') known.worked = Math.max(known.worked, last);
-  known.recovered ||= quality === 'Ok' && since === last && !isFirst;
+  if (pair.quality !== 'Failed') known.worked = Math.max(known.worked, pair.last);
+  known.recovered ||= isRecovered(pair);
   nodes.set(place, known);
+}
+
+/** It is Ok, or passes anything at all, since its last measurement only. */
+function isRecovered({ quality, since, failedSince, last, isFirst }: Pair): boolean {
+  if (isFirst) return false;
+  return (quality === 'Ok' && since === last) || (quality !== 'Failed' && failedSince === last);
 }
 
 /** The last report that shows that a node may reach the server: of its zone, or else of all; Infinity if nobody else is. */

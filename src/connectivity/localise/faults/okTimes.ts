@@ -1,25 +1,28 @@
 import type { Pair } from '../pairs/pair.ts';
 import { certainSince, type Period } from '../pairs/period.ts';
+import type { FaultKind } from './faults.ts';
+import { recoveredAt, sinceOf, works } from './working.ts';
 
-/** When the pairs of a scope worked. */
+/** When the pairs of a scope worked, as far as faults of a kind are concerned. */
 export class OkTimes {
   /** Sorted by `since`, from which on it is certain; `latest` is the greatest `last` up to there. */
   readonly #periods: readonly { readonly since: number; readonly latest: number }[];
   readonly #measured: ReadonlySet<number>;
   readonly #lastRecovery: number;
 
-  constructor(pairs: readonly Pair[]) {
-    const ok = pairs.filter(({ quality }) => quality === 'Ok').sort((a, b) => certainSince(a) - certainSince(b));
+  constructor(pairs: readonly Pair[], kind: FaultKind) {
+    const working = pairs.filter((pair) => works(kind, pair));
+    const periods = working
+      .map((pair) => ({ since: certainSince({ since: sinceOf(kind, pair), last: pair.last }), latest: pair.last }))
+      .sort((a, b) => a.since - b.since);
     let latest = -Infinity;
-    this.#measured = new Set(ok.map(({ last }) => last));
-    this.#periods = ok.map((pair) => {
-      latest = Math.max(latest, pair.last);
-      return { since: certainSince(pair), latest };
-    });
-    this.#lastRecovery = ok.reduce(
-      (most, { since, last, isFirst }) => (since === last && !isFirst ? Math.max(most, since) : most),
-      -Infinity,
-    );
+    for (const period of periods) {
+      latest = Math.max(latest, period.latest);
+      period.latest = latest;
+    }
+    this.#measured = new Set(working.map(({ last }) => last));
+    this.#periods = periods;
+    this.#lastRecovery = working.reduce((most, pair) => Math.max(most, recoveredAt(kind, pair) ?? most), -Infinity);
   }
 
   get isEmpty(): boolean {
@@ -39,10 +42,7 @@ export class OkTimes {
     return (this.#periods[low - 1]?.latest ?? -Infinity) >= certainSince(period);
   }
 
-  /**
-   * Whether a pair works only since a time: it did not before, or its agent had not measured. A pair that is new in the
-   * rotation is no sign of a recovery.
-   */
+  /** Whether a pair works only since a time: it did not before, or its agent had not measured. */
   recoveredAfter(time: number): boolean {
     return this.#lastRecovery > time;
   }

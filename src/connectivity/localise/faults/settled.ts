@@ -2,9 +2,10 @@ import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { Period } from '../pairs/period.ts';
 import { placeOf, type AgentsByPlace, type Pair } from '../pairs/pair.ts';
 import { isDirectionKnown } from './direction.ts';
-import { shows, type Fault } from './faults.ts';
+import { shows, type Fault, type FaultKind } from './faults.ts';
 import { keyOf, zonesOf, type Group, type Scope, type Zones } from './scope.ts';
 import { OkTimes } from './okTimes.ts';
+import { recoveredAt, sinceOf } from './working.ts';
 
 /** What is known besides the faults. */
 export interface Measured {
@@ -42,7 +43,7 @@ function periodOf(fault: Fault): Period {
   for (const pair of fault.pairs) {
     const isOfFault = fault.kind === 'Lossy' ? pair.quality !== 'Ok' : shows(fault, pair);
     if (!isOfFault) continue;
-    since = Math.min(since, pair.since);
+    since = Math.min(since, sinceOf(fault.kind, pair));
     last = Math.max(last, pair.last);
   }
   return { since, last };
@@ -71,14 +72,11 @@ class Rivals {
     return this.#largerThan(fault).every((times) => times.isEmpty || times.overlaps(period));
   }
 
-  /**
-   * A pair of the node or link works since the last measurement that showed the fault. Loss varies, so it does not count;
-   * nor does a pair that was not probed before, which may have worked all the time.
-   */
+  /** A pair of the node or link works since the last measurement that showed the fault. Loss varies, so it does not count. */
   #isOver({ kind: how, scope, pairs }: Fault, to: number): boolean {
     const { kind, plane, names } = scope;
     if (how === 'Lossy') return false;
-    if (kind === 'Link') return pairs.some(({ quality, since, isFirst }) => quality === 'Ok' && since > to && !isFirst);
+    if (kind === 'Link') return pairs.some((pair) => (recoveredAt(how, pair) ?? -Infinity) > to);
     return isOfNode(kind) && this.#okOf({ kind: 'Node', plane, names }, how).recoveredAfter(to);
   }
 
@@ -86,11 +84,14 @@ class Rivals {
     const { kind, plane, names } = fault.scope;
     const within = this.#enclosing(fault.scope).map((scope) => this.#okOf(scope, fault.kind));
     // The echo goes both ways, so the other direction fails, too, unless a fault began during the measurement.
-    if (kind === 'Link') return [...within, new OkTimes(fault.pairs.filter(({ isFirst }) => !isFirst))];
+    if (kind === 'Link') {
+      const probedBefore = fault.pairs.filter(({ isFirst }) => !isFirst);
+      return [...within, new OkTimes(probedBefore, fault.kind)];
+    }
     if (!isOfNode(kind) || fault.kind === 'Mtu') return within;
     const other = plane === 'Pod' ? 'Host' : 'Pod';
     const isAtFault = this.#faults.some(({ scope }) => scope.plane === other && isSameNode(scope, names));
-    return isAtFault ? within : [...within, this.#okOfNode(names[0] ?? '', other)];
+    return isAtFault ? within : [...within, this.#okOfNode(names[0] ?? '', other, fault.kind)];
   }
 
   #enclosing({ kind, plane, names }: Scope): Scope[] {
@@ -102,19 +103,20 @@ class Rivals {
     return [...nodes, ...zonesOf([...this.#groups.values()], names, this.#zones, plane), cluster];
   }
 
-  #okOf(scope: Scope, kind: Fault['kind']): OkTimes {
+  #okOf(scope: Scope, kind: FaultKind): OkTimes {
     const key = keyOf(scope);
-    return this.#cached(`${key} ${kind === 'Mtu'}`, () =>
+    return this.#cached(key, kind, () =>
       (this.#groups.get(key)?.pairs ?? []).filter(({ worst }) => kind !== 'Mtu' || worst.mtu !== undefined),
     );
   }
 
-  #okOfNode(node: string, plane: Plane): OkTimes {
-    return this.#cached(`other ${plane} ${node}`, () => this.#ofNodes.get(placeOf(node, plane)) ?? []);
+  #okOfNode(node: string, plane: Plane, kind: FaultKind): OkTimes {
+    return this.#cached(`other ${plane} ${node}`, kind, () => this.#ofNodes.get(placeOf(node, plane)) ?? []);
   }
 
-  #cached(key: string, pairs: () => readonly Pair[]): OkTimes {
-    const known = this.#times.get(key) ?? new OkTimes(pairs());
+  #cached(name: string, kind: FaultKind, pairs: () => readonly Pair[]): OkTimes {
+    const key = `${kind} ${name}`;
+    const known = this.#times.get(key) ?? new OkTimes(pairs(), kind);
     this.#times.set(key, known);
     return known;
   }

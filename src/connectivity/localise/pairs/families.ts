@@ -108,6 +108,11 @@ export function over(family: Family, rating: Rating): Pick<FamilyResult, 'qualit
   return familyOf(worst.address) === family && quality !== 'FamilyFailed' ? { quality, sent, lost } : undefined;
 }
 
+/** The families that were measured. */
+export function familiesOf({ families, worst }: Rating): readonly Family[] {
+  return families?.map(({ family }) => family) ?? [familyOf(worst.address)];
+}
+
 export function failsOver(family: Family, rating: Rating): boolean {
   return over(family, rating)?.quality === 'Failed';
 }

@@ -1,7 +1,7 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { PeerResult } from '../../protocol/measurement.ts';
 import { checkedNodes, type AgentView, type ClusterView } from '../view.ts';
-import { withAddress, type Rating } from './families.ts';
+import { familiesOf, familyOf, withAddress, type Rating } from './families.ts';
 import { lostOf, qualityOf, refused } from './quality.ts';
 
 /** What the agent of one node measured towards the agent of another, on one plane. */
@@ -19,6 +19,8 @@ interface PairTimes {
    */
   readonly since: number;
   readonly last: number;
+  /** As `since`, but the earliest measurement since which the pair is Failed, or is not. */
+  readonly failedSince: number;
   /** The measurement before did not probe it, so it is not known whether it was Ok then. */
   readonly isFirst: boolean;
 }
@@ -102,12 +104,24 @@ function pairOf({ node, plane }: AgentView, peer: PeerResult, lossPercent: numbe
   };
 }
 
-function timesOf({ times }: AgentView, { to, quality }: RatedPair, lossPercent: number): PairTimes {
-  if (times === undefined) return { since: -Infinity, last: Infinity, isFirst: false };
+function timesOf({ times }: AgentView, pair: RatedPair, lossPercent: number): PairTimes {
+  if (times === undefined) return { since: -Infinity, last: Infinity, failedSince: -Infinity, isFirst: false };
   const { measuredAt: last, before } = times;
-  const isFirst = before?.unprobed.includes(to) === true;
-  if (before === undefined || isFirst) return { since: last, last, isFirst };
-  const isOk = quality === 'Ok';
-  const wasOk = before.peers.every((peer) => peer.node !== to || qualityOf(peer, lossPercent) === 'Ok');
-  return { since: wasOk === isOk ? before.measuredAt : last, last, isFirst };
+  const isFirst = before?.unprobed.includes(pair.to) === true;
+  if (before === undefined || isFirst) return { since: last, last, failedSince: last, isFirst };
+  const flawed = before.peers.length === 0 ? before.peers : before.peers.filter(({ node }) => node === pair.to);
+  const wasOk = flawed.every((peer) => qualityOf(peer, lossPercent) === 'Ok');
+  const wasFailed = flawed.length > 0 && failedOverAll(flawed, pair, lossPercent);
+  return {
+    since: wasOk === (pair.quality === 'Ok') ? before.measuredAt : last,
+    last,
+    failedSince: wasFailed === (pair.quality === 'Failed') ? before.measuredAt : last,
+    isFirst,
+  };
+}
+
+/** Whether a pair failed over all of its families. Addresses that are not among the flawed ones worked. */
+function failedOverAll(flawed: readonly PeerResult[], pair: RatedPair, lossPercent: number): boolean {
+  const failed = flawed.filter((peer) => qualityOf(peer, lossPercent) === 'Failed');
+  return familiesOf(pair).every((family) => failed.some(({ address }) => familyOf(address) === family));
 }

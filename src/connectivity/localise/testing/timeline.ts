@@ -29,15 +29,17 @@ interface Sent {
  * What the server finds from second to second while a fault comes and goes. Agents measure one after the other, each at
  * its own moment of the interval; what they heard is of the time between their reports.
  *
- * @returns also what is found when all have measured the fault
+ * @param standing faults that are there all the time
+ * @returns also what is found when all have measured the fault, and what is found without it
  */
 export function timeline(
   cluster: SimCluster,
   fault: SimFault,
   random: () => number,
-): { moments: Moment[]; whole: readonly string[] } {
-  const works = simulate(cluster, [], random);
-  const fails = simulate(cluster, [fault], random);
+  standing: readonly SimFault[] = [],
+): { moments: Moment[]; whole: readonly string[]; always: readonly string[] } {
+  const works = simulate(cluster, standing, random);
+  const fails = simulate(cluster, [...standing, fault], random);
   const phases = works.agents.map(() => random() * INTERVAL);
   // Services are asked while peers are probed.
   const later = seeded(works.agents.length);
@@ -57,7 +59,7 @@ export function timeline(
     const second = 2 * INTERVAL + n;
     return { second, found: namesOf(viewAt(second, works, sent, phases, of)) };
   });
-  return { moments, whole: namesOf(fails) };
+  return { moments, whole: namesOf(fails), always: namesOf(works) };
 }
 
 function namesOf(view: ClusterView): string[] {
