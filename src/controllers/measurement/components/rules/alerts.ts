@@ -1,6 +1,7 @@
 import type { MeasurementOptions } from '../../options.ts';
 import { classAlerts, originalAlerts } from './connectivityAlerts.ts';
 import { renderRules } from './rule.ts';
+import { weightAlerts } from './weightAlerts.ts';
 import type { AlertingRule, RuleGroup } from './rule.ts';
 
 const OPERATOR = 'job="traffic-operator"';
@@ -133,12 +134,18 @@ const CLASS_ALERTS = classAlerts(
   (matchers) => `(traffic_operator_connectivity_findings{${OPERATOR},${matchers}} ${OF_LEADER})`,
 );
 
+const WEIGHT_ALERTS = weightAlerts((metric, matchers) => {
+  const labels = matchers === undefined ? OPERATOR : `${OPERATOR},${matchers}`;
+  return `(${metric}{${labels}} ${OF_LEADER})`;
+});
+
 /** The groups whose metrics the operator serves. */
-const OF_THE_OPERATOR: readonly RuleGroup[] = [OPERATOR_ALERTS, NODE_ALERTS, CLASS_ALERTS];
+const OF_THE_OPERATOR: readonly RuleGroup[] = [OPERATOR_ALERTS, NODE_ALERTS, CLASS_ALERTS, WEIGHT_ALERTS];
 const ALL_GROUPS: readonly RuleGroup[] = [
   OPERATOR_ALERTS,
   NODE_ALERTS,
   EXPORTER_ALERTS,
   originalAlerts(NOT_MEASURABLE),
   CLASS_ALERTS,
+  WEIGHT_ALERTS,
 ];

@@ -139,7 +139,7 @@ const CLASSES: Readonly<Record<FindingClass, ClassAlert>> = {
   },
   Server: {
     severity: 'critical',
-    summary: 'the connectivity server does not answer',
+    summary: 'the connectivity server is not reached',
     description:
       'The connectivity server does not answer the operator, so that the other findings are old, or nearly no agent reports although the network works.',
   },

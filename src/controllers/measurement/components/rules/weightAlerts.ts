@@ -1,0 +1,38 @@
+import type { RuleGroup } from './rule.ts';
+
+/**
+ * The alerts about DNS weights, silent without TrafficWeights.
+ *
+ * The first is that of k8s-traffic-controller, which compares both weights. It also fires if no weight ever was in force: then
+ * there is no current one to compare with.
+ *
+ * @param ofLeader the series of a metric that the leader has
+ */
+export function weightAlerts(ofLeader: (metric: string, matchers?: string) => string): RuleGroup {
+  const desired = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_desired')}`;
+  const current = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_current')}`;
+  const refused = 'reason=~"InvalidAnnotation|Conflict|ForeignDNSEndpoint"';
+  return {
+    name: 'weights',
+    rules: [
+      {
+        alert: 'TrafficWeightNotInForce',
+        expr: `${desired}\nunless\n${desired}\n== ${current}`,
+        for: '15m',
+        severity: 'warning',
+        summary: 'The weight {{ $value }} of TrafficWeight {{ $labels.trafficweight }} is not in force',
+        description:
+          'For 15 minutes, DNSEndpoints could not be written, or external-dns has not read them. Clients get another share.',
+      },
+      {
+        alert: 'TrafficWeightHostsNotAccepted',
+        expr: `sum by (trafficweight) ${ofLeader('traffic_operator_trafficweight_hosts', refused)} > 0`,
+        for: '15m',
+        severity: 'warning',
+        summary: '{{ $value }} hosts of TrafficWeight {{ $labels.trafficweight }} are not accepted',
+        description:
+          'For 15 minutes, an annotation has been invalid, or another Ingress or DNSEndpoint has been in the way. Events on the Ingresses say which.',
+      },
+    ],
+  };
+}
