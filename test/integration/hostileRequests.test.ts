@@ -23,6 +23,8 @@ const COUNT = 1_000;
  * It grows by 400 MiB if pipelined requests for metrics are all answered to clients that do not read.
  */
 const GROWTH = 100 * 2 ** 20;
+/** Before the clients are disconnected, which would free what is kept for them. */
+const COLLECTED = { timeout: HTTP_LIMITS.headersMs - 2_000, interval: 20 };
 
 /** A client has 10 s for its headers, checked every second. The rest is for a busy machine. */
 const SLOW = { leastMs: 9_000, mostMs: 20_000 };
@@ -143,7 +145,12 @@ describe.each(NAMES)('%s', (name) => {
       leave(connection, client.then);
       connections.push(connection);
     }
-    expect(residentBytes(operator.pid) - before).toBeLessThan(GROWTH);
+    await vi.waitFor(async () => {
+      const growth = residentBytes(operator.pid) - before;
+      // Its garbage makes a collection more likely, which a busy machine has delayed.
+      if (growth >= GROWTH) await good();
+      expect(growth).toBeLessThan(GROWTH);
+    }, COLLECTED);
     for (const { socket } of connections) socket.destroy();
     // Nothing restarts it here: the answer is from the process that was started.
     expect(operator.log().match(/"msg":"starting"/g)).toHaveLength(1);

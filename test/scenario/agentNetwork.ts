@@ -44,7 +44,7 @@ export class AgentNetwork {
     run('ip', 'address', 'add', `${BRIDGE_ADDRESS}/24`, 'dev', bridge);
     run('ip', 'link', 'set', bridge, 'up');
     this.machines.forEach(({ namespace, address }, n) => {
-      const link = `toa${this.#id}-${n + 1}`;
+      const link = this.#links[n]!;
       run('ip', 'netns', 'add', namespace);
       run('ip', 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace);
       run('ip', 'link', 'set', link, 'master', bridge, 'up');
@@ -77,9 +77,16 @@ export class AgentNetwork {
   /** Ends the agents and removes what `create` made, as far as it came. */
   async remove(): Promise<void> {
     await Promise.all(this.#agents.map((agent) => agent.stop()));
+    // A connection that nobody acknowledges any more keeps a namespace, and so the link in it, for a minute or two.
+    for (const link of this.#links) attempt('ip', 'link', 'delete', link);
     for (const { namespace } of this.machines) attempt('ip', 'netns', 'delete', namespace);
     attempt('ip', 'link', 'delete', this.#bridge);
     await rm(await this.#directory, { recursive: true, force: true });
+  }
+
+  /** The ends of the links that are on the bridge, by machine. */
+  get #links(): readonly string[] {
+    return this.machines.map((_, n) => `${this.#bridge}-${n + 1}`);
   }
 
   get #bridge(): string {
