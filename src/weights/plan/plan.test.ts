@@ -69,6 +69,12 @@ describe('the DNSEndpoints of a cluster', () => {
     expect(planned?.desired?.metadata).toMatchObject({ name: 'web', labels: { [OWNER_LABEL]: 'main' } });
   });
 
+  it('are made anew for an Ingress that was made anew', () => {
+    const decided = plan([ingress('web')], [endpointOf('web', 'uid-before', 'main')]);
+    expect([removed(decided), applied(decided)]).toEqual([['web'], []]);
+    expect(applied(plan([ingress('web')]))).toEqual(['web']);
+  });
+
   it.each([
     ['of the original, which has no label', endpointOf('web'), undefined],
     ['of this owner', endpointOf('web', undefined, 'main'), undefined],
@@ -88,7 +94,8 @@ describe('the DNSEndpoints of a cluster', () => {
 
   it('are removed if their source is gone, or has no host within the domain any more, and only own ones', () => {
     const left = [endpointOf('gone', undefined, 'main'), endpointOf('moved', undefined, 'main'), endpointOf('foreign')];
-    const decided = plan([ingress('web'), ingress('moved', 'moved.example.com')], left);
+    const labelled = { metadata: { ...endpointOf('mine', undefined, 'main').metadata, ownerReferences: [] } };
+    const decided = plan([ingress('web'), ingress('moved', 'moved.example.com')], [...left, labelled]);
     expect(removed(decided)).toEqual(['gone', 'moved']);
     expect(applied(decided)).toEqual(['web']);
   });

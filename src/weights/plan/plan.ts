@@ -1,4 +1,4 @@
-import { dnsEndpointOf, isOf } from '../records/dnsEndpoint.ts';
+import { dnsEndpointOf, isOf, isOfSource } from '../records/dnsEndpoint.ts';
 import { targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { holders, keyOfSource, recordsOf, type HostWeight, type WeightSettings } from '../records/records.ts';
 import type { Source } from '../records/source.ts';
@@ -39,7 +39,7 @@ export interface PlannedSource {
 export interface RecordsPlan {
   /** The sources with a host within the domain, by `namespace/name`. */
   readonly sources: readonly PlannedSource[];
-  /** DNSEndpoints of this owner whose source is gone, not selected any more, or without a record. */
+  /** DNSEndpoints of this owner whose source is gone, not selected any more, or without a record. Never one without a source. */
   readonly removed: readonly DnsEndpoint[];
 }
 
@@ -72,7 +72,8 @@ export function planRecords(scene: Scene): RecordsPlan {
     .filter(({ hosts }) => hosts.length > 0)
     .map((one) => ({ ...one, hasLostAddress: lost.has(one.source) }));
   const wanted = new Set(planned.flatMap(({ source, desired }) => (desired === undefined ? [] : keyOfSource(source))));
-  return { sources: planned, removed: scene.owned.filter((endpoint) => !wanted.has(keyOfEndpoint(endpoint))) };
+  const removed = scene.owned.filter((each) => isOfSource(each) && !wanted.has(keyOfEndpoint(each)));
+  return { sources: planned, removed };
 }
 
 function planSource(source: Source, held: ReadonlyMap<string, Source>, scene: Scene) {

@@ -1,7 +1,8 @@
+import type { V1OwnerReference } from '@kubernetes/client-node';
 import { apiVersionOf } from '../../runtime/client/resource.ts';
 import { DNS_ENDPOINTS, KEPT_ANNOTATION, keptText, type DnsEndpoint } from './endpoint.ts';
 import type { SourceRecords } from './records.ts';
-import type { Source } from './source.ts';
+import { INGRESS, type Source } from './source.ts';
 
 /**
  * The DNSEndpoint of a source: of its name, in its namespace, and deleted with it, as the original's. Undefined if it has
@@ -27,6 +28,15 @@ export function dnsEndpointOf(source: Source, { endpoints, kept }: SourceRecords
  * else's, and is left alone.
  */
 export function isOf(endpoint: DnsEndpoint, { kind, uid }: Pick<Source, 'kind' | 'uid'>): boolean {
-  const controller = endpoint.metadata?.ownerReferences?.find((owner) => owner.controller === true);
+  const controller = controllerOf(endpoint);
   return controller?.kind === kind && controller.uid === uid;
+}
+
+/** Whether a DNSEndpoint is of any source, also of one that is gone. */
+export function isOfSource(endpoint: DnsEndpoint): boolean {
+  return controllerOf(endpoint)?.kind === INGRESS;
+}
+
+function controllerOf({ metadata }: DnsEndpoint): V1OwnerReference | undefined {
+  return metadata?.ownerReferences?.find((owner) => owner.controller === true);
 }

@@ -12,9 +12,11 @@ export interface SourceHost {
   readonly leadsNowhere: boolean;
 }
 
+export const INGRESS = 'Ingress';
+
 /** An object that sends traffic of hosts to a load balancer: what a DNSEndpoint is made of. */
 export interface Source {
-  readonly kind: 'Ingress';
+  readonly kind: typeof INGRESS;
   readonly apiVersion: string;
   readonly namespace: string;
   readonly name: string;
@@ -37,7 +39,7 @@ export function sourceOfIngress({ metadata, spec, status }: V1Ingress): Source {
     hosts.set(normal(host), { ...known, leadsNowhere: known.leadsNowhere || backends.length === 0 });
   }
   return {
-    kind: 'Ingress',
+    kind: INGRESS,
     apiVersion: 'networking.k8s.io/v1',
     namespace: metadata?.namespace ?? '',
     name: metadata?.name ?? '',
