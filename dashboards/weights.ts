@@ -1,4 +1,4 @@
-import { HOST_REASONS } from '../src/api/trafficweight/terms.ts';
+import { HOST_REASONS, REFUSED_REASONS } from '../src/api/trafficweight/terms.ts';
 import { NONE_EXPECTED, PLAIN } from './appearance.ts';
 import { buildDashboard, type Dashboard, type Row } from './dashboard.ts';
 import { linesPanel, statPanel } from './panels.ts';
@@ -7,7 +7,7 @@ import { ofLeader, own } from './promql.ts';
 const DESIRED = ofLeader(own('cluster_traffic_controller_ingress_weight_desired'));
 const CURRENT = ofLeader(own('cluster_traffic_controller_ingress_weight_current'));
 const HOSTS = 'traffic_operator_trafficweight_hosts';
-const REFUSED = 'reason=~"InvalidAnnotation|Conflict|ForeignDNSEndpoint"';
+const REFUSED = `reason=~"${REFUSED_REASONS.join('|')}"`;
 
 const NOW: Row = {
   title: 'Current state',

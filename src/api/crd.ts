@@ -9,6 +9,11 @@ export interface PrinterColumn {
   priority?: number;
 }
 
+/** The path of a condition's status or reason, for a column. */
+export function conditionPath(type: string, field: 'status' | 'reason' = 'status'): string {
+  return `.status.conditions[?(@.type=="${type}")].${field}`;
+}
+
 /** A custom resource of the operator, from which its CRD is generated. */
 export interface CustomResource {
   resource: Resource;

@@ -2,6 +2,7 @@ import type { Client } from '../runtime/client/client.ts';
 import type { Clock } from '../runtime/process/clock.ts';
 import type { Lister } from '../runtime/cache/informer.ts';
 import { NODES } from '../runtime/client/resources.ts';
+import { forEachAtOnce } from '../runtime/controller/forEachAtOnce.ts';
 import type { CachedNode } from './cachedNode.ts';
 import { stateOf, whyNotMeasurable, type NodeState, type NotMeasurable } from './notMeasurable.ts';
 
@@ -76,7 +77,10 @@ export class UnmeasuredNodes {
     const unmeasured = this.#options.nodes.list().filter(({ name }) => isUnmeasured(pass, name));
     this.#forgetOthers(unmeasured);
     const due = this.#dueOf(unmeasured);
-    if (due.length > 0) await this.#within(this.#lookAtAll(due).then(() => this.#find(unmeasured)));
+    if (due.length > 0) {
+      const looked = forEachAtOnce(due, AT_ONCE, (name) => this.#lookAt(name));
+      await this.#within(looked.then(() => this.#find(unmeasured)));
+    }
     this.#find(unmeasured);
   }
 
@@ -90,14 +94,6 @@ export class UnmeasuredNodes {
       .filter((name) => clock.monotonic() - lastAt(name) >= LOOK_AGAIN_MS)
       .sort((a, b) => lastAt(a) - lastAt(b))
       .slice(0, LOOKS_AT_MOST);
-  }
-
-  async #lookAtAll(names: string[]): Promise<void> {
-    const line = names.values();
-    const worker = async (): Promise<void> => {
-      for (const name of line) await this.#lookAt(name);
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
   }
 
   /** Reads one Node with a LIST, because the operator has the right to list nodes but not to get them. */

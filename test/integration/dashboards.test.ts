@@ -1,12 +1,12 @@
-import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule } from '@kubernetes/client-node';
+import type { V1PolicyRule } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { uidOf } from '../../dashboards/dashboard.ts';
 import { panelQueries, variableQueries, type PanelQuery } from '../../dashboards/queries.ts';
-import type { Resource } from '../../src/runtime/client/resource.ts';
 import { exchange } from '../../src/runtime/testing/rawHttp.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { numbersOf, startObserver, type Observer } from './observer.ts';
 import { SPEED_BYTES } from '../harness/syntheticExporter.ts';
+import { CLUSTER_ROLES, userWith } from './rights.ts';
 
 /**
  * Every query of every dashboard but Connectivity (connectivity/dashboard.test.ts) and DNS weights
@@ -28,9 +28,6 @@ const NEVER_SEEN = [
   'traffic-operator-operator / Bad watch lines and failed subscribers / B',
 ];
 
-const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false };
-const CLUSTER_ROLES: Resource<V1ClusterRole> = { ...RBAC, kind: 'ClusterRole', plural: 'clusterroles' };
-const BINDINGS: Resource<V1ClusterRoleBinding> = { ...RBAC, kind: 'ClusterRoleBinding', plural: 'clusterrolebindings' };
 const ROLE = { name: 'measured' };
 const EVERYTHING: V1PolicyRule[] = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
 /** Rights without those to write node labels and events. */
@@ -46,7 +43,7 @@ beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2', 'n3'] });
   f.exporter.setPercent('n1', 50);
   f.exporter.remove('n3');
-  await f.startOperator([], { kubeconfig: await userThatMayDoAll() });
+  await f.startOperator([], { kubeconfig: await userWith(f, ROLE.name, EVERYTHING) });
   observer = await startObserver(new URL(f.operator().metricsUrl).host, f.exporter.target);
   await f.createWatch('web', { maxBandwidthPercent: '10' });
 });
@@ -59,14 +56,6 @@ afterAll(async () => {
 function queriesHere(): PanelQuery[] {
   const others = ['connectivity', 'weights'].map((name) => `${uidOf(name)} /`);
   return panelQueries(VARIABLES).filter(({ where }) => !others.some((other) => where.startsWith(other)));
-}
-
-async function userThatMayDoAll(): Promise<string> {
-  const roleRef = { apiGroup: RBAC.group, kind: 'ClusterRole', name: ROLE.name };
-  const subjects = [{ apiGroup: RBAC.group, kind: 'User', name: ROLE.name }];
-  await f.client.create(CLUSTER_ROLES, { metadata: ROLE, rules: EVERYTHING });
-  await f.client.create(BINDINGS, { metadata: ROLE, roleRef, subjects });
-  return f.controlPlane.user(ROLE.name);
 }
 
 /** The places of those queries that found no number, with what is to be asked by `asked`. */

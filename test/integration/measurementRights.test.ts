@@ -1,22 +1,14 @@
-import type { V1ClusterRole, V1Role } from '@kubernetes/client-node';
+import type { V1Role } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
 import { controllerRules } from '../../src/controllers/measurement/rbac.ts';
 import { CONFIG_MAPS, DAEMONSETS, SERVICES } from '../../src/runtime/client/resources.ts';
 import type { Resource } from '../../src/runtime/client/resource.ts';
 import { useBench } from './measurementBench.ts';
 import type { Bench } from './measurementBench.ts';
-import { whenAllowed } from './rights.ts';
+import { CLUSTER_ROLES, whenAllowed } from './rights.ts';
 
 /** A refused informer tries again after up to 30 s. */
 const WAIT = { timeout: 90_000, interval: 100 };
-const CLUSTER_ROLES: Resource<V1ClusterRole> = {
-  group: 'rbac.authorization.k8s.io',
-  version: 'v1',
-  kind: 'ClusterRole',
-  plural: 'clusterroles',
-  namespaced: false,
-};
-
 const ROLES: Resource<V1Role> = { ...CLUSTER_ROLES, kind: 'Role', plural: 'roles', namespaced: true };
 
 const bench = useBench();

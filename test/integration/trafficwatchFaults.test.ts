@@ -1,18 +1,15 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule } from '@kubernetes/client-node';
+import type { V1PolicyRule } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
-import type { Resource } from '../../src/runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { CRDS } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { CLUSTER_ROLES, userWith } from './rights.ts';
 
 /** What users and surroundings do to TrafficWatches, on a real API server: rights missing, swaps, a server that hangs. */
 const WAIT = { timeout: 90_000, interval: 200 };
-const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false };
-const CLUSTER_ROLES: Resource<V1ClusterRole> = { ...RBAC, kind: 'ClusterRole', plural: 'clusterroles' };
-const BINDINGS: Resource<V1ClusterRoleBinding> = { ...RBAC, kind: 'ClusterRoleBinding', plural: 'clusterrolebindings' };
 
 /** All that the operator does, but for the patch of nodes. */
 const RULES: V1PolicyRule[] = [
@@ -49,17 +46,9 @@ async function affinityOf(name: string): Promise<string> {
   return JSON.stringify(spec?.template.spec?.affinity);
 }
 
-async function restrictedUser(): Promise<string> {
-  const subject = { apiGroup: RBAC.group, kind: 'User', name: 'restricted' };
-  const roleRef = { apiGroup: RBAC.group, kind: 'ClusterRole', name: 'restricted' };
-  await f.client.create(CLUSTER_ROLES, { metadata: { name: 'restricted' }, rules: RULES });
-  await f.client.create(BINDINGS, { metadata: { name: 'restricted' }, roleRef, subjects: [subject] });
-  return f.controlPlane.user('restricted');
-}
-
 describe('an operator without the right to patch nodes', () => {
   it('names verb and resource, and still writes Deployment and status', async () => {
-    await f.startOperator([], { kubeconfig: await restrictedUser() });
+    await f.startOperator([], { kubeconfig: await userWith(f, 'restricted', RULES) });
     await f.createWatch('web', { maxBandwidthPercent: '10' });
     await vi.waitFor(async () => {
       const reconciling = await conditionOf('web', 'Reconciling');

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
+import { OBJECT_FIELDS } from '../objectFields.ts';
 import type { CustomResource } from '../crd.ts';
 import { agentStatusSchema, reportSchema, type Report } from './report.ts';
 
@@ -19,9 +20,7 @@ export const AGENTS: Resource<Agent> = {
 
 const agentSchema = z
   .object({
-    apiVersion: z.string().optional(),
-    kind: z.string().optional(),
-    metadata: z.custom<NonNullable<KubeObject['metadata']>>().optional().meta({ type: 'object' }),
+    ...OBJECT_FIELDS,
     spec: reportSchema,
     status: agentStatusSchema,
   })

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { KubeObject } from '../../runtime/client/resource.ts';
-import type { CustomResource } from '../crd.ts';
+import { OBJECT_FIELDS } from '../objectFields.ts';
+import { conditionPath, type CustomResource } from '../crd.ts';
 import { CONNECTIVITY_CHECKS } from './connectivityCheck.ts';
 import { specSchema } from './specSchema.ts';
 import { statusSchema } from './statusSchema.ts';
@@ -8,19 +8,13 @@ import { statusSchema } from './statusSchema.ts';
 /** The whole object. The CRD's schema is generated from it (see crd.ts). */
 export const connectivityCheckSchema = z
   .object({
-    apiVersion: z.string().optional(),
-    kind: z.string().optional(),
-    metadata: z.custom<NonNullable<KubeObject['metadata']>>().optional().meta({ type: 'object' }),
+    ...OBJECT_FIELDS,
     spec: specSchema,
     status: statusSchema,
   })
   .meta({
     description: 'Checks the network between the nodes of the cluster, and names the node, link or plane at fault.',
   });
-
-function conditionColumn(type: string) {
-  return `.status.conditions[?(@.type=="${type}")].status`;
-}
 
 /** The CRD without its schema. Columns with a priority appear only with `-o wide`. */
 export const connectivityCheckResource: CustomResource = {
@@ -35,8 +29,8 @@ export const connectivityCheckResource: CustomResource = {
     { name: 'Agents', type: 'integer', jsonPath: '.status.agents' },
     { name: 'Reporting', type: 'integer', jsonPath: '.status.reportingAgents' },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-    { name: 'Ready', type: 'string', jsonPath: conditionColumn('Ready'), priority: 1 },
-    { name: 'Server', type: 'string', jsonPath: conditionColumn('ServerReachable'), priority: 1 },
+    { name: 'Ready', type: 'string', jsonPath: conditionPath('Ready'), priority: 1 },
+    { name: 'Server', type: 'string', jsonPath: conditionPath('ServerReachable'), priority: 1 },
     { name: 'Nodes', type: 'integer', jsonPath: '.status.nodes', priority: 1 },
     { name: 'Excluded', type: 'integer', jsonPath: '.status.excludedNodes', priority: 1 },
     { name: 'Pairs', type: 'integer', jsonPath: '.status.observedPairs', priority: 1 },
@@ -44,7 +38,7 @@ export const connectivityCheckResource: CustomResource = {
     {
       name: 'Reason',
       type: 'string',
-      jsonPath: '.status.conditions[?(@.type=="Healthy")].reason',
+      jsonPath: conditionPath('Healthy', 'reason'),
       priority: 1,
     },
   ],

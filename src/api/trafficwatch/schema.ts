@@ -2,7 +2,8 @@ import type { V1DeploymentSpec } from '@kubernetes/client-node';
 import * as z from 'zod';
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
-import type { CustomResource } from '../crd.ts';
+import { OBJECT_FIELDS } from '../objectFields.ts';
+import { conditionPath, type CustomResource } from '../crd.ts';
 import { capacitySchema } from './spec/capacity.ts';
 import { deploymentFrameProblems } from './spec/deploymentFrame.ts';
 import { missingDataSchema } from './spec/missingData.ts';
@@ -112,9 +113,7 @@ const specSchema = z
 /** The whole object. The CRD's schema is generated from it (see crd.ts), and it parses objects. */
 export const trafficWatchSchema = z
   .object({
-    apiVersion: z.string().optional(),
-    kind: z.string().optional(),
-    metadata: z.custom<NonNullable<KubeObject['metadata']>>().optional().meta({ type: 'object' }),
+    ...OBJECT_FIELDS,
     spec: specSchema,
     status: statusSchema,
   })
@@ -179,16 +178,16 @@ export const trafficWatchResource: CustomResource = {
   shortNames: ['tw'],
   categories: ['traffic'],
   columns: [
-    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'Ready', type: 'string', jsonPath: conditionPath('Ready') },
     { name: 'Mode', type: 'string', jsonPath: '.status.mode' },
     { name: 'Max %', type: 'string', jsonPath: '.spec.maxBandwidthPercent' },
     { name: 'Fit', type: 'integer', jsonPath: '.status.fitNodes' },
     { name: 'Unfit', type: 'integer', jsonPath: '.status.unfitNodes' },
     { name: 'Unknown', type: 'integer', jsonPath: '.status.unknownNodes' },
-    { name: 'Breaker', type: 'string', jsonPath: '.status.conditions[?(@.type=="BreakerOpen")].status' },
+    { name: 'Breaker', type: 'string', jsonPath: conditionPath('BreakerOpen') },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
     { name: 'Label', type: 'string', jsonPath: '.status.labelKey', priority: 1 },
-    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+    { name: 'Reason', type: 'string', jsonPath: conditionPath('Ready', 'reason'), priority: 1 },
   ],
 };
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { KubeObject } from '../../runtime/client/resource.ts';
-import type { CustomResource } from '../crd.ts';
+import { OBJECT_FIELDS } from '../objectFields.ts';
+import { conditionPath, type CustomResource } from '../crd.ts';
 import { problemTexts } from '../problems.ts';
 import { specSchema } from './specSchema.ts';
 import { statusSchema } from './statusSchema.ts';
@@ -13,9 +13,7 @@ const NAME_MESSAGE = `metadata.name must have ${LONGEST_NAME} characters at most
 /** The whole object. The CRD's schema is generated from it (see crd.ts). */
 export const trafficWeightSchema = z
   .object({
-    apiVersion: z.string().optional(),
-    kind: z.string().optional(),
-    metadata: z.custom<NonNullable<KubeObject['metadata']>>().optional().meta({ type: 'object' }),
+    ...OBJECT_FIELDS,
     spec: specSchema,
     status: statusSchema,
   })
@@ -23,10 +21,6 @@ export const trafficWeightSchema = z
     description: 'Gives the DNS records of the cluster their weight, so that traffic shifts between clusters.',
     'x-kubernetes-validations': [{ rule: `size(self.metadata.name) <= ${LONGEST_NAME}`, message: NAME_MESSAGE }],
   });
-
-function conditionColumn(type: string, field: 'status' | 'reason') {
-  return `.status.conditions[?(@.type=="${type}")].${field}`;
-}
 
 /** The CRD without its schema. Columns with a priority appear only with `-o wide`. */
 export const trafficWeightResource: CustomResource = {
@@ -36,16 +30,16 @@ export const trafficWeightResource: CustomResource = {
   shortNames: ['twt'],
   categories: ['traffic'],
   columns: [
-    { name: 'Ready', type: 'string', jsonPath: conditionColumn('Ready', 'status') },
+    { name: 'Ready', type: 'string', jsonPath: conditionPath('Ready') },
     { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterName' },
     { name: 'Desired', type: 'integer', jsonPath: '.status.desiredWeight' },
     { name: 'Current', type: 'integer', jsonPath: '.status.currentWeight' },
     { name: 'Hosts', type: 'integer', jsonPath: '.status.hosts' },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
     { name: 'Ingresses', type: 'integer', jsonPath: '.status.ingresses', priority: 1 },
-    { name: 'Applied', type: 'string', jsonPath: conditionColumn('Applied', 'status'), priority: 1 },
-    { name: 'Observed', type: 'string', jsonPath: conditionColumn('Observed', 'status'), priority: 1 },
-    { name: 'Reason', type: 'string', jsonPath: conditionColumn('Ready', 'reason'), priority: 1 },
+    { name: 'Applied', type: 'string', jsonPath: conditionPath('Applied'), priority: 1 },
+    { name: 'Observed', type: 'string', jsonPath: conditionPath('Observed'), priority: 1 },
+    { name: 'Reason', type: 'string', jsonPath: conditionPath('Ready', 'reason'), priority: 1 },
   ],
 };
 

@@ -1,18 +1,28 @@
 import * as z from 'zod';
 import { labelSelectorSchema } from '../labelSelector.ts';
+import { patternSchema } from '../patternSchema.ts';
 import { ACKNOWLEDGE, DEFAULT_ANNOTATION_PREFIX } from './terms.ts';
 
 /** ResourceRecordSet.SetIdentifier of Route 53's API reference: 1 to 128 characters. */
 const LONGEST_SET_IDENTIFIER = 128;
 /** RFC 1035: a name has at most 255 octets, 253 characters as text. */
 const LONGEST_DOMAIN = 253;
-const DOMAIN_PATTERN = '^([a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?[.])*[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$';
-const DOMAIN_MESSAGE = 'must be a domain in lower case, such as "example.org"';
+const DOMAIN = {
+  pattern: '^([a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?[.])*[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$',
+  message: 'must be a domain in lower case, such as "example.org"',
+  longest: LONGEST_DOMAIN,
+};
 /** The prefix of an annotation: a DNS subdomain. */
-const PREFIX_PATTERN = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
-const PREFIX_MESSAGE = 'must be a DNS name in lower case, such as "dns.example.org"';
-const FILTER_PATTERN = '^([a-z0-9][-a-z0-9.]*/)?[A-Za-z0-9][-A-Za-z0-9_.]{0,62}=.*$';
-const FILTER_MESSAGE = 'must be the key of an annotation, "=" and its value, such as "example.org/dns=public"';
+const PREFIX = {
+  pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
+  message: 'must be a DNS name in lower case, such as "dns.example.org"',
+  longest: LONGEST_DOMAIN,
+};
+const FILTER = {
+  pattern: '^([a-z0-9][-a-z0-9.]*/)?[A-Za-z0-9][-A-Za-z0-9_.]{0,62}=.*$',
+  message: 'must be the key of an annotation, "=" and its value, such as "example.org/dns=public"',
+  longest: 1024,
+};
 /** ResourceRecordSet.HealthCheckId of Route 53's API reference: at most 64 characters. */
 const LONGEST_HEALTH_CHECK = 64;
 /** RFC 2181, section 8. */
@@ -20,14 +30,6 @@ const LONGEST_TTL = 2_147_483_647;
 /** ResourceRecordSet.Weight of Route 53's API reference. */
 const MOST_WEIGHT = 255;
 const MOST_CLASSES = 20;
-
-function textBy(pattern: string, message: string, longest: number, description: string) {
-  return z
-    .string()
-    .max(longest, message)
-    .refine((text) => new RegExp(pattern).test(text), message)
-    .meta({ description, 'x-kubernetes-validations': [{ rule: `self.matches('${pattern}')`, message }] });
-}
 
 const backend = z
   .object({
@@ -57,23 +59,17 @@ export const specSchema = z
       description:
         'Name of this cluster: the set identifier of its records. Each cluster needs another one, or they overwrite each other.',
     }),
-    bindingDomain: textBy(
-      DOMAIN_PATTERN,
-      DOMAIN_MESSAGE,
-      LONGEST_DOMAIN,
+    bindingDomain: patternSchema(
       'Only hosts that are this domain, or within it, have records. Absent: all hosts.',
+      DOMAIN,
     ).optional(),
-    annotationFilter: textBy(
-      FILTER_PATTERN,
-      FILTER_MESSAGE,
-      1024,
+    annotationFilter: patternSchema(
       'Only Ingresses with this annotation, as key=value. Absent: all Ingresses.',
+      FILTER,
     ).optional(),
-    annotationPrefix: textBy(
-      PREFIX_PATTERN,
-      PREFIX_MESSAGE,
-      LONGEST_DOMAIN,
+    annotationPrefix: patternSchema(
       `Prefix of the annotation <prefix>/traffic-weight of an Ingress, its percentage of the weight. Default: ${DEFAULT_ANNOTATION_PREFIX}.`,
+      PREFIX,
     ).optional(),
     healthCheckID: z
       .string()

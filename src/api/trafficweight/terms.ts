@@ -14,5 +14,8 @@ export const HOST_REASONS = [
 ] as const;
 export type HostReason = (typeof HOST_REASONS)[number];
 
+/** Reasons of a host whose Ingress is not accepted. */
+export const REFUSED_REASONS = ['InvalidAnnotation', 'Conflict', 'ForeignDNSEndpoint'] as const satisfies HostReason[];
+
 /** The prefix of the annotation with an application's share: that of k8s-traffic-controller. */
 export const DEFAULT_ANNOTATION_PREFIX = 'dns.adevinta.com';

@@ -4,10 +4,14 @@ import { connectivityCheckResource } from '../../api/connectivitycheck/schema.ts
 import { createInformer, withoutManagedFields, type Informer } from '../../runtime/cache/informer.ts';
 import { logMissingCrd } from '../../runtime/cache/missingCrd.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
-import { isNotFound } from '../../runtime/client/errors.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
-import { controllerPart, optionalCachePart, unneededCachePart } from '../../runtime/manager/manager.ts';
+import {
+  controllerPart,
+  optionalCachePart,
+  readyWithoutCrd,
+  unneededCachePart,
+} from '../../runtime/manager/manager.ts';
 import type { Part } from '../../runtime/process/part.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { defineController } from '../contract/module.ts';
@@ -27,7 +31,7 @@ import { reconcile, type Memory } from './reconcile.ts';
  */
 function cachePartIfServed(informer: Informer<ConnectivityCheck>, { isAsked }: { readonly isAsked: boolean }): Part {
   const part = isAsked ? optionalCachePart(informer) : unneededCachePart(informer);
-  return { ...part, notReady: () => (isNotFound(informer.refusal) ? undefined : part.notReady?.()) };
+  return readyWithoutCrd(part, informer);
 }
 
 /** The controller of ConnectivityChecks: asks the connectivity server, and writes what it finds to their status. */

@@ -2,10 +2,9 @@ import { trafficWeightResource } from '../../api/trafficweight/schema.ts';
 import { TRAFFIC_WEIGHTS } from '../../api/trafficweight/trafficWeight.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
-import { isNotFound } from '../../runtime/client/errors.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
-import { controllerPart, optionalCachePart } from '../../runtime/manager/manager.ts';
+import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
 import type { Part } from '../../runtime/process/part.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { ControllerContext } from '../contract/context.ts';
@@ -67,13 +66,12 @@ function run(context: ControllerContext): RunningController {
 
 /** Without the CRD of external-dns the rest of the operator works, and the status of each TrafficWeight says what is missing. */
 function partsOf({ weights, ingresses, slices, namespaces, endpoints }: Caches): Part[] {
-  const records = optionalCachePart(endpoints);
   return [
     optionalCachePart(weights),
     optionalCachePart(ingresses),
     optionalCachePart(slices),
     optionalCachePart(namespaces),
-    { ...records, notReady: () => (isNotFound(endpoints.refusal) ? undefined : records.notReady?.()) },
+    readyWithoutCrd(optionalCachePart(endpoints), endpoints),
   ];
 }
 

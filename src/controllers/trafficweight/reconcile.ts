@@ -1,6 +1,6 @@
 import { WeightReason } from '../../api/trafficweight/reasons.ts';
 import { parseTrafficWeightSpec } from '../../api/trafficweight/schema.ts';
-import type { TrafficWeight, TrafficWeightSpec } from '../../api/trafficweight/trafficWeight.ts';
+import type { TrafficWeight, TrafficWeightSpec, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
 import type { Overlay } from '../../runtime/cache/overlay.ts';
 import { IncompleteError } from '../../runtime/client/errors.ts';
 import { metaTime } from '../../runtime/controller/conditions.ts';
@@ -8,6 +8,7 @@ import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import { conditionEvents, STANDARD_TYPES } from '../../runtime/status/conditionEvents.ts';
+import type { Failure } from '../../runtime/status/failure.ts';
 import { report } from '../../runtime/status/report.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
@@ -62,9 +63,9 @@ export async function reconcile(
   const problem = problemOf(d.caches);
   const parsed = parseTrafficWeightSpec(weight);
   if ('problems' in parsed) {
-    await reportStatus(d, weight, { reason: WeightReason.InvalidSpec, message: parsed.problems.join('; ') }, signal);
+    await reportUndecided(d, weight, { reason: WeightReason.InvalidSpec, message: parsed.problems.join('; ') }, signal);
   } else if (problem !== undefined) {
-    await reportStatus(d, weight, { reason: WeightReason.NotRead, message: problem }, signal);
+    await reportUndecided(d, weight, { reason: WeightReason.NotRead, message: problem }, signal);
     // A cache that is read, and is empty, is no event.
     return { requeueAfterMs: LOOK_AGAIN_MS };
   } else {
@@ -97,8 +98,7 @@ async function applyWeight(
   };
   const status = statusOf(weight, outcome, metaTime(d.clock.now()));
   d.metrics.record(name, status, hosts);
-  const events = conditionEvents(weight.status?.conditions, status.conditions, { types: STANDARD_TYPES });
-  await report(d, { about: weight, status, events }, signal === undefined ? {} : { signal });
+  await reportStatus(d, weight, status, signal);
   if (failures.size === 0) return;
   throw new IncompleteError(
     [...outcome.failures].map(([key, why]) => ({ reason: WeightReason.WriteFailed, message: `${key}: ${why}` })),
@@ -111,13 +111,21 @@ function endpointsNow({ sources }: RecordsPlan, endpoints: Overlay<DnsEndpoint>)
   return new Map(wanted.map((key) => [key, endpoints.get(key)]));
 }
 
+async function reportUndecided(
+  d: Dependencies,
+  weight: TrafficWeight,
+  why: Failure,
+  signal?: AbortSignal,
+): Promise<void> {
+  await reportStatus(d, weight, undecidedStatus(weight, why, metaTime(d.clock.now())), signal);
+}
+
 async function reportStatus(
   d: Dependencies,
   weight: TrafficWeight,
-  why: { reason: string; message: string },
+  status: TrafficWeightStatus,
   signal?: AbortSignal,
 ): Promise<void> {
-  const status = undecidedStatus(weight, why, metaTime(d.clock.now()));
   const events = conditionEvents(weight.status?.conditions, status.conditions, { types: STANDARD_TYPES });
   await report(d, { about: weight, status, events }, signal === undefined ? {} : { signal });
 }

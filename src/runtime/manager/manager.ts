@@ -35,6 +35,14 @@ export function unneededCachePart<T extends KubeObject>(informer: Informer<T>): 
   return { ...part, notReady: () => (isForbidden(informer.refusal) ? undefined : part.notReady?.()) };
 }
 
+/**
+ * As `part`, the part for a cache of a kind whose CRD may be missing (404): the program is ready without it, and the
+ * informer waits for the CRD.
+ */
+export function readyWithoutCrd<T extends KubeObject>(part: Part, informer: Informer<T>): Part {
+  return { ...part, notReady: () => (isNotFound(informer.refusal) ? undefined : part.notReady?.()) };
+}
+
 /** The message of the API server, which names verb and resource; a 404 has no useful message. */
 function refusalOf<T extends KubeObject>({ refusal, resource }: Informer<T>): string {
   if (isNotFound(refusal)) return `: the API server does not serve ${resourceName(resource)}`;

@@ -1,3 +1,4 @@
+import { keyOf } from '../../runtime/client/resource.ts';
 import { dnsEndpointOf, isOf, isOfSource } from '../records/dnsEndpoint.ts';
 import { targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { holders, keyOfSource, recordsOf, type HostWeight, type WeightSettings } from '../records/records.ts';
@@ -57,23 +58,25 @@ export interface RecordsPlan {
  * the DNS.
  */
 export function planRecords(scene: Scene): RecordsPlan {
-  const lost = new Set<Source>();
-  const sources = [...scene.sources].sort(byKey).map((source) => {
-    if (source.targets.length > 0) return source;
-    const live = scene.endpointOf(keyOfSource(source));
-    const targets = live !== undefined && isOf(live, source) ? targetsIn(live) : [];
-    const kept = { ...source, targets };
-    lost.add(kept);
-    return kept;
-  });
+  const selected = [...scene.sources].sort(byKey);
+  const sources = selected.map((source) => withLastTargets(source, scene));
   const held = holders(sources, scene.settings.bindingDomain);
   const planned = sources
-    .map((source) => planSource(source, held, scene))
-    .filter(({ hosts }) => hosts.length > 0)
-    .map((one) => ({ ...one, hasLostAddress: lost.has(one.source) }));
+    .map((source, n) => ({
+      ...planSource(source, held, scene),
+      hasLostAddress: selected[n]?.targets.length === 0,
+    }))
+    .filter(({ hosts }) => hosts.length > 0);
   const wanted = new Set(planned.flatMap(({ source, desired }) => (desired === undefined ? [] : keyOfSource(source))));
-  const removed = scene.owned.filter((each) => isOfSource(each) && !wanted.has(keyOfEndpoint(each)));
+  const removed = scene.owned.filter((each) => isOfSource(each) && !wanted.has(keyOf(each)));
   return { sources: planned, removed };
+}
+
+/** A source without an address has the one that its DNSEndpoint leads to. */
+function withLastTargets(source: Source, { endpointOf }: Scene): Source {
+  if (source.targets.length > 0) return source;
+  const live = endpointOf(keyOfSource(source));
+  return live !== undefined && isOf(live, source) ? { ...source, targets: targetsIn(live) } : source;
 }
 
 function planSource(source: Source, held: ReadonlyMap<string, Source>, scene: Scene) {
@@ -103,10 +106,6 @@ function foreignness(live: DnsEndpoint, source: Source, { owner, isOther }: Scen
 
 function byKey(a: Source, b: Source): number {
   return keyOfSource(a) < keyOfSource(b) ? -1 : 1;
-}
-
-function keyOfEndpoint({ metadata }: DnsEndpoint): string {
-  return keyOfSource({ namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' });
 }
 
 /** Whether external-dns has read the DNSEndpoint as it is. */

@@ -8,7 +8,7 @@ import {
   type RecordSettings,
 } from './endpoint.ts';
 import type { Source, SourceHost } from './source.ts';
-import { readShare, weightOf } from './weight.ts';
+import { readShare, weightOf, type WeightFactors } from './weight.ts';
 
 /** Which hosts get records, and how they are weighted. */
 export interface WeightSettings extends RecordSettings {
@@ -109,20 +109,21 @@ function decideHost(
   }
   if (share === undefined) return { host, weight: undefined, reason: 'InvalidAnnotation', problem: invalid ?? '' };
   const silent = services.filter((service) => !isReady(service));
-  if (leadsNowhere || silent.length > 0) {
+  const isServed = !leadsNowhere && silent.length === 0;
+  const weight = weightBy(share, { clusterWeight, isReady: isServed });
+  if (!isServed) {
     const problem = silent.length === 0 ? 'a rule has no backend' : `no ready endpoint of Service ${silent.join(', ')}`;
-    return { host, weight: 0, reason: 'NoReadyEndpoints', problem };
+    return { host, weight, reason: 'NoReadyEndpoints', problem };
   }
-  const weight = weightBy(share, clusterWeight);
   if (invalid !== undefined) return { host, weight, reason: 'InvalidAnnotation', problem: invalid };
   return { host, weight, reason: share.kind === 'None' ? 'ClusterWeight' : 'Annotation' };
 }
 
-/** The weight of a host that is ready. */
-function weightBy(share: KeptShare, clusterWeight: number): number {
+function weightBy(share: KeptShare, factors: Omit<WeightFactors, 'share'>): number {
+  if (share.kind === 'Percent') return weightOf({ ...factors, share: share.percent });
   // Also without a known share, a cluster of weight 0 gets no traffic.
-  if (share.kind === 'Weight') return Math.min(share.weight, clusterWeight);
-  return weightOf({ clusterWeight, share: share.kind === 'None' ? undefined : share.percent, isReady: true });
+  const most = share.kind === 'Weight' ? share.weight : factors.clusterWeight;
+  return weightOf({ ...factors, clusterWeight: Math.min(most, factors.clusterWeight), share: undefined });
 }
 
 /**

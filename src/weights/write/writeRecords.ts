@@ -3,6 +3,7 @@ import type { Overlay } from '../../runtime/cache/overlay.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { NotLeaderError } from '../../runtime/client/errors.ts';
 import { keyOf, refOfKey } from '../../runtime/client/resource.ts';
+import { forEachAtOnce } from '../../runtime/controller/forEachAtOnce.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../records/endpoint.ts';
 import { keyOfSource } from '../records/records.ts';
 import type { PlannedSource, RecordsPlan } from '../plan/plan.ts';
@@ -34,20 +35,16 @@ export async function writeRecords(
     write: () => applyOne(planned, writers),
   }));
   const removals = removed.map((endpoint) => ({ key: keyOf(endpoint), write: () => removeOne(endpoint, writers) }));
-  const waiting = [...applies, ...removals].values();
   const failures = new Map<string, unknown>();
-  const work = async (): Promise<void> => {
-    for (const { key, write } of waiting) {
-      writers.signal?.throwIfAborted();
-      try {
-        await write();
-      } catch (error) {
-        if (error instanceof NotLeaderError) throw error;
-        failures.set(key, error);
-      }
+  await forEachAtOnce([...applies, ...removals], WRITES_AT_ONCE, async ({ key, write }) => {
+    writers.signal?.throwIfAborted();
+    try {
+      await write();
+    } catch (error) {
+      if (error instanceof NotLeaderError) throw error;
+      failures.set(key, error);
     }
-  };
-  await Promise.all(Array.from({ length: WRITES_AT_ONCE }, work));
+  });
   return failures;
 }
 

@@ -1,6 +1,7 @@
 import type { V1DeploymentSpec } from '@kubernetes/client-node';
 import * as z from 'zod';
 import { labelSelectorSchema, type LabelSelector } from '../../labelSelector.ts';
+import { patternSchema } from '../../patternSchema.ts';
 import type { Placement } from './placement.ts';
 
 const ONE_MESSAGE = 'exactly one of deployment, targetRef and podSelector must be set';
@@ -23,12 +24,11 @@ const API_VERSION = '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9
 const KIND = '^[A-Z][A-Za-z0-9]*$';
 const NAME = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$';
 
+/** The longest name of an object. */
+const LONGEST = 253;
+
 function text(description: string, pattern: string, message: string) {
-  return z
-    .string()
-    .max(253, message)
-    .refine((value) => new RegExp(pattern).test(value), message)
-    .meta({ description, 'x-kubernetes-validations': [{ rule: `self.matches('${pattern}')`, message }] });
+  return patternSchema(description, { pattern, message, longest: LONGEST });
 }
 
 /** Schema of `spec.targetRef`. */

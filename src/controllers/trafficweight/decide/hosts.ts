@@ -1,11 +1,11 @@
 import { MOST_EXPLAINED } from '../../../api/trafficweight/statusSchema.ts';
 import type { HostExplanation } from '../../../api/trafficweight/trafficWeight.ts';
-import type { HostReason } from '../../../api/trafficweight/terms.ts';
+import { REFUSED_REASONS, type HostReason } from '../../../api/trafficweight/terms.ts';
 import type { PlannedSource } from '../../../weights/plan/plan.ts';
 import { keyOfSource } from '../../../weights/records/records.ts';
 
 /** Reasons of a host whose Ingress is not accepted. */
-export const REFUSED: ReadonlySet<HostReason> = new Set(['InvalidAnnotation', 'Conflict', 'ForeignDNSEndpoint']);
+export const REFUSED: ReadonlySet<HostReason> = new Set(REFUSED_REASONS);
 
 const NO_ADDRESS = 'the load balancer has no address yet';
 const LOST_ADDRESS = 'the load balancer has no address; the last one stays';

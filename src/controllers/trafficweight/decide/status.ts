@@ -6,6 +6,7 @@ import type {
   TrafficWeightStatus,
 } from '../../../api/trafficweight/trafficWeight.ts';
 import { setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
+import type { Failure } from '../../../runtime/status/failure.ts';
 import { isObserved } from '../../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import { explained, REFUSED } from './hosts.ts';
@@ -62,11 +63,7 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, now: string): 
 }
 
 /** The status if nothing could be decided: what was known stays. @param now RFC 3339 */
-export function undecidedStatus(
-  weight: TrafficWeight,
-  { reason, message }: { reason: string; message: string },
-  now: string,
-): TrafficWeightStatus {
+export function undecidedStatus(weight: TrafficWeight, { reason, message }: Failure, now: string): TrafficWeightStatus {
   const ready: State = { status: 'False', reason, message };
   return {
     ...weight.status,

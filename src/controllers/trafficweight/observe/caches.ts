@@ -1,13 +1,12 @@
-import type { V1Ingress } from '@kubernetes/client-node';
 import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import { createInformer, withoutManagedFields, type Informer } from '../../../runtime/cache/informer.ts';
-import type { Resource } from '../../../runtime/client/resource.ts';
+import { isNotFound } from '../../../runtime/client/errors.ts';
+import { resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
 import { ENDPOINT_SLICES, INGRESSES, NAMESPACES } from '../../../runtime/client/resources.ts';
-import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { OWNER_LABEL } from '../../../weights/plan/plan.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import { sourceOfIngress } from '../../../weights/records/source.ts';
 import type { ControllerContext } from '../../contract/context.ts';
+import { servicesOf, toCachedIngress, type CachedIngress } from './cachedIngress.ts';
 import { trimSlice, type ReadySlice } from './readySlice.ts';
 
 export const BY_SERVICE = 'service';
@@ -16,7 +15,7 @@ export const BY_OWNER = 'owner';
 /** The caches of the controller. */
 export interface Caches {
   readonly weights: Informer<TrafficWeight>;
-  readonly ingresses: Informer<V1Ingress>;
+  readonly ingresses: Informer<CachedIngress>;
   readonly slices: Informer<ReadySlice>;
   readonly namespaces: Informer<KubeObject>;
   readonly endpoints: Informer<DnsEndpoint>;
@@ -27,10 +26,10 @@ export function createCaches({ transport, logger, metrics }: ControllerContext):
   const common = { transport, logger, metrics: metrics.reflector };
   return {
     weights: createInformer({ ...common, resource: TRAFFIC_WEIGHTS, transform: withoutManagedFields }),
-    ingresses: createInformer({
+    ingresses: createInformer<CachedIngress>({
       ...common,
-      resource: INGRESSES,
-      transform: withoutManagedFields,
+      resource: INGRESSES as Resource as Resource<CachedIngress>,
+      transform: toCachedIngress,
       indexes: { [BY_SERVICE]: servicesOf },
     }),
     slices: createInformer<ReadySlice>({
@@ -54,11 +53,6 @@ export function createCaches({ transport, logger, metrics }: ControllerContext):
   };
 }
 
-function servicesOf(ingress: V1Ingress): string[] {
-  const { namespace, hosts } = sourceOfIngress(ingress);
-  return hosts.flatMap(({ services }) => services.map((service) => `${namespace}/${service}`));
-}
-
 function ownersOf({ metadata }: DnsEndpoint): string[] {
   const owner = metadata?.labels?.[OWNER_LABEL];
   return owner === undefined ? [] : [owner];
@@ -67,8 +61,8 @@ function ownersOf({ metadata }: DnsEndpoint): string[] {
 /** What keeps the caches from being used: missing rights, or a kind that is not served. Undefined if nothing does. */
 export function problemOf({ ingresses, slices, namespaces, endpoints }: Caches): string | undefined {
   for (const { resource, synced, refusal } of [endpoints, ingresses, slices, namespaces]) {
-    const name = `${resource.plural}${resource.group === '' ? '' : `.${resource.group}`}`;
-    if (refusal?.status === 404) return `the API server does not serve ${name}`;
+    const name = resourceName(resource);
+    if (isNotFound(refusal)) return `the API server does not serve ${name}`;
     if (refusal !== undefined) return refusal.detail;
     if (!synced) return `${name} are not read yet`;
   }

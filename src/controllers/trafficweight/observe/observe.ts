@@ -1,13 +1,9 @@
-import type { V1Ingress } from '@kubernetes/client-node';
 import type { TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import { sourceOfIngress } from '../../../weights/records/source.ts';
+import type { CachedIngress } from './cachedIngress.ts';
 import { BY_OWNER, BY_SERVICE, type Caches } from './caches.ts';
 import type { Candidate, Observation } from './observation.ts';
-
-/** The class of an Ingress before spec.ingressClassName: https://kubernetes.io/docs/concepts/services-networking/ingress/ */
-const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
 /** Observes what decides about the records of a TrafficWeight. */
 export function observe(weight: TrafficWeight, caches: Caches, endpoints: Overlay<DnsEndpoint>): Observation {
@@ -23,11 +19,7 @@ export function observe(weight: TrafficWeight, caches: Caches, endpoints: Overla
   };
 }
 
-function candidateOf(ingress: V1Ingress, { namespaces }: Caches): Candidate {
-  const namespace = namespaces.lister.get(ingress.metadata?.namespace ?? '');
-  return {
-    source: sourceOfIngress(ingress),
-    className: ingress.spec?.ingressClassName ?? ingress.metadata?.annotations?.[CLASS_ANNOTATION],
-    namespaceLabels: namespace && (namespace.metadata?.labels ?? {}),
-  };
+function candidateOf({ source, className }: CachedIngress, { namespaces }: Caches): Candidate {
+  const namespace = namespaces.lister.get(source.namespace);
+  return { source, className, namespaceLabels: namespace && (namespace.metadata?.labels ?? {}) };
 }

@@ -1,3 +1,4 @@
+import { REFUSED_REASONS } from '../../../../api/trafficweight/terms.ts';
 import type { RuleGroup } from './rule.ts';
 
 /**
@@ -11,7 +12,7 @@ import type { RuleGroup } from './rule.ts';
 export function weightAlerts(ofLeader: (metric: string, matchers?: string) => string): RuleGroup {
   const desired = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_desired')}`;
   const current = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_current')}`;
-  const refused = 'reason=~"InvalidAnnotation|Conflict|ForeignDNSEndpoint"';
+  const refused = `reason=~"${REFUSED_REASONS.join('|')}"`;
   return {
     name: 'weights',
     rules: [
