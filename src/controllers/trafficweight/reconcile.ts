@@ -84,7 +84,8 @@ async function applyWeight(
   const { candidates, ...scene } = observe(weight, d.caches, d.endpoints);
   const desiredWeight = spec.backend.static?.weight ?? 0;
   const settings = settingsOf(spec, desiredWeight);
-  const plan = planRecords({ ...scene, owner: name, settings, sources: select(candidates, spec) });
+  const { selected: sources, others } = select(candidates, spec);
+  const plan = planRecords({ ...scene, owner: name, settings, sources, others });
   const failures = await writeRecords(plan, { ...d.writers, signal });
   signal?.throwIfAborted();
   const explained = plan.sources.map((planned) => [planned, explain(planned)] as const);

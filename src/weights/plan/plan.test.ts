@@ -43,6 +43,10 @@ function endpointOf(name: string, uid = `uid-${name}`, owner?: string): DnsEndpo
   };
 }
 
+function withoutController({ metadata, ...rest }: DnsEndpoint): DnsEndpoint {
+  return { ...rest, metadata: { ...metadata, ownerReferences: [] } };
+}
+
 function plan(
   ingresses: readonly V1Ingress[],
   endpoints: readonly DnsEndpoint[] = [],
@@ -50,9 +54,9 @@ function plan(
 ): RecordsPlan {
   const byKey = new Map(endpoints.map((one) => [`${one.metadata?.namespace}/${one.metadata?.name}`, one]));
   return planRecords({
-    ...{ owner: 'main', settings: SETTINGS, sources: ingresses.map(sourceOfIngress) },
+    ...{ owner: 'main', settings: SETTINGS, sources: ingresses.map(sourceOfIngress), others: [] },
     endpointOf: (key) => byKey.get(key),
-    owned: endpoints.filter(({ metadata }) => metadata?.labels?.[OWNER_LABEL] === 'main'),
+    owned: endpoints,
     isOther: (name) => name === 'other',
     isReady: () => true,
     ...over,
@@ -69,9 +73,9 @@ describe('the DNSEndpoints of a cluster', () => {
     expect(planned?.desired?.metadata).toMatchObject({ name: 'web', labels: { [OWNER_LABEL]: 'main' } });
   });
 
-  it('are made anew for an Ingress that was made anew', () => {
+  it('are left to the garbage collector if the Ingress was recreated, and then created', () => {
     const decided = plan([ingress('web')], [endpointOf('web', 'uid-before', 'main')]);
-    expect([removed(decided), applied(decided)]).toEqual([['web'], []]);
+    expect([removed(decided), applied(decided)]).toEqual([[], []]);
     expect(applied(plan([ingress('web')]))).toEqual(['web']);
   });
 
@@ -92,11 +96,19 @@ describe('the DNSEndpoints of a cluster', () => {
     expect(removed(decided)).toEqual([]);
   });
 
-  it('are removed if their source is gone, or has no host within the domain any more, and only own ones', () => {
-    const left = [endpointOf('gone', undefined, 'main'), endpointOf('moved', undefined, 'main'), endpointOf('foreign')];
-    const labelled = { metadata: { ...endpointOf('mine', undefined, 'main').metadata, ownerReferences: [] } };
-    const decided = plan([ingress('web'), ingress('moved', 'moved.example.com')], [...left, labelled]);
-    expect(removed(decided)).toEqual(['gone', 'moved']);
+  it.each([
+    ['is not selected any more', 'others', endpointOf('left', undefined, 'main'), ['left']],
+    ['has no host within the domain any more', 'moved', endpointOf('left', undefined, 'main'), ['left']],
+    ['is unknown: a cache may be late', undefined, endpointOf('left', undefined, 'main'), []],
+    ['is not selected, and the label was removed', 'others', endpointOf('left'), []],
+    ['is not selected, and the label has become that of another', 'others', endpointOf('left', undefined, 'other'), []],
+    ['was recreated', 'others', endpointOf('left', 'uid-before', 'main'), []],
+    ['is not its controller', 'others', withoutController(endpointOf('left', undefined, 'main')), []],
+  ])('whose source %s', (_, where, live, wanted) => {
+    const others = where === 'others' ? [sourceOfIngress(ingress('left'))] : [];
+    const moved = where === 'moved' ? [ingress('left', 'left.example.com')] : [];
+    const decided = plan([ingress('web'), ...moved], [live], { others });
+    expect(removed(decided)).toEqual(wanted);
     expect(applied(decided)).toEqual(['web']);
   });
 

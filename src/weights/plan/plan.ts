@@ -1,5 +1,5 @@
 import { keyOf } from '../../runtime/client/resource.ts';
-import { dnsEndpointOf, isOf, isOfSource } from '../records/dnsEndpoint.ts';
+import { dnsEndpointOf, isOf, sourceUidOf } from '../records/dnsEndpoint.ts';
 import { targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { holders, keyOfSource, recordsOf, type HostWeight, type WeightSettings } from '../records/records.ts';
 import type { Source } from '../records/source.ts';
@@ -14,8 +14,10 @@ export interface Scene {
   readonly settings: WeightSettings;
   /** Those that are selected. */
   readonly sources: readonly Source[];
+  /** Those that are known, and not selected. */
+  readonly others: readonly Source[];
   readonly endpointOf: (key: string) => DnsEndpoint | undefined;
-  /** DNSEndpoints with OWNER_LABEL of this owner. */
+  /** DNSEndpoints with OWNER_LABEL of this owner, also those that had it until a moment ago. */
   readonly owned: readonly DnsEndpoint[];
   /** Whether another owner of this name exists. */
   readonly isOther: (owner: string) => boolean;
@@ -40,7 +42,7 @@ export interface PlannedSource {
 export interface RecordsPlan {
   /** The sources with a host within the domain, by `namespace/name`. */
   readonly sources: readonly PlannedSource[];
-  /** DNSEndpoints of this owner whose source is gone, not selected any more, or without a record. Never one without a source. */
+  /** DNSEndpoints of this owner whose source is not selected any more, or without a record. */
   readonly removed: readonly DnsEndpoint[];
 }
 
@@ -56,6 +58,9 @@ export interface RecordsPlan {
  *
  * A source whose load balancer has lost its address keeps the last one: a controller that restarts must not take hosts off
  * the DNS.
+ *
+ * A DNSEndpoint is removed only if its source is known. The garbage collector of Kubernetes removes those of sources that
+ * are deleted; one that is unknown may be missing from a cache that is late.
  */
 export function planRecords(scene: Scene): RecordsPlan {
   const selected = [...scene.sources].sort(byKey);
@@ -68,7 +73,12 @@ export function planRecords(scene: Scene): RecordsPlan {
     }))
     .filter(({ hosts }) => hosts.length > 0);
   const wanted = new Set(planned.flatMap(({ source, desired }) => (desired === undefined ? [] : keyOfSource(source))));
-  const removed = scene.owned.filter((each) => isOfSource(each) && !wanted.has(keyOf(each)));
+  const known = new Set([...scene.sources, ...scene.others].map(({ uid }) => uid));
+  const removed = scene.owned.filter((each) => {
+    const isOwn = each.metadata?.labels?.[OWNER_LABEL] === scene.owner;
+    const source = sourceUidOf(each);
+    return isOwn && source !== undefined && known.has(source) && !wanted.has(keyOf(each));
+  });
   return { sources: planned, removed };
 }
 

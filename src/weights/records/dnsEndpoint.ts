@@ -32,9 +32,10 @@ export function isOf(endpoint: DnsEndpoint, { kind, uid }: Pick<Source, 'kind' |
   return controller?.kind === kind && controller.uid === uid;
 }
 
-/** Whether a DNSEndpoint is of any source, also of one that is gone. */
-export function isOfSource(endpoint: DnsEndpoint): boolean {
-  return controllerOf(endpoint)?.kind === INGRESS;
+/** The uid of the source that a DNSEndpoint is of, also of one that is gone; undefined if it is of none. */
+export function sourceUidOf(endpoint: DnsEndpoint): string | undefined {
+  const controller = controllerOf(endpoint);
+  return controller?.kind === INGRESS ? controller.uid : undefined;
 }
 
 function controllerOf({ metadata }: DnsEndpoint): V1OwnerReference | undefined {

@@ -43,8 +43,8 @@ export class Ingresses {
     await this.#client.mergePatch(INGRESSES, ref(name), patch, { ...PERSON, subresource: 'status' });
   }
 
-  async annotate(name: string, value: string): Promise<void> {
-    const patch = { metadata: { annotations: { [ANNOTATION]: value } } };
+  async annotate(name: string, value: string, annotation = ANNOTATION): Promise<void> {
+    const patch = { metadata: { annotations: { [annotation]: value } } };
     await this.#client.mergePatch(INGRESSES, ref(name), patch, PERSON);
   }
 

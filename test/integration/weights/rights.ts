@@ -14,6 +14,12 @@ export function optionalRights(): string[] {
   );
 }
 
+/** The right that each kind of request to the API server took, and the status code, from the operator's metrics. */
+export function requestsIn(metrics: string): { right: string; code: string | undefined }[] {
+  const sample = /^traffic_operator_api_requests_total\{verb="(.+?)",resource="(.+?)",code="(.+?)"\} /gm;
+  return [...metrics.matchAll(sample)].map(([, verb, resource, code]) => ({ right: `${verb} ${resource}`, code }));
+}
+
 /** All rights that the chart gives with weights.enabled. */
 export function allRights(): V1PolicyRule[] {
   return CONTROLLERS.map((each) => each.rights(NAMESPACE)).flatMap(({ controller, onlyWith }) => [

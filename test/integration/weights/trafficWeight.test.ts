@@ -18,7 +18,7 @@ import { sleep } from '../../harness/measured.ts';
 import { numbersOf, startObserver, type Observer } from '../observer.ts';
 import { userWith } from '../rights.ts';
 import { ANNOTATION, Ingresses, PERSON } from './ingresses.ts';
-import { allRights, auditPolicyOf, optionalRights } from './rights.ts';
+import { allRights, auditPolicyOf, optionalRights, requestsIn } from './rights.ts';
 import { startZone, type Zone } from './zone.ts';
 
 /** A cluster with the operator, the real external-dns, and a server that answers as Route 53. */
@@ -213,11 +213,14 @@ describe('a TrafficWeight', () => {
     expect((await ingresses.endpoint('plain'))?.spec?.endpoints).toMatchObject([{ targets: ['lb.example.net'] }]);
   });
 
-  it('removes the records of an Ingress that is gone, and no others', async () => {
-    await ingresses.delete('plain');
+  it('removes the records of an Ingress that is not selected any more, and no others', async () => {
+    await Promise.all(['share', 'down'].map((name) => ingresses.annotate(name, 'public', 'zone')));
+    await change({ annotationFilter: 'zone=public' });
     await vi.waitFor(async () => expect(await ingresses.endpoint('plain')).toBeUndefined(), WAIT);
     await sync();
     expect(Object.keys(await zone.weightsOf('cluster-a')).sort()).toEqual(['down.example.org.', 'share.example.org.']);
+    await ingresses.delete('plain');
+    await change({ annotationFilter: null });
   });
 
   it('selects by class, annotation and namespace', async () => {
@@ -245,12 +248,7 @@ describe('a TrafficWeight', () => {
   });
 
   it('is given exactly the rights that it uses', async () => {
-    const text = await (await fetch(f.operator().metricsUrl)).text();
-    const sample = /^traffic_operator_api_requests_total\{verb="(.+?)",resource="(.+?)",code="(.+?)"\} /gm;
-    const requests = [...text.matchAll(sample)].map(([, verb, resource, code]) => ({
-      right: `${verb} ${resource}`,
-      code,
-    }));
+    const requests = requestsIn(await (await fetch(f.operator().metricsUrl)).text());
     expect(requests.filter(({ code }) => code === '403')).toEqual([]);
     const used = new Set(requests.map(({ right }) => right));
     // A watch-list needs the right to list.
