@@ -7,11 +7,18 @@ import { ofLeader, own } from './promql.ts';
 const DESIRED = ofLeader(own('cluster_traffic_controller_ingress_weight_desired'));
 const CURRENT = ofLeader(own('cluster_traffic_controller_ingress_weight_current'));
 const HOSTS = 'traffic_operator_trafficweight_hosts';
+const READY = ofLeader(own('traffic_operator_trafficweight_ready'));
 const REFUSED = `reason=~"${REFUSED_REASONS.join('|')}"`;
 
 const NOW: Row = {
   title: 'Current state',
   panels: [
+    statPanel({
+      title: 'Not ready',
+      description: 'TrafficWeights whose weight is not in force, or which have hosts that are not accepted.',
+      queries: [{ expr: `sum (1 - ${READY})` }],
+      steps: NONE_EXPECTED,
+    }),
     statPanel({
       title: 'Hosts',
       description: 'Hosts of all TrafficWeights.',

@@ -42,3 +42,6 @@ export const WeightReason = {
   ForeignDNSEndpoint: 'ForeignDNSEndpoint',
 } as const;
 export type WeightReason = (typeof WeightReason)[keyof typeof WeightReason];
+
+/** Reasons of a TrafficWeight that is not ready since nothing could be decided. */
+export const UNDECIDED_REASONS = [WeightReason.InvalidSpec, WeightReason.NotRead] as const;

@@ -1,19 +1,25 @@
 import { Gauge, type Registry } from 'prom-client';
-import { HOST_REASONS } from '../../api/trafficweight/terms.ts';
+import { WeightCondition } from '../../api/trafficweight/reasons.ts';
+import { HOST_REASONS, type HostReason } from '../../api/trafficweight/terms.ts';
 import type { HostExplanation, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
+import { findCondition, type Condition } from '../../runtime/controller/conditions.ts';
 import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
 
 /** The metrics of TrafficWeights. Only the leader has their series. */
 export interface TrafficWeightMetrics {
-  /** Records the weights of the TrafficWeight `name`, and its hosts by reason. */
-  record(name: string, status: TrafficWeightStatus, hosts: readonly HostExplanation[]): void;
+  /**
+   * Records whether the TrafficWeight `name` is ready, its weights, and its hosts by reason.
+   *
+   * @param hosts undefined if they could not be decided: the last ones stay
+   */
+  record(name: string, status: TrafficWeightStatus, hosts?: readonly HostExplanation[]): void;
   /** Drops all series of the TrafficWeight `name`. */
   forget(name: string): void;
 }
 
 /**
- * Creates the metrics. The first two have the names of k8s-traffic-controller, so that its alert holds; here they have the
- * label `trafficweight`.
+ * Creates the metrics. The first two have the names of k8s-traffic-controller, so that an alert about them goes on
+ * working; here they have the label `trafficweight`.
  */
 export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMetrics {
   const gauge = <L extends string>(name: string, help: string, ...labels: L[]): Gauge<L | 'trafficweight'> =>
@@ -31,18 +37,44 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
     `Hosts of a TrafficWeight by what decided their weight: ${HOST_REASONS.join(', ')}. Only the leader reports it.`,
     'reason',
   );
+  const ready = gauge(
+    `${METRIC_PREFIX}trafficweight_ready`,
+    '1 if a TrafficWeight is ready, 0 if not, with the reason of its condition. Only the leader reports it.',
+    'reason',
+  );
+  const reasons = new Map<string, string>();
+  const setReady = (trafficweight: string, condition: Condition | undefined): void => {
+    const { status, reason = '' } = condition ?? {};
+    const before = reasons.get(trafficweight) ?? reason;
+    if (before !== reason) ready.remove({ trafficweight, reason: before });
+    ready.set({ trafficweight, reason }, status === 'True' ? 1 : 0);
+    reasons.set(trafficweight, reason);
+  };
+  const setWeight = (weight: typeof desired, trafficweight: string, value: number | undefined): void => {
+    if (value === undefined) weight.remove({ trafficweight });
+    else weight.set({ trafficweight }, value);
+  };
   return {
-    record(trafficweight, { desiredWeight, currentWeight }, hosts) {
-      if (desiredWeight !== undefined) desired.set({ trafficweight }, desiredWeight);
-      if (currentWeight !== undefined) current.set({ trafficweight }, currentWeight);
-      for (const reason of HOST_REASONS) {
-        byReason.set({ trafficweight, reason }, hosts.filter((host) => host.reason === reason).length);
-      }
+    record(trafficweight, { desiredWeight, currentWeight, conditions }, hosts) {
+      setReady(trafficweight, findCondition(conditions, WeightCondition.Ready));
+      setWeight(desired, trafficweight, desiredWeight);
+      setWeight(current, trafficweight, currentWeight);
+      if (hosts === undefined) return;
+      const counts = countBy(hosts);
+      for (const reason of HOST_REASONS) byReason.set({ trafficweight, reason }, counts.get(reason) ?? 0);
     },
     forget(trafficweight) {
+      ready.remove({ trafficweight, reason: reasons.get(trafficweight) ?? '' });
+      reasons.delete(trafficweight);
       desired.remove({ trafficweight });
       current.remove({ trafficweight });
       for (const reason of HOST_REASONS) byReason.remove({ trafficweight, reason });
     },
   };
+}
+
+function countBy(hosts: readonly HostExplanation[]): Map<HostReason, number> {
+  const counts = new Map<HostReason, number>();
+  for (const { reason } of hosts) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return counts;
 }

@@ -7,7 +7,7 @@ import { metaTime } from '../../runtime/controller/conditions.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
-import { conditionEvents, STANDARD_TYPES } from '../../runtime/status/conditionEvents.ts';
+import { conditionEvents, STANDARD_TYPES, type ConditionRules } from '../../runtime/status/conditionEvents.ts';
 import type { Failure } from '../../runtime/status/failure.ts';
 import { report } from '../../runtime/status/report.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
@@ -37,7 +37,13 @@ export interface Dependencies {
   readonly isLeader: () => boolean;
 }
 
-const LOOK_AGAIN_MS = 5_000;
+/** Until what cannot be read is tried again: a cache that has been read, and is empty, has no event. */
+const READ_AGAIN_MS = 5_000;
+/** Corrects what others have changed without an event, such as the status. */
+const LOOK_AGAIN_MS = 300_000;
+
+/** That external-dns needs a moment after each change is no event. */
+const EVENTS: ConditionRules = { types: STANDARD_TYPES, silent: new Set([WeightReason.NotObservedYet]) };
 
 /**
  * Reconciles one TrafficWeight: observe, decide, act, report. Level-based: the triggering event does not matter. While
@@ -63,26 +69,32 @@ export async function reconcile(
   const problem = problemOf(d.caches);
   const parsed = parseTrafficWeightSpec(weight);
   if ('problems' in parsed) {
-    await reportUndecided(d, weight, { reason: WeightReason.InvalidSpec, message: parsed.problems.join('; ') }, signal);
-  } else if (problem !== undefined) {
-    await reportUndecided(d, weight, { reason: WeightReason.NotRead, message: problem }, signal);
-    // A cache that is read, and is empty, is no event.
-    return { requeueAfterMs: LOOK_AGAIN_MS };
-  } else {
-    await applyWeight(d, weight, parsed.spec, signal);
+    const why = { reason: WeightReason.InvalidSpec, message: parsed.problems.join('; ') };
+    await reportUndecided(d, weight, { why }, signal);
+    return undefined;
   }
-  return undefined;
+  const desiredWeight = parsed.spec.backend.static?.weight ?? 0;
+  if (problem !== undefined) {
+    await reportUndecided(
+      d,
+      weight,
+      { why: { reason: WeightReason.NotRead, message: problem }, desiredWeight },
+      signal,
+    );
+    return { requeueAfterMs: READ_AGAIN_MS };
+  }
+  await applyWeight(d, weight, { spec: parsed.spec, desiredWeight }, signal);
+  return { requeueAfterMs: LOOK_AGAIN_MS };
 }
 
 async function applyWeight(
   d: Dependencies,
   weight: TrafficWeight,
-  spec: TrafficWeightSpec,
+  { spec, desiredWeight }: { readonly spec: TrafficWeightSpec; readonly desiredWeight: number },
   signal?: AbortSignal,
 ): Promise<void> {
   const name = weight.metadata?.name ?? '';
   const { candidates, ...scene } = observe(weight, d.caches, d.endpoints);
-  const desiredWeight = spec.backend.static?.weight ?? 0;
   const settings = settingsOf(spec, desiredWeight);
   const { selected: sources, others } = select(candidates, spec);
   const plan = planRecords({ ...scene, owner: name, settings, sources, others });
@@ -115,10 +127,12 @@ function endpointsNow({ sources }: RecordsPlan, endpoints: Overlay<DnsEndpoint>)
 async function reportUndecided(
   d: Dependencies,
   weight: TrafficWeight,
-  why: Failure,
+  { why, desiredWeight }: { readonly why: Failure; readonly desiredWeight?: number },
   signal?: AbortSignal,
 ): Promise<void> {
-  await reportStatus(d, weight, undecidedStatus(weight, why, metaTime(d.clock.now())), signal);
+  const status = undecidedStatus(weight, why, { desiredWeight, now: metaTime(d.clock.now()) });
+  d.metrics.record(weight.metadata?.name ?? '', status);
+  await reportStatus(d, weight, status, signal);
 }
 
 async function reportStatus(
@@ -127,7 +141,7 @@ async function reportStatus(
   status: TrafficWeightStatus,
   signal?: AbortSignal,
 ): Promise<void> {
-  const events = conditionEvents(weight.status?.conditions, status.conditions, { types: STANDARD_TYPES });
+  const events = conditionEvents(weight.status?.conditions, status.conditions, EVENTS);
   await report(d, { about: weight, status, events }, signal === undefined ? {} : { signal });
 }
 

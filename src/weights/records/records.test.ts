@@ -114,6 +114,14 @@ describe('the weight of each host', () => {
     });
   });
 
+  it('names three of many Services', () => {
+    const services = ['c', 'a', 'e', 'b', 'd'];
+    const made = { rules: [{ host: 'a.example.org', services }] };
+    expect(decided(made, { isReady: () => false }).hosts[0]?.problem).toBe(
+      'no ready endpoint of Service a, b, c and 2 more',
+    );
+  });
+
   it('is 0 for a rule without backends', () => {
     expect(decided({ rules: [{ host: 'a.example.org' }] }).hosts).toEqual([
       { host: 'a.example.org', weight: 0, reason: 'NoReadyEndpoints', problem: 'a rule has no backend' },

@@ -72,6 +72,9 @@ export function recordsOf(source: Source, settings: WeightSettings, around: Surr
   return { endpoints, kept: asked.share, hosts };
 }
 
+/** Services that a message names. */
+const MOST_NAMED = 3;
+
 /** What the annotation asks for. */
 interface Asked {
   /** Undefined: it is invalid, and always was. */
@@ -108,15 +111,21 @@ function decideHost(
     return { host, weight: undefined, reason: 'Conflict', problem: `${holder} has the records of ${host}` };
   }
   if (share === undefined) return { host, weight: undefined, reason: 'InvalidAnnotation', problem: invalid ?? '' };
-  const silent = services.filter((service) => !isReady(service));
-  const isServed = !leadsNowhere && silent.length === 0;
+  const unready = services.filter((service) => !isReady(service));
+  const isServed = !leadsNowhere && unready.length === 0;
   const weight = weightBy(share, { clusterWeight, isReady: isServed });
   if (!isServed) {
-    const problem = silent.length === 0 ? 'a rule has no backend' : `no ready endpoint of Service ${silent.join(', ')}`;
+    const problem = unready.length === 0 ? 'a rule has no backend' : `no ready endpoint of Service ${named(unready)}`;
     return { host, weight, reason: 'NoReadyEndpoints', problem };
   }
   if (invalid !== undefined) return { host, weight, reason: 'InvalidAnnotation', problem: invalid };
   return { host, weight, reason: share.kind === 'None' ? 'ClusterWeight' : 'Annotation' };
+}
+
+/** The first ones by name: an Ingress may have hundreds. */
+function named(services: readonly string[]): string {
+  const more = services.length - MOST_NAMED;
+  return `${services.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function weightBy(share: KeptShare, factors: Omit<WeightFactors, 'share'>): number {

@@ -80,6 +80,11 @@ describe('an annotation', () => {
   );
 });
 
+it('repeats the beginning of a long annotation', () => {
+  const read = readShare('9'.repeat(200_000));
+  expect('problem' in read && read.problem).toMatch(/^"9{63}…": must be/);
+});
+
 describe('the weight of a cluster', () => {
   it.each([-1, 256, 1.5, NaN, Infinity])('cannot be %d', (value) => {
     expect(readClusterWeight(value)).toEqual({ problem: `${value}: must be an integer from 0 to 255` });

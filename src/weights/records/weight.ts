@@ -1,3 +1,5 @@
+import { cut } from '../../runtime/status/cut.ts';
+
 /** The highest weight of a Route 53 record: ResourceRecordSet.Weight of its API reference. */
 export const MOST_WEIGHT = 255;
 /** Of 100 on, a cluster's weight counts as 100 % of what an annotation asks for. */
@@ -13,6 +15,8 @@ export type Read<T> = { readonly value: T } | { readonly problem: string };
 
 /** Decimal notation. The original also took what Go's ParseFloat takes: NaN, Inf, hexadecimal and underscores. */
 const DECIMAL = /^[0-9]{1,9}([.][0-9]{1,9})?$/;
+/** Characters of a value that a message repeats: an annotation may have 256 KiB. */
+const LONGEST_QUOTE = 64;
 const SHARE_FORM = 'must be a number from 0 to 100, such as "25"; more counts as 100';
 
 /**
@@ -25,7 +29,7 @@ const SHARE_FORM = 'must be a number from 0 to 100, such as "25"; more counts as
  * | negative, `NaN`, empty, anything else | a problem |
  */
 export function readShare(text: string): Read<number> {
-  if (!DECIMAL.test(text)) return { problem: `${JSON.stringify(text)}: ${SHARE_FORM}` };
+  if (!DECIMAL.test(text)) return { problem: `${JSON.stringify(cut(text, LONGEST_QUOTE))}: ${SHARE_FORM}` };
   return { value: Math.min(Number(text), WHOLE) };
 }
 

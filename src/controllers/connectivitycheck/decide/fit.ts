@@ -1,5 +1,6 @@
 import type { ConnectivityCheckStatus, StatusFinding } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import { MOST_EXCLUDED, MOST_FINDINGS } from '../../../connectivity/protocol/evaluation.ts';
+import { cut } from '../../../runtime/status/cut.ts';
 import { namesIn, sharedDomain, shortName, shortSubjects } from './subjects.ts';
 
 /** Largest status as JSON. It must stay below 16 KiB; the rest is for the spaces that kubectl and etcd do not count. */
@@ -114,11 +115,6 @@ function shortFinding(finding: StatusFinding, limits: Limits, domain: string | u
     message: cut(message, limits.message),
     evidence: { ...evidence, pairs },
   };
-}
-
-/** Never half a surrogate pair, which the API server does not keep. */
-function cut(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
 function withoutOldest(status: ConnectivityCheckStatus): ConnectivityCheckStatus {

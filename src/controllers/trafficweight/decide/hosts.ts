@@ -1,6 +1,7 @@
 import { MOST_EXPLAINED } from '../../../api/trafficweight/statusSchema.ts';
 import type { HostExplanation } from '../../../api/trafficweight/trafficWeight.ts';
 import { REFUSED_REASONS, type HostReason } from '../../../api/trafficweight/terms.ts';
+import { cut } from '../../../runtime/status/cut.ts';
 import type { PlannedSource } from '../../../weights/plan/plan.ts';
 import { keyOfSource } from '../../../weights/records/records.ts';
 
@@ -10,16 +11,23 @@ export const REFUSED: ReadonlySet<HostReason> = new Set(REFUSED_REASONS);
 const NO_ADDRESS = 'the load balancer has no address yet';
 const LOST_ADDRESS = 'the load balancer has no address; the last one stays';
 
+/** Characters of the message about one host: it may quote names of Services. */
+const LONGEST_MESSAGE = 512;
+
 /** How the weights of a source's hosts came about. */
 export function explain({ source, hosts, desired, foreign, hasLostAddress }: PlannedSource): HostExplanation[] {
   const ingress = keyOfSource(source);
   return hosts.map(({ host, weight, reason, problem }) => {
-    if (foreign !== undefined) return { host, ingress, reason: 'ForeignDNSEndpoint', message: foreign };
-    if (weight === undefined) return { host, ingress, reason, ...(problem !== undefined && { message: problem }) };
-    if (desired === undefined) return { host, ingress, reason: 'NoAddress', message: NO_ADDRESS };
-    const messages = [...(problem === undefined ? [] : [problem]), ...(hasLostAddress ? [LOST_ADDRESS] : [])];
-    return { host, ingress, weight, reason, ...(messages.length > 0 && { message: messages.join('; ') }) };
+    if (foreign !== undefined) return { host, ingress, reason: 'ForeignDNSEndpoint', ...messageOf(foreign) };
+    if (weight === undefined) return { host, ingress, reason, ...messageOf(problem) };
+    if (desired === undefined) return { host, ingress, reason: 'NoAddress', ...messageOf(NO_ADDRESS) };
+    return { host, ingress, weight, reason, ...messageOf(problem, hasLostAddress ? LOST_ADDRESS : undefined) };
   });
+}
+
+function messageOf(...problems: (string | undefined)[]): Pick<HostExplanation, 'message'> {
+  const all = problems.filter((problem) => problem !== undefined);
+  return all.length === 0 ? {} : { message: cut(all.join('; '), LONGEST_MESSAGE) };
 }
 
 /** The hosts that the status explains: first those with a problem, then by name. */

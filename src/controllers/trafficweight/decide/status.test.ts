@@ -97,8 +97,37 @@ it('explains twenty hosts, those with a problem first', () => {
   expect(explain?.map(({ host: name }) => name)).toEqual(['z', ...many.slice(0, 19).map(({ host: name }) => name)]);
 });
 
-it('keeps what was known if nothing could be decided', () => {
-  const status = undecidedStatus(WEIGHT, { reason: 'NotRead', message: 'no rights' }, NOW);
-  expect(status).toMatchObject({ desiredWeight: 75, currentWeight: 75, observedGeneration: 2 });
-  expect(states(status)).toEqual(['Ready False NotRead']);
+describe('if nothing could be decided', () => {
+  const before = { ...WEIGHT, status: { ...WEIGHT.status, ...decided(), currentWeight: 75 } };
+
+  it.each([
+    ['the weight that is asked for is known', 'NotRead', 60, { desiredWeight: 60, currentWeight: 75, hosts: 1 }],
+    ['it is not', 'InvalidSpec', undefined, { currentWeight: 75, hosts: 1 }],
+  ])('and %s, does not look as if it was in force', (_, reason, desiredWeight, wanted) => {
+    const status = undecidedStatus(before, { reason, message: 'no rights' }, { desiredWeight, now: NOW });
+    expect(status).toMatchObject({ ...wanted, observedGeneration: 2 });
+    expect(status.desiredWeight).toBe(desiredWeight);
+    expect(states(status)).toEqual([
+      `Ready False ${reason}`,
+      `Applied Unknown ${reason}`,
+      `Observed Unknown ${reason}`,
+      `IngressesAccepted Unknown ${reason}`,
+    ]);
+  });
+});
+
+it('has short messages, whatever they quote', () => {
+  const long = 'x'.repeat(100_000);
+  const { conditions } = decided({ failures: new Map([['shop/a', long]]), hosts: [host('b', { message: long })] });
+  const undecided = undecidedStatus(WEIGHT, { reason: 'NotRead', message: long }, { now: NOW });
+  for (const { message } of [...(conditions ?? []), ...(undecided.conditions ?? [])]) {
+    expect(message.length).toBeLessThanOrEqual(1_024);
+  }
+});
+
+it('names the failed write that is the first by name, so that the message stays', () => {
+  const message = (names: string[]) =>
+    findCondition(decided({ failures: new Map(names.map((name) => [name, 'no'])) }).conditions, 'Applied')?.message;
+  expect(message(['shop/b', 'shop/a'])).toBe('Failed writes: 2; the first, of DNSEndpoint shop/a: no');
+  expect(message(['shop/a', 'shop/b'])).toBe(message(['shop/b', 'shop/a']));
 });

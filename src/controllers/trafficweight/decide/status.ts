@@ -6,6 +6,7 @@ import type {
   TrafficWeightStatus,
 } from '../../../api/trafficweight/trafficWeight.ts';
 import { setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
+import { cut } from '../../../runtime/status/cut.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
 import { isObserved } from '../../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
@@ -24,6 +25,9 @@ export interface Outcome {
   /** Messages of the writes that failed, by `namespace/name`. */
   readonly failures: ReadonlyMap<string, string>;
 }
+
+/** Characters of a condition's message. It may quote an error, or an annotation of an Ingress. */
+const LONGEST_MESSAGE = 1_024;
 
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
@@ -62,14 +66,29 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, now: string): 
   };
 }
 
-/** The status if nothing could be decided: what was known stays. @param now RFC 3339 */
-export function undecidedStatus(weight: TrafficWeight, { reason, message }: Failure, now: string): TrafficWeightStatus {
-  const ready: State = { status: 'False', reason, message };
-  return {
-    ...weight.status,
-    ...observedGeneration(weight),
-    conditions: conditionsOf(weight, [[Type.Ready, ready]], now),
-  };
+/**
+ * The status if nothing could be decided. The records stay as they are, and so do their counts and the last weight that
+ * was in force; whether they carry the weight that is asked for is unknown.
+ *
+ * @param desiredWeight of the cluster; undefined if the spec is invalid
+ * @param now RFC 3339
+ */
+export function undecidedStatus(
+  weight: TrafficWeight,
+  why: Failure,
+  { desiredWeight, now }: { readonly desiredWeight?: number | undefined; readonly now: string },
+): TrafficWeightStatus {
+  const unknown: State = { status: 'Unknown', ...why };
+  const states: [Type, State][] = [
+    [Type.Ready, { status: 'False', ...why }],
+    [Type.Applied, unknown],
+    [Type.Observed, unknown],
+    [Type.IngressesAccepted, unknown],
+  ];
+  const status = { ...weight.status, ...observedGeneration(weight), conditions: conditionsOf(weight, states, now) };
+  if (desiredWeight === undefined) delete status.desiredWeight;
+  else status.desiredWeight = desiredWeight;
+  return status;
 }
 
 function observedGeneration({ metadata }: TrafficWeight): Pick<TrafficWeightStatus, 'observedGeneration'> {
@@ -78,13 +97,19 @@ function observedGeneration({ metadata }: TrafficWeight): Pick<TrafficWeightStat
 
 function conditionsOf(weight: TrafficWeight, states: readonly [Type, State][], now: string): Condition[] {
   return states.reduce<Condition[]>(
-    (list, [type, state]) => setCondition(list, { type, ...state, ...observedGeneration(weight) }, now),
+    (list, [type, { message, ...state }]) =>
+      setCondition(
+        list,
+        { type, ...state, message: cut(message, LONGEST_MESSAGE), ...observedGeneration(weight) },
+        now,
+      ),
     weight.status?.conditions ?? [],
   );
 }
 
 function appliedState({ endpoints, failures, desiredWeight }: Outcome): State {
-  const [first] = failures;
+  // The first one that failed differs from one reconcile to the next, and each change of the status begins another one.
+  const [first] = [...failures].sort(([a], [b]) => (a < b ? -1 : 1));
   if (first === undefined) {
     const message = `All DNSEndpoints carry the weight ${desiredWeight} of the cluster: ${endpoints.size}.`;
     return { status: 'True', reason: Reason.AllApplied, message };

@@ -1,3 +1,4 @@
+import { UNDECIDED_REASONS } from '../../../../api/trafficweight/reasons.ts';
 import { REFUSED_REASONS } from '../../../../api/trafficweight/terms.ts';
 import type { RuleGroup } from './rule.ts';
 
@@ -13,6 +14,7 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
   const desired = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_desired')}`;
   const current = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_current')}`;
   const refused = `reason=~"${REFUSED_REASONS.join('|')}"`;
+  const undecided = `reason=~"${UNDECIDED_REASONS.join('|')}"`;
   return {
     name: 'weights',
     rules: [
@@ -24,6 +26,15 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
         summary: 'The weight {{ $value }} of TrafficWeight {{ $labels.trafficweight }} is not in force',
         description:
           'For 15 minutes, DNSEndpoints could not be written, or external-dns has not read them. Clients get another share.',
+      },
+      {
+        alert: 'TrafficWeightUndecided',
+        expr: `max by (trafficweight, reason) ${ofLeader('traffic_operator_trafficweight_ready', undecided)} == 0`,
+        for: '15m',
+        severity: 'warning',
+        summary: 'No weight can be decided for TrafficWeight {{ $labels.trafficweight }}: {{ $labels.reason }}',
+        description:
+          'For 15 minutes, the operator could not read what the records are made of, or the spec was invalid. The records stay as they are.',
       },
       {
         alert: 'TrafficWeightHostsNotAccepted',

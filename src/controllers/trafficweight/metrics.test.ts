@@ -1,0 +1,44 @@
+import { Registry } from 'prom-client';
+import { beforeEach, expect, it } from 'vitest';
+import type { HostExplanation, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
+import { createTrafficWeightMetrics, type TrafficWeightMetrics } from './metrics.ts';
+
+const HOST: HostExplanation = { host: 'a', ingress: 'shop/a', reason: 'ClusterWeight' };
+let registry: Registry;
+let metrics: TrafficWeightMetrics;
+
+beforeEach(() => {
+  registry = new Registry();
+  metrics = createTrafficWeightMetrics(registry);
+});
+
+const status = (
+  ready: 'True' | 'False',
+  reason: string,
+  weights: Partial<TrafficWeightStatus>,
+): TrafficWeightStatus => ({
+  ...weights,
+  conditions: [{ type: 'Ready', status: ready, reason, message: '', lastTransitionTime: '' }],
+});
+/** Series with a value that is not 0, and those of readiness. */
+const series = async (): Promise<string[]> =>
+  (await registry.metrics())
+    .split('\n')
+    .filter((line) => /^[a-z]/.test(line) && (!line.endsWith(' 0') || line.includes('ready')));
+
+it('tell the reason, and keep the hosts that were decided last', async () => {
+  metrics.record('main', status('True', 'InForce', { desiredWeight: 5, currentWeight: 5 }), [HOST, HOST]);
+  metrics.record('main', status('False', 'InvalidSpec', { currentWeight: 5 }));
+  expect(await series()).toEqual([
+    'cluster_traffic_controller_ingress_weight_current{trafficweight="main"} 5',
+    'traffic_operator_trafficweight_hosts{trafficweight="main",reason="ClusterWeight"} 2',
+    'traffic_operator_trafficweight_ready{trafficweight="main",reason="InvalidSpec"} 0',
+  ]);
+});
+
+it('are dropped with their TrafficWeight', async () => {
+  metrics.record('main', status('True', 'InForce', { desiredWeight: 5, currentWeight: 5 }), [HOST]);
+  metrics.record('other', status('True', 'InForce', {}), []);
+  metrics.forget('main');
+  expect(await series()).toEqual(['traffic_operator_trafficweight_ready{trafficweight="other",reason="InForce"} 1']);
+});
