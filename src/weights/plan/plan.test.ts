@@ -112,6 +112,19 @@ describe('the DNSEndpoints of a cluster', () => {
     expect(applied(decided)).toEqual(['web']);
   });
 
+  it("are not of an older Ingress whose DNSEndpoint is somebody else's", () => {
+    const decided = plan([ingress('b', 'app.example.org'), ingress('a', 'app.example.org')], [endpointOf('a', 'x')]);
+    expect(applied(decided)).toEqual(['b']);
+    expect(decided.sources[0]?.foreign).toContain('is left alone');
+  });
+
+  it('stay where they are if an older Ingress gets their host', () => {
+    const host = 'b.example.org';
+    const decided = plan([ingress('b', host), ingress('a', host)], [endpointOf('b', undefined, 'main')]);
+    expect(applied(decided)).toEqual(['b']);
+    expect(decided.sources[0]?.hosts).toMatchObject([{ problem: 'shop/b has the records of b.example.org' }]);
+  });
+
   it('are of the older of two Ingresses with one host', () => {
     const decided = plan([ingress('b', 'app.example.org'), ingress('a', 'app.example.org')]);
     expect(applied(decided)).toEqual(['a']);

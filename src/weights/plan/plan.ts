@@ -1,7 +1,8 @@
 import { keyOf } from '../../runtime/client/resource.ts';
 import { dnsEndpointOf, isOf, sourceUidOf } from '../records/dnsEndpoint.ts';
 import { targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
-import { holders, keyOfSource, recordsOf, type HostWeight, type WeightSettings } from '../records/records.ts';
+import { holders, type Claim } from '../records/holders.ts';
+import { keyOfSource, recordsOf, type HostWeight, type WeightSettings } from '../records/records.ts';
 import type { Source } from '../records/source.ts';
 
 /** Label of a DNSEndpoint: whose settings its records have. */
@@ -65,12 +66,13 @@ export interface RecordsPlan {
 export function planRecords(scene: Scene): RecordsPlan {
   const selected = [...scene.sources].sort(byKey);
   const sources = selected.map((source) => withLastTargets(source, scene));
-  const held = holders(sources, scene.settings.bindingDomain);
-  const planned = sources
-    .map((source, n) => ({
-      ...planSource(source, held, scene),
-      hasLostAddress: selected[n]?.targets.length === 0,
-    }))
+  const claims = sources.map((source) => claimOf(source, scene));
+  const held = holders(
+    claims.filter(({ foreign }) => foreign === undefined),
+    scene.settings,
+  );
+  const planned = claims
+    .map((claim, n) => ({ ...planSource(claim, held, scene), hasLostAddress: selected[n]?.targets.length === 0 }))
     .filter(({ hosts }) => hosts.length > 0);
   const wanted = new Set(planned.flatMap(({ source, desired }) => (desired === undefined ? [] : keyOfSource(source))));
   const known = new Set([...scene.sources, ...scene.others].map(({ uid }) => uid));
@@ -89,11 +91,24 @@ function withLastTargets(source: Source, { endpointOf }: Scene): Source {
   return live !== undefined && isOf(live, source) ? { ...source, targets: targetsIn(live) } : source;
 }
 
-function planSource(source: Source, held: ReadonlyMap<string, Source>, scene: Scene) {
+/** A source, and the DNSEndpoint of its name. `endpoint` is that one, if it is the source's. */
+interface PlanClaim extends Claim, Pick<PlannedSource, 'live'> {
+  readonly foreign: string | undefined;
+}
+
+function claimOf(source: Source, scene: Scene): PlanClaim {
   const live = scene.endpointOf(keyOfSource(source));
   const foreign = live === undefined ? undefined : foreignness(live, source, scene);
+  return { source, live, foreign, endpoint: foreign === undefined ? live : undefined };
+}
+
+function planSource(
+  { source, live, foreign, endpoint }: PlanClaim,
+  held: ReadonlyMap<string, Source>,
+  scene: Scene,
+): Omit<PlannedSource, 'hasLostAddress'> {
   const { hosts, ...records } = recordsOf(source, scene.settings, {
-    endpoint: foreign === undefined ? live : undefined,
+    endpoint,
     isReady: (service) => scene.isReady(source.namespace, service),
     holderOf: (host) => {
       const holder = held.get(host);

@@ -2,7 +2,7 @@ import type { V1Ingress } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { dnsEndpointOf } from './dnsEndpoint.ts';
 import { KEPT_ANNOTATION, type DnsEndpoint } from './endpoint.ts';
-import { holders, keyOfSource, recordsOf, type Surroundings, type WeightSettings } from './records.ts';
+import { recordsOf, type Surroundings, type WeightSettings } from './records.ts';
 import { sourceOfIngress } from './source.ts';
 import { targetsOf } from './targets.ts';
 
@@ -178,25 +178,6 @@ describe('the weight of each host', () => {
     expect(hosts).toMatchObject([
       { weight: undefined, reason: 'Conflict', problem: 'shop/older has the records of app.example.org' },
     ]);
-  });
-});
-
-describe('a host of several Ingresses', () => {
-  const held = (...made: Made[]): string | undefined => {
-    const holder = holders(
-      made.map((one) => sourceOfIngress(ingress(one))),
-      'example.org',
-    ).get('app.example.org');
-    return holder && keyOfSource(holder);
-  };
-
-  it.each([
-    ['the oldest', [{ name: 'b', createdAt: '2026-01-02T00:00:00Z' }, { name: 'c' }], 'shop/c'],
-    ['the first by name, of the same age', [{ name: 'b' }, { name: 'a' }], 'shop/a'],
-    ['the oldest with an address', [{ name: 'a', addresses: [] }, { name: 'b' }], 'shop/b'],
-  ])('is of %s', (_, made, wanted) => {
-    expect(held(...made)).toBe(wanted);
-    expect(held(...[...made].reverse())).toBe(wanted);
   });
 });
 

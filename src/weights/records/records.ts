@@ -56,9 +56,10 @@ export interface SourceRecords {
  *
  * | host | record |
  * |---|---|
+ * | annotation invalid, no valid value known, and no record | none |
  * | another source has it | none |
  * | a Service of it has no ready endpoint, or a rule of it leads nowhere | weight 0 |
- * | annotation invalid | as with the last valid value; if none is known, the weight that the records had, at most the cluster's; none if there was none |
+ * | annotation invalid | as with the last valid value; if none is known, the weight that the records had, at most the cluster's |
  * | otherwise | the cluster's weight and the annotation decide, see weightOf |
  */
 export function recordsOf(source: Source, settings: WeightSettings, around: Surroundings): SourceRecords {
@@ -75,15 +76,16 @@ export function recordsOf(source: Source, settings: WeightSettings, around: Surr
 /** Services that a message names. */
 const MOST_NAMED = 3;
 
-/** What the annotation asks for. */
-interface Asked {
+/** What an annotation asks for. */
+export interface Asked {
   /** Undefined: it is invalid, and always was. */
   readonly share: KeptShare | undefined;
   /** What is wrong with the annotation. */
   readonly problem: string | undefined;
 }
 
-function askedBy({ annotations }: Source, { annotationPrefix }: WeightSettings, endpoint?: DnsEndpoint): Asked {
+/** What the annotation of a source asks for. @param endpoint the source's DNSEndpoint as it is */
+export function askedBy({ annotations }: Source, { annotationPrefix }: WeightSettings, endpoint?: DnsEndpoint): Asked {
   const annotation = `${annotationPrefix}/traffic-weight`;
   const text = annotations[annotation];
   if (text === undefined) return { share: { kind: 'None' }, problem: undefined };
@@ -106,11 +108,11 @@ function decideHost(
   clusterWeight: number,
   { isReady, holderOf }: Surroundings,
 ): HostWeight {
+  if (share === undefined) return { host, weight: undefined, reason: 'InvalidAnnotation', problem: invalid ?? '' };
   const holder = holderOf(host);
   if (holder !== undefined) {
     return { host, weight: undefined, reason: 'Conflict', problem: `${holder} has the records of ${host}` };
   }
-  if (share === undefined) return { host, weight: undefined, reason: 'InvalidAnnotation', problem: invalid ?? '' };
   const unready = services.filter((service) => !isReady(service));
   const isServed = !leadsNowhere && unready.length === 0;
   const weight = weightBy(share, { clusterWeight, isReady: isServed });
@@ -135,29 +137,7 @@ function weightBy(share: KeptShare, factors: Omit<WeightFactors, 'share'>): numb
   return weightOf({ ...factors, clusterWeight: Math.min(most, factors.clusterWeight), share: undefined });
 }
 
-/**
- * Which source has the records of each host, by host: the oldest one within the domain that has an address, then the
- * first by name. So a new Ingress cannot take the traffic of an existing one.
- */
-export function holders(sources: readonly Source[], bindingDomain: string): Map<string, Source> {
-  const byHost = new Map<string, Source>();
-  for (const source of [...sources].sort(byAge)) {
-    for (const { host } of source.hosts) {
-      if (source.targets.length > 0 && isWithin(host, bindingDomain) && !byHost.has(host)) byHost.set(host, source);
-    }
-  }
-  return byHost;
-}
-
-function byAge(a: Source, b: Source): number {
-  return compare(a.createdAt, b.createdAt) || compare(keyOfSource(a), keyOfSource(b));
-}
-
 /** `namespace/name`. */
 export function keyOfSource({ namespace, name }: Pick<Source, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

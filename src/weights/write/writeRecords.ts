@@ -4,6 +4,7 @@ import type { Client } from '../../runtime/client/client.ts';
 import { NotLeaderError } from '../../runtime/client/errors.ts';
 import { keyOf, refOfKey } from '../../runtime/client/resource.ts';
 import { forEachAtOnce } from '../../runtime/controller/forEachAtOnce.ts';
+import { Turns } from '../../runtime/controller/turns.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../records/endpoint.ts';
 import { keyOfSource } from '../records/records.ts';
 import type { PlannedSource, RecordsPlan } from '../plan/plan.ts';
@@ -21,7 +22,7 @@ export interface RecordWriters {
 
 /**
  * Applies and removes the DNSEndpoints of a plan, in parallel. Writes only what differs. A write that fails does not stop the
- * others.
+ * others. A host that goes from one DNSEndpoint to another is first added and then taken away, so that it always has a record.
  *
  * @returns the errors by `namespace/name`
  * @throws NotLeaderError; the reason of `signal` if it was aborted
@@ -32,12 +33,29 @@ export async function writeRecords(
 ): Promise<ReadonlyMap<string, unknown>> {
   const applies = sources.map((planned) => ({
     key: keyOfSource(planned.source),
+    losesHosts: losesHosts(planned),
     write: () => applyOne(planned, writers),
   }));
   const removals = removed.map((endpoint) => ({ key: keyOf(endpoint), write: () => removeOne(endpoint, writers) }));
+  const [last, first] = [applies.filter((each) => each.losesHosts), applies.filter((each) => !each.losesHosts)];
   const failures = new Map<string, unknown>();
-  await forEachAtOnce([...applies, ...removals], WRITES_AT_ONCE, async ({ key, write }) => {
-    writers.signal?.throwIfAborted();
+  await writeAll(first, failures, writers);
+  await writeAll([...last, ...removals], failures, writers);
+  return failures;
+}
+
+interface Write {
+  readonly key: string;
+  readonly write: () => Promise<void>;
+}
+
+async function writeAll(writes: readonly Write[], failures: Map<string, unknown>, { signal }: RecordWriters) {
+  const turns = new Turns();
+  await forEachAtOnce(writes, WRITES_AT_ONCE, async ({ key, write }) => {
+    // Most are as they should be: then no call to the API server ends the turn.
+    await turns.give();
+
+    signal?.throwIfAborted();
     try {
       await write();
     } catch (error) {
@@ -45,7 +63,12 @@ export async function writeRecords(
       failures.set(key, error);
     }
   });
-  return failures;
+}
+
+/** Whether the DNSEndpoint has a host that it is to lose. */
+function losesHosts({ desired, live }: PlannedSource): boolean {
+  const kept = new Set(desired?.spec?.endpoints?.map(({ dnsName }) => dnsName));
+  return desired !== undefined && (live?.spec?.endpoints ?? []).some(({ dnsName }) => !kept.has(dnsName));
 }
 
 async function applyOne(

@@ -1,0 +1,84 @@
+import { expect, it } from 'vitest';
+import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
+import type { PlannedSource } from '../plan/plan.ts';
+import type { DnsEndpoint } from '../records/endpoint.ts';
+import { sourceOfIngress } from '../records/source.ts';
+import { writeRecords, type RecordWriters } from './writeRecords.ts';
+
+function endpoint(name: string, hosts: readonly string[]): DnsEndpoint {
+  return {
+    metadata: { name, namespace: 'shop' },
+    spec: { endpoints: hosts.map((dnsName) => ({ dnsName, targets: ['lb.example.net'], recordType: 'CNAME' })) },
+  };
+}
+
+function planned(name: string, desired: readonly string[], live?: readonly string[]): PlannedSource {
+  return {
+    ...{ source: sourceOfIngress({ metadata: { name, namespace: 'shop' } }), hosts: [], hasLostAddress: false },
+    desired: endpoint(name, desired),
+    live: live && endpoint(name, live),
+  };
+}
+
+/** Writers that only tell the order of the writes; the real ones are in the integration tests. */
+function writers(apply: (name: string) => Promise<void>): RecordWriters {
+  return {
+    client: { delete: (_: unknown, { name }: ObjectRef) => apply(`-${name}`) },
+    applier: {
+      async apply<T extends KubeObject>(_: unknown, desired: T) {
+        await apply(desired.metadata?.name ?? '');
+        return { written: false, object: desired };
+      },
+    },
+    endpoints: { wrote: () => undefined },
+  };
+}
+
+it('adds a host before it is taken away elsewhere', async () => {
+  const order: string[] = [];
+  const slow = async (name: string): Promise<void> => {
+    await new Promise(setImmediate);
+    order.push(name);
+  };
+  const sources = [
+    planned('loses', ['a'], ['a', 'b']),
+    planned('same', ['c'], ['c']),
+    planned('gets', ['b', 'd'], ['d']),
+  ];
+  const failures = await writeRecords({ sources, removed: [endpoint('gone', ['d'])] }, writers(slow));
+  expect(order).toEqual(['same', 'gets', 'loses', '-gone']);
+  expect(failures).toEqual(new Map());
+});
+
+it('lets others run while it compares many DNSEndpoints', async () => {
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    timer = setImmediate(count);
+  };
+  let timer = setImmediate(count);
+  const busy = (): Promise<void> => {
+    const end = performance.now() + 1;
+    while (performance.now() < end);
+    return Promise.resolve();
+  };
+  await writeRecords(
+    { sources: Array.from({ length: 60 }, () => planned('web', ['a'], ['a'])), removed: [] },
+    writers(busy),
+  );
+  clearImmediate(timer);
+  expect(turns).toBeGreaterThan(2);
+});
+
+it('goes on after a failure, and tells it', async () => {
+  const done: string[] = [];
+  const failing = (name: string): Promise<void> => {
+    done.push(name);
+    return name === 'b' ? Promise.reject(new Error('no')) : Promise.resolve();
+  };
+  const sources = ['a', 'b', 'c'].map((name) => planned(name, [name]));
+  expect(await writeRecords({ sources, removed: [] }, writers(failing))).toEqual(
+    new Map([['shop/b', new Error('no')]]),
+  );
+  expect(done).toEqual(['a', 'b', 'c']);
+});
