@@ -1,7 +1,6 @@
 import type { HostExplanation } from '../../api/trafficweight/trafficWeight.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { PlannedSource } from '../../weights/plan/plan.ts';
-import { keyOfSource } from '../../weights/records/records.ts';
 import { REFUSED } from './decide/hosts.ts';
 
 /**
@@ -10,7 +9,7 @@ import { REFUSED } from './decide/hosts.ts';
  */
 export class IngressEvents {
   readonly #events: Pick<EventRecorder, 'event'>;
-  /** By the name of the TrafficWeight, then by Ingress and host. */
+  /** By the name of the TrafficWeight, then by uid of the Ingress and host. */
   readonly #told = new Map<string, ReadonlyMap<string, string>>();
 
   constructor(events: Pick<EventRecorder, 'event'>) {
@@ -24,7 +23,7 @@ export class IngressEvents {
     for (const [{ source }, hosts] of explained) {
       for (const { host, reason, message = '' } of hosts) {
         if (!REFUSED.has(reason)) continue;
-        const id = `${keyOfSource(source)} ${host}`;
+        const id = `${source.uid} ${host}`;
         now.set(id, message);
         if (before?.get(id) === message) continue;
         const { apiVersion, kind, namespace, name: ingress, uid } = source;

@@ -13,13 +13,17 @@ import { IngressEvents } from './events.ts';
 import { TRAFFIC_WEIGHT_FLAGS } from './flags.ts';
 import { createTrafficWeightMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
+import { hasNewLabels, needsReconcile } from './observe/changes.ts';
 import { BY_SERVICE, createCaches, type Caches } from './observe/caches.ts';
 import { trafficWeightRights } from './rbac.ts';
 import { reconcile } from './reconcile.ts';
 
-/** Changes within this time are decided together: milliseconds. external-dns writes the status of every DNSEndpoint. */
-const TOGETHER_MS = 250;
-/** The first records of 5,000 Ingresses are 10,000 writes, of which an API server on two busy cores takes 130 a second. */
+/**
+ * Changes within this time are decided together: milliseconds. external-dns writes the status of every DNSEndpoint, one
+ * after the other, and each pass looks at all Ingresses. DNS is slower anyway: clients keep a record for its TTL.
+ */
+const TOGETHER_MS = 1_000;
+/** 10,000 new DNSEndpoints take 77 s if an API server takes 130 writes a second, as on two busy cores. */
 const RECONCILE_TIMEOUT_MS = 300_000;
 
 const NOT_RUNNING: RunningController = { parts: [], enqueueAll: () => undefined };
@@ -48,13 +52,16 @@ function run(context: ControllerContext): RunningController {
     for (const weight of caches.weights.lister.list()) controller.queue.addAfter(keyOf(weight), TOGETHER_MS);
   };
   caches.weights.subscribe((event) => {
+    if (!needsReconcile(event)) return;
     // Another one may have, or get, the DNSEndpoints of this one.
     if (event.type !== 'update') enqueueAll();
     controller.queue.add(keyOf(event.object));
   });
   caches.ingresses.subscribe(enqueueAll);
   caches.endpoints.subscribe(enqueueAll);
-  caches.namespaces.subscribe(enqueueAll);
+  caches.namespaces.subscribe((event) => {
+    if (hasNewLabels(event)) enqueueAll();
+  });
   caches.slices.subscribe((event) => {
     const { service, isReady } = event.object;
     const isSame = event.type === 'update' && event.old?.isReady === isReady && event.old.service === service;

@@ -1,6 +1,11 @@
 import { WeightReason } from '../../api/trafficweight/reasons.ts';
 import { parseTrafficWeightSpec } from '../../api/trafficweight/schema.ts';
-import type { TrafficWeight, TrafficWeightSpec, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
+import {
+  TRAFFIC_WEIGHTS,
+  type TrafficWeight,
+  type TrafficWeightSpec,
+  type TrafficWeightStatus,
+} from '../../api/trafficweight/trafficWeight.ts';
 import type { Overlay } from '../../runtime/cache/overlay.ts';
 import { IncompleteError } from '../../runtime/client/errors.ts';
 import { metaTime } from '../../runtime/controller/conditions.ts';
@@ -10,6 +15,7 @@ import type { Clock } from '../../runtime/process/clock.ts';
 import { conditionEvents, STANDARD_TYPES, type ConditionRules } from '../../runtime/status/conditionEvents.ts';
 import type { Failure } from '../../runtime/status/failure.ts';
 import { report } from '../../runtime/status/report.ts';
+import { createFailureOf } from '../../runtime/status/writeFailures.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
@@ -42,6 +48,13 @@ const READ_AGAIN_MS = 5_000;
 /** Corrects what others have changed without an event, such as the status. */
 const LOOK_AGAIN_MS = 300_000;
 
+const failureOf = createFailureOf(TRAFFIC_WEIGHTS, {
+  forbidden: WeightReason.WriteFailed,
+  refused: WeightReason.WriteFailed,
+  unreachable: WeightReason.WriteFailed,
+  failed: WeightReason.WriteFailed,
+});
+
 /** That external-dns needs a moment after each change is no event. */
 const EVENTS: ConditionRules = { types: STANDARD_TYPES, silent: new Set([WeightReason.NotObservedYet]) };
 
@@ -50,8 +63,8 @@ const EVENTS: ConditionRules = { types: STANDARD_TYPES, silent: new Set([WeightR
  * something cannot be read, nothing is written: the records stay as they are.
  *
  * @param key the name of the TrafficWeight
- * @throws IncompleteError if a write failed, after the status says so; WaitingError if somebody else wrote the object
- *   meanwhile; ApiError, TransportError
+ * @throws IncompleteError if a write failed, after the status says so; WaitingError if somebody else wrote the object or a
+ *   DNSEndpoint meanwhile; ApiError, TransportError
  */
 export async function reconcile(
   d: Dependencies,
@@ -107,15 +120,13 @@ async function applyWeight(
     ...{ spec, desiredWeight, hosts },
     ingresses: plan.sources.length,
     endpoints: endpointsNow(plan, d.endpoints),
-    failures: new Map([...failures].map(([key, error]) => [key, messageOf(error)])),
+    failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),
   };
   const status = statusOf(weight, outcome, metaTime(d.clock.now()));
   d.metrics.record(name, status, hosts);
   await reportStatus(d, weight, status, signal);
   if (failures.size === 0) return;
-  throw new IncompleteError(
-    [...outcome.failures].map(([key, why]) => ({ reason: WeightReason.WriteFailed, message: `${key}: ${why}` })),
-  );
+  throw new IncompleteError(outcome.failures);
 }
 
 /** The DNSEndpoints that a plan asks for, as they are after its writes. */
@@ -143,8 +154,4 @@ async function reportStatus(
 ): Promise<void> {
   const events = conditionEvents(weight.status?.conditions, status.conditions, EVENTS);
   await report(d, { about: weight, status, events }, signal === undefined ? {} : { signal });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,7 @@ import type { Resource } from '../client/resource.ts';
 import type { Failure } from './failure.ts';
 
 /** How soon an object that somebody else wrote meanwhile is reconciled again: ms. */
-const OVERTAKEN_RETRY_MS = 1_000;
+export const OVERTAKEN_RETRY_MS = 1_000;
 
 /** The reasons that a kind's conditions have for a failed write. */
 export interface FailureReasons {

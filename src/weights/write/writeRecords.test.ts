@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { ApiError, WaitingError } from '../../runtime/client/errors.ts';
 import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
 import type { PlannedSource } from '../plan/plan.ts';
 import type { DnsEndpoint } from '../records/endpoint.ts';
@@ -68,6 +69,20 @@ it('lets others run while it compares many DNSEndpoints', async () => {
   );
   clearImmediate(timer);
   expect(turns).toBeGreaterThan(2);
+});
+
+const CONFLICT = { status: 409, reason: 'Conflict', method: 'DELETE', path: '/x' };
+
+it.each([
+  ['created one meanwhile', new WaitingError('AlreadyExists', 'created by somebody else', 1)],
+  ['changed one meanwhile', new ApiError(CONFLICT)],
+])('decides again if somebody else %s, which is no failure', async (_, error) => {
+  const apply = (name: string): Promise<void> => (name === 'a' ? Promise.reject(error) : Promise.resolve());
+  const sources = ['a', 'b'].map((name) => planned(name, [name]));
+  await expect(writeRecords({ sources, removed: [] }, writers(apply))).rejects.toBeInstanceOf(WaitingError);
+  const other = new Error('no');
+  const both = (name: string): Promise<void> => Promise.reject(name === 'a' ? error : other);
+  expect(await writeRecords({ sources, removed: [] }, writers(both))).toEqual(new Map([['shop/b', other]]));
 });
 
 it('goes on after a failure, and tells it', async () => {

@@ -1,11 +1,12 @@
 import type { Applier } from '../../runtime/apply/apply.ts';
 import type { Overlay } from '../../runtime/cache/overlay.ts';
 import type { Client } from '../../runtime/client/client.ts';
-import { NotLeaderError } from '../../runtime/client/errors.ts';
+import { isConflict, NotLeaderError, WaitingError } from '../../runtime/client/errors.ts';
 import { keyOf, refOfKey } from '../../runtime/client/resource.ts';
 import { forEachAtOnce } from '../../runtime/controller/forEachAtOnce.ts';
 import { Turns } from '../../runtime/controller/turns.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../records/endpoint.ts';
+import { OVERTAKEN_RETRY_MS } from '../../runtime/status/writeFailures.ts';
 import { keyOfSource } from '../records/records.ts';
 import type { PlannedSource, RecordsPlan } from '../plan/plan.ts';
 
@@ -25,7 +26,8 @@ export interface RecordWriters {
  * others. A host that goes from one DNSEndpoint to another is first added and then taken away, so that it always has a record.
  *
  * @returns the errors by `namespace/name`
- * @throws NotLeaderError; the reason of `signal` if it was aborted
+ * @throws WaitingError if nothing failed, but somebody else wrote a DNSEndpoint meanwhile: it is decided again;
+ *   NotLeaderError; the reason of `signal` if it was aborted
  */
 export async function writeRecords(
   { sources, removed }: RecordsPlan,
@@ -39,9 +41,18 @@ export async function writeRecords(
   const removals = removed.map((endpoint) => ({ key: keyOf(endpoint), write: () => removeOne(endpoint, writers) }));
   const [last, first] = [applies.filter((each) => each.losesHosts), applies.filter((each) => !each.losesHosts)];
   const failures = new Map<string, unknown>();
-  await writeAll(first, failures, writers);
-  await writeAll([...last, ...removals], failures, writers);
-  return failures;
+  const overtaken = new Set<string>();
+  await writeAll(first, { failures, overtaken }, writers);
+  await writeAll([...last, ...removals], { failures, overtaken }, writers);
+  const [one] = overtaken;
+  if (one === undefined || failures.size > 0) return failures;
+  throw new WaitingError('Conflict', `DNSEndpoint ${one} was written by somebody else`, OVERTAKEN_RETRY_MS);
+}
+
+/** What came of the writes that did not succeed: errors by key, and the keys that somebody else wrote. */
+interface Unwritten {
+  readonly failures: Map<string, unknown>;
+  readonly overtaken: Set<string>;
 }
 
 interface Write {
@@ -49,7 +60,11 @@ interface Write {
   readonly write: () => Promise<void>;
 }
 
-async function writeAll(writes: readonly Write[], failures: Map<string, unknown>, { signal }: RecordWriters) {
+async function writeAll(
+  writes: readonly Write[],
+  { failures, overtaken }: Unwritten,
+  { signal }: RecordWriters,
+): Promise<void> {
   const turns = new Turns();
   await forEachAtOnce(writes, WRITES_AT_ONCE, async ({ key, write }) => {
     // Most are as they should be: then no call to the API server ends the turn.
@@ -60,7 +75,8 @@ async function writeAll(writes: readonly Write[], failures: Map<string, unknown>
       await write();
     } catch (error) {
       if (error instanceof NotLeaderError) throw error;
-      failures.set(key, error);
+      if (error instanceof WaitingError || isConflict(error)) overtaken.add(key);
+      else failures.set(key, error);
     }
   });
 }
@@ -82,7 +98,7 @@ async function applyOne(
   if (written) endpoints.wrote(object);
 }
 
-/** Only as it was seen: one that was made anew, or changed, is decided again. */
+/** Only as it was seen: one that was recreated, or changed, is decided again. */
 async function removeOne(endpoint: DnsEndpoint, { client, signal }: RecordWriters): Promise<void> {
   const { uid, resourceVersion } = endpoint.metadata ?? {};
   const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };

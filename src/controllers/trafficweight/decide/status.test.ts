@@ -17,12 +17,14 @@ const host = (name: string, over: Partial<HostExplanation> = {}): HostExplanatio
   return { host: name, ingress: `shop/${name}`, weight: 40, reason: 'ClusterWeight', ...over };
 };
 
+const failure = (key: string) => ({ reason: 'WriteFailed', message: `DNSEndpoint ${key}: no` });
+
 const decided = (over: Partial<Outcome> = {}, weight = WEIGHT) =>
   statusOf(
     weight,
     {
       ...{ spec: SPEC, desiredWeight: 40, hosts: [host('a')], ingresses: 1 },
-      ...{ endpoints: new Map([['shop/a', READ]]), failures: new Map<string, string>() },
+      ...{ endpoints: new Map([['shop/a', READ]]), failures: [] },
       ...over,
     },
     NOW,
@@ -42,7 +44,7 @@ describe('the weight in force', () => {
       'Ready False NotObservedYet',
     ],
     ['one could not be created', { endpoints: new Map([['shop/a', undefined]]) }, 75, 'Ready False NotObservedYet'],
-    ['a write failed', { failures: new Map([['shop/a', 'no']]) }, 75, 'Ready False WriteFailed'],
+    ['a write failed', { failures: [failure('shop/a')] }, 75, 'Ready False WriteFailed'],
     [
       'none is read, and applied is enough',
       { endpoints: new Map([['shop/a', LATE]]), spec: { ...SPEC, acknowledge: 'Applied' } },
@@ -51,7 +53,7 @@ describe('the weight in force', () => {
     ],
     [
       'a write failed, and applied is enough',
-      { failures: new Map([['shop/a', 'no']]), spec: { ...SPEC, acknowledge: 'Applied' } },
+      { failures: [failure('shop/a')], spec: { ...SPEC, acknowledge: 'Applied' } },
       75,
       'Ready False WriteFailed',
     ],
@@ -80,10 +82,10 @@ it('names the first that failed, is late, or is not accepted', () => {
       ['shop/a', READ],
       ['shop/b', LATE],
     ]),
-    failures: new Map([['shop/b', 'forbidden']]),
+    failures: [failure('shop/b')],
   });
   const message = (type: string): string | undefined => findCondition(conditions, type)?.message;
-  expect(message('Applied')).toBe('Failed writes: 1; the first, of DNSEndpoint shop/b: forbidden');
+  expect(message('Applied')).toBe('Failed writes: 1, the first: DNSEndpoint shop/b: no');
   expect(message('Observed')).toBe('external-dns has not read 1 of 2 DNSEndpoints as they are, the first shop/b.');
   expect(message('IngressesAccepted')).toBe(
     '1 of 2 Ingresses are not accepted, the first shop/b: shop/a has the records of b',
@@ -118,7 +120,7 @@ describe('if nothing could be decided', () => {
 
 it('has short messages, whatever they quote', () => {
   const long = 'x'.repeat(100_000);
-  const { conditions } = decided({ failures: new Map([['shop/a', long]]), hosts: [host('b', { message: long })] });
+  const { conditions } = decided({ failures: [failure(long)], hosts: [host('b', { message: long })] });
   const undecided = undecidedStatus(WEIGHT, { reason: 'NotRead', message: long }, { now: NOW });
   for (const { message } of [...(conditions ?? []), ...(undecided.conditions ?? [])]) {
     expect(message.length).toBeLessThanOrEqual(1_024);
@@ -127,7 +129,7 @@ it('has short messages, whatever they quote', () => {
 
 it('names the failed write that is the first by name, so that the message stays', () => {
   const message = (names: string[]) =>
-    findCondition(decided({ failures: new Map(names.map((name) => [name, 'no'])) }).conditions, 'Applied')?.message;
-  expect(message(['shop/b', 'shop/a'])).toBe('Failed writes: 2; the first, of DNSEndpoint shop/a: no');
+    findCondition(decided({ failures: names.map(failure) }).conditions, 'Applied')?.message;
+  expect(message(['shop/b', 'shop/a'])).toBe('Failed writes: 2, the first: DNSEndpoint shop/a: no');
   expect(message(['shop/a', 'shop/b'])).toBe(message(['shop/b', 'shop/a']));
 });

@@ -22,8 +22,8 @@ export interface Outcome {
   readonly ingresses: number;
   /** Those that should be there, as they are now, by `namespace/name`; undefined for one that could not be created. */
   readonly endpoints: ReadonlyMap<string, DnsEndpoint | undefined>;
-  /** Messages of the writes that failed, by `namespace/name`. */
-  readonly failures: ReadonlyMap<string, string>;
+  /** The writes that failed. */
+  readonly failures: readonly Failure[];
 }
 
 /** Characters of a condition's message. It may quote an error, or an annotation of an Ingress. */
@@ -109,13 +109,12 @@ function conditionsOf(weight: TrafficWeight, states: readonly [Type, State][], n
 
 function appliedState({ endpoints, failures, desiredWeight }: Outcome): State {
   // The first one that failed differs from one reconcile to the next, and each change of the status begins another one.
-  const [first] = [...failures].sort(([a], [b]) => (a < b ? -1 : 1));
+  const [first] = failures.map(({ message }) => message).sort();
   if (first === undefined) {
     const message = `All DNSEndpoints carry the weight ${desiredWeight} of the cluster: ${endpoints.size}.`;
     return { status: 'True', reason: Reason.AllApplied, message };
   }
-  const [key, why] = first;
-  const message = `Failed writes: ${failures.size}; the first, of DNSEndpoint ${key}: ${why}`;
+  const message = `Failed writes: ${failures.length}, the first: ${first}`;
   return { status: 'False', reason: Reason.WriteFailed, message };
 }
 

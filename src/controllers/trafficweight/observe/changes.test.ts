@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { hasNewLabels, needsReconcile } from './changes.ts';
+
+const BEFORE: KubeObject = { metadata: { name: 'main', uid: 'u1', generation: 1, labels: { team: 'a' } } };
+const after = (metadata: KubeObject['metadata'], rest: object = {}): KubeObject => ({
+  metadata: { ...BEFORE.metadata, ...metadata },
+  ...rest,
+});
+
+it.each([
+  ['of the status', after({ resourceVersion: '2' }, { status: { hosts: 1 } }), false],
+  ['of the spec', after({ generation: 2 }), true],
+  ['to another one of that name', after({ uid: 'u2' }), true],
+  ['to being deleted', after({ deletionTimestamp: new Date(0) }), true],
+])('a change of a TrafficWeight %s needs a reconcile: %s', (_, object, wanted) => {
+  expect(needsReconcile({ type: 'update', old: BEFORE, object })).toBe(wanted);
+});
+
+it('a TrafficWeight that is new or gone needs one', () => {
+  expect(needsReconcile({ type: 'add', object: BEFORE })).toBe(true);
+  expect(needsReconcile({ type: 'delete', object: BEFORE })).toBe(true);
+});
+
+it.each([
+  ['annotations', after({ annotations: { a: 'b' } }), false],
+  ['other labels', after({ labels: { team: 'b' } }), true],
+  ['no labels any more', { metadata: { name: 'main' } }, true],
+])('a namespace with %s may be selected or not: %s', (_, object, wanted) => {
+  expect(hasNewLabels({ type: 'update', old: BEFORE, object })).toBe(wanted);
+});

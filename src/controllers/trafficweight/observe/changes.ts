@@ -1,0 +1,19 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { InformerEvent } from '../../../runtime/cache/store.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+
+/**
+ * Whether a change of a TrafficWeight needs a reconcile. The operator's own writes of the status do not: after a failed
+ * write, each would begin the next attempt at once, without the backoff.
+ */
+export function needsReconcile(event: InformerEvent<KubeObject>): boolean {
+  if (event.type !== 'update' || event.old === undefined) return true;
+  const relevant = ({ metadata }: KubeObject) => [metadata?.uid, metadata?.generation, metadata?.deletionTimestamp];
+  return !isDeepStrictEqual(relevant(event.old), relevant(event.object));
+}
+
+/** Whether a namespace may be selected now, and was not before, or the other way round. */
+export function hasNewLabels(event: InformerEvent<KubeObject>): boolean {
+  if (event.type !== 'update') return true;
+  return !isDeepStrictEqual(event.old?.metadata?.labels ?? {}, event.object.metadata?.labels ?? {});
+}

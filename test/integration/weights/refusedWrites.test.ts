@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../src/api/trafficweight/trafficWeight.ts';
+import { findCondition } from '../../../src/runtime/controller/conditions.ts';
+import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
+import { writesOf } from '../../harness/audit.ts';
+import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
+import { dnsEndpointCrd } from '../../harness/externalDns.ts';
+import { startFixture, type Fixture } from '../../harness/fixture.ts';
+import { sleep } from '../../harness/measured.ts';
+import { userWith } from '../rights.ts';
+import { ANNOTATION, Ingresses } from './ingresses.ts';
+import { allRights, auditPolicyOf } from './rights.ts';
+
+/** An operator that may read everything and write no DNSEndpoint. */
+const USER = 'refused-operator';
+const WAIT = { timeout: 60_000, interval: 200 };
+let f: Fixture;
+
+beforeAll(async () => {
+  f = await startFixture({ nodes: ['n1'], auditPolicy: auditPolicyOf(USER) });
+  await installCrd(f.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
+  await installCrd(f.client, await dnsEndpointCrd(), DNS_ENDPOINTS);
+  const rights = allRights().map((rule) =>
+    rule.resources?.includes(DNS_ENDPOINTS.plural) === true ? { ...rule, verbs: ['list', 'watch'] } : rule,
+  );
+  await f.startOperator(['--weights'], { kubeconfig: await userWith(f, USER, rights) });
+});
+afterAll(() => f.stop());
+
+const main = (): Promise<TrafficWeight> => f.client.get(TRAFFIC_WEIGHTS, { name: 'main' });
+const condition = async (type: string) => findCondition((await main()).status?.conditions, type);
+
+it('says which write was refused, and tries again ever more rarely', async () => {
+  await new Ingresses(f.client).deploy('web', { annotations: { [ANNOTATION]: '9'.repeat(200_000) } });
+  await new Ingresses(f.client).deploy('app');
+  const spec = { clusterName: 'cluster-a', backend: { static: { weight: 75 } } };
+  await f.client.create(TRAFFIC_WEIGHTS, { metadata: { name: 'main' }, spec });
+  await vi.waitFor(async () => {
+    expect(await condition('Applied')).toMatchObject({ status: 'False', reason: 'WriteFailed' });
+    expect((await condition('Applied'))?.message).toMatch(
+      /^Failed writes: 1, the first: DNSEndpoint default\/app: .*cannot create/,
+    );
+    expect(await condition('IngressesAccepted')).toMatchObject({ status: 'False', reason: 'InvalidAnnotation' });
+  }, WAIT);
+  await sleep(10_000);
+  const attempts = writesOf(f.controlPlane, USER).filter(({ resource }) => resource === DNS_ENDPOINTS.plural);
+  // The backoff begins with 5 ms and doubles: 12 attempts in 20 s. Events of the objects above cause a few more.
+  expect(attempts.length).toBeGreaterThan(3);
+  expect(attempts.length).toBeLessThan(25);
+});
