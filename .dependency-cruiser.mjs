@@ -10,7 +10,7 @@ const PURE = [
   '^src/weights/(records|plan)/',
   '^src/usage/evaluate/',
   '^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$',
-  `^src/runtime/(controller/conditions|status/(failure|conditionEvents)|${OBJECT_SET})\\.ts$`,
+  `^src/runtime/(controller/conditions|status/(cut|failure|conditionEvents)|${OBJECT_SET})\\.ts$`,
 ].join('|');
 /** The folders of runtime/, and what each may import of the others. manager/ puts all together. */
 const RUNTIME = [
@@ -37,7 +37,7 @@ export default {
       from: { path: PURE, pathNot: TESTS },
       to: {
         path: 'node_modules/(rxjs|pino|undici|prometheus-query|prom-client|axios)|^src/runtime/',
-        pathNot: `^src/runtime/(apply/(appliedHash|managedFields|mergePatch)|client/resource|controller/conditions|status/(failure|conditionEvents)|process/(duration|interner|problem)|${OBJECT_SET})\\.ts$`,
+        pathNot: `^src/runtime/(apply/(appliedHash|managedFields|mergePatch)|client/resource|controller/conditions|status/(cut|failure|conditionEvents)|process/(duration|interner|problem)|${OBJECT_SET})\\.ts$`,
       },
     },
     {

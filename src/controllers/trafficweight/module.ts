@@ -53,8 +53,8 @@ function run(context: ControllerContext): RunningController {
   };
   caches.weights.subscribe((event) => {
     if (!needsReconcile(event)) return;
-    // Another one may have, or get, the DNSEndpoints of this one.
-    if (event.type !== 'update') enqueueAll();
+    // Others may have, or get, the Ingresses of this one.
+    enqueueAll();
     controller.queue.add(keyOf(event.object));
   });
   caches.ingresses.subscribe(enqueueAll);

@@ -21,8 +21,8 @@ import { planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
 import { keyOfSource } from '../../weights/records/records.ts';
 import { writeRecords, type RecordWriters } from '../../weights/write/writeRecords.ts';
+import { divide } from './decide/divide.ts';
 import { explain } from './decide/hosts.ts';
-import { select } from './decide/select.ts';
 import { settingsOf } from './decide/settings.ts';
 import { statusOf, undecidedStatus } from './decide/status.ts';
 import type { IngressEvents } from './events.ts';
@@ -107,10 +107,10 @@ async function applyWeight(
   signal?: AbortSignal,
 ): Promise<void> {
   const name = weight.metadata?.name ?? '';
-  const { candidates, ...scene } = observe(weight, d.caches, d.endpoints);
+  const { candidates, weights, ...scene } = observe(weight, d.caches, d.endpoints);
   const settings = settingsOf(spec, desiredWeight);
-  const { selected: sources, others } = select(candidates, spec);
-  const plan = planRecords({ ...scene, owner: name, settings, sources, others });
+  const { selected: sources, ...division } = divide(weight, { weights, candidates }, scene.labelOf);
+  const plan = planRecords({ ...scene, ...division, owner: name, settings, sources });
   const failures = await writeRecords(plan, { ...d.writers, signal });
   signal?.throwIfAborted();
   const explained = plan.sources.map((planned) => [planned, explain(planned)] as const);

@@ -54,10 +54,10 @@ function plan(
 ): RecordsPlan {
   const byKey = new Map(endpoints.map((one) => [`${one.metadata?.namespace}/${one.metadata?.name}`, one]));
   return planRecords({
-    ...{ owner: 'main', settings: SETTINGS, sources: ingresses.map(sourceOfIngress), others: [] },
+    ...{ owner: 'main', settings: SETTINGS, sources: ingresses.map(sourceOfIngress), unselected: [] },
     endpointOf: (key) => byKey.get(key),
     owned: endpoints,
-    isOther: (name) => name === 'other',
+    ...{ rivals: [], otherOwnerOf: () => undefined },
     isReady: () => true,
     ...over,
   });
@@ -82,8 +82,7 @@ describe('the DNSEndpoints of a cluster', () => {
   it.each([
     ['of the original, which has no label', endpointOf('web'), undefined],
     ['of this owner', endpointOf('web', undefined, 'main'), undefined],
-    ['of an owner that is gone', endpointOf('web', undefined, 'gone'), undefined],
-    ['of another owner', endpointOf('web', undefined, 'other'), 'DNSEndpoint shop/web is of other, and is left alone'],
+    ['of another owner, which does not have the Ingress', endpointOf('web', undefined, 'other'), undefined],
     [
       'of somebody else',
       endpointOf('web', 'uid-of-another'),
@@ -97,19 +96,40 @@ describe('the DNSEndpoints of a cluster', () => {
   });
 
   it.each([
-    ['is not selected any more', 'others', endpointOf('left', undefined, 'main'), ['left']],
+    ['is not selected any more', 'unselected', endpointOf('left', undefined, 'main'), ['left']],
     ['has no host within the domain any more', 'moved', endpointOf('left', undefined, 'main'), ['left']],
     ['is unknown: a cache may be late', undefined, endpointOf('left', undefined, 'main'), []],
-    ['is not selected, and the label was removed', 'others', endpointOf('left'), []],
-    ['is not selected, and the label has become that of another', 'others', endpointOf('left', undefined, 'other'), []],
-    ['was recreated', 'others', endpointOf('left', 'uid-before', 'main'), []],
-    ['is not its controller', 'others', withoutController(endpointOf('left', undefined, 'main')), []],
+    ['is not selected, and the label was removed', 'unselected', endpointOf('left'), []],
+    [
+      'is not selected, and the label has become that of another',
+      'unselected',
+      endpointOf('left', undefined, 'other'),
+      [],
+    ],
+    ['was recreated', 'unselected', endpointOf('left', 'uid-before', 'main'), []],
+    ['is not its controller', 'unselected', withoutController(endpointOf('left', undefined, 'main')), []],
   ])('whose source %s', (_, where, live, wanted) => {
-    const others = where === 'others' ? [sourceOfIngress(ingress('left'))] : [];
+    const unselected = where === 'unselected' ? [sourceOfIngress(ingress('left'))] : [];
     const moved = where === 'moved' ? [ingress('left', 'left.example.com')] : [];
-    const decided = plan([ingress('web'), ...moved], [live], { others });
+    const decided = plan([ingress('web'), ...moved], [live], { unselected });
     expect(removed(decided)).toEqual(wanted);
     expect(applied(decided)).toEqual(['web']);
+  });
+
+  it('are left alone if another owner has the Ingress', () => {
+    for (const live of [[], [endpointOf('web', undefined, 'other')]]) {
+      const decided = plan([ingress('web')], live, { otherOwnerOf: () => 'other' });
+      expect(decided.sources[0]?.foreign).toBe('DNSEndpoint shop/web is of other, and is left alone');
+      expect([applied(decided), removed(decided)]).toEqual([[], []]);
+    }
+  });
+
+  it('are not of an Ingress whose host an Ingress of another owner has', () => {
+    const host = 'b.example.org';
+    const rivals = [{ source: sourceOfIngress(ingress('b', host)), settings: SETTINGS }];
+    const decided = plan([ingress('a', host)], [endpointOf('b', undefined, 'other')], { rivals });
+    expect(decided.sources[0]?.hosts).toMatchObject([{ problem: 'shop/b has the records of b.example.org' }]);
+    expect([applied(decided), removed(decided)]).toEqual([[], []]);
   });
 
   it("are not of an older Ingress whose DNSEndpoint is somebody else's", () => {

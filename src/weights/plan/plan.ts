@@ -8,6 +8,12 @@ import type { Source } from '../records/source.ts';
 /** Label of a DNSEndpoint: whose settings its records have. */
 export const OWNER_LABEL = 'traffic.example.com/trafficweight';
 
+/** A source whose records another owner decides. */
+export interface Rival {
+  readonly source: Source;
+  readonly settings: WeightSettings;
+}
+
 /** What is known when the records of a cluster are decided. Keys are `namespace/name`. */
 export interface Scene {
   /** The value of OWNER_LABEL of these records. */
@@ -15,13 +21,15 @@ export interface Scene {
   readonly settings: WeightSettings;
   /** Those that are selected. */
   readonly sources: readonly Source[];
-  /** Those that are known, and not selected. */
-  readonly others: readonly Source[];
+  /** Those that are known, and which no owner selects. */
+  readonly unselected: readonly Source[];
+  /** Another owner that has a source; undefined if this one has it. */
+  readonly otherOwnerOf: (source: Source) => string | undefined;
+  /** Sources of other owners whose records have the same set identifier. */
+  readonly rivals: readonly Rival[];
   readonly endpointOf: (key: string) => DnsEndpoint | undefined;
   /** DNSEndpoints with OWNER_LABEL of this owner, also those that had it until a moment ago. */
   readonly owned: readonly DnsEndpoint[];
-  /** Whether another owner of this name exists. */
-  readonly isOther: (owner: string) => boolean;
   readonly isReady: (namespace: string, service: string) => boolean;
 }
 
@@ -54,7 +62,7 @@ export interface RecordsPlan {
  * |---------------------------------------------|-----------------------------------------------|
  * | none                                        | created                                       |
  * | controlled by the source                    | applied: also one of k8s-traffic-controller   |
- * | controlled by the source, of another owner  | left alone, and named                         |
+ * | of a source that another owner has          | left alone, and named                         |
  * | anything else                               | left alone, and named                         |
  *
  * A source whose load balancer has lost its address keeps the last one: a controller that restarts must not take hosts off
@@ -66,16 +74,16 @@ export interface RecordsPlan {
 export function planRecords(scene: Scene): RecordsPlan {
   const selected = [...scene.sources].sort(byKey);
   const sources = selected.map((source) => withLastTargets(source, scene));
-  const claims = sources.map((source) => claimOf(source, scene));
-  const held = holders(
-    claims.filter(({ foreign }) => foreign === undefined),
-    scene.settings,
-  );
+  const claims = sources.map((source) => claimOf({ source, settings: scene.settings }, scene));
+  const rivals = scene.rivals.map(({ source, settings }) => {
+    return claimOf({ source: withLastTargets(source, scene), settings }, { ...scene, otherOwnerOf: () => undefined });
+  });
+  const held = holders([...claims, ...rivals].filter(({ foreign }) => foreign === undefined));
   const planned = claims
     .map((claim, n) => ({ ...planSource(claim, held, scene), hasLostAddress: selected[n]?.targets.length === 0 }))
     .filter(({ hosts }) => hosts.length > 0);
   const wanted = new Set(planned.flatMap(({ source, desired }) => (desired === undefined ? [] : keyOfSource(source))));
-  const known = new Set([...scene.sources, ...scene.others].map(({ uid }) => uid));
+  const known = new Set([...scene.sources, ...scene.unselected].map(({ uid }) => uid));
   const removed = scene.owned.filter((each) => {
     const isOwn = each.metadata?.labels?.[OWNER_LABEL] === scene.owner;
     const source = sourceUidOf(each);
@@ -96,10 +104,10 @@ interface PlanClaim extends Claim, Pick<PlannedSource, 'live'> {
   readonly foreign: string | undefined;
 }
 
-function claimOf(source: Source, scene: Scene): PlanClaim {
-  const live = scene.endpointOf(keyOfSource(source));
-  const foreign = live === undefined ? undefined : foreignness(live, source, scene);
-  return { source, live, foreign, endpoint: foreign === undefined ? live : undefined };
+function claimOf({ source, settings }: Rival, { endpointOf, otherOwnerOf }: Scene): PlanClaim {
+  const live = endpointOf(keyOfSource(source));
+  const foreign = foreignness(source, live, otherOwnerOf(source));
+  return { source, settings, live, foreign, endpoint: foreign === undefined ? live : undefined };
 }
 
 function planSource(
@@ -121,12 +129,12 @@ function planSource(
   return { source, hosts, desired, live };
 }
 
-function foreignness(live: DnsEndpoint, source: Source, { owner, isOther }: Scene): string | undefined {
+function foreignness(source: Source, live: DnsEndpoint | undefined, other: string | undefined): string | undefined {
   const name = `DNSEndpoint ${keyOfSource(source)}`;
-  if (!isOf(live, source)) return `${name} is not controlled by this ${source.kind}, and is left alone`;
-  const other = live.metadata?.labels?.[OWNER_LABEL];
-  if (other === undefined || other === owner || !isOther(other)) return undefined;
-  return `${name} is of ${other}, and is left alone`;
+  if (live !== undefined && !isOf(live, source)) {
+    return `${name} is not controlled by this ${source.kind}, and is left alone`;
+  }
+  return other === undefined ? undefined : `${name} is of ${other}, and is left alone`;
 }
 
 function byKey(a: Source, b: Source): number {

@@ -20,7 +20,7 @@ function claim(name: string, over: Partial<Source> = {}, records: readonly strin
     targets: [{ recordType: 'CNAME', targets: ['lb.example.net'] }],
     ...over,
   };
-  return { source, endpoint: records.length === 0 ? undefined : endpointWith(records) };
+  return { source, settings: SETTINGS, endpoint: records.length === 0 ? undefined : endpointWith(records) };
 }
 
 function endpointWith(hosts: readonly string[]): DnsEndpoint {
@@ -51,11 +51,11 @@ it.each([
   ],
 ])('a host of several Ingresses is of %s', (_, claims, wanted) => {
   for (const order of [claims, [...claims].reverse()]) {
-    const holder = holders(order, SETTINGS).get(HOST);
+    const holder = holders(order).get(HOST);
     expect(holder && keyOfSource(holder)).toBe(wanted);
   }
 });
 
 it('a host outside of the domain is of none', () => {
-  expect(holders([claim('a')], { ...SETTINGS, bindingDomain: 'example.com' })).toEqual(new Map());
+  expect(holders([{ ...claim('a'), settings: { ...SETTINGS, bindingDomain: 'example.com' } }])).toEqual(new Map());
 });

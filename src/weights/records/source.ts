@@ -1,4 +1,5 @@
 import type { V1Ingress, V1IngressBackend } from '@kubernetes/client-node';
+import { createdAt } from './age.ts';
 import { normal } from './domain.ts';
 import { targetsOf, type Targets } from './targets.ts';
 
@@ -56,9 +57,4 @@ export function sourceOfIngress({ metadata, spec, status }: V1Ingress): Source {
 
 function defaultBackends(backend: V1IngressBackend | undefined): V1IngressBackend[] {
   return backend === undefined ? [] : [backend];
-}
-
-/** The type says Date; the API server's JSON has a text. */
-function createdAt(time: Date | string | undefined): string {
-  return time instanceof Date ? time.toISOString() : (time ?? '');
 }

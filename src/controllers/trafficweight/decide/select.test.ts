@@ -1,25 +1,26 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
 import { sourceOfIngress } from '../../../weights/records/source.ts';
 import type { Candidate } from '../observe/observation.ts';
-import { select, type Selection } from './select.ts';
+import { createSelector } from './select.ts';
 
 const BACKEND = { static: { weight: 1 } };
 
 function candidate(name: string, over: Partial<Candidate> & { annotations?: Record<string, string> } = {}): Candidate {
   const { annotations = {}, ...rest } = over;
-  const source = sourceOfIngress({ metadata: { name, namespace: 'shop', annotations } });
+  const rules = [{ host: `${name}.example.org` }, { host: `${name}.example.com` }];
+  const source = sourceOfIngress({ metadata: { name, namespace: 'shop', annotations }, spec: { rules } });
   return { source, className: undefined, namespaceLabels: {}, ...rest };
 }
 
-const KNOWN = [
+const ALL = [
   candidate('bare'),
   candidate('nginx', { className: 'nginx' }),
   candidate('public', { annotations: { dns: 'public=yes' } }),
   candidate('private', { annotations: { dns: 'private' } }),
   candidate('labelled', { namespaceLabels: { team: 'a' } }),
 ];
-const NAMES = KNOWN.map(({ source }) => source.name);
+const NAMES = ALL.map(({ source }) => source.name);
 
 it.each<[string, Partial<TrafficWeightSpec>, string[]]>([
   ['nothing', {}, NAMES],
@@ -29,30 +30,26 @@ it.each<[string, Partial<TrafficWeightSpec>, string[]]>([
   ['an annotation that none has', { annotationFilter: 'dns=' }, []],
   ['an annotation with the name of a property', { annotationFilter: 'constructor=x' }, []],
   ['labels of the namespace', { namespaceSelector: { matchLabels: { team: 'a' } } }, ['labelled']],
+  ['the domain of one of the hosts', { bindingDomain: 'bare.example.com' }, ['bare']],
   ['two of them', { ingressClassNames: ['nginx'], annotationFilter: 'dns=private' }, []],
 ])('with %s selects those', (_, spec, wanted) => {
-  const { selected, others } = select(KNOWN, { clusterName: 'a', backend: BACKEND, ...spec });
-  expect(selected.map(({ name }) => name)).toEqual(wanted);
-  expect(others.map(({ name }) => name)).toEqual(NAMES.filter((name) => !wanted.includes(name)));
+  const selects = createSelector({ clusterName: 'a', backend: BACKEND, ...spec });
+  expect(ALL.filter((each) => selects(each) === true).map(({ source }) => source.name)).toEqual(wanted);
 });
 
-describe('in a namespace that is not known yet', () => {
+it.each<[string, Partial<TrafficWeightSpec>, boolean | undefined]>([
+  ['is selected without a selector of namespaces', {}, true],
+  [
+    'is undecided with one',
+    { namespaceSelector: { matchExpressions: [{ key: 'team', operator: 'DoesNotExist' }] } },
+    undefined,
+  ],
+  [
+    'is not selected if its annotation is another one',
+    { namespaceSelector: { matchLabels: { team: 'a' } }, annotationFilter: 'dns=public' },
+    false,
+  ],
+])('in a namespace that is not known yet %s', (_, spec, wanted) => {
   const unknown = candidate('unknown', { namespaceLabels: undefined });
-  const { source } = unknown;
-
-  it.each<[string, Partial<TrafficWeightSpec>, Selection]>([
-    ['is selected without a selector of namespaces', {}, { selected: [source], others: [] }],
-    [
-      'is undecided with one',
-      { namespaceSelector: { matchExpressions: [{ key: 'team', operator: 'DoesNotExist' }] } },
-      { selected: [], others: [] },
-    ],
-    [
-      'is not selected if its annotation is another one',
-      { namespaceSelector: { matchLabels: { team: 'a' } }, annotationFilter: 'dns=public' },
-      { selected: [], others: [source] },
-    ],
-  ])('%s', (_, spec, wanted) => {
-    expect(select([unknown], { clusterName: 'a', backend: BACKEND, ...spec })).toEqual(wanted);
-  });
+  expect(createSelector({ clusterName: 'a', backend: BACKEND, ...spec })(unknown)).toBe(wanted);
 });

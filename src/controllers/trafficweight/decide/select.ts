@@ -1,42 +1,29 @@
 import { createLabelMatcher } from '../../../api/labelMatcher.ts';
 import type { LabelSelector } from '../../../api/labelSelector.ts';
 import type { TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
-import type { Source } from '../../../weights/records/source.ts';
+import { isWithin } from '../../../weights/records/domain.ts';
 import type { Candidate } from '../observe/observation.ts';
 
-/** Which candidates a spec selects, and which it does not. One that cannot be decided is in neither. */
-export interface Selection {
-  readonly selected: readonly Source[];
-  readonly others: readonly Source[];
-}
+/** Whether a candidate is selected; undefined if that cannot be decided yet. */
+export type Selector = (candidate: Candidate) => boolean | undefined;
 
 /**
- * Decides which candidates a spec selects.
+ * Makes the selector of a spec. All fields must match; an absent or empty one matches all.
  *
- * | field             | a source is selected if                                                              |
- * |-------------------|--------------------------------------------------------------------------------------|
- * | namespaceSelector | the labels of its namespace match; undecided while the namespace is not known        |
- * | ingressClassNames | its class is one of them                                                             |
- * | annotationFilter  | it has the annotation with this very value                                           |
- *
- * An absent or empty field selects all.
+ * | field             | a candidate is selected if                                                    |
+ * |-------------------|-------------------------------------------------------------------------------|
+ * | bindingDomain     | one of its hosts is within it                                                 |
+ * | annotationFilter  | it has the annotation with this very value                                    |
+ * | ingressClassNames | its class is one of them                                                      |
+ * | namespaceSelector | the labels of its namespace match; undecided while the namespace is not known |
  */
-export function select(candidates: readonly Candidate[], spec: TrafficWeightSpec): Selection {
-  const isSelected = matcherOf(spec);
-  const selected: Source[] = [];
-  const others: Source[] = [];
-  for (const candidate of candidates) {
-    const decision = isSelected(candidate);
-    if (decision !== undefined) (decision ? selected : others).push(candidate.source);
-  }
-  return { selected, others };
-}
-
-function matcherOf({ namespaceSelector = {}, ingressClassNames = [], annotationFilter }: TrafficWeightSpec) {
+export function createSelector(spec: TrafficWeightSpec): Selector {
+  const { namespaceSelector = {}, ingressClassNames = [], annotationFilter, bindingDomain = '' } = spec;
   const matches = createLabelMatcher(namespaceSelector);
   const takesAll = isEmpty(namespaceSelector);
   const [key, value] = annotationFilter === undefined ? [] : split(annotationFilter);
-  return ({ source, className, namespaceLabels }: Candidate): boolean | undefined => {
+  return ({ source, className, namespaceLabels }) => {
+    if (!source.hosts.some(({ host }) => isWithin(host, bindingDomain))) return false;
     if (key !== undefined && valueOf(source.annotations, key) !== value) return false;
     if (ingressClassNames.length > 0 && !ingressClassNames.includes(className ?? '')) return false;
     if (takesAll) return true;

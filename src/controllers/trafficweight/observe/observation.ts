@@ -13,10 +13,12 @@ export interface Candidate {
 
 /** What a reconcile sees of the cluster. Keys are `namespace/name`. */
 export interface Observation {
-  readonly weight: TrafficWeight;
+  /** All that are not being deleted. */
+  readonly weights: readonly TrafficWeight[];
   readonly candidates: readonly Candidate[];
   readonly endpointOf: (key: string) => DnsEndpoint | undefined;
   readonly owned: readonly DnsEndpoint[];
-  readonly isOther: (name: string) => boolean;
+  /** The TrafficWeight that the DNSEndpoint of a source is of, if any. */
+  readonly labelOf: (source: Source) => string | undefined;
   readonly isReady: (namespace: string, service: string) => boolean;
 }
