@@ -13,7 +13,7 @@ import { IngressEvents } from './events.ts';
 import { TRAFFIC_WEIGHT_FLAGS } from './flags.ts';
 import { createTrafficWeightMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
-import { hasNewLabels, needsReconcile } from './observe/changes.ts';
+import { hasNewLabels, needsReconcile, servicesWithNews } from './observe/changes.ts';
 import { BY_SERVICE, createCaches, type Caches } from './observe/caches.ts';
 import { trafficWeightRights } from './rbac.ts';
 import { reconcile } from './reconcile.ts';
@@ -63,10 +63,8 @@ function run(context: ControllerContext): RunningController {
     if (hasNewLabels(event)) enqueueAll();
   });
   caches.slices.subscribe((event) => {
-    const { service, isReady } = event.object;
-    const isSame = event.type === 'update' && event.old?.isReady === isReady && event.old.service === service;
-    if (isSame || service === undefined) return;
-    if (caches.ingresses.lister.byIndex(BY_SERVICE, service).length > 0) enqueueAll();
+    const isUsed = (service: string): boolean => caches.ingresses.lister.byIndex(BY_SERVICE, service).length > 0;
+    if (servicesWithNews(event).some(isUsed)) enqueueAll();
   });
   return { parts: [...partsOf(caches), controllerPart(controller)], enqueueAll };
 }

@@ -54,10 +54,10 @@ function plan(
 ): RecordsPlan {
   const byKey = new Map(endpoints.map((one) => [`${one.metadata?.namespace}/${one.metadata?.name}`, one]));
   return planRecords({
-    ...{ owner: 'main', settings: SETTINGS, sources: ingresses.map(sourceOfIngress), unselected: [] },
+    ...{ owner: 'main', settings: SETTINGS, sources: ingresses.map(sourceOfIngress), unselected: [], undecided: [] },
     endpointOf: (key) => byKey.get(key),
     owned: endpoints,
-    ...{ rivals: [], otherOwnerOf: () => undefined },
+    ...{ rivals: [], otherOwnerOf: () => undefined, isOwner: (name) => name === 'main' || name === 'other' },
     isReady: () => true,
     ...over,
   });
@@ -97,7 +97,6 @@ describe('the DNSEndpoints of a cluster', () => {
 
   it.each([
     ['is not selected any more', 'unselected', endpointOf('left', undefined, 'main'), ['left']],
-    ['has no host within the domain any more', 'moved', endpointOf('left', undefined, 'main'), ['left']],
     ['is unknown: a cache may be late', undefined, endpointOf('left', undefined, 'main'), []],
     ['is not selected, and the label was removed', 'unselected', endpointOf('left'), []],
     [
@@ -110,8 +109,7 @@ describe('the DNSEndpoints of a cluster', () => {
     ['is not its controller', 'unselected', withoutController(endpointOf('left', undefined, 'main')), []],
   ])('whose source %s', (_, where, live, wanted) => {
     const unselected = where === 'unselected' ? [sourceOfIngress(ingress('left'))] : [];
-    const moved = where === 'moved' ? [ingress('left', 'left.example.com')] : [];
-    const decided = plan([ingress('web'), ...moved], [live], { unselected });
+    const decided = plan([ingress('web')], [live], { unselected });
     expect(removed(decided)).toEqual(wanted);
     expect(applied(decided)).toEqual(['web']);
   });
@@ -122,6 +120,40 @@ describe('the DNSEndpoints of a cluster', () => {
       expect(decided.sources[0]?.foreign).toBe('DNSEndpoint shop/web is of other, and is left alone');
       expect([applied(decided), removed(decided)]).toEqual([[], []]);
     }
+  });
+
+  it.each([
+    ['of the original', endpointOf('b')],
+    ['of an owner that is gone', endpointOf('b', undefined, 'gone')],
+    ['of this owner', endpointOf('b', undefined, 'main')],
+  ])('are removed, also those %s, if another Ingress has all hosts', (_, live) => {
+    const host = 'b.example.org';
+    const [a, b] = [ingress('a', host), ingress('b', host)];
+    const decided = plan([a, b], [{ ...endpointOf('a'), spec: live.spec! }, live]);
+    expect([applied(decided), removed(decided)]).toEqual([['a'], ['b']]);
+  });
+
+  it('stay with an invalid annotation, though no weight is known', () => {
+    const invalid = ingress('web');
+    invalid.metadata!.annotations = { 'dns.adevinta.com/traffic-weight': 'NaN' };
+    const live = endpointOf('web');
+    delete live.spec!.endpoints![0]!.providerSpecific;
+    expect(plan([invalid], [live])).toMatchObject({ sources: [{ desired: undefined }], removed: [] });
+  });
+
+  it.each([
+    ['of an owner that is gone', 'unselected', 'gone', []],
+    ['of the original', 'unselected', undefined, []],
+    ['of one that cannot be decided yet', 'undecided', 'main', []],
+    ['of another owner, which removes it', 'unselected', 'other', ['a']],
+  ])('are not of an Ingress whose host a DNSEndpoint that stays has, %s', (_, where, label, wanted) => {
+    const left = [sourceOfIngress(ingress('b', 'elsewhere.example.org'))];
+    const live = endpointOf('b', undefined, label);
+    live.spec!.endpoints![0]!.setIdentifier = 'cluster-a';
+    const decided = plan([ingress('a', 'b.example.org')], [live], { [where]: left });
+    expect([applied(decided), removed(decided)]).toEqual([wanted, []]);
+    live.spec!.endpoints![0]!.setIdentifier = 'cluster-b';
+    expect(applied(plan([ingress('a', 'b.example.org')], [live], { [where]: left }))).toEqual(['a']);
   });
 
   it('are not of an Ingress whose host an Ingress of another owner has', () => {

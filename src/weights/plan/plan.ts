@@ -1,5 +1,5 @@
-import { keyOf } from '../../runtime/client/resource.ts';
 import { dnsEndpointOf, isOf, sourceUidOf } from '../records/dnsEndpoint.ts';
+import { normal } from '../records/domain.ts';
 import { targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { holders, type Claim } from '../records/holders.ts';
 import { keyOfSource, recordsOf, type HostWeight, type WeightSettings } from '../records/records.ts';
@@ -23,6 +23,8 @@ export interface Scene {
   readonly sources: readonly Source[];
   /** Those that are known, and which no owner selects. */
   readonly unselected: readonly Source[];
+  /** Those of which it is not known yet whether they are selected. */
+  readonly undecided: readonly Source[];
   /** Another owner that has a source; undefined if this one has it. */
   readonly otherOwnerOf: (source: Source) => string | undefined;
   /** Sources of other owners whose records have the same set identifier. */
@@ -30,6 +32,8 @@ export interface Scene {
   readonly endpointOf: (key: string) => DnsEndpoint | undefined;
   /** DNSEndpoints with OWNER_LABEL of this owner, also those that had it until a moment ago. */
   readonly owned: readonly DnsEndpoint[];
+  /** Whether an owner of this name exists. */
+  readonly isOwner: (name: string) => boolean;
   readonly isReady: (namespace: string, service: string) => boolean;
 }
 
@@ -51,7 +55,7 @@ export interface PlannedSource {
 export interface RecordsPlan {
   /** The sources with a host within the domain, by `namespace/name`. */
   readonly sources: readonly PlannedSource[];
-  /** DNSEndpoints of this owner whose source is not selected any more, or without a record. */
+  /** DNSEndpoints of this owner whose source nobody selects any more, or whose hosts all are with other sources. */
   readonly removed: readonly DnsEndpoint[];
 }
 
@@ -78,18 +82,45 @@ export function planRecords(scene: Scene): RecordsPlan {
   const rivals = scene.rivals.map(({ source, settings }) => {
     return claimOf({ source: withLastTargets(source, scene), settings }, { ...scene, otherOwnerOf: () => undefined });
   });
-  const held = holders([...claims, ...rivals].filter(({ foreign }) => foreign === undefined));
+  const published = [...claims, ...rivals].filter(({ foreign }) => foreign === undefined);
+  const held = holders([...published, ...leftovers(scene)]);
   const planned = claims
     .map((claim, n) => ({ ...planSource(claim, held, scene), hasLostAddress: selected[n]?.targets.length === 0 }))
     .filter(({ hosts }) => hosts.length > 0);
-  const wanted = new Set(planned.flatMap(({ source, desired }) => (desired === undefined ? [] : keyOfSource(source))));
-  const known = new Set([...scene.sources, ...scene.unselected].map(({ uid }) => uid));
-  const removed = scene.owned.filter((each) => {
-    const isOwn = each.metadata?.labels?.[OWNER_LABEL] === scene.owner;
+  return { sources: planned, removed: [...unselectedOf(scene), ...planned.flatMap(withoutHosts)] };
+}
+
+function unselectedOf({ unselected, owned, owner }: Scene): DnsEndpoint[] {
+  const uids = new Set(unselected.map(({ uid }) => uid));
+  return owned.filter((each) => {
     const source = sourceUidOf(each);
-    return isOwn && source !== undefined && known.has(source) && !wanted.has(keyOf(each));
+    return each.metadata?.labels?.[OWNER_LABEL] === owner && source !== undefined && uids.has(source);
   });
-  return { sources: planned, removed };
+}
+
+/** Also one that k8s-traffic-controller made, which has no label: two records of one host would compete. */
+function withoutHosts({ hosts, desired, live, foreign }: PlannedSource): DnsEndpoint[] {
+  const isServedElsewhere = hosts.every(({ reason }) => reason === 'Conflict');
+  return foreign === undefined && desired === undefined && live !== undefined && isServedElsewhere ? [live] : [];
+}
+
+/** DNSEndpoints that stay although nobody decides about them, such as those of an owner that is gone: they have their hosts. */
+function leftovers({ unselected, undecided, settings, endpointOf, isOwner }: Scene): Claim[] {
+  const isLeft = (source: Source): boolean => {
+    const label = endpointOf(keyOfSource(source))?.metadata?.labels?.[OWNER_LABEL];
+    return label === undefined || !isOwner(label);
+  };
+  return [...undecided, ...unselected.filter(isLeft)].flatMap((source) => {
+    const endpoint = endpointOf(keyOfSource(source));
+    if (endpoint === undefined || !isOf(endpoint, source)) return [];
+    const records = (endpoint.spec?.endpoints ?? []).filter((each) => each.setIdentifier === settings.clusterName);
+    const hosts = [...new Set(records.map(({ dnsName }) => normal(dnsName)))];
+    const published = {
+      ...{ ...source, annotations: {}, targets: targetsIn(endpoint) },
+      hosts: hosts.map((host) => ({ host, services: [], leadsNowhere: false })),
+    };
+    return [{ source: published, settings, endpoint }];
+  });
 }
 
 /** A source without an address has the one that its DNSEndpoint leads to. */

@@ -51,6 +51,32 @@ it('adds a host before it is taken away elsewhere', async () => {
   expect(failures).toEqual(new Map());
 });
 
+it.each([
+  ['cannot be written', new Error('no'), 'rejects'],
+  ['was overtaken', new ApiError({ status: 409, reason: 'Conflict', method: 'PATCH', path: '/x' }), 'waits'],
+])('takes nothing away while the one that gets the host %s', async (_, error, what) => {
+  const done: string[] = [];
+  const apply = (name: string): Promise<void> => {
+    if (name === 'gets') return Promise.reject(error);
+    done.push(name);
+    return Promise.resolve();
+  };
+  const sources = [
+    planned('gets', ['b'], []),
+    planned('loses', ['a'], ['a', 'b']),
+    // It would lose a host to the one above, so what it is to get is missing, too.
+    planned('both', ['e'], ['b']),
+    planned('last', ['f'], ['f', 'e']),
+    planned('other', ['c'], ['c', 'd']),
+  ];
+  const writing = writeRecords(
+    { sources, removed: [endpoint('gone', ['b', 'x']), endpoint('left', ['y'])] },
+    writers(apply),
+  );
+  await (what === 'waits' ? expect(writing).rejects.toBeInstanceOf(WaitingError) : writing);
+  expect(done).toEqual(['other', '-left']);
+});
+
 it('lets others run while it compares many DNSEndpoints', async () => {
   let turns = 0;
   const count = (): void => {

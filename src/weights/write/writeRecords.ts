@@ -5,6 +5,7 @@ import { isConflict, NotLeaderError, WaitingError } from '../../runtime/client/e
 import { keyOf, refOfKey } from '../../runtime/client/resource.ts';
 import { forEachAtOnce } from '../../runtime/controller/forEachAtOnce.ts';
 import { Turns } from '../../runtime/controller/turns.ts';
+import { normal } from '../records/domain.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../records/endpoint.ts';
 import { OVERTAKEN_RETRY_MS } from '../../runtime/status/writeFailures.ts';
 import { keyOfSource } from '../records/records.ts';
@@ -23,7 +24,8 @@ export interface RecordWriters {
 
 /**
  * Applies and removes the DNSEndpoints of a plan, in parallel. Writes only what differs. A write that fails does not stop the
- * others. A host that goes from one DNSEndpoint to another is first added and then taken away, so that it always has a record.
+ * others. A host that goes from one DNSEndpoint to another is first added; it is taken away only if it was. An exchange of hosts
+ * between two DNSEndpoints is not ordered.
  *
  * @returns the errors by `namespace/name`
  * @throws WaitingError if nothing failed, but somebody else wrote a DNSEndpoint meanwhile: it is decided again;
@@ -33,58 +35,78 @@ export async function writeRecords(
   { sources, removed }: RecordsPlan,
   writers: RecordWriters,
 ): Promise<ReadonlyMap<string, unknown>> {
-  const applies = sources.map((planned) => ({
+  const applies = sources.map((planned): Write => ({
     key: keyOfSource(planned.source),
-    losesHosts: losesHosts(planned),
+    gains: difference(hostsOf(planned.desired), hostsOf(planned.live)),
+    loses: planned.desired === undefined ? [] : difference(hostsOf(planned.live), hostsOf(planned.desired)),
     write: () => applyOne(planned, writers),
   }));
-  const removals = removed.map((endpoint) => ({ key: keyOf(endpoint), write: () => removeOne(endpoint, writers) }));
-  const [last, first] = [applies.filter((each) => each.losesHosts), applies.filter((each) => !each.losesHosts)];
-  const failures = new Map<string, unknown>();
-  const overtaken = new Set<string>();
-  await writeAll(first, { failures, overtaken }, writers);
-  await writeAll([...last, ...removals], { failures, overtaken }, writers);
+  const removals = removed.map((endpoint): Write => ({
+    ...{ key: keyOf(endpoint), gains: [], loses: hostsOf(endpoint) },
+    write: () => removeOne(endpoint, writers),
+  }));
+  const unwritten: Unwritten = { failures: new Map(), overtaken: new Set(), missing: new Set() };
+  for (const phase of inOrder([...applies, ...removals])) await writeAll(phase, unwritten, writers);
+  const { failures, overtaken } = unwritten;
   const [one] = overtaken;
   if (one === undefined || failures.size > 0) return failures;
   throw new WaitingError('Conflict', `DNSEndpoint ${one} was written by somebody else`, OVERTAKEN_RETRY_MS);
+}
+
+interface Write {
+  readonly key: string;
+  /** Hosts that the DNSEndpoint gets, and those that it has and is to lose. */
+  readonly gains: readonly string[];
+  readonly loses: readonly string[];
+  readonly write: () => Promise<void>;
+}
+
+/** First those that take nothing away, then those that also add. */
+function inOrder(writes: readonly Write[]): Write[][] {
+  const [losing, first] = [
+    writes.filter(({ loses }) => loses.length > 0),
+    writes.filter(({ loses }) => loses.length === 0),
+  ];
+  return [first, losing.filter(({ gains }) => gains.length > 0), losing.filter(({ gains }) => gains.length === 0)];
+}
+
+function hostsOf(endpoint: DnsEndpoint | undefined): string[] {
+  return (endpoint?.spec?.endpoints ?? []).map(({ dnsName }) => normal(dnsName));
+}
+
+function difference(hosts: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(others);
+  return hosts.filter((host) => !known.has(host));
 }
 
 /** What came of the writes that did not succeed: errors by key, and the keys that somebody else wrote. */
 interface Unwritten {
   readonly failures: Map<string, unknown>;
   readonly overtaken: Set<string>;
-}
-
-interface Write {
-  readonly key: string;
-  readonly write: () => Promise<void>;
+  /** Hosts that these writes would have added. */
+  readonly missing: Set<string>;
 }
 
 async function writeAll(
   writes: readonly Write[],
-  { failures, overtaken }: Unwritten,
+  { failures, overtaken, missing }: Unwritten,
   { signal }: RecordWriters,
 ): Promise<void> {
   const turns = new Turns();
-  await forEachAtOnce(writes, WRITES_AT_ONCE, async ({ key, write }) => {
+  await forEachAtOnce(writes, WRITES_AT_ONCE, async ({ key, gains, loses, write }) => {
     // Most are as they should be: then no call to the API server ends the turn.
     await turns.give();
-
     signal?.throwIfAborted();
     try {
-      await write();
+      if (loses.some((host) => missing.has(host))) gains.forEach((host) => missing.add(host));
+      else await write();
     } catch (error) {
       if (error instanceof NotLeaderError) throw error;
       if (error instanceof WaitingError || isConflict(error)) overtaken.add(key);
       else failures.set(key, error);
+      for (const host of gains) missing.add(host);
     }
   });
-}
-
-/** Whether the DNSEndpoint has a host that it is to lose. */
-function losesHosts({ desired, live }: PlannedSource): boolean {
-  const kept = new Set(desired?.spec?.endpoints?.map(({ dnsName }) => dnsName));
-  return desired !== undefined && (live?.spec?.endpoints ?? []).some(({ dnsName }) => !kept.has(dnsName));
 }
 
 async function applyOne(

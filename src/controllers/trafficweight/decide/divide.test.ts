@@ -61,6 +61,10 @@ const CASES: readonly Case[] = [
     ...{ main: weight('main', NONE), others: [weight('other', UNDECIDED)], label: 'main', wanted: 'kept' },
   },
   {
+    what: 'of this one, which cannot decide yet',
+    ...{ main: weight('main', UNDECIDED), label: 'main', wanted: 'kept' },
+  },
+  {
     what: 'of an invalid one',
     ...{ others: [weight('other', { bindingDomain: '-' })], label: 'other', wanted: 'named', isRival: true },
   },
@@ -76,13 +80,15 @@ it.each(CASES)(
   ({ main = weight('main'), others = [], label, wanted, isRival = false }) => {
     const division = divide(main, { weights: [main, ...others], candidates: [INGRESS] }, () => label);
     const other = division.otherOwnerOf(INGRESS.source);
-    const [isSelected, isUnselected] = [division.selected, division.unselected].map((list) => list.length === 1);
+    const [isSelected, isUnselected, isUndecided] = [division.selected, division.unselected, division.undecided].map(
+      (list) => list.length === 1,
+    );
     const done = {
       own: isSelected === true && other === undefined,
       named: isSelected === true && other !== undefined,
       left: isSelected === false && other !== undefined,
       removable: isUnselected === true,
-      kept: isSelected === false && isUnselected === false && other === undefined,
+      kept: isUndecided === true,
     };
     expect(Object.entries(done).flatMap(([what, is]) => (is ? what : []))).toEqual([wanted]);
     expect(division.rivals.length).toBe(isRival ? 1 : 0);

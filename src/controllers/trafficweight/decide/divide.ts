@@ -18,6 +18,8 @@ export interface Division {
   readonly rivals: readonly Rival[];
   /** Those that no TrafficWeight selects. */
   readonly unselected: readonly Source[];
+  /** Those of which that cannot be said yet. */
+  readonly undecided: readonly Source[];
 }
 
 /** A TrafficWeight that takes part. */
@@ -51,24 +53,29 @@ export function divide(
 ): Division {
   const parties = weights.map(partyOf).sort(byAge);
   const self = weight.metadata?.name;
-  const selected: Source[] = [];
-  const rivals: Rival[] = [];
-  const unselected: Source[] = [];
+  const division = {
+    selected: [] as Source[],
+    rivals: [] as Rival[],
+    unselected: [] as Source[],
+    undecided: [] as Source[],
+  };
   const others = new Map<Source, string>();
   for (const candidate of candidates) {
     const { source } = candidate;
     const decided = parties.map((party) => ({ party, selects: party.selects(candidate) }));
     const owner = ownerAmong(decided, labelOf(source));
-    if (decided.every(({ selects }) => selects === false)) unselected.push(source);
     const isSelected = decided.some(({ party, selects }) => party.name === self && selects === true);
-    if (isSelected) selected.push(source);
-    if (owner === undefined || owner.name === self) continue;
-    others.set(source, owner.name);
-    if (owner.weight.spec.clusterName === weight.spec.clusterName) {
-      rivals.push({ source, settings: owner.settings });
+    if (isSelected) division.selected.push(source);
+    if (owner !== undefined && owner.name !== self) {
+      others.set(source, owner.name);
+      const isRival = owner.weight.spec.clusterName === weight.spec.clusterName;
+      if (isRival) division.rivals.push({ source, settings: owner.settings });
+    } else if (!isSelected) {
+      const isUnselected = decided.every(({ selects }) => selects === false);
+      (isUnselected ? division.unselected : division.undecided).push(source);
     }
   }
-  return { selected, rivals, unselected, otherOwnerOf: (source) => others.get(source) };
+  return { ...division, otherOwnerOf: (source) => others.get(source) };
 }
 
 interface Decided {

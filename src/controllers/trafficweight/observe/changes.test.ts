@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { hasNewLabels, needsReconcile } from './changes.ts';
+import { hasNewLabels, needsReconcile, servicesWithNews } from './changes.ts';
+import type { ReadySlice } from './readySlice.ts';
 
 const BEFORE: KubeObject = { metadata: { name: 'main', uid: 'u1', generation: 1, labels: { team: 'a' } } };
 const after = (metadata: KubeObject['metadata'], rest: object = {}): KubeObject => ({
@@ -28,4 +29,21 @@ it.each([
   ['no labels any more', { metadata: { name: 'main' } }, true],
 ])('a namespace with %s may be selected or not: %s', (_, object, wanted) => {
   expect(hasNewLabels({ type: 'update', old: BEFORE, object })).toBe(wanted);
+});
+
+const slice = (service: string | undefined, isReady: boolean): ReadySlice => ({ metadata: {}, service, isReady });
+
+it.each([
+  ['readiness', slice('shop/a', true), slice('shop/a', false), ['shop/a']],
+  ['nothing', slice('shop/a', true), slice('shop/a', true), []],
+  ['its Service', slice('shop/a', true), slice('shop/b', true), ['shop/b', 'shop/a']],
+  ['to be of no Service', slice('shop/a', true), slice(undefined, true), ['shop/a']],
+])('an EndpointSlice that changes %s', (_, old, object, wanted) => {
+  expect(servicesWithNews({ type: 'update', old, object })).toEqual(wanted);
+});
+
+it('an EndpointSlice that is new or gone', () => {
+  expect(servicesWithNews({ type: 'add', object: slice('shop/a', false) })).toEqual(['shop/a']);
+  expect(servicesWithNews({ type: 'delete', object: slice('shop/a', true) })).toEqual(['shop/a']);
+  expect(servicesWithNews({ type: 'add', object: slice(undefined, true) })).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InformerEvent } from '../../../runtime/cache/store.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
+import type { ReadySlice } from './readySlice.ts';
 
 /**
  * Whether a change of a TrafficWeight needs a reconcile. The operator's own writes of the status do not: after a failed
@@ -16,4 +17,12 @@ export function needsReconcile(event: InformerEvent<KubeObject>): boolean {
 export function hasNewLabels(event: InformerEvent<KubeObject>): boolean {
   if (event.type !== 'update') return true;
   return !isDeepStrictEqual(event.old?.metadata?.labels ?? {}, event.object.metadata?.labels ?? {});
+}
+
+/** The Services whose readiness a change of an EndpointSlice may change, as `namespace/name`. */
+export function servicesWithNews(event: InformerEvent<ReadySlice>): string[] {
+  const { object } = event;
+  const old = event.type === 'update' ? event.old : undefined;
+  if (old !== undefined && old.service === object.service && old.isReady === object.isReady) return [];
+  return [...new Set([object.service, old?.service])].filter((service) => service !== undefined);
 }

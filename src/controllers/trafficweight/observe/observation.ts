@@ -20,5 +20,7 @@ export interface Observation {
   readonly owned: readonly DnsEndpoint[];
   /** The TrafficWeight that the DNSEndpoint of a source is of, if any. */
   readonly labelOf: (source: Source) => string | undefined;
+  /** Whether a TrafficWeight of this name exists. */
+  readonly isOwner: (name: string) => boolean;
   readonly isReady: (namespace: string, service: string) => boolean;
 }

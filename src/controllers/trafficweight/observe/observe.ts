@@ -20,6 +20,7 @@ export function observe(weight: TrafficWeight, caches: Caches, endpoints: Overla
       const live = endpoints.get(keyOfSource(source));
       return live !== undefined && isOf(live, source) ? live.metadata?.labels?.[OWNER_LABEL] : undefined;
     },
+    isOwner: (other) => caches.weights.lister.get(other) !== undefined,
     isReady: (namespace, service) =>
       caches.slices.lister.byIndex(BY_SERVICE, `${namespace}/${service}`).some(({ isReady }) => isReady),
   };

@@ -1,4 +1,4 @@
-import { UNDECIDED_REASONS } from '../../../../api/trafficweight/reasons.ts';
+import { UNDECIDED_REASONS, WeightReason } from '../../../../api/trafficweight/reasons.ts';
 import { REFUSED_REASONS } from '../../../../api/trafficweight/terms.ts';
 import type { RuleGroup } from './rule.ts';
 
@@ -6,13 +6,16 @@ import type { RuleGroup } from './rule.ts';
  * The alerts about DNS weights, silent without TrafficWeights.
  *
  * The first is that of k8s-traffic-controller, which compares both weights. It also fires if no weight ever was in force: then
- * there is no current one to compare with.
+ * there is no current one to compare with. And if writes fail while the weight of the cluster stays: then records do not
+ * follow the readiness of Services.
  *
  * @param ofLeader the series of a metric that the leader has
  */
 export function weightAlerts(ofLeader: (metric: string, matchers?: string) => string): RuleGroup {
   const desired = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_desired')}`;
   const current = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_current')}`;
+  const notWritten = `reason="${WeightReason.WriteFailed}"`;
+  const unwritten = ofLeader('traffic_operator_trafficweight_ready', notWritten);
   const refused = `reason=~"${REFUSED_REASONS.join('|')}"`;
   const undecided = `reason=~"${UNDECIDED_REASONS.join('|')}"`;
   return {
@@ -20,7 +23,7 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
     rules: [
       {
         alert: 'TrafficWeightNotInForce',
-        expr: `${desired}\nunless\n${desired}\n== ${current}`,
+        expr: `(\n${desired}\nunless\n${desired}\n== ${current}\n)\nor\n${desired}\nand on (trafficweight)\n${unwritten} == 0`,
         for: '15m',
         severity: 'warning',
         summary: 'The weight {{ $value }} of TrafficWeight {{ $labels.trafficweight }} is not in force',
