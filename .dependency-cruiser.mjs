@@ -108,6 +108,13 @@ export default {
       to: { path: '^src/', pathNot: '^src/(weights|runtime)/' },
     },
     {
+      name: 'aws-is-loaded-lazily',
+      comment: 'Most operators have no table of weights, and the AWS SDK takes 29 MiB',
+      severity: 'error',
+      from: { path: '^src/', pathNot: TESTS },
+      to: { path: '^src/weights/backend/dynamoDb\\.ts$', dependencyTypesNot: ['dynamic-import', 'type-only'] },
+    },
+    {
       name: 'connectivity-agents-know-no-server',
       comment: 'They share the protocol, so that neither loads the other',
       severity: 'error',

@@ -38,6 +38,7 @@ const FORBIDDEN: readonly (readonly [from: string, to: string, rule: string])[] 
   ['commands/commands.ts', 'commands/a/command.ts', 'commands-are-loaded-lazily'],
   ['commands/a/command.ts', 'commands/b/command.ts', 'commands-know-none-of-the-others'],
   ['controllers/a/act/act.ts', 'commands/a/command.ts', 'controllers-know-no-command'],
+  ['controllers/a/module.ts', 'weights/backend/dynamoDb.ts', 'aws-is-loaded-lazily'],
   ['controllers/a/act/act.ts', 'controllers/b/module.ts', 'controllers-know-none-of-the-others'],
   ['nodes/informer.ts', 'nodes/informer.test.ts', 'no-tests-in-production'],
   ['test/e2e/a.test.ts', 'test/faults/b.ts', 'levels-share-no-parts'],

@@ -7,6 +7,8 @@
 export const WeightCondition = {
   /** True when the weight is in force: currentWeight is desiredWeight, and every Ingress is accepted. */
   Ready: 'Ready',
+  /** False while the weight cannot be read from the backend: the last one stays. Absent with a static weight. */
+  BackendRead: 'BackendRead',
   /** True when every DNSEndpoint carries its weight. */
   Applied: 'Applied',
   /** True when external-dns has read every DNSEndpoint as it is. */
@@ -24,6 +26,13 @@ export const WeightReason = {
   InvalidSpec: 'InvalidSpec',
   /** What the records are made of cannot be read. Nothing is written. */
   NotRead: 'NotRead',
+
+  // BackendRead; also Ready
+  WeightRead: 'WeightRead',
+  /** The backend does not answer, or refuses. */
+  BackendUnavailable: 'BackendUnavailable',
+  /** The backend has no integer from 0 to 255. */
+  InvalidWeight: 'InvalidWeight',
 
   // Applied; also Ready
   AllApplied: 'AllApplied',
@@ -43,5 +52,10 @@ export const WeightReason = {
 } as const;
 export type WeightReason = (typeof WeightReason)[keyof typeof WeightReason];
 
-/** Reasons of a TrafficWeight that is not ready since nothing could be decided. */
-export const UNDECIDED_REASONS = [WeightReason.InvalidSpec, WeightReason.NotRead] as const;
+/** Reasons of a TrafficWeight that is not ready since its weight could not be decided. */
+export const UNDECIDED_REASONS = [
+  WeightReason.InvalidSpec,
+  WeightReason.NotRead,
+  WeightReason.BackendUnavailable,
+  WeightReason.InvalidWeight,
+] as const;

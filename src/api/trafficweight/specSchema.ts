@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { labelSelectorSchema } from '../labelSelector.ts';
 import { patternSchema } from '../patternSchema.ts';
-import { ACKNOWLEDGE, DEFAULT_ANNOTATION_PREFIX } from './terms.ts';
+import { ACKNOWLEDGE, DEFAULT_ANNOTATION_PREFIX, DEFAULT_REGION, DEFAULT_TABLE } from './terms.ts';
 
 /** ResourceRecordSet.SetIdentifier of Route 53's API reference: 1 to 128 characters. */
 const LONGEST_SET_IDENTIFIER = 128;
@@ -31,25 +31,49 @@ const LONGEST_TTL = 2_147_483_647;
 const MOST_WEIGHT = 255;
 const MOST_CLASSES = 20;
 
+/** TableName of DynamoDB's API reference. */
+const TABLE = {
+  pattern: '^[a-zA-Z0-9_.-]{3,255}$',
+  message: 'must be the name of a table: 3 to 255 letters, digits, "_", "-" and ".", such as "traffic-controller"',
+  longest: 255,
+};
+const REGION = {
+  pattern: '^[a-z]{2}(-[a-z]+)+-[0-9]+$',
+  message: 'must be an AWS region, such as "eu-west-1"',
+  longest: 32,
+};
+const ONE_MESSAGE = 'must have exactly one field: static or dynamodb';
+
+const weight = (description: string) => z.int().min(0).max(MOST_WEIGHT).meta({ format: 'int32', description });
+
+const dynamodb = z
+  .object({
+    tableName: patternSchema(`Name of the table. Default: ${DEFAULT_TABLE}.`, TABLE).optional(),
+    region: patternSchema(`Region of the table. Default: ${DEFAULT_REGION}.`, REGION).optional(),
+    initialWeight: weight('Weight of a row that does not exist and is created. Default: 0, no traffic.').optional(),
+  })
+  .meta({
+    description:
+      'The weight is DesiredWeight in the row of the cluster, read every 20 s; the key is clusterName. CurrentWeight is ' +
+      'set once it is in force.',
+  });
+
 const backend = z
   .object({
     static: z
       .object({
-        weight: z
-          .int()
-          .min(0)
-          .max(MOST_WEIGHT)
-          .meta({ format: 'int32', description: `Weight of the cluster, from 0 to ${MOST_WEIGHT}. 0: no traffic.` }),
+        weight: weight(`Weight of the cluster, from 0 to ${MOST_WEIGHT}. 0: no traffic.`),
       })
       .optional()
       .meta({ description: 'The weight is in this object.' }),
+    dynamodb: dynamodb.optional(),
   })
-  .superRefine(({ static: one }, context) => {
-    if (one === undefined) context.addIssue({ code: 'custom', message: 'must have one field: static' });
+  .superRefine(({ static: fixed, dynamodb: table }, context) => {
+    if ((fixed === undefined) === (table === undefined)) context.addIssue({ code: 'custom', message: ONE_MESSAGE });
   })
   .meta({
     description: 'Where the weight of the cluster comes from: exactly one field.',
-    'x-kubernetes-validations': [{ rule: 'has(self.static)', message: 'must have one field: static' }],
+    'x-kubernetes-validations': [{ rule: 'has(self.static) != has(self.dynamodb)', message: ONE_MESSAGE }],
   });
 
 /** Schema of `spec`. */

@@ -17,5 +17,9 @@ export type HostReason = (typeof HOST_REASONS)[number];
 /** Reasons of a host whose Ingress is not accepted. */
 export const REFUSED_REASONS = ['InvalidAnnotation', 'Conflict', 'ForeignDNSEndpoint'] as const satisfies HostReason[];
 
+/** The table with the weights, and its region: those of k8s-traffic-controller. */
+export const DEFAULT_TABLE = 'traffic-controller';
+export const DEFAULT_REGION = 'eu-west-1';
+
 /** The prefix of the annotation with an application's share: that of k8s-traffic-controller. */
 export const DEFAULT_ANNOTATION_PREFIX = 'dns.adevinta.com';

@@ -20,8 +20,16 @@ export interface TrafficWeightSpec {
   /** Absent or empty: all classes. */
   ingressClassNames?: string[] | undefined;
   /** Where the weight of the cluster comes from. Exactly one field. */
-  backend: { static?: { weight: number } | undefined };
+  backend: { static?: { weight: number } | undefined; dynamodb?: DynamoDbSpec | undefined };
   acknowledge?: Acknowledge | undefined;
+}
+
+/** A table of DynamoDB with a row for each cluster. */
+export interface DynamoDbSpec {
+  tableName?: string | undefined;
+  region?: string | undefined;
+  /** Integer, 0 to 255. Default: 0. */
+  initialWeight?: number | undefined;
 }
 
 /** How the weight of one host came about. */

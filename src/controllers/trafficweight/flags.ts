@@ -1,5 +1,5 @@
-import { withDefault, type FlagTable } from '../../options/flagTable.ts';
-import { boolean } from '../../options/values.ts';
+import { flag, withDefault, type FlagTable } from '../../options/flagTable.ts';
+import { boolean, url } from '../../options/values.ts';
 
 /** The flags of the manager for DNS weights. */
 export const TRAFFIC_WEIGHT_FLAGS = {
@@ -8,4 +8,7 @@ export const TRAFFIC_WEIGHT_FLAGS = {
     'false',
     'Give the DNS records of the cluster their weights, as TrafficWeights ask for. Needs the CRD of external-dns.',
   ),
+  dynamodbEndpointUrl: flag(url, 'URL of DynamoDB for TrafficWeights, such as that of a VPC endpoint.', {
+    defaultNote: 'that of the region',
+  }),
 } as const satisfies FlagTable;

@@ -21,18 +21,22 @@ import { planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
 import { keyOfSource } from '../../weights/records/records.ts';
 import { writeRecords, type RecordWriters } from '../../weights/write/writeRecords.ts';
+import { decideWeight } from './decide/desired.ts';
 import { divide } from './decide/divide.ts';
 import { explain } from './decide/hosts.ts';
 import { settingsOf } from './decide/settings.ts';
-import { statusOf, undecidedStatus } from './decide/status.ts';
+import { isInForce, statusOf, undecidedStatus, type KnownWeight } from './decide/status.ts';
 import type { IngressEvents } from './events.ts';
 import type { TrafficWeightMetrics } from './metrics.ts';
+import type { BackendFeed } from './observe/backendFeed.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
+import type { BackendView } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 
 /** The dependencies of a reconcile. */
 export interface Dependencies {
   readonly caches: Caches;
+  readonly backends: Pick<BackendFeed<unknown>, 'view' | 'acknowledge'>;
   readonly statuses: StatusWriter<TrafficWeight>;
   readonly endpoints: Overlay<DnsEndpoint>;
   readonly writers: RecordWriters;
@@ -86,24 +90,31 @@ export async function reconcile(
     await reportUndecided(d, weight, { why }, signal);
     return undefined;
   }
-  const desiredWeight = parsed.spec.backend.static?.weight ?? 0;
-  if (problem !== undefined) {
-    await reportUndecided(
-      d,
-      weight,
-      { why: { reason: WeightReason.NotRead, message: problem }, desiredWeight },
-      signal,
-    );
+  const { spec } = parsed;
+  const backend = spec.backend.static === undefined ? d.backends.view(key) : undefined;
+  const desired = decideWeight({ spec, weight, backend, problem });
+  // The end of the first read is an event.
+  if (desired.kind === 'Waiting') return undefined;
+  if (desired.kind === 'Undecided') {
+    await reportUndecided(d, weight, { ...desired, backend }, signal);
     return { requeueAfterMs: READ_AGAIN_MS };
   }
-  await applyWeight(d, weight, { spec: parsed.spec, desiredWeight }, signal);
+  await applyWeight(d, weight, { spec, desiredWeight: desired.desiredWeight, backend }, signal);
   return { requeueAfterMs: LOOK_AGAIN_MS };
 }
 
 async function applyWeight(
   d: Dependencies,
   weight: TrafficWeight,
-  { spec, desiredWeight }: { readonly spec: TrafficWeightSpec; readonly desiredWeight: number },
+  {
+    spec,
+    desiredWeight,
+    backend,
+  }: {
+    readonly spec: TrafficWeightSpec;
+    readonly desiredWeight: number;
+    readonly backend: BackendView | undefined;
+  },
   signal?: AbortSignal,
 ): Promise<void> {
   const name = weight.metadata?.name ?? '';
@@ -117,7 +128,7 @@ async function applyWeight(
   d.ingressEvents.tell(name, explained);
   const hosts = explained.flatMap(([, each]) => each);
   const outcome = {
-    ...{ spec, desiredWeight, hosts },
+    ...{ spec, desiredWeight, backend, hosts },
     ingresses: plan.sources.length,
     endpoints: endpointsNow(plan, d.endpoints),
     failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),
@@ -125,8 +136,9 @@ async function applyWeight(
   const status = statusOf(weight, outcome, metaTime(d.clock.now()));
   d.metrics.record(name, status, hosts);
   await reportStatus(d, weight, status, signal);
-  if (failures.size === 0) return;
-  throw new IncompleteError(outcome.failures);
+  if (failures.size > 0) throw new IncompleteError(outcome.failures);
+  const isNews = backend?.failure === undefined && backend?.weights?.current !== desiredWeight;
+  if (isNews && isInForce(status, spec)) await d.backends.acknowledge(name, desiredWeight, signal);
 }
 
 /** The DNSEndpoints that a plan asks for, as they are after its writes. */
@@ -138,10 +150,10 @@ function endpointsNow({ sources }: RecordsPlan, endpoints: Overlay<DnsEndpoint>)
 async function reportUndecided(
   d: Dependencies,
   weight: TrafficWeight,
-  { why, desiredWeight }: { readonly why: Failure; readonly desiredWeight?: number },
+  { why, ...known }: { readonly why: Failure } & KnownWeight,
   signal?: AbortSignal,
 ): Promise<void> {
-  const status = undecidedStatus(weight, why, { desiredWeight, now: metaTime(d.clock.now()) });
+  const status = undecidedStatus(weight, why, { ...known, now: metaTime(d.clock.now()) });
   d.metrics.record(weight.metadata?.name ?? '', status);
   await reportStatus(d, weight, status, signal);
 }

@@ -29,7 +29,20 @@ describe('a spec', () => {
     [{ annotationFilter: 'public' }, /spec\.annotationFilter: Invalid value: .*must be the key of an annotation, "="/],
     [{ annotationPrefix: 'Dns/x' }, /spec\.annotationPrefix: Invalid value: .*must be a DNS name/],
     [{ recordTTL: 0 }, /spec\.recordTTL: Invalid value: 0: .*1/],
-    [{ backend: {} }, /spec\.backend: Invalid value: .*must have one field: static/],
+    [{ backend: {} }, /spec\.backend: Invalid value: .*must have exactly one field: static or dynamodb/],
+    [
+      { backend: { static: { weight: 1 }, dynamodb: {} } },
+      /spec\.backend: Invalid value: .*must have exactly one field/,
+    ],
+    [
+      { backend: { dynamodb: { tableName: 'a b' } } },
+      /spec\.backend\.dynamodb\.tableName: Invalid value: .*name of a table/,
+    ],
+    [
+      { backend: { dynamodb: { region: 'Ireland' } } },
+      /spec\.backend\.dynamodb\.region: Invalid value: .*an AWS region/,
+    ],
+    [{ backend: { dynamodb: { initialWeight: 256 } } }, /dynamodb\.initialWeight: Invalid value: 256: .*255/],
     [{ backend: { static: { weight: 256 } } }, /spec\.backend\.static\.weight: Invalid value: 256: .*255/],
     [{ backend: { static: { weight: -1 } } }, /spec\.backend\.static\.weight: Invalid value: -1: .*0/],
     [
@@ -49,6 +62,13 @@ describe('a spec', () => {
     };
     const { spec } = await create('full', full);
     expect(spec).toEqual(full);
+  });
+
+  it('with a table is accepted, also without its fields', async () => {
+    const full = { tableName: 'traffic.controller_1', region: 'us-gov-west-1', initialWeight: 0 };
+    for (const [name, dynamodb] of Object.entries({ full, empty: {} })) {
+      expect((await create(`table-${name}`, { ...RIGHT, backend: { dynamodb } })).spec.backend).toEqual({ dynamodb });
+    }
   });
 
   it('has a name that fits a label', async () => {

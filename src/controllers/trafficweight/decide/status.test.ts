@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { HostExplanation, TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import { findCondition } from '../../../runtime/controller/conditions.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import { statusOf, undecidedStatus, type Outcome } from './status.ts';
+import { isInForce, statusOf, undecidedStatus, type Outcome } from './status.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 const SPEC = { clusterName: 'a', backend: { static: { weight: 40 } } };
@@ -97,6 +97,53 @@ it('explains twenty hosts, those with a problem first', () => {
   const { explain, hosts } = decided({ hosts: [...many, host('z', { message: 'wrong' })] });
   expect(hosts).toBe(31);
   expect(explain?.map(({ host: name }) => name)).toEqual(['z', ...many.slice(0, 19).map(({ host: name }) => name)]);
+});
+
+describe('with a backend', () => {
+  const FAILURE = { reason: 'BackendUnavailable', message: 'DynamoDB did not answer: TimeoutError' };
+  const weights = { desired: 40, current: 75 };
+
+  it('says what it has', () => {
+    const status = decided({ backend: { weights } });
+    expect(states(status).slice(0, 2)).toEqual(['Ready True InForce', 'BackendRead True WeightRead']);
+  });
+
+  it('says that the last weight stays while it cannot be read, which is in force all the same', () => {
+    const status = decided({ backend: { weights, failure: FAILURE } });
+    expect(states(status).slice(0, 2)).toEqual([
+      'Ready False BackendUnavailable',
+      'BackendRead False BackendUnavailable',
+    ]);
+    expect(findCondition(status.conditions, 'BackendRead')?.message).toBe(`${FAILURE.message}; the last weight stays`);
+    expect([status.currentWeight, isInForce(status, SPEC)]).toEqual([40, true]);
+  });
+
+  it('drops the condition if the weight becomes static', () => {
+    const before = { ...WEIGHT, status: decided({ backend: { weights } }) };
+    expect(states(decided({}, before)).join()).not.toContain('BackendRead');
+  });
+
+  it('has the condition also if nothing could be decided', () => {
+    const status = undecidedStatus(WEIGHT, FAILURE, { backend: { failure: FAILURE }, now: NOW });
+    expect(states(status).slice(0, 2)).toEqual([
+      'Ready False BackendUnavailable',
+      'BackendRead False BackendUnavailable',
+    ]);
+  });
+});
+
+it.each<[string, Partial<Outcome>, TrafficWeight['spec'], boolean]>([
+  ['all are read', {}, SPEC, true],
+  ['one is late', { endpoints: new Map([['shop/a', LATE]]) }, SPEC, false],
+  [
+    'one is late, and applied is enough',
+    { endpoints: new Map([['shop/a', LATE]]) },
+    { ...SPEC, acknowledge: 'Applied' },
+    true,
+  ],
+  ['a write failed', { failures: [failure('shop/a')] }, { ...SPEC, acknowledge: 'Applied' }, false],
+])('a weight is in force if %s', (_, over, spec, wanted) => {
+  expect(isInForce(decided({ ...over, spec }), spec)).toBe(wanted);
 });
 
 describe('if nothing could be decided', () => {

@@ -5,11 +5,12 @@ import type {
   TrafficWeightSpec,
   TrafficWeightStatus,
 } from '../../../api/trafficweight/trafficWeight.ts';
-import { setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
+import { findCondition, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
 import { isObserved } from '../../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import type { BackendView } from '../observe/observation.ts';
 import { explained, REFUSED } from './hosts.ts';
 
 /** What a reconcile did. */
@@ -17,6 +18,8 @@ export interface Outcome {
   readonly spec: TrafficWeightSpec;
   /** Of the cluster. */
   readonly desiredWeight: number;
+  /** Undefined with a static weight. */
+  readonly backend?: BackendView | undefined;
   readonly hosts: readonly HostExplanation[];
   /** Ingresses with a host. */
   readonly ingresses: number;
@@ -31,17 +34,22 @@ const LONGEST_MESSAGE = 1_024;
 
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
+/** Whether the weight is in force: every DNSEndpoint carries it, and external-dns has read them if that is asked for. */
+export function isInForce({ conditions }: TrafficWeightStatus, { acknowledge }: TrafficWeightSpec): boolean {
+  const needed = acknowledge === 'Applied' ? [Type.Applied] : [Type.Applied, Type.Observed];
+  return needed.every((type) => findCondition(conditions, type)?.status === 'True');
+}
+
 /** The status after a reconcile. @param now RFC 3339 */
 export function statusOf(weight: TrafficWeight, outcome: Outcome, now: string): TrafficWeightStatus {
   const { desiredWeight, hosts, ingresses, endpoints, spec } = outcome;
   const applied = appliedState(outcome);
   const observed = observedState(outcome);
   const accepted = acceptedState(outcome);
-  const isInForce = applied.status === 'True' && (spec.acknowledge === 'Applied' || observed.status === 'True');
-  const currentWeight = isInForce ? desiredWeight : weight.status?.currentWeight;
-  const unready = [applied, ...(spec.acknowledge === 'Applied' ? [] : [observed]), accepted].find(
-    ({ status }) => status !== 'True',
-  );
+  const read = backendStates(outcome.backend);
+  const decisive = spec.acknowledge === 'Applied' ? [applied] : [applied, observed];
+  const currentWeight = decisive.every(isTrue) ? desiredWeight : weight.status?.currentWeight;
+  const unready = [...read.map(([, state]) => state), ...decisive, accepted].find((state) => !isTrue(state));
   const ready = unready ?? {
     status: 'True',
     reason: Reason.InForce,
@@ -56,6 +64,7 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, now: string): 
       weight,
       [
         [Type.Ready, { ...ready, status: ready.status === 'True' ? 'True' : 'False' }],
+        ...read,
         [Type.Applied, applied],
         [Type.Observed, observed],
         [Type.IngressesAccepted, accepted],
@@ -66,21 +75,29 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, now: string): 
   };
 }
 
+/** What is known of the weight if nothing could be decided. */
+export interface KnownWeight {
+  /** Of the cluster; undefined if it is not known, or the spec is invalid. */
+  readonly desiredWeight?: number | undefined;
+  /** Undefined with a static weight. */
+  readonly backend?: BackendView | undefined;
+}
+
 /**
  * The status if nothing could be decided. The records stay as they are, and so do their counts and the last weight that
  * was in force; whether they carry the weight that is asked for is unknown.
  *
- * @param desiredWeight of the cluster; undefined if the spec is invalid
  * @param now RFC 3339
  */
 export function undecidedStatus(
   weight: TrafficWeight,
   why: Failure,
-  { desiredWeight, now }: { readonly desiredWeight?: number | undefined; readonly now: string },
+  { desiredWeight, backend, now }: KnownWeight & { readonly now: string },
 ): TrafficWeightStatus {
   const unknown: State = { status: 'Unknown', ...why };
   const states: [Type, State][] = [
     [Type.Ready, { status: 'False', ...why }],
+    ...backendStates(backend),
     [Type.Applied, unknown],
     [Type.Observed, unknown],
     [Type.IngressesAccepted, unknown],
@@ -103,8 +120,29 @@ function conditionsOf(weight: TrafficWeight, states: readonly [Type, State][], n
         { type, ...state, message: cut(message, LONGEST_MESSAGE), ...observedGeneration(weight) },
         now,
       ),
-    weight.status?.conditions ?? [],
+    withoutStale(weight.status?.conditions ?? [], states),
   );
+}
+
+/** A condition about a backend that is not used any more is dropped. */
+function withoutStale(conditions: readonly Condition[], states: readonly [Type, State][]): Condition[] {
+  const isUsed = states.some(([type]) => type === Type.BackendRead);
+  return conditions.filter(({ type }) => isUsed || type !== Type.BackendRead);
+}
+
+function backendStates(backend: BackendView | undefined): [Type, State][] {
+  if (backend === undefined) return [];
+  const { weights, failure } = backend;
+  const held = weights === undefined ? '' : '; the last weight stays';
+  const state: State =
+    failure === undefined
+      ? { status: 'True', reason: Reason.WeightRead, message: `The backend has the weight ${weights?.desired}.` }
+      : { status: 'False', reason: failure.reason, message: `${failure.message}${held}` };
+  return [[Type.BackendRead, state]];
+}
+
+function isTrue({ status }: State): boolean {
+  return status === 'True';
 }
 
 function appliedState({ endpoints, failures, desiredWeight }: Outcome): State {

@@ -1,6 +1,16 @@
 import type { TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
+import type { Failure } from '../../../runtime/status/failure.ts';
+import type { BackendWeights } from '../../../weights/backend/backend.ts';
 import type { Source } from '../../../weights/records/source.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+
+/** What is known of the weight that a backend has. */
+export interface BackendView {
+  /** What was read last; undefined if nothing ever was. */
+  readonly weights?: BackendWeights;
+  /** Why the last call failed; undefined if it succeeded. */
+  readonly failure?: Failure;
+}
 
 /** A source, and what selects it. */
 export interface Candidate {

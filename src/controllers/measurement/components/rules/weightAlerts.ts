@@ -37,7 +37,7 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
         severity: 'warning',
         summary: 'No weight can be decided for TrafficWeight {{ $labels.trafficweight }}: {{ $labels.reason }}',
         description:
-          'For 15 minutes, the operator could not read what the records are made of, or the spec was invalid. The records stay as they are.',
+          'For 15 minutes, the operator could not read the weight, or what the records are made of, or the spec was invalid. The records stay as they are.',
       },
       {
         alert: 'TrafficWeightHostsNotAccepted',

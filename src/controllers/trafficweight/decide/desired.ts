@@ -1,0 +1,43 @@
+import { WeightReason } from '../../../api/trafficweight/reasons.ts';
+import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
+import type { Failure } from '../../../runtime/status/failure.ts';
+import type { BackendView } from '../observe/observation.ts';
+
+/** What decides about the weight of a cluster. */
+export interface WeightScene {
+  readonly spec: TrafficWeightSpec;
+  readonly weight: TrafficWeight;
+  /** Undefined with a static weight, and before the first read of a backend. */
+  readonly backend: BackendView | undefined;
+  /** What keeps the records from being decided; undefined if nothing does. */
+  readonly problem: string | undefined;
+}
+
+/** The weight that the cluster should have, or why the records stay as they are. */
+export type Desired =
+  | { readonly kind: 'Decided'; readonly desiredWeight: number }
+  | { readonly kind: 'Undecided'; readonly why: Failure; readonly desiredWeight: number | undefined }
+  /** The backend has not been read yet. */
+  | { readonly kind: 'Waiting' };
+
+/**
+ * The weight that the cluster should have.
+ *
+ * | backend                      | weight                                                              |
+ * |------------------------------|---------------------------------------------------------------------|
+ * | static                       | that of the spec                                                    |
+ * | was read                     | what was read last, also while it cannot be read                    |
+ * | cannot be read since a start | status.desiredWeight, what was decided last; undecided without one  |
+ * | is being read for the first time | none: waiting                                                   |
+ */
+export function decideWeight({ spec, weight, backend, problem }: WeightScene): Desired {
+  const isStatic = spec.backend.static !== undefined;
+  if (!isStatic && backend === undefined) return { kind: 'Waiting' };
+  const desiredWeight = spec.backend.static?.weight ?? backend?.weights?.desired ?? weight.status?.desiredWeight;
+  if (problem !== undefined) {
+    return { kind: 'Undecided', why: { reason: WeightReason.NotRead, message: problem }, desiredWeight };
+  }
+  if (desiredWeight !== undefined) return { kind: 'Decided', desiredWeight };
+  const why = backend?.failure ?? { reason: WeightReason.BackendUnavailable, message: 'no weight was read' };
+  return { kind: 'Undecided', why, desiredWeight };
+}

@@ -1,0 +1,34 @@
+import type { Failure } from '../../runtime/status/failure.ts';
+
+/** What a backend knows of the cluster. Weights are integers from 0 to 255. */
+export interface BackendWeights {
+  /** What the cluster should have. */
+  readonly desired: number;
+  /** What the backend was last told to be in force; undefined if it has no valid value. */
+  readonly current: number | undefined;
+}
+
+/** Where the weight of a cluster comes from. */
+export interface WeightBackend {
+  /** @throws BackendError */
+  read(signal: AbortSignal): Promise<BackendWeights>;
+  /**
+   * Tells that a weight is in force, unless another one is desired by now.
+   *
+   * @throws BackendError
+   */
+  acknowledge(weight: number, signal?: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+/** A backend cannot be used, or what it has is invalid. */
+export class BackendError extends Error implements Failure {
+  /** CamelCase. */
+  readonly reason: 'BackendUnavailable' | 'InvalidWeight';
+
+  constructor(reason: BackendError['reason'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'BackendError';
+    this.reason = reason;
+  }
+}

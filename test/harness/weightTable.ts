@@ -1,0 +1,53 @@
+import {
+  CreateTableCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  type AttributeValue,
+} from '@aws-sdk/client-dynamodb';
+import type { Aws } from './moto.ts';
+
+/** The table of k8s-traffic-controller, at a server that answers as DynamoDB. */
+export interface WeightTable {
+  readonly name: string;
+  /** The weights of a cluster as numbers; undefined if it has no row. */
+  row(cluster: string): Promise<{ desired: number; current: number } | undefined>;
+  put(cluster: string, attributes: Record<string, AttributeValue>): Promise<void>;
+  close(): void;
+}
+
+export const DESIRED = 'DesiredWeight';
+export const CURRENT = 'CurrentWeight';
+
+/** Creates the table. */
+export async function createWeightTable(aws: Aws, name = 'traffic-controller'): Promise<WeightTable> {
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = aws.environment;
+  const credentials = { accessKeyId, secretAccessKey };
+  const client = new DynamoDBClient({ endpoint: aws.url, region: 'eu-west-1', credentials });
+  const create = new CreateTableCommand({
+    TableName: name,
+    AttributeDefinitions: [{ AttributeName: 'ClusterName', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'ClusterName', KeyType: 'HASH' }],
+    BillingMode: 'PAY_PER_REQUEST',
+  });
+  await client.send(create);
+  const keyOf = (cluster: string) => ({ ClusterName: { S: cluster } });
+  return {
+    name,
+    async row(cluster) {
+      const { Item } = await client.send(
+        new GetItemCommand({ TableName: name, Key: keyOf(cluster), ConsistentRead: true }),
+      );
+      return Item && { desired: Number(Item[DESIRED]?.N), current: Number(Item[CURRENT]?.N) };
+    },
+    async put(cluster, attributes) {
+      await client.send(new PutItemCommand({ TableName: name, Item: { ...keyOf(cluster), ...attributes } }));
+    },
+    close: () => client.destroy(),
+  };
+}
+
+/** The attributes of a row. */
+export function weights(desired: number, current: number): Record<string, AttributeValue> {
+  return { [DESIRED]: { N: String(desired) }, [CURRENT]: { N: String(current) } };
+}

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../src/api/trafficweight/trafficWeight.ts';
+import { findCondition } from '../../../src/runtime/controller/conditions.ts';
+import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
+import { writesOf } from '../../harness/audit.ts';
+import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
+import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
+import { startFixture, type Fixture } from '../../harness/fixture.ts';
+import { sleep } from '../../harness/measured.ts';
+import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
+import { userWith } from '../rights.ts';
+import { Ingresses } from './ingresses.ts';
+import { allRights, auditPolicyOf } from './rights.ts';
+import { startZone, type Zone } from './zone.ts';
+
+/** A TrafficWeight whose weight is in the table of k8s-traffic-controller. */
+const DOMAIN = 'example.org';
+const USER = 'table-operator';
+/** The table is read every 20 s. */
+const WAIT = { timeout: 60_000, interval: 200 };
+let f: Fixture;
+let zone: Zone;
+let table: WeightTable;
+let ingresses: Ingresses;
+
+beforeAll(async () => {
+  [f, zone] = await Promise.all([startFixture({ nodes: ['n1'], auditPolicy: auditPolicyOf(USER) }), startZone(DOMAIN)]);
+  table = await createWeightTable(zone.aws);
+  ingresses = new Ingresses(f.client);
+  await installCrd(f.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
+  await installCrd(f.client, await dnsEndpointCrd(), DNS_ENDPOINTS);
+  for (const [name, value] of Object.entries(zone.aws.environment)) vi.stubEnv(name, value);
+  vi.stubEnv('AWS_ENDPOINT_URL', undefined);
+  await start(await userWith(f, USER, allRights()));
+  await ingresses.deploy('web');
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  table.close();
+  await f.stop();
+  await zone.stop();
+});
+
+let kubeconfig = '';
+async function start(as: string): Promise<void> {
+  kubeconfig = as;
+  await f.startOperator(['--weights', `--dynamodb-endpoint-url=${zone.aws.url}`], { kubeconfig });
+}
+
+const main = (): Promise<TrafficWeight> => f.client.get(TRAFFIC_WEIGHTS, { name: 'main' });
+const condition = async (type: string) => findCondition((await main()).status?.conditions, type);
+const weightOfWeb = async (): Promise<string | undefined> => (await ingresses.weights('web'))?.['web.example.org'];
+const sync = (): Promise<void> =>
+  syncRecords({ kubeconfig: f.controlPlane.kubeconfig, owner: 'cluster-a', domain: DOMAIN, aws: zone.aws });
+
+it('creates the row of the cluster with the initial weight', async () => {
+  const spec = { clusterName: 'cluster-a', bindingDomain: DOMAIN, backend: { dynamodb: { initialWeight: 5 } } };
+  await f.client.create(TRAFFIC_WEIGHTS, { metadata: { name: 'main' }, spec });
+  await vi.waitFor(async () => expect(await weightOfWeb()).toBe('5'), WAIT);
+  expect(await table.row('cluster-a')).toEqual({ desired: 5, current: 5 });
+  expect(await condition('BackendRead')).toMatchObject({ status: 'True', reason: 'WeightRead' });
+});
+
+it('follows the table, and acknowledges a weight there once it is in force', async () => {
+  await table.put('cluster-a', weights(75, 5));
+  await vi.waitFor(async () => expect(await weightOfWeb()).toBe('75'), WAIT);
+  expect(await table.row('cluster-a')).toEqual({ desired: 75, current: 5 });
+  await sync();
+  await vi.waitFor(async () => expect(await table.row('cluster-a')).toEqual({ desired: 75, current: 75 }), WAIT);
+  expect(await zone.weightsOf('cluster-a')).toEqual({ 'web.example.org.': 75 });
+  expect((await main()).status).toMatchObject({ desiredWeight: 75, currentWeight: 75 });
+});
+
+it('keeps the last weight while the table has none that is valid, also after a restart', async () => {
+  await table.put('cluster-a', weights(300, 75));
+  const message =
+    'DesiredWeight of cluster-a in the table traffic-controller is 300: must be an integer from 0 to 255; the last weight stays';
+  await vi.waitFor(async () => {
+    expect(await condition('BackendRead')).toMatchObject({ status: 'False', reason: 'InvalidWeight', message });
+    expect(await condition('Ready')).toMatchObject({ status: 'False', reason: 'InvalidWeight' });
+  }, WAIT);
+  await f.operator().terminate();
+  const before = writesOf(f.controlPlane, USER).length;
+  await start(kubeconfig);
+  // One read, and what would follow it.
+  await sleep(5_000);
+  const resources = writesOf(f.controlPlane, USER)
+    .slice(before)
+    .map(({ resource }) => resource);
+  expect(resources.filter((resource) => resource === DNS_ENDPOINTS.plural)).toEqual([]);
+  expect([await weightOfWeb(), (await main()).status?.desiredWeight]).toEqual(['75', 75]);
+  await table.put('cluster-a', weights(60, 75));
+  await vi.waitFor(async () => {
+    expect(await weightOfWeb()).toBe('60');
+    expect(await condition('BackendRead')).toMatchObject({ status: 'True' });
+  }, WAIT);
+});
