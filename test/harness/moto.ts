@@ -12,8 +12,20 @@ export interface Aws {
   readonly url: string;
   /** What the AWS SDKs read, of any language. The keys are no secrets: moto takes any. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The same for a client of the AWS SDK in the test itself. */
+  readonly client: AwsClientOptions;
   stop(): Promise<void>;
 }
+
+/** Of each client of the AWS SDK. */
+interface AwsClientOptions {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+const REGION = 'eu-west-1';
+const KEY = 'test';
 
 /** Starts moto's server, which test/lab/moto.sh has installed; takes about 2 s. @throws Error with the end of its log */
 export async function startAws(): Promise<Aws> {
@@ -31,16 +43,17 @@ export async function startAws(): Promise<Aws> {
     await stop();
     throw error;
   }
-  return { url, environment: environmentOf(url), stop };
+  const credentials = { accessKeyId: KEY, secretAccessKey: KEY };
+  return { url, environment: environmentOf(url), client: { endpoint: url, region: REGION, credentials }, stop };
 }
 
 function environmentOf(url: string): Record<string, string> {
   return {
     AWS_ENDPOINT_URL: url,
-    AWS_REGION: 'eu-west-1',
-    AWS_DEFAULT_REGION: 'eu-west-1',
-    AWS_ACCESS_KEY_ID: 'test',
-    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_REGION: REGION,
+    AWS_DEFAULT_REGION: REGION,
+    AWS_ACCESS_KEY_ID: KEY,
+    AWS_SECRET_ACCESS_KEY: KEY,
     AWS_EC2_METADATA_DISABLED: 'true',
   };
 }

@@ -21,9 +21,7 @@ export const CURRENT = 'CurrentWeight';
 
 /** Creates the table. */
 export async function createWeightTable(aws: Aws, name = 'traffic-controller'): Promise<WeightTable> {
-  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = aws.environment;
-  const credentials = { accessKeyId, secretAccessKey };
-  const client = new DynamoDBClient({ endpoint: aws.url, region: 'eu-west-1', credentials });
+  const client = new DynamoDBClient(aws.client);
   const create = new CreateTableCommand({
     TableName: name,
     AttributeDefinitions: [{ AttributeName: 'ClusterName', AttributeType: 'S' }],

@@ -10,6 +10,7 @@ import type { Client } from '../../runtime/client/client.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import { Controller, type ControllerMetrics } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
+import { sameSpec } from '../../runtime/controller/sameSpec.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
@@ -40,7 +41,7 @@ import { PassWork } from './passWork.ts';
 import { reconcile } from './reconcile.ts';
 import { PodRejections, watchKeysOf, type FailedPod } from './act/rejectedPods.ts';
 import { sweepOrphans } from './act/sweep.ts';
-import { sameSpec, watchChanged } from './watchChanges.ts';
+import { watchChanged } from './watchChanges.ts';
 
 /** The only key in the work queue of the sweep. */
 const SWEEP = 'orphans';

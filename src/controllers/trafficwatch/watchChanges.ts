@@ -15,9 +15,3 @@ export function watchChanged(a: Seen, b: Seen): boolean {
     ]);
   return relevant(a) !== relevant(b);
 }
-
-/** True if only the status or the metadata changed. The API server counts the changes of the spec of each object. */
-export function sameSpec(a: Seen | undefined, b: Seen): boolean {
-  const [one, other] = [a?.metadata, b.metadata];
-  return one?.generation !== undefined && one.generation === other?.generation && one.uid === other.uid;
-}

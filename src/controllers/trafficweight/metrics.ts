@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { WeightCondition } from '../../api/trafficweight/reasons.ts';
+import { WeightCondition, WeightReason } from '../../api/trafficweight/reasons.ts';
 import { HOST_REASONS, type HostReason } from '../../api/trafficweight/terms.ts';
 import type { HostExplanation, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
 import { findCondition, type Condition } from '../../runtime/controller/conditions.ts';
@@ -42,13 +42,12 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
     '1 if a TrafficWeight is ready, 0 if not, with the reason of its condition. Only the leader reports it.',
     'reason',
   );
-  const reasons = new Map<string, string>();
-  const setReady = (trafficweight: string, condition: Condition | undefined): void => {
-    const { status, reason = '' } = condition ?? {};
-    const before = reasons.get(trafficweight) ?? reason;
-    if (before !== reason) ready.remove({ trafficweight, reason: before });
+  const forgetReady = (trafficweight: string): void => {
+    for (const reason of Object.values(WeightReason)) ready.remove({ trafficweight, reason });
+  };
+  const setReady = (trafficweight: string, { status, reason }: Condition): void => {
+    forgetReady(trafficweight);
     ready.set({ trafficweight, reason }, status === 'True' ? 1 : 0);
-    reasons.set(trafficweight, reason);
   };
   const setWeight = (weight: typeof desired, trafficweight: string, value: number | undefined): void => {
     if (value === undefined) weight.remove({ trafficweight });
@@ -56,7 +55,8 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
   };
   return {
     record(trafficweight, { desiredWeight, currentWeight, conditions }, hosts) {
-      setReady(trafficweight, findCondition(conditions, WeightCondition.Ready));
+      const condition = findCondition(conditions, WeightCondition.Ready);
+      if (condition !== undefined) setReady(trafficweight, condition);
       setWeight(desired, trafficweight, desiredWeight);
       setWeight(current, trafficweight, currentWeight);
       if (hosts === undefined) return;
@@ -64,8 +64,7 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
       for (const reason of HOST_REASONS) byReason.set({ trafficweight, reason }, counts.get(reason) ?? 0);
     },
     forget(trafficweight) {
-      ready.remove({ trafficweight, reason: reasons.get(trafficweight) ?? '' });
-      reasons.delete(trafficweight);
+      forgetReady(trafficweight);
       desired.remove({ trafficweight });
       current.remove({ trafficweight });
       for (const reason of HOST_REASONS) byReason.remove({ trafficweight, reason });

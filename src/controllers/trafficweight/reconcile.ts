@@ -3,7 +3,6 @@ import { parseTrafficWeightSpec } from '../../api/trafficweight/schema.ts';
 import {
   TRAFFIC_WEIGHTS,
   type TrafficWeight,
-  type TrafficWeightSpec,
   type TrafficWeightStatus,
 } from '../../api/trafficweight/trafficWeight.ts';
 import type { Overlay } from '../../runtime/cache/overlay.ts';
@@ -25,12 +24,11 @@ import { decideWeight } from './decide/desired.ts';
 import { divide } from './decide/divide.ts';
 import { explain } from './decide/hosts.ts';
 import { settingsOf } from './decide/settings.ts';
-import { isInForce, statusOf, undecidedStatus, type KnownWeight } from './decide/status.ts';
+import { isInForce, statusOf, undecidedStatus, type KnownWeight, type Outcome } from './decide/status.ts';
 import type { IngressEvents } from './events.ts';
 import type { TrafficWeightMetrics } from './metrics.ts';
 import type { BackendFeed } from './observe/backendFeed.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
-import type { BackendView } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 
 /** The dependencies of a reconcile. */
@@ -106,15 +104,7 @@ export async function reconcile(
 async function applyWeight(
   d: Dependencies,
   weight: TrafficWeight,
-  {
-    spec,
-    desiredWeight,
-    backend,
-  }: {
-    readonly spec: TrafficWeightSpec;
-    readonly desiredWeight: number;
-    readonly backend: BackendView | undefined;
-  },
+  { spec, desiredWeight, backend }: Pick<Outcome, 'spec' | 'desiredWeight' | 'backend'>,
   signal?: AbortSignal,
 ): Promise<void> {
   const name = weight.metadata?.name ?? '';
@@ -137,7 +127,8 @@ async function applyWeight(
   d.metrics.record(name, status, hosts);
   await reportStatus(d, weight, status, signal);
   if (failures.size > 0) throw new IncompleteError(outcome.failures);
-  const isNews = backend?.failure === undefined && backend?.weights?.current !== desiredWeight;
+  const { weights: read, failure } = backend ?? {};
+  const isNews = read !== undefined && failure === undefined && read.current !== desiredWeight;
   if (isNews && isInForce(status, spec)) await d.backends.acknowledge(name, desiredWeight, signal);
 }
 

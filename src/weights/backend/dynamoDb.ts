@@ -71,7 +71,7 @@ export class DynamoDbBackend implements WeightBackend {
       ExpressionAttributeNames: { '#current': CURRENT, '#desired': DESIRED },
       ExpressionAttributeValues: { ':weight': { N: String(weight) } },
     });
-    await this.#call(() => this.#client.send(command, optionsOf(signal))).catch(ignoreFailedCondition);
+    await this.#call(signal, (options) => this.#client.send(command, options)).catch(ignoreFailedCondition);
   }
 
   close(): void {
@@ -80,7 +80,7 @@ export class DynamoDbBackend implements WeightBackend {
 
   async #get(signal: AbortSignal): Promise<Record<string, AttributeValue> | undefined> {
     const command = new GetItemCommand({ ...this.#row(), ConsistentRead: true });
-    return (await this.#call(() => this.#client.send(command, { abortSignal: signal }))).Item;
+    return (await this.#call(signal, (options) => this.#client.send(command, options))).Item;
   }
 
   async #create(signal: AbortSignal): Promise<Record<string, AttributeValue>> {
@@ -93,7 +93,7 @@ export class DynamoDbBackend implements WeightBackend {
       ConditionExpression: 'attribute_not_exists(#key)',
       ExpressionAttributeNames: { '#key': KEY },
     });
-    await this.#call(() => this.#client.send(command, { abortSignal: signal })).catch(ignoreFailedCondition);
+    await this.#call(signal, (options) => this.#client.send(command, options)).catch(ignoreFailedCondition);
     const created = await this.#get(signal);
     if (created !== undefined) return created;
     // Something that answers everything, such as a proxy: its initial weight would take the cluster out of the DNS.
@@ -120,9 +120,12 @@ export class DynamoDbBackend implements WeightBackend {
   }
 
   /** Only the name of an error is told: messages of AWS may have the ID of an access key. */
-  async #call<T>(send: () => Promise<T>): Promise<T> {
+  async #call<T>(
+    signal: AbortSignal | undefined,
+    send: (options: { abortSignal?: AbortSignal }) => Promise<T>,
+  ): Promise<T> {
     try {
-      return await send();
+      return await send(signal === undefined ? {} : { abortSignal: signal });
     } catch (error) {
       if (error instanceof ConditionalCheckFailedException) throw error;
       const name = error instanceof Error ? error.name : 'unknown error';
@@ -136,10 +139,6 @@ function weightIn(row: Record<string, AttributeValue>, attribute: string): numbe
   const text = row[attribute]?.N;
   const read = text === undefined ? undefined : readClusterWeight(Number(text));
   return read !== undefined && 'value' in read ? read.value : undefined;
-}
-
-function optionsOf(signal: AbortSignal | undefined): { abortSignal?: AbortSignal } {
-  return signal === undefined ? {} : { abortSignal: signal };
 }
 
 /** Somebody else was first: the next read tells. */

@@ -1,6 +1,5 @@
 import { dnsEndpointOf, isOf, sourceUidOf } from '../records/dnsEndpoint.ts';
-import { normal } from '../records/domain.ts';
-import { targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
+import { hostsIn, targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { holders, type Claim } from '../records/holders.ts';
 import { keyOfSource, recordsOf, type HostWeight, type WeightSettings } from '../records/records.ts';
 import type { Source } from '../records/source.ts';
@@ -76,17 +75,13 @@ export interface RecordsPlan {
  * are deleted; one that is unknown may be missing from a cache that is late.
  */
 export function planRecords(scene: Scene): RecordsPlan {
-  const selected = [...scene.sources].sort(byKey);
-  const sources = selected.map((source) => withLastTargets(source, scene));
-  const claims = sources.map((source) => claimOf({ source, settings: scene.settings }, scene));
-  const rivals = scene.rivals.map(({ source, settings }) => {
-    return claimOf({ source: withLastTargets(source, scene), settings }, { ...scene, otherOwnerOf: () => undefined });
-  });
+  const { settings, endpointOf, otherOwnerOf } = scene;
+  const sources = [...scene.sources].sort(byKey);
+  const claims = sources.map((source) => claimOf({ source, settings }, endpointOf, otherOwnerOf(source)));
+  const rivals = scene.rivals.map((rival) => claimOf(rival, endpointOf));
   const published = [...claims, ...rivals].filter(({ foreign }) => foreign === undefined);
   const held = holders([...published, ...leftovers(scene)]);
-  const planned = claims
-    .map((claim, n) => ({ ...planSource(claim, held, scene), hasLostAddress: selected[n]?.targets.length === 0 }))
-    .filter(({ hosts }) => hosts.length > 0);
+  const planned = claims.map((claim) => planSource(claim, held, scene)).filter(({ hosts }) => hosts.length > 0);
   return { sources: planned, removed: [...unselectedOf(scene), ...planned.flatMap(withoutHosts)] };
 }
 
@@ -94,7 +89,7 @@ function unselectedOf({ unselected, owned, owner }: Scene): DnsEndpoint[] {
   const uids = new Set(unselected.map(({ uid }) => uid));
   return owned.filter((each) => {
     const source = sourceUidOf(each);
-    return each.metadata?.labels?.[OWNER_LABEL] === owner && source !== undefined && uids.has(source);
+    return ownerOf(each) === owner && source !== undefined && uids.has(source);
   });
 }
 
@@ -106,46 +101,58 @@ function withoutHosts({ hosts, desired, live, foreign }: PlannedSource): DnsEndp
 
 /** DNSEndpoints that stay although nobody decides about them, such as those of an owner that is gone: they have their hosts. */
 function leftovers({ unselected, undecided, settings, endpointOf, isOwner }: Scene): Claim[] {
-  const isLeft = (source: Source): boolean => {
-    const label = endpointOf(keyOfSource(source))?.metadata?.labels?.[OWNER_LABEL];
-    return label === undefined || !isOwner(label);
-  };
-  return [...undecided, ...unselected.filter(isLeft)].flatMap((source) => {
-    const endpoint = endpointOf(keyOfSource(source));
-    if (endpoint === undefined || !isOf(endpoint, source)) return [];
-    const records = (endpoint.spec?.endpoints ?? []).filter((each) => each.setIdentifier === settings.clusterName);
-    const hosts = [...new Set(records.map(({ dnsName }) => normal(dnsName)))];
-    const published = {
-      ...{ ...source, annotations: {}, targets: targetsIn(endpoint) },
-      hosts: hosts.map((host) => ({ host, services: [], leadsNowhere: false })),
-    };
-    return [{ source: published, settings, endpoint }];
-  });
+  const claims = (sources: readonly Source[], stays: (endpoint: DnsEndpoint) => boolean): Claim[] =>
+    sources.flatMap((source) => {
+      const endpoint = ownEndpointOf(source, endpointOf);
+      return endpoint !== undefined && stays(endpoint)
+        ? [{ source: publishedBy(endpoint, source, settings), settings, endpoint }]
+        : [];
+    });
+  const hasNoOwner = (endpoint: DnsEndpoint): boolean => !isOwner(ownerOf(endpoint) ?? '');
+  return [...claims(undecided, () => true), ...claims(unselected, hasNoOwner)];
 }
 
-/** A source without an address has the one that its DNSEndpoint leads to. */
-function withLastTargets(source: Source, { endpointOf }: Scene): Source {
-  if (source.targets.length > 0) return source;
+/** A source as its DNSEndpoint publishes it under this set identifier, whatever it asks for by now. */
+function publishedBy(endpoint: DnsEndpoint, source: Source, { clusterName }: WeightSettings): Source {
+  const records = endpoint.spec?.endpoints?.filter(({ setIdentifier }) => setIdentifier === clusterName);
+  const hosts = hostsIn(records).map((host) => ({ host, services: [], leadsNowhere: false }));
+  return { ...source, annotations: {}, targets: targetsIn(endpoint), hosts };
+}
+
+/** The owner whose label a DNSEndpoint has, if any. */
+export function ownerOf({ metadata }: DnsEndpoint): string | undefined {
+  return metadata?.labels?.[OWNER_LABEL];
+}
+
+/** The DNSEndpoint of a source's name, if the source controls it. */
+export function ownEndpointOf(source: Source, endpointOf: Scene['endpointOf']): DnsEndpoint | undefined {
   const live = endpointOf(keyOfSource(source));
-  return live !== undefined && isOf(live, source) ? { ...source, targets: targetsIn(live) } : source;
+  return live !== undefined && isOf(live, source) ? live : undefined;
 }
 
-/** A source, and the DNSEndpoint of its name. `endpoint` is that one, if it is the source's. */
-interface PlanClaim extends Claim, Pick<PlannedSource, 'live'> {
+/** A source, with its last address if it has none, and the DNSEndpoint of its name. `endpoint` is that one, if it is the source's. */
+interface PlanClaim extends Claim, Pick<PlannedSource, 'live' | 'hasLostAddress'> {
   readonly foreign: string | undefined;
 }
 
-function claimOf({ source, settings }: Rival, { endpointOf, otherOwnerOf }: Scene): PlanClaim {
+/** @param other another owner that has the source */
+function claimOf({ source, settings }: Rival, endpointOf: Scene['endpointOf'], other?: string): PlanClaim {
   const live = endpointOf(keyOfSource(source));
-  const foreign = foreignness(source, live, otherOwnerOf(source));
-  return { source, settings, live, foreign, endpoint: foreign === undefined ? live : undefined };
+  const own = ownEndpointOf(source, endpointOf);
+  const hasLostAddress = source.targets.length === 0;
+  const foreign = foreignness(source, { isForeign: live !== own, other });
+  return {
+    source: hasLostAddress && own !== undefined ? { ...source, targets: targetsIn(own) } : source,
+    ...{ settings, live, foreign, hasLostAddress },
+    endpoint: foreign === undefined ? live : undefined,
+  };
 }
 
 function planSource(
-  { source, live, foreign, endpoint }: PlanClaim,
+  { source, live, foreign, endpoint, hasLostAddress }: PlanClaim,
   held: ReadonlyMap<string, Source>,
   scene: Scene,
-): Omit<PlannedSource, 'hasLostAddress'> {
+): PlannedSource {
   const { hosts, ...records } = recordsOf(source, scene.settings, {
     endpoint,
     isReady: (service) => scene.isReady(source.namespace, service),
@@ -154,17 +161,19 @@ function planSource(
       return holder === undefined || holder === source ? undefined : keyOfSource(holder);
     },
   });
-  if (foreign !== undefined) return { source, hosts, desired: undefined, live, foreign };
+  const planned = { source, hosts, live, hasLostAddress };
+  if (foreign !== undefined) return { ...planned, desired: undefined, foreign };
   const made = dnsEndpointOf(source, { ...records, hosts });
   const desired = made && { ...made, metadata: { ...made.metadata, labels: { [OWNER_LABEL]: scene.owner } } };
-  return { source, hosts, desired, live };
+  return { ...planned, desired };
 }
 
-function foreignness(source: Source, live: DnsEndpoint | undefined, other: string | undefined): string | undefined {
+function foreignness(
+  source: Source,
+  { isForeign, other }: { readonly isForeign: boolean; readonly other: string | undefined },
+): string | undefined {
   const name = `DNSEndpoint ${keyOfSource(source)}`;
-  if (live !== undefined && !isOf(live, source)) {
-    return `${name} is not controlled by this ${source.kind}, and is left alone`;
-  }
+  if (isForeign) return `${name} is not controlled by this ${source.kind}, and is left alone`;
   return other === undefined ? undefined : `${name} is of ${other}, and is left alone`;
 }
 

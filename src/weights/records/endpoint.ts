@@ -1,4 +1,5 @@
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
+import { normal } from './domain.ts';
 import type { SourceHost } from './source.ts';
 import type { Targets } from './targets.ts';
 import { MOST_WEIGHT, readShare } from './weight.ts';
@@ -59,6 +60,11 @@ export function endpointsOf(
     ...(recordTtl !== undefined && { recordTTL: recordTtl }),
     providerSpecific,
   }));
+}
+
+/** The hosts of records, as DNS compares them, distinct. */
+export function hostsIn(records: readonly Endpoint[] = []): string[] {
+  return [...new Set(records.map(({ dnsName }) => normal(dnsName)))];
 }
 
 /** Where the records of a DNSEndpoint lead to, as they are: all of its hosts have the same. */

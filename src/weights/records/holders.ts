@@ -1,6 +1,6 @@
 import { byAge, type Aged } from './age.ts';
-import { isWithin, normal } from './domain.ts';
-import type { DnsEndpoint } from './endpoint.ts';
+import { isWithin } from './domain.ts';
+import { hostsIn, type DnsEndpoint } from './endpoint.ts';
 import { askedBy, keyOfSource, type WeightSettings } from './records.ts';
 import type { Source } from './source.ts';
 
@@ -24,7 +24,7 @@ export interface Claim {
 export function holders(claims: readonly Claim[]): Map<string, Source> {
   const byHost = new Map<string, Claim & { readonly serves: boolean }>();
   for (const claim of claims.filter(canHaveRecords).sort((a, b) => byAge(aged(a), aged(b)))) {
-    const served = new Set(claim.endpoint?.spec?.endpoints?.map(({ dnsName }) => normal(dnsName)));
+    const served = new Set(hostsIn(claim.endpoint?.spec?.endpoints));
     for (const { host } of claim.source.hosts) {
       if (!isWithin(host, claim.settings.bindingDomain)) continue;
       const holder = byHost.get(host);

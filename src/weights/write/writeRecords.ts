@@ -5,8 +5,7 @@ import { isConflict, NotLeaderError, WaitingError } from '../../runtime/client/e
 import { keyOf, refOfKey } from '../../runtime/client/resource.ts';
 import { forEachAtOnce } from '../../runtime/controller/forEachAtOnce.ts';
 import { Turns } from '../../runtime/controller/turns.ts';
-import { normal } from '../records/domain.ts';
-import { DNS_ENDPOINTS, type DnsEndpoint } from '../records/endpoint.ts';
+import { DNS_ENDPOINTS, hostsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { OVERTAKEN_RETRY_MS } from '../../runtime/status/writeFailures.ts';
 import { keyOfSource } from '../records/records.ts';
 import type { PlannedSource, RecordsPlan } from '../plan/plan.ts';
@@ -37,12 +36,12 @@ export async function writeRecords(
 ): Promise<ReadonlyMap<string, unknown>> {
   const applies = sources.map((planned): Write => ({
     key: keyOfSource(planned.source),
-    gains: difference(hostsOf(planned.desired), hostsOf(planned.live)),
-    loses: planned.desired === undefined ? [] : difference(hostsOf(planned.live), hostsOf(planned.desired)),
+    gains: difference(planned.desired, planned.live),
+    loses: planned.desired === undefined ? [] : difference(planned.live, planned.desired),
     write: () => applyOne(planned, writers),
   }));
   const removals = removed.map((endpoint): Write => ({
-    ...{ key: keyOf(endpoint), gains: [], loses: hostsOf(endpoint) },
+    ...{ key: keyOf(endpoint), gains: [], loses: hostsIn(endpoint.spec?.endpoints) },
     write: () => removeOne(endpoint, writers),
   }));
   const unwritten: Unwritten = { failures: new Map(), overtaken: new Set(), missing: new Set() };
@@ -70,13 +69,10 @@ function inOrder(writes: readonly Write[]): Write[][] {
   return [first, losing.filter(({ gains }) => gains.length > 0), losing.filter(({ gains }) => gains.length === 0)];
 }
 
-function hostsOf(endpoint: DnsEndpoint | undefined): string[] {
-  return (endpoint?.spec?.endpoints ?? []).map(({ dnsName }) => normal(dnsName));
-}
-
-function difference(hosts: readonly string[], others: readonly string[]): string[] {
-  const known = new Set(others);
-  return hosts.filter((host) => !known.has(host));
+/** The hosts that the first one has, and the other one has not. */
+function difference(endpoint: DnsEndpoint | undefined, other: DnsEndpoint | undefined): string[] {
+  const known = new Set(hostsIn(other?.spec?.endpoints));
+  return hostsIn(endpoint?.spec?.endpoints).filter((host) => !known.has(host));
 }
 
 /** What came of the writes that did not succeed: errors by key, and the keys that somebody else wrote. */

@@ -1,34 +1,28 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../src/api/trafficweight/trafficWeight.ts';
-import { findCondition } from '../../../src/runtime/controller/conditions.ts';
+import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
 import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
 import { writesOf } from '../../harness/audit.ts';
-import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
-import { dnsEndpointCrd } from '../../harness/externalDns.ts';
-import { startFixture, type Fixture } from '../../harness/fixture.ts';
+import type { Fixture } from '../../harness/fixture.ts';
 import { sleep } from '../../harness/measured.ts';
-import { userWith } from '../rights.ts';
 import { ANNOTATION, Ingresses } from './ingresses.ts';
-import { allRights, auditPolicyOf } from './rights.ts';
+import { allRights } from './rights.ts';
+import { conditionOf, startScene, WAIT } from './scene.ts';
 
 /** An operator that may read everything and write no DNSEndpoint. */
 const USER = 'refused-operator';
-const WAIT = { timeout: 60_000, interval: 200 };
 let f: Fixture;
 
 beforeAll(async () => {
-  f = await startFixture({ nodes: ['n1'], auditPolicy: auditPolicyOf(USER) });
-  await installCrd(f.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
-  await installCrd(f.client, await dnsEndpointCrd(), DNS_ENDPOINTS);
   const rights = allRights().map((rule) =>
     rule.resources?.includes(DNS_ENDPOINTS.plural) === true ? { ...rule, verbs: ['list', 'watch'] } : rule,
   );
-  await f.startOperator(['--weights'], { kubeconfig: await userWith(f, USER, rights) });
+  const scene = await startScene(USER, { rights });
+  f = scene.f;
+  await scene.startOperator();
 });
 afterAll(() => f.stop());
 
-const main = (): Promise<TrafficWeight> => f.client.get(TRAFFIC_WEIGHTS, { name: 'main' });
-const condition = async (type: string) => findCondition((await main()).status?.conditions, type);
+const condition = (type: string) => conditionOf(f, type);
 
 it('says which write was refused, and tries again ever more rarely', async () => {
   await new Ingresses(f.client).deploy('web', { annotations: { [ANNOTATION]: '9'.repeat(200_000) } });

@@ -1,26 +1,19 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WEIGHTS, type TrafficWeightSpec } from '../../../src/api/trafficweight/trafficWeight.ts';
-import { findCondition } from '../../../src/runtime/controller/conditions.ts';
 import { OWNER_LABEL } from '../../../src/weights/plan/plan.ts';
-import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
-import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
-import { dnsEndpointCrd } from '../../harness/externalDns.ts';
-import { startFixture, type Fixture } from '../../harness/fixture.ts';
-import { userWith } from '../rights.ts';
+import type { Fixture } from '../../harness/fixture.ts';
 import { Ingresses, PERSON } from './ingresses.ts';
-import { allRights } from './rights.ts';
+import { conditionOf, startScene, WAIT } from './scene.ts';
 
 /** Two TrafficWeights of one cluster. */
-const WAIT = { timeout: 60_000, interval: 200 };
 let f: Fixture;
 let ingresses: Ingresses;
 
 beforeAll(async () => {
-  f = await startFixture({ nodes: ['n1'] });
+  const scene = await startScene('weights-operator');
+  f = scene.f;
   ingresses = new Ingresses(f.client);
-  await installCrd(f.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
-  await installCrd(f.client, await dnsEndpointCrd(), DNS_ENDPOINTS);
-  await f.startOperator(['--weights'], { kubeconfig: await userWith(f, 'weights-operator', allRights()) });
+  await scene.startOperator();
   await ingresses.deploy('web');
   await create('main', 75);
   await vi.waitFor(async () => expect(await owned('web')).toMatchObject({ owner: 'main', weight: '75' }), WAIT);
@@ -42,8 +35,7 @@ async function owned(name: string) {
 }
 
 async function acceptedBy(name: string): Promise<string | undefined> {
-  const { status } = await f.client.get(TRAFFIC_WEIGHTS, { name });
-  return findCondition(status?.conditions, 'IngressesAccepted')?.message;
+  return (await conditionOf(f, 'IngressesAccepted', name))?.message;
 }
 
 it('an Ingress that both select stays with the first, and the second names it', async () => {

@@ -1,37 +1,33 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../src/api/trafficweight/trafficWeight.ts';
-import { findCondition } from '../../../src/runtime/controller/conditions.ts';
 import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
 import { writesOf } from '../../harness/audit.ts';
-import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
-import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
-import { startFixture, type Fixture } from '../../harness/fixture.ts';
+import { syncRecords } from '../../harness/externalDns.ts';
+import type { Fixture } from '../../harness/fixture.ts';
 import { sleep } from '../../harness/measured.ts';
 import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
-import { userWith } from '../rights.ts';
 import { Ingresses } from './ingresses.ts';
-import { allRights, auditPolicyOf } from './rights.ts';
+import { conditionOf, startScene, WAIT, weightNamed, type WeightScene } from './scene.ts';
 import { startZone, type Zone } from './zone.ts';
 
 /** A TrafficWeight whose weight is in the table of k8s-traffic-controller. */
 const DOMAIN = 'example.org';
 const USER = 'table-operator';
-/** The table is read every 20 s. */
-const WAIT = { timeout: 60_000, interval: 200 };
+let scene: WeightScene;
 let f: Fixture;
 let zone: Zone;
 let table: WeightTable;
 let ingresses: Ingresses;
 
 beforeAll(async () => {
-  [f, zone] = await Promise.all([startFixture({ nodes: ['n1'], auditPolicy: auditPolicyOf(USER) }), startZone(DOMAIN)]);
+  zone = await startZone(DOMAIN);
   table = await createWeightTable(zone.aws);
+  scene = await startScene(USER, { args: [`--dynamodb-endpoint-url=${zone.aws.url}`] });
+  f = scene.f;
   ingresses = new Ingresses(f.client);
-  await installCrd(f.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
-  await installCrd(f.client, await dnsEndpointCrd(), DNS_ENDPOINTS);
   for (const [name, value] of Object.entries(zone.aws.environment)) vi.stubEnv(name, value);
   vi.stubEnv('AWS_ENDPOINT_URL', undefined);
-  await start(await userWith(f, USER, allRights()));
+  await scene.startOperator();
   await ingresses.deploy('web');
 });
 afterAll(async () => {
@@ -41,14 +37,8 @@ afterAll(async () => {
   await zone.stop();
 });
 
-let kubeconfig = '';
-async function start(as: string): Promise<void> {
-  kubeconfig = as;
-  await f.startOperator(['--weights', `--dynamodb-endpoint-url=${zone.aws.url}`], { kubeconfig });
-}
-
-const main = (): Promise<TrafficWeight> => f.client.get(TRAFFIC_WEIGHTS, { name: 'main' });
-const condition = async (type: string) => findCondition((await main()).status?.conditions, type);
+const main = (): Promise<TrafficWeight> => weightNamed(f);
+const condition = (type: string) => conditionOf(f, type);
 const weightOfWeb = async (): Promise<string | undefined> => (await ingresses.weights('web'))?.['web.example.org'];
 const sync = (): Promise<void> =>
   syncRecords({ kubeconfig: f.controlPlane.kubeconfig, owner: 'cluster-a', domain: DOMAIN, aws: zone.aws });
@@ -81,7 +71,7 @@ it('keeps the last weight while the table has none that is valid, also after a r
   }, WAIT);
   await f.operator().terminate();
   const before = writesOf(f.controlPlane, USER).length;
-  await start(kubeconfig);
+  await scene.startOperator();
   // One read, and what would follow it.
   await sleep(5_000);
   const resources = writesOf(f.controlPlane, USER)

@@ -19,6 +19,7 @@ import { numbersOf, startObserver, type Observer } from '../observer.ts';
 import { userWith } from '../rights.ts';
 import { ANNOTATION, Ingresses, PERSON } from './ingresses.ts';
 import { allRights, auditPolicyOf, optionalRights, requestsIn } from './rights.ts';
+import { conditionOf, WAIT, weightNamed } from './scene.ts';
 import { startZone, type Zone } from './zone.ts';
 
 /** A cluster with the operator, the real external-dns, and a server that answers as Route 53. */
@@ -33,7 +34,6 @@ const VARIABLES = {
   __interval: '5s',
   __range: '10m',
 };
-const WAIT = { timeout: 60_000, interval: 200 };
 
 let f: Fixture;
 let zone: Zone;
@@ -53,8 +53,8 @@ afterAll(async () => {
   await zone.stop();
 });
 
-const weightOf = (name = 'main'): Promise<TrafficWeight> => f.client.get(TRAFFIC_WEIGHTS, { name });
-const condition = async (type: string) => findCondition((await weightOf()).status?.conditions, type);
+const weightOf = (name?: string): Promise<TrafficWeight> => weightNamed(f, name);
+const condition = (type: string) => conditionOf(f, type);
 const create = (name: string, spec: TrafficWeightSpec) =>
   f.client.create(TRAFFIC_WEIGHTS, { metadata: { name }, spec });
 const change = (spec: object): Promise<unknown> =>

@@ -20,9 +20,7 @@ export interface Zone {
 /** Starts the server, and creates the zone of `domain`. */
 export async function startZone(domain: string): Promise<Zone> {
   const aws = await startAws();
-  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = aws.environment;
-  const credentials = { accessKeyId, secretAccessKey };
-  const route53 = new Route53Client({ endpoint: aws.url, region: 'eu-west-1', credentials });
+  const route53 = new Route53Client(aws.client);
   const made = await route53.send(new CreateHostedZoneCommand({ Name: domain, CallerReference: 'test' }));
   const records = async (): Promise<ResourceRecordSet[]> => {
     const { Id } = made.HostedZone ?? {};

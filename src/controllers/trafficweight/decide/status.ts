@@ -34,20 +34,23 @@ const LONGEST_MESSAGE = 1_024;
 
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
-/** Whether the weight is in force: every DNSEndpoint carries it, and external-dns has read them if that is asked for. */
-export function isInForce({ conditions }: TrafficWeightStatus, { acknowledge }: TrafficWeightSpec): boolean {
-  const needed = acknowledge === 'Applied' ? [Type.Applied] : [Type.Applied, Type.Observed];
-  return needed.every((type) => findCondition(conditions, type)?.status === 'True');
+/** The conditions of a weight that is in force: every DNSEndpoint carries it, and external-dns has read them if that is asked for. */
+function neededFor({ acknowledge }: TrafficWeightSpec): (typeof Type.Applied | typeof Type.Observed)[] {
+  return acknowledge === 'Applied' ? [Type.Applied] : [Type.Applied, Type.Observed];
+}
+
+/** Whether the weight is in force. */
+export function isInForce({ conditions }: TrafficWeightStatus, spec: TrafficWeightSpec): boolean {
+  return neededFor(spec).every((type) => findCondition(conditions, type)?.status === 'True');
 }
 
 /** The status after a reconcile. @param now RFC 3339 */
 export function statusOf(weight: TrafficWeight, outcome: Outcome, now: string): TrafficWeightStatus {
   const { desiredWeight, hosts, ingresses, endpoints, spec } = outcome;
-  const applied = appliedState(outcome);
-  const observed = observedState(outcome);
+  const written = { [Type.Applied]: appliedState(outcome), [Type.Observed]: observedState(outcome) };
   const accepted = acceptedState(outcome);
   const read = backendStates(outcome.backend);
-  const decisive = spec.acknowledge === 'Applied' ? [applied] : [applied, observed];
+  const decisive = neededFor(spec).map((type) => written[type]);
   const currentWeight = decisive.every(isTrue) ? desiredWeight : weight.status?.currentWeight;
   const unready = [...read.map(([, state]) => state), ...decisive, accepted].find((state) => !isTrue(state));
   const ready = unready ?? {
@@ -65,8 +68,8 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, now: string): 
       [
         [Type.Ready, { ...ready, status: ready.status === 'True' ? 'True' : 'False' }],
         ...read,
-        [Type.Applied, applied],
-        [Type.Observed, observed],
+        [Type.Applied, written.Applied],
+        [Type.Observed, written.Observed],
         [Type.IngressesAccepted, accepted],
       ],
       now,

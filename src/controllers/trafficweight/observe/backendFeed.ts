@@ -78,14 +78,14 @@ export class BackendFeed<O> {
 
   /** Other options make another backend: what was read of the former one is forgotten. */
   #adopt(wanted: readonly BackendOf<O>[]): void {
-    const ids = new Map(wanted.map(({ name, options }) => [name, JSON.stringify(options)]));
+    const named = new Map(wanted.map(({ name, options }) => [name, { options, id: JSON.stringify(options) }]));
     for (const [name, { id, backend }] of this.#polled) {
-      if (ids.get(name) === id) continue;
+      if (named.get(name)?.id === id) continue;
       backend?.close();
       this.#polled.delete(name);
     }
-    for (const { name, options } of wanted) {
-      if (!this.#polled.has(name)) this.#polled.set(name, { options, id: JSON.stringify(options), dueAt: 0 });
+    for (const [name, one] of named) {
+      if (!this.#polled.has(name)) this.#polled.set(name, { ...one, dueAt: 0 });
     }
   }
 

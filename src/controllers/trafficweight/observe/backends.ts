@@ -11,9 +11,10 @@ export function tablesOf(
 ): BackendOf<DynamoDbOptions>[] {
   return weights.flatMap((weight) => {
     const parsed = parseTrafficWeightSpec(weight);
-    if ('problems' in parsed || parsed.spec.backend.dynamodb === undefined) return [];
+    if ('problems' in parsed) return [];
     const { clusterName, backend } = parsed.spec;
-    const { tableName = DEFAULT_TABLE, region = DEFAULT_REGION, initialWeight = 0 } = backend.dynamodb ?? {};
+    if (backend.dynamodb === undefined) return [];
+    const { tableName = DEFAULT_TABLE, region = DEFAULT_REGION, initialWeight = 0 } = backend.dynamodb;
     const options = { tableName, region, endpointUrl, clusterName, initialWeight };
     return [{ name: weight.metadata?.name ?? '', options }];
   });

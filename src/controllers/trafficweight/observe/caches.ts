@@ -3,7 +3,7 @@ import { createInformer, withoutManagedFields, type Informer } from '../../../ru
 import { isNotFound } from '../../../runtime/client/errors.ts';
 import { resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
 import { ENDPOINT_SLICES, INGRESSES, NAMESPACES } from '../../../runtime/client/resources.ts';
-import { OWNER_LABEL } from '../../../weights/plan/plan.ts';
+import { ownerOf } from '../../../weights/plan/plan.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { ControllerContext } from '../../contract/context.ts';
 import { servicesOf, toCachedIngress, type CachedIngress } from './cachedIngress.ts';
@@ -53,8 +53,8 @@ export function createCaches({ transport, logger, metrics }: ControllerContext):
   };
 }
 
-function ownersOf({ metadata }: DnsEndpoint): string[] {
-  const owner = metadata?.labels?.[OWNER_LABEL];
+function ownersOf(endpoint: DnsEndpoint): string[] {
+  const owner = ownerOf(endpoint);
   return owner === undefined ? [] : [owner];
 }
 

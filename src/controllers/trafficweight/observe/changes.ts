@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InformerEvent } from '../../../runtime/cache/store.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { sameSpec } from '../../../runtime/controller/sameSpec.ts';
 import type { ReadySlice } from './readySlice.ts';
 
 /**
@@ -8,9 +9,8 @@ import type { ReadySlice } from './readySlice.ts';
  * write, each would begin the next attempt at once, without the backoff.
  */
 export function needsReconcile(event: InformerEvent<KubeObject>): boolean {
-  if (event.type !== 'update' || event.old === undefined) return true;
-  const relevant = ({ metadata }: KubeObject) => [metadata?.uid, metadata?.generation, metadata?.deletionTimestamp];
-  return !isDeepStrictEqual(relevant(event.old), relevant(event.object));
+  if (event.type !== 'update' || !sameSpec(event.old, event.object)) return true;
+  return event.old?.metadata?.deletionTimestamp !== event.object.metadata?.deletionTimestamp;
 }
 
 /** Whether a namespace may be selected now, and was not before, or the other way round. */
