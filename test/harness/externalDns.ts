@@ -33,6 +33,8 @@ export async function syncRecords({ kubeconfig, owner, domain, aws }: Sync): Pro
   const flags = [
     ...['--source=crd', '--provider=aws', '--policy=sync', '--once'],
     ...['--registry=txt', `--txt-owner-id=${owner}`, `--domain-filter=${domain}`, `--kubeconfig=${kubeconfig}`],
+    // Its default is a fixed port, which only one of two tests at the same time would get.
+    '--metrics-address=127.0.0.1:0',
   ];
   const env = { ...process.env, ...aws.environment };
   await run(await binary('external-dns'), flags, { env, timeout: TIMEOUT_MS });
