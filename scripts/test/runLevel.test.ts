@@ -125,7 +125,7 @@ describe('a level beside others', () => {
 });
 
 const PASSES = "import { it } from 'vitest'; it('a', () => {});";
-const FAILS = "import { it } from 'vitest'; it('a', () => { throw new Error('wrong\\nat length'); });";
+const FAILS = "import { it } from 'vitest'; it('a', () => { throw new Error('wrong\\nin lines'); });";
 const DOES_NOT_LOAD = "import './absent.ts';";
 const HOOK_FAILS = `import { beforeAll, it } from 'vitest'; beforeAll(() => { throw new Error('no database'); }); it('a', () => {});`;
 const SKIPS = "import { it } from 'vitest'; it.skip('a', () => {});";
@@ -144,7 +144,7 @@ describe('the report of vitest', () => {
   }
 
   it.each([
-    ['passed and failed tests', [PASSES, FAILS], 1, [/1\.test\.ts > a: Error: wrong$/]],
+    ['passed and failed tests', [PASSES, FAILS], 1, [/1\.test\.ts > a: Error: wrong\n {4}in lines$/]],
     [
       'a file that did not load and one whose set-up failed',
       [PASSES, DOES_NOT_LOAD, HOOK_FAILS],

@@ -3,12 +3,15 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Level } from './levels.ts';
 
+const MAX_LINES = 12;
+const MAX_LINE_LENGTH = 300;
+
 /** Result of a level. */
 export interface LevelResult {
   readonly level: string;
   readonly passed: number;
   readonly failed: number;
-  /** Failed tests and files, if a runner reported them: `<file> > <test>: <first line of the error>`. */
+  /** Failed tests and files, if a runner reported them: `<file> > <test>: <start of the error>`. */
   readonly failures: readonly string[];
   readonly seconds: number;
   /** The reason why it did not complete, if it did not. */
@@ -68,13 +71,21 @@ function failuresOf({ name, status, message, assertionResults }: FileReport): st
   const file = relative('', name);
   const failed = assertionResults.filter((test) => test.status === 'failed');
   // The file did not load, or its set-up failed.
-  if (status === 'failed' && failed.length === 0) return [`${file}: ${firstLine(message)}`];
-  return failed.map((test) => `${file} > ${test.fullName}: ${firstLine(test.failureMessages?.[0])}`);
+  if (status === 'failed' && failed.length === 0) return [`${file}: ${startOf(message)}`];
+  return failed.map((test) => `${file} > ${test.fullName}: ${startOf(test.failureMessages?.[0])}`);
 }
 
-function firstLine(text = ''): string {
-  const [line = ''] = text.trimStart().split('\n');
-  return line === '' ? 'no reason given' : line;
+/**
+ * An error without its stack. A failed command names itself in the first line and its reason below, and a comparison
+ * has its values there: where only the summary is kept, nothing else tells why a test failed.
+ */
+function startOf(text = ''): string {
+  const [message = ''] = text.trim().split(/\n\s+at /);
+  const lines = message
+    .split('\n')
+    .slice(0, MAX_LINES)
+    .map((line) => line.slice(0, MAX_LINE_LENGTH));
+  return message === '' ? 'no reason given' : lines.join('\n    ');
 }
 
 /** The reason why a level cannot run. The check of a requirement, or its installation, may itself fail. */
