@@ -1,5 +1,6 @@
 import {
   CreateTableCommand,
+  DeleteItemCommand,
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
@@ -10,9 +11,10 @@ import type { Aws } from './moto.ts';
 /** The table of k8s-traffic-controller, at a server that answers as DynamoDB. */
 export interface WeightTable {
   readonly name: string;
-  /** The weights of a cluster as numbers; undefined if it has no row. */
-  row(cluster: string): Promise<{ desired: number; current: number } | undefined>;
+  /** The weights of a cluster as numbers, those that there are; undefined if it has no row. */
+  row(cluster: string): Promise<{ desired?: number; current?: number } | undefined>;
   put(cluster: string, attributes: Record<string, AttributeValue>): Promise<void>;
+  delete(cluster: string): Promise<void>;
   close(): void;
 }
 
@@ -36,10 +38,15 @@ export async function createWeightTable(aws: Aws, name = 'traffic-controller'): 
       const { Item } = await client.send(
         new GetItemCommand({ TableName: name, Key: keyOf(cluster), ConsistentRead: true }),
       );
-      return Item && { desired: Number(Item[DESIRED]?.N), current: Number(Item[CURRENT]?.N) };
+      if (Item === undefined) return undefined;
+      const { [DESIRED]: desired, [CURRENT]: current } = Item;
+      return { ...(desired && { desired: Number(desired.N) }), ...(current && { current: Number(current.N) }) };
     },
     async put(cluster, attributes) {
       await client.send(new PutItemCommand({ TableName: name, Item: { ...keyOf(cluster), ...attributes } }));
+    },
+    async delete(cluster) {
+      await client.send(new DeleteItemCommand({ TableName: name, Key: keyOf(cluster) }));
     },
     close: () => client.destroy(),
   };

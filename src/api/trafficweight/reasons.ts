@@ -9,6 +9,8 @@ export const WeightCondition = {
   Ready: 'Ready',
   /** False while the weight cannot be read from the backend: the last one stays. Absent with a static weight. */
   BackendRead: 'BackendRead',
+  /** True when the backend knows that the weight is in force. Absent with a static weight. */
+  Acknowledged: 'Acknowledged',
   /** True when every DNSEndpoint carries its weight. */
   Applied: 'Applied',
   /** True when external-dns has read every DNSEndpoint as it is. */
@@ -33,6 +35,12 @@ export const WeightReason = {
   BackendUnavailable: 'BackendUnavailable',
   /** The backend has no integer from 0 to 255. */
   InvalidWeight: 'InvalidWeight',
+
+  // Acknowledged; also Ready
+  WeightAcknowledged: 'WeightAcknowledged',
+  NotAcknowledgedYet: 'NotAcknowledgedYet',
+  /** The weight is in force, and cannot be written to the backend. */
+  AcknowledgeFailed: 'AcknowledgeFailed',
 
   // Applied; also Ready
   AllApplied: 'AllApplied',
@@ -59,3 +67,6 @@ export const UNDECIDED_REASONS = [
   WeightReason.BackendUnavailable,
   WeightReason.InvalidWeight,
 ] as const;
+
+/** Reasons of a TrafficWeight that is not ready since its backend does not know that the weight is in force. */
+export const UNACKNOWLEDGED_REASONS = [WeightReason.NotAcknowledgedYet, WeightReason.AcknowledgeFailed] as const;

@@ -38,7 +38,7 @@ const TABLE = {
   longest: 255,
 };
 const REGION = {
-  pattern: '^[a-z]{2}(-[a-z]+)+-[0-9]+$',
+  pattern: '^[a-z]{2,4}(-[a-z]+)+-[0-9]+$',
   message: 'must be an AWS region, such as "eu-west-1"',
   longest: 32,
 };
@@ -50,7 +50,9 @@ const dynamodb = z
   .object({
     tableName: patternSchema(`Name of the table. Default: ${DEFAULT_TABLE}.`, TABLE).optional(),
     region: patternSchema(`Region of the table. Default: ${DEFAULT_REGION}.`, REGION).optional(),
-    initialWeight: weight('Weight of a row that does not exist and is created. Default: 0, no traffic.').optional(),
+    initialWeight: weight(
+      'Weight of a row that does not exist and is created, if the TrafficWeight has had none yet. Default: 0, no traffic.',
+    ).optional(),
   })
   .meta({
     description:

@@ -1,5 +1,5 @@
 import { trafficWeightResource } from '../../api/trafficweight/schema.ts';
-import { TRAFFIC_WEIGHTS } from '../../api/trafficweight/trafficWeight.ts';
+import { TRAFFIC_WEIGHTS, type TrafficWeightSpec } from '../../api/trafficweight/trafficWeight.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
@@ -16,7 +16,7 @@ import { createTrafficWeightMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { hasNewLabels, needsReconcile, servicesWithNews } from './observe/changes.ts';
 import { BackendFeed } from './observe/backendFeed.ts';
-import { tablesOf } from './observe/backends.ts';
+import { rowIdOf, rowsOf } from './observe/backends.ts';
 import { BY_SERVICE, createCaches, type Caches } from './observe/caches.ts';
 import { trafficWeightRights } from './rbac.ts';
 import { reconcile } from './reconcile.ts';
@@ -42,13 +42,14 @@ function run(
   const common = { client, fieldManager: FIELD_MANAGER };
   const backends = new BackendFeed<DynamoDbOptions>({
     ...{ clock, logger, isLeader },
-    backends: () => tablesOf(caches.weights.lister.list(), dynamodbEndpointUrl),
+    rows: () => rowsOf(caches.weights.lister.list(), dynamodbEndpointUrl),
     // Only then: the AWS SDK takes 29 MiB and a quarter of a second.
     create: async (options) => new (await import('../../weights/backend/dynamoDb.ts')).DynamoDbBackend(options),
     onChange: (name) => controller.queue.add(name),
   });
   const dependencies = {
-    ...{ caches, backends, endpoints, events, clock, isLeader },
+    ...{ caches, endpoints, events, clock, isLeader },
+    backendOf: (spec: TrafficWeightSpec) => backends.view(rowIdOf(spec, dynamodbEndpointUrl) ?? ''),
     statuses: new StatusWriter({ ...common, resource: TRAFFIC_WEIGHTS, objects: weights }),
     writers: { client, endpoints, applier: new Applier({ ...common, logger, clock }) },
     ingressEvents: new IngressEvents(events),

@@ -3,6 +3,7 @@ import { parseTrafficWeightSpec } from '../../api/trafficweight/schema.ts';
 import {
   TRAFFIC_WEIGHTS,
   type TrafficWeight,
+  type TrafficWeightSpec,
   type TrafficWeightStatus,
 } from '../../api/trafficweight/trafficWeight.ts';
 import type { Overlay } from '../../runtime/cache/overlay.ts';
@@ -24,17 +25,18 @@ import { decideWeight } from './decide/desired.ts';
 import { divide } from './decide/divide.ts';
 import { explain } from './decide/hosts.ts';
 import { settingsOf } from './decide/settings.ts';
-import { isInForce, statusOf, undecidedStatus, type KnownWeight, type Outcome } from './decide/status.ts';
+import { statusOf, undecidedStatus, type KnownWeight, type Outcome } from './decide/status.ts';
 import type { IngressEvents } from './events.ts';
 import type { TrafficWeightMetrics } from './metrics.ts';
-import type { BackendFeed } from './observe/backendFeed.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
+import type { BackendView } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 
 /** The dependencies of a reconcile. */
 export interface Dependencies {
   readonly caches: Caches;
-  readonly backends: Pick<BackendFeed<unknown>, 'view' | 'acknowledge'>;
+  /** What the backend of a spec has; undefined before its first read, and with a static weight. */
+  readonly backendOf: (spec: TrafficWeightSpec) => BackendView | undefined;
   readonly statuses: StatusWriter<TrafficWeight>;
   readonly endpoints: Overlay<DnsEndpoint>;
   readonly writers: RecordWriters;
@@ -57,8 +59,11 @@ const failureOf = createFailureOf(TRAFFIC_WEIGHTS, {
   failed: WeightReason.WriteFailed,
 });
 
-/** That external-dns needs a moment after each change is no event. */
-const EVENTS: ConditionRules = { types: STANDARD_TYPES, silent: new Set([WeightReason.NotObservedYet]) };
+/** That external-dns and the backend need a moment after each change is no event. */
+const EVENTS: ConditionRules = {
+  types: STANDARD_TYPES,
+  silent: new Set([WeightReason.NotObservedYet, WeightReason.NotAcknowledgedYet]),
+};
 
 /**
  * Reconciles one TrafficWeight: observe, decide, act, report. Level-based: the triggering event does not matter. While
@@ -89,7 +94,7 @@ export async function reconcile(
     return undefined;
   }
   const { spec } = parsed;
-  const backend = spec.backend.static === undefined ? d.backends.view(key) : undefined;
+  const backend = d.backendOf(spec);
   const desired = decideWeight({ spec, weight, backend, problem });
   // The end of the first read is an event.
   if (desired.kind === 'Waiting') return undefined;
@@ -127,9 +132,6 @@ async function applyWeight(
   d.metrics.record(name, status, hosts);
   await reportStatus(d, weight, status, signal);
   if (failures.size > 0) throw new IncompleteError(outcome.failures);
-  const { weights: read, failure } = backend ?? {};
-  const isNews = read !== undefined && failure === undefined && read.current !== desiredWeight;
-  if (isNews && isInForce(status, spec)) await d.backends.acknowledge(name, desiredWeight, signal);
 }
 
 /** The DNSEndpoints that a plan asks for, as they are after its writes. */

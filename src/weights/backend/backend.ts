@@ -10,14 +10,17 @@ export interface BackendWeights {
 
 /** Where the weight of a cluster comes from. */
 export interface WeightBackend {
-  /** @throws BackendError */
-  read(signal: AbortSignal): Promise<BackendWeights>;
   /**
-   * Tells that a weight is in force, unless another one is desired by now.
+   * @param initialWeight what the cluster should have if the backend does not know it: an integer from 0 to 255
+   * @throws BackendError
+   */
+  read(initialWeight: number, signal: AbortSignal): Promise<BackendWeights>;
+  /**
+   * Tells that a weight is in force, unless another one is desired by now. Resolves to whether it was told.
    *
    * @throws BackendError
    */
-  acknowledge(weight: number, signal?: AbortSignal): Promise<void>;
+  acknowledge(weight: number, signal: AbortSignal): Promise<boolean>;
   close(): void;
 }
 

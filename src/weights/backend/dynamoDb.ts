@@ -18,8 +18,6 @@ export interface DynamoDbOptions {
   readonly endpointUrl?: string | undefined;
   /** Key of the row. */
   readonly clusterName: string;
-  /** Weight of a row that does not exist: an integer from 0 to 255. */
-  readonly initialWeight: number;
 }
 
 /** Attributes of a row, as k8s-traffic-controller has them: a key that is a text, and two numbers. */
@@ -32,6 +30,10 @@ const ATTEMPTS = 3;
 /** Milliseconds. DynamoDB answers within some; the next poll should not wait for a connection that is dead. */
 const CONNECT_MS = 2_000;
 const ANSWER_MS = 4_000;
+/** The first ends at the head of an answer, the second when nothing comes for so long, also in its body. */
+const ANSWER = { requestTimeout: ANSWER_MS, throwOnRequestTimeout: true, socketTimeout: ANSWER_MS };
+/** DynamoDB has a number without leading zeros or a sign. Number() alone would take an empty text for 0. */
+const DIGITS = /^[0-9]+$/;
 
 /**
  * The table of k8s-traffic-controller in DynamoDB. Credentials are those that the AWS SDK finds: environment, web identity
@@ -39,7 +41,7 @@ const ANSWER_MS = 4_000;
  *
  * | the row               | what happens                                                             |
  * |-----------------------|--------------------------------------------------------------------------|
- * | absent                | created with the initial weight for both, unless another replica was first |
+ * | absent                | created with `DesiredWeight` alone, unless somebody else was first       |
  * | there                 | read consistently                                                        |
  * | a weight is in force  | `CurrentWeight` is set, if `DesiredWeight` is still that weight          |
  */
@@ -54,16 +56,16 @@ export class DynamoDbBackend implements WeightBackend {
       region,
       ...(endpointUrl !== undefined && { endpoint: endpointUrl }),
       maxAttempts: ATTEMPTS,
-      requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true },
+      requestHandler: { connectionTimeout: CONNECT_MS, ...ANSWER },
     });
   }
 
-  async read(signal: AbortSignal): Promise<BackendWeights> {
-    const row = (await this.#get(signal)) ?? (await this.#create(signal));
+  async read(initialWeight: number, signal: AbortSignal): Promise<BackendWeights> {
+    const row = (await this.#get(signal)) ?? (await this.#create(initialWeight, signal));
     return { desired: this.#desiredIn(row), current: weightIn(row, CURRENT) };
   }
 
-  async acknowledge(weight: number, signal?: AbortSignal): Promise<void> {
+  async acknowledge(weight: number, signal: AbortSignal): Promise<boolean> {
     const command = new UpdateItemCommand({
       ...this.#row(),
       UpdateExpression: 'SET #current = :weight',
@@ -71,7 +73,7 @@ export class DynamoDbBackend implements WeightBackend {
       ExpressionAttributeNames: { '#current': CURRENT, '#desired': DESIRED },
       ExpressionAttributeValues: { ':weight': { N: String(weight) } },
     });
-    await this.#call(signal, (options) => this.#client.send(command, options)).catch(ignoreFailedCondition);
+    return this.#ifConditionHolds(signal, (options) => this.#client.send(command, options));
   }
 
   close(): void {
@@ -83,17 +85,15 @@ export class DynamoDbBackend implements WeightBackend {
     return (await this.#call(signal, (options) => this.#client.send(command, options))).Item;
   }
 
-  async #create(signal: AbortSignal): Promise<Record<string, AttributeValue>> {
-    const { tableName, clusterName, initialWeight } = this.#options;
-    const weight = { N: String(initialWeight) };
-    const row = { [KEY]: { S: clusterName }, [DESIRED]: weight, [CURRENT]: weight };
+  async #create(initialWeight: number, signal: AbortSignal): Promise<Record<string, AttributeValue>> {
+    const { tableName, clusterName } = this.#options;
     const command = new PutItemCommand({
       TableName: tableName,
-      Item: row,
+      Item: { [KEY]: { S: clusterName }, [DESIRED]: { N: String(initialWeight) } },
       ConditionExpression: 'attribute_not_exists(#key)',
       ExpressionAttributeNames: { '#key': KEY },
     });
-    await this.#call(signal, (options) => this.#client.send(command, options)).catch(ignoreFailedCondition);
+    await this.#ifConditionHolds(signal, (options) => this.#client.send(command, options));
     const created = await this.#get(signal);
     if (created !== undefined) return created;
     // Something that answers everything, such as a proxy: its initial weight would take the cluster out of the DNS.
@@ -109,7 +109,8 @@ export class DynamoDbBackend implements WeightBackend {
     const desired = weightIn(row, DESIRED);
     if (desired !== undefined) return desired;
     const { tableName, clusterName } = this.#options;
-    const has = row[DESIRED]?.N ?? (row[DESIRED] === undefined ? 'absent' : 'no number');
+    const { N: number = '' } = row[DESIRED] ?? {};
+    const has = row[DESIRED] === undefined ? 'absent' : number === '' ? 'no number' : number;
     const where = `${DESIRED} of ${clusterName} in the table ${tableName}`;
     throw new BackendError('InvalidWeight', `${where} is ${has.slice(0, 40)}: must be an integer from 0 to 255`);
   }
@@ -119,13 +120,24 @@ export class DynamoDbBackend implements WeightBackend {
     return `DynamoDB (table ${tableName}, region ${region})`;
   }
 
-  /** Only the name of an error is told: messages of AWS may have the ID of an access key. */
-  async #call<T>(
-    signal: AbortSignal | undefined,
-    send: (options: { abortSignal?: AbortSignal }) => Promise<T>,
-  ): Promise<T> {
+  /** Resolves to false if the condition of a write does not hold: somebody else was first, and the next read tells. */
+  async #ifConditionHolds(
+    signal: AbortSignal,
+    send: (options: { abortSignal: AbortSignal }) => Promise<unknown>,
+  ): Promise<boolean> {
     try {
-      return await send(signal === undefined ? {} : { abortSignal: signal });
+      await this.#call(signal, send);
+      return true;
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return false;
+      throw error;
+    }
+  }
+
+  /** Only the name of an error is told: messages of AWS may have the ID of an access key. */
+  async #call<T>(signal: AbortSignal, send: (options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
+    try {
+      return await send({ abortSignal: signal });
     } catch (error) {
       if (error instanceof ConditionalCheckFailedException) throw error;
       const name = error instanceof Error ? error.name : 'unknown error';
@@ -137,11 +149,6 @@ export class DynamoDbBackend implements WeightBackend {
 
 function weightIn(row: Record<string, AttributeValue>, attribute: string): number | undefined {
   const text = row[attribute]?.N;
-  const read = text === undefined ? undefined : readClusterWeight(Number(text));
+  const read = text !== undefined && DIGITS.test(text) ? readClusterWeight(Number(text)) : undefined;
   return read !== undefined && 'value' in read ? read.value : undefined;
-}
-
-/** Somebody else was first: the next read tells. */
-function ignoreFailedCondition(error: unknown): void {
-  if (!(error instanceof ConditionalCheckFailedException)) throw error;
 }

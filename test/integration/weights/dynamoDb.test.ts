@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BackendError } from '../../../src/weights/backend/backend.ts';
 import { DynamoDbBackend } from '../../../src/weights/backend/dynamoDb.ts';
@@ -20,23 +23,23 @@ afterAll(async () => {
   vi.unstubAllEnvs();
 });
 
-const backend = (clusterName: string, over: { tableName?: string; initialWeight?: number } = {}): DynamoDbBackend =>
+const backend = (clusterName: string, over: { tableName?: string } = {}): DynamoDbBackend =>
   new DynamoDbBackend({
-    ...{ tableName: table.name, region: 'eu-west-1', endpointUrl: aws.url, clusterName, initialWeight: 5 },
+    ...{ tableName: table.name, region: 'eu-west-1', endpointUrl: aws.url, clusterName },
     ...over,
   });
 
 describe('the row of a cluster', () => {
   it('is read as k8s-traffic-controller wrote it', async () => {
     await table.put('a', weights(75, 50));
-    expect(await backend('a').read(signal)).toEqual({ desired: 75, current: 50 });
+    expect(await backend('a').read(5, signal)).toEqual({ desired: 75, current: 50 });
   });
 
   it('is created with the initial weight, by one of several at once', async () => {
-    const read = await Promise.all(Array.from({ length: 5 }, () => backend('new').read(signal)));
-    expect(new Set(read.map((each) => JSON.stringify(each)))).toEqual(new Set(['{"desired":5,"current":5}']));
-    expect(await table.row('new')).toEqual({ desired: 5, current: 5 });
-    expect(await backend('new', { initialWeight: 9 }).read(signal)).toEqual({ desired: 5, current: 5 });
+    const read = await Promise.all(Array.from({ length: 5 }, () => backend('new').read(5, signal)));
+    expect(new Set(read.map((each) => JSON.stringify(each)))).toEqual(new Set(['{"desired":5}']));
+    expect(await table.row('new')).toEqual({ desired: 5 });
+    expect(await backend('new').read(9, signal)).toEqual({ desired: 5 });
   });
 
   it.each([
@@ -47,7 +50,7 @@ describe('the row of a cluster', () => {
     ['absent', undefined, 'absent'],
   ])('with a desired weight that is %s is an error that names it', async (_, value, told) => {
     await table.put('bad', { ...(value && { [DESIRED]: value }), [CURRENT]: { N: '50' } });
-    await expect(backend('bad').read(signal)).rejects.toMatchObject({
+    await expect(backend('bad').read(5, signal)).rejects.toMatchObject({
       reason: 'InvalidWeight',
       message: `DesiredWeight of bad in the table traffic-controller is ${told}: must be an integer from 0 to 255`,
     });
@@ -55,22 +58,22 @@ describe('the row of a cluster', () => {
 
   it('with an invalid current weight is read all the same', async () => {
     await table.put('half', { [DESIRED]: { N: '75' }, [CURRENT]: { S: 'x' } });
-    expect(await backend('half').read(signal)).toEqual({ desired: 75, current: undefined });
+    expect(await backend('half').read(5, signal)).toEqual({ desired: 75, current: undefined });
   });
 
   it('gets the weight that is in force, unless another one is desired by now', async () => {
     await table.put('ack', weights(75, 50));
-    await backend('ack').acknowledge(75, signal);
+    expect(await backend('ack').acknowledge(75, signal)).toBe(true);
     expect(await table.row('ack')).toEqual({ desired: 75, current: 75 });
     await table.put('ack', weights(10, 75));
-    await backend('ack').acknowledge(60, signal);
+    expect(await backend('ack').acknowledge(60, signal)).toBe(false);
     expect(await table.row('ack')).toEqual({ desired: 10, current: 75 });
   });
 });
 
 describe('a failure', () => {
   const failure = async (one: DynamoDbBackend): Promise<BackendError> => {
-    const error: unknown = await one.read(signal).catch((thrown: unknown) => thrown);
+    const error: unknown = await one.read(5, signal).catch((thrown: unknown) => thrown);
     if (!(error instanceof BackendError)) throw new Error('no BackendError', { cause: error });
     return error;
   };
@@ -82,18 +85,41 @@ describe('a failure', () => {
     });
   });
 
+  const OTHER = { tableName: 't', region: 'eu-west-1', clusterName: 'a' };
+  const NO_ANSWER = /^DynamoDB \(table t, region eu-west-1\) did not answer: \w+$/;
+
   it('of a server that does not answer', async () => {
-    const options = { tableName: 't', region: 'eu-west-1', clusterName: 'a', initialWeight: 0 };
-    const { message, reason } = await failure(new DynamoDbBackend({ ...options, endpointUrl: 'http://127.0.0.1:9' }));
+    const { message, reason } = await failure(new DynamoDbBackend({ ...OTHER, endpointUrl: 'http://127.0.0.1:9' }));
     expect(reason).toBe('BackendUnavailable');
-    expect(message).toMatch(/^DynamoDB \(table t, region eu-west-1\) did not answer: \w+$/);
+    expect(message).toMatch(NO_ANSWER);
+  });
+
+  /** What reading from a server says that answers so. */
+  async function failureOf(answer: (response: ServerResponse) => void): Promise<BackendError> {
+    const server = createServer((_, response) => answer(response));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const error = await failure(new DynamoDbBackend({ ...OTHER, endpointUrl: `http://127.0.0.1:${port}` }));
+    server.closeAllConnections();
+    server.close();
+    return error;
+  }
+
+  it('of a server whose answer does not end', { timeout: 60_000 }, async () => {
+    const { message } = await failureOf((response) => response.writeHead(200, { 'Content-Length': 100 }).write('{'));
+    expect(message).toMatch(NO_ANSWER);
+  });
+
+  it('of a server that has an empty number, which is not 0', async () => {
+    const row = { ClusterName: { S: 'a' }, DesiredWeight: { N: '' } };
+    expect(await failureOf((response) => response.end(JSON.stringify({ Item: row })))).toMatchObject({
+      reason: 'InvalidWeight',
+      message: 'DesiredWeight of a in the table t is no number: must be an integer from 0 to 255',
+    });
   });
 
   it('of an endpoint that speaks something else', async () => {
-    const other = new DynamoDbBackend({
-      ...{ tableName: 't', region: 'eu-west-1', clusterName: 'a', initialWeight: 0 },
-      endpointUrl: `${aws.url}/moto-api/data.json?`,
-    });
+    const other = new DynamoDbBackend({ ...OTHER, endpointUrl: `${aws.url}/moto-api/data.json?` });
     expect((await failure(other)).message).toContain('has no row of a after it was created');
   });
 });

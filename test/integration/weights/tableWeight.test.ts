@@ -6,13 +6,15 @@ import { syncRecords } from '../../harness/externalDns.ts';
 import type { Fixture } from '../../harness/fixture.ts';
 import { sleep } from '../../harness/measured.ts';
 import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
-import { Ingresses } from './ingresses.ts';
+import { Ingresses, PERSON } from './ingresses.ts';
 import { conditionOf, startScene, WAIT, weightNamed, type WeightScene } from './scene.ts';
 import { startZone, type Zone } from './zone.ts';
 
 /** A TrafficWeight whose weight is in the table of k8s-traffic-controller. */
 const DOMAIN = 'example.org';
 const USER = 'table-operator';
+/** The annotation by which two TrafficWeights divide the Ingresses. */
+const PART = 'example.org/part';
 let scene: WeightScene;
 let f: Fixture;
 let zone: Zone;
@@ -47,7 +49,8 @@ it('creates the row of the cluster with the initial weight', async () => {
   const spec = { clusterName: 'cluster-a', bindingDomain: DOMAIN, backend: { dynamodb: { initialWeight: 5 } } };
   await f.client.create(TRAFFIC_WEIGHTS, { metadata: { name: 'main' }, spec });
   await vi.waitFor(async () => expect(await weightOfWeb()).toBe('5'), WAIT);
-  expect(await table.row('cluster-a')).toEqual({ desired: 5, current: 5 });
+  // No weight is in force before external-dns has read it.
+  expect(await table.row('cluster-a')).toEqual({ desired: 5 });
   expect(await condition('BackendRead')).toMatchObject({ status: 'True', reason: 'WeightRead' });
 });
 
@@ -83,5 +86,38 @@ it('keeps the last weight while the table has none that is valid, also after a r
   await vi.waitFor(async () => {
     expect(await weightOfWeb()).toBe('60');
     expect(await condition('BackendRead')).toMatchObject({ status: 'True' });
+  }, WAIT);
+});
+
+it('creates a lost row with the weight that the records have, also after a restart', async () => {
+  await f.operator().terminate();
+  await table.delete('cluster-a');
+  await scene.startOperator();
+  await vi.waitFor(async () => expect(await table.row('cluster-a')).toMatchObject({ desired: 60 }), WAIT);
+  expect(await weightOfWeb()).toBe('60');
+});
+
+it('acknowledges a weight only when all TrafficWeights of the cluster have it in force', async () => {
+  await ingresses.annotate('web', 'one', PART);
+  const { spec } = await main();
+  // In force at once, and the other one when external-dns has read it.
+  const first = { annotationFilter: `${PART}=one`, acknowledge: 'Applied' };
+  await f.client.mergePatch(TRAFFIC_WEIGHTS, { name: 'main' }, { spec: first }, PERSON);
+  const second = { ...spec, annotationFilter: `${PART}=two` };
+  await f.client.create(TRAFFIC_WEIGHTS, { metadata: { name: 'second' }, spec: second });
+  await ingresses.deploy('shop', { annotations: { [PART]: 'two' } });
+  await table.put('cluster-a', weights(80, 60));
+  await vi.waitFor(async () => {
+    expect(await condition('Acknowledged')).toMatchObject({ status: 'False', reason: 'NotAcknowledgedYet' });
+    expect((await main()).status).toMatchObject({ desiredWeight: 80, currentWeight: 80 });
+    expect((await ingresses.weights('shop'))?.['shop.example.org']).toBe('80');
+  }, WAIT);
+  // In which it would be acknowledged.
+  await sleep(2_000);
+  expect(await table.row('cluster-a')).toEqual({ desired: 80, current: 60 });
+  await sync();
+  await vi.waitFor(async () => {
+    expect(await table.row('cluster-a')).toEqual({ desired: 80, current: 80 });
+    expect(await condition('Acknowledged')).toMatchObject({ status: 'True', reason: 'WeightAcknowledged' });
   }, WAIT);
 });

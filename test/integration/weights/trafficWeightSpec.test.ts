@@ -66,7 +66,8 @@ describe('a spec', () => {
 
   it('with a table is accepted, also without its fields', async () => {
     const full = { tableName: 'traffic.controller_1', region: 'us-gov-west-1', initialWeight: 0 };
-    for (const [name, dynamodb] of Object.entries({ full, empty: {} })) {
+    const sovereign = { region: 'eusc-de-east-1' };
+    for (const [name, dynamodb] of Object.entries({ full, sovereign, empty: {} })) {
       expect((await create(`table-${name}`, { ...RIGHT, backend: { dynamodb } })).spec.backend).toEqual({ dynamodb });
     }
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { HostExplanation, TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import { findCondition } from '../../../runtime/controller/conditions.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import type { BackendView } from '../observe/observation.ts';
 import { isInForce, statusOf, undecidedStatus, type Outcome } from './status.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
@@ -103,24 +104,64 @@ describe('with a backend', () => {
   const FAILURE = { reason: 'BackendUnavailable', message: 'DynamoDB did not answer: TimeoutError' };
   const weights = { desired: 40, current: 75 };
 
-  it('says what it has', () => {
-    const status = decided({ backend: { weights } });
-    expect(states(status).slice(0, 2)).toEqual(['Ready True InForce', 'BackendRead True WeightRead']);
-  });
-
-  it('says that the last weight stays while it cannot be read, which is in force all the same', () => {
-    const status = decided({ backend: { weights, failure: FAILURE } });
-    expect(states(status).slice(0, 2)).toEqual([
+  it.each<[string, BackendView, string, string, string]>([
+    [
+      'knows that it is',
+      { weights: { desired: 40, current: 40 } },
+      'Ready True InForce',
+      'BackendRead True WeightRead',
+      'Acknowledged True WeightAcknowledged',
+    ],
+    [
+      'does not know it yet',
+      { weights },
+      'Ready False NotAcknowledgedYet',
+      'BackendRead True WeightRead',
+      'Acknowledged False NotAcknowledgedYet',
+    ],
+    [
+      'cannot be told',
+      { weights, unacknowledged: FAILURE },
+      'Ready False AcknowledgeFailed',
+      'BackendRead True WeightRead',
+      'Acknowledged False AcknowledgeFailed',
+    ],
+    [
+      'cannot be read',
+      { weights, failure: FAILURE },
       'Ready False BackendUnavailable',
       'BackendRead False BackendUnavailable',
-    ]);
-    expect(findCondition(status.conditions, 'BackendRead')?.message).toBe(`${FAILURE.message}; the last weight stays`);
+      'Acknowledged False NotAcknowledgedYet',
+    ],
+    [
+      'could not be read since a start',
+      { failure: FAILURE },
+      'Ready False BackendUnavailable',
+      'BackendRead False BackendUnavailable',
+      'Acknowledged Unknown BackendUnavailable',
+    ],
+  ])('that %s, a weight is in force', (_, backend, ...wanted) => {
+    const status = decided({ backend });
+    expect(states(status).slice(0, 3)).toEqual(wanted);
     expect([status.currentWeight, isInForce(status, SPEC)]).toEqual([40, true]);
   });
 
-  it('drops the condition if the weight becomes static', () => {
+  it('says what is late before that it is not acknowledged', () => {
+    const status = decided({ backend: { weights }, endpoints: new Map([['shop/a', LATE]]) });
+    expect(states(status)[0]).toBe('Ready False NotObservedYet');
+  });
+
+  it('says that the last weight stays while it cannot be read, and why it cannot be told', () => {
+    const messages = (backend: BackendView) =>
+      ['BackendRead', 'Acknowledged'].map((type) => findCondition(decided({ backend }).conditions, type)?.message);
+    expect(messages({ weights, failure: FAILURE })[0]).toBe(`${FAILURE.message}; the last weight stays`);
+    expect(messages({ failure: FAILURE })).toEqual([FAILURE.message, FAILURE.message]);
+    expect(messages({ weights, unacknowledged: FAILURE })[1]).toBe(FAILURE.message);
+  });
+
+  it('drops the conditions if the weight becomes static', () => {
     const before = { ...WEIGHT, status: decided({ backend: { weights } }) };
-    expect(states(decided({}, before)).join()).not.toContain('BackendRead');
+    expect(states(decided({}, before)).join()).not.toMatch(/BackendRead|Acknowledged/);
   });
 
   it('has the condition also if nothing could be decided', () => {

@@ -32,6 +32,9 @@ export interface Outcome {
 /** Characters of a condition's message. It may quote an error, or an annotation of an Ingress. */
 const LONGEST_MESSAGE = 1_024;
 
+/** Conditions that only a TrafficWeight with a backend has. */
+const BACKEND_TYPES: ReadonlySet<string> = new Set([Type.BackendRead, Type.Acknowledged]);
+
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 /** The conditions of a weight that is in force: every DNSEndpoint carries it, and external-dns has read them if that is asked for. */
@@ -49,10 +52,11 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, now: string): 
   const { desiredWeight, hosts, ingresses, endpoints, spec } = outcome;
   const written = { [Type.Applied]: appliedState(outcome), [Type.Observed]: observedState(outcome) };
   const accepted = acceptedState(outcome);
-  const read = backendStates(outcome.backend);
+  const read = backendStates(outcome.backend, desiredWeight);
   const decisive = neededFor(spec).map((type) => written[type]);
   const currentWeight = decisive.every(isTrue) ? desiredWeight : weight.status?.currentWeight;
-  const unready = [...read.map(([, state]) => state), ...decisive, accepted].find((state) => !isTrue(state));
+  const { BackendRead, Acknowledged } = read;
+  const unready = [BackendRead, ...decisive, Acknowledged, accepted].find((state) => state && !isTrue(state));
   const ready = unready ?? {
     status: 'True',
     reason: Reason.InForce,
@@ -67,7 +71,7 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, now: string): 
       weight,
       [
         [Type.Ready, { ...ready, status: ready.status === 'True' ? 'True' : 'False' }],
-        ...read,
+        ...entriesOf(read),
         [Type.Applied, written.Applied],
         [Type.Observed, written.Observed],
         [Type.IngressesAccepted, accepted],
@@ -100,7 +104,7 @@ export function undecidedStatus(
   const unknown: State = { status: 'Unknown', ...why };
   const states: [Type, State][] = [
     [Type.Ready, { status: 'False', ...why }],
-    ...backendStates(backend),
+    ...entriesOf(backendStates(backend, desiredWeight)),
     [Type.Applied, unknown],
     [Type.Observed, unknown],
     [Type.IngressesAccepted, unknown],
@@ -129,19 +133,49 @@ function conditionsOf(weight: TrafficWeight, states: readonly [Type, State][], n
 
 /** A condition about a backend that is not used any more is dropped. */
 function withoutStale(conditions: readonly Condition[], states: readonly [Type, State][]): Condition[] {
-  const isUsed = states.some(([type]) => type === Type.BackendRead);
-  return conditions.filter(({ type }) => isUsed || type !== Type.BackendRead);
+  return conditions.filter(({ type }) => !BACKEND_TYPES.has(type) || states.some(([used]) => used === type));
 }
 
-function backendStates(backend: BackendView | undefined): [Type, State][] {
-  if (backend === undefined) return [];
-  const { weights, failure } = backend;
+type BackendStates = Partial<Record<typeof Type.BackendRead | typeof Type.Acknowledged, State>>;
+
+function entriesOf(states: BackendStates): [Type, State][] {
+  return Object.entries(states) as [Type, State][];
+}
+
+/** None with a static weight. @param desiredWeight undefined if it is not known */
+function backendStates(backend: BackendView | undefined, desiredWeight: number | undefined): BackendStates {
+  if (backend === undefined) return {};
+  return {
+    [Type.BackendRead]: backendReadState(backend),
+    [Type.Acknowledged]: acknowledgedState(backend, desiredWeight),
+  };
+}
+
+function backendReadState({ weights, failure }: BackendView): State {
+  if (failure === undefined) {
+    return { status: 'True', reason: Reason.WeightRead, message: `The backend has the weight ${weights?.desired}.` };
+  }
   const held = weights === undefined ? '' : '; the last weight stays';
-  const state: State =
-    failure === undefined
-      ? { status: 'True', reason: Reason.WeightRead, message: `The backend has the weight ${weights?.desired}.` }
-      : { status: 'False', reason: failure.reason, message: `${failure.message}${held}` };
-  return [[Type.BackendRead, state]];
+  return { status: 'False', reason: failure.reason, message: `${failure.message}${held}` };
+}
+
+function acknowledgedState(
+  { weights, failure, unacknowledged }: BackendView,
+  desiredWeight: number | undefined,
+): State {
+  if (weights === undefined || desiredWeight === undefined) {
+    const message = failure?.message ?? 'the weight is not known';
+    return { status: 'Unknown', reason: failure?.reason ?? Reason.BackendUnavailable, message };
+  }
+  if (weights.current === desiredWeight) {
+    const message = `The backend says that the weight ${desiredWeight} is in force.`;
+    return { status: 'True', reason: Reason.WeightAcknowledged, message };
+  }
+  if (unacknowledged !== undefined) {
+    return { status: 'False', reason: Reason.AcknowledgeFailed, message: unacknowledged.message };
+  }
+  const message = `The backend does not say yet that the weight ${desiredWeight} is in force.`;
+  return { status: 'False', reason: Reason.NotAcknowledgedYet, message };
 }
 
 function isTrue({ status }: State): boolean {

@@ -2,93 +2,175 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import { createLogger } from '../../../runtime/process/logger.ts';
 import { BackendError, type BackendWeights } from '../../../weights/backend/backend.ts';
-import { BackendFeed } from './backendFeed.ts';
+import { BackendFeed, type BackendRow } from './backendFeed.ts';
+
+const DOWN = new BackendError('BackendUnavailable', 'DynamoDB did not answer: TimeoutError');
+const REFUSED = new BackendError('BackendUnavailable', 'DynamoDB answered AccessDeniedException');
+const failureOf = ({ reason, message }: BackendError) => ({ reason, message });
 
 let clock: FakeClock;
-/** What the backend has; an error if it cannot be read. */
-let has: BackendWeights | Error;
+/** What the backend has; an error if it cannot be read, undefined if it never answers. */
+let has: BackendWeights | Error | undefined;
+/** How an acknowledgement ends. */
+let answer: boolean | Error;
 let isLeader: boolean;
-let wanted: { name: string; options: string }[];
+let rows: BackendRow<string>[];
 let reads: string[];
 let closed: string[];
 let acknowledged: number[];
 let changes: string[];
 let feed: BackendFeed<string>;
+let isRunning: boolean;
 
-const DOWN = new BackendError('BackendUnavailable', 'DynamoDB did not answer: TimeoutError');
+const row = (over: Partial<BackendRow<string>> = {}): BackendRow<string> => {
+  return { id: 'r', options: 't', names: ['main'], initialWeight: 5, inForce: undefined, ...over };
+};
+const never = (): Promise<never> => new Promise(() => undefined);
+const orFail = <T>(value: T | Error): Promise<T> =>
+  value instanceof Error ? Promise.reject(value) : Promise.resolve(value);
+
+function read(options: string, initialWeight: number): Promise<BackendWeights> {
+  reads.push(`${options} ${initialWeight}`);
+  return has === undefined && options === 't' ? never() : orFail(has ?? { desired: 1, current: 1 });
+}
 
 beforeEach(() => {
-  [clock, has, isLeader, wanted] = [
-    new FakeClock(),
-    { desired: 40, current: 40 },
-    true,
-    [{ name: 'main', options: 't' }],
-  ];
+  [clock, has, answer, isLeader, rows] = [new FakeClock(), { desired: 40, current: 40 }, true, true, [row()]];
   [reads, closed, acknowledged, changes] = [[], [], [], []];
-  const orFail = <T>(value: T): Promise<T> => (has instanceof Error ? Promise.reject(has) : Promise.resolve(value));
   feed = new BackendFeed({
-    ...{ clock, logger: createLogger('silent'), backends: () => wanted, isLeader: () => isLeader },
+    ...{ clock, logger: createLogger('silent'), rows: () => rows, isLeader: () => isLeader },
     create: (options) =>
       Promise.resolve({
-        read: () => {
-          reads.push(options);
-          return orFail(has as BackendWeights);
+        read: (initialWeight) => read(options, initialWeight),
+        acknowledge: (weight) => {
+          acknowledged.push(weight);
+          return orFail(answer);
         },
-        acknowledge: (weight) => orFail(void acknowledged.push(weight)),
         close: () => void closed.push(options),
       }),
     onChange: (name) => changes.push(name),
   });
-  void feed.run(new AbortController().signal);
+  isRunning = false;
 });
 
+/** Begins to run with the first call, after the test has set the scene. */
+function advance(ms: number): Promise<void> {
+  if (!isRunning) void feed.run(new AbortController().signal);
+  isRunning = true;
+  return clock.advance(ms);
+}
+
 describe('the feed of backends', () => {
-  it('reads every 20 s, and tells changes only', async () => {
-    await clock.advance(60_000);
-    expect([reads.length, changes]).toEqual([4, ['main']]);
+  it('reads every 20 s, and tells changes only, to all TrafficWeights of the row', async () => {
+    rows = [row({ names: ['main', 'second'] })];
+    await advance(60_000);
+    expect([reads.length, changes]).toEqual([4, ['main', 'second']]);
     has = { desired: 50, current: 40 };
-    await clock.advance(20_000);
-    expect([feed.view('main'), changes.length]).toEqual([{ weights: { desired: 50, current: 40 } }, 2]);
+    await advance(20_000);
+    expect([feed.view('r'), changes.length]).toEqual([{ weights: { desired: 50, current: 40 } }, 4]);
   });
 
   it('keeps the last weight through an outage of an hour, which it tells once', async () => {
-    await clock.advance(1_000);
+    await advance(1_000);
     has = DOWN;
-    await clock.advance(3_600_000);
-    const failure = { reason: 'BackendUnavailable', message: DOWN.message };
-    expect(feed.view('main')).toEqual({ weights: { desired: 40, current: 40 }, failure });
+    await advance(3_600_000);
+    expect(feed.view('r')).toEqual({ weights: { desired: 40, current: 40 }, failure: failureOf(DOWN) });
     expect(changes.length).toBe(2);
     has = { desired: 40, current: 40 };
-    await clock.advance(20_000);
-    expect([feed.view('main'), changes.length]).toEqual([{ weights: { desired: 40, current: 40 } }, 3]);
+    await advance(20_000);
+    expect([feed.view('r'), changes.length]).toEqual([{ weights: { desired: 40, current: 40 } }, 3]);
   });
 
   it('is read by the leader only, and forgotten by a former one', async () => {
     isLeader = false;
-    await clock.advance(30_000);
-    expect(reads.length).toBeLessThanOrEqual(1);
-    const before = reads.length;
-    await clock.advance(60_000);
-    expect([reads.length, feed.view('main')]).toEqual([before, undefined]);
+    await advance(30_000);
+    expect(reads).toEqual([]);
+    isLeader = true;
+    await advance(1_000);
+    expect([reads.length, feed.view('r')]).toEqual([1, { weights: { desired: 40, current: 40 } }]);
+    isLeader = false;
+    await advance(60_000);
+    expect([reads.length, closed, feed.view('r')]).toEqual([1, ['t'], undefined]);
   });
 
-  it('forgets what another table had', async () => {
-    await clock.advance(1_000);
-    [wanted, has] = [[{ name: 'main', options: 'other' }], DOWN];
-    await clock.advance(1_000);
-    expect([reads, closed]).toEqual([['t', 'other'], ['t']]);
-    expect(feed.view('main')?.weights).toBeUndefined();
+  it('has the row of another table apart', async () => {
+    await advance(1_000);
+    [rows, has] = [[row({ id: 'other', options: 'o' })], DOWN];
+    expect(feed.view('other')).toBeUndefined();
+    await advance(1_000);
+    expect([reads, closed]).toEqual([['t 5', 'o 5'], ['t']]);
+    expect([feed.view('r'), feed.view('other')?.weights]).toEqual([undefined, undefined]);
   });
 
-  it('acknowledges a weight, and shows a failure until the next read', async () => {
-    await clock.advance(1_000);
-    await feed.acknowledge('main', 45);
-    expect([acknowledged, feed.view('main')?.weights?.current]).toEqual([[45], 45]);
-    has = DOWN;
-    await feed.acknowledge('main', 50);
-    expect(feed.view('main')).toMatchObject({ weights: { current: 45 }, failure: { reason: 'BackendUnavailable' } });
-    has = { desired: 40, current: 45 };
-    await clock.advance(20_000);
-    expect(feed.view('main')).toEqual({ weights: { desired: 40, current: 45 } });
+  it('has a lost row created with the weight that was read last', async () => {
+    await advance(21_000);
+    expect(reads).toEqual(['t 5', 't 40']);
+  });
+
+  it('gives up a read that does not end, and keeps no other row waiting', async () => {
+    [has, rows] = [undefined, [row(), row({ id: 'other', options: 'o' })]];
+    await advance(1_000);
+    expect([feed.view('r'), feed.view('other')]).toEqual([undefined, { weights: { desired: 1, current: 1 } }]);
+    await advance(15_000);
+    const message = 'the backend gave no complete answer within 15 s';
+    expect(feed.view('r')).toEqual({ failure: { reason: 'BackendUnavailable', message } });
+    await advance(20_000);
+    expect(reads.filter((each) => each.startsWith('t'))).toHaveLength(2);
+  });
+});
+
+describe('a weight that is in force', () => {
+  beforeEach(() => {
+    has = { desired: 50, current: 40 };
+  });
+
+  it('is acknowledged at once, and once', async () => {
+    await advance(1_000);
+    expect(acknowledged).toEqual([]);
+    rows = [row({ inForce: 50 })];
+    await advance(1_000);
+    expect([acknowledged, feed.view('r')]).toEqual([[50], { weights: { desired: 50, current: 50 } }]);
+    has = { desired: 50, current: 50 };
+    await advance(60_000);
+    expect([acknowledged, changes.length]).toEqual([[50], 2]);
+  });
+
+  it('is not acknowledged if another one is desired, or the backend cannot be read', async () => {
+    rows = [row({ inForce: 40 })];
+    await advance(1_000);
+    [rows, has] = [[row()], DOWN];
+    await advance(20_000);
+    rows = [row({ inForce: 50 })];
+    await advance(1_000);
+    expect(acknowledged).toEqual([]);
+  });
+
+  it('that the backend does not want to know any more is read again, and not taken for acknowledged', async () => {
+    [rows, answer] = [[row({ inForce: 50 })], false];
+    await advance(5_000);
+    expect([acknowledged, feed.view('r')]).toEqual([[50], { weights: { desired: 50, current: 40 } }]);
+    has = { desired: 60, current: 40 };
+    await advance(20_000);
+    expect([acknowledged, feed.view('r')]).toEqual([[50], { weights: { desired: 60, current: 40 } }]);
+  });
+
+  it('that cannot be acknowledged is told once, and tried again after each read until it is', async () => {
+    [rows, answer] = [[row({ inForce: 50 })], REFUSED];
+    await advance(1_000);
+    const view = { weights: { desired: 50, current: 40 }, unacknowledged: failureOf(REFUSED) };
+    expect([feed.view('r'), changes.length]).toEqual([view, 2]);
+    await advance(60_000);
+    expect([feed.view('r'), changes.length, acknowledged.length]).toEqual([view, 2, 4]);
+    answer = true;
+    await advance(20_000);
+    expect([feed.view('r'), changes.length]).toEqual([{ weights: { desired: 50, current: 50 } }, 3]);
+  });
+
+  it('that could not be acknowledged is forgotten when another one is desired', async () => {
+    [rows, answer] = [[row({ inForce: 50 })], REFUSED];
+    await advance(1_000);
+    has = { desired: 60, current: 40 };
+    await advance(20_000);
+    expect(feed.view('r')).toEqual({ weights: { desired: 60, current: 40 } });
   });
 });

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { LinkedAbort } from '../../../runtime/client/transport/linkedAbort.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
@@ -8,36 +10,51 @@ import type { BackendView } from './observation.ts';
 const PERIOD_MS = 20_000;
 /** How soon a new TrafficWeight is noticed: milliseconds. Nothing is sent meanwhile. */
 const TICK_MS = 500;
+/** Milliseconds for a read or an acknowledgement, with all that they repeat. */
+const CALL_MS = 15_000;
 
-/** A backend to be read for the TrafficWeight `name`. */
-export interface BackendOf<O> {
-  readonly name: string;
+/** What a backend has for one cluster. Several TrafficWeights may be of one cluster. */
+export interface BackendRow<O> {
+  /** Another text for another row. */
+  readonly id: string;
+  /** Of the backend. The same for the same ID. */
   readonly options: O;
+  /** The TrafficWeights that have their weight from it. */
+  readonly names: readonly string[];
+  /** What the cluster should have if the backend does not know it, and never did. */
+  readonly initialWeight: number;
+  /** The weight that all these TrafficWeights have in force; undefined if there is none. */
+  readonly inForce: number | undefined;
 }
 
 export interface BackendFeedOptions<O> {
-  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
+  readonly clock: Clock;
   readonly logger: Logger;
-  /** One for each TrafficWeight that has a backend to be read. */
-  readonly backends: () => readonly BackendOf<O>[];
+  /** All rows, as they are now. */
+  readonly rows: () => readonly BackendRow<O>[];
   /** Called before the first read. */
   readonly create: (options: O) => Promise<WeightBackend>;
   /** A standby does not read. */
   readonly isLeader: () => boolean;
-  /** Called if another weight was read, or whether it can be read has changed. */
+  /** Called for each TrafficWeight of a row if the view of the row has changed. */
   readonly onChange: (name: string) => void;
 }
 
+/** A row and what is known of it. Its calls follow one another. */
 interface Polled<O> {
-  readonly options: O;
-  /** The options, as text. */
-  readonly id: string;
+  row: BackendRow<O>;
   backend?: WeightBackend;
-  dueAt: number;
   view?: BackendView;
+  dueAt: number;
+  isBusy: boolean;
+  /** Whether the backend was told, or could not be, since the last read. */
+  hasTried: boolean;
 }
 
-/** Reads the backends of all TrafficWeights every 20 s, and keeps what was read last. */
+/**
+ * Reads the rows of all TrafficWeights every 20 s, and keeps what was read last. Tells the backend when the desired weight
+ * is in force in all TrafficWeights of a row. A row that does not answer keeps no other one waiting.
+ */
 export class BackendFeed<O> {
   readonly #options: BackendFeedOptions<O>;
   readonly #polled = new Map<string, Polled<O>>();
@@ -46,75 +63,134 @@ export class BackendFeed<O> {
     this.#options = options;
   }
 
-  /** What is known for the TrafficWeight `name`; undefined before the first read ended. */
-  view(name: string): BackendView | undefined {
-    return this.#polled.get(name)?.view;
-  }
-
-  /** Tells the backend that a weight is in force. A failure is in the view until the next read. Never rejects. */
-  async acknowledge(name: string, weight: number, signal?: AbortSignal): Promise<void> {
-    const polled = this.#polled.get(name);
-    const weights = polled?.view?.weights;
-    if (polled?.backend === undefined || weights === undefined) return;
-    try {
-      await polled.backend.acknowledge(weight, signal);
-      polled.view = { weights: { ...weights, current: weight } };
-    } catch (error) {
-      this.#failed(name, polled, error);
-    }
+  /** What is known of a row; undefined before the first read ended. */
+  view(id: string): BackendView | undefined {
+    return this.#polled.get(id)?.view;
   }
 
   /** Reads until `stop` is aborted. Never rejects. */
   async run(stop: AbortSignal): Promise<void> {
-    const { clock, backends, isLeader } = this.#options;
+    const { clock, rows, isLeader } = this.#options;
     while (!stop.aborted) {
-      this.#adopt(isLeader() ? backends() : []);
-      const due = [...this.#polled].filter(([, { dueAt }]) => clock.monotonic() >= dueAt);
-      await Promise.all(due.map(([name, polled]) => this.#poll(name, polled, stop)));
+      this.#adopt(isLeader() ? rows() : []);
+      for (const polled of this.#polled.values()) void this.#attend(polled, stop);
       await clock.sleep(TICK_MS, stop);
     }
     this.#adopt([]);
   }
 
-  /** Other options make another backend: what was read of the former one is forgotten. */
-  #adopt(wanted: readonly BackendOf<O>[]): void {
-    const named = new Map(wanted.map(({ name, options }) => [name, { options, id: JSON.stringify(options) }]));
-    for (const [name, { id, backend }] of this.#polled) {
-      if (named.get(name)?.id === id) continue;
+  #adopt(rows: readonly BackendRow<O>[]): void {
+    const wanted = new Map(rows.map((row) => [row.id, row]));
+    for (const [id, { backend }] of this.#polled) {
+      if (wanted.has(id)) continue;
       backend?.close();
-      this.#polled.delete(name);
+      this.#polled.delete(id);
     }
-    for (const [name, one] of named) {
-      if (!this.#polled.has(name)) this.#polled.set(name, { ...one, dueAt: 0 });
+    for (const [id, row] of wanted) {
+      const polled = this.#polled.get(id);
+      if (polled !== undefined) polled.row = row;
+      else this.#polled.set(id, { row, dueAt: 0, isBusy: false, hasTried: false });
     }
   }
 
-  async #poll(name: string, polled: Polled<O>, stop: AbortSignal): Promise<void> {
-    polled.dueAt = this.#options.clock.monotonic() + PERIOD_MS;
+  async #attend(polled: Polled<O>, stop: AbortSignal): Promise<void> {
+    const isDue = this.#options.clock.monotonic() >= polled.dueAt;
+    if (polled.isBusy || !(isDue || needsAcknowledgement(polled))) return;
+    polled.isBusy = true;
     try {
-      polled.backend ??= await this.#options.create(polled.options);
-      this.#read(name, polled, await polled.backend.read(stop));
-    } catch (error) {
-      if (!stop.aborted) this.#failed(name, polled, error);
+      await (isDue ? this.#read(polled, stop) : this.#acknowledge(polled, stop));
+    } finally {
+      polled.isBusy = false;
     }
   }
 
-  #read(name: string, polled: Polled<O>, weights: BackendWeights): void {
-    const { weights: known, failure } = polled.view ?? {};
-    polled.view = { weights };
-    if (failure !== undefined) this.#options.logger.info({ trafficweight: name }, 'the backend can be read again');
-    const isSame = known?.desired === weights.desired && known.current === weights.current;
-    if (!isSame || failure !== undefined) this.#options.onChange(name);
+  async #read(polled: Polled<O>, stop: AbortSignal): Promise<void> {
+    polled.dueAt = this.#options.clock.monotonic() + PERIOD_MS;
+    const { weights: known, unacknowledged } = polled.view ?? {};
+    try {
+      const backend = await this.#backendOf(polled);
+      const initialWeight = known?.desired ?? polled.row.initialWeight;
+      const weights = await this.#inTime(stop, (signal) => backend.read(initialWeight, signal));
+      polled.hasTried = false;
+      this.#show(polled, {
+        weights,
+        ...(isStillUnacknowledged(weights, known) && unacknowledged && { unacknowledged }),
+      });
+    } catch (error) {
+      if (!stop.aborted) this.#show(polled, { ...polled.view, failure: failureOf(error) });
+    }
   }
 
-  #failed(name: string, polled: Polled<O>, error: unknown): void {
-    const failure = failureOf(error);
-    const { weights, failure: before } = polled.view ?? {};
-    polled.view = { ...(weights && { weights }), failure };
-    if (before?.message === failure.message) return;
-    this.#options.logger.warn({ trafficweight: name, detail: failure.message }, 'the backend cannot be read');
-    this.#options.onChange(name);
+  async #acknowledge(polled: Polled<O>, stop: AbortSignal): Promise<void> {
+    const { backend, view } = polled;
+    const weights = view?.weights;
+    if (backend === undefined || weights === undefined) return;
+    const weight = weights.desired;
+    polled.hasTried = true;
+    try {
+      const isTold = await this.#inTime(stop, (signal) => backend.acknowledge(weight, signal));
+      // If not, another weight is desired by now, which the next read tells.
+      if (isTold) this.#show(polled, { weights: { desired: weight, current: weight } });
+    } catch (error) {
+      if (!stop.aborted) this.#show(polled, { weights, unacknowledged: failureOf(error) });
+    }
   }
+
+  async #backendOf(polled: Polled<O>): Promise<WeightBackend> {
+    polled.backend ??= await this.#options.create(polled.row.options);
+    // It was closed while it was created.
+    if (!this.#isPolled(polled)) polled.backend.close();
+    return polled.backend;
+  }
+
+  /** Limits a call: what a client takes for its deadline may not count a body that never ends. */
+  async #inTime<T>(stop: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const link = new LinkedAbort([stop], { clock: this.#options.clock, timeoutMs: CALL_MS });
+    try {
+      return await link.race(call(link.signal));
+    } catch (error) {
+      if (!link.expired) throw error;
+      throw new BackendError('BackendUnavailable', `the backend gave no complete answer within ${CALL_MS / 1000} s`);
+    } finally {
+      link.release();
+    }
+  }
+
+  #isPolled(polled: Polled<O>): boolean {
+    return this.#polled.get(polled.row.id) === polled;
+  }
+
+  #show(polled: Polled<O>, view: BackendView): void {
+    if (!this.#isPolled(polled)) return;
+    const before = polled.view;
+    polled.view = view;
+    if (isDeepStrictEqual(before, view)) return;
+    this.#log(polled.row, before, view);
+    for (const name of polled.row.names) this.#options.onChange(name);
+  }
+
+  #log({ names }: BackendRow<O>, before: BackendView = {}, view: BackendView): void {
+    const { logger } = this.#options;
+    const about = { trafficweights: names };
+    const tell = (was: Failure | undefined, is: Failure | undefined, what: string): void => {
+      if (was?.message === is?.message) return;
+      if (is === undefined) logger.info(about, `the backend can be ${what} again`);
+      else logger.warn({ ...about, detail: is.message }, `the backend cannot be ${what}`);
+    };
+    tell(before.failure, view.failure, 'read');
+    tell(before.unacknowledged, view.unacknowledged, 'told that the weight is in force');
+  }
+}
+
+function needsAcknowledgement<O>({ row, view, hasTried }: Polled<O>): boolean {
+  const { weights, failure } = view ?? {};
+  if (weights === undefined || failure !== undefined || hasTried) return false;
+  return weights.current !== weights.desired && row.inForce === weights.desired;
+}
+
+/** Whether a backend that could not be told of a weight still needs to be. */
+function isStillUnacknowledged({ desired, current }: BackendWeights, known: BackendWeights | undefined): boolean {
+  return desired === known?.desired && current !== desired;
 }
 
 function failureOf(error: unknown): Failure {

@@ -8,8 +8,10 @@ import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 export interface BackendView {
   /** What was read last; undefined if nothing ever was. */
   readonly weights?: BackendWeights;
-  /** Why the last call failed; undefined if it succeeded. */
+  /** Why the last read failed; undefined if it succeeded. */
   readonly failure?: Failure;
+  /** Why the backend could not be told that the weight is in force; undefined if it could, or another one is desired. */
+  readonly unacknowledged?: Failure;
 }
 
 /** A source, and what selects it. */

@@ -1,4 +1,4 @@
-import { UNDECIDED_REASONS, WeightReason } from '../../../../api/trafficweight/reasons.ts';
+import { UNACKNOWLEDGED_REASONS, UNDECIDED_REASONS, WeightReason } from '../../../../api/trafficweight/reasons.ts';
 import { REFUSED_REASONS } from '../../../../api/trafficweight/terms.ts';
 import type { RuleGroup } from './rule.ts';
 
@@ -17,6 +17,7 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
   const notWritten = `reason="${WeightReason.WriteFailed}"`;
   const unwritten = ofLeader('traffic_operator_trafficweight_ready', notWritten);
   const refused = `reason=~"${REFUSED_REASONS.join('|')}"`;
+  const unacknowledged = `reason=~"${UNACKNOWLEDGED_REASONS.join('|')}"`;
   const undecided = `reason=~"${UNDECIDED_REASONS.join('|')}"`;
   return {
     name: 'weights',
@@ -38,6 +39,15 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
         summary: 'No weight can be decided for TrafficWeight {{ $labels.trafficweight }}: {{ $labels.reason }}',
         description:
           'For 15 minutes, the operator could not read the weight, or what the records are made of, or the spec was invalid. The records stay as they are.',
+      },
+      {
+        alert: 'TrafficWeightNotAcknowledged',
+        expr: `max by (trafficweight) ${ofLeader('traffic_operator_trafficweight_ready', unacknowledged)} == 0`,
+        for: '15m',
+        severity: 'warning',
+        summary: 'The weight of TrafficWeight {{ $labels.trafficweight }} is in force, and its backend does not say so',
+        description:
+          'For 15 minutes, the operator could not write to the backend that the weight is in force. Who waits for that waits on.',
       },
       {
         alert: 'TrafficWeightHostsNotAccepted',
