@@ -84,9 +84,21 @@ afterAll(async () => {
   await f.stop();
 });
 
+/**
+ * Resolves once the API server has read the objects of each CRD. If a CRD is deleted before that, its finalizer (customresourcecleanup)
+ * fails with "storage is (re)initializing", and may then not be tried again for five minutes: the retry is overtaken by the
+ * finalizer's own write of the failure (crd_finalizer.go of Kubernetes 1.36).
+ */
+async function whenServed(): Promise<void> {
+  for (const crd of await names('crd')) {
+    const [, kind = ''] = crd.split('/');
+    await vi.waitFor(() => names(kind), WAIT);
+  }
+}
+
 beforeEach(async () => {
   await apply('crds');
-  await vi.waitFor(() => names('trafficwatches'), WAIT);
+  await whenServed();
   await apply('');
   const labels = { 'app.kubernetes.io/managed-by': 'traffic-operator' };
   await kubectl(['create', '-f-'], {
