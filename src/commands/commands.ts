@@ -33,6 +33,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'Report what the network of a node can reach, as k8s-netchecker-agent.',
     load: async () => (await import('./connectivityAgent/command.ts')).connectivityAgent,
   },
+  {
+    name: 'weights',
+    summary: 'Give the DNS records of a cluster their weights, as k8s-traffic-controller.',
+    load: async () => (await import('./weights/command.ts')).weights,
+  },
 ];
 
 /** @throws UsageError if the command does not exist */

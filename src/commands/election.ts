@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { V1Lease } from '@kubernetes/client-node';
-import type { WriteGate } from '../../runtime/client/client.ts';
-import { createInformer } from '../../runtime/cache/informer.ts';
-import { LeaderElector } from '../../runtime/leaderElection/leaderElection.ts';
-import { optionalCachePart } from '../../runtime/manager/manager.ts';
-import type { Part } from '../../runtime/process/part.ts';
-import { LEASES } from '../../runtime/client/resources.ts';
-import { LEASE_NAME } from '../lease.ts';
-import type { Process } from './options.ts';
+import type { WriteGate } from '../runtime/client/client.ts';
+import { createInformer } from '../runtime/cache/informer.ts';
+import { LeaderElector } from '../runtime/leaderElection/leaderElection.ts';
+import { optionalCachePart } from '../runtime/manager/manager.ts';
+import type { RuntimeMetrics } from '../runtime/manager/metrics.ts';
+import type { Logger } from '../runtime/process/logger.ts';
+import type { Part } from '../runtime/process/part.ts';
+import { LEASES } from '../runtime/client/resources.ts';
+import type { Transport } from '../runtime/client/transport.ts';
 
 /** A single replica without leader election leads as long as it runs. */
 const ALWAYS: WriteGate = { isLeader: true, signal: new AbortController().signal };
@@ -19,17 +20,29 @@ export interface Election {
   readonly parts: readonly Part[];
 }
 
+export interface ElectionOptions {
+  /** The Lease that the replicas share; undefined if this process always leads. */
+  readonly lease: { readonly namespace: string; readonly name: string } | undefined;
+  /** The pod that this process runs in; undefined outside of a cluster. */
+  readonly podName: string | undefined;
+  readonly transport: Transport;
+  readonly metrics: RuntimeMetrics;
+  readonly logger: Logger;
+}
+
 /**
- * Creates the leader election among the replicas. Without --leader-elect, this process always leads.
+ * Creates the leader election among the replicas.
  *
  * @param onStarted called whenever this process starts leading
  */
-export function createElection({ options, transport, metrics, logger }: Process, onStarted: () => void): Election {
-  if (!options.leaderElect) {
+export function createElection(
+  { lease, podName, transport, metrics, logger }: ElectionOptions,
+  onStarted: () => void,
+): Election {
+  if (lease === undefined) {
     metrics.leading(true);
     return { gate: ALWAYS, parts: [] };
   }
-  const lease = { namespace: options.namespace, name: LEASE_NAME };
   const leases = createInformer<V1Lease>({
     transport,
     resource: LEASES,
@@ -42,7 +55,7 @@ export function createElection({ options, transport, metrics, logger }: Process,
     ...lease,
     transport,
     leases,
-    identity: `${options.podName ?? hostname()}_${randomUUID()}`,
+    identity: `${podName ?? hostname()}_${randomUUID()}`,
     logger,
     onStartedLeading: () => {
       metrics.leading(true);

@@ -27,7 +27,8 @@ describe('the command', () => {
   ])('%j requests a text', (args, invocation) => expect(readInvocation(args)).toEqual(invocation));
 
   it('is rejected if it is unknown', async () => {
-    const unknown = 'unknown command; must be one of manager, cleanup, connectivity-server, connectivity-agent';
+    const unknown =
+      'unknown command; must be one of manager, cleanup, connectivity-server, connectivity-agent, weights';
     expect(messageOf(() => readInvocation(['manger']))).toBe(`manger: ${unknown}`);
     expect(messageOf(() => readInvocation(['extra']))).toBe(`extra: ${unknown}`);
     await expect(loadCommand('manger')).rejects.toMatchObject({ name: 'UsageError', message: `manger: ${unknown}` });

@@ -6,6 +6,7 @@ import { CONNECTIVITY_AGENT_FLAGS } from './connectivityAgent/flags.ts';
 import { connectivityServer } from './connectivityServer/command.ts';
 import { CONNECTIVITY_SERVER_FLAGS } from './connectivityServer/flags.ts';
 import type { Command } from './command.ts';
+import { WEIGHTS_FLAGS } from './weights/flags.ts';
 
 /** A flag of an original program: its name, a value, the key and the value here, and the default. */
 type Row = readonly [name: string, text: string, key: string, value: unknown, byDefault: unknown];
@@ -49,9 +50,25 @@ const AGENT_FLAGS: readonly Row[] = [
   ...LOGGING,
 ];
 
+const WEIGHTS: readonly Row[] = [
+  ['metrics-addr', '0.0.0.0:8080', 'metricsAddr', endpoint(8080), { host: undefined, port: 8080 }],
+  ['cluster-name', 'prod01', 'clusterName', 'prod01', undefined],
+  ['aws-region', 'eu-west-2', 'awsRegion', 'eu-west-2', 'eu-west-1'],
+  ['binding-domain', 'fake.me.io', 'bindingDomain', 'fake.me.io', undefined],
+  ['backend-type', 'dynamoDB', 'backendType', 'dynamodb', 'fake'],
+  ['annotation-filter', 'a=b', 'annotationFilter', 'a=b', undefined],
+  ['table-name', 'k8s-traffic-controller', 'tableName', 'k8s-traffic-controller', 'traffic-controller'],
+  ['aws-health-check-id', 'a-healthy-check-id', 'awsHealthCheckId', 'a-healthy-check-id', undefined],
+  ['annotation-prefix', 'a.b', 'annotationPrefix', 'a.b', 'dns.adevinta.com'],
+  ['initial-weight', '100', 'initialWeight', 100, 0],
+  ['enable-leader-election', 'true', 'enableLeaderElection', true, false],
+  ['dev-mode', 'true', 'devMode', true, false],
+];
+
 describe.each<[string, FlagTable, readonly Row[]]>([
   ['connectivity-server', CONNECTIVITY_SERVER_FLAGS, SERVER_FLAGS],
   ['connectivity-agent', CONNECTIVITY_AGENT_FLAGS, AGENT_FLAGS],
+  ['weights', WEIGHTS_FLAGS, WEIGHTS],
 ])('%s', (name, flags, rows) => {
   const read = (...args: string[]): Record<string, unknown> => readFlags({ name, flags }, args, {});
 

@@ -1,11 +1,27 @@
-import type { BindAddress } from '../../runtime/server/bindAddress.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { createHealthServer, EventLoopWatch } from '../../runtime/server/health.ts';
-import type { Manager } from '../../runtime/manager/manager.ts';
-import type { Part } from '../../runtime/process/part.ts';
-import { serverPart } from '../../runtime/server/httpListener.ts';
-import { createMetricsServer } from '../../runtime/server/metricsServer.ts';
-import type { Process } from './options.ts';
+import type { BindAddress } from '../runtime/server/bindAddress.ts';
+import type { Client } from '../runtime/client/client.ts';
+import { createHealthServer, EventLoopWatch } from '../runtime/server/health.ts';
+import type { Manager } from '../runtime/manager/manager.ts';
+import type { Part } from '../runtime/process/part.ts';
+import { serverPart } from '../runtime/server/httpListener.ts';
+import { createMetricsServer, type SecureOptions } from '../runtime/server/metricsServer.ts';
+import type { RuntimeMetrics } from '../runtime/manager/metrics.ts';
+import type { Logger } from '../runtime/process/logger.ts';
+
+/** Settings of the metrics server. With `secure`: over TLS, and only to clients that the API server authorizes. */
+export interface MetricsServerSettings {
+  readonly address: BindAddress;
+  readonly secure: Omit<SecureOptions, 'client'> | undefined;
+}
+
+/** What serves, and where. */
+export interface ServerOptions {
+  readonly healthAddress: BindAddress | 'off';
+  /** Undefined if there is none. */
+  readonly metricsServer: MetricsServerSettings | undefined;
+  readonly metrics: RuntimeMetrics;
+  readonly logger: Logger;
+}
 
 /**
  * Creates the servers for probes and metrics, if they are enabled.
@@ -14,20 +30,19 @@ import type { Process } from './options.ts';
  *   leader: a standby is scraped, too
  * @throws UsageError for an invalid certificate
  */
-export async function createServers(process: Process, manager: Manager, client: Client): Promise<Part[]> {
-  const { healthAddress, metricsServer } = process.options;
+export async function createServers(options: ServerOptions, manager: Manager, client: Client): Promise<Part[]> {
+  const { healthAddress, metricsServer, metrics, logger } = options;
   const parts: Part[] = [];
-  if (healthAddress !== 'off') parts.push(...createHealthParts(process, healthAddress, manager));
+  if (healthAddress !== 'off') parts.push(...createHealthParts(options, healthAddress, manager));
   if (metricsServer) {
     const { address, secure } = metricsServer;
-    const { registry, http } = process.metrics;
-    const server = { address, registry, metrics: http, logger: process.logger };
+    const server = { address, registry: metrics.registry, metrics: metrics.http, logger };
     parts.push(...(await createMetricsServer(secure ? { ...server, secure: { ...secure, client } } : server)).parts);
   }
   return parts;
 }
 
-function createHealthParts({ metrics, logger }: Process, address: BindAddress, manager: Manager): Part[] {
+function createHealthParts({ metrics, logger }: ServerOptions, address: BindAddress, manager: Manager): Part[] {
   const eventLoop = new EventLoopWatch();
   const loopCheck = { name: eventLoop.name, problem: () => eventLoop.problem() };
   const checks = { live: () => [...manager.live(), loopCheck], ready: () => manager.ready() };

@@ -18,9 +18,10 @@ import { createMetrics, createRegistry } from '../../runtime/manager/metrics.ts'
 import { systemClock } from '../../runtime/process/clock.ts';
 import { createUsageFeed, type UsageFeed } from '../../usage/pass/feed.ts';
 import { createUsageMetrics } from '../../usage/pass/metrics.ts';
-import { createElection, type Election } from './election.ts';
+import { createElection, type Election } from '../election.ts';
+import { LEASE_NAME } from '../lease.ts';
+import { createServers } from '../servers.ts';
 import type { ManagerOptions, Process } from './options.ts';
-import { createServers } from './servers.ts';
 
 const COMPONENT = 'traffic.example.com/traffic-operator';
 
@@ -102,14 +103,17 @@ export async function runManager(
   const { transport, logger } = process;
   const reading = createClient(transport);
   const started: (() => void)[] = [];
-  const election = createElection(process, () => started.forEach((enqueueAll) => enqueueAll()));
+  const lease = options.leaderElect ? { namespace: options.namespace, name: LEASE_NAME } : undefined;
+  const election = createElection({ ...process, lease, podName: options.podName }, () =>
+    started.forEach((enqueueAll) => enqueueAll()),
+  );
   const context = createContext(process, election, reading);
   const running = controllers.map((controller) => controller.create(context, options.flags));
   started.push(() => running.forEach((controller) => controller.enqueueAll()));
 
   const manager = new Manager(logger);
   manager.add(
-    ...(await createServers(process, manager, reading)),
+    ...(await createServers({ ...process, ...options }, manager, reading)),
     cachePart(context.nodes),
     ...election.parts,
     { name: 'feed', stage: 'work', run: (stop) => context.feed.run(stop) },

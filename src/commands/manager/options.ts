@@ -3,16 +3,10 @@ import type { SharedFlags } from '../../controllers/contract/flags.ts';
 import type { BindAddress } from '../../runtime/server/bindAddress.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { RuntimeMetrics } from '../../runtime/manager/metrics.ts';
-import type { SecureOptions } from '../../runtime/server/metricsServer.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import type { PrometheusEndpoint } from '../../prometheus/endpoint.ts';
 import type { UsageQuery } from '../../usage/pass/queries.ts';
-
-/** Settings of the metrics server. With `secure`: over TLS, and only to clients that the API server authorizes. */
-export interface MetricsServerSettings {
-  readonly address: BindAddress;
-  readonly secure: Omit<SecureOptions, 'client'> | undefined;
-}
+import type { MetricsServerSettings } from '../servers.ts';
 
 /** The validated options of `manager`. */
 export interface ManagerOptions {

@@ -1,99 +1,12 @@
 import { trafficWeightResource } from '../../api/trafficweight/schema.ts';
-import { TRAFFIC_WEIGHTS, type TrafficWeightSpec } from '../../api/trafficweight/trafficWeight.ts';
-import { Applier } from '../../runtime/apply/apply.ts';
-import { createOverlay } from '../../runtime/cache/overlay.ts';
-import { keyOf } from '../../runtime/client/resource.ts';
-import { Controller } from '../../runtime/controller/controller.ts';
-import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
-import type { Part } from '../../runtime/process/part.ts';
-import { StatusWriter } from '../../runtime/status/statusWriter.ts';
-import type { DynamoDbOptions } from '../../weights/backend/dynamoDb.ts';
-import type { ControllerContext } from '../contract/context.ts';
 import { defineController, type RunningController } from '../contract/module.ts';
-import { IngressEvents } from './events.ts';
 import { TRAFFIC_WEIGHT_FLAGS } from './flags.ts';
 import { createTrafficWeightMetrics } from './metrics.ts';
-import { FIELD_MANAGER } from './names.ts';
-import { hasNewLabels, needsReconcile, servicesWithNews } from './observe/changes.ts';
-import { BackendFeed } from './observe/backendFeed.ts';
-import { rowIdOf, rowsOf } from './observe/backends.ts';
-import { BY_SERVICE, createCaches, type Caches } from './observe/caches.ts';
+import { storedWeights } from './objects/storedWeights.ts';
 import { trafficWeightRights } from './rbac.ts';
-import { reconcile } from './reconcile.ts';
-
-/**
- * Changes within this time are decided together: milliseconds. external-dns writes the status of every DNSEndpoint, one
- * after the other, and each pass looks at all Ingresses. DNS is slower anyway: clients keep a record for its TTL.
- */
-const TOGETHER_MS = 1_000;
-/** 10,000 new DNSEndpoints take 77 s if an API server takes 130 writes a second, as on two busy cores. */
-const RECONCILE_TIMEOUT_MS = 300_000;
+import { runWeights } from './run.ts';
 
 const NOT_RUNNING: RunningController = { parts: [], enqueueAll: () => undefined };
-
-function run(
-  context: ControllerContext,
-  { dynamodbEndpointUrl }: { dynamodbEndpointUrl?: string | undefined },
-): RunningController {
-  const { client, events, isLeader, metrics, clock, logger } = context;
-  const caches = createCaches(context);
-  const weights = createOverlay(caches.weights, { clock });
-  const endpoints = createOverlay(caches.endpoints, { clock, includeCreated: true });
-  const common = { client, fieldManager: FIELD_MANAGER };
-  const backends = new BackendFeed<DynamoDbOptions>({
-    ...{ clock, logger, isLeader },
-    rows: () => rowsOf(caches.weights.lister.list(), dynamodbEndpointUrl),
-    // Only then: the AWS SDK takes 29 MiB and a quarter of a second.
-    create: async (options) => new (await import('../../weights/backend/dynamoDb.ts')).DynamoDbBackend(options),
-    onChange: (name) => controller.queue.add(name),
-  });
-  const dependencies = {
-    ...{ caches, endpoints, events, clock, isLeader },
-    backendOf: (spec: TrafficWeightSpec) => backends.view(rowIdOf(spec, dynamodbEndpointUrl) ?? ''),
-    statuses: new StatusWriter({ ...common, resource: TRAFFIC_WEIGHTS, objects: weights }),
-    writers: { client, endpoints, applier: new Applier({ ...common, logger, clock }) },
-    ingressEvents: new IngressEvents(events),
-    metrics: createTrafficWeightMetrics(metrics.registry),
-  };
-  const controller: Controller = new Controller({
-    name: 'trafficweight',
-    reconcile: (key, signal) => reconcile(dependencies, key, signal),
-    reconcileTimeoutMs: RECONCILE_TIMEOUT_MS,
-    ...{ logger, clock },
-    metrics: metrics.controller,
-  });
-  const enqueueAll = (): void => {
-    for (const weight of caches.weights.lister.list()) controller.queue.addAfter(keyOf(weight), TOGETHER_MS);
-  };
-  caches.weights.subscribe((event) => {
-    if (!needsReconcile(event)) return;
-    // Others may have, or get, the Ingresses of this one.
-    enqueueAll();
-    controller.queue.add(keyOf(event.object));
-  });
-  caches.ingresses.subscribe(enqueueAll);
-  caches.endpoints.subscribe(enqueueAll);
-  caches.namespaces.subscribe((event) => {
-    if (hasNewLabels(event)) enqueueAll();
-  });
-  caches.slices.subscribe((event) => {
-    const isUsed = (service: string): boolean => caches.ingresses.lister.byIndex(BY_SERVICE, service).length > 0;
-    if (servicesWithNews(event).some(isUsed)) enqueueAll();
-  });
-  const reading: Part = { name: 'backends of TrafficWeights', stage: 'work', run: (stop) => backends.run(stop) };
-  return { parts: [...partsOf(caches), controllerPart(controller), reading], enqueueAll };
-}
-
-/** Without the CRD of external-dns the rest of the operator works, and the status of each TrafficWeight says what is missing. */
-function partsOf({ weights, ingresses, slices, namespaces, endpoints }: Caches): Part[] {
-  return [
-    optionalCachePart(weights),
-    optionalCachePart(ingresses),
-    optionalCachePart(slices),
-    optionalCachePart(namespaces),
-    readyWithoutCrd(optionalCachePart(endpoints), endpoints),
-  ];
-}
 
 /** The controller of TrafficWeights: gives the DNS records of the cluster's Ingresses their weights. */
 export const trafficWeight = defineController({
@@ -102,6 +15,9 @@ export const trafficWeight = defineController({
   flags: TRAFFIC_WEIGHT_FLAGS,
   rights: trafficWeightRights,
   registerMetrics: createTrafficWeightMetrics,
-  create: (context, flags) => (flags.weights ? run(context, flags) : NOT_RUNNING),
+  create(context, { weights, dynamodbEndpointUrl }) {
+    if (!weights) return NOT_RUNNING;
+    return runWeights(context, { objects: storedWeights(context), dynamodbEndpointUrl, withNamespaces: true });
+  },
   cleanUp: () => Promise.resolve(),
 });

@@ -10,13 +10,11 @@ import type { Overlay } from '../../runtime/cache/overlay.ts';
 import { IncompleteError } from '../../runtime/client/errors.ts';
 import { metaTime } from '../../runtime/controller/conditions.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
-import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import { conditionEvents, STANDARD_TYPES, type ConditionRules } from '../../runtime/status/conditionEvents.ts';
 import type { Failure } from '../../runtime/status/failure.ts';
 import { report } from '../../runtime/status/report.ts';
 import { createFailureOf } from '../../runtime/status/writeFailures.ts';
-import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
 import { keyOfSource } from '../../weights/records/records.ts';
@@ -31,16 +29,18 @@ import type { TrafficWeightMetrics } from './metrics.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
 import type { BackendView } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
+import type { WeightObjects } from './objects/weightObjects.ts';
 
 /** The dependencies of a reconcile. */
 export interface Dependencies {
   readonly caches: Caches;
+  readonly weights: WeightObjects['lister'];
   /** What the backend of a spec has; undefined before its first read, and with a static weight. */
   readonly backendOf: (spec: TrafficWeightSpec) => BackendView | undefined;
-  readonly statuses: StatusWriter<TrafficWeight>;
+  readonly statuses: WeightObjects['statuses'];
   readonly endpoints: Overlay<DnsEndpoint>;
   readonly writers: RecordWriters;
-  readonly events: EventRecorder;
+  readonly events: WeightObjects['events'];
   readonly ingressEvents: IngressEvents;
   readonly metrics: TrafficWeightMetrics;
   readonly clock: Pick<Clock, 'now'>;
@@ -113,7 +113,7 @@ async function applyWeight(
   signal?: AbortSignal,
 ): Promise<void> {
   const name = weight.metadata?.name ?? '';
-  const { candidates, weights, ...scene } = observe(weight, d.caches, d.endpoints);
+  const { candidates, weights, ...scene } = observe(weight, d);
   const settings = settingsOf(spec, desiredWeight);
   const { selected: sources, ...division } = divide(weight, { weights, candidates }, scene.labelOf);
   const plan = planRecords({ ...scene, ...division, owner: name, settings, sources });

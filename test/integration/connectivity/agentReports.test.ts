@@ -2,7 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { nextDelayMs } from '../../../src/connectivity/agent/spread.ts';
-import { startAgent, type Program } from './world.ts';
+import { startAgent } from './world.ts';
+import type { Program } from '../../harness/program.ts';
 
 /** Real agents report to a server that notes when each report came, and on which connection. */
 const INTERVAL_MS = 4_000;

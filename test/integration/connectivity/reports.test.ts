@@ -3,7 +3,8 @@ import { AGENTS } from '../../../src/api/agent/schema.ts';
 import { PODS } from '../../../src/runtime/client/resources.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
-import { createAgentPod, startAgent, startServer, type ConnectivityServer, type Program } from './world.ts';
+import { createAgentPod, startAgent, startServer, type ConnectivityServer } from './world.ts';
+import type { Program } from '../../harness/program.ts';
 
 /** Real agents report to a real server, which stores their reports in a real API server. */
 const scene = useConnectedPlane(async ({ client }) => {

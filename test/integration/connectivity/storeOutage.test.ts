@@ -8,7 +8,8 @@ import { startEtcd, type Etcd } from '../../harness/etcd.ts';
 import { measured, seconds, sleep, until } from '../../harness/measured.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
 import { createAgents, limitedUser, tokenOf } from './authWorld.ts';
-import { startAgent, startServer, type ConnectivityServer, type Program } from './world.ts';
+import { startAgent, startServer, type ConnectivityServer } from './world.ts';
+import type { Program } from '../../harness/program.ts';
 
 /**
  * The API server and etcd are away, each the store of one server, while real agents with real tokens report to both. STORE_OUTAGE_SECONDS=600 makes it the

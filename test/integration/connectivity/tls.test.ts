@@ -16,7 +16,8 @@ import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { freePorts } from '../../harness/process.ts';
 import { startPrometheus, type RunningPrometheus } from '../../harness/prometheus.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
-import { createAgentPod, startAgent, startServer, type ConnectivityServer, type Program } from './world.ts';
+import { createAgentPod, startAgent, startServer, type ConnectivityServer } from './world.ts';
+import type { Program } from '../../harness/program.ts';
 
 /** A server with a certificate from a mounted Secret, and real agents that verify it. */
 const scene = useConnectedPlane(async ({ client }) => {

@@ -1,14 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Client } from '../../../src/runtime/client/client.ts';
 import { PODS } from '../../../src/runtime/client/resources.ts';
-import { freePorts, start, whenReady, type RunningProcess } from '../../harness/process.ts';
-
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+import { freePorts, whenReady } from '../../harness/process.ts';
+import { startProgram, type Program } from '../../harness/program.ts';
 
 /** An HTTP response. */
 export interface Answer {
@@ -16,16 +10,6 @@ export interface Answer {
   readonly text: string;
   /** Parsed text. */
   json(): unknown;
-}
-
-/** A process of this program. */
-export interface Program {
-  readonly pid: number;
-  log(): string;
-  /** Sends SIGTERM. */
-  terminate(): Promise<void>;
-  /** Sends SIGKILL. */
-  kill(): Promise<void>;
 }
 
 /** A connectivity server. */
@@ -97,28 +81,6 @@ export async function startAgent(
     },
   );
   return { ...program, peerPort };
-}
-
-async function startProgram(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<Program & { running: RunningProcess }> {
-  const directory = await mkdtemp(join(tmpdir(), 'traffic-connectivity-'));
-  const log = join(directory, 'log');
-  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const running = start('env', [...variables, process.execPath, MAIN, ...args], log);
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    process.kill(running.pid, signal);
-    await running.ended;
-    await rm(directory, { recursive: true, force: true });
-  };
-  return {
-    running,
-    pid: running.pid,
-    log: () => readFileSync(log, 'utf8'),
-    terminate: () => end('SIGTERM'),
-    kill: () => end('SIGKILL'),
-  };
 }
 
 /** Creates the pod of an agent, in the phase that a kubelet would report. */

@@ -29,10 +29,10 @@ export function allRights(): V1PolicyRule[] {
   ]);
 }
 
-/** Logs the requests of one user, of kind Policy (audit.k8s.io/v1). */
-export function auditPolicyOf(user: string): object {
+/** Logs the requests of these users, of kind Policy (audit.k8s.io/v1). */
+export function auditPolicyOf(...users: string[]): object {
   return {
     ...{ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', omitStages: ['RequestReceived'] },
-    rules: [{ level: 'Metadata', users: [user] }, { level: 'None' }],
+    rules: [{ level: 'Metadata', users }, { level: 'None' }],
   };
 }

@@ -1,6 +1,7 @@
 import type { V1Ingress } from '@kubernetes/client-node';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { sourceOfIngress, type Source } from '../../../weights/records/source.ts';
+import { targetsOf } from '../../../weights/records/targets.ts';
 
 /** The class of an Ingress before spec.ingressClassName: https://kubernetes.io/docs/concepts/services-networking/ingress/ */
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
@@ -12,16 +13,17 @@ export interface CachedIngress extends KubeObject {
   readonly className: string | undefined;
 }
 
-/** Keeps of an Ingress what its records need. */
-export function toCachedIngress(object: KubeObject): CachedIngress {
+/** Keeps of an Ingress what its records need. @param target a host name in place of its load balancer */
+export function toCachedIngress(object: KubeObject, target?: string): CachedIngress {
   const ingress = object as V1Ingress;
+  const source = sourceOfIngress(ingress);
   const { apiVersion, kind, metadata, spec } = ingress;
   const { name, namespace, resourceVersion } = metadata ?? {};
   return {
     ...(apiVersion !== undefined && { apiVersion }),
     ...(kind !== undefined && { kind }),
     metadata: { name, namespace, resourceVersion },
-    source: sourceOfIngress(ingress),
+    source: target === undefined ? source : { ...source, targets: targetsOf([{ hostname: target }]) },
     className: spec?.ingressClassName ?? metadata?.annotations?.[CLASS_ANNOTATION],
   };
 }

@@ -1,11 +1,10 @@
-import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import { createInformer, withoutManagedFields, type Informer } from '../../../runtime/cache/informer.ts';
 import { isNotFound } from '../../../runtime/client/errors.ts';
 import { resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
 import { ENDPOINT_SLICES, INGRESSES, NAMESPACES } from '../../../runtime/client/resources.ts';
 import { ownerOf } from '../../../weights/plan/plan.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import type { ControllerContext } from '../../contract/context.ts';
+import type { WeightContext } from '../context.ts';
 import { servicesOf, toCachedIngress, type CachedIngress } from './cachedIngress.ts';
 import { trimSlice, type ReadySlice } from './readySlice.ts';
 
@@ -14,22 +13,32 @@ export const BY_OWNER = 'owner';
 
 /** The caches of the controller. */
 export interface Caches {
-  readonly weights: Informer<TrafficWeight>;
   readonly ingresses: Informer<CachedIngress>;
   readonly slices: Informer<ReadySlice>;
-  readonly namespaces: Informer<KubeObject>;
+  /** Undefined if nothing selects by namespaces. */
+  readonly namespaces: Informer<KubeObject> | undefined;
   readonly endpoints: Informer<DnsEndpoint>;
 }
 
+/** What of the cluster is read, and how. */
+export interface CacheOptions {
+  /** Whether TrafficWeights may select by the labels of namespaces. */
+  readonly withNamespaces: boolean;
+  /** A host name in place of the load balancers. */
+  readonly target?: string | undefined;
+}
+
 /** Creates the caches. Indexes by Service have `namespace/name`. */
-export function createCaches({ transport, logger, metrics }: ControllerContext): Caches {
+export function createCaches(
+  { transport, logger, metrics }: WeightContext,
+  { withNamespaces, target }: CacheOptions,
+): Caches {
   const common = { transport, logger, metrics: metrics.reflector };
   return {
-    weights: createInformer({ ...common, resource: TRAFFIC_WEIGHTS, transform: withoutManagedFields }),
     ingresses: createInformer<CachedIngress>({
       ...common,
       resource: INGRESSES as Resource as Resource<CachedIngress>,
-      transform: toCachedIngress,
+      transform: (ingress) => toCachedIngress(ingress, target),
       indexes: { [BY_SERVICE]: servicesOf },
     }),
     slices: createInformer<ReadySlice>({
@@ -38,12 +47,14 @@ export function createCaches({ transport, logger, metrics }: ControllerContext):
       transform: trimSlice,
       indexes: { [BY_SERVICE]: ({ service }) => (service === undefined ? [] : [service]) },
     }),
-    namespaces: createInformer<KubeObject>({
-      ...common,
-      resource: NAMESPACES,
-      metadataOnly: true,
-      transform: withoutManagedFields,
-    }),
+    namespaces: withNamespaces
+      ? createInformer<KubeObject>({
+          ...common,
+          resource: NAMESPACES,
+          metadataOnly: true,
+          transform: withoutManagedFields,
+        })
+      : undefined,
     endpoints: createInformer<DnsEndpoint>({
       ...common,
       resource: DNS_ENDPOINTS,
@@ -60,7 +71,9 @@ function ownersOf(endpoint: DnsEndpoint): string[] {
 
 /** What keeps the caches from being used: missing rights, or a kind that is not served. Undefined if nothing does. */
 export function problemOf({ ingresses, slices, namespaces, endpoints }: Caches): string | undefined {
-  for (const { resource, synced, refusal } of [endpoints, ingresses, slices, namespaces]) {
+  for (const cache of [endpoints, ingresses, slices, namespaces]) {
+    if (cache === undefined) continue;
+    const { resource, synced, refusal } = cache;
     const name = resourceName(resource);
     if (isNotFound(refusal)) return `the API server does not serve ${name}`;
     if (refusal !== undefined) return refusal.detail;

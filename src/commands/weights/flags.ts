@@ -1,0 +1,82 @@
+import {
+  ACKNOWLEDGE,
+  DEFAULT_ANNOTATION_PREFIX,
+  DEFAULT_REGION,
+  DEFAULT_TABLE,
+} from '../../api/trafficweight/terms.ts';
+import { COMMON_FLAGS } from '../../options/commonFlags.ts';
+import { optionalText, wholeNumber } from '../../options/connectivityValues.ts';
+import { flag, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
+import { address, boolean, dnsLabel, text, url, valueType } from '../../options/values.ts';
+
+const { kubeconfig, logLevel } = COMMON_FLAGS;
+
+/** The original's help says dynamodb, and its code reads dynamoDB. */
+const backendType = valueType('fake|dynamodb', 'fake or dynamodb', (given) => {
+  const name = given.toLowerCase();
+  return name === 'fake' || name === 'dynamodb' ? name : undefined;
+});
+const acknowledge = valueType(ACKNOWLEDGE.join('|'), ACKNOWLEDGE.join(' or '), (given) =>
+  ACKNOWLEDGE.find((one) => one === given),
+);
+
+/** The flags of `weights`: those of k8s-traffic-controller, and what a program needs here. */
+export const WEIGHTS_FLAGS = {
+  clusterName: flag(
+    text,
+    'Name of the cluster: the set identifier of its records, and the key of its row. Required, another one for each cluster.',
+  ),
+  backendType: withDefault(
+    backendType,
+    'fake',
+    'Where the weight of the cluster comes from. fake: --initial-weight. dynamodb: its row in --table-name.',
+  ),
+  initialWeight: withDefault(
+    wholeNumber(0, 255),
+    '0',
+    'Weight of the cluster; with --backend-type=dynamodb, of a row that does not exist and is created.',
+  ),
+  awsRegion: withDefault(text, DEFAULT_REGION, 'AWS region of the table.'),
+  tableName: withDefault(text, DEFAULT_TABLE, 'Name of the table in DynamoDB.'),
+  bindingDomain: flag(text, 'Only hosts that are this domain, or within it, have records.', {
+    defaultNote: 'all hosts',
+  }),
+  annotationFilter: flag(text, 'Only Ingresses with this annotation, as KEY=VALUE.', {
+    defaultNote: 'all Ingresses',
+  }),
+  annotationPrefix: withDefault(
+    text,
+    DEFAULT_ANNOTATION_PREFIX,
+    'Prefix of the annotation <prefix>/traffic-weight of an Ingress, its percentage of the weight.',
+  ),
+  awsHealthCheckId: flag(optionalText, 'ID of a health check of Route 53 that the records get.', {
+    defaultNote: 'none',
+  }),
+  enableLeaderElection: withDefault(
+    boolean,
+    'false',
+    'Elect one replica as leader; the other replicas stand by. They share the Lease of k8s-traffic-controller.',
+  ),
+  devMode: withDefault(
+    boolean,
+    'false',
+    'Records lead to the name devmode in place of the load balancer, for a cluster without one.',
+  ),
+  metricsAddr: withDefault(address, ':8080', 'Address that serves /metrics.'),
+  healthProbeBindAddress: withDefault(address, ':8081', 'Address that serves /healthz and /readyz.'),
+  acknowledge: withDefault(
+    acknowledge,
+    'Observed',
+    'When a weight is in force. Observed: external-dns has read every DNSEndpoint. Applied: every DNSEndpoint carries it, for a version of external-dns that does not report what it has read.',
+  ),
+  dynamodbEndpointUrl: flag(url, 'URL of DynamoDB, such as that of a VPC endpoint.', {
+    defaultNote: 'that of the region',
+  }),
+  namespace: flag(dnsLabel, 'Namespace of the Lease.', {
+    defaultNote: 'that of the pod, or of the context in the kubeconfig',
+  }),
+  kubeconfig,
+  logLevel,
+} as const satisfies FlagTable;
+
+export type WeightsFlags = FlagValues<typeof WEIGHTS_FLAGS>;

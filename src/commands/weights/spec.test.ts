@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { messageOf } from '../testing/usageProblem.ts';
+import { readFlags } from '../../options/readFlags.ts';
+import { weights } from './command.ts';
+import { WEIGHTS_FLAGS } from './flags.ts';
+import { specOf } from './spec.ts';
+
+const CLUSTER = '--cluster-name=cluster-a';
+const specFrom = (...args: string[]) =>
+  specOf(readFlags({ name: 'weights', flags: WEIGHTS_FLAGS }, [CLUSTER, ...args], {}));
+
+describe('the spec of the flags', () => {
+  it('has the defaults of k8s-traffic-controller', () => {
+    expect(specFrom()).toEqual({
+      clusterName: 'cluster-a',
+      annotationPrefix: 'dns.adevinta.com',
+      acknowledge: 'Observed',
+      backend: { static: { weight: 0 } },
+    });
+  });
+
+  it.each(['dynamodb', 'dynamoDB'])('has the table, with --backend-type=%s', (type) => {
+    const args = [`--backend-type=${type}`, '--table-name=weights', '--aws-region=us-east-1', '--initial-weight=100'];
+    expect(specFrom(...args).backend).toEqual({
+      dynamodb: { tableName: 'weights', region: 'us-east-1', initialWeight: 100 },
+    });
+  });
+
+  it('has what selects and marks', () => {
+    const args = ['--annotation-filter=a/b=c', '--annotation-prefix=dns.example.org', '--aws-health-check-id=abc'];
+    expect(specFrom(...args, '--acknowledge=Applied')).toMatchObject({
+      ...{ annotationFilter: 'a/b=c', annotationPrefix: 'dns.example.org', healthCheckID: 'abc' },
+      acknowledge: 'Applied',
+    });
+  });
+
+  it.each(['example.org', '.example.org', 'Example.org.'])('has the domain of --binding-domain=%s', (domain) => {
+    expect(specFrom(`--binding-domain=${domain}`).bindingDomain).toBe('example.org');
+  });
+
+  it('takes an empty value for none, as templates write it', () => {
+    const args = ['--binding-domain=', '--annotation-filter=', '--aws-health-check-id='];
+    expect(specFrom(...args)).toEqual(specFrom());
+  });
+});
+
+describe('a flag that no TrafficWeight may have', () => {
+  it.each([
+    [[], '--cluster-name: is required: the name of this cluster'],
+    [
+      [CLUSTER, '--annotation-filter=all'],
+      /^--annotation-filter=all: must be the key of an annotation, "=" and its value/,
+    ],
+    [[CLUSTER, '--binding-domain=a b'], /^--binding-domain=a b: must be a domain/],
+    [[CLUSTER, '--annotation-prefix=a/b'], /^--annotation-prefix=a\/b: must be a DNS name/],
+    [[CLUSTER, '--backend-type=configmap'], '--backend-type=configmap: must be fake or dynamodb'],
+    [[CLUSTER, '--initial-weight=300'], '--initial-weight=300: must be a whole number from 0 to 255'],
+    [[CLUSTER, '--backend-type=dynamodb', '--aws-region=Ireland'], /^--aws-region=Ireland: must be an AWS region/],
+    [[CLUSTER, '--backend-type=dynamodb', '--table-name=a'], /^--table-name=a: must be the name of a table/],
+    [[CLUSTER, `--aws-health-check-id=${'x'.repeat(65)}`], /^--aws-health-check-id=x+: /],
+  ])('%j is rejected', (args, message) => {
+    expect(messageOf(() => weights.prepare(args, {}))).toMatch(message);
+  });
+});

@@ -1,0 +1,79 @@
+import { hostname } from 'node:os';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { fixedWeight } from '../../controllers/trafficweight/objects/fixedWeight.ts';
+import { runWeights } from '../../controllers/trafficweight/run.ts';
+import { createClient, leaderOnly } from '../../runtime/client/client.ts';
+import { createTransport } from '../../runtime/client/transport.ts';
+import { countingWrites } from '../../runtime/client/writeCount.ts';
+import { EventRecorder } from '../../runtime/controller/events.ts';
+import { Manager } from '../../runtime/manager/manager.ts';
+import { createMetrics, createRegistry } from '../../runtime/manager/metrics.ts';
+import { systemClock } from '../../runtime/process/clock.ts';
+import type { CommandContext } from '../command.ts';
+import { createElection } from '../election.ts';
+import { loadKubeConfig } from '../kubeConfig.ts';
+import { createServers } from '../servers.ts';
+import type { WeightsFlags } from './flags.ts';
+import { specOf } from './spec.ts';
+
+/** The TrafficWeight that the flags stand for, in the label of DNSEndpoints and in metrics. */
+const NAME = 'weights';
+const COMPONENT = 'traffic.example.com/weights';
+/** The Lease of k8s-traffic-controller, so that only one of the two writes while one replaces the other. */
+const LEASE_NAME = 'a5568bf5.dns.adevinta.com';
+/** What the original has in place of a load balancer, with --dev-mode. */
+const DEV_TARGET = 'devmode';
+
+/**
+ * Runs the controller of DNS weights alone, for the one TrafficWeight that the flags describe. It needs no CRD of the
+ * operator.
+ *
+ * @throws UsageError if the kubeconfig cannot be read; Error if a part ended before the signal
+ */
+export async function runWeightsAlone(flags: WeightsFlags, { env, logger, signal }: CommandContext): Promise<void> {
+  const kubeConfig = loadKubeConfig(flags.kubeconfig);
+  const metrics = createMetrics(createRegistry());
+  const transport = createTransport({ kubeConfig, logger, metrics: metrics.transport });
+  const podName = env.POD_NAME === '' ? undefined : env.POD_NAME;
+  const lease = flags.enableLeaderElection
+    ? { namespace: namespaceOf(flags, kubeConfig), name: LEASE_NAME }
+    : undefined;
+  const started: (() => void)[] = [];
+  const election = createElection({ lease, podName, transport, metrics, logger }, () =>
+    started.forEach((enqueueAll) => enqueueAll()),
+  );
+  const reading = createClient(transport);
+  const client = countingWrites(leaderOnly(reading, election.gate), metrics.writes);
+  const instance = podName ?? hostname();
+  const events = new EventRecorder({ client, component: COMPONENT, instance, logger, metrics: metrics.events });
+  const isLeader = (): boolean => election.gate.isLeader;
+  const running = runWeights(
+    { client, transport, events, isLeader, metrics, clock: systemClock, logger },
+    {
+      objects: fixedWeight(NAME, specOf(flags), logger),
+      dynamodbEndpointUrl: flags.dynamodbEndpointUrl,
+      withNamespaces: false,
+      ...(flags.devMode && { target: DEV_TARGET }),
+    },
+  );
+  started.push(() => running.enqueueAll());
+
+  const manager = new Manager(logger);
+  const { metricsAddr, healthProbeBindAddress: healthAddress } = flags;
+  const metricsServer = metricsAddr === 'off' ? undefined : { address: metricsAddr, secure: undefined };
+  manager.add(
+    ...(await createServers({ healthAddress, metricsServer, metrics, logger }, manager, reading)),
+    ...election.parts,
+    ...running.parts,
+  );
+  try {
+    await manager.run(signal);
+  } finally {
+    await transport.close();
+  }
+}
+
+/** client-node takes it from the ServiceAccount's files in a pod. */
+function namespaceOf({ namespace }: WeightsFlags, kubeConfig: KubeConfig): string {
+  return namespace ?? kubeConfig.getContextObject(kubeConfig.currentContext)?.namespace ?? 'default';
+}

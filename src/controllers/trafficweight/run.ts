@@ -1,0 +1,96 @@
+import type { TrafficWeightSpec } from '../../api/trafficweight/trafficWeight.ts';
+import { Applier } from '../../runtime/apply/apply.ts';
+import { createOverlay } from '../../runtime/cache/overlay.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
+import { Controller } from '../../runtime/controller/controller.ts';
+import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
+import type { Part } from '../../runtime/process/part.ts';
+import type { DynamoDbOptions } from '../../weights/backend/dynamoDb.ts';
+import type { RunningController } from '../contract/module.ts';
+import type { WeightContext } from './context.ts';
+import { IngressEvents } from './events.ts';
+import { createTrafficWeightMetrics } from './metrics.ts';
+import { FIELD_MANAGER } from './names.ts';
+import { hasNewLabels, needsReconcile, servicesWithNews } from './observe/changes.ts';
+import { BackendFeed } from './observe/backendFeed.ts';
+import { rowIdOf, rowsOf } from './observe/backends.ts';
+import { BY_SERVICE, createCaches, type CacheOptions, type Caches } from './observe/caches.ts';
+import type { WeightObjects } from './objects/weightObjects.ts';
+import { reconcile } from './reconcile.ts';
+
+/**
+ * Changes within this time are decided together: milliseconds. external-dns writes the status of every DNSEndpoint, one
+ * after the other, and each pass looks at all Ingresses. DNS is slower anyway: clients keep a record for its TTL.
+ */
+const TOGETHER_MS = 1_000;
+/** 10,000 new DNSEndpoints take 77 s if an API server takes 130 writes a second, as on two busy cores. */
+const RECONCILE_TIMEOUT_MS = 300_000;
+
+/** What differs between the manager and a process that has this controller alone. */
+export interface WeightOptions extends CacheOptions {
+  readonly objects: WeightObjects;
+  /** In place of that of the region. */
+  readonly dynamodbEndpointUrl: string | undefined;
+}
+
+/** Runs the controller of TrafficWeights. */
+export function runWeights(
+  context: WeightContext,
+  { objects, dynamodbEndpointUrl, ...options }: WeightOptions,
+): RunningController {
+  const { client, events, isLeader, metrics, clock, logger } = context;
+  const caches = createCaches(context, options);
+  const endpoints = createOverlay(caches.endpoints, { clock, includeCreated: true });
+  const backends = new BackendFeed<DynamoDbOptions>({
+    ...{ clock, logger, isLeader },
+    rows: () => rowsOf(objects.lister.list(), dynamodbEndpointUrl),
+    // Only then: the AWS SDK takes 29 MiB and a quarter of a second.
+    create: async (options) => new (await import('../../weights/backend/dynamoDb.ts')).DynamoDbBackend(options),
+    onChange: (name) => controller.queue.add(name),
+  });
+  const dependencies = {
+    ...{ caches, endpoints, clock, isLeader },
+    ...{ weights: objects.lister, statuses: objects.statuses, events: objects.events },
+    backendOf: (spec: TrafficWeightSpec) => backends.view(rowIdOf(spec, dynamodbEndpointUrl) ?? ''),
+    writers: { client, endpoints, applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger, clock }) },
+    ingressEvents: new IngressEvents(events),
+    metrics: createTrafficWeightMetrics(metrics.registry),
+  };
+  const controller: Controller = new Controller({
+    name: 'trafficweight',
+    reconcile: (key, signal) => reconcile(dependencies, key, signal),
+    reconcileTimeoutMs: RECONCILE_TIMEOUT_MS,
+    ...{ logger, clock },
+    metrics: metrics.controller,
+  });
+  const enqueueAll = (): void => {
+    for (const weight of objects.lister.list()) controller.queue.addAfter(keyOf(weight), TOGETHER_MS);
+  };
+  objects.subscribe((event) => {
+    if (!needsReconcile(event)) return;
+    // Others may have, or get, the Ingresses of this one.
+    enqueueAll();
+    controller.queue.add(keyOf(event.object));
+  });
+  caches.ingresses.subscribe(enqueueAll);
+  caches.endpoints.subscribe(enqueueAll);
+  caches.namespaces?.subscribe((event) => {
+    if (hasNewLabels(event)) enqueueAll();
+  });
+  caches.slices.subscribe((event) => {
+    const isUsed = (service: string): boolean => caches.ingresses.lister.byIndex(BY_SERVICE, service).length > 0;
+    if (servicesWithNews(event).some(isUsed)) enqueueAll();
+  });
+  const reading: Part = { name: 'backends of TrafficWeights', stage: 'work', run: (stop) => backends.run(stop) };
+  return { parts: [...objects.parts, ...partsOf(caches), controllerPart(controller), reading], enqueueAll };
+}
+
+/** Without the CRD of external-dns the rest of the operator works, and the status of each TrafficWeight says what is missing. */
+function partsOf({ ingresses, slices, namespaces, endpoints }: Caches): Part[] {
+  return [
+    optionalCachePart(ingresses),
+    optionalCachePart(slices),
+    ...(namespaces === undefined ? [] : [optionalCachePart(namespaces)]),
+    readyWithoutCrd(optionalCachePart(endpoints), endpoints),
+  ];
+}

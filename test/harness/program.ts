@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { start, type RunningProcess } from './process.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** A process of this program. */
+export interface Program {
+  readonly pid: number;
+  log(): string;
+  /** Sends SIGTERM. */
+  terminate(): Promise<void>;
+  /** Sends SIGKILL. */
+  kill(): Promise<void>;
+}
+
+/**
+ * Starts a sub-command from the sources.
+ *
+ * @param env in addition to this process's own
+ */
+export async function startProgram(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Program & { running: RunningProcess }> {
+  const directory = await mkdtemp(join(tmpdir(), 'traffic-program-'));
+  const log = join(directory, 'log');
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const running = start('env', [...variables, process.execPath, MAIN, ...args], log);
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    process.kill(running.pid, signal);
+    await running.ended;
+    await rm(directory, { recursive: true, force: true });
+  };
+  return {
+    running,
+    pid: running.pid,
+    log: () => readFileSync(log, 'utf8'),
+    terminate: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
+}

@@ -1,0 +1,186 @@
+import type { V1Lease, V1PolicyRule } from '@kubernetes/client-node';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { Client } from '../../../src/runtime/client/client.ts';
+import { EVENTS, INGRESSES, LEASES } from '../../../src/runtime/client/resources.ts';
+import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
+import { audited, writesOf } from '../../harness/audit.ts';
+import { startControlPlane, type ControlPlane } from '../../harness/controlPlane.ts';
+import { installCrd } from '../../harness/customResource.ts';
+import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
+import { freePorts, whenReady } from '../../harness/process.ts';
+import { startProgram, type Program } from '../../harness/program.ts';
+import { connect, type Connected } from '../../harness/runtimeScene.ts';
+import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
+import { userWith } from '../rights.ts';
+import { Ingresses } from './ingresses.ts';
+import { auditPolicyOf } from './rights.ts';
+import { WAIT } from './scene.ts';
+import { startZone, type Zone } from './zone.ts';
+
+/** `weights` in place of k8s-traffic-controller: with its flags, its table, and no CRD of this operator. */
+const DOMAIN = 'example.org';
+const USER = 'traffic-controller';
+const OTHER_USER = 'traffic-controller-before';
+const ORIGINAL_LEASE = { namespace: 'default', name: 'a5568bf5.dns.adevinta.com' };
+/** What docs/weights.md adds to what the original's chart grants. */
+const SLICES: V1PolicyRule = {
+  apiGroups: ['discovery.k8s.io'],
+  resources: ['endpointslices'],
+  verbs: ['list', 'watch'],
+};
+/** What the original's chart grants. */
+const ORIGINAL_RIGHTS: V1PolicyRule[] = [
+  {
+    apiGroups: ['externaldns.k8s.io'],
+    resources: ['dnsendpoints'],
+    verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+  },
+  { apiGroups: ['networking.k8s.io'], resources: ['*'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
+];
+
+let plane: ControlPlane;
+let connected: Connected;
+let client: Client;
+let zone: Zone;
+let table: WeightTable;
+let ingresses: Ingresses;
+let program: Program;
+let metricsUrl: string;
+let kubeconfig: string;
+
+/** With the arguments that the original's chart gives. */
+async function startCommand(probe = 'readyz'): Promise<void> {
+  const [metrics, health] = (await freePorts(2)) as [number, number];
+  metricsUrl = `http://127.0.0.1:${metrics}/metrics`;
+  const original = [
+    ...[`--metrics-addr=127.0.0.1:${metrics}`, '--enable-leader-election', '--cluster-name=cluster-a'],
+    ...['--aws-region=eu-west-1', `--binding-domain=.${DOMAIN}`, '--backend-type=dynamoDB'],
+    ...['--annotation-prefix=dns.adevinta.com', `--table-name=${table.name}`, '--initial-weight=5'],
+  ];
+  const own = [`--dynamodb-endpoint-url=${zone.aws.url}`, `--health-probe-bind-address=127.0.0.1:${health}`];
+  const args = ['weights', ...original, ...own, `--kubeconfig=${kubeconfig}`];
+  const started = await startProgram(args, { ...zone.aws.environment, AWS_ENDPOINT_URL: '' });
+  program = started;
+  await whenReady('weights', started.running, async () => (await fetch(`http://127.0.0.1:${health}/${probe}`)).ok);
+}
+
+beforeAll(async () => {
+  [plane, zone] = await Promise.all([
+    startControlPlane({ auditPolicy: auditPolicyOf(USER, OTHER_USER) }),
+    startZone(DOMAIN),
+  ]);
+  connected = connect(plane);
+  client = connected.client;
+  table = await createWeightTable(zone.aws);
+  ingresses = new Ingresses(client);
+  await installCrd(client, await dnsEndpointCrd(), DNS_ENDPOINTS);
+  kubeconfig = await userWith({ client, controlPlane: plane }, USER, [...ORIGINAL_RIGHTS, SLICES]);
+  await ingresses.deploy('web');
+  await createOriginalEndpoint('web');
+  await startCommand();
+}, 180_000);
+afterAll(async () => {
+  await program.terminate();
+  table.close();
+  await connected.transport.close();
+  await plane.stop();
+  await zone.stop();
+});
+
+/** As the original writes it. */
+async function createOriginalEndpoint(name: string): Promise<void> {
+  const { metadata } = await client.get(INGRESSES, { namespace: 'default', name });
+  const owner = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name, uid: metadata?.uid ?? '' };
+  const record = {
+    ...{ dnsName: `${name}.${DOMAIN}`, targets: ['lb.example.net'], recordType: 'CNAME', setIdentifier: 'cluster-a' },
+    providerSpecific: [{ name: 'aws/weight', value: '10' }],
+  };
+  await client.create(DNS_ENDPOINTS, {
+    metadata: {
+      namespace: 'default',
+      name,
+      ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
+    },
+    spec: { endpoints: [record] },
+  });
+}
+
+const weightOfWeb = async (): Promise<string | undefined> => (await ingresses.weights('web'))?.[`web.${DOMAIN}`];
+const sync = (): Promise<void> =>
+  syncRecords({ kubeconfig: plane.kubeconfig, owner: 'cluster-a', domain: DOMAIN, aws: zone.aws });
+
+/** The weights of the original's metrics. */
+async function gauges(): Promise<{ desired: number; current: number }> {
+  const text = await (await fetch(metricsUrl)).text();
+  const value = (name: string): number =>
+    Number(new RegExp(`^cluster_traffic_controller_ingress_weight_${name}{.*} (\\S+)$`, 'm').exec(text)?.[1]);
+  return { desired: value('desired'), current: value('current') };
+}
+
+it('adopts what the original has written, and creates the row of the cluster', async () => {
+  const { metadata } = (await ingresses.endpoint('web')) ?? {};
+  await vi.waitFor(async () => expect(await weightOfWeb()).toBe('5'), WAIT);
+  expect((await ingresses.endpoint('web'))?.metadata?.uid).toBe(metadata?.uid);
+  expect(await table.row('cluster-a')).toEqual({ desired: 5 });
+  await vi.waitFor(async () => expect(await gauges()).toEqual({ desired: 5, current: NaN }), WAIT);
+});
+
+it('leads by the Lease of the original, so that both never write at once', async () => {
+  const lease: V1Lease = await client.get(LEASES, ORIGINAL_LEASE);
+  expect(lease.spec?.holderIdentity).toMatch(/\S/);
+  expect(lease.spec?.renewTime).toBeDefined();
+});
+
+it('follows the table, and acknowledges a weight there once external-dns has read it', async () => {
+  await table.put('cluster-a', weights(75, 5));
+  await vi.waitFor(async () => expect(await weightOfWeb()).toBe('75'), WAIT);
+  await sync();
+  await vi.waitFor(async () => {
+    expect(await table.row('cluster-a')).toEqual({ desired: 75, current: 75 });
+    expect(await gauges()).toEqual({ desired: 75, current: 75 });
+  }, WAIT);
+  expect(await zone.weightsOf('cluster-a')).toEqual({ [`web.${DOMAIN}.`]: 75 });
+});
+
+it('tells on the Ingress that its annotation is invalid, and logs that it is not ready', async () => {
+  await ingresses.annotate('web', 'NaN');
+  await vi.waitFor(async () => {
+    const events = await client.list(EVENTS, { namespace: 'default' });
+    expect(events.filter(({ reason }) => reason === 'InvalidAnnotation')).toHaveLength(1);
+    expect(program.log()).toContain('"reason":"InvalidAnnotation"');
+  }, WAIT);
+  expect(await weightOfWeb()).toBe('75');
+});
+
+it('is killed and started again without a write to a record', async () => {
+  await ingresses.annotate('web', '50');
+  await vi.waitFor(async () => expect(await weightOfWeb()).toBe('38'), WAIT);
+  await sync();
+  await program.kill();
+  const before = writesOf(plane, USER).length;
+  await startCommand();
+  await vi.waitFor(async () => expect(await gauges()).toEqual({ desired: 75, current: 75 }), WAIT);
+  const after = writesOf(plane, USER).slice(before);
+  expect(after.filter(({ resource }) => resource !== 'leases')).toEqual([]);
+});
+
+it('uses no right that it does not have', () => {
+  const refused = audited(plane).filter(({ user, code }) => user === USER && code === 403);
+  expect(refused).toEqual([]);
+});
+
+it('says which right is missing, and writes no record, with the role of the original alone', async () => {
+  await program.terminate();
+  const before = writesOf(plane, OTHER_USER).length;
+  kubeconfig = await userWith({ client, controlPlane: plane }, OTHER_USER, ORIGINAL_RIGHTS);
+  await table.put('cluster-a', weights(10, 75));
+  await startCommand('healthz');
+  await vi.waitFor(() => expect(program.log()).toMatch(/"reason":"NotRead","msg":"Ready: .*endpointslices/), WAIT);
+  expect(await weightOfWeb()).toBe('38');
+  expect(
+    writesOf(plane, OTHER_USER)
+      .slice(before)
+      .map(({ resource }) => resource),
+  ).not.toContain('dnsendpoints');
+});
