@@ -53,13 +53,14 @@ const AGENT_FLAGS: readonly Row[] = [
 const WEIGHTS: readonly Row[] = [
   ['metrics-addr', '0.0.0.0:8080', 'metricsAddr', endpoint(8080), { host: undefined, port: 8080 }],
   ['cluster-name', 'prod01', 'clusterName', 'prod01', undefined],
-  ['aws-region', 'eu-west-2', 'awsRegion', 'eu-west-2', 'eu-west-1'],
+  // The spec has the defaults of these: an empty text stands for them, as the chart of the original writes it.
+  ['aws-region', 'eu-west-2', 'awsRegion', 'eu-west-2', undefined],
   ['binding-domain', 'fake.me.io', 'bindingDomain', 'fake.me.io', undefined],
   ['backend-type', 'dynamoDB', 'backendType', 'dynamodb', 'fake'],
   ['annotation-filter', 'a=b', 'annotationFilter', 'a=b', undefined],
-  ['table-name', 'k8s-traffic-controller', 'tableName', 'k8s-traffic-controller', 'traffic-controller'],
+  ['table-name', 'k8s-traffic-controller', 'tableName', 'k8s-traffic-controller', undefined],
   ['aws-health-check-id', 'a-healthy-check-id', 'awsHealthCheckId', 'a-healthy-check-id', undefined],
-  ['annotation-prefix', 'a.b', 'annotationPrefix', 'a.b', 'dns.adevinta.com'],
+  ['annotation-prefix', 'a.b', 'annotationPrefix', 'a.b', undefined],
   ['initial-weight', '100', 'initialWeight', 100, 0],
   ['enable-leader-election', 'true', 'enableLeaderElection', true, false],
   ['dev-mode', 'true', 'devMode', true, false],

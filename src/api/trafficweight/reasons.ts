@@ -9,7 +9,7 @@ export const WeightCondition = {
   Ready: 'Ready',
   /** False while the weight cannot be read from the backend: the last one stays. Absent with a static weight. */
   BackendRead: 'BackendRead',
-  /** True when the backend knows that the weight is in force. Absent with a static weight. */
+  /** True when the table knows that the weight is in force. Only with a table. */
   Acknowledged: 'Acknowledged',
   /** True when every DNSEndpoint carries its weight. */
   Applied: 'Applied',
@@ -67,6 +67,3 @@ export const UNDECIDED_REASONS = [
   WeightReason.BackendUnavailable,
   WeightReason.InvalidWeight,
 ] as const;
-
-/** Reasons of a TrafficWeight that is not ready since its backend does not know that the weight is in force. */
-export const UNACKNOWLEDGED_REASONS = [WeightReason.NotAcknowledgedYet, WeightReason.AcknowledgeFailed] as const;

@@ -1,15 +1,22 @@
 import * as z from 'zod';
 import { labelSelectorSchema } from '../labelSelector.ts';
 import { patternSchema } from '../patternSchema.ts';
-import { ACKNOWLEDGE, DEFAULT_ANNOTATION_PREFIX, DEFAULT_REGION, DEFAULT_TABLE } from './terms.ts';
+import {
+  ACKNOWLEDGE,
+  DEFAULT_ANNOTATION_PREFIX,
+  DEFAULT_FULL_VALUE,
+  DEFAULT_MIN_CHANGE,
+  DEFAULT_REGION,
+  DEFAULT_TABLE,
+} from './terms.ts';
 
 /** ResourceRecordSet.SetIdentifier of Route 53's API reference: 1 to 128 characters. */
 const LONGEST_SET_IDENTIFIER = 128;
 /** RFC 1035: a name has at most 255 octets, 253 characters as text. */
 const LONGEST_DOMAIN = 253;
 const DOMAIN = {
-  pattern: '^([a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?[.])*[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$',
-  message: 'must be a domain in lower case, such as "example.org"',
+  pattern: '^[.]?([a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?[.])*[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$',
+  message: 'must be a domain in lower case, such as "example.org", or ".example.org" for what is within it',
   longest: LONGEST_DOMAIN,
 };
 /** The prefix of an annotation: a DNS subdomain. */
@@ -42,7 +49,16 @@ const REGION = {
   message: 'must be an AWS region, such as "eu-west-1"',
   longest: 32,
 };
-const ONE_MESSAGE = 'must have exactly one field: static or dynamodb';
+/** A number above 0. */
+const FULL_VALUE = {
+  pattern: '^([0-9]*[1-9][0-9]*([.][0-9]+)?|0[.][0-9]*[1-9][0-9]*)$',
+  message: 'must be a number above 0, such as "1" or "100"',
+  longest: 20,
+};
+const LONGEST_QUERY = 4_096;
+const MOST_CHANGE = 100;
+const BACKENDS = ['static', 'dynamodb', 'prometheus'] as const;
+const ONE_MESSAGE = 'must have exactly one field: static, dynamodb or prometheus';
 
 const weight = (description: string) => z.int().min(0).max(MOST_WEIGHT).meta({ format: 'int32', description });
 
@@ -60,6 +76,33 @@ const dynamodb = z
       'set once it is in force.',
   });
 
+const prometheus = z
+  .object({
+    query: z
+      .string()
+      .min(1)
+      .max(LONGEST_QUERY)
+      .meta({
+        description:
+          'PromQL that gives one series, such as the free share of the uplinks of the cluster. The Prometheus of the operator is ' +
+          'asked every 20 s. While it gives no number, the last weight stays.',
+      }),
+    fullValue: patternSchema(
+      `The value that is a weight of 100; less is less in proportion. Default: "${DEFAULT_FULL_VALUE}", for a share from 0 to 1.`,
+      FULL_VALUE,
+    ).optional(),
+    minChange: z
+      .int()
+      .min(0)
+      .max(MOST_CHANGE)
+      .optional()
+      .meta({
+        format: 'int32',
+        description: `A weight that differs by less from the last one is not taken: each change writes all records. Default: ${DEFAULT_MIN_CHANGE}.`,
+      }),
+  })
+  .meta({ description: 'The weight is measured: from 0 to 100.' });
+
 const backend = z
   .object({
     static: z
@@ -69,13 +112,20 @@ const backend = z
       .optional()
       .meta({ description: 'The weight is in this object.' }),
     dynamodb: dynamodb.optional(),
+    prometheus: prometheus.optional(),
   })
-  .superRefine(({ static: fixed, dynamodb: table }, context) => {
-    if ((fixed === undefined) === (table === undefined)) context.addIssue({ code: 'custom', message: ONE_MESSAGE });
+  .superRefine((given, context) => {
+    const count = BACKENDS.filter((field) => given[field] !== undefined).length;
+    if (count !== 1) context.addIssue({ code: 'custom', message: ONE_MESSAGE });
   })
   .meta({
     description: 'Where the weight of the cluster comes from: exactly one field.',
-    'x-kubernetes-validations': [{ rule: 'has(self.static) != has(self.dynamodb)', message: ONE_MESSAGE }],
+    'x-kubernetes-validations': [
+      {
+        rule: `[${BACKENDS.map((field) => `has(self.${field})`).join(', ')}].exists_one(one, one)`,
+        message: ONE_MESSAGE,
+      },
+    ],
   });
 
 /** Schema of `spec`. */
@@ -86,7 +136,7 @@ export const specSchema = z
         'Name of this cluster: the set identifier of its records. Each cluster needs another one, or they overwrite each other.',
     }),
     bindingDomain: patternSchema(
-      'Only hosts that are this domain, or within it, have records. Absent: all hosts.',
+      'Only hosts that are this domain, or within it, have records; with a dot before it, only those within it. Absent: all hosts.',
       DOMAIN,
     ).optional(),
     annotationFilter: patternSchema(

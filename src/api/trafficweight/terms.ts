@@ -21,5 +21,9 @@ export const REFUSED_REASONS = ['InvalidAnnotation', 'Conflict', 'ForeignDNSEndp
 export const DEFAULT_TABLE = 'traffic-controller';
 export const DEFAULT_REGION = 'eu-west-1';
 
+/** Of a weight that is measured: a share, and changes that are worth a write of all records. */
+export const DEFAULT_FULL_VALUE = '1';
+export const DEFAULT_MIN_CHANGE = 5;
+
 /** The prefix of the annotation with an application's share: that of k8s-traffic-controller. */
 export const DEFAULT_ANNOTATION_PREFIX = 'dns.adevinta.com';

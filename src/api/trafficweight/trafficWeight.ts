@@ -20,7 +20,11 @@ export interface TrafficWeightSpec {
   /** Absent or empty: all classes. */
   ingressClassNames?: string[] | undefined;
   /** Where the weight of the cluster comes from. Exactly one field. */
-  backend: { static?: { weight: number } | undefined; dynamodb?: DynamoDbSpec | undefined };
+  backend: {
+    static?: { weight: number } | undefined;
+    dynamodb?: DynamoDbSpec | undefined;
+    prometheus?: MeasuredSpec | undefined;
+  };
   acknowledge?: Acknowledge | undefined;
 }
 
@@ -30,6 +34,15 @@ export interface DynamoDbSpec {
   region?: string | undefined;
   /** Integer, 0 to 255. Default: 0. */
   initialWeight?: number | undefined;
+}
+
+/** A weight that Prometheus measures. */
+export interface MeasuredSpec {
+  query: string;
+  /** The value that is a weight of 100. Default: 1. */
+  fullValue?: string | undefined;
+  /** Integer, 0 to 100. Default: 5. */
+  minChange?: number | undefined;
 }
 
 /** How the weight of one host came about. */

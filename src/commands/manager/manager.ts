@@ -7,7 +7,7 @@ import { FIELD_MANAGER } from '../../controllers/trafficwatch/names.ts';
 import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
 import { createNodeInformer, knownNodes } from '../../nodes/informer.ts';
 import { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
-import { createPrometheusClient } from '../../prometheus/prometheusClient.ts';
+import { createPrometheusClient, type PrometheusClient } from '../../prometheus/prometheusClient.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import { createClient, leaderOnly, type Client } from '../../runtime/client/client.ts';
 import { createTransport } from '../../runtime/client/transport.ts';
@@ -39,15 +39,19 @@ function createNodes(
   });
 }
 
+function createPrometheus({ options }: Process, measuring: MeasuringState): PrometheusClient {
+  const client = createPrometheusClient(options.endpoint);
+  return options.hasOwnPrometheus ? askingOnlyOurs(client, () => measuring.foreignServer()) : client;
+}
+
 function createFeed(
   { options, metrics, logger }: Process,
   nodes: Informer<CachedNode>,
-  measuring: MeasuringState,
+  client: PrometheusClient,
 ): UsageFeed {
-  const client = createPrometheusClient(options.endpoint);
   return createUsageFeed({
     endpoint: options.endpoint,
-    client: options.hasOwnPrometheus ? askingOnlyOurs(client, () => measuring.foreignServer()) : client,
+    client,
     query: options.query,
     intervalMs: options.intervalMs,
     nodes: knownNodes(nodes),
@@ -65,6 +69,7 @@ function createContext(process: Process, election: Election, reading: Client): C
   const measuring = new MeasuringState();
   const trim = trimNode(FIELD_MANAGER, options);
   const nodes = createNodes(process, trim);
+  const prometheus = createPrometheus(process, measuring);
   return {
     client,
     transport,
@@ -73,7 +78,8 @@ function createContext(process: Process, election: Election, reading: Client): C
     nodes,
     trimNode: trim,
     unmeasured: new UnmeasuredNodes({ client: reading, clock: systemClock, nodes: nodes.lister }),
-    feed: createFeed(process, nodes, measuring),
+    feed: createFeed(process, nodes, prometheus),
+    prometheus,
     measuring,
     podName: options.podName,
     metrics,

@@ -36,18 +36,22 @@ export const WEIGHTS_FLAGS = {
     '0',
     'Weight of the cluster; with --backend-type=dynamodb, of a row that does not exist and is created.',
   ),
-  awsRegion: withDefault(text, DEFAULT_REGION, 'AWS region of the table.'),
-  tableName: withDefault(text, DEFAULT_TABLE, 'Name of the table in DynamoDB.'),
-  bindingDomain: flag(text, 'Only hosts that are this domain, or within it, have records.', {
-    defaultNote: 'all hosts',
-  }),
+  awsRegion: flag(text, 'AWS region of the table.', { defaultNote: DEFAULT_REGION }),
+  tableName: flag(text, 'Name of the table in DynamoDB.', { defaultNote: DEFAULT_TABLE }),
+  bindingDomain: flag(
+    text,
+    'Only hosts that are this domain, or within it, have records. With a dot before it, only those within it.',
+    {
+      defaultNote: 'all hosts',
+    },
+  ),
   annotationFilter: flag(text, 'Only Ingresses with this annotation, as KEY=VALUE.', {
     defaultNote: 'all Ingresses',
   }),
-  annotationPrefix: withDefault(
+  annotationPrefix: flag(
     text,
-    DEFAULT_ANNOTATION_PREFIX,
     'Prefix of the annotation <prefix>/traffic-weight of an Ingress, its percentage of the weight.',
+    { defaultNote: DEFAULT_ANNOTATION_PREFIX },
   ),
   awsHealthCheckId: flag(optionalText, 'ID of a health check of Route 53 that the records get.', {
     defaultNote: 'none',

@@ -3,7 +3,7 @@ import { messageOf } from '../testing/usageProblem.ts';
 import { readFlags } from '../../options/readFlags.ts';
 import { weights } from './command.ts';
 import { WEIGHTS_FLAGS } from './flags.ts';
-import { specOf } from './spec.ts';
+import { nameOf, specOf } from './spec.ts';
 
 const CLUSTER = '--cluster-name=cluster-a';
 const specFrom = (...args: string[]) =>
@@ -13,7 +13,6 @@ describe('the spec of the flags', () => {
   it('has the defaults of k8s-traffic-controller', () => {
     expect(specFrom()).toEqual({
       clusterName: 'cluster-a',
-      annotationPrefix: 'dns.adevinta.com',
       acknowledge: 'Observed',
       backend: { static: { weight: 0 } },
     });
@@ -34,14 +33,29 @@ describe('the spec of the flags', () => {
     });
   });
 
-  it.each(['example.org', '.example.org', 'Example.org.'])('has the domain of --binding-domain=%s', (domain) => {
-    expect(specFrom(`--binding-domain=${domain}`).bindingDomain).toBe('example.org');
+  it.each([
+    ['example.org', 'example.org'],
+    ['Example.org.', 'example.org'],
+    ['.example.org', '.example.org'],
+  ])('has the domain of --binding-domain=%s', (given, domain) => {
+    expect(specFrom(`--binding-domain=${given}`).bindingDomain).toBe(domain);
   });
 
   it('takes an empty value for none, as templates write it', () => {
-    const args = ['--binding-domain=', '--annotation-filter=', '--aws-health-check-id='];
+    const args = ['--binding-domain=', '--annotation-filter=', '--aws-health-check-id=', '--annotation-prefix='];
     expect(specFrom(...args)).toEqual(specFrom());
+    expect(specFrom('--backend-type=dynamodb', '--aws-region=', '--table-name=').backend).toEqual({
+      dynamodb: { initialWeight: 0 },
+    });
   });
+});
+
+it('has another name for another selection of Ingresses, and no other one', () => {
+  const name = (...args: string[]): string => nameOf(specFrom(...args));
+  expect(name()).toMatch(/^weights-[0-9a-f]{8}$/);
+  expect(name('--initial-weight=7', '--aws-health-check-id=x')).toBe(name());
+  const others = [['--annotation-filter=a/b=c'], ['--annotation-filter=a/b=d'], ['--binding-domain=example.org']];
+  expect(new Set([name(), ...others.map((args) => name(...args))]).size).toBe(4);
 });
 
 describe('a flag that no TrafficWeight may have', () => {

@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
 import { specSchema } from '../../api/trafficweight/specSchema.ts';
 import type { TrafficWeightSpec } from '../../api/trafficweight/trafficWeight.ts';
 import type { FlagProblem } from '../../options/flagTable.ts';
 import type { WeightsFlags } from './flags.ts';
 
 type Key = keyof WeightsFlags;
+
+/** Hexadecimal digits of a hash in a name. */
+const NAME_DIGITS = 8;
 
 /** The flags that have other names than the fields of a spec. */
 const FLAG_OF: Readonly<Record<string, Key>> = {
@@ -14,13 +18,24 @@ const FLAG_OF: Readonly<Record<string, Key>> = {
 
 /** The spec that the flags describe. */
 export function specOf(flags: WeightsFlags): TrafficWeightSpec {
-  const { clusterName = '', bindingDomain, annotationFilter, annotationPrefix, awsHealthCheckId, acknowledge } = flags;
+  const { clusterName = '', annotationFilter, annotationPrefix, awsHealthCheckId, acknowledge } = flags;
+  const bindingDomain = flags.bindingDomain?.toLowerCase().replace(/[.]$/, '');
   return {
-    ...{ clusterName, annotationPrefix, acknowledge, backend: backendOf(flags) },
-    ...(bindingDomain !== undefined && { bindingDomain: domainOf(bindingDomain) }),
+    ...{ clusterName, acknowledge, backend: backendOf(flags) },
+    ...(bindingDomain !== undefined && { bindingDomain }),
     ...(annotationFilter !== undefined && { annotationFilter }),
+    ...(annotationPrefix !== undefined && { annotationPrefix }),
     ...(awsHealthCheckId !== undefined && { healthCheckID: awsHealthCheckId }),
   };
+}
+
+/**
+ * The name of the TrafficWeight that the flags stand for: another one for another selection of Ingresses. Two Deployments with
+ * different filters in one cluster would otherwise take each other's DNSEndpoints for their own, and remove them.
+ */
+export function nameOf({ clusterName, bindingDomain = '', annotationFilter = '' }: TrafficWeightSpec): string {
+  const selection = JSON.stringify([clusterName, bindingDomain, annotationFilter]);
+  return `weights-${createHash('sha256').update(selection).digest('hex').slice(0, NAME_DIGITS)}`;
 }
 
 /** The first flag whose value no TrafficWeight may have, or undefined. */
@@ -35,10 +50,9 @@ export function specProblem(flags: WeightsFlags): FlagProblem<Key> | undefined {
 
 function backendOf({ backendType, initialWeight, tableName, awsRegion }: WeightsFlags): TrafficWeightSpec['backend'] {
   if (backendType === 'fake') return { static: { weight: initialWeight } };
-  return { dynamodb: { tableName, region: awsRegion, initialWeight } };
-}
-
-/** The original compares the end of a host with this text, so that a leading dot is usual. */
-function domainOf(text: string): string {
-  return text.toLowerCase().replace(/^[.]/, '').replace(/[.]$/, '');
+  const table = {
+    ...(tableName !== undefined && { tableName }),
+    ...(awsRegion !== undefined && { region: awsRegion }),
+  };
+  return { dynamodb: { ...table, initialWeight } };
 }

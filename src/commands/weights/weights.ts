@@ -14,10 +14,8 @@ import { createElection } from '../election.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
 import { createServers } from '../servers.ts';
 import type { WeightsFlags } from './flags.ts';
-import { specOf } from './spec.ts';
+import { nameOf, specOf } from './spec.ts';
 
-/** The TrafficWeight that the flags stand for, in the label of DNSEndpoints and in metrics. */
-const NAME = 'weights';
 const COMPONENT = 'traffic.example.com/weights';
 /** The Lease of k8s-traffic-controller, so that only one of the two writes while one replaces the other. */
 const LEASE_NAME = 'a5568bf5.dns.adevinta.com';
@@ -31,6 +29,7 @@ const DEV_TARGET = 'devmode';
  * @throws UsageError if the kubeconfig cannot be read; Error if a part ended before the signal
  */
 export async function runWeightsAlone(flags: WeightsFlags, { env, logger, signal }: CommandContext): Promise<void> {
+  const spec = specOf(flags);
   const kubeConfig = loadKubeConfig(flags.kubeconfig);
   const metrics = createMetrics(createRegistry());
   const transport = createTransport({ kubeConfig, logger, metrics: metrics.transport });
@@ -50,9 +49,10 @@ export async function runWeightsAlone(flags: WeightsFlags, { env, logger, signal
   const running = runWeights(
     { client, transport, events, isLeader, metrics, clock: systemClock, logger },
     {
-      objects: fixedWeight(NAME, specOf(flags), logger),
+      objects: fixedWeight(nameOf(spec), spec, logger),
       dynamodbEndpointUrl: flags.dynamodbEndpointUrl,
       withNamespaces: false,
+      ask: () => Promise.reject(new Error('no flag asks for a measured weight')),
       ...(flags.devMode && { target: DEV_TARGET }),
     },
   );

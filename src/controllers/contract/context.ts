@@ -1,5 +1,6 @@
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
+import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { KubeObject } from '../../runtime/client/resource.ts';
@@ -28,6 +29,8 @@ export interface ControllerContext {
   readonly unmeasured: UnmeasuredNodes;
   /** The bandwidth use of the nodes, from each pass over Prometheus. */
   readonly feed: UsageFeed;
+  /** The Prometheus that the nodes are measured with. */
+  readonly prometheus: Pick<PrometheusClient, 'query'>;
   readonly measuring: MeasuringState;
   /** The pod that this process runs in; undefined outside of a cluster. */
   readonly podName: string | undefined;

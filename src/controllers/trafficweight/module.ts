@@ -3,6 +3,7 @@ import { defineController, type RunningController } from '../contract/module.ts'
 import { TRAFFIC_WEIGHT_FLAGS } from './flags.ts';
 import { createTrafficWeightMetrics } from './metrics.ts';
 import { storedWeights } from './objects/storedWeights.ts';
+import { askOf } from './observe/askPrometheus.ts';
 import { trafficWeightRights } from './rbac.ts';
 import { runWeights } from './run.ts';
 
@@ -17,7 +18,10 @@ export const trafficWeight = defineController({
   registerMetrics: createTrafficWeightMetrics,
   create(context, { weights, dynamodbEndpointUrl }) {
     if (!weights) return NOT_RUNNING;
-    return runWeights(context, { objects: storedWeights(context), dynamodbEndpointUrl, withNamespaces: true });
+    return runWeights(context, {
+      ...{ objects: storedWeights(context), dynamodbEndpointUrl, withNamespaces: true },
+      ask: askOf(context.prometheus),
+    });
   },
   cleanUp: () => Promise.resolve(),
 });

@@ -23,7 +23,7 @@ import { decideWeight } from './decide/desired.ts';
 import { divide } from './decide/divide.ts';
 import { explain } from './decide/hosts.ts';
 import { settingsOf } from './decide/settings.ts';
-import { statusOf, undecidedStatus, type KnownWeight, type Outcome } from './decide/status.ts';
+import { isInForce, statusOf, undecidedStatus, type KnownWeight, type Outcome } from './decide/status.ts';
 import type { IngressEvents } from './events.ts';
 import type { TrafficWeightMetrics } from './metrics.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
@@ -37,6 +37,8 @@ export interface Dependencies {
   readonly weights: WeightObjects['lister'];
   /** What the backend of a spec has; undefined before its first read, and with a static weight. */
   readonly backendOf: (spec: TrafficWeightSpec) => BackendView | undefined;
+  /** Tells whether the weight of this view is in force in a TrafficWeight. */
+  readonly setInForce: (weight: TrafficWeight, view: BackendView, isInForce: boolean) => void;
   readonly statuses: WeightObjects['statuses'];
   readonly endpoints: Overlay<DnsEndpoint>;
   readonly writers: RecordWriters;
@@ -96,8 +98,8 @@ export async function reconcile(
   const { spec } = parsed;
   const backend = d.backendOf(spec);
   const desired = decideWeight({ spec, weight, backend, problem });
-  // The end of the first read is an event.
-  if (desired.kind === 'Waiting') return undefined;
+  // The end of the first read is an event, but not for one that was created meanwhile.
+  if (desired.kind === 'Waiting') return { requeueAfterMs: READ_AGAIN_MS };
   if (desired.kind === 'Undecided') {
     await reportUndecided(d, weight, { ...desired, backend }, signal);
     return { requeueAfterMs: READ_AGAIN_MS };
@@ -131,6 +133,7 @@ async function applyWeight(
   const status = statusOf(weight, outcome, metaTime(d.clock.now()));
   d.metrics.record(name, status, hosts);
   await reportStatus(d, weight, status, signal);
+  if (backend !== undefined) d.setInForce(weight, backend, isInForce(status, spec));
   if (failures.size > 0) throw new IncompleteError(outcome.failures);
 }
 

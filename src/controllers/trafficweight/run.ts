@@ -1,11 +1,11 @@
-import type { TrafficWeightSpec } from '../../api/trafficweight/trafficWeight.ts';
+import type { TrafficWeight, TrafficWeightSpec } from '../../api/trafficweight/trafficWeight.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
 import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
 import type { Part } from '../../runtime/process/part.ts';
-import type { DynamoDbOptions } from '../../weights/backend/dynamoDb.ts';
+import type { AskPrometheus } from '../../weights/backend/prometheus.ts';
 import type { RunningController } from '../contract/module.ts';
 import type { WeightContext } from './context.ts';
 import { IngressEvents } from './events.ts';
@@ -13,8 +13,10 @@ import { createTrafficWeightMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { hasNewLabels, needsReconcile, servicesWithNews } from './observe/changes.ts';
 import { BackendFeed } from './observe/backendFeed.ts';
-import { rowIdOf, rowsOf } from './observe/backends.ts';
+import { rowIdOf, rowsOf, type BackendOptions } from './observe/backends.ts';
 import { BY_SERVICE, createCaches, type CacheOptions, type Caches } from './observe/caches.ts';
+import type { BackendView } from './observe/observation.ts';
+import { createBackend } from './observe/createBackend.ts';
 import type { WeightObjects } from './objects/weightObjects.ts';
 import { reconcile } from './reconcile.ts';
 
@@ -31,27 +33,30 @@ export interface WeightOptions extends CacheOptions {
   readonly objects: WeightObjects;
   /** In place of that of the region. */
   readonly dynamodbEndpointUrl: string | undefined;
+  readonly ask: AskPrometheus;
 }
 
 /** Runs the controller of TrafficWeights. */
 export function runWeights(
   context: WeightContext,
-  { objects, dynamodbEndpointUrl, ...options }: WeightOptions,
+  { objects, dynamodbEndpointUrl, ask, ...options }: WeightOptions,
 ): RunningController {
   const { client, events, isLeader, metrics, clock, logger } = context;
   const caches = createCaches(context, options);
   const endpoints = createOverlay(caches.endpoints, { clock, includeCreated: true });
-  const backends = new BackendFeed<DynamoDbOptions>({
+  const backends = new BackendFeed<BackendOptions>({
     ...{ clock, logger, isLeader },
     rows: () => rowsOf(objects.lister.list(), dynamodbEndpointUrl),
-    // Only then: the AWS SDK takes 29 MiB and a quarter of a second.
-    create: async (options) => new (await import('../../weights/backend/dynamoDb.ts')).DynamoDbBackend(options),
+    create: (backend) => createBackend(backend, ask),
     onChange: (name) => controller.queue.add(name),
   });
+  const idOf = (spec: TrafficWeightSpec): string => rowIdOf(spec, dynamodbEndpointUrl) ?? '';
   const dependencies = {
     ...{ caches, endpoints, clock, isLeader },
     ...{ weights: objects.lister, statuses: objects.statuses, events: objects.events },
-    backendOf: (spec: TrafficWeightSpec) => backends.view(rowIdOf(spec, dynamodbEndpointUrl) ?? ''),
+    backendOf: (spec: TrafficWeightSpec) => backends.view(idOf(spec)),
+    setInForce: ({ metadata, spec }: TrafficWeight, view: BackendView, isInForce: boolean) =>
+      backends.setInForce(idOf(spec), metadata?.name ?? '', { view, isInForce }),
     writers: { client, endpoints, applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger, clock }) },
     ingressEvents: new IngressEvents(events),
     metrics: createTrafficWeightMetrics(metrics.registry),

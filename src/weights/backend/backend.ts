@@ -11,16 +11,18 @@ export interface BackendWeights {
 /** Where the weight of a cluster comes from. */
 export interface WeightBackend {
   /**
-   * @param initialWeight what the cluster should have if the backend does not know it: an integer from 0 to 255
+   * @param known the weight that was read last, or that the cluster should begin with: an integer from 0 to 255; undefined if
+   *   there is none
    * @throws BackendError
    */
-  read(initialWeight: number, signal: AbortSignal): Promise<BackendWeights>;
+  read(known: number | undefined, signal: AbortSignal): Promise<BackendWeights>;
   /**
-   * Tells that a weight is in force, unless another one is desired by now. Resolves to whether it was told.
+   * Tells that a weight is in force, unless another one is desired by now. Resolves to whether it was told. Absent if the
+   * backend is not to be told.
    *
    * @throws BackendError
    */
-  acknowledge(weight: number, signal: AbortSignal): Promise<boolean>;
+  acknowledge?(weight: number, signal: AbortSignal): Promise<boolean>;
   close(): void;
 }
 

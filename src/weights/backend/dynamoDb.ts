@@ -60,8 +60,8 @@ export class DynamoDbBackend implements WeightBackend {
     });
   }
 
-  async read(initialWeight: number, signal: AbortSignal): Promise<BackendWeights> {
-    const row = (await this.#get(signal)) ?? (await this.#create(initialWeight, signal));
+  async read(known: number | undefined, signal: AbortSignal): Promise<BackendWeights> {
+    const row = (await this.#get(signal)) ?? (await this.#create(known ?? 0, signal));
     return { desired: this.#desiredIn(row), current: weightIn(row, CURRENT) };
   }
 

@@ -25,11 +25,11 @@ describe('a spec', () => {
 
   it.each<[object, RegExp]>([
     [{ clusterName: '' }, /spec\.clusterName: Invalid value: "": .*at least 1/],
-    [{ bindingDomain: '.example.org' }, /spec\.bindingDomain: Invalid value: .*must be a domain in lower case/],
+    [{ bindingDomain: '..example.org' }, /spec\.bindingDomain: Invalid value: .*must be a domain in lower case/],
     [{ annotationFilter: 'public' }, /spec\.annotationFilter: Invalid value: .*must be the key of an annotation, "="/],
     [{ annotationPrefix: 'Dns/x' }, /spec\.annotationPrefix: Invalid value: .*must be a DNS name/],
     [{ recordTTL: 0 }, /spec\.recordTTL: Invalid value: 0: .*1/],
-    [{ backend: {} }, /spec\.backend: Invalid value: .*must have exactly one field: static or dynamodb/],
+    [{ backend: {} }, /spec\.backend: Invalid value: .*must have exactly one field: static, dynamodb or prometheus/],
     [
       { backend: { static: { weight: 1 }, dynamodb: {} } },
       /spec\.backend: Invalid value: .*must have exactly one field/,
@@ -43,6 +43,10 @@ describe('a spec', () => {
       /spec\.backend\.dynamodb\.region: Invalid value: .*an AWS region/,
     ],
     [{ backend: { dynamodb: { initialWeight: 256 } } }, /dynamodb\.initialWeight: Invalid value: 256: .*255/],
+    [{ backend: { dynamodb: {}, prometheus: { query: 'up' } } }, /spec\.backend: Invalid value: .*exactly one field/],
+    [{ backend: { prometheus: { query: '' } } }, /spec\.backend\.prometheus\.query: Invalid value: "": .*at least 1/],
+    [{ backend: { prometheus: { query: 'up', fullValue: '0' } } }, /fullValue: Invalid value: .*a number above 0/],
+    [{ backend: { prometheus: { query: 'up', minChange: 101 } } }, /minChange: Invalid value: 101: .*100/],
     [{ backend: { static: { weight: 256 } } }, /spec\.backend\.static\.weight: Invalid value: 256: .*255/],
     [{ backend: { static: { weight: -1 } } }, /spec\.backend\.static\.weight: Invalid value: -1: .*0/],
     [
@@ -70,6 +74,15 @@ describe('a spec', () => {
     for (const [name, dynamodb] of Object.entries({ full, sovereign, empty: {} })) {
       expect((await create(`table-${name}`, { ...RIGHT, backend: { dynamodb } })).spec.backend).toEqual({ dynamodb });
     }
+  });
+
+  it('with a query is accepted, and with each number above 0', async () => {
+    for (const [n, fullValue] of ['1', '100', '0.5', '10.25', '1000000000'].entries()) {
+      const backend = { prometheus: { query: 'up', fullValue, minChange: 0 } };
+      expect((await create(`query-${n}`, { ...RIGHT, backend })).spec.backend).toEqual(backend);
+    }
+    const within = { ...RIGHT, bindingDomain: '.example.org' };
+    expect((await create('within', within)).spec.bindingDomain).toBe('.example.org');
   });
 
   it('has a name that fits a label', async () => {

@@ -7,12 +7,13 @@ import { audited, writesOf } from '../../harness/audit.ts';
 import { startControlPlane, type ControlPlane } from '../../harness/controlPlane.ts';
 import { installCrd } from '../../harness/customResource.ts';
 import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
+import { sleep } from '../../harness/measured.ts';
 import { freePorts, whenReady } from '../../harness/process.ts';
 import { startProgram, type Program } from '../../harness/program.ts';
 import { connect, type Connected } from '../../harness/runtimeScene.ts';
 import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
 import { userWith } from '../rights.ts';
-import { Ingresses } from './ingresses.ts';
+import { Ingresses, PERSON } from './ingresses.ts';
 import { auditPolicyOf } from './rights.ts';
 import { WAIT } from './scene.ts';
 import { startZone, type Zone } from './zone.ts';
@@ -21,6 +22,9 @@ import { startZone, type Zone } from './zone.ts';
 const DOMAIN = 'example.org';
 const USER = 'traffic-controller';
 const OTHER_USER = 'traffic-controller-before';
+/** The annotation by which two Deployments divide the Ingresses. */
+const FILTER = 'example.org/dns';
+const LEADING = ['--enable-leader-election'];
 const ORIGINAL_LEASE = { namespace: 'default', name: 'a5568bf5.dns.adevinta.com' };
 /** What docs/weights.md adds to what the original's chart grants. */
 const SLICES: V1PolicyRule = {
@@ -45,24 +49,27 @@ let client: Client;
 let zone: Zone;
 let table: WeightTable;
 let ingresses: Ingresses;
-let program: Program;
-let metricsUrl: string;
+let started: Started;
 let kubeconfig: string;
 
-/** With the arguments that the original's chart gives. */
-async function startCommand(probe = 'readyz'): Promise<void> {
+interface Started {
+  readonly program: Program;
+  readonly metricsUrl: string;
+}
+
+/** With the arguments that the original's chart gives. @param filter value of the annotation of its Ingresses */
+async function startCommand(filter = 'public', args: readonly string[] = LEADING, probe = 'readyz'): Promise<Started> {
   const [metrics, health] = (await freePorts(2)) as [number, number];
-  metricsUrl = `http://127.0.0.1:${metrics}/metrics`;
   const original = [
-    ...[`--metrics-addr=127.0.0.1:${metrics}`, '--enable-leader-election', '--cluster-name=cluster-a'],
-    ...['--aws-region=eu-west-1', `--binding-domain=.${DOMAIN}`, '--backend-type=dynamoDB'],
-    ...['--annotation-prefix=dns.adevinta.com', `--table-name=${table.name}`, '--initial-weight=5'],
+    ...[`--metrics-addr=127.0.0.1:${metrics}`, '--cluster-name=cluster-a', '--aws-region=eu-west-1'],
+    ...[`--binding-domain=.${DOMAIN}`, '--backend-type=dynamoDB', '--annotation-prefix=dns.adevinta.com'],
+    ...[`--table-name=${table.name}`, '--initial-weight=5', `--annotation-filter=${FILTER}=${filter}`],
   ];
   const own = [`--dynamodb-endpoint-url=${zone.aws.url}`, `--health-probe-bind-address=127.0.0.1:${health}`];
-  const args = ['weights', ...original, ...own, `--kubeconfig=${kubeconfig}`];
-  const started = await startProgram(args, { ...zone.aws.environment, AWS_ENDPOINT_URL: '' });
-  program = started;
-  await whenReady('weights', started.running, async () => (await fetch(`http://127.0.0.1:${health}/${probe}`)).ok);
+  const all = ['weights', ...original, ...args, ...own, `--kubeconfig=${kubeconfig}`];
+  const { running, ...started } = await startProgram(all, { ...zone.aws.environment, AWS_ENDPOINT_URL: '' });
+  await whenReady('weights', running, async () => (await fetch(`http://127.0.0.1:${health}/${probe}`)).ok);
+  return { program: started, metricsUrl: `http://127.0.0.1:${metrics}/metrics` };
 }
 
 beforeAll(async () => {
@@ -76,17 +83,25 @@ beforeAll(async () => {
   ingresses = new Ingresses(client);
   await installCrd(client, await dnsEndpointCrd(), DNS_ENDPOINTS);
   kubeconfig = await userWith({ client, controlPlane: plane }, USER, [...ORIGINAL_RIGHTS, SLICES]);
-  await ingresses.deploy('web');
+  await ingresses.deploy('web', { annotations: { [FILTER]: 'public' } });
   await createOriginalEndpoint('web');
-  await startCommand();
+  await client.create(LEASES, { metadata: ORIGINAL_LEASE, spec: heldByOriginal() });
+  started = await startCommand();
 }, 180_000);
 afterAll(async () => {
-  await program.terminate();
+  await started.program.terminate();
   table.close();
   await connected.transport.close();
   await plane.stop();
   await zone.stop();
 });
+
+/** As the elector of client-go writes it. */
+function heldByOriginal(): V1Lease['spec'] {
+  const now = new Date().toISOString().replace('Z', '000Z') as unknown as NonNullable<V1Lease['spec']>['renewTime'];
+  const times = { acquireTime: now!, renewTime: now! };
+  return { holderIdentity: 'original', leaseDurationSeconds: 15, leaseTransitions: 0, ...times };
+}
 
 /** As the original writes it. */
 async function createOriginalEndpoint(name: string): Promise<void> {
@@ -100,7 +115,7 @@ async function createOriginalEndpoint(name: string): Promise<void> {
     metadata: {
       namespace: 'default',
       name,
-      ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
+      ownerReferences: [{ ...owner, controller: true }],
     },
     spec: { endpoints: [record] },
   });
@@ -112,11 +127,20 @@ const sync = (): Promise<void> =>
 
 /** The weights of the original's metrics. */
 async function gauges(): Promise<{ desired: number; current: number }> {
-  const text = await (await fetch(metricsUrl)).text();
+  const text = await (await fetch(started.metricsUrl)).text();
   const value = (name: string): number =>
     Number(new RegExp(`^cluster_traffic_controller_ingress_weight_${name}{.*} (\\S+)$`, 'm').exec(text)?.[1]);
   return { desired: value('desired'), current: value('current') };
 }
+
+it('writes nothing while the original holds its Lease, and leads when that was given up', async () => {
+  // In which it would write.
+  await sleep(3_000);
+  expect(await weightOfWeb()).toBe('10');
+  expect(writesOf(plane, USER)).toEqual([]);
+  await client.mergePatch(LEASES, ORIGINAL_LEASE, { spec: { holderIdentity: '', leaseDurationSeconds: 1 } }, PERSON);
+  await vi.waitFor(() => expect(started.program.log()).toContain('started leading'), WAIT);
+});
 
 it('adopts what the original has written, and creates the row of the cluster', async () => {
   const { metadata } = (await ingresses.endpoint('web')) ?? {};
@@ -126,15 +150,13 @@ it('adopts what the original has written, and creates the row of the cluster', a
   await vi.waitFor(async () => expect(await gauges()).toEqual({ desired: 5, current: NaN }), WAIT);
 });
 
-it('leads by the Lease of the original, so that both never write at once', async () => {
-  const lease: V1Lease = await client.get(LEASES, ORIGINAL_LEASE);
-  expect(lease.spec?.holderIdentity).toMatch(/\S/);
-  expect(lease.spec?.renewTime).toBeDefined();
-});
-
 it('follows the table, and acknowledges a weight there once external-dns has read it', async () => {
   await table.put('cluster-a', weights(75, 5));
-  await vi.waitFor(async () => expect(await weightOfWeb()).toBe('75'), WAIT);
+  await vi.waitFor(async () => {
+    expect(await weightOfWeb()).toBe('75');
+    expect(await gauges()).toEqual({ desired: 75, current: 5 });
+    expect(started.program.log()).toContain('"condition":"Observed","status":"False","reason":"NotObservedYet"');
+  }, WAIT);
   await sync();
   await vi.waitFor(async () => {
     expect(await table.row('cluster-a')).toEqual({ desired: 75, current: 75 });
@@ -148,7 +170,7 @@ it('tells on the Ingress that its annotation is invalid, and logs that it is not
   await vi.waitFor(async () => {
     const events = await client.list(EVENTS, { namespace: 'default' });
     expect(events.filter(({ reason }) => reason === 'InvalidAnnotation')).toHaveLength(1);
-    expect(program.log()).toContain('"reason":"InvalidAnnotation"');
+    expect(started.program.log()).toContain('"reason":"InvalidAnnotation"');
   }, WAIT);
   expect(await weightOfWeb()).toBe('75');
 });
@@ -157,12 +179,26 @@ it('is killed and started again without a write to a record', async () => {
   await ingresses.annotate('web', '50');
   await vi.waitFor(async () => expect(await weightOfWeb()).toBe('38'), WAIT);
   await sync();
-  await program.kill();
+  await started.program.kill();
   const before = writesOf(plane, USER).length;
-  await startCommand();
+  started = await startCommand();
   await vi.waitFor(async () => expect(await gauges()).toEqual({ desired: 75, current: 75 }), WAIT);
   const after = writesOf(plane, USER).slice(before);
   expect(after.filter(({ resource }) => resource !== 'leases')).toEqual([]);
+});
+
+it('divides the Ingresses with another Deployment by the annotation, and neither touches what the other has', async () => {
+  await ingresses.deploy('shop', { annotations: { [FILTER]: 'internal' } });
+  const other = await startCommand('internal', []);
+  await vi.waitFor(async () => expect((await ingresses.weights('shop'))?.[`shop.${DOMAIN}`]).toBe('75'), WAIT);
+  const { metadata } = (await ingresses.endpoint('web')) ?? {};
+  // Each looks at all of them again within this time.
+  await ingresses.annotate('shop', '10');
+  await vi.waitFor(async () => expect((await ingresses.weights('shop'))?.[`shop.${DOMAIN}`]).toBe('8'), WAIT);
+  await sleep(2_000);
+  expect((await ingresses.endpoint('web'))?.metadata).toEqual(metadata);
+  expect(writesOf(plane, USER).filter(({ verb }) => verb === 'delete')).toEqual([]);
+  await other.program.terminate();
 });
 
 it('uses no right that it does not have', () => {
@@ -171,12 +207,12 @@ it('uses no right that it does not have', () => {
 });
 
 it('says which right is missing, and writes no record, with the role of the original alone', async () => {
-  await program.terminate();
+  await started.program.terminate();
   const before = writesOf(plane, OTHER_USER).length;
   kubeconfig = await userWith({ client, controlPlane: plane }, OTHER_USER, ORIGINAL_RIGHTS);
   await table.put('cluster-a', weights(10, 75));
-  await startCommand('healthz');
-  await vi.waitFor(() => expect(program.log()).toMatch(/"reason":"NotRead","msg":"Ready: .*endpointslices/), WAIT);
+  started = await startCommand('public', LEADING, 'healthz');
+  await vi.waitFor(() => expect(started.program.log()).toMatch(/"reason":"NotRead","msg":".*endpointslices/), WAIT);
   expect(await weightOfWeb()).toBe('38');
   expect(
     writesOf(plane, OTHER_USER)

@@ -103,6 +103,24 @@ it('explains twenty hosts, those with a problem first', () => {
 describe('with a backend', () => {
   const FAILURE = { reason: 'BackendUnavailable', message: 'DynamoDB did not answer: TimeoutError' };
   const weights = { desired: 40, current: 75 };
+  const TABLE: TrafficWeight = { ...WEIGHT, spec: { clusterName: 'a', backend: { dynamodb: {} } } };
+
+  it('that measures, has nothing to acknowledge', () => {
+    const measured = { ...WEIGHT, spec: { clusterName: 'a', backend: { prometheus: { query: 'up' } } } };
+    const status = decided({ backend: { weights: { desired: 40, current: undefined } } }, measured);
+    expect(states(status).slice(0, 3)).toEqual([
+      'Ready True InForce',
+      'BackendRead True WeightRead',
+      'Applied True AllApplied',
+    ]);
+  });
+
+  it('has the current weight of the table until one was in force', () => {
+    const fresh = { metadata: TABLE.metadata!, spec: TABLE.spec };
+    const late = { backend: { weights }, endpoints: new Map([['shop/a', LATE]]) };
+    expect(decided(late, fresh).currentWeight).toBe(75);
+    expect(decided({ backend: { weights } }, fresh).currentWeight).toBe(40);
+  });
 
   it.each<[string, BackendView, string, string, string]>([
     [
@@ -141,31 +159,33 @@ describe('with a backend', () => {
       'Acknowledged Unknown BackendUnavailable',
     ],
   ])('that %s, a weight is in force', (_, backend, ...wanted) => {
-    const status = decided({ backend });
+    const status = decided({ backend }, TABLE);
     expect(states(status).slice(0, 3)).toEqual(wanted);
     expect([status.currentWeight, isInForce(status, SPEC)]).toEqual([40, true]);
   });
 
   it('says what is late before that it is not acknowledged', () => {
-    const status = decided({ backend: { weights }, endpoints: new Map([['shop/a', LATE]]) });
+    const status = decided({ backend: { weights }, endpoints: new Map([['shop/a', LATE]]) }, TABLE);
     expect(states(status)[0]).toBe('Ready False NotObservedYet');
   });
 
   it('says that the last weight stays while it cannot be read, and why it cannot be told', () => {
     const messages = (backend: BackendView) =>
-      ['BackendRead', 'Acknowledged'].map((type) => findCondition(decided({ backend }).conditions, type)?.message);
+      ['BackendRead', 'Acknowledged'].map(
+        (type) => findCondition(decided({ backend }, TABLE).conditions, type)?.message,
+      );
     expect(messages({ weights, failure: FAILURE })[0]).toBe(`${FAILURE.message}; the last weight stays`);
-    expect(messages({ failure: FAILURE })).toEqual([FAILURE.message, FAILURE.message]);
+    expect(messages({ failure: FAILURE })).toEqual([`${FAILURE.message}; the last weight stays`, FAILURE.message]);
     expect(messages({ weights, unacknowledged: FAILURE })[1]).toBe(FAILURE.message);
   });
 
   it('drops the conditions if the weight becomes static', () => {
-    const before = { ...WEIGHT, status: decided({ backend: { weights } }) };
+    const before = { ...WEIGHT, status: decided({ backend: { weights } }, TABLE) };
     expect(states(decided({}, before)).join()).not.toMatch(/BackendRead|Acknowledged/);
   });
 
   it('has the condition also if nothing could be decided', () => {
-    const status = undecidedStatus(WEIGHT, FAILURE, { backend: { failure: FAILURE }, now: NOW });
+    const status = undecidedStatus(TABLE, FAILURE, { backend: { failure: FAILURE }, now: NOW });
     expect(states(status).slice(0, 2)).toEqual([
       'Ready False BackendUnavailable',
       'BackendRead False BackendUnavailable',

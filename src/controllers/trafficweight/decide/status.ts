@@ -52,9 +52,10 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, now: string): 
   const { desiredWeight, hosts, ingresses, endpoints, spec } = outcome;
   const written = { [Type.Applied]: appliedState(outcome), [Type.Observed]: observedState(outcome) };
   const accepted = acceptedState(outcome);
-  const read = backendStates(outcome.backend, desiredWeight);
+  const read = backendStates(weight, outcome.backend, desiredWeight);
   const decisive = neededFor(spec).map((type) => written[type]);
-  const currentWeight = decisive.every(isTrue) ? desiredWeight : weight.status?.currentWeight;
+  const lastInForce = weight.status?.currentWeight ?? outcome.backend?.weights?.current;
+  const currentWeight = decisive.every(isTrue) ? desiredWeight : lastInForce;
   const { BackendRead, Acknowledged } = read;
   const unready = [BackendRead, ...decisive, Acknowledged, accepted].find((state) => state && !isTrue(state));
   const ready = unready ?? {
@@ -104,7 +105,7 @@ export function undecidedStatus(
   const unknown: State = { status: 'Unknown', ...why };
   const states: [Type, State][] = [
     [Type.Ready, { status: 'False', ...why }],
-    ...entriesOf(backendStates(backend, desiredWeight)),
+    ...entriesOf(backendStates(weight, backend, desiredWeight)),
     [Type.Applied, unknown],
     [Type.Observed, unknown],
     [Type.IngressesAccepted, unknown],
@@ -142,20 +143,24 @@ function entriesOf(states: BackendStates): [Type, State][] {
   return Object.entries(states) as [Type, State][];
 }
 
-/** None with a static weight. @param desiredWeight undefined if it is not known */
-function backendStates(backend: BackendView | undefined, desiredWeight: number | undefined): BackendStates {
+/** None with a static weight. Only a table is told what is in force. @param desiredWeight undefined if it is not known */
+function backendStates(
+  { spec }: TrafficWeight,
+  backend: BackendView | undefined,
+  desiredWeight: number | undefined,
+): BackendStates {
   if (backend === undefined) return {};
   return {
-    [Type.BackendRead]: backendReadState(backend),
-    [Type.Acknowledged]: acknowledgedState(backend, desiredWeight),
+    [Type.BackendRead]: backendReadState(backend, desiredWeight),
+    ...(spec.backend.dynamodb && { [Type.Acknowledged]: acknowledgedState(backend, desiredWeight) }),
   };
 }
 
-function backendReadState({ weights, failure }: BackendView): State {
+function backendReadState({ weights, failure }: BackendView, desiredWeight: number | undefined): State {
   if (failure === undefined) {
     return { status: 'True', reason: Reason.WeightRead, message: `The backend has the weight ${weights?.desired}.` };
   }
-  const held = weights === undefined ? '' : '; the last weight stays';
+  const held = desiredWeight === undefined ? '' : '; the last weight stays';
   return { status: 'False', reason: failure.reason, message: `${failure.message}${held}` };
 }
 

@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
+import type { Condition } from '../../../runtime/controller/conditions.ts';
 import { createLogger } from '../../../runtime/process/logger.ts';
 import { fixedWeight } from './fixedWeight.ts';
 import type { WeightObjects } from './weightObjects.ts';
@@ -29,11 +30,21 @@ it('keeps its status, and tells whether it has changed', async () => {
   expect(await objects.statuses.write(weight(), { desiredWeight: 5 })).toBe(false);
 });
 
-it('logs what happens to it', () => {
-  objects.events.event(weight(), 'Normal', 'InForce', 'Ready: The weight 5 is in force.');
-  objects.events.event(weight(), 'Warning', 'NotRead', 'Ready: no rights');
+it('logs its conditions when they change', async () => {
+  const condition = (status: 'True' | 'False', reason: string, message: string): Condition => {
+    return { type: 'Ready', status, reason, message, lastTransitionTime: '2026-01-01T00:00:00Z' };
+  };
+  for (const one of [
+    condition('False', 'NotObservedYet', '2 of 3'),
+    condition('False', 'NotObservedYet', '1 of 3'),
+    condition('True', 'InForce', 'The weight 5 is in force.'),
+    condition('False', 'NotRead', 'no rights'),
+  ]) {
+    await objects.statuses.write(weight(), { conditions: [one] });
+  }
   expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
-    { level: 'info', reason: 'InForce', msg: 'Ready: The weight 5 is in force.' },
-    { level: 'warn', reason: 'NotRead', msg: 'Ready: no rights' },
+    { level: 'info', condition: 'Ready', status: 'False', reason: 'NotObservedYet', msg: '2 of 3' },
+    { level: 'info', condition: 'Ready', status: 'True', reason: 'InForce', msg: 'The weight 5 is in force.' },
+    { level: 'warn', condition: 'Ready', status: 'False', reason: 'NotRead', msg: 'no rights' },
   ]);
 });

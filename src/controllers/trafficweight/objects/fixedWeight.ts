@@ -1,11 +1,16 @@
+import { WeightReason } from '../../../api/trafficweight/reasons.ts';
 import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
 import { isEqual } from '../../../runtime/apply/mergePatch.ts';
+import { findCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { WeightObjects } from './weightObjects.ts';
 
+/** Each change of the weight has them for a moment. */
+const IN_PROGRESS: ReadonlySet<string> = new Set([WeightReason.NotObservedYet, WeightReason.NotAcknowledgedYet]);
+
 /**
- * One TrafficWeight that no API server has, for a process that has its spec from flags. Its status is in memory, and what
- * happens to it is logged.
+ * One TrafficWeight that no API server has, for a process that has its spec from flags. Its status is in memory, and the log
+ * tells what changes in its conditions: nobody can look at them.
  *
  * @param name that its DNSEndpoints and metrics have
  */
@@ -20,14 +25,23 @@ export function fixedWeight(name: string, spec: TrafficWeightSpec, logger: Logge
       newest: get,
       write(about, status) {
         if (isEqual(about.status, status)) return Promise.resolve(false);
+        logChanges(logger, about.status?.conditions, status.conditions);
         weight = { ...weight, status };
         return Promise.resolve(true);
       },
       forget: () => undefined,
     },
-    events: {
-      event: (_about, type, reason, note) => logger[type === 'Warning' ? 'warn' : 'info']({ reason }, note),
-    },
+    // The conditions are logged, which say the same.
+    events: { event: () => undefined },
     parts: [],
   };
+}
+
+function logChanges(logger: Logger, before: Condition[] | undefined, after: Condition[] = []): void {
+  for (const { type, status, reason, message } of after) {
+    const was = findCondition(before, type);
+    if (was?.status === status && was.reason === reason) continue;
+    const isFine = status === 'True' || IN_PROGRESS.has(reason);
+    logger[isFine ? 'info' : 'warn']({ condition: type, status, reason }, message);
+  }
 }

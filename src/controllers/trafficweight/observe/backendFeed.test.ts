@@ -21,16 +21,18 @@ let acknowledged: number[];
 let changes: string[];
 let feed: BackendFeed<string>;
 let isRunning: boolean;
+/** Whether it is not to be told what is in force. */
+let isMute: boolean;
 
 const row = (over: Partial<BackendRow<string>> = {}): BackendRow<string> => {
-  return { id: 'r', options: 't', names: ['main'], initialWeight: 5, inForce: undefined, ...over };
+  return { id: 'r', options: 't', names: ['main'], initialWeight: 5, mayAcknowledge: true, ...over };
 };
 const never = (): Promise<never> => new Promise(() => undefined);
 const orFail = <T>(value: T | Error): Promise<T> =>
   value instanceof Error ? Promise.reject(value) : Promise.resolve(value);
 
-function read(options: string, initialWeight: number): Promise<BackendWeights> {
-  reads.push(`${options} ${initialWeight}`);
+function read(options: string, known: number | undefined): Promise<BackendWeights> {
+  reads.push(`${options} ${known}`);
   return has === undefined && options === 't' ? never() : orFail(has ?? { desired: 1, current: 1 });
 }
 
@@ -41,16 +43,18 @@ beforeEach(() => {
     ...{ clock, logger: createLogger('silent'), rows: () => rows, isLeader: () => isLeader },
     create: (options) =>
       Promise.resolve({
-        read: (initialWeight) => read(options, initialWeight),
-        acknowledge: (weight) => {
-          acknowledged.push(weight);
-          return orFail(answer);
-        },
+        read: (known) => read(options, known),
+        ...(!isMute && {
+          acknowledge: (weight: number) => {
+            acknowledged.push(weight);
+            return orFail(answer);
+          },
+        }),
         close: () => void closed.push(options),
       }),
     onChange: (name) => changes.push(name),
   });
-  isRunning = false;
+  [isRunning, isMute] = [false, false];
 });
 
 /** Begins to run with the first call, after the test has set the scene. */
@@ -120,34 +124,78 @@ describe('the feed of backends', () => {
 });
 
 describe('a weight that is in force', () => {
-  beforeEach(() => {
+  /** The row's view is in force in a TrafficWeight, or not. */
+  const setInForce = (name = 'main', isInForce = true, view = feed.view('r')!): void =>
+    feed.setInForce('r', name, { view, isInForce });
+
+  beforeEach(async () => {
     has = { desired: 50, current: 40 };
+    await advance(1_000);
   });
 
   it('is acknowledged at once, and once', async () => {
-    await advance(1_000);
     expect(acknowledged).toEqual([]);
-    rows = [row({ inForce: 50 })];
+    setInForce();
     await advance(1_000);
     expect([acknowledged, feed.view('r')]).toEqual([[50], { weights: { desired: 50, current: 50 } }]);
     has = { desired: 50, current: 50 };
+    setInForce();
     await advance(60_000);
     expect([acknowledged, changes.length]).toEqual([[50], 2]);
   });
 
-  it('is not acknowledged if another one is desired, or the backend cannot be read', async () => {
-    rows = [row({ inForce: 40 })];
+  it('is acknowledged also if it is in force only after several reads', async () => {
+    await advance(60_000);
+    setInForce();
     await advance(1_000);
-    [rows, has] = [[row()], DOWN];
+    expect(acknowledged).toEqual([50]);
+  });
+
+  it('is not acknowledged if the backend has another one by now, or the same one again', async () => {
+    const before = feed.view('r')!;
+    has = { desired: 0, current: 40 };
     await advance(20_000);
-    rows = [row({ inForce: 50 })];
+    setInForce('main', true, before);
+    await advance(1_000);
+    has = { desired: 50, current: 0 };
+    await advance(20_000);
+    setInForce('main', true, before);
+    await advance(1_000);
+    expect(acknowledged).toEqual([]);
+  });
+
+  it('is not acknowledged if it is not any more, or the backend cannot be read', async () => {
+    setInForce();
+    setInForce('main', false);
+    await advance(1_000);
+    has = DOWN;
+    await advance(20_000);
+    setInForce();
+    await advance(1_000);
+    expect(acknowledged).toEqual([]);
+  });
+
+  it('is acknowledged when it is in all TrafficWeights of the row', async () => {
+    rows = [row({ names: ['main', 'second'] })];
+    setInForce();
+    await advance(1_000);
+    expect(acknowledged).toEqual([]);
+    setInForce('second');
+    await advance(1_000);
+    expect(acknowledged).toEqual([50]);
+  });
+
+  it('is not acknowledged while a TrafficWeight of the cluster is invalid', async () => {
+    rows = [row({ mayAcknowledge: false })];
+    setInForce();
     await advance(1_000);
     expect(acknowledged).toEqual([]);
   });
 
   it('that the backend does not want to know any more is read again, and not taken for acknowledged', async () => {
-    [rows, answer] = [[row({ inForce: 50 })], false];
-    await advance(5_000);
+    answer = false;
+    setInForce();
+    await advance(4_000);
     expect([acknowledged, feed.view('r')]).toEqual([[50], { weights: { desired: 50, current: 40 } }]);
     has = { desired: 60, current: 40 };
     await advance(20_000);
@@ -155,10 +203,12 @@ describe('a weight that is in force', () => {
   });
 
   it('that cannot be acknowledged is told once, and tried again after each read until it is', async () => {
-    [rows, answer] = [[row({ inForce: 50 })], REFUSED];
+    answer = REFUSED;
+    setInForce();
     await advance(1_000);
     const view = { weights: { desired: 50, current: 40 }, unacknowledged: failureOf(REFUSED) };
     expect([feed.view('r'), changes.length]).toEqual([view, 2]);
+    setInForce();
     await advance(60_000);
     expect([feed.view('r'), changes.length, acknowledged.length]).toEqual([view, 2, 4]);
     answer = true;
@@ -167,10 +217,19 @@ describe('a weight that is in force', () => {
   });
 
   it('that could not be acknowledged is forgotten when another one is desired', async () => {
-    [rows, answer] = [[row({ inForce: 50 })], REFUSED];
+    answer = REFUSED;
+    setInForce();
     await advance(1_000);
     has = { desired: 60, current: 40 };
     await advance(20_000);
     expect(feed.view('r')).toEqual({ weights: { desired: 60, current: 40 } });
   });
+});
+
+it('tells nothing to a backend that is not to be told', async () => {
+  [has, isMute] = [{ desired: 50, current: undefined }, true];
+  await advance(1_000);
+  feed.setInForce('r', 'main', { view: feed.view('r')!, isInForce: true });
+  await advance(60_000);
+  expect([acknowledged, feed.view('r')]).toEqual([[], { weights: { desired: 50, current: undefined } }]);
 });

@@ -21,10 +21,10 @@ export interface BackendRow<O> {
   readonly options: O;
   /** The TrafficWeights that have their weight from it. */
   readonly names: readonly string[];
-  /** What the cluster should have if the backend does not know it, and never did. */
-  readonly initialWeight: number;
-  /** The weight that all these TrafficWeights have in force; undefined if there is none. */
-  readonly inForce: number | undefined;
+  /** The weight before the first read; undefined if there is none. */
+  readonly initialWeight: number | undefined;
+  /** Whether the backend may be told what is in force: not while a TrafficWeight of the cluster is invalid. */
+  readonly mayAcknowledge: boolean;
 }
 
 export interface BackendFeedOptions<O> {
@@ -47,6 +47,8 @@ interface Polled<O> {
   view?: BackendView;
   dueAt: number;
   isBusy: boolean;
+  /** What each TrafficWeight had in force, by its name: the view that its records followed. */
+  readonly inForce: Map<string, BackendView>;
   /** Whether the backend was told, or could not be, since the last read. */
   hasTried: boolean;
 }
@@ -66,6 +68,16 @@ export class BackendFeed<O> {
   /** What is known of a row; undefined before the first read ended. */
   view(id: string): BackendView | undefined {
     return this.#polled.get(id)?.view;
+  }
+
+  /**
+   * Takes whether the weight of this view of a row is in force in the TrafficWeight `name`. The status of a TrafficWeight would not
+   * do: it may be of an earlier time at which the same weight was desired.
+   */
+  setInForce(id: string, name: string, { view, isInForce }: { view: BackendView; isInForce: boolean }): void {
+    const inForce = this.#polled.get(id)?.inForce;
+    if (isInForce) inForce?.set(name, view);
+    else inForce?.delete(name);
   }
 
   /** Reads until `stop` is aborted. Never rejects. */
@@ -89,7 +101,7 @@ export class BackendFeed<O> {
     for (const [id, row] of wanted) {
       const polled = this.#polled.get(id);
       if (polled !== undefined) polled.row = row;
-      else this.#polled.set(id, { row, dueAt: 0, isBusy: false, hasTried: false });
+      else this.#polled.set(id, { row, dueAt: 0, isBusy: false, inForce: new Map(), hasTried: false });
     }
   }
 
@@ -106,16 +118,13 @@ export class BackendFeed<O> {
 
   async #read(polled: Polled<O>, stop: AbortSignal): Promise<void> {
     polled.dueAt = this.#options.clock.monotonic() + PERIOD_MS;
-    const { weights: known, unacknowledged } = polled.view ?? {};
+    const known = polled.view?.weights;
     try {
       const backend = await this.#backendOf(polled);
-      const initialWeight = known?.desired ?? polled.row.initialWeight;
-      const weights = await this.#inTime(stop, (signal) => backend.read(initialWeight, signal));
+      const last = known?.desired ?? polled.row.initialWeight;
+      const weights = await this.#inTime(stop, (signal) => backend.read(last, signal));
       polled.hasTried = false;
-      this.#show(polled, {
-        weights,
-        ...(isStillUnacknowledged(weights, known) && unacknowledged && { unacknowledged }),
-      });
+      this.#show(polled, viewAfter(weights, polled.view));
     } catch (error) {
       if (!stop.aborted) this.#show(polled, { ...polled.view, failure: failureOf(error) });
     }
@@ -124,13 +133,13 @@ export class BackendFeed<O> {
   async #acknowledge(polled: Polled<O>, stop: AbortSignal): Promise<void> {
     const { backend, view } = polled;
     const weights = view?.weights;
-    if (backend === undefined || weights === undefined) return;
+    if (backend?.acknowledge === undefined || weights === undefined) return;
     const weight = weights.desired;
     polled.hasTried = true;
     try {
-      const isTold = await this.#inTime(stop, (signal) => backend.acknowledge(weight, signal));
+      const isTold = await this.#inTime(stop, async (signal) => backend.acknowledge?.(weight, signal));
       // If not, another weight is desired by now, which the next read tells.
-      if (isTold) this.#show(polled, { weights: { desired: weight, current: weight } });
+      if (isTold === true) this.#show(polled, { weights: { desired: weight, current: weight } });
     } catch (error) {
       if (!stop.aborted) this.#show(polled, { weights, unacknowledged: failureOf(error) });
     }
@@ -138,9 +147,9 @@ export class BackendFeed<O> {
 
   async #backendOf(polled: Polled<O>): Promise<WeightBackend> {
     polled.backend ??= await this.#options.create(polled.row.options);
-    // It was closed while it was created.
-    if (!this.#isPolled(polled)) polled.backend.close();
-    return polled.backend;
+    if (this.#isPolled(polled)) return polled.backend;
+    polled.backend.close();
+    throw new BackendError('BackendUnavailable', 'it was not needed any more when it was ready');
   }
 
   /** Limits a call: what a client takes for its deadline may not count a body that never ends. */
@@ -163,8 +172,9 @@ export class BackendFeed<O> {
   #show(polled: Polled<O>, view: BackendView): void {
     if (!this.#isPolled(polled)) return;
     const before = polled.view;
-    polled.view = view;
+    // The same object while nothing changes: what is in force refers to it.
     if (isDeepStrictEqual(before, view)) return;
+    polled.view = view;
     this.#log(polled.row, before, view);
     for (const name of polled.row.names) this.#options.onChange(name);
   }
@@ -182,15 +192,20 @@ export class BackendFeed<O> {
   }
 }
 
-function needsAcknowledgement<O>({ row, view, hasTried }: Polled<O>): boolean {
+function needsAcknowledgement<O>({ row, view, inForce, hasTried, backend }: Polled<O>): boolean {
   const { weights, failure } = view ?? {};
-  if (weights === undefined || failure !== undefined || hasTried) return false;
-  return weights.current !== weights.desired && row.inForce === weights.desired;
+  if (backend?.acknowledge === undefined || weights === undefined || failure !== undefined || hasTried) return false;
+  const isInForce = row.names.every((name) => inForce.get(name) === view);
+  return row.mayAcknowledge && isInForce && weights.current !== weights.desired;
 }
 
-/** Whether a backend that could not be told of a weight still needs to be. */
-function isStillUnacknowledged({ desired, current }: BackendWeights, known: BackendWeights | undefined): boolean {
-  return desired === known?.desired && current !== desired;
+/** The view after a read. That the backend could not be told of a weight stays until it has that weight, or another one is desired. */
+function viewAfter(weights: BackendWeights, before: BackendView = {}): BackendView {
+  const { desired, current } = weights;
+  const isOpen = desired === before.weights?.desired && current !== desired;
+  return isOpen && before.unacknowledged !== undefined
+    ? { weights, unacknowledged: before.unacknowledged }
+    : { weights };
 }
 
 function failureOf(error: unknown): Failure {

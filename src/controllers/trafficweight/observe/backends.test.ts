@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { TrafficWeight, TrafficWeightStatus } from '../../../api/trafficweight/trafficWeight.ts';
+import type {
+  TrafficWeight,
+  TrafficWeightSpec,
+  TrafficWeightStatus,
+} from '../../../api/trafficweight/trafficWeight.ts';
 import { rowIdOf, rowsOf } from './backends.ts';
 
 const SPEC = { clusterName: 'a', backend: { dynamodb: { initialWeight: 5 } } };
-const state = (type: string, status: 'True' | 'False') => {
-  return { type, status, reason: 'R', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
-};
-const inForce = (desiredWeight: number, over: TrafficWeightStatus = {}): TrafficWeightStatus => {
-  const conditions = [state('Applied', 'True'), state('Observed', 'True')];
-  return { observedGeneration: 1, desiredWeight, conditions, ...over };
-};
 const weight = (name: string, status?: TrafficWeightStatus, spec: TrafficWeight['spec'] = SPEC): TrafficWeight => {
   return { metadata: { name, generation: 1 }, spec, ...(status && { status }) };
 };
@@ -46,23 +43,44 @@ describe('the rows that TrafficWeights name', () => {
 
   it('are created with the last weight that there was, before one with the initial weight', () => {
     expect(only(weight('main')).initialWeight).toBe(5);
-    expect(only(weight('main', undefined, { ...SPEC, backend: { dynamodb: {} } })).initialWeight).toBe(0);
+    expect(only(weight('main', undefined, { ...SPEC, backend: { dynamodb: {} } })).initialWeight).toBeUndefined();
     expect(only(weight('main', { desiredWeight: 75 })).initialWeight).toBe(75);
     expect(only(weight('main'), weight('second', { desiredWeight: 60 })).initialWeight).toBe(60);
+    expect(only(weight('main', { currentWeight: 40 })).initialWeight).toBe(40);
   });
 });
 
-describe('the weight in force of a row', () => {
-  it.each<[string, (TrafficWeightStatus | undefined)[], number | undefined]>([
-    ['one TrafficWeight', [inForce(75)], 75],
-    ['one without a status', [undefined], undefined],
-    ['one whose spec has changed since', [inForce(75, { observedGeneration: 0 })], undefined],
-    ['one that external-dns has not read', [inForce(75, { conditions: [state('Applied', 'True')] })], undefined],
-    ['two with the same', [inForce(75), inForce(75)], 75],
-    ['two of which one has another weight', [inForce(75), inForce(50)], undefined],
-    ['two of which one has none in force', [inForce(75), inForce(75, { conditions: [] })], undefined],
-    ['two of which the second is new', [inForce(75), undefined], undefined],
-  ])('of %s', (_, statuses, expected) => {
-    expect(only(...statuses.map((status, n) => weight(`w${n}`, status))).inForce).toBe(expected);
+describe('a row of a cluster', () => {
+  const broken = (name: string, clusterName: string) => weight(name, undefined, { clusterName } as never);
+
+  it('may not be told what is in force while a TrafficWeight of the cluster is invalid', () => {
+    expect(only(weight('main'), broken('other', 'b')).mayAcknowledge).toBe(true);
+    expect(only(weight('main'), broken('other', 'a')).mayAcknowledge).toBe(false);
+    expect(only(weight('main'), weight('none', undefined, undefined as never)).mayAcknowledge).toBe(true);
   });
+
+  it('leaves out a TrafficWeight that is being deleted', () => {
+    const leaving = weight('leaving');
+    leaving.metadata = { ...leaving.metadata, deletionTimestamp: new Date(0) };
+    expect(only(weight('main'), leaving).names).toEqual(['main']);
+  });
+});
+
+it('a query is one row for all that have the same', () => {
+  const measured = (fullValue?: string): TrafficWeightSpec => {
+    return { clusterName: 'a', backend: { prometheus: { query: 'up', ...(fullValue && { fullValue }) } } };
+  };
+  const rows = rowsOf(
+    [
+      weight('one', undefined, measured()),
+      weight('two', undefined, measured('1')),
+      weight('three', undefined, measured('100')),
+    ],
+    undefined,
+  );
+  expect(rows).toMatchObject([
+    { names: ['one', 'two'], options: { kind: 'prometheus', query: 'up', fullValue: 1, minChange: 5 } },
+    { names: ['three'], options: { fullValue: 100 } },
+  ]);
+  expect(rows[0]?.initialWeight).toBeUndefined();
 });

@@ -1,34 +1,56 @@
 import { parseTrafficWeightSpec } from '../../../api/trafficweight/schema.ts';
-import { DEFAULT_REGION, DEFAULT_TABLE } from '../../../api/trafficweight/terms.ts';
+import {
+  DEFAULT_FULL_VALUE,
+  DEFAULT_MIN_CHANGE,
+  DEFAULT_REGION,
+  DEFAULT_TABLE,
+} from '../../../api/trafficweight/terms.ts';
 import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
 import type { DynamoDbOptions } from '../../../weights/backend/dynamoDb.ts';
-import { isInForce } from '../decide/status.ts';
+import type { MeasuredOptions } from '../../../weights/backend/prometheus.ts';
 import type { BackendRow } from './backendFeed.ts';
 
-/** A TrafficWeight and its spec, which has a table. */
-interface TableUser {
+/** What a backend is made of. */
+export type BackendOptions =
+  ({ readonly kind: 'dynamodb' } & DynamoDbOptions) | ({ readonly kind: 'prometheus' } & MeasuredOptions);
+
+/** A TrafficWeight and its spec, which has a backend to be read. */
+interface User {
   readonly weight: TrafficWeight;
   readonly spec: TrafficWeightSpec;
-  readonly options: DynamoDbOptions;
+  readonly options: BackendOptions;
 }
 
-/** Identifies the row of a spec; undefined with a static weight. @param endpointUrl in place of AWS' own */
+/** Identifies the row of a spec; undefined with a static weight. @param endpointUrl of DynamoDB, in place of AWS' own */
 export function rowIdOf(spec: TrafficWeightSpec, endpointUrl: string | undefined): string | undefined {
   const options = optionsOf(spec, endpointUrl);
   return options && JSON.stringify(options);
 }
 
-/** The rows of tables that TrafficWeights name. Those with the same table and cluster name share a row. */
+/**
+ * The rows of all TrafficWeights that are not being deleted. Those with the same table and cluster name, or the same query,
+ * share a row.
+ */
 export function rowsOf(
   weights: readonly TrafficWeight[],
   endpointUrl: string | undefined,
-): BackendRow<DynamoDbOptions>[] {
-  const users = weights.flatMap((weight) => tableUserOf(weight, endpointUrl));
+): BackendRow<BackendOptions>[] {
+  const living = weights.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
+  const users = living.flatMap((weight) => userOf(weight, endpointUrl));
+  const invalid = living.filter((weight) => 'problems' in parseTrafficWeightSpec(weight));
+  const clusters = new Set(invalid.map(clusterOf));
   const byRow = Map.groupBy(users, ({ options }) => JSON.stringify(options));
-  return [...byRow].flatMap(([id, [first, ...others]]) => (first === undefined ? [] : [rowOf(id, first, others)]));
+  return [...byRow].flatMap(([id, [first, ...others]]) =>
+    first === undefined ? [] : [rowOf(id, [first, ...others], !clusters.has(first.spec.clusterName))],
+  );
 }
 
-function tableUserOf(weight: TrafficWeight, endpointUrl: string | undefined): TableUser[] {
+/** The records of an invalid TrafficWeight stay, and are those of this cluster all the same. */
+function clusterOf({ spec }: TrafficWeight): unknown {
+  return (spec as Partial<TrafficWeightSpec> | undefined)?.clusterName;
+}
+
+function userOf(weight: TrafficWeight, endpointUrl: string | undefined): User[] {
   const parsed = parseTrafficWeightSpec(weight);
   if ('problems' in parsed) return [];
   const options = optionsOf(parsed.spec, endpointUrl);
@@ -36,30 +58,27 @@ function tableUserOf(weight: TrafficWeight, endpointUrl: string | undefined): Ta
 }
 
 function optionsOf(
-  { clusterName, backend: { dynamodb } }: TrafficWeightSpec,
+  { clusterName, backend: { dynamodb, prometheus } }: TrafficWeightSpec,
   endpointUrl: string | undefined,
-): DynamoDbOptions | undefined {
-  if (dynamodb === undefined) return undefined;
-  const { tableName = DEFAULT_TABLE, region = DEFAULT_REGION } = dynamodb;
-  return { tableName, region, endpointUrl, clusterName };
+): BackendOptions | undefined {
+  if (dynamodb !== undefined) {
+    const { tableName = DEFAULT_TABLE, region = DEFAULT_REGION } = dynamodb;
+    return { kind: 'dynamodb', tableName, region, endpointUrl, clusterName };
+  }
+  if (prometheus === undefined) return undefined;
+  const { query, fullValue = DEFAULT_FULL_VALUE, minChange = DEFAULT_MIN_CHANGE } = prometheus;
+  return { kind: 'prometheus', query, fullValue: Number(fullValue), minChange };
 }
 
-/** A row that was lost, or is in another table by now, gets the weight that its records have. */
-function rowOf(id: string, first: TableUser, others: readonly TableUser[]): BackendRow<DynamoDbOptions> {
-  const users = [first, ...others];
-  const last = users.map(({ weight }) => weight.status?.desiredWeight).find((weight) => weight !== undefined);
-  const inForce = new Set(users.map(inForceOf));
-  const [common] = inForce;
+/** A row that was lost, or is in another table by now, gets the weight that a TrafficWeight had last. */
+function rowOf(id: string, users: readonly [User, ...User[]], mayAcknowledge: boolean): BackendRow<BackendOptions> {
+  const [{ options, spec }] = users;
+  const last = users
+    .map(({ weight: { status } }) => status?.desiredWeight ?? status?.currentWeight)
+    .find((weight) => weight !== undefined);
   return {
-    ...{ id, options: first.options },
+    ...{ id, options, mayAcknowledge },
     names: users.map(({ weight }) => weight.metadata?.name ?? ''),
-    initialWeight: last ?? first.spec.backend.dynamodb?.initialWeight ?? 0,
-    inForce: inForce.size === 1 ? common : undefined,
+    initialWeight: last ?? spec.backend.dynamodb?.initialWeight,
   };
-}
-
-/** The weight that a TrafficWeight, as it is now, has in force; undefined if there is none. */
-function inForceOf({ weight: { metadata, status }, spec }: TableUser): number | undefined {
-  if (status === undefined || status.observedGeneration !== metadata?.generation) return undefined;
-  return isInForce(status, spec) ? status.desiredWeight : undefined;
 }

@@ -1,4 +1,4 @@
-import { UNACKNOWLEDGED_REASONS, UNDECIDED_REASONS, WeightReason } from '../../../../api/trafficweight/reasons.ts';
+import { UNDECIDED_REASONS, WeightReason } from '../../../../api/trafficweight/reasons.ts';
 import { REFUSED_REASONS } from '../../../../api/trafficweight/terms.ts';
 import type { RuleGroup } from './rule.ts';
 
@@ -17,7 +17,7 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
   const notWritten = `reason="${WeightReason.WriteFailed}"`;
   const unwritten = ofLeader('traffic_operator_trafficweight_ready', notWritten);
   const refused = `reason=~"${REFUSED_REASONS.join('|')}"`;
-  const unacknowledged = `reason=~"${UNACKNOWLEDGED_REASONS.join('|')}"`;
+  const unacknowledged = `reason="${WeightReason.AcknowledgeFailed}"`;
   const undecided = `reason=~"${UNDECIDED_REASONS.join('|')}"`;
   return {
     name: 'weights',

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import type { InstantQuery } from '../../../prometheus/prometheusClient.ts';
+import { askOf } from './askPrometheus.ts';
+
+const { signal } = new AbortController();
+const answering = (series: readonly unknown[]) =>
+  askOf({
+    query: ({ visitor }: InstantQuery) => {
+      for (const one of series) visitor.visit(one);
+      return Promise.resolve({ series: series.length, warnings: [], infos: [] });
+    },
+  });
+
+it('gives the value of each series, and NaN for one without a sample', async () => {
+  const series = [{ metric: {}, value: [1, '0.5'] }, { metric: {}, histogram: [1, {}] }, { value: [1, ''] }, null];
+  expect(await answering(series)('q', signal)).toEqual([0.5, NaN, NaN, NaN]);
+  expect(await answering([])('q', signal)).toEqual([]);
+});

@@ -1,0 +1,75 @@
+import { BackendError, type BackendWeights, type WeightBackend } from './backend.ts';
+
+/** How a measured value becomes a weight. */
+export interface MeasuredOptions {
+  /** PromQL that gives one series. */
+  readonly query: string;
+  /** The value that is a weight of 100; above 0. */
+  readonly fullValue: number;
+  /** A weight that differs by less from the last one is not taken: 0 to 100. */
+  readonly minChange: number;
+}
+
+/**
+ * Asks Prometheus. Resolves to the value of each series.
+ *
+ * @throws Error with a message for users
+ */
+export type AskPrometheus = (query: string, signal: AbortSignal) => Promise<readonly number[]>;
+
+/** The weight of a cluster that has none of its load measured as free, and of one that has all of it. */
+const LEAST = 0;
+const MOST = 100;
+/** Characters of a query that a message repeats. */
+const LONGEST_QUOTE = 120;
+
+/**
+ * The weight of a cluster from a measurement, such as the free share of its uplinks.
+ *
+ * | the query gives                  | weight                                                              |
+ * |----------------------------------|---------------------------------------------------------------------|
+ * | one number                       | 100 x number / fullValue, rounded, from 0 to 100                    |
+ * | one that is near the last weight | the last one: each change writes all records                        |
+ * | no series, several, NaN or Inf   | an error, so that the last one stays: missing data is no number     |
+ */
+export class PrometheusBackend implements WeightBackend {
+  readonly #options: MeasuredOptions;
+  readonly #ask: AskPrometheus;
+
+  constructor(options: MeasuredOptions, ask: AskPrometheus) {
+    this.#options = options;
+    this.#ask = ask;
+  }
+
+  async read(known: number | undefined, signal: AbortSignal): Promise<BackendWeights> {
+    const measured = measuredWeight(await this.#value(signal), this.#options.fullValue);
+    const isNear = known !== undefined && Math.abs(measured - known) < this.#options.minChange;
+    return { desired: isNear ? known : measured, current: undefined };
+  }
+
+  close(): void {
+    // It holds nothing.
+  }
+
+  async #value(signal: AbortSignal): Promise<number> {
+    const values = await this.#ask(this.#options.query, signal).catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : 'unknown error';
+      throw new BackendError('BackendUnavailable', why, { cause: error });
+    });
+    const [value] = values;
+    if (value === undefined) throw this.#invalid('no series');
+    if (values.length > 1) throw this.#invalid(`${values.length} series`);
+    if (!Number.isFinite(value)) throw this.#invalid(String(value));
+    return value;
+  }
+
+  #invalid(got: string): BackendError {
+    const { query } = this.#options;
+    const shown = query.length > LONGEST_QUOTE ? `${query.slice(0, LONGEST_QUOTE).toWellFormed()}…` : query;
+    return new BackendError('InvalidWeight', `the query ${shown} gives ${got}: must give one series with a number`);
+  }
+}
+
+function measuredWeight(value: number, fullValue: number): number {
+  return Math.min(Math.max(Math.round((MOST * value) / fullValue), LEAST), MOST);
+}
