@@ -7,6 +7,7 @@ import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { binary } from '../lab/binaries.ts';
 import type { Aws } from './moto.ts';
+import { start, type RunningProcess } from './process.ts';
 
 const run = promisify(execFile);
 const MODULE = fileURLToPath(new URL('../lab/modules/external-dns', import.meta.url));
@@ -19,7 +20,7 @@ export async function dnsEndpointCrd(): Promise<V1CustomResourceDefinition> {
   return parse(await readFile(join(stdout.trim(), CRD), 'utf8')) as V1CustomResourceDefinition;
 }
 
-/** One pass of external-dns: DNSEndpoints of a cluster become record sets. */
+/** What external-dns publishes: the DNSEndpoints of a cluster as record sets. */
 export interface Sync {
   readonly kubeconfig: string;
   /** Its mark on record sets: each cluster needs its own. */
@@ -28,14 +29,24 @@ export interface Sync {
   readonly aws: Pick<Aws, 'environment'>;
 }
 
-/** Runs the real external-dns once. @throws Error with its log if it failed */
-export async function syncRecords({ kubeconfig, owner, domain, aws }: Sync): Promise<void> {
-  const flags = [
-    ...['--source=crd', '--provider=aws', '--policy=sync', '--once'],
-    ...['--registry=txt', `--txt-owner-id=${owner}`, `--domain-filter=${domain}`, `--kubeconfig=${kubeconfig}`],
+/** Runs the real external-dns for one pass. @throws Error with its log if it failed */
+export async function syncRecords({ aws, ...sync }: Sync): Promise<void> {
+  const env = { ...process.env, ...aws.environment };
+  await run(await binary('external-dns'), [...flagsOf(sync), '--once'], { env, timeout: TIMEOUT_MS });
+}
+
+/** Starts the real external-dns, which looks every 2 s, and at each change. */
+export async function startExternalDns({ aws, ...sync }: Sync, log: string): Promise<RunningProcess> {
+  const variables = Object.entries(aws.environment).map(([name, value]) => `${name}=${value}`);
+  const often = ['--interval=2s', '--events', '--min-event-sync-interval=1s'];
+  return start('env', [...variables, await binary('external-dns'), ...flagsOf(sync), ...often], log);
+}
+
+function flagsOf({ kubeconfig, owner, domain }: Omit<Sync, 'aws'>): string[] {
+  return [
+    ...['--source=crd', '--provider=aws', '--policy=sync', '--registry=txt'],
+    ...[`--txt-owner-id=${owner}`, `--domain-filter=${domain}`, `--kubeconfig=${kubeconfig}`],
     // Its default is a fixed port, which only one of two tests at the same time would get.
     '--metrics-address=127.0.0.1:0',
   ];
-  const env = { ...process.env, ...aws.environment };
-  await run(await binary('external-dns'), flags, { env, timeout: TIMEOUT_MS });
 }

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
+import { startExternalDns } from '../../harness/externalDns.ts';
+import { measured } from '../../harness/measured.ts';
+import { start, type RunningProcess } from '../../harness/process.ts';
+import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
+import { binary } from '../../lab/binaries.ts';
+import { Ingresses } from './ingresses.ts';
+import { conditionOf, startScene, WAIT, weightNamed, type WeightScene } from './scene.ts';
+import { startZone, type Zone } from './zone.ts';
+
+/**
+ * Two clusters with one table and one zone: API server, garbage collector, operator and external-dns of each are real, and one
+ * server answers as DynamoDB and Route 53.
+ */
+const DOMAIN = 'example.org';
+const WEB = `web.${DOMAIN}.`;
+
+class Cluster {
+  readonly name: string;
+  readonly scene: WeightScene;
+  readonly ingresses: Ingresses;
+  readonly #running: RunningProcess[] = [];
+  #externalDns: RunningProcess | undefined;
+
+  constructor(name: string, scene: WeightScene) {
+    this.name = name;
+    this.scene = scene;
+    this.ingresses = new Ingresses(scene.f.client);
+  }
+
+  static async start(name: string): Promise<Cluster> {
+    const scene = await startScene(name, { args: [`--dynamodb-endpoint-url=${zone.aws.url}`] });
+    const cluster = new Cluster(name, scene);
+    const { kubeconfig, directory } = scene.f.controlPlane;
+    const flags = ['--controllers=garbage-collector-controller', '--leader-elect=false', '--secure-port=0'];
+    const program = await binary('kube-controller-manager');
+    cluster.#running.push(start(program, [`--kubeconfig=${kubeconfig}`, ...flags], `${directory}/controllers.log`));
+    await cluster.ingresses.deploy('web');
+    await cluster.ingresses.deploy('shop');
+    await scene.startOperator();
+    const spec = { clusterName: name, bindingDomain: DOMAIN, backend: { dynamodb: {} } };
+    await scene.f.client.create(TRAFFIC_WEIGHTS, { metadata: { name: 'main' }, spec });
+    await cluster.startExternalDns();
+    return cluster;
+  }
+
+  async startExternalDns(): Promise<void> {
+    const { kubeconfig, directory } = this.scene.f.controlPlane;
+    const sync = { kubeconfig, owner: this.name, domain: DOMAIN, aws: zone.aws };
+    this.#externalDns = await startExternalDns(sync, `${directory}/external-dns.log`);
+  }
+
+  async killExternalDns(): Promise<void> {
+    await this.#externalDns?.stop();
+  }
+
+  async stop(): Promise<void> {
+    await this.killExternalDns();
+    await Promise.all(this.#running.map((process) => process.stop()));
+    await this.scene.f.stop();
+  }
+
+  /** That the weight is in the zone, and the table says so. */
+  async isAcknowledged(weight: number): Promise<void> {
+    expect(await zone.weightsOf(this.name)).toMatchObject({ [WEB]: weight });
+    expect(await table.row(this.name)).toEqual({ desired: weight, current: weight });
+  }
+}
+
+let zone: Zone;
+let table: WeightTable;
+let a: Cluster;
+let b: Cluster;
+
+beforeAll(async () => {
+  zone = await startZone(DOMAIN);
+  table = await createWeightTable(zone.aws);
+  for (const [name, value] of Object.entries(zone.aws.environment)) vi.stubEnv(name, value);
+  vi.stubEnv('AWS_ENDPOINT_URL', undefined);
+  await table.put('cluster-a', weights(75, 0));
+  await table.put('cluster-b', weights(25, 0));
+  [a, b] = await Promise.all([Cluster.start('cluster-a'), Cluster.start('cluster-b')]);
+}, 240_000);
+afterAll(async () => {
+  await Promise.all([a.stop(), b.stop()]);
+  vi.unstubAllEnvs();
+  table.close();
+  await zone.stop();
+});
+
+it('share a host by the rows of the table', async () => {
+  await vi.waitFor(() => a.isAcknowledged(75), WAIT);
+  await vi.waitFor(() => b.isAcknowledged(25), WAIT);
+});
+
+it('have a changed weight in the zone within 60 s, and acknowledge it', async () => {
+  const begin = performance.now();
+  await table.put('cluster-a', weights(10, 75));
+  await table.put('cluster-b', weights(90, 25));
+  await vi.waitFor(async () => {
+    expect(await zone.weightsOf('cluster-a')).toMatchObject({ [WEB]: 10 });
+    expect(await zone.weightsOf('cluster-b')).toMatchObject({ [WEB]: 90 });
+  }, WAIT);
+  measured(`both weights were in the zone after ${((performance.now() - begin) / 1000).toFixed(1)} s`);
+  await vi.waitFor(() => Promise.all([a.isAcknowledged(10), b.isAcknowledged(90)]), WAIT);
+});
+
+it('acknowledge nothing while external-dns is away, and everything when it is back', async () => {
+  await a.killExternalDns();
+  await table.put('cluster-a', weights(60, 10));
+  await vi.waitFor(async () => {
+    expect(await a.ingresses.weights('web')).toEqual({ [`web.${DOMAIN}`]: '60' });
+    expect(await conditionOf(a.scene.f, 'Observed')).toMatchObject({ status: 'False', reason: 'NotObservedYet' });
+  }, WAIT);
+  expect((await weightNamed(a.scene.f)).status).toMatchObject({ desiredWeight: 60, currentWeight: 10 });
+  expect(await table.row('cluster-a')).toEqual({ desired: 60, current: 10 });
+  await a.startExternalDns();
+  await vi.waitFor(() => a.isAcknowledged(60), WAIT);
+});
+
+it('converge after the operator was killed while a weight changed, and external-dns while it was published', async () => {
+  await a.scene.f.operator().kill();
+  await table.put('cluster-a', weights(40, 60));
+  await a.scene.startOperator();
+  await vi.waitFor(async () => {
+    expect(await a.ingresses.weights('web')).toEqual({ [`web.${DOMAIN}`]: '40' });
+  }, WAIT);
+  await a.killExternalDns();
+  await a.scene.f.operator().kill();
+  await a.startExternalDns();
+  await a.scene.startOperator();
+  await vi.waitFor(() => a.isAcknowledged(40), WAIT);
+  await b.isAcknowledged(90);
+});
+
+it('remove the records of a deleted Ingress, and no others', async () => {
+  await a.ingresses.delete('shop');
+  await vi.waitFor(async () => expect(await zone.weightsOf('cluster-a')).toEqual({ [WEB]: 40 }), WAIT);
+  expect(await zone.weightsOf('cluster-b')).toEqual({ [WEB]: 90, [`shop.${DOMAIN}.`]: 90 });
+});
