@@ -32,7 +32,17 @@ function builtByLab(...builds: readonly string[]): Pick<Level, 'builds' | 'unmet
   return { builds, unmet: () => needsLinux() ?? needsGo(builds) };
 }
 
-const INTEGRATION = ['k8s', 'etcd', 'helm', 'node_exporter', 'prometheus', 'victoriametrics', 'thanos', 'external-dns'];
+const INTEGRATION = [
+  'k8s',
+  'etcd',
+  'helm',
+  'node_exporter',
+  'prometheus',
+  'victoriametrics',
+  'thanos',
+  'external-dns',
+  'coredns',
+];
 
 /** The cache key is the text of a file, the options and the version of prettier. */
 const PRETTIER_CACHE = ['--cache', '--cache-strategy', 'content', '--cache-location', '.cache/prettier'];

@@ -1,3 +1,4 @@
+import type { ResourceRecordSet } from '@aws-sdk/client-route-53';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
 import { startExternalDns } from '../../harness/externalDns.ts';
@@ -7,6 +8,7 @@ import { createWeightTable, weights, type WeightTable } from '../../harness/weig
 import { binary } from '../../lab/binaries.ts';
 import { Ingresses } from './ingresses.ts';
 import { conditionOf, startScene, WAIT, weightNamed, type WeightScene } from './scene.ts';
+import { startWeightedDns } from './weightedDns.ts';
 import { startZone, type Zone } from './zone.ts';
 
 /**
@@ -66,6 +68,18 @@ class Cluster {
     expect(await zone.weightsOf(this.name)).toMatchObject({ [WEB]: weight });
     expect(await table.row(this.name)).toEqual({ desired: weight, current: weight });
   }
+}
+
+/** Answers of a sample. */
+const ANSWERS = 2_000;
+/** The value of chi-squared that is exceeded with p = 0.01, with one degree of freedom. */
+const CHI_SQUARED_01 = 6.635;
+
+/** How far counts are from the shares of their weights. */
+function chiSquared(counts: readonly number[], shares: readonly number[]): number {
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+  const expected = shares.map((share) => (sum(counts) * share) / sum(shares));
+  return sum(expected.map((each, n) => ((counts[n] ?? 0) - each) ** 2 / each));
 }
 
 let zone: Zone;
@@ -132,6 +146,30 @@ it('converge after the operator was killed while a weight changed, and external-
   await a.scene.startOperator();
   await vi.waitFor(() => a.isAcknowledged(40), WAIT);
   await b.isAcknowledged(90);
+});
+
+it('get the shares of their weights from clients', async () => {
+  const addresses = { 'cluster-a': '192.0.2.1', 'cluster-b': '192.0.2.2' };
+  await a.ingresses.setAddresses('web', [{ ip: addresses['cluster-a'] }]);
+  await b.ingresses.setAddresses('web', [{ ip: addresses['cluster-b'] }]);
+  const published = async (): Promise<ResourceRecordSet[]> =>
+    (await zone.records()).filter(({ Name, Type }) => Name === WEB && Type === 'A');
+  await vi.waitFor(async () => expect(await published()).toHaveLength(2), WAIT);
+  const dns = await startWeightedDns(DOMAIN, await published());
+  try {
+    // A fair sample exceeds the limit in one of 100 cases, three in a row in one of a million.
+    const statistics: number[] = [];
+    do {
+      const counts = await dns.sample(`web.${DOMAIN}`, ANSWERS);
+      statistics.push(
+        chiSquared([counts.get(addresses['cluster-a']) ?? 0, counts.get(addresses['cluster-b']) ?? 0], [40, 90]),
+      );
+    } while (statistics.length < 3 && statistics.at(-1)! > CHI_SQUARED_01);
+    measured(`chi-squared of ${ANSWERS} answers: ${statistics.map((one) => one.toFixed(2)).join(', ')}`);
+    expect(statistics.at(-1)).toBeLessThan(CHI_SQUARED_01);
+  } finally {
+    await dns.stop();
+  }
 });
 
 it('remove the records of a deleted Ingress, and no others', async () => {
