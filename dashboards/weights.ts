@@ -1,11 +1,15 @@
 import { HOST_REASONS, REFUSED_REASONS } from '../src/api/trafficweight/terms.ts';
 import { NONE_EXPECTED, PLAIN } from './appearance.ts';
 import { buildDashboard, type Dashboard, type Row } from './dashboard.ts';
-import { linesPanel, statPanel } from './panels.ts';
+import { linesPanel, statPanel, tablePanel } from './panels.ts';
 import { ofLeader, own } from './promql.ts';
 
 const DESIRED = ofLeader(own('cluster_traffic_controller_ingress_weight_desired'));
 const CURRENT = ofLeader(own('cluster_traffic_controller_ingress_weight_current'));
+/** Rows of the table. */
+const MOST_HOSTS = 100;
+const HOST_DESIRED = ofLeader(own('traffic_operator_trafficweight_host_weight_desired'));
+const HOST_CURRENT = ofLeader(own('traffic_operator_trafficweight_host_weight_current'));
 const HOSTS = 'traffic_operator_trafficweight_hosts';
 const READY = ofLeader(own('traffic_operator_trafficweight_ready'));
 const REFUSED = `reason=~"${REFUSED_REASONS.join('|')}"`;
@@ -56,6 +60,18 @@ const HISTORY: Row = {
       description: `What decided the weight of each host: ${HOST_REASONS.join(', ')}.`,
       queries: [{ expr: `sum by (reason) ${ofLeader(own(HOSTS))}`, legend: '{{reason}}' }],
       stacked: true,
+    }),
+    tablePanel({
+      title: 'Weights of hosts',
+      description: `The weight that the records of a host should have, what decided it, and the weight that external-dns has read. The ${MOST_HOSTS} hosts with the highest weights.`,
+      queries: [
+        { expr: `topk(${MOST_HOSTS}, max by (host, reason) ${HOST_DESIRED})` },
+        { expr: `max by (host) ${HOST_CURRENT}` },
+      ],
+      by: 'host',
+      columns: { host: 'Host', reason: 'Reason', A: 'Desired', B: 'Current' },
+      width: 24,
+      height: 10,
     }),
   ],
 };

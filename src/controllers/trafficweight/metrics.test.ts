@@ -1,9 +1,10 @@
 import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from 'vitest';
-import type { HostExplanation, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
+import type { TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
+import type { HostWeight } from './decide/hosts.ts';
 import { createTrafficWeightMetrics, type TrafficWeightMetrics } from './metrics.ts';
 
-const HOST: HostExplanation = { host: 'a', ingress: 'shop/a', reason: 'ClusterWeight' };
+const HOST: HostWeight = { host: 'a', ingress: 'shop/a', reason: 'ClusterWeight', currentWeight: undefined };
 let registry: Registry;
 let metrics: TrafficWeightMetrics;
 
@@ -41,4 +42,22 @@ it('are dropped with their TrafficWeight', async () => {
   metrics.record('other', status('True', 'InForce', {}), []);
   metrics.forget('main');
   expect(await series()).toEqual(['traffic_operator_trafficweight_ready{trafficweight="other",reason="InForce"} 1']);
+});
+
+it('tell the weight of each host, and keep what external-dns has read until it has read the next one', async () => {
+  const ready = status('True', 'InForce', {});
+  const host = (over: Partial<HostWeight>): HostWeight => ({ ...HOST, ...over });
+  const ofHosts = async (): Promise<string[]> => (await series()).filter((line) => line.includes('host_weight'));
+  metrics.record('main', ready, [
+    host({ weight: 5, currentWeight: 5 }),
+    host({ host: 'b', weight: 1, currentWeight: 1 }),
+    host({ host: 'c', reason: 'Conflict' }),
+  ]);
+  metrics.record('main', ready, [host({ weight: 7 }), host({ host: 'c', reason: 'Conflict' })]);
+  expect(await ofHosts()).toEqual([
+    'traffic_operator_trafficweight_host_weight_desired{trafficweight="main",namespace="shop",ingress="a",host="a",reason="ClusterWeight"} 7',
+    'traffic_operator_trafficweight_host_weight_current{trafficweight="main",namespace="shop",ingress="a",host="a"} 5',
+  ]);
+  metrics.forget('main');
+  expect(await ofHosts()).toEqual([]);
 });

@@ -4,6 +4,8 @@ import { HOST_REASONS, type HostReason } from '../../api/trafficweight/terms.ts'
 import type { HostExplanation, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
 import { findCondition, type Condition } from '../../runtime/controller/conditions.ts';
 import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
+import type { HostWeight } from './decide/hosts.ts';
+import { createHostMetrics } from './hostMetrics.ts';
 
 /** The metrics of TrafficWeights. Only the leader has their series. */
 export interface TrafficWeightMetrics {
@@ -12,7 +14,7 @@ export interface TrafficWeightMetrics {
    *
    * @param hosts undefined if they could not be decided: the last ones stay
    */
-  record(name: string, status: TrafficWeightStatus, hosts?: readonly HostExplanation[]): void;
+  record(name: string, status: TrafficWeightStatus, hosts?: readonly HostWeight[]): void;
   /** Drops all series of the TrafficWeight `name`. */
   forget(name: string): void;
 }
@@ -42,6 +44,7 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
     '1 if a TrafficWeight is ready, 0 if not, with the reason of its condition. Only the leader reports it.',
     'reason',
   );
+  const hostWeights = createHostMetrics(registry);
   const forgetReady = (trafficweight: string): void => {
     for (const reason of Object.values(WeightReason)) ready.remove({ trafficweight, reason });
   };
@@ -60,10 +63,12 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
       setWeight(desired, trafficweight, desiredWeight);
       setWeight(current, trafficweight, currentWeight);
       if (hosts === undefined) return;
+      hostWeights.set(trafficweight, hosts);
       const counts = countBy(hosts);
       for (const reason of HOST_REASONS) byReason.set({ trafficweight, reason }, counts.get(reason) ?? 0);
     },
     forget(trafficweight) {
+      hostWeights.forget(trafficweight);
       forgetReady(trafficweight);
       desired.remove({ trafficweight });
       current.remove({ trafficweight });

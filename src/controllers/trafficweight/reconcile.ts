@@ -21,7 +21,7 @@ import { keyOfSource } from '../../weights/records/records.ts';
 import { writeRecords, type RecordWriters } from '../../weights/write/writeRecords.ts';
 import { decideWeight } from './decide/desired.ts';
 import { divide } from './decide/divide.ts';
-import { explain } from './decide/hosts.ts';
+import { explain, withCurrent } from './decide/hosts.ts';
 import { settingsOf } from './decide/settings.ts';
 import { isInForce, statusOf, undecidedStatus, type KnownWeight, type Outcome } from './decide/status.ts';
 import type { IngressEvents } from './events.ts';
@@ -131,7 +131,7 @@ async function applyWeight(
     failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),
   };
   const status = statusOf(weight, outcome, metaTime(d.clock.now()));
-  d.metrics.record(name, status, hosts);
+  d.metrics.record(name, status, withCurrent(hosts, outcome.endpoints));
   await reportStatus(d, weight, status, signal);
   if (backend !== undefined) d.setInForce(weight, backend, isInForce(status, spec));
   if (failures.size > 0) throw new IncompleteError(outcome.failures);

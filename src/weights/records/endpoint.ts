@@ -67,6 +67,12 @@ export function hostsIn(records: readonly Endpoint[] = []): string[] {
   return [...new Set(records.map(({ dnsName }) => normal(dnsName)))];
 }
 
+/** The weight of a host's records; undefined if it has none, or one that is no integer from 0 to 255. */
+export function weightIn({ spec }: DnsEndpoint, host: string): number | undefined {
+  const record = spec?.endpoints?.find(({ dnsName }) => normal(dnsName) === host);
+  return record && readWeight(weightText(record));
+}
+
 /** Where the records of a DNSEndpoint lead to, as they are: all of its hosts have the same. */
 export function targetsIn({ spec }: DnsEndpoint): Targets[] {
   const [first] = spec?.endpoints ?? [];

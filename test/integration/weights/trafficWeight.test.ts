@@ -239,6 +239,8 @@ describe('a TrafficWeight', () => {
   });
 
   it('has a dashboard whose queries find numbers', async () => {
+    // The test before has made the records anew.
+    await sync();
     const queries = panelQueries(VARIABLES).filter(({ where }) => where.startsWith(`${uidOf('weights')} /`));
     expect(queries.length).toBeGreaterThan(4);
     for (const { where, expr, instant } of queries) {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { sourceOfIngress } from '../../../weights/records/source.ts';
-import { explain } from './hosts.ts';
+import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import { explain, withCurrent } from './hosts.ts';
 
 it('explains a host in at most 512 characters', () => {
   const source = sourceOfIngress({ metadata: { name: 'web', namespace: 'shop' } });
@@ -16,4 +17,23 @@ it('explains a host in at most 512 characters', () => {
     reason: 'NoReadyEndpoints',
   });
   expect(explained?.message).toHaveLength(512);
+});
+
+it('has the weight that external-dns has read, if it has read the DNSEndpoint as it is', () => {
+  const endpoint = (observedGeneration: number | undefined, weight: string): DnsEndpoint => ({
+    metadata: { generation: 2 },
+    spec: {
+      endpoints: [{ dnsName: 'A.example.org', providerSpecific: [{ name: 'aws/weight', value: weight }] }] as never,
+    },
+    ...(observedGeneration !== undefined && { status: { observedGeneration } }),
+  });
+  const current = (one: DnsEndpoint | undefined): number | undefined => {
+    const host = { host: 'a.example.org', ingress: 'shop/web', weight: 7, reason: 'ClusterWeight' } as const;
+    return withCurrent([host], new Map([['shop/web', one]]))[0]?.currentWeight;
+  };
+  expect(current(endpoint(2, '5'))).toBe(5);
+  expect(current(endpoint(2, 'NaN'))).toBeUndefined();
+  expect(current(endpoint(1, '5'))).toBeUndefined();
+  expect(current(endpoint(undefined, '5'))).toBeUndefined();
+  expect(current(undefined)).toBeUndefined();
 });

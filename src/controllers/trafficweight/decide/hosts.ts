@@ -2,7 +2,8 @@ import { MOST_EXPLAINED } from '../../../api/trafficweight/statusSchema.ts';
 import type { HostExplanation } from '../../../api/trafficweight/trafficWeight.ts';
 import { REFUSED_REASONS, type HostReason } from '../../../api/trafficweight/terms.ts';
 import { cut } from '../../../runtime/status/cut.ts';
-import type { PlannedSource } from '../../../weights/plan/plan.ts';
+import { isObserved, type PlannedSource } from '../../../weights/plan/plan.ts';
+import { weightIn, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import { keyOfSource } from '../../../weights/records/records.ts';
 
 /** Reasons of a host whose Ingress is not accepted. */
@@ -28,6 +29,23 @@ export function explain({ source, hosts, desired, foreign, hasLostAddress }: Pla
 function messageOf(...problems: (string | undefined)[]): Pick<HostExplanation, 'message'> {
   const all = problems.filter((problem) => problem !== undefined);
   return all.length === 0 ? {} : { message: cut(all.join('; '), LONGEST_MESSAGE) };
+}
+
+/** A host, and the weight that external-dns has read for it: undefined if that is not known. */
+export interface HostWeight extends HostExplanation {
+  readonly currentWeight: number | undefined;
+}
+
+/** @param endpoints as they are now, by `namespace/name` */
+export function withCurrent(
+  hosts: readonly HostExplanation[],
+  endpoints: ReadonlyMap<string, DnsEndpoint | undefined>,
+): HostWeight[] {
+  return hosts.map((one) => {
+    const endpoint = endpoints.get(one.ingress);
+    const isKnown = endpoint !== undefined && isObserved(endpoint);
+    return { ...one, currentWeight: isKnown ? weightIn(endpoint, one.host) : undefined };
+  });
 }
 
 /** The hosts that the status explains: first those with a problem, then by name. */
