@@ -7,7 +7,7 @@ import {
 import { COMMON_FLAGS } from '../../options/commonFlags.ts';
 import { optionalText, wholeNumber } from '../../options/connectivityValues.ts';
 import { flag, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
-import { address, boolean, dnsLabel, text, url, valueType } from '../../options/values.ts';
+import { address, boolean, dnsLabel, dnsSubdomain, text, url, valueType } from '../../options/values.ts';
 
 const { kubeconfig, logLevel } = COMMON_FLAGS;
 
@@ -56,10 +56,11 @@ export const WEIGHTS_FLAGS = {
   awsHealthCheckId: flag(optionalText, 'ID of a health check of Route 53 that the records get.', {
     defaultNote: 'none',
   }),
-  enableLeaderElection: withDefault(
-    boolean,
-    'false',
-    'Elect one replica as leader; the other replicas stand by. They share the Lease of k8s-traffic-controller.',
+  enableLeaderElection: withDefault(boolean, 'false', 'Elect one replica as leader; the other replicas stand by.'),
+  leaseName: withDefault(
+    dnsSubdomain,
+    'a5568bf5.dns.adevinta.com',
+    'Name of the Lease: that of k8s-traffic-controller. Another Deployment in the same namespace needs another one.',
   ),
   devMode: withDefault(
     boolean,

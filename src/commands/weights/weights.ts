@@ -17,8 +17,6 @@ import type { WeightsFlags } from './flags.ts';
 import { nameOf, specOf } from './spec.ts';
 
 const COMPONENT = 'traffic.example.com/weights';
-/** The Lease of k8s-traffic-controller, so that only one of the two writes while one replaces the other. */
-const LEASE_NAME = 'a5568bf5.dns.adevinta.com';
 /** What the original has in place of a load balancer, with --dev-mode. */
 const DEV_TARGET = 'devmode';
 
@@ -35,7 +33,7 @@ export async function runWeightsAlone(flags: WeightsFlags, { env, logger, signal
   const transport = createTransport({ kubeConfig, logger, metrics: metrics.transport });
   const podName = env.POD_NAME === '' ? undefined : env.POD_NAME;
   const lease = flags.enableLeaderElection
-    ? { namespace: namespaceOf(flags, kubeConfig), name: LEASE_NAME }
+    ? { namespace: namespaceOf(flags, kubeConfig), name: flags.leaseName }
     : undefined;
   const started: (() => void)[] = [];
   const election = createElection({ lease, podName, transport, metrics, logger }, () =>

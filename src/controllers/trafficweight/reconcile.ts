@@ -97,6 +97,8 @@ export async function reconcile(
   }
   const { spec } = parsed;
   const backend = d.backendOf(spec);
+  // Until this reconcile has ended, what it finds may not be in force.
+  if (backend !== undefined) d.setInForce(weight, backend, false);
   const desired = decideWeight({ spec, weight, backend, problem });
   // The end of the first read is an event, but not for one that was created meanwhile.
   if (desired.kind === 'Waiting') return { requeueAfterMs: READ_AGAIN_MS };

@@ -32,8 +32,13 @@ describe('a measured weight', () => {
     [0.45, 50, 5, 45],
     [0.51, 50, 0, 51],
     [0.51, 50, 1, 51],
-    [0.99, 0, 100, 0],
-    [1, 0, 100, 100],
+    [0.99, 80, 100, 80],
+    [1, 96, 100, 100],
+    [0.99, 96, 5, 96],
+    [0, 4, 100, 0],
+    [0.04, 0, 5, 4],
+    [0.97, 100, 5, 100],
+    [0.99, 104, 100, 99],
   ])('of %d, after %i, with minChange %i, is %i', async (value, known, minChange, weight) => {
     expect(await weightOf(value, known, { minChange })).toBe(weight);
   });

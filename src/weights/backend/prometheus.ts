@@ -17,7 +17,7 @@ export interface MeasuredOptions {
  */
 export type AskPrometheus = (query: string, signal: AbortSignal) => Promise<readonly number[]>;
 
-/** The weight of a cluster that has none of its load measured as free, and of one that has all of it. */
+/** The weights of a cluster with nothing free, and with all of it. */
 const LEAST = 0;
 const MOST = 100;
 /** Characters of a query that a message repeats. */
@@ -29,7 +29,7 @@ const LONGEST_QUOTE = 120;
  * | the query gives                  | weight                                                              |
  * |----------------------------------|---------------------------------------------------------------------|
  * | one number                       | 100 x number / fullValue, rounded, from 0 to 100                    |
- * | one that is near the last weight | the last one: each change writes all records                        |
+ * | one that is near the last weight | the last one: each change writes all records. 0 and 100 are reached, and 0 is left, in any case |
  * | no series, several, NaN or Inf   | an error, so that the last one stays: missing data is no number     |
  */
 export class PrometheusBackend implements WeightBackend {
@@ -42,9 +42,11 @@ export class PrometheusBackend implements WeightBackend {
   }
 
   async read(known: number | undefined, signal: AbortSignal): Promise<BackendWeights> {
-    const measured = measuredWeight(await this.#value(signal), this.#options.fullValue);
-    const isNear = known !== undefined && Math.abs(measured - known) < this.#options.minChange;
-    return { desired: isNear ? known : measured, current: undefined };
+    const { fullValue, minChange } = this.#options;
+    return {
+      desired: heldWeight(measuredWeight(await this.#value(signal), fullValue), known, minChange),
+      current: undefined,
+    };
   }
 
   close(): void {
@@ -72,4 +74,10 @@ export class PrometheusBackend implements WeightBackend {
 
 function measuredWeight(value: number, fullValue: number): number {
   return Math.min(Math.max(Math.round((MOST * value) / fullValue), LEAST), MOST);
+}
+
+function heldWeight(measured: number, known: number | undefined, minChange: number): number {
+  const isEnd = [measured, known].includes(LEAST) || measured === MOST;
+  if (known === undefined || known > MOST || isEnd) return measured;
+  return Math.abs(measured - known) < minChange ? known : measured;
 }

@@ -2,7 +2,7 @@ import type { ResourceRecordSet } from '@aws-sdk/client-route-53';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
 import { startExternalDns } from '../../harness/externalDns.ts';
-import { measured } from '../../harness/measured.ts';
+import { measured, sleep } from '../../harness/measured.ts';
 import { start, type RunningProcess } from '../../harness/process.ts';
 import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
 import { binary } from '../../lab/binaries.ts';
@@ -34,6 +34,7 @@ class Cluster {
   static async start(name: string): Promise<Cluster> {
     const scene = await startScene(name, { args: [`--dynamodb-endpoint-url=${zone.aws.url}`] });
     const cluster = new Cluster(name, scene);
+    clusters.push(cluster);
     const { kubeconfig, directory } = scene.f.controlPlane;
     const flags = ['--controllers=garbage-collector-controller', '--leader-elect=false', '--secure-port=0'];
     const program = await binary('kube-controller-manager');
@@ -86,6 +87,7 @@ let zone: Zone;
 let table: WeightTable;
 let a: Cluster;
 let b: Cluster;
+const clusters: Cluster[] = [];
 
 beforeAll(async () => {
   zone = await startZone(DOMAIN);
@@ -97,7 +99,7 @@ beforeAll(async () => {
   [a, b] = await Promise.all([Cluster.start('cluster-a'), Cluster.start('cluster-b')]);
 }, 240_000);
 afterAll(async () => {
-  await Promise.all([a.stop(), b.stop()]);
+  await Promise.all(clusters.map((cluster) => cluster.stop()));
   vi.unstubAllEnvs();
   table.close();
   await zone.stop();
@@ -127,6 +129,8 @@ it('acknowledge nothing while external-dns is away, and everything when it is ba
     expect(await a.ingresses.weights('web')).toEqual({ [`web.${DOMAIN}`]: '60' });
     expect(await conditionOf(a.scene.f, 'Observed')).toMatchObject({ status: 'False', reason: 'NotObservedYet' });
   }, WAIT);
+  // In which it would be acknowledged.
+  await sleep(2_000);
   expect((await weightNamed(a.scene.f)).status).toMatchObject({ desiredWeight: 60, currentWeight: 10 });
   expect(await table.row('cluster-a')).toEqual({ desired: 60, current: 10 });
   await a.startExternalDns();

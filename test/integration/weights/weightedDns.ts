@@ -31,7 +31,16 @@ export async function startWeightedDns(domain: string, sets: readonly ResourceRe
   const resolver = new Resolver();
   resolver.setServers([`127.0.0.1:${port}`]);
   const [first] = records;
-  await whenReady('coredns', running, async () => (await resolver.resolve4(first?.name ?? '')).length > 0);
+  const stop = async (): Promise<void> => {
+    await running.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    await whenReady('coredns', running, async () => (await resolver.resolve4(first?.name ?? '')).length > 0);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
     async sample(host, answers) {
       const counts = new Map<string, number>();
@@ -41,9 +50,6 @@ export async function startWeightedDns(domain: string, sets: readonly ResourceRe
       }
       return counts;
     },
-    async stop() {
-      await running.stop();
-      await rm(directory, { recursive: true, force: true });
-    },
+    stop,
   };
 }

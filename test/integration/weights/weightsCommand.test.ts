@@ -189,16 +189,19 @@ it('is killed and started again without a write to a record', async () => {
 
 it('divides the Ingresses with another Deployment by the annotation, and neither touches what the other has', async () => {
   await ingresses.deploy('shop', { annotations: { [FILTER]: 'internal' } });
-  const other = await startCommand('internal', []);
-  await vi.waitFor(async () => expect((await ingresses.weights('shop'))?.[`shop.${DOMAIN}`]).toBe('75'), WAIT);
-  const { metadata } = (await ingresses.endpoint('web')) ?? {};
-  // Each looks at all of them again within this time.
-  await ingresses.annotate('shop', '10');
-  await vi.waitFor(async () => expect((await ingresses.weights('shop'))?.[`shop.${DOMAIN}`]).toBe('8'), WAIT);
-  await sleep(2_000);
-  expect((await ingresses.endpoint('web'))?.metadata).toEqual(metadata);
-  expect(writesOf(plane, USER).filter(({ verb }) => verb === 'delete')).toEqual([]);
-  await other.program.terminate();
+  const other = await startCommand('internal', [...LEADING, '--lease-name=internal']);
+  try {
+    await vi.waitFor(async () => expect((await ingresses.weights('shop'))?.[`shop.${DOMAIN}`]).toBe('75'), WAIT);
+    const { metadata } = (await ingresses.endpoint('web')) ?? {};
+    // Each looks at all of them again within this time.
+    await ingresses.annotate('shop', '10');
+    await vi.waitFor(async () => expect((await ingresses.weights('shop'))?.[`shop.${DOMAIN}`]).toBe('8'), WAIT);
+    await sleep(2_000);
+    expect((await ingresses.endpoint('web'))?.metadata).toEqual(metadata);
+    expect(writesOf(plane, USER).filter(({ verb }) => verb === 'delete')).toEqual([]);
+  } finally {
+    await other.program.terminate();
+  }
 });
 
 it('uses no right that it does not have', () => {

@@ -3,11 +3,11 @@ import type { InstantQuery } from '../../../prometheus/prometheusClient.ts';
 import { askOf } from './askPrometheus.ts';
 
 const { signal } = new AbortController();
-const answering = (series: readonly unknown[]) =>
+const answering = (series: readonly unknown[], warnings: readonly string[] = []) =>
   askOf({
     query: ({ visitor }: InstantQuery) => {
       for (const one of series) visitor.visit(one);
-      return Promise.resolve({ series: series.length, warnings: [], infos: [] });
+      return Promise.resolve({ series: series.length, warnings, infos: [] });
     },
   });
 
@@ -15,4 +15,9 @@ it('gives the value of each series, and NaN for one without a sample', async () 
   const series = [{ metric: {}, value: [1, '0.5'] }, { metric: {}, histogram: [1, {}] }, { value: [1, ''] }, null];
   expect(await answering(series)('q', signal)).toEqual([0.5, NaN, NaN, NaN]);
   expect(await answering([])('q', signal)).toEqual([]);
+});
+
+it('fails with a warning of the server: series may be missing', async () => {
+  const ask = answering([{ metric: {}, value: [1, '0.5'] }], ['store-1 did not answer']);
+  await expect(ask('q', signal)).rejects.toThrow('Prometheus warns: store-1 did not answer');
 });

@@ -11,7 +11,9 @@ export function askOf(client: Pick<PrometheusClient, 'query'>): AskPrometheus {
     const visit = (series: unknown): void => {
       values.push(valueOf(series));
     };
-    await client.query({ expression, visitor: { visit }, signal, timeoutMs: TIMEOUT_MS });
+    const { warnings } = await client.query({ expression, visitor: { visit }, signal, timeoutMs: TIMEOUT_MS });
+    // The answer may lack series, such as those of one store of Thanos.
+    if (warnings[0] !== undefined) throw new Error(`Prometheus warns: ${warnings[0]}`);
     return values;
   };
 }

@@ -185,6 +185,17 @@ describe('a weight that is in force', () => {
     expect(acknowledged).toEqual([50]);
   });
 
+  it('is not in force any more in a TrafficWeight that is deleted, and made anew', async () => {
+    rows = [row({ names: ['main', 'second'] })];
+    setInForce('second');
+    rows = [row()];
+    await advance(1_000);
+    rows = [row({ names: ['main', 'second'] })];
+    setInForce();
+    await advance(1_000);
+    expect(acknowledged).toEqual([]);
+  });
+
   it('is not acknowledged while a TrafficWeight of the cluster is invalid', async () => {
     rows = [row({ mayAcknowledge: false })];
     setInForce();

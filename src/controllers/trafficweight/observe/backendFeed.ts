@@ -100,7 +100,7 @@ export class BackendFeed<O> {
     }
     for (const [id, row] of wanted) {
       const polled = this.#polled.get(id);
-      if (polled !== undefined) polled.row = row;
+      if (polled !== undefined) replaceRow(polled, row);
       else this.#polled.set(id, { row, dueAt: 0, isBusy: false, inForce: new Map(), hasTried: false });
     }
   }
@@ -190,6 +190,12 @@ export class BackendFeed<O> {
     tell(before.failure, view.failure, 'read');
     tell(before.unacknowledged, view.unacknowledged, 'told that the weight is in force');
   }
+}
+
+/** A TrafficWeight that is gone, and may be made anew, has nothing in force. */
+function replaceRow<O>(polled: Polled<O>, row: BackendRow<O>): void {
+  polled.row = row;
+  for (const name of polled.inForce.keys()) if (!row.names.includes(name)) polled.inForce.delete(name);
 }
 
 function needsAcknowledgement<O>({ row, view, inForce, hasTried, backend }: Polled<O>): boolean {
