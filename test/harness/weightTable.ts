@@ -4,6 +4,7 @@ import {
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
+  UpdateItemCommand,
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
 import type { Aws } from './moto.ts';
@@ -14,6 +15,8 @@ export interface WeightTable {
   /** The weights of a cluster as numbers, those that there are; undefined if it has no row. */
   row(cluster: string): Promise<{ desired?: number; current?: number } | undefined>;
   put(cluster: string, attributes: Record<string, AttributeValue>): Promise<void>;
+  /** Sets the desired weight, and leaves the rest of the row. */
+  desire(cluster: string, weight: number): Promise<void>;
   delete(cluster: string): Promise<void>;
   close(): void;
 }
@@ -44,6 +47,14 @@ export async function createWeightTable(aws: Aws, name = 'traffic-controller'): 
     },
     async put(cluster, attributes) {
       await client.send(new PutItemCommand({ TableName: name, Item: { ...keyOf(cluster), ...attributes } }));
+    },
+    async desire(cluster, weight) {
+      const update = {
+        UpdateExpression: 'SET #desired = :weight',
+        ExpressionAttributeNames: { '#desired': DESIRED },
+        ExpressionAttributeValues: { ':weight': { N: String(weight) } },
+      };
+      await client.send(new UpdateItemCommand({ TableName: name, Key: keyOf(cluster), ...update }));
     },
     async delete(cluster) {
       await client.send(new DeleteItemCommand({ TableName: name, Key: keyOf(cluster) }));

@@ -35,6 +35,8 @@ export const WeightReason = {
   BackendUnavailable: 'BackendUnavailable',
   /** The backend has no integer from 0 to 255. */
   InvalidWeight: 'InvalidWeight',
+  /** The weight 0 would leave no cluster with traffic. */
+  AllZero: 'AllZero',
 
   // Acknowledged; also Ready
   WeightAcknowledged: 'WeightAcknowledged',
@@ -66,4 +68,5 @@ export const UNDECIDED_REASONS = [
   WeightReason.NotRead,
   WeightReason.BackendUnavailable,
   WeightReason.InvalidWeight,
+  WeightReason.AllZero,
 ] as const;

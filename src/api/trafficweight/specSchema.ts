@@ -69,6 +69,14 @@ const dynamodb = z
     initialWeight: weight(
       'Weight of a row that does not exist and is created, if the TrafficWeight has had none yet. Default: 0, no traffic.',
     ).optional(),
+    allowAllZero: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'Whether the cluster may go to 0 although no other one in the table has traffic. Route 53 takes weights that are all 0 for ' +
+          'equal. Default: false.',
+      }),
   })
   .meta({
     description:

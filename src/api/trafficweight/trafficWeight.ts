@@ -34,6 +34,8 @@ export interface DynamoDbSpec {
   region?: string | undefined;
   /** Integer, 0 to 255. Default: 0. */
   initialWeight?: number | undefined;
+  /** Default: false. */
+  allowAllZero?: boolean | undefined;
 }
 
 /** A weight that Prometheus measures. */

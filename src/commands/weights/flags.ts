@@ -36,6 +36,11 @@ export const WEIGHTS_FLAGS = {
     '0',
     'Weight of the cluster; with --backend-type=dynamodb, of a row that does not exist and is created.',
   ),
+  allowAllZero: withDefault(
+    boolean,
+    'false',
+    'With --backend-type=dynamodb, whether the cluster may go to 0 although no other one in the table has traffic.',
+  ),
   awsRegion: flag(text, 'AWS region of the table.', { defaultNote: DEFAULT_REGION }),
   tableName: flag(text, 'Name of the table in DynamoDB.', { defaultNote: DEFAULT_TABLE }),
   bindingDomain: flag(

@@ -19,9 +19,15 @@ describe('the spec of the flags', () => {
   });
 
   it.each(['dynamodb', 'dynamoDB'])('has the table, with --backend-type=%s', (type) => {
-    const args = [`--backend-type=${type}`, '--table-name=weights', '--aws-region=us-east-1', '--initial-weight=100'];
+    const args = [
+      `--backend-type=${type}`,
+      '--table-name=weights',
+      '--aws-region=us-east-1',
+      '--initial-weight=100',
+      '--allow-all-zero',
+    ];
     expect(specFrom(...args).backend).toEqual({
-      dynamodb: { tableName: 'weights', region: 'us-east-1', initialWeight: 100 },
+      dynamodb: { tableName: 'weights', region: 'us-east-1', initialWeight: 100, allowAllZero: true },
     });
   });
 

@@ -48,11 +48,17 @@ export function specProblem(flags: WeightsFlags): FlagProblem<Key> | undefined {
   return { key: FLAG_OF[field] ?? (field as Key), message: issue.message };
 }
 
-function backendOf({ backendType, initialWeight, tableName, awsRegion }: WeightsFlags): TrafficWeightSpec['backend'] {
+function backendOf({
+  backendType,
+  initialWeight,
+  tableName,
+  awsRegion,
+  allowAllZero,
+}: WeightsFlags): TrafficWeightSpec['backend'] {
   if (backendType === 'fake') return { static: { weight: initialWeight } };
   const table = {
     ...(tableName !== undefined && { tableName }),
     ...(awsRegion !== undefined && { region: awsRegion }),
   };
-  return { dynamodb: { ...table, initialWeight } };
+  return { dynamodb: { ...table, initialWeight, ...(allowAllZero && { allowAllZero }) } };
 }

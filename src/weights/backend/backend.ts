@@ -29,7 +29,7 @@ export interface WeightBackend {
 /** A backend cannot be used, or what it has is invalid. */
 export class BackendError extends Error implements Failure {
   /** CamelCase. */
-  readonly reason: 'BackendUnavailable' | 'InvalidWeight';
+  readonly reason: 'BackendUnavailable' | 'InvalidWeight' | 'AllZero';
 
   constructor(reason: BackendError['reason'], message: string, options?: ErrorOptions) {
     super(message, options);

@@ -4,11 +4,16 @@ import {
   DynamoDBServiceException,
   GetItemCommand,
   PutItemCommand,
+  ScanCommand,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
   UpdateItemCommand,
   type AttributeValue,
+  type ScanCommandOutput,
 } from '@aws-sdk/client-dynamodb';
 import { readClusterWeight } from '../records/weight.ts';
 import { BackendError, type BackendWeights, type WeightBackend } from './backend.ts';
+import { mayGoToZero, type ClusterRows } from './zeroGuard.ts';
 
 /** Where the row of a cluster is. */
 export interface DynamoDbOptions {
@@ -18,12 +23,18 @@ export interface DynamoDbOptions {
   readonly endpointUrl?: string | undefined;
   /** Key of the row. */
   readonly clusterName: string;
+  /** Whether the cluster may go to 0 although no other one has traffic. */
+  readonly allowAllZero: boolean;
 }
 
 /** Attributes of a row, as k8s-traffic-controller has them: a key that is a text, and two numbers. */
 const KEY = 'ClusterName';
 const DESIRED = 'DesiredWeight';
 const CURRENT = 'CurrentWeight';
+/** Not of the original: true from before a cluster goes to 0 until a weight above 0 is in force. */
+const MARK = 'NoTraffic';
+const NAMES = { '#desired': DESIRED, '#current': CURRENT, '#mark': MARK };
+const ZERO = { ':zero': { N: '0' } };
 
 /** Attempts of the SDK at one call, with a backoff between them. The next poll follows after 20 s. */
 const ATTEMPTS = 3;
@@ -43,6 +54,7 @@ const DIGITS = /^[0-9]+$/;
  * |-----------------------|--------------------------------------------------------------------------|
  * | absent                | created with `DesiredWeight` alone, unless somebody else was first       |
  * | there                 | read consistently                                                        |
+ * | 0 is desired, and a weight above 0 was in force | `NoTraffic` is set, if another cluster has traffic: see zeroGuard.ts |
  * | a weight is in force  | `CurrentWeight` is set, if `DesiredWeight` is still that weight          |
  */
 export class DynamoDbBackend implements WeightBackend {
@@ -62,15 +74,18 @@ export class DynamoDbBackend implements WeightBackend {
 
   async read(known: number | undefined, signal: AbortSignal): Promise<BackendWeights> {
     const row = (await this.#get(signal)) ?? (await this.#create(known ?? 0, signal));
-    return { desired: this.#desiredIn(row), current: weightIn(row, CURRENT) };
+    const weights = { desired: this.#desiredIn(row), current: weightIn(row, CURRENT) };
+    const hasTraffic = row[MARK] === undefined && (weights.current ?? known ?? 0) > 0;
+    if (weights.desired === 0 && hasTraffic) await this.#goToZero(signal);
+    return weights;
   }
 
   async acknowledge(weight: number, signal: AbortSignal): Promise<boolean> {
     const command = new UpdateItemCommand({
       ...this.#row(),
-      UpdateExpression: 'SET #current = :weight',
+      UpdateExpression: weight === 0 ? 'SET #current = :weight' : 'SET #current = :weight REMOVE #mark',
       ConditionExpression: '#desired = :weight',
-      ExpressionAttributeNames: { '#current': CURRENT, '#desired': DESIRED },
+      ExpressionAttributeNames: weight === 0 ? { '#current': CURRENT, '#desired': DESIRED } : NAMES,
       ExpressionAttributeValues: { ':weight': { N: String(weight) } },
     });
     return this.#ifConditionHolds(signal, (options) => this.#client.send(command, options));
@@ -100,9 +115,69 @@ export class DynamoDbBackend implements WeightBackend {
     throw new BackendError('BackendUnavailable', `${this.#where} has no row of ${clusterName} after it was created`);
   }
 
-  #row() {
-    const { tableName, clusterName } = this.#options;
-    return { TableName: tableName, Key: { [KEY]: { S: clusterName } } };
+  async #goToZero(signal: AbortSignal): Promise<void> {
+    const { tableName, allowAllZero } = this.#options;
+    const rows: ClusterRows = {
+      withTraffic: (stop) => this.#withTraffic(stop),
+      markWithoutTraffic: (other, stop) => this.#mark(other, stop),
+    };
+    if (await mayGoToZero(rows, allowAllZero, signal)) return;
+    const problem = `the weight 0 would leave no cluster of the table ${tableName} with traffic`;
+    throw new BackendError('AllZero', `${problem}: give another one a weight first, or set allowAllZero`);
+  }
+
+  async #withTraffic(signal: AbortSignal): Promise<string[] | undefined> {
+    const names: string[] = [];
+    let start: Record<string, AttributeValue> | undefined;
+    do {
+      const page = await this.#scan(start, signal);
+      if (page === undefined) return undefined;
+      const rows = (page.Items ?? []).filter((row) => row[MARK] === undefined && (weightIn(row, CURRENT) ?? 0) > 0);
+      names.push(...rows.flatMap((row) => row[KEY]?.S ?? []));
+      start = page.LastEvaluatedKey;
+    } while (start !== undefined);
+    return names.filter((name) => name !== this.#options.clusterName);
+  }
+
+  /** A page of the table; undefined without the right to it, as with the policy of the original. */
+  async #scan(
+    start: Record<string, AttributeValue> | undefined,
+    signal: AbortSignal,
+  ): Promise<ScanCommandOutput | undefined> {
+    const from = start && { ExclusiveStartKey: start };
+    const command = new ScanCommand({ TableName: this.#options.tableName, ConsistentRead: true, ...from });
+    try {
+      return await this.#call(signal, (options) => this.#client.send(command, options));
+    } catch (error) {
+      if (error instanceof BackendError && isDenied(error.cause)) return undefined;
+      throw error;
+    }
+  }
+
+  #mark(other: string | undefined, signal: AbortSignal): Promise<boolean> {
+    const own = {
+      ...this.#row(),
+      UpdateExpression: 'SET #mark = :true',
+      ConditionExpression: '#desired = :zero',
+      ExpressionAttributeNames: { '#mark': MARK, '#desired': DESIRED },
+      ExpressionAttributeValues: { ...ZERO, ':true': { BOOL: true } },
+    };
+    if (other === undefined) {
+      const update = new UpdateItemCommand(own);
+      return this.#ifConditionHolds(signal, (options) => this.#client.send(update, options));
+    }
+    const check = {
+      ...this.#row(other),
+      ConditionExpression: 'attribute_not_exists(#mark) AND #current > :zero',
+      ExpressionAttributeNames: { '#mark': MARK, '#current': CURRENT },
+      ExpressionAttributeValues: ZERO,
+    };
+    const both = new TransactWriteItemsCommand({ TransactItems: [{ Update: own }, { ConditionCheck: check }] });
+    return this.#ifConditionHolds(signal, (options) => this.#client.send(both, options));
+  }
+
+  #row(clusterName = this.#options.clusterName) {
+    return { TableName: this.#options.tableName, Key: { [KEY]: { S: clusterName } } };
   }
 
   #desiredIn(row: Record<string, AttributeValue>): number {
@@ -129,7 +204,7 @@ export class DynamoDbBackend implements WeightBackend {
       await this.#call(signal, send);
       return true;
     } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
+      if (isFailedCondition(error)) return false;
       throw error;
     }
   }
@@ -139,7 +214,7 @@ export class DynamoDbBackend implements WeightBackend {
     try {
       return await send({ abortSignal: signal });
     } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) throw error;
+      if (isFailedCondition(error)) throw error;
       const name = error instanceof Error ? error.name : 'unknown error';
       const answered = error instanceof DynamoDBServiceException ? 'answered' : 'did not answer:';
       throw new BackendError('BackendUnavailable', `${this.#where} ${answered} ${name}`, { cause: error });
@@ -151,4 +226,14 @@ function weightIn(row: Record<string, AttributeValue>, attribute: string): numbe
   const text = row[attribute]?.N;
   const read = text !== undefined && DIGITS.test(text) ? readClusterWeight(Number(text)) : undefined;
   return read !== undefined && 'value' in read ? read.value : undefined;
+}
+
+function isFailedCondition(error: unknown): boolean {
+  if (error instanceof ConditionalCheckFailedException) return true;
+  if (!(error instanceof TransactionCanceledException)) return false;
+  return (error.CancellationReasons ?? []).some(({ Code }) => Code === 'ConditionalCheckFailed');
+}
+
+function isDenied(error: unknown): boolean {
+  return error instanceof DynamoDBServiceException && error.name === 'AccessDeniedException';
 }

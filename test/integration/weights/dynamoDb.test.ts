@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BackendError } from '../../../src/weights/backend/backend.ts';
 import { DynamoDbBackend } from '../../../src/weights/backend/dynamoDb.ts';
 import { startAws, type Aws } from '../../harness/moto.ts';
@@ -23,9 +23,9 @@ afterAll(async () => {
   vi.unstubAllEnvs();
 });
 
-const backend = (clusterName: string, over: { tableName?: string } = {}): DynamoDbBackend =>
+const backend = (clusterName: string, over: { tableName?: string; allowAllZero?: boolean } = {}): DynamoDbBackend =>
   new DynamoDbBackend({
-    ...{ tableName: table.name, region: 'eu-west-1', endpointUrl: aws.url, clusterName },
+    ...{ tableName: table.name, region: 'eu-west-1', endpointUrl: aws.url, clusterName, allowAllZero: false },
     ...over,
   });
 
@@ -71,6 +71,113 @@ describe('the row of a cluster', () => {
   });
 });
 
+describe('a cluster that goes to 0', () => {
+  const ALL_ZERO = {
+    reason: 'AllZero',
+    message:
+      'the weight 0 would leave no cluster of the table clusters with traffic: give another one a weight first, or set allowAllZero',
+  };
+  let clusters: WeightTable;
+  const read = (name: string, over: { allowAllZero?: boolean } = {}) =>
+    backend(name, { tableName: clusters.name, ...over }).read(undefined, signal);
+
+  beforeAll(async () => {
+    clusters = await createWeightTable(aws, 'clusters');
+  });
+  afterAll(() => clusters.close());
+  beforeEach(async () => {
+    for (const name of ['a', 'b', 'c']) await clusters.delete(name);
+  });
+
+  it('may while another one has traffic, and not as the last one', async () => {
+    await clusters.put('a', weights(0, 75));
+    await clusters.put('b', weights(0, 25));
+    await clusters.put('c', weights(100, 0));
+    expect(await read('a')).toEqual({ desired: 0, current: 75 });
+    await expect(read('b')).rejects.toMatchObject(ALL_ZERO);
+    // Neither again: it is marked.
+    expect(await read('a')).toEqual({ desired: 0, current: 75 });
+    await backend('c', { tableName: clusters.name }).acknowledge(100, signal);
+    expect(await read('b')).toEqual({ desired: 0, current: 25 });
+  });
+
+  it('counts again when a weight above 0 is in force', async () => {
+    await clusters.put('a', weights(0, 75));
+    await clusters.put('b', weights(0, 25));
+    await read('a');
+    const cluster = backend('a', { tableName: clusters.name });
+    expect(await cluster.acknowledge(0, signal)).toBe(true);
+    await expect(read('b')).rejects.toMatchObject(ALL_ZERO);
+    await clusters.desire('a', 50);
+    await expect(read('b')).rejects.toMatchObject(ALL_ZERO);
+    expect(await cluster.acknowledge(50, signal)).toBe(true);
+    expect(await read('b')).toEqual({ desired: 0, current: 25 });
+  });
+
+  it('is one of several that want to at the same time, again and again', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      for (const name of ['a', 'b', 'c']) await clusters.put(name, weights(0, 50));
+      const ends = await Promise.allSettled(['a', 'b', 'c'].map((name) => read(name)));
+      expect(ends.filter(({ status }) => status === 'fulfilled').length, `round ${round}`).toBeLessThan(3);
+    }
+  });
+
+  /** The calls of a read, to a server with a row that is to go to 0, and these errors of other calls. */
+  async function readWith(errors: Readonly<Record<string, object>>): Promise<{ calls: string[]; read: unknown }> {
+    const calls: string[] = [];
+    const row = { ClusterName: { S: 'a' }, ...weights(0, 75) };
+    const others = { Items: [{ ClusterName: { S: 'b' }, ...weights(100, 100) }] };
+    const server = createServer((request, response) => {
+      const call = String(request.headers['x-amz-target']).split('.').at(-1) ?? '';
+      calls.push(call);
+      const error = errors[call];
+      if (error !== undefined) response.statusCode = 400;
+      response.end(JSON.stringify(error ?? { GetItem: { Item: row }, Scan: others }[call] ?? {}));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const options = { tableName: 't', region: 'eu-west-1', clusterName: 'a', allowAllZero: false };
+    const one = new DynamoDbBackend({ ...options, endpointUrl: `http://127.0.0.1:${port}` });
+    const read: unknown = await one.read(undefined, signal).catch((error: unknown) => error);
+    server.closeAllConnections();
+    server.close();
+    return { calls, read };
+  }
+  const errorOf = (name: string, more: object = {}) => {
+    return { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'no', ...more };
+  };
+
+  it('marks its row without the right to read the others', async () => {
+    const { calls, read: got } = await readWith({ Scan: errorOf('AccessDeniedException') });
+    expect([calls, got]).toEqual([['GetItem', 'Scan', 'UpdateItem'], { desired: 0, current: 75 }]);
+  });
+
+  it.each([
+    ['the others cannot be read', { Scan: errorOf('ResourceNotFoundException') }, 'ResourceNotFoundException'],
+    [
+      'somebody else writes a row at the same time',
+      {
+        TransactWriteItems: errorOf('TransactionCanceledException', {
+          CancellationReasons: [{ Code: 'TransactionConflict' }],
+        }),
+      },
+      'TransactionCanceledException',
+    ],
+  ])('may not, and is unavailable, if %s', async (_, errors, name) => {
+    expect((await readWith(errors)).read).toMatchObject({
+      reason: 'BackendUnavailable',
+      message: `DynamoDB (table t, region eu-west-1) answered ${name}`,
+    });
+  });
+
+  it('may as the last one if that is allowed, or if it has no traffic anyway', async () => {
+    await clusters.put('a', weights(0, 75));
+    expect(await read('a', { allowAllZero: true })).toEqual({ desired: 0, current: 75 });
+    await clusters.put('b', weights(0, 0));
+    expect(await read('b')).toEqual({ desired: 0, current: 0 });
+  });
+});
+
 describe('a failure', () => {
   const failure = async (one: DynamoDbBackend): Promise<BackendError> => {
     const error: unknown = await one.read(5, signal).catch((thrown: unknown) => thrown);
@@ -85,7 +192,7 @@ describe('a failure', () => {
     });
   });
 
-  const OTHER = { tableName: 't', region: 'eu-west-1', clusterName: 'a' };
+  const OTHER = { tableName: 't', region: 'eu-west-1', clusterName: 'a', allowAllZero: false };
   const NO_ANSWER = /^DynamoDB \(table t, region eu-west-1\) did not answer: \w+$/;
 
   it('of a server that does not answer', async () => {

@@ -181,3 +181,14 @@ it('remove the records of a deleted Ingress, and no others', async () => {
   await vi.waitFor(async () => expect(await zone.weightsOf('cluster-a')).toEqual({ [WEB]: 40 }), WAIT);
   expect(await zone.weightsOf('cluster-b')).toEqual({ [WEB]: 90, [`shop.${DOMAIN}.`]: 90 });
 });
+
+it('do not all go to 0: the last one keeps its weight, and says why', async () => {
+  await table.desire('cluster-a', 0);
+  await vi.waitFor(() => a.isAcknowledged(0), WAIT);
+  await table.desire('cluster-b', 0);
+  await vi.waitFor(async () => {
+    expect(await conditionOf(b.scene.f, 'BackendRead')).toMatchObject({ status: 'False', reason: 'AllZero' });
+  }, WAIT);
+  expect(await zone.weightsOf('cluster-b')).toMatchObject({ [WEB]: 90 });
+  expect(await table.row('cluster-b')).toEqual({ desired: 0, current: 90 });
+});

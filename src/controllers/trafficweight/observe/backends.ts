@@ -62,8 +62,8 @@ function optionsOf(
   endpointUrl: string | undefined,
 ): BackendOptions | undefined {
   if (dynamodb !== undefined) {
-    const { tableName = DEFAULT_TABLE, region = DEFAULT_REGION } = dynamodb;
-    return { kind: 'dynamodb', tableName, region, endpointUrl, clusterName };
+    const { tableName = DEFAULT_TABLE, region = DEFAULT_REGION, allowAllZero = false } = dynamodb;
+    return { kind: 'dynamodb', tableName, region, endpointUrl, clusterName, allowAllZero };
   }
   if (prometheus === undefined) return undefined;
   const { query, fullValue = DEFAULT_FULL_VALUE, minChange = DEFAULT_MIN_CHANGE } = prometheus;

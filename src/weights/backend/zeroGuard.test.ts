@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { mayGoToZero, type ClusterRows } from './zeroGuard.ts';
+
+const { signal } = new AbortController();
+
+interface Row {
+  desired: number;
+  current: number;
+  isMarked: boolean;
+  /** Of its records. */
+  applied: number;
+}
+
+/** A pseudo-random sequence (mulberry32): numbers below `most`. */
+function randomOf(seed: number): (most: number) => number {
+  let state = seed;
+  return (most) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % most;
+  };
+}
+
+/** Clusters that each follow their row, one atomic step at a time, in an order by chance. */
+class World {
+  readonly rows: Row[];
+  readonly #random: (most: number) => number;
+  readonly #isUnsafe: boolean;
+  #waiting: (() => void)[] = [];
+
+  constructor(seed: number, isUnsafe = false) {
+    this.#random = randomOf(seed);
+    this.#isUnsafe = isUnsafe;
+    const rowOf = (weight: number): Row => ({
+      desired: weight,
+      current: weight,
+      isMarked: weight === 0,
+      applied: weight,
+    });
+    this.rows = Array.from({ length: 2 + this.#random(4) }, () => rowOf(this.#random(3) * 50));
+    this.rows[0] = rowOf(100);
+  }
+
+  /** Runs so many steps. Resolves to the number of steps after which all records were 0. */
+  async run(steps: number): Promise<number> {
+    for (const row of this.rows) void this.#follow(row);
+    let allZero = 0;
+    for (let step = 0; step < steps; step += 1) {
+      await Promise.resolve();
+      if (this.#random(3) === 0) this.#change();
+      const [next] = this.#waiting.splice(this.#random(this.#waiting.length), 1);
+      next?.();
+      for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+      if (this.rows.every(({ applied }) => applied === 0)) allZero += 1;
+    }
+    return allZero;
+  }
+
+  /** A person desires another weight. */
+  #change(): void {
+    const row = this.rows[this.#random(this.rows.length)]!;
+    row.desired = this.#random(2) * 100;
+  }
+
+  #turn(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** What an operator does, without end: reads, goes to 0 if it may, applies, acknowledges. */
+  async #follow(row: Row): Promise<never> {
+    for (;;) {
+      await this.#turn();
+      const { desired } = row;
+      const mustAsk = desired === 0 && !row.isMarked && row.current > 0;
+      if (mustAsk && !this.#isUnsafe && !(await mayGoToZero(this.#rowsOf(row), false, signal))) continue;
+      await this.#turn();
+      row.applied = desired;
+      await this.#turn();
+      if (row.desired !== desired) continue;
+      row.current = desired;
+      if (desired > 0) row.isMarked = false;
+    }
+  }
+
+  #rowsOf(own: Row): ClusterRows {
+    const hasTraffic = ({ isMarked, current }: Row): boolean => !isMarked && current > 0;
+    return {
+      withTraffic: async () => {
+        await this.#turn();
+        return this.rows.flatMap((row, n) => (row !== own && hasTraffic(row) ? [String(n)] : []));
+      },
+      markWithoutTraffic: async (other) => {
+        await this.#turn();
+        const holds = own.desired === 0 && (other === undefined || hasTraffic(this.rows[Number(other)]!));
+        if (holds) own.isMarked = true;
+        return holds;
+      },
+    };
+  }
+}
+
+describe('clusters that go to 0', () => {
+  it('leave one with traffic, in 10,000 states with changes at the same time', { timeout: 60_000 }, async () => {
+    for (let seed = 0; seed < 10_000; seed += 1) expect(await new World(seed).run(60), `seed ${seed}`).toBe(0);
+  });
+
+  it('would leave none without asking', async () => {
+    let allZero = 0;
+    for (let seed = 0; seed < 100; seed += 1) allZero += await new World(seed, true).run(60);
+    expect(allZero).toBeGreaterThan(100);
+  });
+
+  const rows = (
+    others: readonly string[] | undefined,
+    marked: (other: string | undefined) => boolean,
+  ): ClusterRows => ({
+    withTraffic: () => Promise.resolve(others),
+    markWithoutTraffic: (other) => Promise.resolve(marked(other)),
+  });
+
+  it.each<[string, ClusterRows, boolean, boolean]>([
+    ['one other has traffic', rows(['b'], () => true), false, true],
+    ['the second other still has it', rows(['b', 'c'], (other) => other === 'c'), false, true],
+    ['all others have lost it meanwhile', rows(['b', 'c'], () => false), false, false],
+    ['no other has traffic', rows([], () => true), false, false],
+    ['no other has traffic, which is allowed', rows([], () => true), true, true],
+    ['the others may not be read', rows(undefined, (other) => other === undefined), false, true],
+    ['another weight is desired by now', rows([], () => false), true, false],
+  ])('may if %s', async (_, table, allowAllZero, wanted) => {
+    expect(await mayGoToZero(table, allowAllZero, signal)).toBe(wanted);
+  });
+});
