@@ -144,6 +144,16 @@ describe('a weight that is in force', () => {
     expect([acknowledged, changes.length]).toEqual([[50], 2]);
   });
 
+  it('is acknowledged also if each reconcile is followed by the next one', async () => {
+    for (let n = 0; n < 10; n += 1) {
+      setInForce('main', false);
+      await advance(1_000);
+      setInForce();
+    }
+    await advance(0);
+    expect(acknowledged).toEqual([50]);
+  });
+
   it('is acknowledged also if it is in force only after several reads', async () => {
     await advance(60_000);
     setInForce();
@@ -165,8 +175,10 @@ describe('a weight that is in force', () => {
   });
 
   it('is not acknowledged if it is not any more, or the backend cannot be read', async () => {
+    rows = [row({ names: ['main', 'second'] })];
     setInForce();
     setInForce('main', false);
+    setInForce('second');
     await advance(1_000);
     has = DOWN;
     await advance(20_000);

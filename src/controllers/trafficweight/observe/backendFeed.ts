@@ -60,6 +60,8 @@ interface Polled<O> {
 export class BackendFeed<O> {
   readonly #options: BackendFeedOptions<O>;
   readonly #polled = new Map<string, Polled<O>>();
+  /** Undefined before it runs. */
+  #stop: AbortSignal | undefined;
 
   constructor(options: BackendFeedOptions<O>) {
     this.#options = options;
@@ -75,20 +77,33 @@ export class BackendFeed<O> {
    * do: it may be of an earlier time at which the same weight was desired.
    */
   setInForce(id: string, name: string, { view, isInForce }: { view: BackendView; isInForce: boolean }): void {
-    const inForce = this.#polled.get(id)?.inForce;
-    if (isInForce) inForce?.set(name, view);
-    else inForce?.delete(name);
+    const polled = this.#polled.get(id);
+    if (polled === undefined) return;
+    if (!isInForce) {
+      polled.inForce.delete(name);
+      return;
+    }
+    polled.inForce.set(name, view);
+    // At once: the next reconcile, which may follow immediately, takes it back until it has ended.
+    this.#look();
   }
 
   /** Reads until `stop` is aborted. Never rejects. */
   async run(stop: AbortSignal): Promise<void> {
-    const { clock, rows, isLeader } = this.#options;
+    this.#stop = stop;
     while (!stop.aborted) {
-      this.#adopt(isLeader() ? rows() : []);
-      for (const polled of this.#polled.values()) void this.#attend(polled, stop);
-      await clock.sleep(TICK_MS, stop);
+      this.#look();
+      await this.#options.clock.sleep(TICK_MS, stop);
     }
     this.#adopt([]);
+  }
+
+  /** Begins what is due. */
+  #look(): void {
+    const { rows, isLeader } = this.#options;
+    if (this.#stop === undefined || this.#stop.aborted) return;
+    this.#adopt(isLeader() ? rows() : []);
+    for (const polled of this.#polled.values()) void this.#attend(polled, this.#stop);
   }
 
   #adopt(rows: readonly BackendRow<O>[]): void {
