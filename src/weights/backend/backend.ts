@@ -8,14 +8,20 @@ export interface BackendWeights {
   readonly current: number | undefined;
 }
 
+/** What decides, besides the backend, what is read. */
+export interface ReadOptions {
+  /** The weight that the cluster had last: an integer from 0 to 255; undefined if there is none. */
+  readonly known: number | undefined;
+  /** What a backend that has nothing begins with if no weight is known: an integer from 0 to 255. */
+  readonly initialWeight: number;
+  /** Whether the cluster may go to 0 although no other one has traffic. */
+  readonly allowAllZero: boolean;
+}
+
 /** Where the weight of a cluster comes from. */
 export interface WeightBackend {
-  /**
-   * @param known the weight that was read last, or that the cluster should begin with: an integer from 0 to 255; undefined if
-   *   there is none
-   * @throws BackendError
-   */
-  read(known: number | undefined, signal: AbortSignal): Promise<BackendWeights>;
+  /** @throws BackendError */
+  read(options: ReadOptions, signal: AbortSignal): Promise<BackendWeights>;
   /**
    * Tells that a weight is in force, unless another one is desired by now. Resolves to whether it was told. Absent if the
    * backend is not to be told.
@@ -30,10 +36,17 @@ export interface WeightBackend {
 export class BackendError extends Error implements Failure {
   /** CamelCase. */
   readonly reason: 'BackendUnavailable' | 'InvalidWeight' | 'AllZero';
+  /** The weight to go on with if none is known; undefined if there is none. */
+  readonly held: number | undefined;
 
-  constructor(reason: BackendError['reason'], message: string, options?: ErrorOptions) {
+  constructor(
+    reason: BackendError['reason'],
+    message: string,
+    options: ErrorOptions & { held?: number | undefined } = {},
+  ) {
     super(message, options);
     this.name = 'BackendError';
     this.reason = reason;
+    this.held = options.held;
   }
 }

@@ -12,7 +12,7 @@ import {
   type ScanCommandOutput,
 } from '@aws-sdk/client-dynamodb';
 import { readClusterWeight } from '../records/weight.ts';
-import { BackendError, type BackendWeights, type WeightBackend } from './backend.ts';
+import { BackendError, type BackendWeights, type ReadOptions, type WeightBackend } from './backend.ts';
 import { mayGoToZero, type ClusterRows } from './zeroGuard.ts';
 
 /** Where the row of a cluster is. */
@@ -23,8 +23,6 @@ export interface DynamoDbOptions {
   readonly endpointUrl?: string | undefined;
   /** Key of the row. */
   readonly clusterName: string;
-  /** Whether the cluster may go to 0 although no other one has traffic. */
-  readonly allowAllZero: boolean;
 }
 
 /** Attributes of a row, as k8s-traffic-controller has them: a key that is a text, and two numbers. */
@@ -72,12 +70,18 @@ export class DynamoDbBackend implements WeightBackend {
     });
   }
 
-  async read(known: number | undefined, signal: AbortSignal): Promise<BackendWeights> {
-    const row = (await this.#get(signal)) ?? (await this.#create(known ?? 0, signal));
-    const weights = { desired: this.#desiredIn(row), current: weightIn(row, CURRENT) };
-    const hasTraffic = row[MARK] === undefined && (weights.current ?? known ?? 0) > 0;
-    if (weights.desired === 0 && hasTraffic) await this.#goToZero(signal);
-    return weights;
+  async read(options: ReadOptions, signal: AbortSignal): Promise<BackendWeights> {
+    const { known, initialWeight } = options;
+    const row = (await this.#get(signal)) ?? (await this.#create(known ?? initialWeight, signal));
+    const weights = this.#weightsIn(row);
+    const has = known ?? (row[MARK] === undefined ? weights.current : undefined) ?? 0;
+    if (weights.desired !== 0 || has === 0 || (await this.#mayGoToZero(options, signal))) return weights;
+    // Another weight may be desired by now.
+    const again = await this.#get(signal);
+    if (again !== undefined && weightIn(again, DESIRED) !== 0) return this.#weightsIn(again);
+    const problem = `no other cluster of the table ${this.#options.tableName} has ${CURRENT} above 0 and no ${MARK}`;
+    const what = 'all would be at 0, so this one stays: give another one a weight first, or set allowAllZero';
+    throw new BackendError('AllZero', `${problem}; ${what}`, { held: has });
   }
 
   async acknowledge(weight: number, signal: AbortSignal): Promise<boolean> {
@@ -115,15 +119,12 @@ export class DynamoDbBackend implements WeightBackend {
     throw new BackendError('BackendUnavailable', `${this.#where} has no row of ${clusterName} after it was created`);
   }
 
-  async #goToZero(signal: AbortSignal): Promise<void> {
-    const { tableName, allowAllZero } = this.#options;
+  #mayGoToZero({ allowAllZero }: ReadOptions, signal: AbortSignal): Promise<boolean> {
     const rows: ClusterRows = {
       withTraffic: (stop) => this.#withTraffic(stop),
       markWithoutTraffic: (other, stop) => this.#mark(other, stop),
     };
-    if (await mayGoToZero(rows, allowAllZero, signal)) return;
-    const problem = `the weight 0 would leave no cluster of the table ${tableName} with traffic`;
-    throw new BackendError('AllZero', `${problem}: give another one a weight first, or set allowAllZero`);
+    return mayGoToZero(rows, allowAllZero, signal);
   }
 
   async #withTraffic(signal: AbortSignal): Promise<string[] | undefined> {
@@ -178,6 +179,13 @@ export class DynamoDbBackend implements WeightBackend {
 
   #row(clusterName = this.#options.clusterName) {
     return { TableName: this.#options.tableName, Key: { [KEY]: { S: clusterName } } };
+  }
+
+  /** A mark that is left over is removed by the next acknowledgement, which a current weight would make needless. */
+  #weightsIn(row: Record<string, AttributeValue>): BackendWeights {
+    const desired = this.#desiredIn(row);
+    const isLeftOver = row[MARK] !== undefined && desired > 0;
+    return { desired, current: isLeftOver ? undefined : weightIn(row, CURRENT) };
   }
 
   #desiredIn(row: Record<string, AttributeValue>): number {

@@ -3,12 +3,13 @@ import { PrometheusBackend, type MeasuredOptions } from './prometheus.ts';
 
 const { signal } = new AbortController();
 const OPTIONS: MeasuredOptions = { query: 'free', fullValue: 1, minChange: 5 };
+const after = (known: number | undefined) => ({ known, initialWeight: 0, allowAllZero: false });
 const backend = (values: readonly number[] | Error, over: Partial<MeasuredOptions> = {}): PrometheusBackend =>
   new PrometheusBackend({ ...OPTIONS, ...over }, () =>
     values instanceof Error ? Promise.reject(values) : Promise.resolve(values),
   );
 const weightOf = async (value: number, known?: number, over: Partial<MeasuredOptions> = {}): Promise<number> =>
-  (await backend([value], over).read(known, signal)).desired;
+  (await backend([value], over).read(after(known), signal)).desired;
 
 describe('a measured weight', () => {
   it.each([
@@ -49,14 +50,14 @@ describe('a measured weight', () => {
     ['NaN', [NaN], 'NaN'],
     ['a division by zero', [Infinity], 'Infinity'],
   ])('of %s is an error that names the query', async (_, values, got) => {
-    await expect(backend(values).read(50, signal)).rejects.toMatchObject({
+    await expect(backend(values).read(after(50), signal)).rejects.toMatchObject({
       reason: 'InvalidWeight',
       message: `the query free gives ${got}: must give one series with a number`,
     });
   });
 
   it('of a Prometheus that fails is an error with its message', async () => {
-    await expect(backend(new Error('cannot connect')).read(50, signal)).rejects.toMatchObject({
+    await expect(backend(new Error('cannot connect')).read(after(50), signal)).rejects.toMatchObject({
       reason: 'BackendUnavailable',
       message: 'cannot connect',
     });
@@ -64,7 +65,7 @@ describe('a measured weight', () => {
 
   it('names the beginning of a long query', async () => {
     const error: unknown = await backend([], { query: 'x'.repeat(4_000) })
-      .read(50, signal)
+      .read(after(50), signal)
       .catch((thrown: unknown) => thrown);
     expect((error as Error).message.length).toBeLessThan(250);
   });

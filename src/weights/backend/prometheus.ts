@@ -1,4 +1,4 @@
-import { BackendError, type BackendWeights, type WeightBackend } from './backend.ts';
+import { BackendError, type BackendWeights, type ReadOptions, type WeightBackend } from './backend.ts';
 
 /** How a measured value becomes a weight. */
 export interface MeasuredOptions {
@@ -41,7 +41,7 @@ export class PrometheusBackend implements WeightBackend {
     this.#ask = ask;
   }
 
-  async read(known: number | undefined, signal: AbortSignal): Promise<BackendWeights> {
+  async read({ known }: ReadOptions, signal: AbortSignal): Promise<BackendWeights> {
     const { fullValue, minChange } = this.#options;
     return {
       desired: heldWeight(measuredWeight(await this.#value(signal), fullValue), known, minChange),

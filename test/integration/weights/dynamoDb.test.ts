@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BackendError } from '../../../src/weights/backend/backend.ts';
+import { BackendError, type ReadOptions } from '../../../src/weights/backend/backend.ts';
 import { DynamoDbBackend } from '../../../src/weights/backend/dynamoDb.ts';
 import { startAws, type Aws } from '../../harness/moto.ts';
 import { createWeightTable, CURRENT, DESIRED, weights, type WeightTable } from '../../harness/weightTable.ts';
@@ -23,23 +23,26 @@ afterAll(async () => {
   vi.unstubAllEnvs();
 });
 
-const backend = (clusterName: string, over: { tableName?: string; allowAllZero?: boolean } = {}): DynamoDbBackend =>
+/** Of a cluster that never had a weight. */
+const first = (initialWeight: number) => ({ known: undefined, initialWeight, allowAllZero: false });
+
+const backend = (clusterName: string, over: { tableName?: string } = {}): DynamoDbBackend =>
   new DynamoDbBackend({
-    ...{ tableName: table.name, region: 'eu-west-1', endpointUrl: aws.url, clusterName, allowAllZero: false },
+    ...{ tableName: table.name, region: 'eu-west-1', endpointUrl: aws.url, clusterName },
     ...over,
   });
 
 describe('the row of a cluster', () => {
   it('is read as k8s-traffic-controller wrote it', async () => {
     await table.put('a', weights(75, 50));
-    expect(await backend('a').read(5, signal)).toEqual({ desired: 75, current: 50 });
+    expect(await backend('a').read(first(5), signal)).toEqual({ desired: 75, current: 50 });
   });
 
   it('is created with the initial weight, by one of several at once', async () => {
-    const read = await Promise.all(Array.from({ length: 5 }, () => backend('new').read(5, signal)));
+    const read = await Promise.all(Array.from({ length: 5 }, () => backend('new').read(first(5), signal)));
     expect(new Set(read.map((each) => JSON.stringify(each)))).toEqual(new Set(['{"desired":5}']));
     expect(await table.row('new')).toEqual({ desired: 5 });
-    expect(await backend('new').read(9, signal)).toEqual({ desired: 5 });
+    expect(await backend('new').read(first(9), signal)).toEqual({ desired: 5 });
   });
 
   it.each([
@@ -50,7 +53,7 @@ describe('the row of a cluster', () => {
     ['absent', undefined, 'absent'],
   ])('with a desired weight that is %s is an error that names it', async (_, value, told) => {
     await table.put('bad', { ...(value && { [DESIRED]: value }), [CURRENT]: { N: '50' } });
-    await expect(backend('bad').read(5, signal)).rejects.toMatchObject({
+    await expect(backend('bad').read(first(5), signal)).rejects.toMatchObject({
       reason: 'InvalidWeight',
       message: `DesiredWeight of bad in the table traffic-controller is ${told}: must be an integer from 0 to 255`,
     });
@@ -58,7 +61,7 @@ describe('the row of a cluster', () => {
 
   it('with an invalid current weight is read all the same', async () => {
     await table.put('half', { [DESIRED]: { N: '75' }, [CURRENT]: { S: 'x' } });
-    expect(await backend('half').read(5, signal)).toEqual({ desired: 75, current: undefined });
+    expect(await backend('half').read(first(5), signal)).toEqual({ desired: 75, current: undefined });
   });
 
   it('gets the weight that is in force, unless another one is desired by now', async () => {
@@ -75,11 +78,12 @@ describe('a cluster that goes to 0', () => {
   const ALL_ZERO = {
     reason: 'AllZero',
     message:
-      'the weight 0 would leave no cluster of the table clusters with traffic: give another one a weight first, or set allowAllZero',
+      'no other cluster of the table clusters has CurrentWeight above 0 and no NoTraffic; all would be at 0, so this one stays: ' +
+      'give another one a weight first, or set allowAllZero',
   };
   let clusters: WeightTable;
-  const read = (name: string, over: { allowAllZero?: boolean } = {}) =>
-    backend(name, { tableName: clusters.name, ...over }).read(undefined, signal);
+  const read = (name: string, over: Partial<ReadOptions> = {}) =>
+    backend(name, { tableName: clusters.name }).read({ ...first(0), ...over }, signal);
 
   beforeAll(async () => {
     clusters = await createWeightTable(aws, 'clusters');
@@ -114,6 +118,27 @@ describe('a cluster that goes to 0', () => {
     expect(await read('b')).toEqual({ desired: 0, current: 25 });
   });
 
+  it('counts again also if it was to have its weight again before it had acknowledged 0', async () => {
+    await clusters.put('a', weights(0, 100));
+    await clusters.put('b', weights(100, 100));
+    await read('a');
+    await clusters.desire('a', 100);
+    expect(await read('a', { known: 0 })).toEqual({ desired: 100, current: undefined });
+    expect(await backend('a', { tableName: clusters.name }).acknowledge(100, signal)).toBe(true);
+    expect(await read('a', { known: 100 })).toEqual({ desired: 100, current: 100 });
+    await clusters.desire('b', 0);
+    expect(await read('b')).toEqual({ desired: 0, current: 100 });
+  });
+
+  it('must ask for the weight that its records have, whatever the row says is in force', async () => {
+    await clusters.put('a', weights(0, 0));
+    await expect(read('a', { known: 100 })).rejects.toMatchObject({ ...ALL_ZERO, held: 100 });
+    await clusters.put('a', weights(0, 75));
+    await expect(read('a')).rejects.toMatchObject({ ...ALL_ZERO, held: 75 });
+    await clusters.put('new', weights(0, 0));
+    expect(await read('new', { initialWeight: 100 })).toEqual({ desired: 0, current: 0 });
+  });
+
   it('is one of several that want to at the same time, again and again', async () => {
     for (let round = 0; round < 10; round += 1) {
       for (const name of ['a', 'b', 'c']) await clusters.put(name, weights(0, 50));
@@ -136,9 +161,9 @@ describe('a cluster that goes to 0', () => {
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
-    const options = { tableName: 't', region: 'eu-west-1', clusterName: 'a', allowAllZero: false };
+    const options = { tableName: 't', region: 'eu-west-1', clusterName: 'a' };
     const one = new DynamoDbBackend({ ...options, endpointUrl: `http://127.0.0.1:${port}` });
-    const read: unknown = await one.read(undefined, signal).catch((error: unknown) => error);
+    const read: unknown = await one.read(first(0), signal).catch((error: unknown) => error);
     server.closeAllConnections();
     server.close();
     return { calls, read };
@@ -180,7 +205,7 @@ describe('a cluster that goes to 0', () => {
 
 describe('a failure', () => {
   const failure = async (one: DynamoDbBackend): Promise<BackendError> => {
-    const error: unknown = await one.read(5, signal).catch((thrown: unknown) => thrown);
+    const error: unknown = await one.read(first(5), signal).catch((thrown: unknown) => thrown);
     if (!(error instanceof BackendError)) throw new Error('no BackendError', { cause: error });
     return error;
   };
@@ -192,7 +217,7 @@ describe('a failure', () => {
     });
   });
 
-  const OTHER = { tableName: 't', region: 'eu-west-1', clusterName: 'a', allowAllZero: false };
+  const OTHER = { tableName: 't', region: 'eu-west-1', clusterName: 'a' };
   const NO_ANSWER = /^DynamoDB \(table t, region eu-west-1\) did not answer: \w+$/;
 
   it('of a server that does not answer', async () => {

@@ -25,7 +25,16 @@ let isRunning: boolean;
 let isMute: boolean;
 
 const row = (over: Partial<BackendRow<string>> = {}): BackendRow<string> => {
-  return { id: 'r', options: 't', names: ['main'], initialWeight: 5, mayAcknowledge: true, ...over };
+  return {
+    id: 'r',
+    options: 't',
+    names: ['main'],
+    lastWeight: 5,
+    initialWeight: 0,
+    allowAllZero: false,
+    mayAcknowledge: true,
+    ...over,
+  };
 };
 const never = (): Promise<never> => new Promise(() => undefined);
 const orFail = <T>(value: T | Error): Promise<T> =>
@@ -43,7 +52,7 @@ beforeEach(() => {
     ...{ clock, logger: createLogger('silent'), rows: () => rows, isLeader: () => isLeader },
     create: (options) =>
       Promise.resolve({
-        read: (known) => read(options, known),
+        read: ({ known }) => read(options, known),
         ...(!isMute && {
           acknowledge: (weight: number) => {
             acknowledged.push(weight);
@@ -104,6 +113,20 @@ describe('the feed of backends', () => {
     await advance(1_000);
     expect([reads, closed]).toEqual([['t 5', 'o 5'], ['t']]);
     expect([feed.view('r'), feed.view('other')?.weights]).toEqual([undefined, undefined]);
+  });
+
+  it('goes on with the weight that a refusal holds, if none was read', async () => {
+    has = new BackendError('AllZero', 'no other', { held: 40 });
+    await advance(1_000);
+    expect(feed.view('r')).toEqual({
+      weights: { desired: 40, current: 40 },
+      failure: { reason: 'AllZero', message: 'no other' },
+    });
+    has = { desired: 60, current: 40 };
+    await advance(20_000);
+    has = new BackendError('AllZero', 'no other', { held: 1 });
+    await advance(20_000);
+    expect(feed.view('r')?.weights).toEqual({ desired: 60, current: 40 });
   });
 
   it('has a lost row created with the weight that was read last', async () => {

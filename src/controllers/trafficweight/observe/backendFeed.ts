@@ -21,8 +21,10 @@ export interface BackendRow<O> {
   readonly options: O;
   /** The TrafficWeights that have their weight from it. */
   readonly names: readonly string[];
-  /** The weight before the first read; undefined if there is none. */
-  readonly initialWeight: number | undefined;
+  /** The weight that the cluster had before the first read; undefined if there is none. */
+  readonly lastWeight: number | undefined;
+  readonly initialWeight: number;
+  readonly allowAllZero: boolean;
   /** Whether the backend may be told what is in force: not while a TrafficWeight of the cluster is invalid. */
   readonly mayAcknowledge: boolean;
 }
@@ -136,12 +138,13 @@ export class BackendFeed<O> {
     const known = polled.view?.weights;
     try {
       const backend = await this.#backendOf(polled);
-      const last = known?.desired ?? polled.row.initialWeight;
-      const weights = await this.#inTime(stop, (signal) => backend.read(last, signal));
+      const { lastWeight, initialWeight, allowAllZero } = polled.row;
+      const options = { known: known?.desired ?? lastWeight, initialWeight, allowAllZero };
+      const weights = await this.#inTime(stop, (signal) => backend.read(options, signal));
       polled.hasTried = false;
       this.#show(polled, viewAfter(weights, polled.view));
     } catch (error) {
-      if (!stop.aborted) this.#show(polled, { ...polled.view, failure: failureOf(error) });
+      if (!stop.aborted) this.#show(polled, { ...heldBy(error), ...polled.view, failure: failureOf(error) });
     }
   }
 
@@ -199,11 +202,11 @@ export class BackendFeed<O> {
     const about = { trafficweights: names };
     const tell = (was: Failure | undefined, is: Failure | undefined, what: string): void => {
       if (was?.message === is?.message) return;
-      if (is === undefined) logger.info(about, `the backend can be ${what} again`);
-      else logger.warn({ ...about, detail: is.message }, `the backend cannot be ${what}`);
+      if (is === undefined) logger.info(about, `${what} again`);
+      else logger.warn({ ...about, detail: is.message }, `not ${what}`);
     };
-    tell(before.failure, view.failure, 'read');
-    tell(before.unacknowledged, view.unacknowledged, 'told that the weight is in force');
+    tell(before.failure, view.failure, 'following the weight of the backend');
+    tell(before.unacknowledged, view.unacknowledged, 'telling the backend that the weight is in force');
   }
 }
 
@@ -227,6 +230,12 @@ function viewAfter(weights: BackendWeights, before: BackendView = {}): BackendVi
   return isOpen && before.unacknowledged !== undefined
     ? { weights, unacknowledged: before.unacknowledged }
     : { weights };
+}
+
+/** What a failed read goes on with if nothing was read before. */
+function heldBy(error: unknown): BackendView {
+  const held = error instanceof BackendError ? error.held : undefined;
+  return held === undefined ? {} : { weights: { desired: held, current: held } };
 }
 
 function failureOf(error: unknown): Failure {

@@ -41,12 +41,19 @@ describe('the rows that TrafficWeights name', () => {
     expect(rowIdOf({ ...SPEC, backend: { dynamodb: { initialWeight: 9 } } }, undefined)).toBe(ids[0]);
   });
 
-  it('are created with the last weight that there was, before one with the initial weight', () => {
-    expect(only(weight('main')).initialWeight).toBe(5);
-    expect(only(weight('main', undefined, { ...SPEC, backend: { dynamodb: {} } })).initialWeight).toBeUndefined();
-    expect(only(weight('main', { desiredWeight: 75 })).initialWeight).toBe(75);
-    expect(only(weight('main'), weight('second', { desiredWeight: 60 })).initialWeight).toBe(60);
-    expect(only(weight('main', { currentWeight: 40 })).initialWeight).toBe(40);
+  it('know the last weight that there was, and begin with the initial weight without one', () => {
+    expect(only(weight('main'))).toMatchObject({ initialWeight: 5 });
+    expect(only(weight('main')).lastWeight).toBeUndefined();
+    expect(only(weight('main', undefined, { ...SPEC, backend: { dynamodb: {} } })).initialWeight).toBe(0);
+    expect(only(weight('main', { desiredWeight: 75 })).lastWeight).toBe(75);
+    expect(only(weight('main'), weight('second', { desiredWeight: 60 })).lastWeight).toBe(60);
+    expect(only(weight('main', { currentWeight: 40 })).lastWeight).toBe(40);
+  });
+
+  it('may all go to 0 only if each TrafficWeight of the row allows it', () => {
+    const allowing = { ...SPEC, backend: { dynamodb: { allowAllZero: true } } };
+    expect(only(weight('main', undefined, allowing)).allowAllZero).toBe(true);
+    expect(only(weight('main', undefined, allowing), weight('second')).allowAllZero).toBe(false);
   });
 });
 
@@ -82,5 +89,5 @@ it('a query is one row for all that have the same', () => {
     { names: ['one', 'two'], options: { kind: 'prometheus', query: 'up', fullValue: 1, minChange: 5 } },
     { names: ['three'], options: { fullValue: 100 } },
   ]);
-  expect(rows[0]?.initialWeight).toBeUndefined();
+  expect(rows[0]?.lastWeight).toBeUndefined();
 });

@@ -62,8 +62,8 @@ function optionsOf(
   endpointUrl: string | undefined,
 ): BackendOptions | undefined {
   if (dynamodb !== undefined) {
-    const { tableName = DEFAULT_TABLE, region = DEFAULT_REGION, allowAllZero = false } = dynamodb;
-    return { kind: 'dynamodb', tableName, region, endpointUrl, clusterName, allowAllZero };
+    const { tableName = DEFAULT_TABLE, region = DEFAULT_REGION } = dynamodb;
+    return { kind: 'dynamodb', tableName, region, endpointUrl, clusterName };
   }
   if (prometheus === undefined) return undefined;
   const { query, fullValue = DEFAULT_FULL_VALUE, minChange = DEFAULT_MIN_CHANGE } = prometheus;
@@ -79,6 +79,8 @@ function rowOf(id: string, users: readonly [User, ...User[]], mayAcknowledge: bo
   return {
     ...{ id, options, mayAcknowledge },
     names: users.map(({ weight }) => weight.metadata?.name ?? ''),
-    initialWeight: last ?? spec.backend.dynamodb?.initialWeight,
+    lastWeight: last,
+    initialWeight: spec.backend.dynamodb?.initialWeight ?? 0,
+    allowAllZero: users.every((user) => user.spec.backend.dynamodb?.allowAllZero === true),
   };
 }
