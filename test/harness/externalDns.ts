@@ -37,9 +37,8 @@ export async function syncRecords({ aws, ...sync }: Sync): Promise<void> {
 
 /** Starts the real external-dns, which looks every 2 s, and at each change. */
 export async function startExternalDns({ aws, ...sync }: Sync, log: string): Promise<RunningProcess> {
-  const variables = Object.entries(aws.environment).map(([name, value]) => `${name}=${value}`);
   const often = ['--interval=2s', '--events', '--min-event-sync-interval=1s'];
-  return start('env', [...variables, await binary('external-dns'), ...flagsOf(sync), ...often], log);
+  return start(await binary('external-dns'), [...flagsOf(sync), ...often], log, aws.environment);
 }
 
 function flagsOf({ kubeconfig, owner, domain }: Omit<Sync, 'aws'>): string[] {

@@ -18,10 +18,18 @@ export interface RunningProcess {
 /**
  * Starts a server and appends its output to the file `log`. The server ends with the test process, however that ends:
  * setpriv (util-linux) sets the kernel's parent-death signal, then execs the command with the same pid.
+ *
+ * @param variables of its environment, in addition to this process's own
  */
-export function start(command: string, args: readonly string[], log: string): RunningProcess {
+export function start(
+  command: string,
+  args: readonly string[],
+  log: string,
+  variables: Readonly<Record<string, string>> = {},
+): RunningProcess {
   const output = openSync(log, 'a');
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', command, ...args], { stdio: ['ignore', output, output] });
+  const env = { ...process.env, ...variables };
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', command, ...args], { stdio: ['ignore', output, output], env });
   closeSync(output);
   let failure: string | undefined;
   const ended = new Promise<void>((resolve) => {

@@ -28,8 +28,7 @@ export async function startProgram(
 ): Promise<Program & { running: RunningProcess }> {
   const directory = await mkdtemp(join(tmpdir(), 'traffic-program-'));
   const log = join(directory, 'log');
-  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const running = start('env', [...variables, process.execPath, MAIN, ...args], log);
+  const running = start(process.execPath, [MAIN, ...args], log, env);
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     process.kill(running.pid, signal);
     await running.ended;

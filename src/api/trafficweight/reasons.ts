@@ -70,3 +70,9 @@ export const UNDECIDED_REASONS = [
   WeightReason.InvalidWeight,
   WeightReason.AllZero,
 ] as const;
+
+/** Reasons that each change of the weight has for a moment. */
+export const IN_PROGRESS_REASONS: ReadonlySet<string> = new Set([
+  WeightReason.NotObservedYet,
+  WeightReason.NotAcknowledgedYet,
+]);

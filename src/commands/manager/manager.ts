@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import type { ControllerContext } from '../../controllers/contract/context.ts';
 import { MeasuringState } from '../../controllers/contract/measuring.ts';
 import type { ControllerModule } from '../../controllers/contract/module.ts';
@@ -9,16 +8,15 @@ import { createNodeInformer, knownNodes } from '../../nodes/informer.ts';
 import { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import { createPrometheusClient, type PrometheusClient } from '../../prometheus/prometheusClient.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
-import { createClient, leaderOnly, type Client } from '../../runtime/client/client.ts';
+import { createClient, type Client } from '../../runtime/client/client.ts';
 import { createTransport } from '../../runtime/client/transport.ts';
-import { countingWrites } from '../../runtime/client/writeCount.ts';
-import { EventRecorder } from '../../runtime/controller/events.ts';
 import { cachePart, Manager } from '../../runtime/manager/manager.ts';
 import { createMetrics, createRegistry } from '../../runtime/manager/metrics.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import { createUsageFeed, type UsageFeed } from '../../usage/pass/feed.ts';
 import { createUsageMetrics } from '../../usage/pass/metrics.ts';
 import { createElection, type Election } from '../election.ts';
+import { createLeaderClient } from '../leaderClient.ts';
 import { LEASE_NAME } from '../lease.ts';
 import { createServers } from '../servers.ts';
 import type { ManagerOptions, Process } from './options.ts';
@@ -64,17 +62,13 @@ function createFeed(
 /** What the controllers share. Their client rejects writes while this replica does not lead. */
 function createContext(process: Process, election: Election, reading: Client): ControllerContext {
   const { options, transport, metrics, logger } = process;
-  const client = countingWrites(leaderOnly(reading, election.gate), metrics.writes);
-  const instance = options.podName ?? hostname();
   const measuring = new MeasuringState();
   const trim = trimNode(FIELD_MANAGER, options);
   const nodes = createNodes(process, trim);
   const prometheus = createPrometheus(process, measuring);
   return {
-    client,
+    ...createLeaderClient({ reading, election, component: COMPONENT, podName: options.podName, metrics, logger }),
     transport,
-    events: new EventRecorder({ client, component: COMPONENT, instance, logger, metrics: metrics.events }),
-    isLeader: () => election.gate.isLeader,
     nodes,
     trimNode: trim,
     unmeasured: new UnmeasuredNodes({ client: reading, clock: systemClock, nodes: nodes.lister }),
@@ -106,7 +100,8 @@ export async function runManager(
   signal: AbortSignal,
 ): Promise<void> {
   const process = createProcess(options);
-  const { transport, logger } = process;
+  const { transport, metrics, logger } = process;
+  const { healthAddress, metricsServer } = options;
   const reading = createClient(transport);
   const started: (() => void)[] = [];
   const lease = options.leaderElect ? { namespace: options.namespace, name: LEASE_NAME } : undefined;
@@ -119,7 +114,7 @@ export async function runManager(
 
   const manager = new Manager(logger);
   manager.add(
-    ...(await createServers({ ...process, ...options }, manager, reading)),
+    ...(await createServers({ healthAddress, metricsServer, metrics, logger }, manager, reading)),
     cachePart(context.nodes),
     ...election.parts,
     { name: 'feed', stage: 'work', run: (stop) => context.feed.run(stop) },

@@ -1,6 +1,7 @@
 import type { SharedFlags } from '../../controllers/contract/flags.ts';
 import { defaultRateWindowSeconds, measurementEndpoint } from '../../controllers/measurement/options.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
+import { podNameOf } from '../leaderClient.ts';
 import type { ManagerOptions } from './options.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { PrometheusEndpoint } from '../../prometheus/endpoint.ts';
@@ -34,7 +35,7 @@ export function managerOptions(
     intervalMs: flags.interval,
     hasOwnPrometheus: flags.prometheusUrl === undefined,
     flags,
-    podName: env.POD_NAME === '' ? undefined : env.POD_NAME,
+    podName: podNameOf(env),
     logger,
   };
 }

@@ -5,7 +5,7 @@ import {
   DEFAULT_TABLE,
 } from '../../api/trafficweight/terms.ts';
 import { COMMON_FLAGS } from '../../options/commonFlags.ts';
-import { optionalText, wholeNumber } from '../../options/connectivityValues.ts';
+import { wholeNumber } from '../../options/connectivityValues.ts';
 import { flag, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
 import { address, boolean, dnsLabel, dnsSubdomain, text, url, valueType } from '../../options/values.ts';
 
@@ -58,7 +58,7 @@ export const WEIGHTS_FLAGS = {
     'Prefix of the annotation <prefix>/traffic-weight of an Ingress, its percentage of the weight.',
     { defaultNote: DEFAULT_ANNOTATION_PREFIX },
   ),
-  awsHealthCheckId: flag(optionalText, 'ID of a health check of Route 53 that the records get.', {
+  awsHealthCheckId: flag(text, 'ID of a health check of Route 53 that the records get.', {
     defaultNote: 'none',
   }),
   enableLeaderElection: withDefault(boolean, 'false', 'Elect one replica as leader; the other replicas stand by.'),

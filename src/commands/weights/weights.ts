@@ -1,17 +1,16 @@
-import { hostname } from 'node:os';
 import type { KubeConfig } from '@kubernetes/client-node';
+import type { RunningController } from '../../controllers/contract/module.ts';
 import { fixedWeight } from '../../controllers/trafficweight/objects/fixedWeight.ts';
 import { runWeights } from '../../controllers/trafficweight/run.ts';
-import { createClient, leaderOnly } from '../../runtime/client/client.ts';
+import { createClient } from '../../runtime/client/client.ts';
 import { createTransport } from '../../runtime/client/transport.ts';
-import { countingWrites } from '../../runtime/client/writeCount.ts';
-import { EventRecorder } from '../../runtime/controller/events.ts';
 import { Manager } from '../../runtime/manager/manager.ts';
 import { createMetrics, createRegistry } from '../../runtime/manager/metrics.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import type { CommandContext } from '../command.ts';
 import { createElection } from '../election.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
+import { createLeaderClient, podNameOf } from '../leaderClient.ts';
 import { createServers } from '../servers.ts';
 import type { WeightsFlags } from './flags.ts';
 import { nameOf, specOf } from './spec.ts';
@@ -31,21 +30,15 @@ export async function runWeightsAlone(flags: WeightsFlags, { env, logger, signal
   const kubeConfig = loadKubeConfig(flags.kubeconfig);
   const metrics = createMetrics(createRegistry());
   const transport = createTransport({ kubeConfig, logger, metrics: metrics.transport });
-  const podName = env.POD_NAME === '' ? undefined : env.POD_NAME;
+  const podName = podNameOf(env);
   const lease = flags.enableLeaderElection
     ? { namespace: namespaceOf(flags, kubeConfig), name: flags.leaseName }
     : undefined;
-  const started: (() => void)[] = [];
-  const election = createElection({ lease, podName, transport, metrics, logger }, () =>
-    started.forEach((enqueueAll) => enqueueAll()),
-  );
+  const election = createElection({ lease, podName, transport, metrics, logger }, () => running.enqueueAll());
   const reading = createClient(transport);
-  const client = countingWrites(leaderOnly(reading, election.gate), metrics.writes);
-  const instance = podName ?? hostname();
-  const events = new EventRecorder({ client, component: COMPONENT, instance, logger, metrics: metrics.events });
-  const isLeader = (): boolean => election.gate.isLeader;
-  const running = runWeights(
-    { client, transport, events, isLeader, metrics, clock: systemClock, logger },
+  const writing = createLeaderClient({ reading, election, component: COMPONENT, podName, metrics, logger });
+  const running: RunningController = runWeights(
+    { ...writing, transport, metrics, clock: systemClock, logger },
     {
       objects: fixedWeight(nameOf(spec), spec, logger),
       dynamodbEndpointUrl: flags.dynamodbEndpointUrl,
@@ -54,7 +47,6 @@ export async function runWeightsAlone(flags: WeightsFlags, { env, logger, signal
       ...(flags.devMode && { target: DEV_TARGET }),
     },
   );
-  started.push(() => running.enqueueAll());
 
   const manager = new Manager(logger);
   const { metricsAddr, healthProbeBindAddress: healthAddress } = flags;

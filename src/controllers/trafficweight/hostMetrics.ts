@@ -1,11 +1,11 @@
 import { Gauge, type Registry } from 'prom-client';
 import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
-import type { HostWeight } from './decide/hosts.ts';
+import type { ReportedHost } from './decide/hosts.ts';
 
 /** The metrics of each host. Only the leader has their series. */
 export interface HostMetrics {
   /** Replaces the hosts of a TrafficWeight. A current weight that is not known stays as it was. */
-  set(trafficweight: string, hosts: readonly HostWeight[]): void;
+  set(trafficweight: string, hosts: readonly ReportedHost[]): void;
   /** Drops the hosts of a TrafficWeight. */
   forget(trafficweight: string): void;
 }
@@ -18,8 +18,8 @@ type Labels = Record<(typeof LABELS)[number], string>;
  * is gone has none.
  */
 export function createHostMetrics(registry: Registry): HostMetrics {
-  const known = new Map<string, readonly HostWeight[]>();
-  const each = (tell: (labels: Labels, host: HostWeight) => void): void => {
+  const known = new Map<string, readonly ReportedHost[]>();
+  const each = (tell: (labels: Labels, host: ReportedHost) => void): void => {
     for (const [trafficweight, hosts] of known) {
       for (const host of hosts) tell(labelsOf(trafficweight, host), host);
     }
@@ -56,11 +56,11 @@ export function createHostMetrics(registry: Registry): HostMetrics {
   };
 }
 
-function labelsOf(trafficweight: string, { ingress, host }: HostWeight): Labels {
+function labelsOf(trafficweight: string, { ingress, host }: ReportedHost): Labels {
   const [namespace = '', name = ''] = ingress.split('/');
   return { trafficweight, namespace, ingress: name, host };
 }
 
-function idOf({ ingress, host }: HostWeight): string {
+function idOf({ ingress, host }: ReportedHost): string {
   return `${ingress} ${host}`;
 }

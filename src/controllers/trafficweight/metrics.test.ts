@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from 'vitest';
 import type { TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
-import type { HostWeight } from './decide/hosts.ts';
+import type { ReportedHost } from './decide/hosts.ts';
 import { createTrafficWeightMetrics, type TrafficWeightMetrics } from './metrics.ts';
 
-const HOST: HostWeight = { host: 'a', ingress: 'shop/a', reason: 'ClusterWeight', currentWeight: undefined };
+const HOST: ReportedHost = { host: 'a', ingress: 'shop/a', reason: 'ClusterWeight', currentWeight: undefined };
 let registry: Registry;
 let metrics: TrafficWeightMetrics;
 
@@ -46,7 +46,7 @@ it('are dropped with their TrafficWeight', async () => {
 
 it('tell the weight of each host, and keep what external-dns has read until it has read the next one', async () => {
   const ready = status('True', 'InForce', {});
-  const host = (over: Partial<HostWeight>): HostWeight => ({ ...HOST, ...over });
+  const host = (over: Partial<ReportedHost>): ReportedHost => ({ ...HOST, ...over });
   const ofHosts = async (): Promise<string[]> => (await series()).filter((line) => line.includes('host_weight'));
   metrics.record('main', ready, [
     host({ weight: 5, currentWeight: 5 }),

@@ -4,7 +4,7 @@ import { HOST_REASONS, type HostReason } from '../../api/trafficweight/terms.ts'
 import type { HostExplanation, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
 import { findCondition, type Condition } from '../../runtime/controller/conditions.ts';
 import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
-import type { HostWeight } from './decide/hosts.ts';
+import type { ReportedHost } from './decide/hosts.ts';
 import { createHostMetrics } from './hostMetrics.ts';
 
 /** The metrics of TrafficWeights. Only the leader has their series. */
@@ -14,7 +14,7 @@ export interface TrafficWeightMetrics {
    *
    * @param hosts undefined if they could not be decided: the last ones stay
    */
-  record(name: string, status: TrafficWeightStatus, hosts?: readonly HostWeight[]): void;
+  record(name: string, status: TrafficWeightStatus, hosts?: readonly ReportedHost[]): void;
   /** Drops all series of the TrafficWeight `name`. */
   forget(name: string): void;
 }

@@ -1,4 +1,4 @@
-import { WeightReason } from '../../api/trafficweight/reasons.ts';
+import { IN_PROGRESS_REASONS, WeightReason } from '../../api/trafficweight/reasons.ts';
 import { parseTrafficWeightSpec } from '../../api/trafficweight/schema.ts';
 import {
   TRAFFIC_WEIGHTS,
@@ -62,10 +62,7 @@ const failureOf = createFailureOf(TRAFFIC_WEIGHTS, {
 });
 
 /** That external-dns and the backend need a moment after each change is no event. */
-const EVENTS: ConditionRules = {
-  types: STANDARD_TYPES,
-  silent: new Set([WeightReason.NotObservedYet, WeightReason.NotAcknowledgedYet]),
-};
+const EVENTS: ConditionRules = { types: STANDARD_TYPES, silent: IN_PROGRESS_REASONS };
 
 /**
  * Reconciles one TrafficWeight: observe, decide, act, report. Level-based: the triggering event does not matter. While

@@ -31,7 +31,6 @@ const DESIRED = 'DesiredWeight';
 const CURRENT = 'CurrentWeight';
 /** Not of the original: true from before a cluster goes to 0 until a weight above 0 is in force. */
 const MARK = 'NoTraffic';
-const NAMES = { '#desired': DESIRED, '#current': CURRENT, '#mark': MARK };
 const ZERO = { ':zero': { N: '0' } };
 
 /** Attempts of the SDK at one call, with a backoff between them. The next poll follows after 20 s. */
@@ -85,11 +84,12 @@ export class DynamoDbBackend implements WeightBackend {
   }
 
   async acknowledge(weight: number, signal: AbortSignal): Promise<boolean> {
+    const unmarks = weight > 0;
     const command = new UpdateItemCommand({
       ...this.#row(),
-      UpdateExpression: weight === 0 ? 'SET #current = :weight' : 'SET #current = :weight REMOVE #mark',
+      UpdateExpression: `SET #current = :weight${unmarks ? ' REMOVE #mark' : ''}`,
       ConditionExpression: '#desired = :weight',
-      ExpressionAttributeNames: weight === 0 ? { '#current': CURRENT, '#desired': DESIRED } : NAMES,
+      ExpressionAttributeNames: { '#current': CURRENT, '#desired': DESIRED, ...(unmarks && { '#mark': MARK }) },
       ExpressionAttributeValues: { ':weight': { N: String(weight) } },
     });
     return this.#ifConditionHolds(signal, (options) => this.#client.send(command, options));

@@ -1,3 +1,4 @@
+import { cut } from '../../runtime/status/cut.ts';
 import { BackendError, type BackendWeights, type ReadOptions, type WeightBackend } from './backend.ts';
 
 /** How a measured value becomes a weight. */
@@ -67,8 +68,10 @@ export class PrometheusBackend implements WeightBackend {
 
   #invalid(got: string): BackendError {
     const { query } = this.#options;
-    const shown = query.length > LONGEST_QUOTE ? `${query.slice(0, LONGEST_QUOTE).toWellFormed()}…` : query;
-    return new BackendError('InvalidWeight', `the query ${shown} gives ${got}: must give one series with a number`);
+    return new BackendError(
+      'InvalidWeight',
+      `the query ${cut(query, LONGEST_QUOTE)} gives ${got}: must give one series with a number`,
+    );
   }
 }
 

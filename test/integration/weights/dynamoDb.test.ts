@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BackendError, type ReadOptions } from '../../../src/weights/backend/backend.ts';
 import { DynamoDbBackend } from '../../../src/weights/backend/dynamoDb.ts';
 import { startAws, type Aws } from '../../harness/moto.ts';
 import { createWeightTable, CURRENT, DESIRED, weights, type WeightTable } from '../../harness/weightTable.ts';
+import { stubCredentials } from './credentials.ts';
 
 let aws: Aws;
 let table: WeightTable;
@@ -13,8 +14,7 @@ const { signal } = new AbortController();
 
 beforeAll(async () => {
   aws = await startAws();
-  for (const [name, value] of Object.entries(aws.environment)) vi.stubEnv(name, value);
-  vi.stubEnv('AWS_ENDPOINT_URL', undefined);
+  stubCredentials(aws);
   table = await createWeightTable(aws);
 });
 afterAll(async () => {
@@ -22,6 +22,9 @@ afterAll(async () => {
   await aws.stop();
   vi.unstubAllEnvs();
 });
+
+/** A row of no table that moto has. */
+const OTHER = { tableName: 't', region: 'eu-west-1', clusterName: 'a' };
 
 /** Of a cluster that never had a weight. */
 const first = (initialWeight: number) => ({ known: undefined, initialWeight, allowAllZero: false });
@@ -31,6 +34,21 @@ const backend = (clusterName: string, over: { tableName?: string } = {}): Dynamo
     ...{ tableName: table.name, region: 'eu-west-1', endpointUrl: aws.url, clusterName },
     ...over,
   });
+
+/** What a read resolves to, or rejects with. */
+const resultOf = (one: DynamoDbBackend): Promise<unknown> =>
+  one.read(first(0), signal).catch((error: unknown) => error);
+
+/** The same, from a server that answers so in place of DynamoDB. */
+async function readFrom(answer: RequestListener): Promise<unknown> {
+  const server = createServer(answer);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const result = await resultOf(new DynamoDbBackend({ ...OTHER, endpointUrl: `http://127.0.0.1:${port}` }));
+  server.closeAllConnections();
+  server.close();
+  return result;
+}
 
 describe('the row of a cluster', () => {
   it('is read as k8s-traffic-controller wrote it', async () => {
@@ -152,20 +170,13 @@ describe('a cluster that goes to 0', () => {
     const calls: string[] = [];
     const row = { ClusterName: { S: 'a' }, ...weights(0, 75) };
     const others = { Items: [{ ClusterName: { S: 'b' }, ...weights(100, 100) }] };
-    const server = createServer((request, response) => {
+    const read = await readFrom((request, response) => {
       const call = String(request.headers['x-amz-target']).split('.').at(-1) ?? '';
       calls.push(call);
       const error = errors[call];
       if (error !== undefined) response.statusCode = 400;
       response.end(JSON.stringify(error ?? { GetItem: { Item: row }, Scan: others }[call] ?? {}));
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
-    const options = { tableName: 't', region: 'eu-west-1', clusterName: 'a' };
-    const one = new DynamoDbBackend({ ...options, endpointUrl: `http://127.0.0.1:${port}` });
-    const read: unknown = await one.read(first(0), signal).catch((error: unknown) => error);
-    server.closeAllConnections();
-    server.close();
     return { calls, read };
   }
   const errorOf = (name: string, more: object = {}) => {
@@ -204,11 +215,11 @@ describe('a cluster that goes to 0', () => {
 });
 
 describe('a failure', () => {
-  const failure = async (one: DynamoDbBackend): Promise<BackendError> => {
-    const error: unknown = await one.read(first(5), signal).catch((thrown: unknown) => thrown);
-    if (!(error instanceof BackendError)) throw new Error('no BackendError', { cause: error });
-    return error;
+  const thrown = (result: unknown): BackendError => {
+    if (!(result instanceof BackendError)) throw new Error('no BackendError', { cause: result });
+    return result;
   };
+  const failure = async (one: DynamoDbBackend): Promise<BackendError> => thrown(await resultOf(one));
 
   it('of a table that is not there is named, without what AWS says', async () => {
     expect(await failure(backend('a', { tableName: 'nowhere' }))).toMatchObject({
@@ -217,7 +228,6 @@ describe('a failure', () => {
     });
   });
 
-  const OTHER = { tableName: 't', region: 'eu-west-1', clusterName: 'a' };
   const NO_ANSWER = /^DynamoDB \(table t, region eu-west-1\) did not answer: \w+$/;
 
   it('of a server that does not answer', async () => {
@@ -227,15 +237,8 @@ describe('a failure', () => {
   });
 
   /** What reading from a server says that answers so. */
-  async function failureOf(answer: (response: ServerResponse) => void): Promise<BackendError> {
-    const server = createServer((_, response) => answer(response));
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
-    const error = await failure(new DynamoDbBackend({ ...OTHER, endpointUrl: `http://127.0.0.1:${port}` }));
-    server.closeAllConnections();
-    server.close();
-    return error;
-  }
+  const failureOf = async (answer: (response: ServerResponse) => void): Promise<BackendError> =>
+    thrown(await readFrom((_, response) => answer(response)));
 
   it('of a server whose answer does not end', { timeout: 60_000 }, async () => {
     const { message } = await failureOf((response) => response.writeHead(200, { 'Content-Length': 100 }).write('{'));

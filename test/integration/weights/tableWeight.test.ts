@@ -6,6 +6,7 @@ import { syncRecords } from '../../harness/externalDns.ts';
 import type { Fixture } from '../../harness/fixture.ts';
 import { sleep } from '../../harness/measured.ts';
 import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
+import { stubCredentials } from './credentials.ts';
 import { Ingresses, PERSON } from './ingresses.ts';
 import { conditionOf, startScene, WAIT, weightNamed, type WeightScene } from './scene.ts';
 import { startZone, type Zone } from './zone.ts';
@@ -27,8 +28,7 @@ beforeAll(async () => {
   scene = await startScene(USER, { args: [`--dynamodb-endpoint-url=${zone.aws.url}`] });
   f = scene.f;
   ingresses = new Ingresses(f.client);
-  for (const [name, value] of Object.entries(zone.aws.environment)) vi.stubEnv(name, value);
-  vi.stubEnv('AWS_ENDPOINT_URL', undefined);
+  stubCredentials(zone.aws);
   await scene.startOperator();
   await ingresses.deploy('web');
 });

@@ -6,6 +6,7 @@ import { measured, sleep } from '../../harness/measured.ts';
 import { start, type RunningProcess } from '../../harness/process.ts';
 import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
 import { binary } from '../../lab/binaries.ts';
+import { stubCredentials } from './credentials.ts';
 import { Ingresses } from './ingresses.ts';
 import { conditionOf, startScene, WAIT, weightNamed, type WeightScene } from './scene.ts';
 import { startWeightedDns } from './weightedDns.ts';
@@ -92,8 +93,7 @@ const clusters: Cluster[] = [];
 beforeAll(async () => {
   zone = await startZone(DOMAIN);
   table = await createWeightTable(zone.aws);
-  for (const [name, value] of Object.entries(zone.aws.environment)) vi.stubEnv(name, value);
-  vi.stubEnv('AWS_ENDPOINT_URL', undefined);
+  stubCredentials(zone.aws);
   await table.put('cluster-a', weights(75, 0));
   await table.put('cluster-b', weights(25, 0));
   [a, b] = await Promise.all([Cluster.start('cluster-a'), Cluster.start('cluster-b')]);

@@ -32,7 +32,7 @@ function messageOf(...problems: (string | undefined)[]): Pick<HostExplanation, '
 }
 
 /** A host, and the weight that external-dns has read for it: undefined if that is not known. */
-export interface HostWeight extends HostExplanation {
+export interface ReportedHost extends HostExplanation {
   readonly currentWeight: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface HostWeight extends HostExplanation {
 export function withCurrent(
   hosts: readonly HostExplanation[],
   endpoints: ReadonlyMap<string, DnsEndpoint | undefined>,
-): HostWeight[] {
+): ReportedHost[] {
   return hosts.map((one) => {
     const endpoint = endpoints.get(one.ingress);
     const isKnown = endpoint !== undefined && isObserved(endpoint);

@@ -1,12 +1,9 @@
-import { WeightReason } from '../../../api/trafficweight/reasons.ts';
+import { IN_PROGRESS_REASONS } from '../../../api/trafficweight/reasons.ts';
 import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
 import { isEqual } from '../../../runtime/apply/mergePatch.ts';
 import { findCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { WeightObjects } from './weightObjects.ts';
-
-/** Each change of the weight has them for a moment. */
-const IN_PROGRESS: ReadonlySet<string> = new Set([WeightReason.NotObservedYet, WeightReason.NotAcknowledgedYet]);
 
 /**
  * One TrafficWeight that no API server has, for a process that has its spec from flags. Its status is in memory, and the log
@@ -15,7 +12,7 @@ const IN_PROGRESS: ReadonlySet<string> = new Set([WeightReason.NotObservedYet, W
  * @param name that its DNSEndpoints and metrics have
  */
 export function fixedWeight(name: string, spec: TrafficWeightSpec, logger: Logger): WeightObjects {
-  let weight: TrafficWeight = { metadata: { name, generation: 1 }, spec };
+  let weight: TrafficWeight = { metadata: { name }, spec };
   const get = (key: string): TrafficWeight | undefined => (key === name ? weight : undefined);
   return {
     lister: { get, list: () => [weight] },
@@ -41,7 +38,7 @@ function logChanges(logger: Logger, before: Condition[] | undefined, after: Cond
   for (const { type, status, reason, message } of after) {
     const was = findCondition(before, type);
     if (was?.status === status && was.reason === reason) continue;
-    const isFine = status === 'True' || IN_PROGRESS.has(reason);
+    const isFine = status === 'True' || IN_PROGRESS_REASONS.has(reason);
     logger[isFine ? 'info' : 'warn']({ condition: type, status, reason }, message);
   }
 }

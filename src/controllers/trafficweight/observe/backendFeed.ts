@@ -3,7 +3,12 @@ import { LinkedAbort } from '../../../runtime/client/transport/linkedAbort.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
-import { BackendError, type BackendWeights, type WeightBackend } from '../../../weights/backend/backend.ts';
+import {
+  BackendError,
+  type BackendWeights,
+  type ReadOptions,
+  type WeightBackend,
+} from '../../../weights/backend/backend.ts';
 import type { BackendView } from './observation.ts';
 
 /** As k8s-traffic-controller: milliseconds from one read to the next. */
@@ -14,7 +19,7 @@ const TICK_MS = 500;
 const CALL_MS = 15_000;
 
 /** What a backend has for one cluster. Several TrafficWeights may be of one cluster. */
-export interface BackendRow<O> {
+export interface BackendRow<O> extends Pick<ReadOptions, 'initialWeight' | 'allowAllZero'> {
   /** Another text for another row. */
   readonly id: string;
   /** Of the backend. The same for the same ID. */
@@ -23,8 +28,6 @@ export interface BackendRow<O> {
   readonly names: readonly string[];
   /** The weight that the cluster had before the first read; undefined if there is none. */
   readonly lastWeight: number | undefined;
-  readonly initialWeight: number;
-  readonly allowAllZero: boolean;
   /** Whether the backend may be told what is in force: not while a TrafficWeight of the cluster is invalid. */
   readonly mayAcknowledge: boolean;
 }

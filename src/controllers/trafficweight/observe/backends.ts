@@ -36,12 +36,16 @@ export function rowsOf(
   endpointUrl: string | undefined,
 ): BackendRow<BackendOptions>[] {
   const living = weights.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
-  const users = living.flatMap((weight) => userOf(weight, endpointUrl));
-  const invalid = living.filter((weight) => 'problems' in parseTrafficWeightSpec(weight));
-  const clusters = new Set(invalid.map(clusterOf));
+  const users: User[] = [];
+  const invalid = new Set<unknown>();
+  for (const weight of living) {
+    const parsed = parseTrafficWeightSpec(weight);
+    if ('problems' in parsed) invalid.add(clusterOf(weight));
+    else users.push(...userOf(weight, parsed.spec, endpointUrl));
+  }
   const byRow = Map.groupBy(users, ({ options }) => JSON.stringify(options));
   return [...byRow].flatMap(([id, [first, ...others]]) =>
-    first === undefined ? [] : [rowOf(id, [first, ...others], !clusters.has(first.spec.clusterName))],
+    first === undefined ? [] : [rowOf(id, [first, ...others], !invalid.has(first.spec.clusterName))],
   );
 }
 
@@ -50,11 +54,9 @@ function clusterOf({ spec }: TrafficWeight): unknown {
   return (spec as Partial<TrafficWeightSpec> | undefined)?.clusterName;
 }
 
-function userOf(weight: TrafficWeight, endpointUrl: string | undefined): User[] {
-  const parsed = parseTrafficWeightSpec(weight);
-  if ('problems' in parsed) return [];
-  const options = optionsOf(parsed.spec, endpointUrl);
-  return options === undefined ? [] : [{ weight, spec: parsed.spec, options }];
+function userOf(weight: TrafficWeight, spec: TrafficWeightSpec, endpointUrl: string | undefined): User[] {
+  const options = optionsOf(spec, endpointUrl);
+  return options === undefined ? [] : [{ weight, spec, options }];
 }
 
 function optionsOf(
