@@ -3,6 +3,7 @@ import { managerOf } from '../../src/commands/manager/command.ts';
 import { COMMANDS, flagsOf } from '../../src/commands/commands.ts';
 import { registerEvaluationMetrics } from '../../src/connectivity/server/evaluation/evaluationMetrics.ts';
 import { REPORT_METRICS } from '../../src/connectivity/server/reports/metrics.ts';
+import type { Steps } from '../../src/connectivity/localise/steps.ts';
 import { Reports } from '../../src/connectivity/server/reports/reports.ts';
 import { registerUrlMetrics } from '../../src/connectivity/server/urls/urlMetrics.ts';
 import type { ControllerModule } from '../../src/controllers/contract/module.ts';
@@ -83,8 +84,11 @@ function connectivityRegistry(): Registry {
   const registry = createRegistry();
   registry.clear();
   const nothing = {
-    evaluated: () => ({ results: new Map(), seconds: 0 }),
-    views: () => [],
+    evaluated: () => Promise.resolve({ results: new Map(), seconds: 0 }),
+    *views(): Steps<[]> {
+      yield;
+      return [];
+    },
     silentAgents: () => undefined,
   };
   // The server writes their text without prom-client.

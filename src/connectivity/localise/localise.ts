@@ -14,6 +14,7 @@ import { nodes } from './rules/nodes.ts';
 import { apiServer, dns } from './rules/services.ts';
 import { zones } from './rules/zones.ts';
 import type { Part, Rule, Situation } from './situation.ts';
+import { finished, type Steps } from './steps.ts';
 import type { ClusterView } from './view.ts';
 
 /** What is wrong in a cluster, and how many pairs of nodes show it. */
@@ -30,21 +31,31 @@ const RULES: readonly Rule[] = [nodes, zones, links, mtu, dns, apiServer, kubele
 
 /** Finds the faults that explain what the agents measured. Pure; never throws on data that passed validation. */
 export function localise(view: ClusterView): Localisation {
-  const situation = situationOf(view);
-  const parts = RULES.flatMap((rule) => rule(situation));
-  const affected = situation.pairs.filter(({ quality }) => quality !== 'Ok');
-  return { findings: findingsOf(parts), observedPairs: situation.pairs.length, affectedPairs: affected.length };
+  return finished(localiseInSteps(view));
 }
 
-function situationOf(view: ClusterView): Situation {
+/** As localise(), which takes half a second with 10,000 agents. */
+export function* localiseInSteps(view: ClusterView): Steps<Localisation> {
+  const situation = yield* situationOf(view);
+  const parts: (readonly Part[])[] = [];
+  for (const rule of RULES) {
+    parts.push(rule(situation));
+    yield;
+  }
+  const affected = situation.pairs.filter(({ quality }) => quality !== 'Ok');
+  return { findings: findingsOf(parts.flat()), observedPairs: situation.pairs.length, affectedPairs: affected.length };
+}
+
+function* situationOf(view: ClusterView): Steps<Situation> {
   const places = new AgentsByPlace(view);
-  const pairs = pairsOf(view, places);
+  const pairs = yield* pairsOf(view, places);
   const zoneOf: Zones = new Map(
     view.nodes.flatMap(({ name, zone }) => (zone === undefined ? [] : [[name, zone] as const])),
   );
   const groups = groupsOf(pairs, zoneOf);
-  const faults = faultsOf(pairs, groups, zoneOf, silentWitness(view, places), view.thresholds.lossPercent);
-  const certain = settled(faults, { pairs, groups, zones: zoneOf, agents: places });
+  yield;
+  const faults = yield* faultsOf(pairs, groups, zoneOf, silentWitness(view, places), view.thresholds.lossPercent);
+  const certain = yield* settled(faults, { pairs, groups, zones: zoneOf, agents: places });
   return { view, agents: places, zones: zoneOf, pairs, faults, settled: certain };
 }
 

@@ -18,4 +18,13 @@ export class Turns {
     });
     await this.#next;
   }
+
+  /** Takes the steps of a computation, with a turn between two of them where it is due. Resolves to its result. */
+  async run<T>(steps: Iterator<unknown, T>): Promise<T> {
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+      await this.give();
+    }
+  }
 }

@@ -17,6 +17,7 @@ import { connect } from '../../harness/runtimeScene.ts';
 import { resultOf, type Figure, type Result } from '../figure.ts';
 import { machine } from '../machine.ts';
 import { renderTable } from '../table.ts';
+import { bareServerBytes } from './bareServer.ts';
 import { agentsOf, createCluster } from './cluster.ts';
 import { Fleet } from './fleet.ts';
 import { measureScale, type Scale } from './scale.ts';
@@ -40,6 +41,7 @@ function scaleOf(text: string): Scale {
 /** Each scale has a cluster of its own, so that nothing of the one before is in the caches. */
 async function measure(scale: Scale): Promise<Figure[]> {
   const nodes = Math.ceil(scale.agents / 2);
+  const bareBytes = await bareServerBytes(scale.agents);
   const plane = await startControlPlane({ apiServerFlags: ['--etcd-compaction-interval=1m'] });
   const { client, transport } = connect(plane);
   try {
@@ -52,7 +54,7 @@ async function measure(scale: Scale): Promise<Figure[]> {
     fleet.start();
     try {
       const windowSeconds = Math.max(LEAST_WINDOW_SECONDS, scale.intervalSeconds);
-      return await measureScale(scale, { server, fleet, repetitions, windowSeconds });
+      return await measureScale(scale, { server, fleet, repetitions, windowSeconds, bareBytes });
     } finally {
       await fleet.stop();
       await server.stop();

@@ -36,7 +36,7 @@ interface Window {
 /** Measures a server whose agents report, `repetitions` times for `windowSeconds`. */
 export async function measureScale(
   { agents, intervalSeconds }: Scale,
-  o: { server: MeasuredProcess; fleet: Fleet; repetitions: number; windowSeconds: number },
+  o: { server: MeasuredProcess; fleet: Fleet; repetitions: number; windowSeconds: number; bareBytes: number },
 ): Promise<Figure[]> {
   await settled(o.server, agents);
   // The agents report once with their peers, and what the start left behind is collected.
@@ -54,6 +54,7 @@ export async function measureScale(
       unit: 'MiB',
       samples: of('residentMiB'),
       atMost: GOALS.memory,
+      limit: { what: 'bare HTTP server with as many connections', samples: [o.bareBytes / MIB] },
     },
     {
       id: `${id}.peak`,

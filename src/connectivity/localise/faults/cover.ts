@@ -1,3 +1,4 @@
+import type { Steps } from '../steps.ts';
 import type { Pair } from '../pairs/pair.ts';
 import type { Group, Scope } from './scope.ts';
 
@@ -22,15 +23,20 @@ interface Rated {
  * A scope that is not at fault stays so when pairs are explained, because the explained ones are nearly all affected.
  * So each round rates only scopes that are left and that share a pair with the last one chosen.
  */
-export function cover(groups: readonly Group[], score: Score, explained: Set<Pair>): Group[] {
+export function* cover(groups: readonly Group[], score: Score, explained: Set<Pair>): Steps<Group[]> {
   const rate = (group: Group): Rated[] => {
     const rest = group.pairs.filter((pair) => !explained.has(pair));
     const value = rest.length > 0 ? score(group.scope, rest) : undefined;
     return value === undefined ? [] : [{ group, score: value }];
   };
   const chosen: Group[] = [];
-  let rated = groups.flatMap(rate);
+  let rated: Rated[] = [];
+  for (const group of groups) {
+    yield;
+    rated.push(...rate(group));
+  }
   for (let best = bestOf(rated); best !== undefined; best = bestOf(rated)) {
+    yield;
     chosen.push(best.group);
     const touched = new Set(best.group.pairs);
     for (const pair of touched) explained.add(pair);

@@ -2,6 +2,7 @@ import type { Pair } from '../pairs/pair.ts';
 import { FAMILIES, failsOver, type Family, type PairQuality } from '../pairs/families.ts';
 import { cover, type Score } from './cover.ts';
 import { scoreByFamily, scoreByLoss, scoreByShare, type LossTest, type Witness } from './score.ts';
+import type { Steps } from '../steps.ts';
 import { isAffected, keyOf, linkOf, type Group, type Scope, type Zones } from './scope.ts';
 import { backgroundOf, isSignificant, shareOf, sum } from './statistics.ts';
 
@@ -35,31 +36,33 @@ export function shows({ kind, family }: Pick<Fault, 'kind' | 'family'>, pair: Pa
  * | | the same: Failed and FamilyFailed | pairs of which step 2 explains each family that fails |
  * | 6 | links: Mtu | pairs of steps 1, 3 and 4 |
  */
-export function faultsOf(
+export function* faultsOf(
   pairs: readonly Pair[],
   all: readonly Group[],
   zones: Zones,
   silent: Witness,
   lossPercent: number,
-): Fault[] {
+): Steps<Fault[]> {
   const whole = all.filter(({ scope }) => scope.kind !== 'NodeIn' && scope.kind !== 'NodeOut');
   const loss: LossTest = { lossPercent, background: backgroundOf(pairs), samples: pairs.length };
   const nothing = ({ quality, worst }: Pair) => quality === 'Failed' || quality === 'Lossy' || worst.mtu === undefined;
   const failed = new Set<Pair>();
-  const faults = covers(
+  const faults = yield* covers(
     'Failed',
     all,
     (witness) => scoreByShare(isFailed, () => false, zones, witness),
     failed,
     silent,
   );
-  const families = familyFaults(pairs, all, zones, failed);
+  const families = yield* familyFaults(pairs, all, zones, failed);
   faults.push(...families.faults);
   const large = new Set(failed);
-  faults.push(...covers('Mtu', whole, (witness) => scoreByShare(isMtu, nothing, zones, witness), large, silent));
+  faults.push(
+    ...(yield* covers('Mtu', whole, (witness) => scoreByShare(isMtu, nothing, zones, witness), large, silent)),
+  );
   const lossy = new Set(failed);
   const byLoss = (witness: Witness) => scoreByLoss(loss, zones, witness);
-  const losses = covers('Lossy', whole, byLoss, lossy, () => false);
+  const losses = yield* covers('Lossy', whole, byLoss, lossy, () => false);
   const { isExplained } = families;
   for (const pair of losses.flatMap(failedBeside)) {
     const isOpen = FAMILIES.some((family) => failsOver(family, pair) && !isExplained(pair, family));
@@ -80,25 +83,27 @@ interface FamilyFaults {
 }
 
 /** Step 2. In clusters with one family there is nothing to do. */
-function familyFaults(
+function* familyFaults(
   pairs: readonly Pair[],
   all: readonly Group[],
   zones: Zones,
   failed: ReadonlySet<Pair>,
-): FamilyFaults {
+): Steps<FamilyFaults> {
   const partial = pairs.filter(({ quality }) => quality === 'FamilyFailed');
   const failing = FAMILIES.filter((family) => partial.some((pair) => failsOver(family, pair)));
   const explained = new Map(failing.map((family) => [family, new Set(failed)]));
-  const faults = [...explained].flatMap(([family, set]) =>
-    covers(
+  const faults: Fault[] = [];
+  for (const [family, set] of explained) {
+    const found = yield* covers(
       'FamilyFailed',
       all,
       (witness) => scoreByFamily(family, zones, witness),
       set,
       // Reports go over either family, so a silent agent confirms nothing.
       () => false,
-    ).map((fault) => ({ ...fault, family })),
-  );
+    );
+    faults.push(...found.map((fault) => ({ ...fault, family })));
+  }
   return { faults, isExplained: (pair, family) => explained.get(family)?.has(pair) ?? false };
 }
 
@@ -116,27 +121,25 @@ function failedBeside({ pairs }: Fault): readonly Pair[] {
  * The faults of one kind. A node whose other plane has the same fault may have fewer peers that show it, so such nodes are
  * tried again.
  */
-function covers(
+function* covers(
   kind: Fault['kind'],
   groups: readonly Group[],
   score: (witness: Witness) => Score,
   explained: Set<Pair>,
   witness: Witness,
-): Fault[] {
-  const chosen = cover(groups, score(witness), explained);
+): Steps<Fault[]> {
+  const chosen = yield* cover(groups, score(witness), explained);
   const nodes = new Map(chosen.flatMap(({ scope }) => (scope.kind === 'Node' ? [[scope.names[0], scope.plane]] : [])));
   const again = groups.filter(({ scope: { kind: at, names, plane } }) => {
     const other = nodes.get(names[0]);
     return at === 'Node' && other !== undefined && other !== plane;
   });
-  return [
-    ...chosen,
-    ...cover(
-      again,
-      score(() => true),
-      explained,
-    ),
-  ].map(({ scope, pairs }) => ({ scope, kind, pairs }));
+  const more = yield* cover(
+    again,
+    score(() => true),
+    explained,
+  );
+  return [...chosen, ...more].map(({ scope, pairs }) => ({ scope, kind, pairs }));
 }
 
 /** What the faults of larger scopes leave. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { PeerResult } from '../../protocol/measurement.ts';
+import { finished } from '../steps.ts';
 import { pairsOf, AgentsByPlace } from '../pairs/pair.ts';
 import { seeded } from '../testing/random.ts';
 import { clusterOf } from '../testing/simCluster.ts';
@@ -19,7 +20,7 @@ function scoreOf(isFailed: (peer: PeerResult) => boolean): number | undefined {
       return { ...peer, tcp: { ok: false, error: 'Timeout' }, udp: { sent: 20, received: 0 } };
     }),
   }));
-  const pairs = pairsOf({ ...view, agents }, new AgentsByPlace({ ...view, agents }));
+  const pairs = finished(pairsOf({ ...view, agents }, new AgentsByPlace({ ...view, agents })));
   const own = pairs.filter(({ from, to, plane }) => plane === 'Pod' && (from === 'node2' || to === 'node2'));
   return scoreByFamily('IPv6', new Map(), () => false)(SCOPE, own);
 }

@@ -1,6 +1,7 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { Period } from '../pairs/period.ts';
 import { placeOf, type AgentsByPlace, type Pair } from '../pairs/pair.ts';
+import type { Steps } from '../steps.ts';
 import { isDirectionKnown } from './direction.ts';
 import { shows, type Fault, type FaultKind } from './faults.ts';
 import { keyOf, zonesOf, type Group, type Scope, type Zones } from './scope.ts';
@@ -31,10 +32,15 @@ export interface Measured {
  * Of two agents with the same interval, the periods of the last two measurements always overlap. So every fault that
  * lasts is settled when all agents have measured it once.
  */
-export function settled(faults: readonly Fault[], measured: Measured): Set<Fault> {
+export function* settled(faults: readonly Fault[], measured: Measured): Steps<ReadonlySet<Fault>> {
   if (faults.length === 0) return new Set();
   const rivals = new Rivals(faults, measured);
-  return new Set(faults.filter((fault) => rivals.agree(fault) && isDirectionKnown(fault, measured.agents)));
+  const agreed = new Set<Fault>();
+  for (const fault of faults) {
+    yield;
+    if (rivals.agree(fault) && isDirectionKnown(fault, measured.agents)) agreed.add(fault);
+  }
+  return agreed;
 }
 
 /** From the first to the last measurement that shows a fault. */

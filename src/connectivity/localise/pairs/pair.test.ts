@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PeerResult } from '../../protocol/measurement.ts';
 import type { AgentView, MeasurementBefore } from '../view.ts';
+import { finished } from '../steps.ts';
 import { AgentsByPlace, pairsOf } from './pair.ts';
 
 const WORKS: PeerResult = { node: 'b', address: '198.18.0.2', tcp: { ok: true }, udp: { sent: 20, received: 20 } };
@@ -24,7 +25,7 @@ function timesOf(last: readonly PeerResult[], before: Partial<MeasurementBefore>
     agents: [{ ...agent('a'), peers: last, times }, agent('b')],
     thresholds: { lossPercent: 10 },
   };
-  return pairsOf(view, new AgentsByPlace(view))[0];
+  return finished(pairsOf(view, new AgentsByPlace(view)))[0];
 }
 
 describe('the time since when a pair is as it is', () => {

@@ -1,6 +1,7 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { PeerResult } from '../../protocol/measurement.ts';
 import { checkedNodes, type AgentView, type ClusterView } from '../view.ts';
+import type { Steps } from '../steps.ts';
 import { familiesOf, familyOf, withAddress, type Rating } from './families.ts';
 import { lostOf, qualityOf, refused } from './quality.ts';
 
@@ -59,9 +60,10 @@ export class AgentsByPlace {
  * | any | node excluded, unknown, or the same node | says nothing |
  * | one of both is `recent` | | counts if it is Ok, and says nothing otherwise |
  */
-export function pairsOf(view: ClusterView, agents: AgentsByPlace): readonly Pair[] {
+export function* pairsOf(view: ClusterView, agents: AgentsByPlace): Steps<readonly Pair[]> {
   const pairs: Pair[] = [];
   for (const agent of agents.all()) {
+    yield;
     if (agent.state !== 'Reporting') continue;
     for (const pair of pairsFrom(agent, view.thresholds.lossPercent).values()) {
       const peer = agents.at(pair.to, agent.plane);

@@ -30,7 +30,7 @@ export interface ConnectivityApi {
   readonly accepted: (state: AgentState) => void;
   /** Called with each accepted report and its measurement, if it has one. Returns what the agent is to do. */
   readonly measured: (state: AgentState, measurement: Measurement | undefined) => Assignment | undefined;
-  readonly evaluations: () => Evaluations;
+  readonly evaluations: () => Promise<Evaluations>;
   /** The object of an agent in the store; undefined if the store has none yet. */
   readonly stored: (pod: string) => Agent['metadata'];
   /** The answer of /metrics. */
@@ -62,7 +62,7 @@ const READS: Readonly<Record<string, (api: ConnectivityApi) => HttpAnswer | Prom
   '/api/v1/agents': () => ({ status: 301, text: '', headers: { location: AGENTS_PATH } }),
   [AGENTS_PATH]: ({ reports }) => allReports(reports),
   '/api/v1/connectivity_check': check,
-  [EVALUATIONS_PATH]: ({ evaluations }) => json(200, evaluations()),
+  [EVALUATIONS_PATH]: async ({ evaluations }) => json(200, await evaluations()),
   [PING_PATH]: () => ({ status: 200, text: '' }),
   '/metrics': ({ metrics }) => metrics(),
 };

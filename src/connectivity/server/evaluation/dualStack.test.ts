@@ -61,12 +61,15 @@ describe('agents with two addresses', () => {
   it.each([
     ['IPv6', 'Degraded', 'IPv6: TCP timeout, UDP 0 of 20 echoed; IPv4 works'],
     ['both', 'Failed', 'TCP timeout, UDP 0 of 20 echoed'],
-  ] as const)('of which %s fails are a finding with its severity and measurements', (over, severity, measured) => {
-    report(over);
-    const { findings, counts } = scene.evaluation() ?? {};
-    expect(findings).toMatchObject([{ class: 'PodNetwork', subjects: ['n2'], severity }]);
-    expect(findings?.[0]?.message).toContain(`4 of 4 pairs fail (${measured})`);
-    expect(findings?.[0]?.evidence.pairs.map((pair) => pair.measured)).toEqual([measured, measured, measured]);
-    expect(counts).toMatchObject({ observedPairs: 6, affectedPairs: 4 });
-  });
+  ] as const)(
+    'of which %s fails are a finding with its severity and measurements',
+    async (over, severity, measured) => {
+      report(over);
+      const { findings, counts } = (await scene.evaluation()) ?? {};
+      expect(findings).toMatchObject([{ class: 'PodNetwork', subjects: ['n2'], severity }]);
+      expect(findings?.[0]?.message).toContain(`4 of 4 pairs fail (${measured})`);
+      expect(findings?.[0]?.evidence.pairs.map((pair) => pair.measured)).toEqual([measured, measured, measured]);
+      expect(counts).toMatchObject({ observedPairs: 6, affectedPairs: 4 });
+    },
+  );
 });

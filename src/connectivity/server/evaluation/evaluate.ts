@@ -1,5 +1,6 @@
 import type { CheckSettings } from '../../assign/checkSettings.ts';
-import { localise } from '../../localise/localise.ts';
+import { localiseInSteps } from '../../localise/localise.ts';
+import type { Steps } from '../../localise/steps.ts';
 import { MOST_EXCLUDED, MOST_FINDINGS, type Evaluation } from '../../protocol/evaluation.ts';
 import { checkedNodes, type ClusterView } from '../../localise/view.ts';
 import { graceMs } from '../view/agentState.ts';
@@ -7,15 +8,15 @@ import { clusterView, type ViewInput } from '../view/clusterView.ts';
 import { countsOf } from './counts.ts';
 import { lastingFindings } from './lasting.ts';
 
-/** Evaluates one check. Undefined if that is too early. */
-export function evaluateCheck(input: ViewInput, check: CheckSettings): Evaluation | undefined {
-  const view = clusterView(input, check);
+/** Evaluates one check, with what is known of the agents when their steps come. Undefined if that is too early. */
+export function* evaluateCheck(input: ViewInput, check: CheckSettings): Steps<Evaluation | undefined> {
+  const view = yield* clusterView(input, check);
   if (isEarly(input, view, check.intervalMs)) return undefined;
-  const localisation = localise(view);
+  const localisation = yield* localiseInSteps(view);
   const excluded = view.nodes.flatMap(({ name, excluded: reason }) => (reason ? [{ node: name, reason }] : []));
   excluded.sort((a, b) => (a.node < b.node ? -1 : 1));
   const { findings } = localisation;
-  const lasting = lastingFindings(view);
+  const lasting = yield* lastingFindings(view);
   return {
     generation: check.generation,
     findings: findings.slice(0, MOST_FINDINGS),

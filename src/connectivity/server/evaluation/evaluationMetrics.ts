@@ -1,9 +1,11 @@
 import { Gauge, type Registry } from 'prom-client';
 import { PLANES } from '../../../api/connectivitycheck/terms.ts';
+import { Turns } from '../../../runtime/controller/turns.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
-import type { Connectivity } from './evaluations.ts';
+import type { Steps } from '../../localise/steps.ts';
+import type { Connectivity, Evaluated } from './evaluations.ts';
 import { nodeFigures, pairFigures, type NodeFigures, type PairFigures } from './nodeFigures.ts';
-import { Recent } from '../view/recent.ts';
+import { RecentInTurns } from '../view/recent.ts';
 
 const PREFIX = 'traffic_operator_connectivity_';
 /** The gauges of one scrape share their figures. */
@@ -37,29 +39,28 @@ export function registerEvaluationMetrics(
   source: Pick<Connectivity, 'evaluated' | 'views' | 'silentAgents'>,
   clock: Clock,
 ): void {
-  const figures = new Recent<Figures>(clock, KEPT_MS, () => {
-    const views = source.views();
-    return { nodes: nodeFigures(views), pairs: pairFigures(views) };
-  });
+  const figures = new RecentInTurns<Figures>(clock, KEPT_MS, async () =>
+    new Turns().run(figuresOf(source, await source.evaluated())),
+  );
   const gauge = gaugesOf(registry);
   const ofNodes = ['node', 'plane'];
-  gauge('loss_ratio', 'Share of lost datagrams from and to the node, 0 to 1.', ofNodes, () =>
-    byNode(figures.get().nodes, ({ lossRatio }) => lossRatio),
+  gauge('loss_ratio', 'Share of lost datagrams from and to the node, 0 to 1.', ofNodes, async () =>
+    byNode((await figures.get()).nodes, ({ lossRatio }) => lossRatio),
   );
-  gauge('latency_seconds', 'Median round trip of the pairs from and to the node.', ofNodes, () =>
-    byNode(figures.get().nodes, ({ latencySeconds }) => latencySeconds),
+  gauge('latency_seconds', 'Median round trip of the pairs from and to the node.', ofNodes, async () =>
+    byNode((await figures.get()).nodes, ({ latencySeconds }) => latencySeconds),
   );
-  gauge('covered_pairs', 'Ordered pairs of nodes in the last reports.', ['plane'], () =>
-    figures.get().pairs.map(({ plane, covered }) => ({ labels: { plane }, value: covered })),
+  gauge('covered_pairs', 'Ordered pairs of nodes in the last reports.', ['plane'], async () =>
+    (await figures.get()).pairs.map(({ plane, covered }) => ({ labels: { plane }, value: covered })),
   );
   gauge(
     'failed_pairs',
     'Ordered pairs of nodes between which neither TCP nor UDP gets through, to one of the addresses at least.',
     ['plane'],
-    () => figures.get().pairs.map(({ plane, failed }) => ({ labels: { plane }, value: failed })),
+    async () => (await figures.get()).pairs.map(({ plane, failed }) => ({ labels: { plane }, value: failed })),
   );
-  gauge('reporting_agents', 'Agents on the nodes of a check with a current report.', ['check'], () =>
-    [...source.evaluated().results].map(([check, { counts }]) => ({
+  gauge('reporting_agents', 'Agents on the nodes of a check with a current report.', ['check'], async () =>
+    [...(await source.evaluated()).results].map(([check, { counts }]) => ({
       labels: { check },
       value: counts.reportingAgents,
     })),
@@ -73,10 +74,15 @@ export function registerEvaluationMetrics(
       return silent === undefined ? [] : PLANES.map((plane) => ({ labels: { plane }, value: silent[plane] }));
     },
   );
-  gauge('evaluation_duration_seconds', 'Duration of the last evaluation of all checks.', [], () => {
-    const { results, seconds } = source.evaluated();
+  gauge('evaluation_duration_seconds', 'Duration of the last evaluation of all checks.', [], async () => {
+    const { results, seconds } = await source.evaluated();
     return results.size === 0 ? [] : [{ labels: {}, value: seconds }];
   });
+}
+
+function* figuresOf(source: Pick<Connectivity, 'views'>, evaluated: Evaluated): Steps<Figures> {
+  const views = yield* source.views(evaluated);
+  return { nodes: yield* nodeFigures(views), pairs: yield* pairFigures(views) };
 }
 
 function byNode(nodes: readonly NodeFigures[], of: (figures: NodeFigures) => number | undefined): Sample[] {
@@ -87,9 +93,9 @@ function byNode(nodes: readonly NodeFigures[], of: (figures: NodeFigures) => num
 }
 
 function gaugesOf(registry: Registry) {
-  return (name: string, help: string, labelNames: string[], samples: () => Sample[]): void => {
+  return (name: string, help: string, labelNames: string[], samples: () => Sample[] | Promise<Sample[]>): void => {
     const metric = new Gauge({ name: `${PREFIX}${name}`, help, labelNames, registers: [registry] });
     const get = metric.get.bind(metric);
-    metric.get = async () => ({ ...(await get()), values: samples() });
+    metric.get = async () => ({ ...(await get()), values: await samples() });
   };
 }

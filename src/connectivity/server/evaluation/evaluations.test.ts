@@ -17,17 +17,17 @@ describe('a jump of the wall clock', () => {
   it('back gives a silent agent no new time to report', async () => {
     await scene.clock.advance(GRACE_MS);
     for (const node of ['n1', 'n2']) scene.report(node);
-    expect(found(scene.evaluation())).toEqual(['Agent agent-n3 Failed']);
+    expect(found(await scene.evaluation())).toEqual(['Agent agent-n3 Failed']);
     scene.clock.jumpMs = -HALF_AN_HOUR_MS;
     await scene.clock.advance(1_000);
-    expect(found(scene.evaluation())).toEqual(['Agent agent-n3 Failed']);
+    expect(found(await scene.evaluation())).toEqual(['Agent agent-n3 Failed']);
   });
 
   it('ahead takes no time from an agent that has not reported since the start of the server', async () => {
     await scene.clock.advance(10_000);
     for (const node of ['n1', 'n2']) scene.report(node);
     scene.clock.jumpMs = HALF_AN_HOUR_MS;
-    expect(scene.evaluation()).toBeUndefined();
+    expect(await scene.evaluation()).toBeUndefined();
   });
 });
 
@@ -35,12 +35,12 @@ describe('the assignment', () => {
   const peersOf = (): readonly string[] | undefined =>
     scene.connectivity.assignment({ nodename: 'n1' }, scene.measurement('n1'))?.peers.map(({ node }) => node);
 
-  it.each(['nodes', 'pods', 'checks'] as const)('is left out until the %s were read', (cache) => {
+  it.each(['nodes', 'pods', 'checks'] as const)('is left out until the %s were read', async (cache) => {
     scene[cache].synced = false;
     const read = [...scene[cache].objects];
     scene[cache].objects = [];
     expect(peersOf()).toBeUndefined();
-    expect(scene.evaluation()).toBeUndefined();
+    expect(await scene.evaluation()).toBeUndefined();
     scene.connectivity.silentAgents();
     scene[cache].synced = true;
     scene[cache].objects = read;
@@ -114,35 +114,35 @@ describe('after a restart of the server', () => {
   beforeEach(async () => {
     await scene.clock.advance(GRACE_MS);
     for (const node of scene.names) scene.report(node, ['n2']);
-    expect(found(scene.evaluation())).toEqual(['PodNetwork n2 Failed']);
+    expect(found(await scene.evaluation())).toEqual(['PodNetwork n2 Failed']);
     scene.restart();
   });
 
   it('the check is left out until each running agent has reported: the stored reports have no measurement', async () => {
-    expect(scene.evaluation()).toBeUndefined();
+    expect(await scene.evaluation()).toBeUndefined();
     await scene.clock.advance(15_000);
     for (const node of ['n1', 'n3']) scene.report(node, ['n2']);
-    expect(scene.evaluation()).toBeUndefined();
+    expect(await scene.evaluation()).toBeUndefined();
     await scene.clock.advance(1_000);
     scene.report('n2', ['n2']);
-    expect(found(scene.evaluation())).toEqual(['PodNetwork n2 Failed']);
+    expect(found(await scene.evaluation())).toEqual(['PodNetwork n2 Failed']);
   });
 
   it('an agent that does not report keeps the check out for the grace, and is Silent then', async () => {
     await scene.clock.advance(GRACE_MS - 1_000);
     for (const node of ['n1', 'n3']) scene.report(node);
-    expect(scene.evaluation()).toBeUndefined();
+    expect(await scene.evaluation()).toBeUndefined();
     await scene.clock.advance(1_000);
-    expect(found(scene.evaluation())).toEqual(['Agent agent-n2 Failed']);
-    expect(scene.evaluation()?.counts).toMatchObject({ agents: 3, reportingAgents: 2 });
+    expect(found(await scene.evaluation())).toEqual(['Agent agent-n2 Failed']);
+    expect((await scene.evaluation())?.counts).toMatchObject({ agents: 3, reportingAgents: 2 });
   });
 
   it('an agent of a node that is left out is not waited for', async () => {
     for (const node of ['n1', 'n3']) scene.report(node);
-    expect(scene.evaluation()).toBeUndefined();
+    expect(await scene.evaluation()).toBeUndefined();
     scene.nodes.objects = scene.nodes.objects.map((node) => ({ ...node, isCordoned: node.name === 'n2' }));
     await scene.clock.advance(1_000);
-    expect(found(scene.evaluation())).toEqual([]);
+    expect(found(await scene.evaluation())).toEqual([]);
   });
 });
 
@@ -156,7 +156,7 @@ describe('anonymousAgents', () => {
     ] as const) {
       scene.reports.accept({ podname: podOf(node), nodename: node, report_interval: 15 }, anonymous);
     }
-    expect(scene.evaluation()?.counts).toMatchObject({ reportingAgents: 3, anonymousAgents: 1 });
+    expect((await scene.evaluation())?.counts).toMatchObject({ reportingAgents: 3, anonymousAgents: 1 });
   });
 });
 
@@ -196,8 +196,8 @@ describe('a measurement of another node', () => {
     const forged = { podname: podOf('n1'), nodename: 'n9', report_interval: 15 };
     scene.reports.accept(forged, true);
     scene.measurements.accept(forged, scene.measurement('n1', ['n2', 'n3']));
-    expect(found(scene.evaluation())).toEqual([]);
-    expect(scene.evaluation()?.counts).toMatchObject({ observedPairs: 4, affectedPairs: 0 });
+    expect(found(await scene.evaluation())).toEqual([]);
+    expect((await scene.evaluation())?.counts).toMatchObject({ observedPairs: 4, affectedPairs: 0 });
   });
 });
 
@@ -226,20 +226,20 @@ describe('an agent that should run and does not', () => {
     ['was evicted', { phase: 'Failed', reason: 'Evicted', containerStatuses: [] }, 'Evicted'],
   ])('since it %s, is a finding with the reason, and missing', async (_, status, problem) => {
     await change(status);
-    expect(scene.evaluation()?.findings).toMatchObject([
+    expect((await scene.evaluation())?.findings).toMatchObject([
       { class: 'Agent', severity: 'Degraded', message: `agent agent-n2 on n2 does not run: ${problem}` },
     ]);
-    expect(scene.evaluation()?.counts).toMatchObject({ agents: 3, reportingAgents: 2, affectedPairs: 0 });
+    expect((await scene.evaluation())?.counts).toMatchObject({ agents: 3, reportingAgents: 2, affectedPairs: 0 });
   });
 
   it('is neither on a node that is left out, nor is one that is being deleted', async () => {
     scene.nodes.objects = scene.nodes.objects.map((node) => ({ ...node, isCordoned: node.name === 'n2' }));
     await change(waits('CrashLoopBackOff'));
-    expect([found(scene.evaluation()), scene.evaluation()?.counts.agents]).toEqual([[], 2]);
+    expect([found(await scene.evaluation()), (await scene.evaluation())?.counts.agents]).toEqual([[], 2]);
     scene.nodes.objects = scene.nodes.objects.map((node) => ({ ...node, isCordoned: false }));
     scene.pods.objects = scene.pods.objects.map((pod) => (pod.node === 'n2' ? { ...pod, phase: 'Gone' } : pod));
     await scene.clock.advance(1_000);
-    expect([found(scene.evaluation()), scene.evaluation()?.counts.agents]).toEqual([[], 2]);
+    expect([found(await scene.evaluation()), (await scene.evaluation())?.counts.agents]).toEqual([[], 2]);
   });
 
   it('is a finding of the node that its DaemonSet made it for, while it is not scheduled', async () => {
@@ -251,7 +251,7 @@ describe('an agent that should run and does not', () => {
     const waiting = { ...pod, spec: { containers: [], affinity }, status: { phase: 'Pending', conditions } };
     scene.pods.objects = [...scene.pods.objects.filter(({ node }) => node !== 'n2'), toAgentPod(waiting)];
     await scene.clock.advance(1_000);
-    expect(scene.evaluation()?.findings.map(({ message }) => message)).toEqual([
+    expect((await scene.evaluation())?.findings.map(({ message }) => message)).toEqual([
       'agent agent-n2 on n2 does not run: Unschedulable: no free ports',
     ]);
   });

@@ -1,7 +1,9 @@
 import type { Report } from '../../../api/agent/report.ts';
 import type { Exclusion, Plane } from '../../../api/connectivitycheck/terms.ts';
+import { Turns } from '../../../runtime/controller/turns.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
+import type { Steps } from '../../localise/steps.ts';
 import type { ClusterView } from '../../localise/view.ts';
 import type { Evaluation, Evaluations } from '../../protocol/evaluation.ts';
 import type { Assignment, Measurement } from '../../protocol/measurement.ts';
@@ -16,7 +18,7 @@ import { evaluateCheck } from './evaluate.ts';
 import { isChange } from './isChange.ts';
 import { ExclusionHistory } from '../view/exclusionHistory.ts';
 import type { Measurements } from '../reports/measurements.ts';
-import { Recent } from '../view/recent.ts';
+import { Recent, RecentInTurns } from '../view/recent.ts';
 import type { Reports } from '../reports/reports.ts';
 import { rosterOf, type Roster } from '../view/roster.ts';
 
@@ -40,7 +42,7 @@ const ALL_PROBES = { dns: true, apiServer: true, mtu: true };
 /** All checks at one moment. */
 export interface Evaluated {
   readonly results: ReadonlyMap<string, Evaluation>;
-  /** Time that it took, seconds. */
+  /** Time that it took, with what was answered meanwhile, seconds. */
   readonly seconds: number;
 }
 
@@ -52,7 +54,7 @@ export class Connectivity {
   readonly #startedAt: number;
   readonly #roster: Recent<Roster>;
   readonly #assigner: Assigner;
-  readonly #evaluated: Recent<Evaluated>;
+  readonly #evaluated: RecentInTurns<Evaluated>;
   /** Nodes, pods or checks have changed since the roster was made. */
   #hasChanged = true;
 
@@ -73,7 +75,7 @@ export class Connectivity {
       // A finding of a node whose kubelet is silent stays while others measure the fault: see lastingFindings().
       isJudged: (node) => [undefined, 'Unreachable'].includes(this.#exclusion(node)),
     });
-    this.#evaluated = new Recent(clock, KEPT_MS, () => this.#evaluate());
+    this.#evaluated = new RecentInTurns(clock, KEPT_MS, () => this.#evaluate());
   }
 
   /**
@@ -94,25 +96,28 @@ export class Connectivity {
    * Of all checks, but those that are early: see evaluateCheck(). None while Nodes, pods or ConnectivityChecks cannot be
    * read. The operator keeps findings and figures of a check without a result.
    */
-  evaluated(): Evaluated {
+  evaluated(): Promise<Evaluated> {
     return this.#evaluated.get();
   }
 
   /** The evaluations by name of the check. */
-  evaluations(): Evaluations {
-    return Object.fromEntries(this.evaluated().results);
+  async evaluations(): Promise<Evaluations> {
+    const { results } = await this.evaluated();
+    return Object.fromEntries(results);
   }
 
   /**
    * The cluster as each check with a result sees it now, with the results of all probes: the figures are those of the
    * network. They are not kept: each refers to 100,000 results of 10,000 agents.
    */
-  views(): readonly ClusterView[] {
-    const { results } = this.evaluated();
+  *views({ results }: Pick<Evaluated, 'results'>): Steps<readonly ClusterView[]> {
     if (!areCurrent(this.#o.caches)) return [];
     const input = this.#input();
-    const checks = input.roster.checks.filter(({ name }) => results.has(name));
-    return checks.map((check) => clusterView(input, { ...check, probes: ALL_PROBES }));
+    const views: ClusterView[] = [];
+    for (const check of input.roster.checks) {
+      if (results.has(check.name)) views.push(yield* clusterView(input, { ...check, probes: ALL_PROBES }));
+    }
+    return views;
   }
 
   /** Agents that should report and do not, by plane; undefined while their pods cannot be read. */
@@ -154,14 +159,15 @@ export class Connectivity {
     return rosterOf(nodes.lister.list(), pods.lister.list(), checks.lister.list(), reports);
   }
 
-  #evaluate(): Evaluated {
+  async #evaluate(): Promise<Evaluated> {
     const { caches, clock } = this.#o;
     const results = new Map<string, Evaluation>();
     if (!areCurrent(caches)) return { results, seconds: 0 };
     const from = clock.monotonic();
     const input = this.#input();
+    const turns = new Turns();
     for (const check of input.roster.checks) {
-      const evaluation = evaluateCheck(input, check);
+      const evaluation = await turns.run(evaluateCheck(input, check));
       if (evaluation !== undefined) results.set(check.name, evaluation);
     }
     return { results, seconds: (clock.monotonic() - from) / 1_000 };

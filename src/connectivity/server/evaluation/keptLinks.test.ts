@@ -19,7 +19,7 @@ let scene: Scene;
 async function untilFound(cut = isCut): Promise<void> {
   for (let round = 0; round < 2 * ALL_STEPS; round += 1) {
     await scene.round(cut);
-    if (scene.evaluation()?.findings.length !== 0) return;
+    if ((await scene.evaluation())?.findings.length !== 0) return;
   }
 }
 
@@ -27,14 +27,14 @@ beforeEach(async () => {
   scene = new Scene(NAMES, PEERS);
   // Until all agents count as reporting, and have their peers.
   for (let round = 0; round < 6; round += 1) await scene.round();
-  expect(found(scene.evaluation())).toEqual([]);
+  expect(found(await scene.evaluation())).toEqual([]);
 });
 
 describe('a link that the rotation probes for two minutes only', () => {
   it('is found until it works, by one name, and each node has its other peers all the time', async () => {
     await untilFound();
     for (let round = 0; round < ALL_STEPS; round += 1) {
-      expect(found(scene.evaluation())).toEqual(LINK);
+      expect(found(await scene.evaluation())).toEqual(LINK);
       for (const name of NAMES) {
         const watchers = NAMES.filter((node) => scene.peersOf(node).includes(name)).length;
         expect(watchers).toBeGreaterThanOrEqual(PEERS);
@@ -44,7 +44,7 @@ describe('a link that the rotation probes for two minutes only', () => {
     }
     await scene.round();
     await scene.round();
-    expect(found(scene.evaluation())).toEqual([]);
+    expect(found(await scene.evaluation())).toEqual([]);
     for (let round = 0; round < STEP; round += 1) await scene.round();
     expect(NAMES.map((name) => scene.peersOf(name).length)).toEqual(NAMES.map(() => PEERS));
   });
@@ -58,7 +58,7 @@ describe('a link that the rotation probes for two minutes only', () => {
     const isCutOneWay = (from: string, to: string): boolean => from === sender && to === receiver;
     await untilFound(isCutOneWay);
     for (let round = 0; round < STEP; round += 1) {
-      expect(found(scene.evaluation())).toEqual([`Link ${sender} -> ${receiver} Failed`]);
+      expect(found(await scene.evaluation())).toEqual([`Link ${sender} -> ${receiver} Failed`]);
       await scene.round(isCutOneWay);
     }
   });
@@ -67,10 +67,10 @@ describe('a link that the rotation probes for two minutes only', () => {
     await untilFound();
     for (let round = 0; round < STEP; round += 1) await scene.round(isCut);
     scene.restart();
-    expect(scene.evaluation()).toBeUndefined();
+    expect(await scene.evaluation()).toBeUndefined();
     for (let round = 0; round < 2 * STEP; round += 1) {
       await scene.round(isCut);
-      expect(found(scene.evaluation())).toEqual(LINK);
+      expect(found(await scene.evaluation())).toEqual(LINK);
     }
   });
 
@@ -98,7 +98,9 @@ describe('a link that the rotation probes for two minutes only', () => {
     scene.nodes.objects = silent;
     for (let round = 0; round < 2 * STEP; round += 1) await scene.round(isCut);
     expect(scene.peersOf(A)).toContain(B);
-    expect(scene.evaluation()?.lasting?.map(({ subjects }) => subjects)).toEqual([[[A, B].sort().join(' <-> ')]]);
+    expect((await scene.evaluation())?.lasting?.map(({ subjects }) => subjects)).toEqual([
+      [[A, B].sort().join(' <-> ')],
+    ]);
   });
 });
 

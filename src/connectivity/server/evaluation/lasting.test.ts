@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { finished } from '../../localise/steps.ts';
 import { localise } from '../../localise/localise.ts';
 import { seeded } from '../../localise/testing/random.ts';
 import { clusterOf } from '../../localise/testing/simCluster.ts';
@@ -19,14 +20,14 @@ function viewWith(excluded: NodeView['excluded']): ClusterView {
 it('has the finding of a node that is cut off, after its kubelet became silent by that', () => {
   const view = viewWith('Unreachable');
   expect(localise(view).findings).toEqual([]);
-  const findings = lastingFindings(view)?.map(({ class: one, subjects }) => `${one} ${subjects.join()}`);
+  const findings = finished(lastingFindings(view))?.map(({ class: one, subjects }) => `${one} ${subjects.join()}`);
   expect(findings).toEqual(['Node node3']);
 });
 
 it.each(['NotReady', 'Cordoned', 'Joining', 'Leaving', undefined] as const)(
   'is the same as the findings with a node that is left out as %s',
   (excluded) => {
-    expect(lastingFindings(viewWith(excluded))).toBeUndefined();
+    expect(finished(lastingFindings(viewWith(excluded)))).toBeUndefined();
   },
 );
 
@@ -35,5 +36,5 @@ it('leaves out nodes for another reason also beside one with a silent kubelet', 
   const nodes = view.nodes.map((node) =>
     node.name === 'node5' ? { ...node, excluded: 'Unreachable' as const } : node,
   );
-  expect(lastingFindings({ ...view, nodes })).toEqual([]);
+  expect(finished(lastingFindings({ ...view, nodes }))).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import type { Finding } from '../../../api/connectivitycheck/finding.ts';
-import { localise } from '../../localise/localise.ts';
+import { localiseInSteps } from '../../localise/localise.ts';
+import type { Steps } from '../../localise/steps.ts';
 import type { ClusterView } from '../../localise/view.ts';
 import { MOST_LASTING } from '../../protocol/evaluation.ts';
 
@@ -9,10 +10,11 @@ import { MOST_LASTING } from '../../protocol/evaluation.ts';
  *
  * @returns undefined without such nodes: these findings are the same as those without them
  */
-export function lastingFindings(view: ClusterView): readonly Finding[] | undefined {
+export function* lastingFindings(view: ClusterView): Steps<readonly Finding[] | undefined> {
   if (!view.nodes.some(({ excluded }) => excluded === 'Unreachable')) return undefined;
   const nodes = view.nodes.map(({ excluded, ...node }) =>
     excluded === undefined || excluded === 'Unreachable' ? node : { ...node, excluded },
   );
-  return localise({ ...view, nodes }).findings.slice(0, MOST_LASTING);
+  const { findings } = yield* localiseInSteps({ ...view, nodes });
+  return findings.slice(0, MOST_LASTING);
 }

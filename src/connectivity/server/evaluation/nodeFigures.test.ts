@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { finished } from '../../localise/steps.ts';
 import type { AgentView, ClusterView } from '../../localise/view.ts';
 import type { PeerResult } from '../../protocol/measurement.ts';
 import { nodeFigures, pairFigures } from './nodeFigures.ts';
@@ -20,7 +21,7 @@ const AGENTS = [agent('a', peer('b', 20, 2), peer('b', 20, 4), peer('c', 0)), ag
 
 describe('nodeFigures', () => {
   it('sums up what was measured from and towards a node', () => {
-    expect(nodeFigures([view(AGENTS)])).toEqual([
+    expect(finished(nodeFigures([view(AGENTS)]))).toEqual([
       { node: 'a', plane: 'Pod', lossRatio: 1 - 40 / 60, latencySeconds: 0.003 },
       { node: 'b', plane: 'Pod', lossRatio: 1 - 50 / 60, latencySeconds: 0.004 },
       { node: 'c', plane: 'Pod', lossRatio: 1 - 10 / 40, latencySeconds: 0.006 },
@@ -28,11 +29,11 @@ describe('nodeFigures', () => {
   });
 
   it('counts each result once, although two checks select its nodes', () => {
-    expect(nodeFigures([view(AGENTS), view(AGENTS)])).toEqual(nodeFigures([view(AGENTS)]));
+    expect(finished(nodeFigures([view(AGENTS), view(AGENTS)]))).toEqual(finished(nodeFigures([view(AGENTS)])));
   });
 
   it('has no figures of a node that is left out, nor from its pairs', () => {
-    expect(nodeFigures([view(AGENTS, ['c'])]).map(({ node, lossRatio }) => [node, lossRatio])).toEqual([
+    expect(finished(nodeFigures([view(AGENTS, ['c'])])).map(({ node, lossRatio }) => [node, lossRatio])).toEqual([
       ['a', 0],
       ['b', 0],
     ]);
@@ -40,5 +41,5 @@ describe('nodeFigures', () => {
 });
 
 it('pairFigures counts a pair with two addresses once, and those where nothing gets through', () => {
-  expect(pairFigures([view(AGENTS), view(AGENTS)])).toEqual([{ plane: 'Pod', covered: 3, failed: 1 }]);
+  expect(finished(pairFigures([view(AGENTS), view(AGENTS)]))).toEqual([{ plane: 'Pod', covered: 3, failed: 1 }]);
 });

@@ -1,5 +1,6 @@
 import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
 import { checkedNodes, type AgentView, type ClusterView } from '../../localise/view.ts';
+import type { Steps } from '../../localise/steps.ts';
 import type { PeerResult } from '../../protocol/measurement.ts';
 
 /** What was measured from and towards one node on one plane. */
@@ -27,9 +28,9 @@ interface Sum {
 }
 
 /** Sums up the last reports by node and plane. Nodes that are left out have no figures. */
-export function nodeFigures(views: readonly ClusterView[]): NodeFigures[] {
+export function* nodeFigures(views: readonly ClusterView[]): Steps<NodeFigures[]> {
   const sums: Record<Plane, Map<string, Sum>> = { Pod: new Map(), Host: new Map() };
-  forEachResult(views, ({ node, plane }, peer) => {
+  yield* forEachResult(views, ({ node, plane }, peer) => {
     add(sumOf(sums[plane], node), peer);
     add(sumOf(sums[plane], peer.node), peer);
   });
@@ -43,10 +44,10 @@ export function nodeFigures(views: readonly ClusterView[]): NodeFigures[] {
 }
 
 /** Counts the pairs of each plane that has agents in a view. A pair of nodes with two address families is one. */
-export function pairFigures(views: readonly ClusterView[]): PairFigures[] {
+export function* pairFigures(views: readonly ClusterView[]): Steps<PairFigures[]> {
   const covered = { Pod: new PairSet(), Host: new PairSet() };
   const failed = { Pod: new PairSet(), Host: new PairSet() };
-  forEachResult(views, ({ node, plane }, peer) => {
+  yield* forEachResult(views, ({ node, plane }, peer) => {
     covered[plane].add(node, peer.node);
     if (!peer.tcp.ok && peer.udp.received === 0) failed[plane].add(node, peer.node);
   });
@@ -73,11 +74,15 @@ class PairSet {
 }
 
 /** Calls `each` once with each result, although several checks may select its nodes. */
-function forEachResult(views: readonly ClusterView[], each: (agent: AgentView, peer: PeerResult) => void): void {
+function* forEachResult(
+  views: readonly ClusterView[],
+  each: (agent: AgentView, peer: PeerResult) => void,
+): Steps<void> {
   const seen = views.length > 1 ? new Set<PeerResult>() : undefined;
   for (const view of views) {
     const checked = checkedNodes(view);
     for (const agent of view.agents) {
+      yield;
       for (const peer of checked.has(agent.node) ? agent.peers : []) {
         if (!checked.has(peer.node) || seen?.has(peer) === true) continue;
         seen?.add(peer);

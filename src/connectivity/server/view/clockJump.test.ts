@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settingsOf } from '../../assign/checkSettings.ts';
+import { finished } from '../../localise/steps.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import { toAgentPod } from '../pods/agentPod.ts';
 import { clusterView, type PodReport } from './clusterView.ts';
@@ -40,7 +41,7 @@ describe.each([
   const view = (report?: PodReport) => {
     const times = { now: clock.now(), upMs: clock.monotonic() - startedAt };
     const endedMs = (name: string): number | undefined => history.endedMs(name);
-    return clusterView({ ...times, roster, endedMs, awaited: () => [], reportOf: () => report }, CHECK);
+    return finished(clusterView({ ...times, roster, endedMs, awaited: () => [], reportOf: () => report }, CHECK));
   };
 
   it('an agent that had no time to report since the server started is starting, and silent only later', async () => {

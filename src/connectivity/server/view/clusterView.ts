@@ -1,6 +1,7 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { CheckSettings } from '../../assign/checkSettings.ts';
 import { selects } from '../../assign/assignments.ts';
+import type { Steps } from '../../localise/steps.ts';
 import type { AgentView, ClusterView, MeasurementTimes, NodeView } from '../../localise/view.ts';
 import type { Measurement } from '../../protocol/measurement.ts';
 import { agentState, graceMs, type LastReport } from './agentState.ts';
@@ -37,13 +38,18 @@ export interface ViewInput {
 }
 
 /** The view of the nodes that a check selects, at one moment. */
-export function clusterView(input: ViewInput, check: CheckSettings): ClusterView {
+export function* clusterView(input: ViewInput, check: CheckSettings): Steps<ClusterView> {
   const { roster, now, endedMs, serverNode } = input;
   const nodes = roster.nodes.filter((node) => selects(check, node));
   const moment = { now, endedMs, settlingMs: 2 * check.intervalMs };
+  const agents: AgentView[] = [];
+  for (const { name } of nodes) {
+    yield;
+    for (const plane of check.planes) agents.push(...agentView(input, check, { name, plane }));
+  }
   return {
     nodes: nodes.map((node) => nodeView(node, exclusionOf(node, moment))),
-    agents: nodes.flatMap(({ name }) => check.planes.flatMap((plane) => agentView(input, check, { name, plane }))),
+    agents,
     thresholds: { lossPercent: check.lossPercent },
     ...(serverNode !== undefined && { serverNode }),
   };

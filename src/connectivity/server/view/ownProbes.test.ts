@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
+import { finished } from '../../localise/steps.ts';
 import type { Measurement } from '../../protocol/measurement.ts';
 import { found, podOf, Scene } from '../evaluation/testing/scene.ts';
 import { ownTimes } from './ownProbes.ts';
@@ -52,7 +53,7 @@ it.each([
   ['packet sizes', { ...ALL_WORKS, mtu: false }, ['MTU cluster Degraded']],
 ])('a check has no finding of %s that another one asks for', async (_, working, findings) => {
   await reportTwice(working);
-  const { all, few } = scene.connectivity.evaluations();
+  const { all, few } = await scene.connectivity.evaluations();
   expect(found(all)).toEqual(findings);
   expect([found(few), few?.counts.observedPairs, few?.counts.affectedPairs]).toEqual([[], 6, 0]);
 });
@@ -74,6 +75,7 @@ it('what only another check asked for before is no recovery', () => {
 
 it('the figures of the network count each result once', async () => {
   await reportTwice(ALL_WORKS);
-  const results = scene.connectivity.views().flatMap(({ agents }) => agents.flatMap(({ peers }) => peers));
+  const views = finished(scene.connectivity.views(await scene.connectivity.evaluated()));
+  const results = views.flatMap(({ agents }) => agents.flatMap(({ peers }) => peers));
   expect([results.length, new Set(results).size]).toEqual([12, 6]);
 });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Http2ServerRequest } from 'node:http2';
 import type { Writable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BodyIncomplete, BodyTooLarge, readBody } from './body.ts';
 import type { HttpAnswer, HttpHandler, Incoming, Outgoing } from './exchange.ts';
 import type { Failures } from './failures.ts';
@@ -120,10 +121,14 @@ function* joined(text: string, parts: Iterable<string>): Generator<string> {
   yield* parts;
 }
 
-/** Resolves, too, if the client goes away in between. Rejects if `parts` throws. */
+/**
+ * Lets others be answered between two parts, which may be large and may take long to make: a client on the same machine takes
+ * each at once. Resolves, too, if the client goes away in between. Rejects if `parts` throws.
+ */
 async function sendParts(response: Writable, parts: Iterable<string>, ended: AbortSignal): Promise<void> {
   for (const part of parts) {
     if (!response.write(part)) await once(response, 'drain', { signal: ended }).catch(() => undefined);
+    await nextTurn();
     if (ended.aborted) return;
   }
   response.end();

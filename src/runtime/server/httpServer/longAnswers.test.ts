@@ -8,6 +8,7 @@ import { HTTP_LIMITS } from './limits.ts';
 const ask = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 const askLast = (path: string, method = 'GET'): string =>
   `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+const MANY = 10_000;
 const PART = 'x'.repeat(256 * 1024);
 /** More than the sockets of both ends hold. */
 const WHOLE = PART.repeat(100);
@@ -30,11 +31,17 @@ describe('a server with a limit of long answers', () => {
     }
   }
 
+  let smallOnes = 0;
+  function* smallParts(): Generator<string> {
+    for (smallOnes = 0; smallOnes < MANY; smallOnes += 1) yield '.';
+  }
+
   const answers: Readonly<Record<string, () => HttpAnswer>> = {
     '/parts': () => ({ status: 200, text: '', parts: parts() }),
     '/other': () => ({ status: 200, text: '', parts: parts() }),
     '/whole': () => ({ status: 200, text: WHOLE }),
     '/short': () => ({ status: 200, text: 'short\n' }),
+    '/small': () => ({ status: 200, text: '', parts: smallParts() }),
     '/end': () => ({ status: 200, text: 'first ', parts: ['and ', 'last'] }),
   };
 
@@ -136,5 +143,15 @@ describe('a server with a limit of long answers', () => {
     await start();
     expect(await exchange(listener.port, askLast('/parts', 'HEAD'))).toMatch(/^HTTP\/1.1 200 .*\r\n\r\n$/s);
     expect(made).toBe(0);
+  });
+
+  it('answers others between the parts of an answer, also if its client takes them at once', async () => {
+    await start();
+    const long = exchange(listener.port, askLast('/small'));
+    await vi.waitFor(() => expect(smallOnes).toBeGreaterThan(0), { interval: 1 });
+    expect(await exchange(listener.port, askLast('/short'))).toMatch(/short\n$/);
+    expect(smallOnes).toBeLessThan(MANY);
+    await long;
+    expect(smallOnes).toBe(MANY);
   });
 });

@@ -201,8 +201,9 @@ export class Scene {
   }
 
   /** The evaluation of the check; undefined if it is left out. */
-  evaluation(): Evaluation | undefined {
-    return this.connectivity.evaluations().all;
+  async evaluation(): Promise<Evaluation | undefined> {
+    const { all } = await this.connectivity.evaluations();
+    return all;
   }
 
   #anHourAgo(): Date {
