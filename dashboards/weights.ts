@@ -6,6 +6,7 @@ import { ofLeader, own } from './promql.ts';
 
 const DESIRED = ofLeader(own('cluster_traffic_controller_ingress_weight_desired'));
 const CURRENT = ofLeader(own('cluster_traffic_controller_ingress_weight_current'));
+const STEP = ofLeader(own('traffic_operator_trafficweight_step_weight'));
 /** Rows of the table. */
 const MOST_HOSTS = 100;
 const HOST_DESIRED = ofLeader(own('traffic_operator_trafficweight_host_weight_desired'));
@@ -49,9 +50,11 @@ const HISTORY: Row = {
   panels: [
     linesPanel({
       title: 'Weight of the cluster',
-      description: 'The weight that is asked for, and the last one that was in force, by TrafficWeight.',
+      description:
+        'The weight that is asked for, that of the step of a ramp with its phase, and the last one that was in force, by TrafficWeight.',
       queries: [
         { expr: `max by (trafficweight) ${DESIRED}`, legend: '{{trafficweight}}: desired' },
+        { expr: `max by (trafficweight, phase) ${STEP}`, legend: '{{trafficweight}}: step ({{phase}})' },
         { expr: `max by (trafficweight) ${CURRENT}`, legend: '{{trafficweight}}: current' },
       ],
     }),

@@ -9,6 +9,8 @@ export const WeightCondition = {
   Ready: 'Ready',
   /** False while the weight cannot be read from the backend: the last one stays. Absent with a static weight. */
   BackendRead: 'BackendRead',
+  /** False while a change of the weight proceeds in steps, or was rolled back. Only with spec.ramp. */
+  Ramped: 'Ramped',
   /** True when the table knows that the weight is in force. Only with a table. */
   Acknowledged: 'Acknowledged',
   /** True when every DNSEndpoint carries its weight. */
@@ -37,6 +39,16 @@ export const WeightReason = {
   InvalidWeight: 'InvalidWeight',
   /** The weight 0 would leave no cluster with traffic. */
   AllZero: 'AllZero',
+
+  // Ramped; also Ready
+  DesiredWeightReached: 'DesiredWeightReached',
+  Ramping: 'Ramping',
+  /** The gate has no data: the ramp waits. */
+  GateWithoutData: 'GateWithoutData',
+  RollingBack: 'RollingBack',
+  /** The gate failed: the weight before, or that of the last step, stays until another one is desired. */
+  RolledBack: 'RolledBack',
+  Held: 'Held',
 
   // Acknowledged; also Ready
   WeightAcknowledged: 'WeightAcknowledged',
@@ -75,4 +87,5 @@ export const UNDECIDED_REASONS = [
 export const IN_PROGRESS_REASONS: ReadonlySet<string> = new Set([
   WeightReason.NotObservedYet,
   WeightReason.NotAcknowledgedYet,
+  WeightReason.Ramping,
 ]);

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { labelSelectorSchema } from '../labelSelector.ts';
 import { patternSchema } from '../patternSchema.ts';
+import { rampSchema } from './rampSchema.ts';
 import {
   ACKNOWLEDGE,
   DEFAULT_ANNOTATION_PREFIX,
@@ -8,6 +9,8 @@ import {
   DEFAULT_MIN_CHANGE,
   DEFAULT_REGION,
   DEFAULT_TABLE,
+  LONGEST_QUERY,
+  MOST_WEIGHT,
 } from './terms.ts';
 
 /** ResourceRecordSet.SetIdentifier of Route 53's API reference: 1 to 128 characters. */
@@ -34,8 +37,6 @@ const FILTER = {
 const LONGEST_HEALTH_CHECK = 64;
 /** RFC 2181, section 8. */
 const LONGEST_TTL = 2_147_483_647;
-/** ResourceRecordSet.Weight of Route 53's API reference. */
-const MOST_WEIGHT = 255;
 const MOST_CLASSES = 20;
 
 /** TableName of DynamoDB's API reference. */
@@ -55,7 +56,6 @@ const FULL_VALUE = {
   message: 'must be a number above 0, such as "1" or "100"',
   longest: 20,
 };
-const LONGEST_QUERY = 4_096;
 const MOST_CHANGE = 100;
 const BACKENDS = ['static', 'dynamodb', 'prometheus'] as const;
 const ONE_MESSAGE = 'must have exactly one field: static, dynamodb or prometheus';
@@ -176,6 +176,7 @@ export const specSchema = z
       'x-kubernetes-list-type': 'set',
     }),
     backend,
+    ramp: rampSchema,
     acknowledge: z
       .enum(ACKNOWLEDGE)
       .optional()

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { conditionsSchema } from '../conditionsSchema.ts';
 import { int32, int64 } from '../integerSchema.ts';
+import { rampStatusSchema } from './rampSchema.ts';
 import { HOST_REASONS } from './terms.ts';
 
 /** How many hosts the status explains. */
@@ -23,10 +24,15 @@ export const statusSchema = z
     observedGeneration: int64('The generation of the spec that the status refers to.'),
     desiredWeight: int32('Weight of the cluster that the backend asks for, from 0 to 255.'),
     currentWeight: int32('The last weight of the cluster that was in force: see spec.acknowledge.'),
+    ramp: rampStatusSchema,
+    lastStepTime: z
+      .string()
+      .optional()
+      .meta({ format: 'date-time', description: 'When the records were last given another weight of the cluster.' }),
     ingresses: int32('Ingresses with a host that has, or should have, records.'),
     hosts: int32('Hosts of these Ingresses.'),
     dnsEndpoints: int32('DNSEndpoints of this object.'),
-    conditions: conditionsSchema('Ready, Applied, Observed, IngressesAccepted.'),
+    conditions: conditionsSchema('Ready, Ramped, Applied, Observed, IngressesAccepted.'),
     explain: z
       .array(explanation)
       .optional()

@@ -25,5 +25,30 @@ export const DEFAULT_REGION = 'eu-west-1';
 export const DEFAULT_FULL_VALUE = '1';
 export const DEFAULT_MIN_CHANGE = 5;
 
+/** The highest weight of a record: ResourceRecordSet.Weight of Route 53's API reference. */
+export const MOST_WEIGHT = 255;
+/** Characters of a query to Prometheus. */
+export const LONGEST_QUERY = 4_096;
+
+/** What happens when the gate of a ramp has failed. */
+export const ROLLBACKS = ['Gradual', 'Immediate', 'Hold'] as const;
+export type Rollback = (typeof ROLLBACKS)[number];
+export const DEFAULT_ROLLBACK: Rollback = 'Immediate';
+
+/** Which changes of a weight are ramped. */
+export const RAMP_DIRECTIONS = ['Both', 'Up'] as const;
+export type RampDirection = (typeof RAMP_DIRECTIONS)[number];
+
+/** Where a change that is ramped stands. */
+export const RAMP_PHASES = ['Progressing', 'RollingBack', 'RolledBack', 'Held'] as const;
+export type RampPhase = (typeof RAMP_PHASES)[number];
+
+/** What the gate of a ramp says. */
+export const GATE_RESULTS = ['Passed', 'Failed', 'NoData'] as const;
+export type GateResultName = (typeof GATE_RESULTS)[number];
+
+/** TTL of a record without one, seconds: that of external-dns. */
+export const DEFAULT_RECORD_TTL = 300;
+
 /** The prefix of the annotation with an application's share: that of k8s-traffic-controller. */
 export const DEFAULT_ANNOTATION_PREFIX = 'dns.adevinta.com';

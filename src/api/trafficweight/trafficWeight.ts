@@ -1,7 +1,7 @@
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import type { LabelSelector } from '../labelSelector.ts';
-import type { Acknowledge, HostReason } from './terms.ts';
+import type { Acknowledge, GateResultName, HostReason, RampDirection, RampPhase, Rollback } from './terms.ts';
 
 /** What users ask for. */
 export interface TrafficWeightSpec {
@@ -25,7 +25,19 @@ export interface TrafficWeightSpec {
     dynamodb?: DynamoDbSpec | undefined;
     prometheus?: MeasuredSpec | undefined;
   };
+  ramp?: RampSpec | undefined;
   acknowledge?: Acknowledge | undefined;
+}
+
+/** How a change of the weight proceeds. */
+export interface RampSpec {
+  /** Integer, 1 to 255. */
+  step: number;
+  /** A duration. Default, and at least: twice the TTL of the records. */
+  interval?: string | undefined;
+  gate?: { query: string; condition: string; failureLimit?: number | undefined } | undefined;
+  rollback?: Rollback | undefined;
+  direction?: RampDirection | undefined;
 }
 
 /** A table of DynamoDB with a row for each cluster. */
@@ -64,11 +76,27 @@ export interface TrafficWeightStatus {
   desiredWeight?: number;
   /** The last weight of the cluster that was acknowledged. */
   currentWeight?: number;
+  ramp?: RampStatus;
+  /** RFC 3339. */
+  lastStepTime?: string;
   ingresses?: number;
   hosts?: number;
   dnsEndpoints?: number;
   conditions?: Condition[];
   explain?: HostExplanation[];
+}
+
+/** A change of the weight that is under way, or was rolled back. */
+export interface RampStatus {
+  from: number;
+  target: number;
+  weight: number;
+  phase: RampPhase;
+  failures: number;
+  /** RFC 3339. */
+  nextStepTime?: string;
+  gate?: { result: GateResultName; value?: string; message?: string };
+  message: string;
 }
 
 export interface TrafficWeight extends KubeObject {

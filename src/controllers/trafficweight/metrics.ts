@@ -1,11 +1,15 @@
 import { Gauge, type Registry } from 'prom-client';
 import { WeightCondition, WeightReason } from '../../api/trafficweight/reasons.ts';
-import { HOST_REASONS, type HostReason } from '../../api/trafficweight/terms.ts';
+import { HOST_REASONS, RAMP_PHASES, type HostReason } from '../../api/trafficweight/terms.ts';
 import type { HostExplanation, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
 import { findCondition, type Condition } from '../../runtime/controller/conditions.ts';
 import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
 import type { ReportedHost } from './decide/hosts.ts';
 import { createHostMetrics } from './hostMetrics.ts';
+
+/** Where the desired weight was reached, so that no ramp is under way. */
+const REACHED = 'Reached';
+const STEP_PHASES = [REACHED, ...RAMP_PHASES] as const;
 
 /** The metrics of TrafficWeights. Only the leader has their series. */
 export interface TrafficWeightMetrics {
@@ -34,6 +38,11 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
     'cluster_traffic_controller_ingress_weight_current',
     'The last weight of the cluster that was in force. Absent until one was. Only the leader reports it.',
   );
+  const step = gauge(
+    `${METRIC_PREFIX}trafficweight_step_weight`,
+    `Weight of the cluster that its records are given now, and the phase of its ramp: ${STEP_PHASES.join(', ')}. Only the leader reports it.`,
+    'phase',
+  );
   const byReason = gauge(
     `${METRIC_PREFIX}trafficweight_hosts`,
     `Hosts of a TrafficWeight by what decided their weight: ${HOST_REASONS.join(', ')}. Only the leader reports it.`,
@@ -45,6 +54,14 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
     'reason',
   );
   const hostWeights = createHostMetrics(registry);
+  const forgetStep = (trafficweight: string): void => {
+    for (const phase of STEP_PHASES) step.remove({ trafficweight, phase });
+  };
+  const setStep = (trafficweight: string, { ramp, desiredWeight }: TrafficWeightStatus): void => {
+    forgetStep(trafficweight);
+    const weight = ramp?.weight ?? desiredWeight;
+    if (weight !== undefined) step.set({ trafficweight, phase: ramp?.phase ?? REACHED }, weight);
+  };
   const forgetReady = (trafficweight: string): void => {
     for (const reason of Object.values(WeightReason)) ready.remove({ trafficweight, reason });
   };
@@ -57,11 +74,13 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
     else weight.set({ trafficweight }, value);
   };
   return {
-    record(trafficweight, { desiredWeight, currentWeight, conditions }, hosts) {
+    record(trafficweight, status, hosts) {
+      const { desiredWeight, currentWeight, conditions } = status;
       const condition = findCondition(conditions, WeightCondition.Ready);
       if (condition !== undefined) setReady(trafficweight, condition);
       setWeight(desired, trafficweight, desiredWeight);
       setWeight(current, trafficweight, currentWeight);
+      setStep(trafficweight, status);
       if (hosts === undefined) return;
       hostWeights.set(trafficweight, hosts);
       const counts = countBy(hosts);
@@ -70,6 +89,7 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
     forget(trafficweight) {
       hostWeights.forget(trafficweight);
       forgetReady(trafficweight);
+      forgetStep(trafficweight);
       desired.remove({ trafficweight });
       current.remove({ trafficweight });
       for (const reason of HOST_REASONS) byReason.remove({ trafficweight, reason });

@@ -22,6 +22,7 @@ import { writeRecords, type RecordWriters } from '../../weights/write/writeRecor
 import { decideWeight } from './decide/desired.ts';
 import { divide } from './decide/divide.ts';
 import { explain, withCurrent } from './decide/hosts.ts';
+import { rampEvents } from './decide/ramp.ts';
 import { settingsOf } from './decide/settings.ts';
 import { isInForce, statusOf, undecidedStatus, type KnownWeight, type Outcome } from './decide/status.ts';
 import type { IngressEvents } from './events.ts';
@@ -29,7 +30,9 @@ import type { TrafficWeightMetrics } from './metrics.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
 import type { BackendView } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
+import type { Gates } from './observe/gates.ts';
 import type { WeightObjects } from './objects/weightObjects.ts';
+import { takeStep, untilNextStep } from './takeStep.ts';
 
 /** The dependencies of a reconcile. */
 export interface Dependencies {
@@ -41,6 +44,7 @@ export interface Dependencies {
   readonly setInForce: (weight: TrafficWeight, view: BackendView, isInForce: boolean) => void;
   readonly statuses: WeightObjects['statuses'];
   readonly endpoints: Overlay<DnsEndpoint>;
+  readonly gates: Pick<Gates, 'ask' | 'forget'>;
   readonly writers: RecordWriters;
   readonly events: WeightObjects['events'];
   readonly ingressEvents: IngressEvents;
@@ -81,6 +85,7 @@ export async function reconcile(
   if (weight === undefined || !d.isLeader()) {
     d.metrics.forget(key);
     d.ingressEvents.forget(key);
+    d.gates.forget(key);
     if (weight === undefined) d.statuses.forget(key);
     return undefined;
   }
@@ -103,19 +108,21 @@ export async function reconcile(
     await reportUndecided(d, weight, { ...desired, backend }, signal);
     return { requeueAfterMs: READ_AGAIN_MS };
   }
-  await applyWeight(d, weight, { spec, desiredWeight: desired.desiredWeight, backend }, signal);
-  return { requeueAfterMs: LOOK_AGAIN_MS };
+  const { desiredWeight } = desired;
+  const step = await takeStep(d, weight, { spec, desired: desiredWeight }, signal);
+  const status = await applyWeight(d, weight, { spec, desiredWeight, step, backend }, signal);
+  return { requeueAfterMs: Math.min(LOOK_AGAIN_MS, untilNextStep(status, d.clock.now())) };
 }
 
 async function applyWeight(
   d: Dependencies,
   weight: TrafficWeight,
-  { spec, desiredWeight, backend }: Pick<Outcome, 'spec' | 'desiredWeight' | 'backend'>,
+  { spec, desiredWeight, step, backend }: Pick<Outcome, 'spec' | 'desiredWeight' | 'step' | 'backend'>,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<TrafficWeightStatus> {
   const name = weight.metadata?.name ?? '';
   const { candidates, weights, ...scene } = observe(weight, d);
-  const settings = settingsOf(spec, desiredWeight);
+  const settings = settingsOf(spec, step.weight);
   const { selected: sources, ...division } = divide(weight, { weights, candidates }, scene.labelOf);
   const plan = planRecords({ ...scene, ...division, owner: name, settings, sources });
   const failures = await writeRecords(plan, { ...d.writers, signal });
@@ -124,16 +131,17 @@ async function applyWeight(
   d.ingressEvents.tell(name, explained);
   const hosts = explained.flatMap(([, each]) => each);
   const outcome = {
-    ...{ spec, desiredWeight, backend, hosts },
+    ...{ spec, desiredWeight, step, backend, hosts },
     ingresses: plan.sources.length,
     endpoints: endpointsNow(plan, d.endpoints),
     failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),
   };
-  const status = statusOf(weight, outcome, metaTime(d.clock.now()));
+  const status = statusOf(weight, outcome, d.clock.now());
   d.metrics.record(name, status, withCurrent(hosts, outcome.endpoints));
   await reportStatus(d, weight, status, signal);
   if (backend !== undefined) d.setInForce(weight, backend, isInForce(status, spec));
   if (failures.size > 0) throw new IncompleteError(outcome.failures);
+  return status;
 }
 
 /** The DNSEndpoints that a plan asks for, as they are after its writes. */
@@ -159,6 +167,9 @@ async function reportStatus(
   status: TrafficWeightStatus,
   signal?: AbortSignal,
 ): Promise<void> {
-  const events = conditionEvents(weight.status?.conditions, status.conditions, EVENTS);
+  const events = [
+    ...conditionEvents(weight.status?.conditions, status.conditions, EVENTS),
+    ...rampEvents(weight.status, status),
+  ];
   await report(d, { about: weight, status, events }, signal === undefined ? {} : { signal });
 }

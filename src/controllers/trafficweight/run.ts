@@ -13,6 +13,7 @@ import { createTrafficWeightMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { hasNewLabels, needsReconcile, servicesWithNews } from './observe/changes.ts';
 import { BackendFeed } from './observe/backendFeed.ts';
+import { Gates } from './observe/gates.ts';
 import { rowIdOf, rowsOf, type BackendOptions } from './observe/backends.ts';
 import { BY_SERVICE, createCaches, type CacheOptions, type Caches } from './observe/caches.ts';
 import type { BackendView } from './observe/observation.ts';
@@ -59,6 +60,7 @@ export function runWeights(
       backends.setInForce(idOf(spec), metadata?.name ?? '', { view, isInForce }),
     writers: { client, endpoints, applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger, clock }) },
     ingressEvents: new IngressEvents(events),
+    gates: new Gates(ask, clock),
     metrics: createTrafficWeightMetrics(metrics.registry),
   };
   const controller: Controller = new Controller({

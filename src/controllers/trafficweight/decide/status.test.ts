@@ -5,7 +5,8 @@ import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { BackendView } from '../observe/observation.ts';
 import { isInForce, statusOf, undecidedStatus, type Outcome } from './status.ts';
 
-const NOW = '2026-01-01T00:00:00.000Z';
+const NOW = '2026-01-01T00:00:00Z';
+const NOW_MS = Date.parse(NOW);
 const SPEC = { clusterName: 'a', backend: { static: { weight: 40 } } };
 const WEIGHT: TrafficWeight = {
   metadata: { name: 'main', generation: 2 },
@@ -24,11 +25,11 @@ const decided = (over: Partial<Outcome> = {}, weight = WEIGHT) =>
   statusOf(
     weight,
     {
-      ...{ spec: SPEC, desiredWeight: 40, hosts: [host('a')], ingresses: 1 },
+      ...{ spec: SPEC, desiredWeight: 40, step: { weight: 40 }, hosts: [host('a')], ingresses: 1 },
       ...{ endpoints: new Map([['shop/a', READ]]), failures: [] },
       ...over,
     },
-    NOW,
+    NOW_MS,
   );
 const states = (status: ReturnType<typeof decided>): string[] =>
   (status.conditions ?? []).map(({ type, status: is, reason }) => `${type} ${is} ${reason}`);

@@ -5,19 +5,23 @@ import type {
   TrafficWeightSpec,
   TrafficWeightStatus,
 } from '../../../api/trafficweight/trafficWeight.ts';
-import { findCondition, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
+import { findCondition, metaTime, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
 import { isObserved } from '../../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import type { RampStep } from '../../../weights/ramp/ramp.ts';
 import type { BackendView } from '../observe/observation.ts';
 import { explained, REFUSED } from './hosts.ts';
+import { lastStepTime, rampAfter, rampedState } from './ramp.ts';
 
 /** What a reconcile did. */
 export interface Outcome {
   readonly spec: TrafficWeightSpec;
-  /** Of the cluster. */
+  /** Of the cluster, from its backend. */
   readonly desiredWeight: number;
+  /** What the records got: that of the step of a ramp, or the desired one. */
+  readonly step: RampStep;
   /** Undefined with a static weight. */
   readonly backend?: BackendView | undefined;
   readonly hosts: readonly HostExplanation[];
@@ -42,22 +46,26 @@ function neededFor({ acknowledge }: TrafficWeightSpec): (typeof Type.Applied | t
   return acknowledge === 'Applied' ? [Type.Applied] : [Type.Applied, Type.Observed];
 }
 
-/** Whether the weight is in force. */
-export function isInForce({ conditions }: TrafficWeightStatus, spec: TrafficWeightSpec): boolean {
-  return neededFor(spec).every((type) => findCondition(conditions, type)?.status === 'True');
+/** Whether the desired weight is in force: it is reached, and not only a step on the way to it. */
+export function isInForce({ conditions, ramp }: TrafficWeightStatus, spec: TrafficWeightSpec): boolean {
+  return ramp === undefined && neededFor(spec).every((type) => findCondition(conditions, type)?.status === 'True');
 }
 
-/** The status after a reconcile. @param now RFC 3339 */
-export function statusOf(weight: TrafficWeight, outcome: Outcome, now: string): TrafficWeightStatus {
-  const { desiredWeight, hosts, ingresses, endpoints, spec } = outcome;
+/** The status after a reconcile. @param nowMs since 1970 */
+export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number): TrafficWeightStatus {
+  const { desiredWeight, step, hosts, ingresses, endpoints, spec } = outcome;
+  const now = metaTime(nowMs);
   const written = { [Type.Applied]: appliedState(outcome), [Type.Observed]: observedState(outcome) };
   const accepted = acceptedState(outcome);
   const read = backendStates(weight, outcome.backend, desiredWeight);
   const decisive = neededFor(spec).map((type) => written[type]);
   const lastInForce = weight.status?.currentWeight ?? outcome.backend?.weights?.current;
-  const currentWeight = decisive.every(isTrue) ? desiredWeight : lastInForce;
+  const isStepInForce = decisive.every(isTrue);
+  const currentWeight = isStepInForce ? step.weight : lastInForce;
+  const ramp = rampAfter(spec, step, { isInForce: isStepInForce, nowMs });
+  const ramped = rampedState(spec, ramp, desiredWeight);
   const { BackendRead, Acknowledged } = read;
-  const unready = [BackendRead, ...decisive, Acknowledged, accepted].find((state) => state && !isTrue(state));
+  const unready = [BackendRead, ...decisive, ramped, Acknowledged, accepted].find((state) => state && !isTrue(state));
   const ready = unready ?? {
     status: 'True',
     reason: Reason.InForce,
@@ -67,12 +75,15 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, now: string): 
     ...observedGeneration(weight),
     desiredWeight,
     ...(currentWeight !== undefined && { currentWeight }),
+    ...(ramp !== undefined && { ramp }),
+    ...lastStepTime(weight, step, nowMs),
     ...{ ingresses, hosts: hosts.length, dnsEndpoints: endpoints.size },
     conditions: conditionsOf(
       weight,
       [
         [Type.Ready, { ...ready, status: ready.status === 'True' ? 'True' : 'False' }],
         ...entriesOf(read),
+        ...(ramped === undefined ? [] : [[Type.Ramped, ramped] as [Type, State]]),
         [Type.Applied, written.Applied],
         [Type.Observed, written.Observed],
         [Type.IngressesAccepted, accepted],
@@ -128,13 +139,16 @@ function conditionsOf(weight: TrafficWeight, states: readonly [Type, State][], n
         { type, ...state, message: cut(message, LONGEST_MESSAGE), ...observedGeneration(weight) },
         now,
       ),
-    withoutStale(weight.status?.conditions ?? [], states),
+    withoutStale(weight, states),
   );
 }
 
-/** A condition about a backend that is not used any more is dropped. */
-function withoutStale(conditions: readonly Condition[], states: readonly [Type, State][]): Condition[] {
-  return conditions.filter(({ type }) => !BACKEND_TYPES.has(type) || states.some(([used]) => used === type));
+/** A condition about a backend or a ramp that is not used any more is dropped. */
+function withoutStale({ spec, status }: TrafficWeight, states: readonly [Type, State][]): Condition[] {
+  return (status?.conditions ?? []).filter(({ type }) => {
+    if (type === Type.Ramped) return spec.ramp !== undefined;
+    return !BACKEND_TYPES.has(type) || states.some(([used]) => used === type);
+  });
 }
 
 type BackendStates = Partial<Record<typeof Type.BackendRead | typeof Type.Acknowledged, State>>;
@@ -187,11 +201,11 @@ function isTrue({ status }: State): boolean {
   return status === 'True';
 }
 
-function appliedState({ endpoints, failures, desiredWeight }: Outcome): State {
+function appliedState({ endpoints, failures, step }: Outcome): State {
   // The first one that failed differs from one reconcile to the next, and each change of the status begins another one.
   const [first] = failures.map(({ message }) => message).sort();
   if (first === undefined) {
-    const message = `All DNSEndpoints carry the weight ${desiredWeight} of the cluster: ${endpoints.size}.`;
+    const message = `All DNSEndpoints carry the weight ${step.weight} of the cluster: ${endpoints.size}.`;
     return { status: 'True', reason: Reason.AllApplied, message };
   }
   const message = `Failed writes: ${failures.length}, the first: ${first}`;

@@ -1,30 +1,34 @@
 import { UNDECIDED_REASONS, WeightReason } from '../../../../api/trafficweight/reasons.ts';
-import { REFUSED_REASONS } from '../../../../api/trafficweight/terms.ts';
+import { REFUSED_REASONS, type RampPhase } from '../../../../api/trafficweight/terms.ts';
 import type { RuleGroup } from './rule.ts';
+
+const ROLLED_BACK = ['RollingBack', 'RolledBack', 'Held'] as const satisfies RampPhase[];
 
 /**
  * The alerts about DNS weights, silent without TrafficWeights.
  *
- * The first is that of k8s-traffic-controller, which compares both weights. It also fires if no weight ever was in force: then
+ * The first is that of k8s-traffic-controller, which compares both weights; during a ramp, that of the step counts. It also fires if no weight ever was in force: then
  * there is no current one to compare with. And if writes fail while the weight of the cluster stays: then records do not
  * follow the readiness of Services.
  *
  * @param ofLeader the series of a metric that the leader has
  */
 export function weightAlerts(ofLeader: (metric: string, matchers?: string) => string): RuleGroup {
-  const desired = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_desired')}`;
+  const step = `max by (trafficweight) ${ofLeader('traffic_operator_trafficweight_step_weight')}`;
   const current = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_current')}`;
   const notWritten = `reason="${WeightReason.WriteFailed}"`;
   const unwritten = ofLeader('traffic_operator_trafficweight_ready', notWritten);
   const refused = `reason=~"${REFUSED_REASONS.join('|')}"`;
   const unacknowledged = `reason="${WeightReason.AcknowledgeFailed}"`;
+  const rolledBack = `phase=~"${ROLLED_BACK.join('|')}"`;
+  const withoutData = `reason="${WeightReason.GateWithoutData}"`;
   const undecided = `reason=~"${UNDECIDED_REASONS.join('|')}"`;
   return {
     name: 'weights',
     rules: [
       {
         alert: 'TrafficWeightNotInForce',
-        expr: `(\n${desired}\nunless\n${desired}\n== ${current}\n)\nor\n${desired}\nand on (trafficweight)\n${unwritten} == 0`,
+        expr: `(\n${step}\nunless\n${step}\n== ${current}\n)\nor\n${step}\nand on (trafficweight)\n${unwritten} == 0`,
         for: '15m',
         severity: 'warning',
         summary: 'The weight {{ $value }} of TrafficWeight {{ $labels.trafficweight }} is not in force',
@@ -48,6 +52,24 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
         summary: 'The weight of TrafficWeight {{ $labels.trafficweight }} is in force, and its backend does not say so',
         description:
           'For 15 minutes, the operator could not write to the backend that the weight is in force. Who waits for that waits on.',
+      },
+      {
+        alert: 'TrafficWeightRolledBack',
+        expr: `max by (trafficweight, phase) ${ofLeader('traffic_operator_trafficweight_step_weight', rolledBack)}`,
+        for: '1m',
+        severity: 'warning',
+        summary:
+          'The gate of TrafficWeight {{ $labels.trafficweight }} failed: {{ $labels.phase }} at the weight {{ $value }}',
+        description:
+          'The gate of a ramp failed more often than its limit allows. The desired weight is not reached until another one is desired.',
+      },
+      {
+        alert: 'TrafficWeightGateWithoutData',
+        expr: `max by (trafficweight) ${ofLeader('traffic_operator_trafficweight_ready', withoutData)} == 0`,
+        for: '30m',
+        severity: 'warning',
+        summary: 'The gate of TrafficWeight {{ $labels.trafficweight }} has no data',
+        description: 'For 30 minutes, the query of a gate has given no number, so that the ramp waits at its step.',
       },
       {
         alert: 'TrafficWeightHostsNotAccepted',

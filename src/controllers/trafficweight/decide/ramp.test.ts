@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import type { RampSpec, RampStatus, TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
+import { findCondition } from '../../../runtime/controller/conditions.ts';
+import type { RampState, RampStep } from '../../../weights/ramp/ramp.ts';
+import { rampEvents, rampSceneOf, rampSettingsOf } from './ramp.ts';
+import { isInForce, statusOf } from './status.ts';
+
+const NOW_MS = Date.parse('2026-01-01T00:00:00Z');
+const GATE = { query: 'errors', condition: '< 0.01' };
+const specOf = (ramp: RampSpec | undefined, recordTTL?: number): TrafficWeight['spec'] => ({
+  ...{ clusterName: 'a', backend: { static: { weight: 50 } } },
+  ramp,
+  recordTTL,
+});
+const SPEC = specOf({ step: 10, gate: GATE }, 60);
+const WEIGHT: TrafficWeight = { metadata: { name: 'main', generation: 1 }, spec: SPEC };
+const STATE: RampState = { from: 0, target: 50, weight: 10, phase: 'Progressing', failures: 0 };
+
+const after = (step: RampStep, { spec = SPEC, isRead = true } = {}) => {
+  const endpoint = { metadata: { generation: 1 }, status: { observedGeneration: isRead ? 1 : 0 } };
+  const outcome = { spec, desiredWeight: 50, step, hosts: [], ingresses: 1, failures: [] };
+  return statusOf({ ...WEIGHT, spec }, { ...outcome, endpoints: new Map([['shop/a', endpoint]]) }, NOW_MS);
+};
+const stateOf = (status: ReturnType<typeof after>, type: string): unknown => {
+  const { status: is, reason, message } = findCondition(status.conditions, type) ?? {};
+  return `${is} ${reason}: ${message}`;
+};
+
+describe('the interval', () => {
+  it.each([
+    ['twice the TTL', { step: 1 }, 60, 120_000],
+    ['twice the TTL of external-dns without one', { step: 1 }, undefined, 600_000],
+    ['that of the spec', { step: 1, interval: '10m' }, 60, 600_000],
+    ['twice the TTL if that of the spec is shorter', { step: 1, interval: '1m' }, 60, 120_000],
+  ])('is %s', (_, ramp, ttl, intervalMs) => {
+    expect(rampSettingsOf(specOf(ramp, ttl))).toMatchObject({ intervalMs, rollback: 'Immediate', failureLimit: 0 });
+  });
+});
+
+describe('the scene', () => {
+  it('is that of the stored state', () => {
+    const state = { ...STATE, nextStepAt: NOW_MS, gate: { result: 'Failed', value: 0.02 } } as const;
+    const { ramp } = after({ weight: 10, state });
+    const status = { desiredWeight: 50, currentWeight: 10, ramp: ramp! };
+    const scene = rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, now: NOW_MS });
+    expect(scene).toMatchObject({ state, last: 10, desired: 50, isInForce: true });
+  });
+
+  it('without a ramp begins from the weight that was decided last', () => {
+    const scene = (status: TrafficWeight['status']) =>
+      rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, now: NOW_MS });
+    expect(scene({ desiredWeight: 5, currentWeight: 5 })).toMatchObject({ last: 5, isInForce: true, state: undefined });
+    expect(scene({ desiredWeight: 5, currentWeight: 0 })).toMatchObject({ last: 5, isInForce: false });
+    expect(scene(undefined)).toMatchObject({ last: undefined, isInForce: false });
+  });
+});
+
+describe('the status of a step', () => {
+  it('tells when the next one is due, once it is in force', () => {
+    const waiting = after({ weight: 10, state: STATE }, { isRead: false });
+    expect(waiting.ramp).toEqual({
+      ...STATE,
+      message: 'The weight is 10 on its way from 0 to 50; it is not in force yet',
+    });
+    expect(stateOf(waiting, 'Ready')).toMatch(/^False NotObservedYet/);
+    const status = after({ weight: 10, state: STATE });
+    expect(status).toMatchObject({
+      desiredWeight: 50,
+      currentWeight: 10,
+      ramp: { nextStepTime: '2026-01-01T00:02:00Z' },
+    });
+    const message = 'The weight is 10 on its way from 0 to 50; the next step is due at 2026-01-01T00:02:00Z';
+    expect([stateOf(status, 'Ready'), stateOf(status, 'Ramped')]).toEqual(Array(2).fill(`False Ramping: ${message}`));
+  });
+
+  it('is not the desired weight in force, not even the last one before its gate has passed', () => {
+    expect(isInForce(after({ weight: 10, state: STATE }), SPEC)).toBe(false);
+    expect(isInForce(after({ weight: 50, state: { ...STATE, weight: 50 } }), SPEC)).toBe(false);
+    expect(isInForce(after({ weight: 50 }), SPEC)).toBe(true);
+  });
+
+  it('has a condition only with a ramp', () => {
+    expect(stateOf(after({ weight: 50 }), 'Ramped')).toBe(
+      'True DesiredWeightReached: The desired weight 50 was reached.',
+    );
+    expect(findCondition(after({ weight: 50 }, { spec: specOf(undefined) }).conditions, 'Ramped')).toBeUndefined();
+  });
+
+  it.each<[Partial<RampState>, string]>([
+    [
+      { gate: { result: 'NoData', message: 'the query gives no series' } },
+      'GateWithoutData: The weight is 10 on its way from 0 to 50; the gate has no data, so it waits: the query gives no series',
+    ],
+    [
+      { gate: { result: 'Failed', value: 0.5 }, failures: 1, nextStepAt: NOW_MS },
+      'Ramping: The weight is 10 on its way from 0 to 50; the gate failed: 0.5 is not < 0.01 (1 of 0 allowed failures), the next step is due at 2026-01-01T00:00:00Z',
+    ],
+    [
+      { gate: { result: 'Failed', value: 0.5 }, phase: 'RollingBack', nextStepAt: NOW_MS },
+      'RollingBack: the gate failed: 0.5 is not < 0.01; the weight is 10 on its way back to 0, the next step is due at 2026-01-01T00:00:00Z',
+    ],
+    [
+      { gate: { result: 'Failed', value: 0.5 }, phase: 'RolledBack', weight: 0 },
+      'RolledBack: the gate failed: 0.5 is not < 0.01; the weight 0 stays until another one than 50 is desired',
+    ],
+    [
+      { gate: { result: 'Failed', value: 0.5 }, phase: 'Held' },
+      'Held: the gate failed: 0.5 is not < 0.01; the weight stays at 10 on its way from 0 to 50 until another one is desired',
+    ],
+  ])('says what it waits for', (over, text) => {
+    const state = { ...STATE, ...over };
+    expect(stateOf(after({ weight: state.weight, state }), 'Ready')).toBe(`False ${text}`);
+  });
+});
+
+describe('events', () => {
+  const BEGUN: RampStatus = { from: 0, target: 50, weight: 10, phase: 'Progressing', failures: 0, message: '' };
+  const ramp = (over: Partial<RampStatus>): RampStatus => ({ ...BEGUN, ...over });
+  it.each([
+    [{ desiredWeight: 0 }, ramp({}), ['The weight goes from 0 to 10, on the way to 50.']],
+    [{ ramp: ramp({}) }, ramp({ weight: 20 }), ['The weight goes from 10 to 20, on the way to 50.']],
+    [{ ramp: ramp({}) }, ramp({ weight: 0, phase: 'RolledBack' }), ['The weight goes from 10 to 0, back to 0.']],
+    [{ ramp: ramp({}) }, ramp({ failures: 1 }), []],
+    [{ ramp: ramp({ weight: 50 }) }, undefined, []],
+  ])('tell each step', (before, now, notes) => {
+    const events = rampEvents(before, { ...(now && { ramp: now }) });
+    expect(events.map(({ note }) => note)).toEqual(notes);
+  });
+});

@@ -1,0 +1,163 @@
+import { durationMs } from '../../../api/durationSchema.ts';
+import { DEFAULT_RECORD_TTL, DEFAULT_ROLLBACK, type RampPhase } from '../../../api/trafficweight/terms.ts';
+import type {
+  RampStatus,
+  TrafficWeight,
+  TrafficWeightSpec,
+  TrafficWeightStatus,
+} from '../../../api/trafficweight/trafficWeight.ts';
+import { WeightReason as Reason } from '../../../api/trafficweight/reasons.ts';
+import { metaTime, type Condition } from '../../../runtime/controller/conditions.ts';
+import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
+import { cut } from '../../../runtime/status/cut.ts';
+import type { GateResult } from '../../../weights/ramp/gate.ts';
+import {
+  inForce,
+  type RampScene,
+  type RampSettings,
+  type RampState,
+  type RampStep,
+} from '../../../weights/ramp/ramp.ts';
+
+const SECOND_MS = 1_000;
+/** Clients keep a record for its TTL, so what they do with a step shows after it. */
+const LEAST_INTERVAL_TTLS = 2;
+/** Characters of a message about the gate: it may quote an error. */
+const LONGEST_MESSAGE = 512;
+
+/** The ramp of a spec, with its defaults; undefined without one. */
+export function rampSettingsOf({ ramp, recordTTL }: TrafficWeightSpec): RampSettings | undefined {
+  if (ramp === undefined) return undefined;
+  const leastMs = LEAST_INTERVAL_TTLS * (recordTTL ?? DEFAULT_RECORD_TTL) * SECOND_MS;
+  return {
+    step: ramp.step,
+    intervalMs: Math.max(ramp.interval === undefined ? 0 : durationMs(ramp.interval), leastMs),
+    isGated: ramp.gate !== undefined,
+    failureLimit: ramp.gate?.failureLimit ?? 0,
+    rollback: ramp.rollback ?? DEFAULT_ROLLBACK,
+    direction: ramp.direction ?? 'Both',
+  };
+}
+
+/** What decides about the next step. @param desired what the backend asks for @param now ms since 1970 */
+export function rampSceneOf(
+  { status }: TrafficWeight,
+  { spec, desired, now }: { readonly spec: TrafficWeightSpec; readonly desired: number; readonly now: number },
+): RampScene {
+  const state = status?.ramp && stateOf(status.ramp);
+  const last = state?.weight ?? status?.desiredWeight;
+  const isInForce = last !== undefined && status?.currentWeight === last;
+  const lastStepAt = status?.lastStepTime === undefined ? undefined : Date.parse(status.lastStepTime);
+  return { settings: rampSettingsOf(spec), desired, last, state, isInForce, lastStepAt, now };
+}
+
+function stateOf({ nextStepTime, gate, message: _, ...rest }: RampStatus): RampState {
+  return {
+    ...rest,
+    ...(nextStepTime !== undefined && { nextStepAt: Date.parse(nextStepTime) }),
+    ...(gate !== undefined && { gate: gateOf(gate) }),
+  };
+}
+
+function gateOf({ result, value, message = '' }: NonNullable<RampStatus['gate']>): GateResult {
+  return result === 'NoData' ? { result, message } : { result, value: Number(value) };
+}
+
+/** The ramp after the writes of a step, as the status shows it; undefined if no change is under way. @param nowMs since 1970 */
+export function rampAfter(
+  spec: TrafficWeightSpec,
+  { state }: RampStep,
+  { isInForce, nowMs }: { readonly isInForce: boolean; readonly nowMs: number },
+): RampStatus | undefined {
+  const settings = rampSettingsOf(spec);
+  if (state === undefined || settings === undefined) return undefined;
+  return rampStatusOf(isInForce ? inForce(state, settings, nowMs) : state, spec);
+}
+
+/** When the records were last given another weight. @param nowMs since 1970 */
+export function lastStepTime(
+  { status }: TrafficWeight,
+  { weight }: RampStep,
+  nowMs: number,
+): Pick<TrafficWeightStatus, 'lastStepTime'> {
+  const isAnother = weight !== (status?.ramp?.weight ?? status?.desiredWeight);
+  const time = isAnother ? timeOf(nowMs) : status?.lastStepTime;
+  return time === undefined ? {} : { lastStepTime: time };
+}
+
+const PHASE_REASONS = {
+  Progressing: Reason.Ramping,
+  RollingBack: Reason.RollingBack,
+  RolledBack: Reason.RolledBack,
+  Held: Reason.Held,
+} as const satisfies Record<RampPhase, Reason>;
+
+/** The condition Ramped; undefined without a ramp in the spec. */
+export function rampedState(
+  { ramp: asked }: TrafficWeightSpec,
+  ramp: RampStatus | undefined,
+  desiredWeight: number,
+): Pick<Condition, 'status' | 'reason' | 'message'> | undefined {
+  if (asked === undefined) return undefined;
+  if (ramp === undefined) {
+    const message = `The desired weight ${desiredWeight} was reached.`;
+    return { status: 'True', reason: Reason.DesiredWeightReached, message };
+  }
+  const isWaiting = ramp.phase === 'Progressing' && ramp.gate?.result === 'NoData';
+  const reason = isWaiting ? Reason.GateWithoutData : PHASE_REASONS[ramp.phase];
+  return { status: 'False', reason, message: ramp.message };
+}
+
+function rampStatusOf(state: RampState, spec: TrafficWeightSpec): RampStatus {
+  const { nextStepAt, gate, from, target, weight, phase, failures } = state;
+  return {
+    ...{ from, target, weight, phase, failures },
+    // The status has no fractions of a second. Rounded down, the step would be too early.
+    ...(nextStepAt !== undefined && { nextStepTime: timeOf(nextStepAt) }),
+    ...(gate !== undefined && { gate: shownGate(gate) }),
+    message: messageOf(state, spec),
+  };
+}
+
+function timeOf(ms: number): string {
+  return metaTime(Math.ceil(ms / SECOND_MS) * SECOND_MS);
+}
+
+function shownGate(gate: GateResult): NonNullable<RampStatus['gate']> {
+  if (gate.result !== 'NoData') return { result: gate.result, value: String(gate.value) };
+  return { result: gate.result, message: cut(gate.message, LONGEST_MESSAGE) };
+}
+
+/** What the ramp waits for. */
+function messageOf(
+  { from, target, weight, phase, gate, nextStepAt, failures }: RampState,
+  spec: TrafficWeightSpec,
+): string {
+  const { condition = '', failureLimit = 0 } = spec.ramp?.gate ?? {};
+  const failed = gate?.result === 'Failed' ? `the gate failed: ${gate.value} is not ${condition}` : '';
+  const next = nextStepAt === undefined ? 'it is not in force yet' : `the next step is due at ${timeOf(nextStepAt)}`;
+  switch (phase) {
+    case 'RolledBack':
+      return `${failed}; the weight ${weight} stays until another one than ${target} is desired`;
+    case 'Held':
+      return `${failed}; the weight stays at ${weight} on its way from ${from} to ${target} until another one is desired`;
+    case 'RollingBack':
+      return `${failed}; the weight is ${weight} on its way back to ${from}, ${next}`;
+    case 'Progressing': {
+      const way = `The weight is ${weight} on its way from ${from} to ${target}`;
+      if (gate?.result === 'NoData')
+        return `${way}; the gate has no data, so it waits: ${cut(gate.message, LONGEST_MESSAGE)}`;
+      if (failed !== '') return `${way}; ${failed} (${failures} of ${failureLimit} allowed failures), ${next}`;
+      return `${way}; ${next}`;
+    }
+  }
+}
+
+/** Each step is an event: it moves traffic. Why a ramp waits or goes back is an event of the condition Ready. */
+export function rampEvents(before: TrafficWeightStatus | undefined, { ramp }: TrafficWeightStatus): PlannedEvent[] {
+  const was = before?.ramp?.weight ?? before?.desiredWeight;
+  if (ramp === undefined || ramp.weight === was) return [];
+  const { phase, from, target, weight } = ramp;
+  const way = phase === 'Progressing' ? `on the way to ${target}` : `back to ${from}`;
+  return [{ type: 'Normal', reason: 'RampStep', note: `The weight goes from ${was} to ${weight}, ${way}.` }];
+}

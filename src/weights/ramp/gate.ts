@@ -1,0 +1,28 @@
+/** What a gate says. */
+export type GateResult =
+  | { readonly result: 'Passed' | 'Failed'; readonly value: number }
+  /** @property message why there is no number */
+  | { readonly result: 'NoData'; readonly message: string };
+
+const COMPARISONS: Readonly<Record<string, (value: number, limit: number) => boolean>> = {
+  '<': (value, limit) => value < limit,
+  '<=': (value, limit) => value <= limit,
+  '>': (value, limit) => value > limit,
+  '>=': (value, limit) => value >= limit,
+  '==': (value, limit) => value === limit,
+  '!=': (value, limit) => value !== limit,
+};
+
+/**
+ * Whether the values of a query meet a condition. Only one finite number is an answer.
+ *
+ * @param condition a comparison with a number, such as `< 0.01`
+ */
+export function judge(values: readonly number[], condition: string): GateResult {
+  const [value, ...others] = values;
+  if (value === undefined) return { result: 'NoData', message: 'the query gives no series' };
+  if (others.length > 0) return { result: 'NoData', message: `the query gives ${values.length} series: must be one` };
+  if (!Number.isFinite(value)) return { result: 'NoData', message: `the query gives ${value}` };
+  const [, operator = '', limit = ''] = /^([<>=!]+) ?(.*)$/.exec(condition) ?? [];
+  return { result: COMPARISONS[operator]?.(value, Number(limit)) === true ? 'Passed' : 'Failed', value };
+}

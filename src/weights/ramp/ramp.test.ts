@@ -1,0 +1,280 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { GateResult } from './gate.ts';
+import { ASK_GATE, inForce, nextStep, type RampSettings, type RampState } from './ramp.ts';
+
+const INTERVAL_MS = 120_000;
+const SETTINGS: RampSettings = {
+  ...{ step: 10, intervalMs: INTERVAL_MS, isGated: true, failureLimit: 0, rollback: 'Immediate', direction: 'Both' },
+};
+const PASSED: GateResult = { result: 'Passed', value: 0 };
+const FAILED: GateResult = { result: 'Failed', value: 1 };
+const NO_DATA: GateResult = { result: 'NoData', message: 'no series' };
+
+/** A TrafficWeight whose records follow a ramp. */
+class Ramped {
+  settings: RampSettings | undefined;
+  desired = 0;
+  weight: number | undefined = 0;
+  state: RampState | undefined;
+  now = 0;
+  gate = PASSED;
+  asked = 0;
+  lastStepAt: number | undefined;
+  /** Whether external-dns reads the records. */
+  isRead = true;
+
+  constructor(settings: Partial<RampSettings> = {}) {
+    this.settings = { ...SETTINGS, ...settings };
+  }
+
+  /** One reconcile. */
+  reconcile(): void {
+    const { settings, desired, state, now, isRead } = this;
+    const { weight: last, lastStepAt } = this;
+    const scene = { settings, desired, last, state, isInForce: isRead, lastStepAt, now };
+    let step = nextStep(scene);
+    if (step === ASK_GATE) {
+      this.asked += 1;
+      step = nextStep(scene, this.gate);
+    }
+    if (step.weight !== last) this.lastStepAt = now;
+    this.weight = step.weight;
+    this.state = step.state && settings && isRead ? inForce(step.state, settings, now) : step.state;
+  }
+
+  /** The weights after each of some intervals. */
+  run(intervals: number): (number | undefined)[] {
+    return Array.from({ length: intervals }, () => {
+      this.reconcile();
+      this.now += INTERVAL_MS;
+      return this.weight;
+    });
+  }
+}
+
+describe('a ramp', () => {
+  it('goes to the desired weight in steps, asks its gate before each, and once after the last', () => {
+    const ramped = new Ramped();
+    ramped.desired = 35;
+    expect(ramped.run(4)).toEqual([10, 20, 30, 35]);
+    expect(ramped.state).toMatchObject({ from: 0, target: 35, weight: 35, phase: 'Progressing' });
+    expect(ramped.run(2)).toEqual([35, 35]);
+    expect([ramped.state, ramped.asked]).toEqual([undefined, 5]);
+  });
+
+  it('without a gate ends with its last step', () => {
+    const ramped = new Ramped({ isGated: false });
+    ramped.desired = 15;
+    expect(ramped.run(2)).toEqual([10, 15]);
+    expect([ramped.state, ramped.asked]).toEqual([undefined, 0]);
+  });
+
+  it('goes down in steps, too, and at once with the direction Up', () => {
+    const [both, up] = [new Ramped(), new Ramped({ direction: 'Up' })];
+    for (const ramped of [both, up]) [ramped.weight, ramped.desired] = [30, 5];
+    expect(both.run(3)).toEqual([20, 10, 5]);
+    expect([up.run(1), up.state]).toEqual([[5], undefined]);
+  });
+
+  it('waits until a step is in force, and for the interval from then on', () => {
+    const ramped = new Ramped();
+    ramped.desired = 50;
+    ramped.run(1);
+    ramped.isRead = false;
+    expect(ramped.run(5)).toEqual([20, 20, 20, 20, 20]);
+    ramped.isRead = true;
+    ramped.reconcile();
+    expect(ramped.state?.nextStepAt).toBe(ramped.now + INTERVAL_MS);
+    ramped.now += INTERVAL_MS - 1;
+    ramped.reconcile();
+    expect(ramped.weight).toBe(20);
+    ramped.now += 1;
+    ramped.reconcile();
+    expect(ramped.weight).toBe(30);
+  });
+
+  it('does not begin before the weight that it starts from is in force', () => {
+    const ramped = new Ramped();
+    [ramped.desired, ramped.isRead] = [50, false];
+    expect(ramped.run(2)).toEqual([0, 0]);
+    ramped.isRead = true;
+    expect(ramped.run(2)).toEqual([0, 10]);
+  });
+
+  it('gives a cluster without records the desired weight: that is no change', () => {
+    const ramped = new Ramped();
+    [ramped.weight, ramped.desired] = [undefined, 50];
+    ramped.reconcile();
+    expect([ramped.weight, ramped.state]).toEqual([50, undefined]);
+  });
+
+  it('that follows another one begins no sooner than the interval after it', () => {
+    const ramped = new Ramped({ isGated: false });
+    ramped.desired = 10;
+    ramped.reconcile();
+    expect([ramped.weight, ramped.state]).toEqual([10, undefined]);
+    ramped.desired = 20;
+    ramped.now += INTERVAL_MS - 1;
+    ramped.reconcile();
+    expect(ramped.weight).toBe(10);
+    ramped.now += 1;
+    ramped.reconcile();
+    expect(ramped.weight).toBe(20);
+  });
+
+  it('that is removed leaves the desired weight at once', () => {
+    const ramped = new Ramped();
+    ramped.desired = 50;
+    ramped.run(2);
+    ramped.settings = undefined;
+    ramped.reconcile();
+    expect([ramped.weight, ramped.state]).toEqual([50, undefined]);
+  });
+});
+
+describe('a gate', () => {
+  it('without data holds the step, however long, and counts as no failure', () => {
+    const ramped = new Ramped();
+    ramped.desired = 50;
+    ramped.run(2);
+    ramped.gate = NO_DATA;
+    expect(new Set(ramped.run(100))).toEqual(new Set([20]));
+    expect(ramped.state).toMatchObject({ phase: 'Progressing', failures: 0, gate: NO_DATA });
+    ramped.gate = PASSED;
+    expect(ramped.run(1)).toEqual([30]);
+  });
+
+  it.each([
+    ['Immediate', [0, 0, 0], 'RolledBack'],
+    ['Gradual', [20, 10, 0], 'RolledBack'],
+    ['Hold', [30, 30, 30], 'Held'],
+  ] as const)('that fails rolls back: %s', (rollback, weights, phase) => {
+    const ramped = new Ramped({ rollback });
+    ramped.desired = 50;
+    ramped.run(3);
+    ramped.gate = FAILED;
+    expect(ramped.run(3)).toEqual(weights);
+    expect(ramped.state).toMatchObject({ from: 0, target: 50, phase });
+    ramped.gate = PASSED;
+    expect(new Set(ramped.run(10))).toEqual(new Set([weights[2]]));
+    expect(ramped.asked).toBe(4);
+  });
+
+  it('that fails after the last step rolls back, too', () => {
+    const ramped = new Ramped();
+    ramped.desired = 20;
+    ramped.run(2);
+    ramped.gate = FAILED;
+    expect(ramped.run(1)).toEqual([0]);
+  });
+
+  it('may fail as often as its limit says, and then the ramp goes on an interval later', () => {
+    const ramped = new Ramped({ failureLimit: 2 });
+    ramped.desired = 50;
+    ramped.run(1);
+    ramped.gate = FAILED;
+    expect(ramped.run(2)).toEqual([10, 10]);
+    ramped.gate = PASSED;
+    expect(ramped.run(1)).toEqual([20]);
+    ramped.gate = FAILED;
+    expect(ramped.run(1)).toEqual([0]);
+  });
+
+  it('that fails before the first step leaves the weight as it is', () => {
+    for (const rollback of ['Immediate', 'Gradual', 'Hold'] as const) {
+      const ramped = new Ramped({ rollback });
+      [ramped.desired, ramped.gate] = [50, FAILED];
+      expect(ramped.run(3)).toEqual([0, 0, 0]);
+    }
+  });
+});
+
+describe('another desired weight', () => {
+  it('begins a new ramp after a rollback, also the same one once more', () => {
+    const ramped = new Ramped();
+    [ramped.desired, ramped.gate] = [50, FAILED];
+    ramped.run(2);
+    ramped.gate = PASSED;
+    for (const desired of [0, 50]) {
+      ramped.desired = desired;
+      ramped.reconcile();
+    }
+    expect(ramped.weight).toBe(10);
+  });
+
+  it('on the way goes on from the step that is reached, not sooner, and rolls back to the first weight', () => {
+    const ramped = new Ramped();
+    ramped.desired = 50;
+    ramped.run(2);
+    ramped.now -= INTERVAL_MS / 2;
+    ramped.desired = 80;
+    ramped.reconcile();
+    expect(ramped.weight).toBe(20);
+    ramped.now += INTERVAL_MS / 2;
+    ramped.reconcile();
+    expect([ramped.weight, ramped.state?.from]).toEqual([30, 0]);
+    ramped.now += INTERVAL_MS;
+    ramped.gate = FAILED;
+    expect(ramped.run(1)).toEqual([0]);
+  });
+
+  it('that is the first one ends a ramp when it is back', () => {
+    const ramped = new Ramped();
+    ramped.desired = 30;
+    ramped.run(2);
+    ramped.desired = 0;
+    ramped.gate = FAILED;
+    ramped.run(1);
+    expect([ramped.weight, ramped.state]).toEqual([0, undefined]);
+  });
+});
+
+it('never leaves the way, steps no further than a step and no sooner than the interval, and ends', () => {
+  const settings = fc.record({
+    step: fc.integer({ min: 1, max: 255 }),
+    isGated: fc.boolean(),
+    failureLimit: fc.integer({ min: 0, max: 2 }),
+    rollback: fc.constantFrom('Gradual', 'Immediate', 'Hold'),
+  });
+  const weight = fc.integer({ min: 0, max: 255 });
+  const moments = fc.array(
+    fc.record({
+      gate: fc.constantFrom(PASSED, PASSED, FAILED, NO_DATA),
+      waitMs: fc.integer({ min: 0, max: 2 * INTERVAL_MS }),
+      isRead: fc.boolean(),
+      desired: fc.option(weight, { freq: 10 }),
+    }),
+    { maxLength: 60 },
+  );
+  fc.assert(
+    fc.property(settings, weight, weight, moments, (given, from, to, events) => {
+      const ramped = new Ramped(given as Partial<RampSettings>);
+      [ramped.weight, ramped.desired] = [from, to];
+      const seen = [from, to];
+      let steppedAt = -Infinity;
+      for (const { gate, waitMs, isRead, desired } of events) {
+        Object.assign(ramped, { gate, isRead, now: ramped.now + waitMs, desired: desired ?? ramped.desired });
+        if (desired !== null) seen.push(desired);
+        const before = ramped.weight ?? 0;
+        ramped.reconcile();
+        const moved = Math.abs((ramped.weight ?? 0) - before);
+        expect(ramped.weight).toBeGreaterThanOrEqual(Math.min(...seen));
+        expect(ramped.weight).toBeLessThanOrEqual(Math.max(...seen));
+        if (moved === 0) continue;
+        const isBack = ramped.state?.phase === 'RolledBack' || ramped.weight === ramped.desired;
+        if (!isBack) {
+          expect(moved).toBeLessThanOrEqual(given.step);
+          expect(ramped.now - steppedAt).toBeGreaterThanOrEqual(INTERVAL_MS);
+        }
+        steppedAt = ramped.now;
+      }
+      Object.assign(ramped, { gate: PASSED, isRead: true });
+      for (let n = 0; n < 600; n += 1) ramped.run(1);
+      const { state } = ramped;
+      if (state === undefined) expect(ramped.weight).toBe(ramped.desired);
+      else expect(['RolledBack', 'Held']).toContain(state.phase);
+    }),
+    { numRuns: 500 },
+  );
+});

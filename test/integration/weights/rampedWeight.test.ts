@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TRAFFIC_WEIGHTS, type RampStatus } from '../../../src/api/trafficweight/trafficWeight.ts';
+import type { Fixture } from '../../harness/fixture.ts';
+import { Ingresses, PERSON } from './ingresses.ts';
+import { conditionOf, startScene, WAIT, weightNamed, type WeightScene } from './scene.ts';
+
+/** Changes that proceed in steps, with a gate that a real Prometheus answers: n1 must not be busy. */
+const USER = 'ramping-operator';
+const SENT = 'node_network_transmit_bytes_total';
+const BUSY = `100 * sum(rate(${SENT}[5s])) / sum(node_network_speed_bytes)`;
+/** Steps are 2 s apart: twice the TTL. */
+const SPEC = {
+  ...{ clusterName: 'cluster-a', recordTTL: 1, acknowledge: 'Applied' as const },
+  ramp: { step: 20, gate: { query: BUSY, condition: '< 50' } },
+  backend: { static: { weight: 0 } },
+};
+let scene: WeightScene;
+let f: Fixture;
+let ingresses: Ingresses;
+/** Weights of the record in the order in which they were seen. */
+let seen: number[] = [];
+let stopLooking: () => Promise<void>;
+
+beforeAll(async () => {
+  scene = await startScene(USER);
+  f = scene.f;
+  ingresses = new Ingresses(f.client);
+  f.exporter.setPercent('n1', 10);
+  await scene.startOperator();
+  await ingresses.deploy('web');
+  await f.client.create(TRAFFIC_WEIGHTS, { metadata: { name: 'main' }, spec: SPEC });
+  await vi.waitFor(async () => expect(await weightOfWeb()).toBe(0), WAIT);
+  stopLooking = look();
+});
+afterAll(async () => {
+  await stopLooking();
+  await f.stop();
+});
+
+const weightOfWeb = async (): Promise<number> => Number((await ingresses.weights('web'))?.['web.example.org']);
+const ramp = async (): Promise<RampStatus | undefined> => (await weightNamed(f)).status?.ramp;
+const desire = (weight: number, over: object = {}): Promise<unknown> =>
+  f.client.mergePatch(TRAFFIC_WEIGHTS, { name: 'main' }, { spec: { backend: { static: { weight } }, ...over } }, PERSON);
+const gate = (over: object): object => ({ ramp: { gate: over } });
+
+function look(): () => Promise<void> {
+  let isStopped = false;
+  const running = (async () => {
+    while (!isStopped) {
+      const weight = await weightOfWeb();
+      if (seen.at(-1) !== weight) seen.push(weight);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  })();
+  return async () => {
+    isStopped = true;
+    await running;
+  };
+}
+
+const untilReached = (weight: number): Promise<void> =>
+  vi.waitFor(async () => {
+    expect((await weightNamed(f)).status).toMatchObject({ desiredWeight: weight, currentWeight: weight });
+    expect(await conditionOf(f, 'Ready')).toMatchObject({ status: 'True', reason: 'InForce' });
+  }, WAIT);
+
+it('goes to another weight in steps, while its gate passes, also over a restart', async () => {
+  seen = [];
+  await desire(70);
+  await vi.waitFor(async () => expect(await weightOfWeb()).toBe(20), WAIT);
+  await f.stopOperator();
+  await scene.startOperator();
+  await untilReached(70);
+  expect(seen.filter((weight) => weight !== 0)).toEqual([20, 40, 60, 70]);
+  expect([await ramp(), (await conditionOf(f, 'Ramped'))?.status]).toEqual([undefined, 'True']);
+  const steps = (await f.events('main')).filter(({ reason }) => reason === 'RampStep').map(({ note }) => note);
+  expect(steps).toContain('The weight goes from 20 to 40, on the way to 70.');
+});
+
+it('waits while the gate has no data, and says so', async () => {
+  await desire(100, gate({ query: 'no_such_metric' }));
+  await vi.waitFor(async () => {
+    expect(await ramp()).toMatchObject({ weight: 70, phase: 'Progressing', gate: { result: 'NoData' } });
+    expect(await conditionOf(f, 'Ready')).toMatchObject({ status: 'False', reason: 'GateWithoutData' });
+  }, WAIT);
+  await f.stopPrometheus();
+  await desire(100, gate({ query: BUSY }));
+  await vi.waitFor(async () => {
+    expect((await ramp())?.gate).toMatchObject({ result: 'NoData', message: expect.not.stringContaining('no series') as string });
+  }, WAIT);
+  expect(await weightOfWeb()).toBe(70);
+});
+
+it('goes on when the gate has data again', async () => {
+  await f.startPrometheus();
+  await untilReached(100);
+});
+
+it('goes back when the gate fails, stays back, and tries again for another weight', async () => {
+  await desire(40);
+  await vi.waitFor(async () => expect(await weightOfWeb()).toBe(80), WAIT);
+  f.exporter.setPercent('n1', 90);
+  await vi.waitFor(async () => expect(await ramp()).toMatchObject({ weight: 100, phase: 'RolledBack' }), WAIT);
+  expect(await conditionOf(f, 'Ready')).toMatchObject({ status: 'False', reason: 'RolledBack' });
+  expect(await weightOfWeb()).toBe(100);
+  f.exporter.setPercent('n1', 10);
+  const idle = `${BUSY} < 50`;
+  await vi.waitFor(async () => expect(await asked(idle)).toBe(1), WAIT);
+  const { resourceVersion } = (await ingresses.endpoint('web'))?.metadata ?? {};
+  // A reconcile, which must not begin anew.
+  await desire(40, { ramp: { step: 21 } });
+  await vi.waitFor(async () => {
+    const { metadata, status } = await weightNamed(f);
+    expect(status?.observedGeneration).toBe(metadata?.generation);
+  }, WAIT);
+  expect((await ingresses.endpoint('web'))?.metadata?.resourceVersion).toBe(resourceVersion);
+  seen = [];
+  await desire(58);
+  await untilReached(58);
+  expect(seen.filter((weight) => weight !== 100)).toEqual([79, 58]);
+});
+
+it('leaves the way at once when the ramp is removed', async () => {
+  await desire(0);
+  await vi.waitFor(async () => expect(await ramp()).toBeDefined(), WAIT);
+  seen = [];
+  await desire(0, { ramp: null });
+  await untilReached(0);
+  expect(seen.at(-1)).toBe(0);
+  expect(await conditionOf(f, 'Ramped')).toBeUndefined();
+});
+
+/** How many series a query gives. */
+async function asked(query: string): Promise<number> {
+  const response = await fetch(`${f.prometheusUrl}/api/v1/query?query=${encodeURIComponent(query)}`);
+  const { data } = (await response.json()) as { data: { result: unknown[] } };
+  return data.result.length;
+}
