@@ -16,8 +16,23 @@ const TIMEOUT_MS = 120_000;
 
 /** The CRD of DNSEndpoints, as the module of external-dns has it. */
 export async function dnsEndpointCrd(): Promise<V1CustomResourceDefinition> {
-  const { stdout } = await run('go', ['list', '-m', '-f', '{{.Dir}}', 'sigs.k8s.io/external-dns'], { cwd: MODULE });
-  return parse(await readFile(join(stdout.trim(), CRD), 'utf8')) as V1CustomResourceDefinition;
+  return parse(
+    await readFile(join(await directoryOf('sigs.k8s.io/external-dns'), CRD), 'utf8'),
+  ) as V1CustomResourceDefinition;
+}
+
+/** Where the sources of a Go module are. */
+async function directoryOf(module: string): Promise<string> {
+  const { stdout } = await run('go', ['list', '-m', '-f', '{{.Dir}}', module], { cwd: MODULE });
+  return stdout.trim();
+}
+
+/** The CRDs of HTTPRoutes and Gateways, of the Gateway API's release that external-dns is built with. */
+export async function gatewayApiCrds(): Promise<V1CustomResourceDefinition[]> {
+  const directory = await directoryOf('sigs.k8s.io/gateway-api');
+  const read = async (plural: string): Promise<V1CustomResourceDefinition> =>
+    parse(await readFile(join(directory, `config/crd/standard/gateway.networking.k8s.io_${plural}.yaml`), 'utf8')) as V1CustomResourceDefinition;
+  return Promise.all(['gateways', 'httproutes'].map(read));
 }
 
 /** What external-dns publishes: the DNSEndpoints of a cluster as record sets. */

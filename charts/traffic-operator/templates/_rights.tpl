@@ -232,6 +232,10 @@
 - apiGroups: ['networking.k8s.io']
   resources: ['ingresses']
   verbs: ['list', 'watch']
+# Hosts and addresses of HTTPRoutes, in a cluster with the Gateway API.
+- apiGroups: ['gateway.networking.k8s.io']
+  resources: ['httproutes', 'gateways']
+  verbs: ['list', 'watch']
 # Which Services are ready.
 - apiGroups: ['discovery.k8s.io']
   resources: ['endpointslices']
@@ -244,6 +248,10 @@
 - apiGroups: ['externaldns.k8s.io']
   resources: ['dnsendpoints']
   verbs: ['list', 'watch', 'create', 'patch', 'delete']
+# The same for HTTPRoutes.
+- apiGroups: ['gateway.networking.k8s.io']
+  resources: ['httproutes/finalizers']
+  verbs: ['update']
 # For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.
 - apiGroups: ['networking.k8s.io']
   resources: ['ingresses/finalizers']

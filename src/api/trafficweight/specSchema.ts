@@ -148,11 +148,11 @@ export const specSchema = z
       DOMAIN,
     ).optional(),
     annotationFilter: patternSchema(
-      'Only Ingresses with this annotation, as key=value. Absent: all Ingresses.',
+      'Only Ingresses and HTTPRoutes with this annotation, as key=value. Absent: all.',
       FILTER,
     ).optional(),
     annotationPrefix: patternSchema(
-      `Prefix of the annotation <prefix>/traffic-weight of an Ingress, its percentage of the weight. Default: ${DEFAULT_ANNOTATION_PREFIX}.`,
+      `Prefix of the annotation <prefix>/traffic-weight of an Ingress or HTTPRoute, its percentage of the weight. Default: ${DEFAULT_ANNOTATION_PREFIX}.`,
       PREFIX,
     ).optional(),
     healthCheckID: z
@@ -167,12 +167,16 @@ export const specSchema = z
         'TTL of the records in seconds. All clusters of a host need the same. Default: 300, of external-dns.',
     }),
     namespaceSelector: labelSelectorSchema(
-      'Selects the namespaces whose Ingresses have records, by their labels. Absent or empty: all namespaces.',
+      'Selects the namespaces whose Ingresses and HTTPRoutes have records, by their labels. Absent or empty: all namespaces.',
       'Checked',
     ),
     ingressClassNames: z.array(z.string().min(1).max(LONGEST_DOMAIN)).max(MOST_CLASSES).optional().meta({
       description:
         'Only Ingresses of these classes: spec.ingressClassName, or the annotation kubernetes.io/ingress.class. Absent or empty: all.',
+      'x-kubernetes-list-type': 'set',
+    }),
+    gatewayClassNames: z.array(z.string().min(1).max(LONGEST_DOMAIN)).max(MOST_CLASSES).optional().meta({
+      description: 'Only HTTPRoutes of which a Gateway is of these classes. Absent or empty: all.',
       'x-kubernetes-list-type': 'set',
     }),
     backend,

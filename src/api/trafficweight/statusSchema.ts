@@ -10,8 +10,9 @@ export const MOST_EXPLAINED = 20;
 const explanation = z
   .object({
     host: z.string().meta({ description: 'Name of the record.' }),
-    ingress: z.string().meta({ description: 'The Ingress, as namespace/name.' }),
-    weight: int32('Weight of the record, from 0 to 255. Absent: the Ingress has no record of this host.'),
+    ingress: z.string().optional().meta({ description: 'The Ingress, as namespace/name.' }),
+    httpRoute: z.string().optional().meta({ description: 'The HTTPRoute, as namespace/name.' }),
+    weight: int32('Weight of the record, from 0 to 255. Absent: there is no record of this host.'),
     // No enum: an older CRD would then reject a status with a word that is new.
     reason: z.string().meta({ description: `What decided. One of ${HOST_REASONS.join(', ')}.` }),
     message: z.string().optional().meta({ description: 'What is wrong, for people. Absent if nothing is.' }),
@@ -29,8 +30,8 @@ export const statusSchema = z
       .string()
       .optional()
       .meta({ format: 'date-time', description: 'When the records were last given another weight of the cluster.' }),
-    ingresses: int32('Ingresses with a host that has, or should have, records.'),
-    hosts: int32('Hosts of these Ingresses.'),
+    ingresses: int32('Ingresses and HTTPRoutes with a host that has, or should have, records.'),
+    hosts: int32('Hosts of these.'),
     dnsEndpoints: int32('DNSEndpoints of this object.'),
     conditions: conditionsSchema('Ready, Ramped, Applied, Observed, IngressesAccepted.'),
     explain: z

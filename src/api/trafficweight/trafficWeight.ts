@@ -19,6 +19,8 @@ export interface TrafficWeightSpec {
   namespaceSelector?: LabelSelector | undefined;
   /** Absent or empty: all classes. */
   ingressClassNames?: string[] | undefined;
+  /** Absent or empty: HTTPRoutes of Gateways of all classes. */
+  gatewayClassNames?: string[] | undefined;
   /** Where the weight of the cluster comes from. Exactly one field. */
   backend: {
     static?: { weight: number } | undefined;
@@ -62,8 +64,10 @@ export interface MeasuredSpec {
 /** How the weight of one host came about. */
 export interface HostExplanation {
   readonly host: string;
-  /** `namespace/name` of the Ingress. */
-  readonly ingress: string;
+  /** `namespace/name` of the Ingress; absent for a host of an HTTPRoute. */
+  readonly ingress?: string;
+  /** `namespace/name` of the HTTPRoute. */
+  readonly httpRoute?: string;
   /** Absent: the host has no record of this Ingress. */
   readonly weight?: number;
   readonly reason: HostReason;

@@ -43,6 +43,7 @@ export async function runWeightsAlone(flags: WeightsFlags, { env, logger, signal
       objects: fixedWeight(nameOf(spec), spec, logger),
       dynamodbEndpointUrl: flags.dynamodbEndpointUrl,
       withNamespaces: false,
+      withRoutes: false,
       ask: () => Promise.reject(new Error('no flag asks for a measured weight')),
       ...(flags.devMode && { target: DEV_TARGET }),
     },

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
-import type { ReportedHost } from './decide/hosts.ts';
+import { sourceName, type ReportedHost } from './decide/hosts.ts';
 
 /** The metrics of each host. Only the leader has their series. */
 export interface HostMetrics {
@@ -10,8 +10,9 @@ export interface HostMetrics {
   forget(trafficweight: string): void;
 }
 
-const LABELS = ['trafficweight', 'namespace', 'ingress', 'host'] as const;
-type Labels = Record<(typeof LABELS)[number], string>;
+/** A host is of an Ingress or of an HTTPRoute; the other label is absent. */
+const LABELS = ['trafficweight', 'namespace', 'ingress', 'httproute', 'host'] as const;
+type Labels = Partial<Record<(typeof LABELS)[number], string>>;
 
 /**
  * Creates the metrics: two series for each host. They are made from the hosts when they are asked for, so that a host that
@@ -56,11 +57,12 @@ export function createHostMetrics(registry: Registry): HostMetrics {
   };
 }
 
-function labelsOf(trafficweight: string, { ingress, host }: ReportedHost): Labels {
-  const [namespace = '', name = ''] = ingress.split('/');
-  return { trafficweight, namespace, ingress: name, host };
+function labelsOf(trafficweight: string, { ingress, httpRoute, host }: ReportedHost): Labels {
+  const [namespace = '', name = ''] = (ingress ?? httpRoute ?? '').split('/');
+  const of = ingress === undefined ? { httproute: name } : { ingress: name };
+  return { trafficweight, namespace, ...of, host };
 }
 
-function idOf({ ingress, host }: ReportedHost): string {
-  return `${ingress} ${host}`;
+function idOf(host: ReportedHost): string {
+  return `${sourceName(host)} ${host.host}`;
 }

@@ -19,7 +19,7 @@ export const trafficWeight = defineController({
   create(context, { weights, dynamodbEndpointUrl }) {
     if (!weights) return NOT_RUNNING;
     return runWeights(context, {
-      ...{ objects: storedWeights(context), dynamodbEndpointUrl, withNamespaces: true },
+      ...{ objects: storedWeights(context), dynamodbEndpointUrl, withNamespaces: true, withRoutes: true },
       ask: askOf(context.prometheus),
     });
   },

@@ -15,11 +15,19 @@ export function trafficWeightRights(): ControllerRights {
         rule(group, [plural], ['list', 'watch']),
         rule(group, [`${plural}/status`], ['patch']),
         { ...rule('networking.k8s.io', ['ingresses'], ['list', 'watch']), why: 'Hosts and load balancers.' },
+        {
+          ...rule('gateway.networking.k8s.io', ['httproutes', 'gateways'], ['list', 'watch']),
+          why: 'Hosts and addresses of HTTPRoutes, in a cluster with the Gateway API.',
+        },
         { ...rule('discovery.k8s.io', ['endpointslices'], ['list', 'watch']), why: 'Which Services are ready.' },
         { ...rule('', ['namespaces'], ['list', 'watch']), why: 'For spec.namespaceSelector.' },
         {
           ...rule(DNS_ENDPOINTS.group, [DNS_ENDPOINTS.plural], ['list', 'watch', 'create', 'patch', 'delete']),
           why: 'The records, which external-dns publishes.',
+        },
+        {
+          ...rule('gateway.networking.k8s.io', ['httproutes/finalizers'], ['update']),
+          why: 'The same for HTTPRoutes.',
         },
         {
           ...rule('networking.k8s.io', ['ingresses/finalizers'], ['update']),

@@ -17,7 +17,7 @@ import { report } from '../../runtime/status/report.ts';
 import { createFailureOf } from '../../runtime/status/writeFailures.ts';
 import { planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
-import { keyOfSource } from '../../weights/records/records.ts';
+import { endpointKeyOf } from '../../weights/records/source.ts';
 import { writeRecords, type RecordWriters } from '../../weights/write/writeRecords.ts';
 import { decideWeight } from './decide/desired.ts';
 import { divide } from './decide/divide.ts';
@@ -137,7 +137,7 @@ async function applyWeight(
     failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),
   };
   const status = statusOf(weight, outcome, d.clock.now());
-  d.metrics.record(name, status, withCurrent(hosts, outcome.endpoints));
+  d.metrics.record(name, status, withCurrent(explained, outcome.endpoints));
   await reportStatus(d, weight, status, signal);
   if (backend !== undefined) d.setInForce(weight, backend, isInForce(status, spec));
   if (failures.size > 0) throw new IncompleteError(outcome.failures);
@@ -146,7 +146,7 @@ async function applyWeight(
 
 /** The DNSEndpoints that a plan asks for, as they are after its writes. */
 function endpointsNow({ sources }: RecordsPlan, endpoints: Overlay<DnsEndpoint>) {
-  const wanted = sources.filter(({ desired }) => desired !== undefined).map(({ source }) => keyOfSource(source));
+  const wanted = sources.filter(({ desired }) => desired !== undefined).map(({ source }) => endpointKeyOf(source));
   return new Map(wanted.map((key) => [key, endpoints.get(key)]));
 }
 

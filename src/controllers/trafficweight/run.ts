@@ -15,7 +15,7 @@ import { hasNewLabels, needsReconcile, servicesWithNews } from './observe/change
 import { BackendFeed } from './observe/backendFeed.ts';
 import { Gates } from './observe/gates.ts';
 import { rowIdOf, rowsOf, type BackendOptions } from './observe/backends.ts';
-import { BY_SERVICE, createCaches, type CacheOptions, type Caches } from './observe/caches.ts';
+import { BY_SERVICE, createCaches, type CacheOptions, type Caches, type GatewayCaches } from './observe/caches.ts';
 import type { BackendView } from './observe/observation.ts';
 import { createBackend } from './observe/createBackend.ts';
 import type { WeightObjects } from './objects/weightObjects.ts';
@@ -81,11 +81,14 @@ export function runWeights(
   });
   caches.ingresses.subscribe(enqueueAll);
   caches.endpoints.subscribe(enqueueAll);
+  caches.gatewayApi?.routes.subscribe(enqueueAll);
+  caches.gatewayApi?.gateways.subscribe(enqueueAll);
   caches.namespaces?.subscribe((event) => {
     if (hasNewLabels(event)) enqueueAll();
   });
   caches.slices.subscribe((event) => {
-    const isUsed = (service: string): boolean => caches.ingresses.lister.byIndex(BY_SERVICE, service).length > 0;
+    const users = [caches.ingresses.lister, ...(caches.gatewayApi ? [caches.gatewayApi.routes.lister] : [])];
+    const isUsed = (service: string): boolean => users.some((lister) => lister.byIndex(BY_SERVICE, service).length > 0);
     if (servicesWithNews(event).some(isUsed)) enqueueAll();
   });
   const reading: Part = { name: 'backends of TrafficWeights', stage: 'work', run: (stop) => backends.run(stop) };
@@ -93,11 +96,16 @@ export function runWeights(
 }
 
 /** Without the CRD of external-dns the rest of the operator works, and the status of each TrafficWeight says what is missing. */
-function partsOf({ ingresses, slices, namespaces, endpoints }: Caches): Part[] {
+function partsOf({ ingresses, slices, namespaces, endpoints, gatewayApi }: Caches): Part[] {
   return [
     optionalCachePart(ingresses),
     optionalCachePart(slices),
     ...(namespaces === undefined ? [] : [optionalCachePart(namespaces)]),
     readyWithoutCrd(optionalCachePart(endpoints), endpoints),
+    ...(gatewayApi === undefined ? [] : gatewayParts(gatewayApi)),
   ];
+}
+
+function gatewayParts({ routes, gateways }: GatewayCaches): Part[] {
+  return [readyWithoutCrd(optionalCachePart(routes), routes), readyWithoutCrd(optionalCachePart(gateways), gateways)];
 }

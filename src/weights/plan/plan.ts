@@ -1,8 +1,8 @@
 import { dnsEndpointOf, isOf, sourceUidOf } from '../records/dnsEndpoint.ts';
 import { hostsIn, targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { holders, type Claim } from '../records/holders.ts';
-import { keyOfSource, recordsOf, type HostWeight, type WeightSettings } from '../records/records.ts';
-import type { Source } from '../records/source.ts';
+import { recordsOf, type HostWeight, type WeightSettings } from '../records/records.ts';
+import { endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records/source.ts';
 
 /** Label of a DNSEndpoint: whose settings its records have. */
 export const OWNER_LABEL = 'traffic.example.com/trafficweight';
@@ -33,7 +33,8 @@ export interface Scene {
   readonly owned: readonly DnsEndpoint[];
   /** Whether an owner of this name exists. */
   readonly isOwner: (name: string) => boolean;
-  readonly isReady: (namespace: string, service: string) => boolean;
+  /** Whether a Service has a ready endpoint. */
+  readonly isReady: (key: string) => boolean;
 }
 
 /** What is decided about one source. */
@@ -52,7 +53,7 @@ export interface PlannedSource {
 }
 
 export interface RecordsPlan {
-  /** The sources with a host within the domain, by `namespace/name`. */
+  /** The sources with a host within the domain, by the key of their DNSEndpoint. */
   readonly sources: readonly PlannedSource[];
   /** DNSEndpoints of this owner whose source nobody selects any more, or whose hosts all are with other sources. */
   readonly removed: readonly DnsEndpoint[];
@@ -126,7 +127,7 @@ export function ownerOf({ metadata }: DnsEndpoint): string | undefined {
 
 /** The DNSEndpoint of a source's name, if the source controls it. */
 export function ownEndpointOf(source: Source, endpointOf: Scene['endpointOf']): DnsEndpoint | undefined {
-  const live = endpointOf(keyOfSource(source));
+  const live = endpointOf(endpointKeyOf(source));
   return live !== undefined && isOf(live, source) ? live : undefined;
 }
 
@@ -137,7 +138,7 @@ interface PlanClaim extends Claim, Pick<PlannedSource, 'live' | 'hasLostAddress'
 
 /** @param other another owner that has the source */
 function claimOf({ source, settings }: Rival, endpointOf: Scene['endpointOf'], other?: string): PlanClaim {
-  const live = endpointOf(keyOfSource(source));
+  const live = endpointOf(endpointKeyOf(source));
   const own = ownEndpointOf(source, endpointOf);
   const hasLostAddress = source.targets.length === 0;
   const foreign = foreignness(source, { isForeign: live !== own, other });
@@ -155,10 +156,10 @@ function planSource(
 ): PlannedSource {
   const { hosts, ...records } = recordsOf(source, scene.settings, {
     endpoint,
-    isReady: (service) => scene.isReady(source.namespace, service),
+    isReady: (service) => scene.isReady(serviceKey(source.namespace, service)),
     holderOf: (host) => {
       const holder = held.get(host);
-      return holder === undefined || holder === source ? undefined : keyOfSource(holder);
+      return holder === undefined || holder === source ? undefined : nameOfSource(holder);
     },
   });
   const planned = { source, hosts, live, hasLostAddress };
@@ -172,13 +173,13 @@ function foreignness(
   source: Source,
   { isForeign, other }: { readonly isForeign: boolean; readonly other: string | undefined },
 ): string | undefined {
-  const name = `DNSEndpoint ${keyOfSource(source)}`;
+  const name = `DNSEndpoint ${endpointKeyOf(source)}`;
   if (isForeign) return `${name} is not controlled by this ${source.kind}, and is left alone`;
   return other === undefined ? undefined : `${name} is of ${other}, and is left alone`;
 }
 
 function byKey(a: Source, b: Source): number {
-  return keyOfSource(a) < keyOfSource(b) ? -1 : 1;
+  return endpointKeyOf(a) < endpointKeyOf(b) ? -1 : 1;
 }
 
 /** Whether external-dns has read the DNSEndpoint as it is. */

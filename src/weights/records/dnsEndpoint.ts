@@ -2,10 +2,10 @@ import type { V1OwnerReference } from '@kubernetes/client-node';
 import { apiVersionOf } from '../../runtime/client/resource.ts';
 import { DNS_ENDPOINTS, KEPT_ANNOTATION, keptText, type DnsEndpoint } from './endpoint.ts';
 import type { SourceRecords } from './records.ts';
-import { INGRESS, type Source } from './source.ts';
+import { endpointNameOf, SOURCE_KINDS, type Source } from './source.ts';
 
 /**
- * The DNSEndpoint of a source: of its name, in its namespace, and deleted with it, as the original's. Undefined if it has
+ * The DNSEndpoint of a source: in its namespace, and deleted with it, as the original's. Undefined if it has
  * no record: an empty one would look like a mistake.
  */
 export function dnsEndpointOf(source: Source, { endpoints, kept }: SourceRecords): DnsEndpoint | undefined {
@@ -15,7 +15,7 @@ export function dnsEndpointOf(source: Source, { endpoints, kept }: SourceRecords
     apiVersion: apiVersionOf(DNS_ENDPOINTS),
     kind: DNS_ENDPOINTS.kind,
     metadata: {
-      ...{ name, namespace },
+      ...{ name: endpointNameOf(source), namespace },
       ...(kept !== undefined && { annotations: { [KEPT_ANNOTATION]: keptText(kept) } }),
       ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
     },
@@ -35,7 +35,7 @@ export function isOf(endpoint: DnsEndpoint, { kind, uid }: Pick<Source, 'kind' |
 /** The uid of the source that a DNSEndpoint is of, also of one that is gone; undefined if it is of none. */
 export function sourceUidOf(endpoint: DnsEndpoint): string | undefined {
   const controller = controllerOf(endpoint);
-  return controller?.kind === INGRESS ? controller.uid : undefined;
+  return SOURCE_KINDS.some((kind) => kind === controller?.kind) ? controller?.uid : undefined;
 }
 
 function controllerOf({ metadata }: DnsEndpoint): V1OwnerReference | undefined {

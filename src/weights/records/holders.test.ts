@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { DnsEndpoint } from './endpoint.ts';
 import { holders, type Claim } from './holders.ts';
-import { keyOfSource } from './records.ts';
+import { endpointKeyOf } from './source.ts';
 import type { Source } from './source.ts';
 
 const HOST = 'app.example.org';
@@ -52,7 +52,7 @@ it.each([
 ])('a host of several Ingresses is of %s', (_, claims, wanted) => {
   for (const order of [claims, [...claims].reverse()]) {
     const holder = holders(order).get(HOST);
-    expect(holder && keyOfSource(holder)).toBe(wanted);
+    expect(holder && endpointKeyOf(holder)).toBe(wanted);
   }
 });
 

@@ -1,8 +1,8 @@
 import { byAge, type Aged } from './age.ts';
 import { isWithin } from './domain.ts';
 import { hostsIn, type DnsEndpoint } from './endpoint.ts';
-import { askedBy, keyOfSource, type WeightSettings } from './records.ts';
-import type { Source } from './source.ts';
+import { askedBy, type WeightSettings } from './records.ts';
+import { endpointKeyOf, type Source } from './source.ts';
 
 /** A source that asks for the records of its hosts. */
 export interface Claim {
@@ -40,5 +40,5 @@ function canHaveRecords({ source, settings, endpoint }: Claim): boolean {
 }
 
 function aged({ source }: Claim): Aged {
-  return { createdAt: source.createdAt, name: keyOfSource(source) };
+  return { createdAt: source.createdAt, name: endpointKeyOf(source) };
 }

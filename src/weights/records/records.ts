@@ -136,8 +136,3 @@ function weightBy(share: KeptShare, factors: Omit<WeightFactors, 'share'>): numb
   const most = share.kind === 'Weight' ? share.weight : factors.clusterWeight;
   return weightOf({ ...factors, clusterWeight: Math.min(most, factors.clusterWeight), share: undefined });
 }
-
-/** `namespace/name`. */
-export function keyOfSource({ namespace, name }: Pick<Source, 'namespace' | 'name'>): string {
-  return `${namespace}/${name}`;
-}

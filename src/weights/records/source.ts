@@ -7,17 +7,21 @@ import { targetsOf, type Targets } from './targets.ts';
 export interface SourceHost {
   /** As DNS compares it; may begin with `*.`. */
   readonly host: string;
-  /** Names of Services in the namespace of the source, sorted and distinct. */
+  /** Services, sorted and distinct: the name of one in the namespace of the source, else `namespace/name`. */
   readonly services: readonly string[];
-  /** Some traffic of the host goes to no Service: a rule without paths and without a default backend. */
+  /** Some traffic of the host goes to no Service: such as a rule without paths and without a default backend. */
   readonly leadsNowhere: boolean;
 }
 
 export const INGRESS = 'Ingress';
+export const HTTP_ROUTE = 'HTTPRoute';
+/** The kinds of sources. */
+export const SOURCE_KINDS = [INGRESS, HTTP_ROUTE] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];
 
 /** An object that sends traffic of hosts to a load balancer: what a DNSEndpoint is made of. */
 export interface Source {
-  readonly kind: typeof INGRESS;
+  readonly kind: SourceKind;
   readonly apiVersion: string;
   readonly namespace: string;
   readonly name: string;
@@ -27,6 +31,32 @@ export interface Source {
   readonly annotations: Readonly<Record<string, string>>;
   readonly hosts: readonly SourceHost[];
   readonly targets: readonly Targets[];
+}
+
+/** What identifies a source. */
+export type SourceRef = Pick<Source, 'kind' | 'namespace' | 'name'>;
+
+/**
+ * The name of the DNSEndpoint of a source. That of an Ingress has its name, as in k8s-traffic-controller; an HTTPRoute may have
+ * the name of the Ingress that it replaces, and must not meet its DNSEndpoint.
+ */
+export function endpointNameOf({ kind, name }: Pick<Source, 'kind' | 'name'>): string {
+  return kind === INGRESS ? name : `${name}.httproute`;
+}
+
+/** The key of the DNSEndpoint of a source: `namespace/name`. */
+export function endpointKeyOf(source: SourceRef): string {
+  return `${source.namespace}/${endpointNameOf(source)}`;
+}
+
+/** How messages name a source. */
+export function nameOfSource({ kind, namespace, name }: SourceRef): string {
+  return kind === INGRESS ? `${namespace}/${name}` : `${kind} ${namespace}/${name}`;
+}
+
+/** A Service of a source as `namespace/name`. @param service as in SourceHost */
+export function serviceKey(namespace: string, service: string): string {
+  return service.includes('/') ? service : `${namespace}/${service}`;
 }
 
 /** An Ingress as a source. Rules without a host are for any host, so they have no record. */

@@ -7,7 +7,7 @@ import { forEachAtOnce } from '../../runtime/controller/forEachAtOnce.ts';
 import { Turns } from '../../runtime/controller/turns.ts';
 import { DNS_ENDPOINTS, hostsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { OVERTAKEN_RETRY_MS } from '../../runtime/status/writeFailures.ts';
-import { keyOfSource } from '../records/records.ts';
+import { endpointKeyOf } from '../records/source.ts';
 import type { PlannedSource, RecordsPlan } from '../plan/plan.ts';
 
 /** Writes in parallel: fewer than the calls of the transport, so that a status does not wait behind thousands of records. */
@@ -35,7 +35,7 @@ export async function writeRecords(
   writers: RecordWriters,
 ): Promise<ReadonlyMap<string, unknown>> {
   const applies = sources.map((planned): Write => ({
-    key: keyOfSource(planned.source),
+    key: endpointKeyOf(planned.source),
     gains: difference(planned.desired, planned.live),
     loses: planned.desired === undefined ? [] : difference(planned.live, planned.desired),
     write: () => applyOne(planned, writers),

@@ -43,7 +43,7 @@ it('an Ingress that both select stays with the first, and the second names it', 
   await create('second', 10);
   await vi.waitFor(async () => {
     expect(await acceptedBy('second')).toBe(
-      '1 of 1 Ingresses are not accepted, the first default/web: DNSEndpoint default/web is of main, and is left alone',
+      '1 of 1 Ingresses and HTTPRoutes are not accepted, the first default/web: DNSEndpoint default/web is of main, and is left alone',
     );
   }, WAIT);
   expect(await owned('web')).toEqual(before);
@@ -65,7 +65,7 @@ it('a host that an Ingress of one has is not given to an Ingress of the other', 
   await ingresses.deploy('late', { host: 'web.example.org', annotations: { dns: 'second' } });
   await vi.waitFor(async () => {
     expect(await acceptedBy('second')).toBe(
-      '1 of 1 Ingresses are not accepted, the first default/late: default/web has the records of web.example.org',
+      '1 of 1 Ingresses and HTTPRoutes are not accepted, the first default/late: default/web has the records of web.example.org',
     );
   }, WAIT);
   expect(await ingresses.endpoint('late')).toBeUndefined();

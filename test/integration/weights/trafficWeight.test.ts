@@ -19,6 +19,7 @@ import { numbersOf, startObserver, type Observer } from '../observer.ts';
 import { userWith } from '../rights.ts';
 import { ANNOTATION, Ingresses, PERSON } from './ingresses.ts';
 import { allRights, auditPolicyOf, optionalRights, requestsIn } from './rights.ts';
+import { installGatewayApi } from './routes.ts';
 import { conditionOf, WAIT, weightNamed } from './scene.ts';
 import { startZone, type Zone } from './zone.ts';
 
@@ -44,6 +45,7 @@ beforeAll(async () => {
   [f, zone] = await Promise.all([startFixture({ nodes: ['n1'], auditPolicy: auditPolicyOf(USER) }), startZone(DOMAIN)]);
   ingresses = new Ingresses(f.client);
   await installCrd(f.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
+  await installGatewayApi(f.client);
   await f.startOperator(['--weights'], { kubeconfig: await userWith(f, USER, allRights()) });
   observer = await startObserver(new URL(f.operator().metricsUrl).host, f.exporter.target);
 });
@@ -199,7 +201,7 @@ describe('a TrafficWeight', () => {
     await ingresses.deploy('late', { host: 'plain.example.org' });
     await vi.waitFor(async () => {
       expect((await condition('IngressesAccepted'))?.message).toBe(
-        '1 of 4 Ingresses are not accepted, the first default/late: default/plain has the records of plain.example.org',
+        '1 of 4 Ingresses and HTTPRoutes are not accepted, the first default/late: default/plain has the records of plain.example.org',
       );
     }, WAIT);
     expect(await ingresses.endpoint('late')).toBeUndefined();
@@ -255,7 +257,10 @@ describe('a TrafficWeight', () => {
     const used = new Set(requests.map(({ right }) => right));
     // A watch-list needs the right to list.
     const unused = optionalRights().filter((right) => !used.has(right) && !right.startsWith('list '));
-    expect(unused).toEqual(['update ingresses.networking.k8s.io/finalizers']);
+    expect(unused).toEqual([
+      'update httproutes.gateway.networking.k8s.io/finalizers',
+      'update ingresses.networking.k8s.io/finalizers',
+    ]);
   });
 
   it('leaves its records as they are when it is deleted', async () => {

@@ -9,7 +9,8 @@ const INGRESS: Candidate = {
     metadata: { name: 'web', namespace: 'shop' },
     spec: { rules: [{ host: 'a.example.org' }] },
   }),
-  className: 'nginx',
+  classNames: ['nginx'],
+  isKnown: true,
   namespaceLabels: undefined,
 };
 const NONE = { ingressClassNames: ['none'] };

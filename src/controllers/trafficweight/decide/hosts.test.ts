@@ -29,7 +29,8 @@ it('has the weight that external-dns has read, if it has read the DNSEndpoint as
   });
   const current = (one: DnsEndpoint | undefined): number | undefined => {
     const host = { host: 'a.example.org', ingress: 'shop/web', weight: 7, reason: 'ClusterWeight' } as const;
-    return withCurrent([host], new Map([['shop/web', one]]))[0]?.currentWeight;
+    const source = sourceOfIngress({ metadata: { name: 'web', namespace: 'shop' } });
+    return withCurrent([[{ source }, [host]]], new Map([['shop/web', one]]))[0]?.currentWeight;
   };
   expect(current(endpoint(2, '5'))).toBe(5);
   expect(current(endpoint(2, 'NaN'))).toBeUndefined();

@@ -4,7 +4,7 @@ import { REFUSED_REASONS, type HostReason } from '../../../api/trafficweight/ter
 import { cut } from '../../../runtime/status/cut.ts';
 import { isObserved, type PlannedSource } from '../../../weights/plan/plan.ts';
 import { weightIn, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import { keyOfSource } from '../../../weights/records/records.ts';
+import { endpointKeyOf, INGRESS } from '../../../weights/records/source.ts';
 
 /** Reasons of a host whose Ingress is not accepted. */
 export const REFUSED: ReadonlySet<HostReason> = new Set(REFUSED_REASONS);
@@ -17,12 +17,13 @@ const LONGEST_MESSAGE = 512;
 
 /** How the weights of a source's hosts came about. */
 export function explain({ source, hosts, desired, foreign, hasLostAddress }: PlannedSource): HostExplanation[] {
-  const ingress = keyOfSource(source);
+  const key = `${source.namespace}/${source.name}`;
+  const of = source.kind === INGRESS ? { ingress: key } : { httpRoute: key };
   return hosts.map(({ host, weight, reason, problem }) => {
-    if (foreign !== undefined) return { host, ingress, reason: 'ForeignDNSEndpoint', ...messageOf(foreign) };
-    if (weight === undefined) return { host, ingress, reason, ...messageOf(problem) };
-    if (desired === undefined) return { host, ingress, reason: 'NoAddress', ...messageOf(NO_ADDRESS) };
-    return { host, ingress, weight, reason, ...messageOf(problem, hasLostAddress ? LOST_ADDRESS : undefined) };
+    if (foreign !== undefined) return { host, ...of, reason: 'ForeignDNSEndpoint', ...messageOf(foreign) };
+    if (weight === undefined) return { host, ...of, reason, ...messageOf(problem) };
+    if (desired === undefined) return { host, ...of, reason: 'NoAddress', ...messageOf(NO_ADDRESS) };
+    return { host, ...of, weight, reason, ...messageOf(problem, hasLostAddress ? LOST_ADDRESS : undefined) };
   });
 }
 
@@ -36,16 +37,24 @@ export interface ReportedHost extends HostExplanation {
   readonly currentWeight: number | undefined;
 }
 
-/** @param endpoints as they are now, by `namespace/name` */
+/**
+ * @param explained the hosts of each source
+ * @param endpoints as they are now, by `namespace/name`
+ */
 export function withCurrent(
-  hosts: readonly HostExplanation[],
+  explained: readonly (readonly [Pick<PlannedSource, 'source'>, readonly HostExplanation[]])[],
   endpoints: ReadonlyMap<string, DnsEndpoint | undefined>,
 ): ReportedHost[] {
-  return hosts.map((one) => {
-    const endpoint = endpoints.get(one.ingress);
+  return explained.flatMap(([{ source }, hosts]) => {
+    const endpoint = endpoints.get(endpointKeyOf(source));
     const isKnown = endpoint !== undefined && isObserved(endpoint);
-    return { ...one, currentWeight: isKnown ? weightIn(endpoint, one.host) : undefined };
+    return hosts.map((one) => ({ ...one, currentWeight: isKnown ? weightIn(endpoint, one.host) : undefined }));
   });
+}
+
+/** How messages name what a host is of. */
+export function sourceName({ ingress, httpRoute }: Pick<HostExplanation, 'ingress' | 'httpRoute'>): string {
+  return ingress ?? `HTTPRoute ${httpRoute}`;
 }
 
 /** The hosts that the status explains: first those with a problem, then by name. */
@@ -54,7 +63,7 @@ export function explained(hosts: readonly HostExplanation[]): HostExplanation[] 
     (a, b) =>
       Number(a.message === undefined) - Number(b.message === undefined) ||
       a.host.localeCompare(b.host, 'en') ||
-      a.ingress.localeCompare(b.ingress, 'en'),
+      sourceName(a).localeCompare(sourceName(b), 'en'),
   );
   return ordered.slice(0, MOST_EXPLAINED);
 }

@@ -10,12 +10,12 @@ function candidate(name: string, over: Partial<Candidate> & { annotations?: Reco
   const { annotations = {}, ...rest } = over;
   const rules = [{ host: `${name}.example.org` }, { host: `${name}.example.com` }];
   const source = sourceOfIngress({ metadata: { name, namespace: 'shop', annotations }, spec: { rules } });
-  return { source, className: undefined, namespaceLabels: {}, ...rest };
+  return { source, classNames: [], isKnown: true, namespaceLabels: {}, ...rest };
 }
 
 const ALL = [
   candidate('bare'),
-  candidate('nginx', { className: 'nginx' }),
+  candidate('nginx', { classNames: ['nginx'] }),
   candidate('public', { annotations: { dns: 'public=yes' } }),
   candidate('private', { annotations: { dns: 'private' } }),
   candidate('labelled', { namespaceLabels: { team: 'a' } }),
@@ -35,6 +35,24 @@ it.each<[string, Partial<TrafficWeightSpec>, string[]]>([
 ])('with %s selects those', (_, spec, wanted) => {
   const selects = createSelector({ clusterName: 'a', backend: BACKEND, ...spec });
   expect(ALL.filter((each) => selects(each) === true).map(({ source }) => source.name)).toEqual(wanted);
+});
+
+it.each<[string, Partial<TrafficWeightSpec>, boolean]>([
+  ['no class', {}, true],
+  ['a class of Ingresses', { ingressClassNames: ['other'] }, true],
+  ['the class of one of its Gateways', { gatewayClassNames: ['internal'] }, true],
+  ['another class of Gateways', { gatewayClassNames: ['other'] }, false],
+])('with %s an HTTPRoute is selected: %s', (_, spec, wanted) => {
+  const ingress = candidate('web');
+  const route = { ...ingress, source: { ...ingress.source, kind: 'HTTPRoute' as const }, classNames: ['public', 'internal'] };
+  expect(createSelector({ clusterName: 'a', backend: BACKEND, ...spec })(route)).toBe(wanted);
+});
+
+it('an HTTPRoute whose hosts are not known is undecided, unless its annotation says that it is not selected', () => {
+  const unknown = { ...candidate('web'), isKnown: false };
+  const selects = (over: Partial<TrafficWeightSpec>) =>
+    createSelector({ clusterName: 'a', backend: BACKEND, ...over })(unknown);
+  expect([selects({}), selects({ annotationFilter: 'dns=public' })]).toEqual([undefined, false]);
 });
 
 it.each<[string, Partial<TrafficWeightSpec>, boolean | undefined]>([

@@ -14,18 +14,22 @@ export type Selector = (candidate: Candidate) => boolean | undefined;
  * |-------------------|-------------------------------------------------------------------------------|
  * | bindingDomain     | one of its hosts is within it                                                 |
  * | annotationFilter  | it has the annotation with this very value                                    |
- * | ingressClassNames | its class is one of them                                                      |
+ * | ingressClassNames | it is an HTTPRoute, or its class is one of them                               |
+ * | gatewayClassNames | it is an Ingress, or the class of a Gateway of it is one of them              |
  * | namespaceSelector | the labels of its namespace match; undecided while the namespace is not known |
  */
 export function createSelector(spec: TrafficWeightSpec): Selector {
-  const { namespaceSelector = {}, ingressClassNames = [], annotationFilter, bindingDomain = '' } = spec;
+  const { namespaceSelector = {}, annotationFilter, bindingDomain = '' } = spec;
+  const classesOf = { Ingress: spec.ingressClassNames ?? [], HTTPRoute: spec.gatewayClassNames ?? [] };
   const matches = createLabelMatcher(namespaceSelector);
   const takesAll = isEmpty(namespaceSelector);
   const [key, value] = annotationFilter === undefined ? [] : split(annotationFilter);
-  return ({ source, className, namespaceLabels }) => {
-    if (!source.hosts.some(({ host }) => isWithin(host, bindingDomain))) return false;
+  return ({ source, classNames, isKnown, namespaceLabels }) => {
+    const classes = classesOf[source.kind];
     if (key !== undefined && valueOf(source.annotations, key) !== value) return false;
-    if (ingressClassNames.length > 0 && !ingressClassNames.includes(className ?? '')) return false;
+    if (!isKnown) return undefined;
+    if (!source.hosts.some(({ host }) => isWithin(host, bindingDomain))) return false;
+    if (classes.length > 0 && !classNames.some((name) => classes.includes(name))) return false;
     if (takesAll) return true;
     return namespaceLabels && matches((label) => valueOf(namespaceLabels, label));
   };

@@ -90,7 +90,7 @@ it('names the first that failed, is late, or is not accepted', () => {
   expect(message('Applied')).toBe('Failed writes: 1, the first: DNSEndpoint shop/b: no');
   expect(message('Observed')).toBe('external-dns has not read 1 of 2 DNSEndpoints as they are, the first shop/b.');
   expect(message('IngressesAccepted')).toBe(
-    '1 of 2 Ingresses are not accepted, the first shop/b: shop/a has the records of b',
+    '1 of 2 Ingresses and HTTPRoutes are not accepted, the first shop/b: shop/a has the records of b',
   );
 });
 

@@ -12,7 +12,7 @@ import { isObserved } from '../../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { RampStep } from '../../../weights/ramp/ramp.ts';
 import type { BackendView } from '../observe/observation.ts';
-import { explained, REFUSED } from './hosts.ts';
+import { explained, REFUSED, sourceName } from './hosts.ts';
 import { lastStepTime, rampAfter, rampedState } from './ramp.ts';
 
 /** What a reconcile did. */
@@ -25,7 +25,7 @@ export interface Outcome {
   /** Undefined with a static weight. */
   readonly backend?: BackendView | undefined;
   readonly hosts: readonly HostExplanation[];
-  /** Ingresses with a host. */
+  /** Ingresses and HTTPRoutes with a host. */
   readonly ingresses: number;
   /** Those that should be there, as they are now, by `namespace/name`; undefined for one that could not be created. */
   readonly endpoints: ReadonlyMap<string, DnsEndpoint | undefined>;
@@ -227,9 +227,13 @@ function acceptedState({ hosts, ingresses }: Outcome): State {
   const refused = hosts.filter(({ reason }) => REFUSED.has(reason));
   const [first] = refused;
   if (first === undefined) {
-    return { status: 'True', reason: Reason.AllAccepted, message: `All Ingresses are accepted: ${ingresses}.` };
+    return {
+      status: 'True',
+      reason: Reason.AllAccepted,
+      message: `All Ingresses and HTTPRoutes are accepted: ${ingresses}.`,
+    };
   }
-  const count = new Set(refused.map(({ ingress }) => ingress)).size;
-  const message = `${count} of ${ingresses} Ingresses are not accepted, the first ${first.ingress}: ${first.message ?? ''}`;
+  const count = new Set(refused.map(sourceName)).size;
+  const message = `${count} of ${ingresses} Ingresses and HTTPRoutes are not accepted, the first ${sourceName(first)}: ${first.message ?? ''}`;
   return { status: 'False', reason: first.reason, message };
 }

@@ -1,6 +1,6 @@
 import type { V1Ingress } from '@kubernetes/client-node';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { sourceOfIngress, type Source } from '../../../weights/records/source.ts';
+import { serviceKey, sourceOfIngress, type Source } from '../../../weights/records/source.ts';
 import { targetsOf } from '../../../weights/records/targets.ts';
 
 /** The class of an Ingress before spec.ingressClassName: https://kubernetes.io/docs/concepts/services-networking/ingress/ */
@@ -30,5 +30,5 @@ export function toCachedIngress(object: KubeObject, target?: string): CachedIngr
 
 /** The Services of all its hosts, as `namespace/name`. */
 export function servicesOf({ source: { namespace, hosts } }: CachedIngress): string[] {
-  return hosts.flatMap(({ services }) => services.map((service) => `${namespace}/${service}`));
+  return hosts.flatMap(({ services }) => services.map((service) => serviceKey(namespace, service)));
 }

@@ -1,11 +1,24 @@
-import { createInformer, withoutManagedFields, type Informer } from '../../../runtime/cache/informer.ts';
+import {
+  createInformer,
+  withoutManagedFields,
+  type Informer,
+  type InformerOptions,
+} from '../../../runtime/cache/informer.ts';
 import { isNotFound } from '../../../runtime/client/errors.ts';
 import { resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
 import { ENDPOINT_SLICES, INGRESSES, NAMESPACES } from '../../../runtime/client/resources.ts';
 import { ownerOf } from '../../../weights/plan/plan.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import { GATEWAYS, HTTP_ROUTES } from '../../../weights/records/gatewayApi.ts';
 import type { WeightContext } from '../context.ts';
 import { servicesOf, toCachedIngress, type CachedIngress } from './cachedIngress.ts';
+import {
+  servicesOfRoute,
+  toCachedGateway,
+  toCachedRoute,
+  type CachedGateway,
+  type CachedRoute,
+} from './cachedRoute.ts';
 import { trimSlice, type ReadySlice } from './readySlice.ts';
 
 export const BY_SERVICE = 'service';
@@ -18,12 +31,22 @@ export interface Caches {
   /** Undefined if nothing selects by namespaces. */
   readonly namespaces: Informer<KubeObject> | undefined;
   readonly endpoints: Informer<DnsEndpoint>;
+  /** Undefined if only Ingresses are read. */
+  readonly gatewayApi: GatewayCaches | undefined;
+}
+
+/** Those of the Gateway API, which a cluster need not have. */
+export interface GatewayCaches {
+  readonly routes: Informer<CachedRoute>;
+  readonly gateways: Informer<CachedGateway>;
 }
 
 /** What of the cluster is read, and how. */
 export interface CacheOptions {
   /** Whether TrafficWeights may select by the labels of namespaces. */
   readonly withNamespaces: boolean;
+  /** Whether HTTPRoutes have records. */
+  readonly withRoutes: boolean;
   /** A host name in place of the load balancers. */
   readonly target?: string | undefined;
 }
@@ -31,7 +54,7 @@ export interface CacheOptions {
 /** Creates the caches. Indexes by Service have `namespace/name`. */
 export function createCaches(
   { transport, logger, metrics }: WeightContext,
-  { withNamespaces, target }: CacheOptions,
+  { withNamespaces, withRoutes, target }: CacheOptions,
 ): Caches {
   const common = { transport, logger, metrics: metrics.reflector };
   return {
@@ -61,6 +84,23 @@ export function createCaches(
       transform: withoutManagedFields,
       indexes: { [BY_OWNER]: ownersOf },
     }),
+    gatewayApi: withRoutes ? gatewayCaches(common) : undefined,
+  };
+}
+
+function gatewayCaches(common: Pick<InformerOptions<KubeObject>, 'transport' | 'logger' | 'metrics'>): GatewayCaches {
+  return {
+    routes: createInformer<CachedRoute>({
+      ...common,
+      resource: HTTP_ROUTES as Resource as Resource<CachedRoute>,
+      transform: toCachedRoute,
+      indexes: { [BY_SERVICE]: servicesOfRoute },
+    }),
+    gateways: createInformer<CachedGateway>({
+      ...common,
+      resource: GATEWAYS as Resource as Resource<CachedGateway>,
+      transform: toCachedGateway,
+    }),
   };
 }
 
@@ -69,12 +109,20 @@ function ownersOf(endpoint: DnsEndpoint): string[] {
   return owner === undefined ? [] : [owner];
 }
 
-/** What keeps the caches from being used: missing rights, or a kind that is not served. Undefined if nothing does. */
-export function problemOf({ ingresses, slices, namespaces, endpoints }: Caches): string | undefined {
-  for (const cache of [endpoints, ingresses, slices, namespaces]) {
+/**
+ * What keeps the caches from being used: missing rights, or a kind that is not served. Undefined if nothing does. A cluster
+ * without the Gateway API has no HTTPRoutes.
+ */
+export function problemOf({ ingresses, slices, namespaces, endpoints, gatewayApi }: Caches): string | undefined {
+  const optional: (Pick<Informer<KubeObject>, 'resource' | 'synced' | 'refusal'> | undefined)[] = [
+    gatewayApi?.gateways,
+    gatewayApi?.routes,
+  ];
+  for (const cache of [endpoints, ingresses, slices, namespaces, ...optional]) {
     if (cache === undefined) continue;
     const { resource, synced, refusal } = cache;
     const name = resourceName(resource);
+    if (isNotFound(refusal) && optional.includes(cache)) continue;
     if (isNotFound(refusal)) return `the API server does not serve ${name}`;
     if (refusal !== undefined) return refusal.detail;
     if (!synced) return `${name} are not read yet`;

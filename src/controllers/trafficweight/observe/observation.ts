@@ -17,8 +17,10 @@ export interface BackendView {
 /** A source, and what selects it. */
 export interface Candidate {
   readonly source: Source;
-  /** Of its class; undefined without one. */
-  readonly className: string | undefined;
+  /** The class of an Ingress, or those of the Gateways of an HTTPRoute. */
+  readonly classNames: readonly string[];
+  /** Whether its hosts are known: not while an HTTPRoute has no status, or its Gateway is missing. */
+  readonly isKnown: boolean;
   /** Labels of its namespace; undefined if the namespace is not known yet. */
   readonly namespaceLabels: Readonly<Record<string, string>> | undefined;
 }
@@ -34,5 +36,6 @@ export interface Observation {
   readonly labelOf: (source: Source) => string | undefined;
   /** Whether a TrafficWeight of this name exists. */
   readonly isOwner: (name: string) => boolean;
-  readonly isReady: (namespace: string, service: string) => boolean;
+  /** Whether a Service, as `namespace/name`, has a ready endpoint. */
+  readonly isReady: (key: string) => boolean;
 }

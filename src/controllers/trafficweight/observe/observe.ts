@@ -3,7 +3,9 @@ import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import { ownEndpointOf, ownerOf } from '../../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { WeightObjects } from '../objects/weightObjects.ts';
+import { sourceOfRoute } from '../../../weights/records/httpRoute.ts';
 import type { CachedIngress } from './cachedIngress.ts';
+import type { CachedRoute } from './cachedRoute.ts';
 import { BY_OWNER, BY_SERVICE, type Caches } from './caches.ts';
 import type { Candidate, Observation } from './observation.ts';
 
@@ -19,7 +21,7 @@ export function observe(weight: TrafficWeight, { caches, weights, endpoints }: O
   const endpointOf = (key: string): DnsEndpoint | undefined => endpoints.get(key);
   return {
     weights: [weight, ...weights.list().filter((other) => isOther(other, weight))],
-    candidates: caches.ingresses.lister.list().map((ingress) => candidateOf(ingress, caches)),
+    candidates: candidatesIn(caches),
     endpointOf,
     owned: endpoints.byIndex(BY_OWNER, weight.metadata?.name ?? ''),
     labelOf: (source) => {
@@ -27,8 +29,7 @@ export function observe(weight: TrafficWeight, { caches, weights, endpoints }: O
       return own && ownerOf(own);
     },
     isOwner: (other) => weights.get(other) !== undefined,
-    isReady: (namespace, service) =>
-      caches.slices.lister.byIndex(BY_SERVICE, `${namespace}/${service}`).some(({ isReady }) => isReady),
+    isReady: (key) => caches.slices.lister.byIndex(BY_SERVICE, key).some(({ isReady }) => isReady),
   };
 }
 
@@ -37,7 +38,28 @@ function isOther({ metadata }: TrafficWeight, weight: TrafficWeight): boolean {
   return metadata?.name !== weight.metadata?.name && metadata?.deletionTimestamp === undefined;
 }
 
-function candidateOf({ source, className }: CachedIngress, { namespaces }: Caches): Candidate {
-  const namespace = namespaces?.lister.get(source.namespace);
-  return { source, className, namespaceLabels: namespace && (namespace.metadata?.labels ?? {}) };
+function candidatesIn({ ingresses, gatewayApi, namespaces }: Caches): Candidate[] {
+  const candidates = [
+    ...ingresses.lister.list().map(ofIngress),
+    ...(gatewayApi?.routes.lister.list().map((route) => ofRoute(route, gatewayApi)) ?? []),
+  ];
+  return candidates.map((each) => {
+    const namespace = namespaces?.lister.get(each.source.namespace);
+    return { ...each, namespaceLabels: namespace && (namespace.metadata?.labels ?? {}) };
+  });
+}
+
+type WithoutNamespace = Omit<Candidate, 'namespaceLabels'>;
+
+function ofIngress({ source, className }: CachedIngress): WithoutNamespace {
+  return { source, classNames: className === undefined ? [] : [className], isKnown: true };
+}
+
+function ofRoute({ route }: CachedRoute, { gateways }: NonNullable<Caches['gatewayApi']>): WithoutNamespace {
+  const gatewayAt = (key: string) => gateways.lister.get(key)?.gateway;
+  const classNames = route.parents.flatMap(({ gateway }) => gatewayAt(gateway)?.className ?? []);
+  const source = sourceOfRoute(route, gatewayAt);
+  // A Gateway that is made anew must not take its hosts off the DNS.
+  const isComplete = route.hasStatus && route.parents.every(({ gateway }) => gatewayAt(gateway) !== undefined);
+  return { source, classNames, isKnown: isComplete || source.hosts.length > 0 };
 }

@@ -1,0 +1,38 @@
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import type { Gateway, HttpRoute } from '../../../weights/records/gatewayApi.ts';
+import { gatewayOf, routeOf, type Route, type RouteGateway } from '../../../weights/records/httpRoute.ts';
+import { serviceKey } from '../../../weights/records/source.ts';
+
+/** An HTTPRoute as the cache keeps it. */
+export interface CachedRoute extends KubeObject {
+  readonly route: Route;
+}
+
+/** A Gateway as the cache keeps it. */
+export interface CachedGateway extends KubeObject {
+  readonly gateway: RouteGateway;
+}
+
+/** Keeps of an HTTPRoute what its records need. */
+export function toCachedRoute(object: KubeObject): CachedRoute {
+  return { ...trimmed(object), route: routeOf(object as HttpRoute) };
+}
+
+/** Keeps of a Gateway what the records of its routes need. */
+export function toCachedGateway(object: KubeObject): CachedGateway {
+  return { ...trimmed(object), gateway: gatewayOf(object as Gateway) };
+}
+
+/** The Services of a route, as `namespace/name`. */
+export function servicesOfRoute({ route: { source, services } }: CachedRoute): string[] {
+  return services.map((service) => serviceKey(source.namespace, service));
+}
+
+function trimmed({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, resourceVersion } = metadata ?? {};
+  return {
+    ...(apiVersion !== undefined && { apiVersion }),
+    ...(kind !== undefined && { kind }),
+    metadata: { name, namespace, resourceVersion },
+  };
+}

@@ -1,0 +1,58 @@
+import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
+
+/**
+ * What is read of the Gateway API. The types are those of gateway.networking.k8s.io/v1
+ * (https://gateway-api.sigs.k8s.io/reference/spec/): client-node has none.
+ */
+const GROUP = 'gateway.networking.k8s.io';
+
+export interface ParentReference {
+  group?: string;
+  kind?: string;
+  namespace?: string;
+  name: string;
+  sectionName?: string;
+  port?: number;
+}
+
+export interface BackendReference {
+  group?: string;
+  kind?: string;
+  namespace?: string;
+  name: string;
+  /** Default: 1. */
+  weight?: number;
+}
+
+export interface HttpRoute extends KubeObject {
+  spec?: {
+    hostnames?: string[];
+    rules?: { backendRefs?: BackendReference[]; filters?: { type: string }[] }[];
+  };
+  status?: {
+    parents?: { parentRef: ParentReference; conditions?: { type: string; status: string }[] }[];
+  };
+}
+
+export interface Listener {
+  name: string;
+  hostname?: string;
+  port: number;
+}
+
+export interface Gateway extends KubeObject {
+  spec?: { gatewayClassName?: string; listeners?: Listener[] };
+  status?: { addresses?: { type?: string; value: string }[] };
+}
+
+export const HTTP_ROUTES: Resource<HttpRoute> = {
+  ...{ group: GROUP, version: 'v1', kind: 'HTTPRoute', plural: 'httproutes', namespaced: true },
+};
+export const GATEWAYS: Resource<Gateway> = {
+  ...{ group: GROUP, version: 'v1', kind: 'Gateway', plural: 'gateways', namespaced: true },
+};
+
+/** Whether a reference is to a Gateway: that is its default. */
+export function isToGateway({ group = GROUP, kind = GATEWAYS.kind }: ParentReference): boolean {
+  return group === GROUP && kind === GATEWAYS.kind;
+}

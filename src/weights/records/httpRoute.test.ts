@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import type { Gateway, HttpRoute } from './gatewayApi.ts';
+import { gatewayOf, routeOf, sourceOfRoute } from './httpRoute.ts';
+
+type Rules = NonNullable<HttpRoute['spec']>['rules'];
+type Parents = NonNullable<HttpRoute['status']>['parents'];
+type Listeners = NonNullable<Gateway['spec']>['listeners'];
+
+const ACCEPTED = [
+  { type: 'Accepted', status: 'True' },
+  { type: 'ResolvedRefs', status: 'True' },
+];
+const parent = (over: object = {}, conditions = ACCEPTED) => ({ parentRef: { name: 'public', ...over }, conditions });
+
+/** A route in the namespace `shop`, and what becomes of it. */
+function sourceOf(
+  over: { hostnames?: string[]; rules?: Rules; parents?: Parents },
+  gateways: Readonly<Record<string, Gateway>> = { 'shop/public': gateway() },
+) {
+  const { hostnames = ['web.example.org'], rules = [{ backendRefs: [{ name: 'web' }] }], parents = [parent()] } = over;
+  const metadata = { namespace: 'shop', name: 'web', uid: 'u1', annotations: { a: 'b' } };
+  const route = routeOf({ metadata, spec: { hostnames, rules: rules ?? [] }, status: { parents: parents ?? [] } });
+  return sourceOfRoute(route, (key) => gateways[key] && gatewayOf(gateways[key]));
+}
+
+function gateway(listeners: Listeners = [{ name: 'http', port: 80 }], value = '192.0.2.1', type?: string): Gateway {
+  const addresses = [{ value, ...(type !== undefined && { type }) }];
+  return { spec: { gatewayClassName: 'public', listeners }, status: { addresses } };
+}
+
+const hostsOf = (source: ReturnType<typeof sourceOf>): string[] => source.hosts.map(({ host }) => host);
+
+it('a route has its hosts, its Services, and the addresses of its Gateway', () => {
+  expect(sourceOf({ hostnames: ['web.example.org', '*.Example.net'] })).toEqual({
+    ...{ kind: 'HTTPRoute', apiVersion: 'gateway.networking.k8s.io/v1' },
+    ...{ namespace: 'shop', name: 'web', uid: 'u1', createdAt: '', annotations: { a: 'b' } },
+    hosts: [
+      { host: '*.example.net', services: ['web'], leadsNowhere: false },
+      { host: 'web.example.org', services: ['web'], leadsNowhere: false },
+    ],
+    targets: [{ recordType: 'A', targets: ['192.0.2.1'] }],
+  });
+});
+
+describe('addresses', () => {
+  it.each([
+    ['IPAddress', '2001:db8::1', [{ recordType: 'AAAA', targets: ['2001:db8::1'] }]],
+    ['Hostname', 'lb.example.net', [{ recordType: 'CNAME', targets: ['lb.example.net'] }]],
+    ['example.com/other', 'x', []],
+  ])('of the type %s', (type, value, targets) => {
+    expect(sourceOf({}, { 'shop/public': gateway(undefined, value, type) }).targets).toEqual(targets);
+  });
+
+  it('are those of all Gateways that have accepted the route, and of no other', () => {
+    const gateways = {
+      'shop/public': gateway(),
+      'infra/b': gateway(undefined, '192.0.2.2'),
+      'shop/c': gateway(undefined, '192.0.2.3'),
+    };
+    const parents = [
+      parent(),
+      parent({ namespace: 'infra', name: 'b' }),
+      parent({ name: 'c' }, [{ type: 'Accepted', status: 'False' }]),
+      parent({ name: 'c', group: '', kind: 'Service' }),
+      parent({ name: 'unknown' }),
+    ];
+    expect(sourceOf({ parents }, gateways).targets).toEqual([{ recordType: 'A', targets: ['192.0.2.1', '192.0.2.2'] }]);
+  });
+});
+
+describe('hosts that a route and a listener have in common', () => {
+  it.each<[string[], string | undefined, string[]]>([
+    [['a.example.org'], undefined, ['a.example.org']],
+    [['a.example.org'], '*.example.org', ['a.example.org']],
+    [['a.b.example.org'], '*.example.org', ['a.b.example.org']],
+    [['*.example.org'], 'a.example.org', ['a.example.org']],
+    [['*.a.example.org'], '*.example.org', ['*.a.example.org']],
+    [['example.org'], '*.example.org', []],
+    [['evilexample.org'], '*.example.org', []],
+    [['a.example.net', 'a.example.org'], 'a.example.org', ['a.example.org']],
+    [[], '*.example.org', ['*.example.org']],
+    [[], undefined, []],
+  ])('%j and %s: %j', (hostnames, hostname, hosts) => {
+    const listener = { name: 'http', port: 80, ...(hostname !== undefined && { hostname }) };
+    expect(hostsOf(sourceOf({ hostnames }, { 'shop/public': gateway([listener]) }))).toEqual(hosts);
+  });
+
+  it('are those of the listener that the route names', () => {
+    const listeners = [
+      { name: 'one', port: 80, hostname: 'one.example.org' },
+      { name: 'two', port: 443, hostname: 'two.example.org' },
+    ];
+    const hosts = (over: object) =>
+      hostsOf(sourceOf({ hostnames: [], parents: [parent(over)] }, { 'shop/public': gateway(listeners) }));
+    expect([hosts({}), hosts({ sectionName: 'two' }), hosts({ port: 80 }), hosts({ port: 1 })]).toEqual([
+      ['one.example.org', 'two.example.org'],
+      ['two.example.org'],
+      ['one.example.org'],
+      [],
+    ]);
+  });
+});
+
+describe('what answers for a host', () => {
+  it.each<[string, Rules, { services: string[]; leadsNowhere: boolean }]>([
+    [
+      'all Services',
+      [{ backendRefs: [{ name: 'b' }, { name: 'a', weight: 5 }] }, { backendRefs: [{ name: 'a' }] }],
+      { services: ['a', 'b'], leadsNowhere: false },
+    ],
+    [
+      'none that gets no traffic',
+      [{ backendRefs: [{ name: 'a' }, { name: 'b', weight: 0 }] }],
+      { services: ['a'], leadsNowhere: false },
+    ],
+    [
+      'a Service of another namespace',
+      [
+        {
+          backendRefs: [
+            { name: 'a', namespace: 'other' },
+            { name: 'b', namespace: 'shop' },
+          ],
+        },
+      ],
+      { services: ['b', 'other/a'], leadsNowhere: false },
+    ],
+    [
+      'another kind, of which nothing is known',
+      [{ backendRefs: [{ group: 'multicluster.x-k8s.io', kind: 'ServiceImport', name: 'a' }] }],
+      { services: [], leadsNowhere: false },
+    ],
+    ['a redirect', [{ filters: [{ type: 'RequestRedirect' }] }], { services: [], leadsNowhere: false }],
+    ['nothing', [{ backendRefs: [{ name: 'a' }] }, {}], { services: ['a'], leadsNowhere: true }],
+    [
+      'only backends that get no traffic',
+      [{ backendRefs: [{ name: 'a', weight: 0 }] }],
+      { services: [], leadsNowhere: true },
+    ],
+  ])('%s', (_, rules, expected) => {
+    expect(sourceOf({ rules }).hosts).toEqual([{ host: 'web.example.org', ...expected }]);
+  });
+
+  it('nothing, if the Gateway could not resolve the backends', () => {
+    const conditions = [ACCEPTED[0]!, { type: 'ResolvedRefs', status: 'False' }];
+    expect(sourceOf({ parents: [parent({}, conditions)] }).hosts[0]?.leadsNowhere).toBe(true);
+  });
+});

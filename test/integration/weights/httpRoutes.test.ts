@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
+import type { Fixture } from '../../harness/fixture.ts';
+import { ANNOTATION, Ingresses } from './ingresses.ts';
+import { installGatewayApi, Routes } from './routes.ts';
+import { conditionOf, startScene, WAIT, weightNamed } from './scene.ts';
+
+/** Records of HTTPRoutes, in a cluster that gets the Gateway API while the operator runs. */
+const USER = 'routing-operator';
+let f: Fixture;
+let ingresses: Ingresses;
+let routes: Routes;
+
+beforeAll(async () => {
+  const scene = await startScene(USER);
+  f = scene.f;
+  [ingresses, routes] = [new Ingresses(f.client), new Routes(f.client)];
+  await scene.startOperator();
+  await ingresses.deploy('web');
+  const spec = { clusterName: 'cluster-a', recordTTL: 60, acknowledge: 'Applied' as const };
+  const backend = { static: { weight: 75 } };
+  await f.client.create(TRAFFIC_WEIGHTS, { metadata: { name: 'main' }, spec: { ...spec, backend } });
+});
+afterAll(() => f.stop());
+
+const weights = (route: string) => ingresses.weights(`${route}.httproute`);
+const targets = async (route: string) =>
+  (await ingresses.endpoint(`${route}.httproute`))?.spec?.endpoints?.map(({ recordType, targets: each }) => [recordType, each]);
+
+it('a cluster without the Gateway API has its Ingresses', async () => {
+  await vi.waitFor(async () => expect(await ingresses.weights('web')).toEqual({ 'web.example.org': '75' }), WAIT);
+  expect(await conditionOf(f, 'Ready')).toMatchObject({ status: 'True' });
+});
+
+it('an HTTPRoute has records with the addresses of its Gateway', async () => {
+  await installGatewayApi(f.client);
+  await ingresses.setReady('api', true);
+  await routes.createGateway('gateway', '192.0.2.10');
+  await routes.create('api');
+  await vi.waitFor(async () => expect(await weights('api')).toEqual({ 'api.example.org': '75' }), WAIT);
+  expect(await targets('api')).toEqual([['A', ['192.0.2.10']]]);
+  const { metadata } = (await ingresses.endpoint('api.httproute')) ?? {};
+  expect(metadata?.ownerReferences).toMatchObject([
+    { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', name: 'api', uid: await routes.uid('api'), controller: true },
+  ]);
+  await vi.waitFor(async () => {
+    const { status } = await weightNamed(f);
+    expect(status).toMatchObject({ ingresses: 2, hosts: 2, dnsEndpoints: 2 });
+    expect(status?.explain).toEqual([
+      { host: 'api.example.org', httpRoute: 'default/api', weight: 75, reason: 'ClusterWeight' },
+      { host: 'web.example.org', ingress: 'default/web', weight: 75, reason: 'ClusterWeight' },
+    ]);
+  }, WAIT);
+});
+
+it('its annotation, its Services and its Gateway decide, as with an Ingress', async () => {
+  await routes.annotate('api', { [ANNOTATION]: '40' });
+  await vi.waitFor(async () => expect(await weights('api')).toEqual({ 'api.example.org': '30' }), WAIT);
+  await ingresses.setReady('api', false);
+  await vi.waitFor(async () => expect(await weights('api')).toEqual({ 'api.example.org': '0' }), WAIT);
+  await ingresses.setReady('api', true);
+  await routes.setAddress('gateway', '192.0.2.11');
+  await vi.waitFor(async () => expect(await targets('api')).toEqual([['A', ['192.0.2.11']]]), WAIT);
+});
+
+it('that replaces an Ingress of its name and host gets the records when the Ingress is gone', async () => {
+  await routes.create('web');
+  await vi.waitFor(async () => {
+    const message = '1 of 3 Ingresses and HTTPRoutes are not accepted, the first HTTPRoute default/web: default/web has the records of web.example.org';
+    expect(await conditionOf(f, 'IngressesAccepted')).toMatchObject({ status: 'False', reason: 'Conflict', message });
+  }, WAIT);
+  const [event] = (await f.events('web')).filter(({ reason }) => reason === 'Conflict');
+  expect(event?.regarding).toMatchObject({ kind: 'HTTPRoute', namespace: 'default' });
+  expect(await ingresses.weights('web')).toEqual({ 'web.example.org': '75' });
+  await ingresses.delete('web');
+  await vi.waitFor(async () => expect(await weights('web')).toEqual({ 'web.example.org': '75' }), WAIT);
+});
+
+it('keeps its records while its Gateway is made anew, and loses them when no Gateway accepts it', async () => {
+  const { resourceVersion } = (await ingresses.endpoint('api.httproute'))?.metadata ?? {};
+  await routes.deleteGateway('gateway');
+  await ingresses.deploy('later');
+  await vi.waitFor(async () => expect(await ingresses.weights('later')).toBeDefined(), WAIT);
+  expect((await ingresses.endpoint('api.httproute'))?.metadata?.resourceVersion).toBe(resourceVersion);
+  await routes.createGateway('gateway', '192.0.2.12');
+  await vi.waitFor(async () => expect(await targets('api')).toEqual([['A', ['192.0.2.12']]]), WAIT);
+  await routes.accept('api', false);
+  await vi.waitFor(async () => expect(await ingresses.endpoint('api.httproute')).toBeUndefined(), WAIT);
+  expect(await weights('web')).toEqual({ 'web.example.org': '75' });
+});

@@ -1,0 +1,65 @@
+import type { Client } from '../../../src/runtime/client/client.ts';
+import { GATEWAYS, HTTP_ROUTES } from '../../../src/weights/records/gatewayApi.ts';
+import { installCrd } from '../../harness/customResource.ts';
+import { gatewayApiCrds } from '../../harness/externalDns.ts';
+import { PERSON } from './ingresses.ts';
+
+const CONTROLLER = 'example.com/gateways';
+
+/** Installs the CRDs of the Gateway API. */
+export async function installGatewayApi(client: Client): Promise<void> {
+  const [gateways, routes] = await gatewayApiCrds();
+  await installCrd(client, gateways!, GATEWAYS);
+  await installCrd(client, routes!, HTTP_ROUTES);
+}
+
+/** What people do with Gateways and HTTPRoutes of the namespace `default`, and what a controller of Gateways says. */
+export class Routes {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** A Gateway of the class `public` with one listener for any host. */
+  async createGateway(name: string, address: string): Promise<void> {
+    const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }];
+    await this.#client.create(GATEWAYS, { metadata: ref(name), spec: { gatewayClassName: 'public', listeners } as object });
+    await this.setAddress(name, address);
+  }
+
+  async setAddress(name: string, value: string): Promise<void> {
+    const status = { addresses: [{ type: 'IPAddress', value }] };
+    await this.#client.mergePatch(GATEWAYS, ref(name), { status }, { ...PERSON, subresource: 'status' });
+  }
+
+  deleteGateway(name: string): Promise<void> {
+    return this.#client.delete(GATEWAYS, ref(name));
+  }
+
+  /** A route of one host to the Service of its name, which a Gateway accepts. */
+  async create(name: string, { host = `${name}.example.org`, gateway = 'gateway' } = {}): Promise<void> {
+    const spec = { parentRefs: [{ name: gateway }], hostnames: [host], rules: [{ backendRefs: [{ name, port: 80 }] }] };
+    await this.#client.create(HTTP_ROUTES, { metadata: ref(name), spec: spec as object });
+    await this.accept(name, true, gateway);
+  }
+
+  async accept(name: string, isAccepted: boolean, gateway = 'gateway'): Promise<void> {
+    const condition = { type: 'Accepted', status: isAccepted ? 'True' : 'False', reason: 'Test', message: '' };
+    const conditions = [{ ...condition, lastTransitionTime: new Date().toISOString() }];
+    const parents = [{ parentRef: { name: gateway }, controllerName: CONTROLLER, conditions }];
+    await this.#client.mergePatch(HTTP_ROUTES, ref(name), { status: { parents } }, { ...PERSON, subresource: 'status' });
+  }
+
+  async annotate(name: string, annotations: Readonly<Record<string, string>>): Promise<void> {
+    await this.#client.mergePatch(HTTP_ROUTES, ref(name), { metadata: { annotations } }, PERSON);
+  }
+
+  uid(name: string): Promise<string | undefined> {
+    return this.#client.get(HTTP_ROUTES, ref(name)).then(({ metadata }) => metadata?.uid);
+  }
+}
+
+function ref(name: string): { namespace: string; name: string } {
+  return { namespace: 'default', name };
+}
