@@ -36,6 +36,7 @@ export const trafficWeightResource: CustomResource = {
     { name: 'Current', type: 'integer', jsonPath: '.status.currentWeight' },
     { name: 'Hosts', type: 'integer', jsonPath: '.status.hosts' },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    { name: 'Ramp', type: 'string', jsonPath: '.status.ramp.phase', priority: 1 },
     { name: 'Ingresses', type: 'integer', jsonPath: '.status.ingresses', priority: 1 },
     { name: 'Applied', type: 'string', jsonPath: conditionPath('Applied'), priority: 1 },
     { name: 'Observed', type: 'string', jsonPath: conditionPath('Observed'), priority: 1 },

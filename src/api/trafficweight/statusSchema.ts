@@ -13,6 +13,10 @@ const explanation = z
     ingress: z.string().optional().meta({ description: 'The Ingress, as namespace/name.' }),
     httpRoute: z.string().optional().meta({ description: 'The HTTPRoute, as namespace/name.' }),
     weight: int32('Weight of the record, from 0 to 255. Absent: there is no record of this host.'),
+    calculation: z
+      .string()
+      .optional()
+      .meta({ description: 'How the weight comes about, such as "cluster 75 x annotation 40 % x ready = 30".' }),
     // No enum: an older CRD would then reject a status with a word that is new.
     reason: z.string().meta({ description: `What decided. One of ${HOST_REASONS.join(', ')}.` }),
     message: z.string().optional().meta({ description: 'What is wrong, for people. Absent if nothing is.' }),

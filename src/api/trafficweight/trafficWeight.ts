@@ -70,6 +70,8 @@ export interface HostExplanation {
   readonly httpRoute?: string;
   /** Absent: the host has no record of this Ingress. */
   readonly weight?: number;
+  /** Such as `cluster 75 x annotation 40 % x ready = 30`. Absent without a record. */
+  readonly calculation?: string;
   readonly reason: HostReason;
   readonly message?: string;
 }

@@ -127,7 +127,7 @@ async function applyWeight(
   const plan = planRecords({ ...scene, ...division, owner: name, settings, sources });
   const failures = await writeRecords(plan, { ...d.writers, signal });
   signal?.throwIfAborted();
-  const explained = plan.sources.map((planned) => [planned, explain(planned)] as const);
+  const explained = plan.sources.map((planned) => [planned, explain(planned, step)] as const);
   d.ingressEvents.tell(name, explained);
   const hosts = explained.flatMap(([, each]) => each);
   const outcome = {

@@ -4,6 +4,7 @@ import { dnsEndpointOf } from './dnsEndpoint.ts';
 import { KEPT_ANNOTATION, type DnsEndpoint } from './endpoint.ts';
 import { recordsOf, type Surroundings, type WeightSettings } from './records.ts';
 import { sourceOfIngress } from './source.ts';
+import { weightOf } from './weight.ts';
 import { targetsOf } from './targets.ts';
 
 const SETTINGS: WeightSettings = {
@@ -49,8 +50,12 @@ function ingress(made: Made = {}): V1Ingress {
   };
 }
 
-const decided = (made: Made, around: Partial<Surroundings> = {}, settings: Partial<WeightSettings> = {}) =>
-  recordsOf(sourceOfIngress(ingress(made)), { ...SETTINGS, ...settings }, { ...READY, ...around });
+/** Without the factors, whose product the weight is: see weight.test.ts. */
+const decided = (made: Made, around: Partial<Surroundings> = {}, settings: Partial<WeightSettings> = {}) => {
+  const records = recordsOf(sourceOfIngress(ingress(made)), { ...SETTINGS, ...settings }, { ...READY, ...around });
+  for (const { weight, factors } of records.hosts) expect(factors && weightOf(factors)).toBe(weight);
+  return { ...records, hosts: records.hosts.map(({ factors: _, ...host }) => host) };
+};
 
 const weights = (...given: Parameters<typeof decided>): Record<string, number | undefined> =>
   Object.fromEntries(decided(...given).hosts.map(({ host, weight }) => [host, weight]));

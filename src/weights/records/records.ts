@@ -39,6 +39,8 @@ export interface HostWeight {
   /** Undefined: it has no record. */
   readonly weight: number | undefined;
   readonly reason: WeightReason;
+  /** What the weight is made of; absent without a record. */
+  readonly factors?: WeightFactors;
   /** For users; absent if nothing is wrong. */
   readonly problem?: string;
 }
@@ -115,13 +117,14 @@ function decideHost(
   }
   const unready = services.filter((service) => !isReady(service));
   const isServed = !leadsNowhere && unready.length === 0;
-  const weight = weightBy(share, { clusterWeight, isReady: isServed });
+  const factors = factorsOf(share, { clusterWeight, isReady: isServed });
+  const weighted = { host, weight: weightOf(factors), factors };
   if (!isServed) {
     const problem = unready.length === 0 ? 'a rule has no backend' : `no ready endpoint of Service ${named(unready)}`;
-    return { host, weight, reason: 'NoReadyEndpoints', problem };
+    return { ...weighted, reason: 'NoReadyEndpoints', problem };
   }
-  if (invalid !== undefined) return { host, weight, reason: 'InvalidAnnotation', problem: invalid };
-  return { host, weight, reason: share.kind === 'None' ? 'ClusterWeight' : 'Annotation' };
+  if (invalid !== undefined) return { ...weighted, reason: 'InvalidAnnotation', problem: invalid };
+  return { ...weighted, reason: share.kind === 'None' ? 'ClusterWeight' : 'Annotation' };
 }
 
 /** The first ones by name: an Ingress may have hundreds. */
@@ -130,9 +133,9 @@ function named(services: readonly string[]): string {
   return `${services.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function weightBy(share: KeptShare, factors: Omit<WeightFactors, 'share'>): number {
-  if (share.kind === 'Percent') return weightOf({ ...factors, share: share.percent });
+function factorsOf(share: KeptShare, factors: Omit<WeightFactors, 'share'>): WeightFactors {
+  if (share.kind === 'Percent') return { ...factors, share: share.percent };
   // Also without a known share, a cluster of weight 0 gets no traffic.
   const most = share.kind === 'Weight' ? share.weight : factors.clusterWeight;
-  return weightOf({ ...factors, clusterWeight: Math.min(most, factors.clusterWeight), share: undefined });
+  return { ...factors, clusterWeight: Math.min(most, factors.clusterWeight), share: undefined };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MOST_WEIGHT, readClusterWeight, readShare, weightOf } from './weight.ts';
+import { calculationOf, MOST_WEIGHT, readClusterWeight, readShare, weightOf } from './weight.ts';
 
 const weight = (clusterWeight: number, annotation: string | undefined, isReady = true): number => {
   const share = annotation === undefined ? undefined : readShare(annotation);
@@ -91,4 +91,14 @@ describe('the weight of a cluster', () => {
   });
 
   it.each([0, 1, 100, 255])('can be %i', (value) => expect(readClusterWeight(value)).toEqual({ value }));
+});
+
+it.each([
+  [{ clusterWeight: 75, share: 40, isReady: true }, '', 'cluster 75 x annotation 40 % x ready = 30'],
+  [{ clusterWeight: 75, share: undefined, isReady: true }, '', 'cluster 75 x ready = 75'],
+  [{ clusterWeight: 75, share: 40, isReady: false }, '', 'cluster 75 x annotation 40 % x not ready = 0'],
+  [{ clusterWeight: 120, share: 10, isReady: true }, '', 'cluster 120 (at most 100) x annotation 10 % x ready = 10'],
+  [{ clusterWeight: 20, share: undefined, isReady: true }, ' (ramp to 50)', 'cluster 20 (ramp to 50) x ready = 20'],
+])('says how a weight comes about', (factors, step, text) => {
+  expect(calculationOf(factors, step)).toBe(text);
 });

@@ -66,3 +66,15 @@ export function weightOf({ clusterWeight, share, isReady }: WeightFactors): numb
   const exact = (Math.min(clusterWeight, WHOLE) * share) / WHOLE;
   return Math.ceil(Number(exact.toFixed(EXACT_PLACES)));
 }
+
+/** How a weight comes about, such as `cluster 75 x annotation 40 % x ready = 30`. @param step what the cluster's weight is, if it is a step */
+export function calculationOf(factors: WeightFactors, step = ''): string {
+  const { clusterWeight, share, isReady } = factors;
+  const most = share !== undefined && clusterWeight > WHOLE ? ` (at most ${WHOLE})` : '';
+  const parts = [
+    `cluster ${clusterWeight}${step}${most}`,
+    ...(share === undefined ? [] : [`annotation ${share} %`]),
+    isReady ? 'ready' : 'not ready',
+  ];
+  return `${parts.join(' x ')} = ${weightOf(factors)}`;
+}

@@ -25,7 +25,10 @@ afterAll(() => f.stop());
 
 const weights = (route: string) => ingresses.weights(`${route}.httproute`);
 const targets = async (route: string) =>
-  (await ingresses.endpoint(`${route}.httproute`))?.spec?.endpoints?.map(({ recordType, targets: each }) => [recordType, each]);
+  (await ingresses.endpoint(`${route}.httproute`))?.spec?.endpoints?.map(({ recordType, targets: each }) => [
+    recordType,
+    each,
+  ]);
 
 it('a cluster without the Gateway API has its Ingresses', async () => {
   await vi.waitFor(async () => expect(await ingresses.weights('web')).toEqual({ 'web.example.org': '75' }), WAIT);
@@ -41,14 +44,32 @@ it('an HTTPRoute has records with the addresses of its Gateway', async () => {
   expect(await targets('api')).toEqual([['A', ['192.0.2.10']]]);
   const { metadata } = (await ingresses.endpoint('api.httproute')) ?? {};
   expect(metadata?.ownerReferences).toMatchObject([
-    { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', name: 'api', uid: await routes.uid('api'), controller: true },
+    {
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'HTTPRoute',
+      name: 'api',
+      uid: await routes.uid('api'),
+      controller: true,
+    },
   ]);
   await vi.waitFor(async () => {
     const { status } = await weightNamed(f);
     expect(status).toMatchObject({ ingresses: 2, hosts: 2, dnsEndpoints: 2 });
     expect(status?.explain).toEqual([
-      { host: 'api.example.org', httpRoute: 'default/api', weight: 75, reason: 'ClusterWeight' },
-      { host: 'web.example.org', ingress: 'default/web', weight: 75, reason: 'ClusterWeight' },
+      {
+        host: 'api.example.org',
+        httpRoute: 'default/api',
+        weight: 75,
+        calculation: 'cluster 75 x ready = 75',
+        reason: 'ClusterWeight',
+      },
+      {
+        host: 'web.example.org',
+        ingress: 'default/web',
+        weight: 75,
+        calculation: 'cluster 75 x ready = 75',
+        reason: 'ClusterWeight',
+      },
     ]);
   }, WAIT);
 });
@@ -66,7 +87,8 @@ it('its annotation, its Services and its Gateway decide, as with an Ingress', as
 it('that replaces an Ingress of its name and host gets the records when the Ingress is gone', async () => {
   await routes.create('web');
   await vi.waitFor(async () => {
-    const message = '1 of 3 Ingresses and HTTPRoutes are not accepted, the first HTTPRoute default/web: default/web has the records of web.example.org';
+    const message =
+      '1 of 3 Ingresses and HTTPRoutes are not accepted, the first HTTPRoute default/web: default/web has the records of web.example.org';
     expect(await conditionOf(f, 'IngressesAccepted')).toMatchObject({ status: 'False', reason: 'Conflict', message });
   }, WAIT);
   const [event] = (await f.events('web')).filter(({ reason }) => reason === 'Conflict');

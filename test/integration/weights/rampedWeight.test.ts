@@ -40,7 +40,12 @@ afterAll(async () => {
 const weightOfWeb = async (): Promise<number> => Number((await ingresses.weights('web'))?.['web.example.org']);
 const ramp = async (): Promise<RampStatus | undefined> => (await weightNamed(f)).status?.ramp;
 const desire = (weight: number, over: object = {}): Promise<unknown> =>
-  f.client.mergePatch(TRAFFIC_WEIGHTS, { name: 'main' }, { spec: { backend: { static: { weight } }, ...over } }, PERSON);
+  f.client.mergePatch(
+    TRAFFIC_WEIGHTS,
+    { name: 'main' },
+    { spec: { backend: { static: { weight } }, ...over } },
+    PERSON,
+  );
 const gate = (over: object): object => ({ ramp: { gate: over } });
 
 function look(): () => Promise<void> {
@@ -86,7 +91,10 @@ it('waits while the gate has no data, and says so', async () => {
   await f.stopPrometheus();
   await desire(100, gate({ query: BUSY }));
   await vi.waitFor(async () => {
-    expect((await ramp())?.gate).toMatchObject({ result: 'NoData', message: expect.not.stringContaining('no series') as string });
+    expect((await ramp())?.gate).toMatchObject({
+      result: 'NoData',
+      message: expect.not.stringContaining('no series') as string,
+    });
   }, WAIT);
   expect(await weightOfWeb()).toBe(70);
 });

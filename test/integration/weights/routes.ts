@@ -24,7 +24,10 @@ export class Routes {
   /** A Gateway of the class `public` with one listener for any host. */
   async createGateway(name: string, address: string): Promise<void> {
     const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }];
-    await this.#client.create(GATEWAYS, { metadata: ref(name), spec: { gatewayClassName: 'public', listeners } as object });
+    await this.#client.create(GATEWAYS, {
+      metadata: ref(name),
+      spec: { gatewayClassName: 'public', listeners } as object,
+    });
     await this.setAddress(name, address);
   }
 
@@ -48,7 +51,12 @@ export class Routes {
     const condition = { type: 'Accepted', status: isAccepted ? 'True' : 'False', reason: 'Test', message: '' };
     const conditions = [{ ...condition, lastTransitionTime: new Date().toISOString() }];
     const parents = [{ parentRef: { name: gateway }, controllerName: CONTROLLER, conditions }];
-    await this.#client.mergePatch(HTTP_ROUTES, ref(name), { status: { parents } }, { ...PERSON, subresource: 'status' });
+    await this.#client.mergePatch(
+      HTTP_ROUTES,
+      ref(name),
+      { status: { parents } },
+      { ...PERSON, subresource: 'status' },
+    );
   }
 
   async annotate(name: string, annotations: Readonly<Record<string, string>>): Promise<void> {

@@ -124,10 +124,17 @@ describe('a TrafficWeight', () => {
     expect((await weightOf()).status?.explain).toEqual([
       {
         ...{ host: 'down.example.org', ingress: 'default/down', weight: 0, reason: 'NoReadyEndpoints' },
+        calculation: 'cluster 75 x not ready = 0',
         message: 'no ready endpoint of Service down',
       },
-      { host: 'plain.example.org', ingress: 'default/plain', weight: 75, reason: 'ClusterWeight' },
-      { host: 'share.example.org', ingress: 'default/share', weight: 19, reason: 'Annotation' },
+      {
+        ...{ host: 'plain.example.org', ingress: 'default/plain', weight: 75, reason: 'ClusterWeight' },
+        calculation: 'cluster 75 x ready = 75',
+      },
+      {
+        ...{ host: 'share.example.org', ingress: 'default/share', weight: 19, reason: 'Annotation' },
+        calculation: 'cluster 75 x annotation 25 % x ready = 19',
+      },
     ]);
   });
 

@@ -49,6 +49,27 @@ describe('a spec', () => {
     [{ backend: { prometheus: { query: 'up', minChange: 101 } } }, /minChange: Invalid value: 101: .*100/],
     [{ backend: { static: { weight: 256 } } }, /spec\.backend\.static\.weight: Invalid value: 256: .*255/],
     [{ backend: { static: { weight: -1 } } }, /spec\.backend\.static\.weight: Invalid value: -1: .*0/],
+    [{ ramp: {} }, /spec\.ramp\.step: Required value/],
+    [{ ramp: { step: 0 } }, /spec\.ramp\.step: Invalid value: 0: .*1/],
+    [{ ramp: { step: 1, interval: '5' } }, /spec\.ramp\.interval: Invalid value: .*a duration from "1s" to "24h"/],
+    [{ ramp: { step: 1, gate: { query: 'up' } } }, /spec\.ramp\.gate\.condition: Required value/],
+    [
+      { ramp: { step: 1, gate: { query: 'up', condition: 'below 1' } } },
+      /spec\.ramp\.gate\.condition: Invalid value: .*must be a comparison with a number, such as "< 0\.01"/,
+    ],
+    [{ ramp: { step: 1, gate: { query: '', condition: '< 1' } } }, /gate\.query: Invalid value: "": .*at least 1/],
+    [
+      { ramp: { step: 1, gate: { query: 'up', condition: '< 1', failureLimit: -1 } } },
+      /gate\.failureLimit: Invalid value: -1: .*0/,
+    ],
+    [
+      { ramp: { step: 1, rollback: 'Never' } },
+      /ramp\.rollback: Unsupported value: "Never": supported values: "Gradual"/,
+    ],
+    [
+      { ramp: { step: 1, direction: 'Down' } },
+      /ramp\.direction: Unsupported value: "Down": supported values: "Both", "Up"/,
+    ],
     [
       { acknowledge: 'Never' },
       /spec\.acknowledge: Unsupported value: "Never": supported values: "Observed", "Applied"/,
@@ -62,6 +83,11 @@ describe('a spec', () => {
       ...{ clusterName: 'cluster-a', bindingDomain: 'example.org', annotationFilter: 'example.org/dns=public' },
       ...{ annotationPrefix: 'dns.example.org', healthCheckID: 'abc', recordTTL: 60, acknowledge: 'Applied' },
       ...{ namespaceSelector: { matchLabels: { team: 'a' } }, ingressClassNames: ['nginx'] },
+      gatewayClassNames: ['public'],
+      ramp: {
+        ...{ step: 10, interval: '5m', rollback: 'Gradual', direction: 'Up' },
+        gate: { query: 'errors', condition: '>= -99.5', failureLimit: 2 },
+      },
       backend: { static: { weight: 255 } },
     };
     const { spec } = await create('full', full);

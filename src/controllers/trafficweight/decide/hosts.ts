@@ -4,6 +4,8 @@ import { REFUSED_REASONS, type HostReason } from '../../../api/trafficweight/ter
 import { cut } from '../../../runtime/status/cut.ts';
 import { isObserved, type PlannedSource } from '../../../weights/plan/plan.ts';
 import { weightIn, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import { calculationOf } from '../../../weights/records/weight.ts';
+import type { RampStep } from '../../../weights/ramp/ramp.ts';
 import { endpointKeyOf, INGRESS } from '../../../weights/records/source.ts';
 
 /** Reasons of a host whose Ingress is not accepted. */
@@ -15,15 +17,21 @@ const LOST_ADDRESS = 'the load balancer has no address; the last one stays';
 /** Characters of the message about one host: it may quote names of Services. */
 const LONGEST_MESSAGE = 512;
 
-/** How the weights of a source's hosts came about. */
-export function explain({ source, hosts, desired, foreign, hasLostAddress }: PlannedSource): HostExplanation[] {
+/** How the weights of a source's hosts came about. @param step what the records got of the cluster's weight */
+export function explain(
+  { source, hosts, desired, foreign, hasLostAddress }: PlannedSource,
+  step: RampStep,
+): HostExplanation[] {
   const key = `${source.namespace}/${source.name}`;
   const of = source.kind === INGRESS ? { ingress: key } : { httpRoute: key };
-  return hosts.map(({ host, weight, reason, problem }) => {
+  const onTheWay = step.state === undefined ? '' : ` (ramp to ${step.state.target})`;
+  return hosts.map(({ host, weight, reason, factors, problem }) => {
     if (foreign !== undefined) return { host, ...of, reason: 'ForeignDNSEndpoint', ...messageOf(foreign) };
     if (weight === undefined) return { host, ...of, reason, ...messageOf(problem) };
     if (desired === undefined) return { host, ...of, reason: 'NoAddress', ...messageOf(NO_ADDRESS) };
-    return { host, ...of, weight, reason, ...messageOf(problem, hasLostAddress ? LOST_ADDRESS : undefined) };
+    const calculation = factors && calculationOf(factors, onTheWay);
+    const message = messageOf(problem, hasLostAddress ? LOST_ADDRESS : undefined);
+    return { host, ...of, weight, ...(calculation !== undefined && { calculation }), reason, ...message };
   });
 }
 

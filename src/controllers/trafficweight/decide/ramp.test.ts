@@ -97,15 +97,15 @@ describe('the status of a step', () => {
     ],
     [
       { gate: { result: 'Failed', value: 0.5 }, phase: 'RollingBack', nextStepAt: NOW_MS },
-      'RollingBack: the gate failed: 0.5 is not < 0.01; the weight is 10 on its way back to 0, the next step is due at 2026-01-01T00:00:00Z',
+      'RollingBack: The gate failed: 0.5 is not < 0.01; the weight is 10 on its way back to 0, the next step is due at 2026-01-01T00:00:00Z',
     ],
     [
       { gate: { result: 'Failed', value: 0.5 }, phase: 'RolledBack', weight: 0 },
-      'RolledBack: the gate failed: 0.5 is not < 0.01; the weight 0 stays until another one than 50 is desired',
+      'RolledBack: The gate failed: 0.5 is not < 0.01; the weight 0 stays until another one than 50 is desired',
     ],
     [
       { gate: { result: 'Failed', value: 0.5 }, phase: 'Held' },
-      'Held: the gate failed: 0.5 is not < 0.01; the weight stays at 10 on its way from 0 to 50 until another one is desired',
+      'Held: The gate failed: 0.5 is not < 0.01; the weight stays at 10 on its way from 0 to 50 until another one is desired',
     ],
   ])('says what it waits for', (over, text) => {
     const state = { ...STATE, ...over };

@@ -134,20 +134,21 @@ function messageOf(
   spec: TrafficWeightSpec,
 ): string {
   const { condition = '', failureLimit = 0 } = spec.ramp?.gate ?? {};
-  const failed = gate?.result === 'Failed' ? `the gate failed: ${gate.value} is not ${condition}` : '';
+  const why = gate?.result === 'Failed' ? `${gate.value} is not ${condition}` : '';
   const next = nextStepAt === undefined ? 'it is not in force yet' : `the next step is due at ${timeOf(nextStepAt)}`;
   switch (phase) {
     case 'RolledBack':
-      return `${failed}; the weight ${weight} stays until another one than ${target} is desired`;
+      return `The gate failed: ${why}; the weight ${weight} stays until another one than ${target} is desired`;
     case 'Held':
-      return `${failed}; the weight stays at ${weight} on its way from ${from} to ${target} until another one is desired`;
+      return `The gate failed: ${why}; the weight stays at ${weight} on its way from ${from} to ${target} until another one is desired`;
     case 'RollingBack':
-      return `${failed}; the weight is ${weight} on its way back to ${from}, ${next}`;
+      return `The gate failed: ${why}; the weight is ${weight} on its way back to ${from}, ${next}`;
     case 'Progressing': {
       const way = `The weight is ${weight} on its way from ${from} to ${target}`;
       if (gate?.result === 'NoData')
         return `${way}; the gate has no data, so it waits: ${cut(gate.message, LONGEST_MESSAGE)}`;
-      if (failed !== '') return `${way}; ${failed} (${failures} of ${failureLimit} allowed failures), ${next}`;
+      if (why !== '')
+        return `${way}; the gate failed: ${why} (${failures} of ${failureLimit} allowed failures), ${next}`;
       return `${way}; ${next}`;
     }
   }

@@ -44,7 +44,11 @@ it.each<[string, Partial<TrafficWeightSpec>, boolean]>([
   ['another class of Gateways', { gatewayClassNames: ['other'] }, false],
 ])('with %s an HTTPRoute is selected: %s', (_, spec, wanted) => {
   const ingress = candidate('web');
-  const route = { ...ingress, source: { ...ingress.source, kind: 'HTTPRoute' as const }, classNames: ['public', 'internal'] };
+  const route = {
+    ...ingress,
+    source: { ...ingress.source, kind: 'HTTPRoute' as const },
+    classNames: ['public', 'internal'],
+  };
   expect(createSelector({ clusterName: 'a', backend: BACKEND, ...spec })(route)).toBe(wanted);
 });
 
