@@ -31,7 +31,9 @@ async function directoryOf(module: string): Promise<string> {
 export async function gatewayApiCrds(): Promise<V1CustomResourceDefinition[]> {
   const directory = await directoryOf('sigs.k8s.io/gateway-api');
   const read = async (plural: string): Promise<V1CustomResourceDefinition> =>
-    parse(await readFile(join(directory, `config/crd/standard/gateway.networking.k8s.io_${plural}.yaml`), 'utf8')) as V1CustomResourceDefinition;
+    parse(
+      await readFile(join(directory, `config/crd/standard/gateway.networking.k8s.io_${plural}.yaml`), 'utf8'),
+    ) as V1CustomResourceDefinition;
   return Promise.all(['gateways', 'httproutes'].map(read));
 }
 

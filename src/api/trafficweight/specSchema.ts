@@ -11,6 +11,7 @@ import {
   DEFAULT_TABLE,
   LONGEST_QUERY,
   MOST_WEIGHT,
+  SOURCE_KINDS,
 } from './terms.ts';
 
 /** ResourceRecordSet.SetIdentifier of Route 53's API reference: 1 to 128 characters. */
@@ -175,6 +176,15 @@ export const specSchema = z
         'Only Ingresses of these classes: spec.ingressClassName, or the annotation kubernetes.io/ingress.class. Absent or empty: all.',
       'x-kubernetes-list-type': 'set',
     }),
+    sources: z
+      .array(z.enum(SOURCE_KINDS))
+      .min(1)
+      .max(SOURCE_KINDS.length)
+      .optional()
+      .meta({
+        description: `The kinds whose hosts have records: ${SOURCE_KINDS.join(', ')}. Absent: all.`,
+        'x-kubernetes-list-type': 'set',
+      }),
     gatewayClassNames: z.array(z.string().min(1).max(LONGEST_DOMAIN)).max(MOST_CLASSES).optional().meta({
       description: 'Only HTTPRoutes of which a Gateway is of these classes. Absent or empty: all.',
       'x-kubernetes-list-type': 'set',

@@ -29,6 +29,9 @@ export const statusSchema = z
     observedGeneration: int64('The generation of the spec that the status refers to.'),
     desiredWeight: int32('Weight of the cluster that the backend asks for, from 0 to 255.'),
     currentWeight: int32('The last weight of the cluster that was in force: see spec.acknowledge.'),
+    appliedWeight: int32(
+      'The weight of the cluster that the records were given last: that of a step of the ramp, or the desired one.',
+    ),
     ramp: rampStatusSchema,
     lastStepTime: z
       .string()

@@ -1,3 +1,7 @@
+/** The kinds whose hosts have records. */
+export const SOURCE_KINDS = ['Ingress', 'HTTPRoute'] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];
+
 /** When a weight counts as in force: external-dns has read every DNSEndpoint, or every DNSEndpoint carries it. */
 export const ACKNOWLEDGE = ['Observed', 'Applied'] as const;
 export type Acknowledge = (typeof ACKNOWLEDGE)[number];
@@ -9,6 +13,7 @@ export const HOST_REASONS = [
   'NoReadyEndpoints',
   'InvalidAnnotation',
   'Conflict',
+  'SharedHost',
   'ForeignDNSEndpoint',
   'NoAddress',
 ] as const;

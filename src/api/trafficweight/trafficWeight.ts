@@ -1,7 +1,15 @@
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import type { LabelSelector } from '../labelSelector.ts';
-import type { Acknowledge, GateResultName, HostReason, RampDirection, RampPhase, Rollback } from './terms.ts';
+import type {
+  Acknowledge,
+  GateResultName,
+  HostReason,
+  RampDirection,
+  RampPhase,
+  Rollback,
+  SourceKind,
+} from './terms.ts';
 
 /** What users ask for. */
 export interface TrafficWeightSpec {
@@ -19,6 +27,8 @@ export interface TrafficWeightSpec {
   namespaceSelector?: LabelSelector | undefined;
   /** Absent or empty: all classes. */
   ingressClassNames?: string[] | undefined;
+  /** Absent: all kinds. */
+  sources?: SourceKind[] | undefined;
   /** Absent or empty: HTTPRoutes of Gateways of all classes. */
   gatewayClassNames?: string[] | undefined;
   /** Where the weight of the cluster comes from. Exactly one field. */
@@ -83,7 +93,9 @@ export interface TrafficWeightStatus {
   /** The last weight of the cluster that was acknowledged. */
   currentWeight?: number;
   ramp?: RampStatus;
-  /** RFC 3339. */
+  /** The weight of the cluster that the records were given last. */
+  appliedWeight?: number;
+  /** When that was another one before; RFC 3339. */
   lastStepTime?: string;
   ingresses?: number;
   hosts?: number;

@@ -1,15 +1,15 @@
 import { Gauge, type Registry } from 'prom-client';
 import { WeightCondition, WeightReason } from '../../api/trafficweight/reasons.ts';
 import { HOST_REASONS, RAMP_PHASES, type HostReason } from '../../api/trafficweight/terms.ts';
-import type { HostExplanation, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
+import type { HostExplanation, RampStatus, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
 import { findCondition, type Condition } from '../../runtime/controller/conditions.ts';
 import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
 import type { ReportedHost } from './decide/hosts.ts';
+import { isWaiting } from './decide/ramp.ts';
 import { createHostMetrics } from './hostMetrics.ts';
 
-/** Where the desired weight was reached, so that no ramp is under way. */
-const REACHED = 'Reached';
-const STEP_PHASES = [REACHED, ...RAMP_PHASES] as const;
+/** Where a step stands without a ramp, and with one whose gate has no data. */
+const STEP_PHASES = ['Reached', 'Waiting', ...RAMP_PHASES] as const;
 
 /** The metrics of TrafficWeights. Only the leader has their series. */
 export interface TrafficWeightMetrics {
@@ -57,10 +57,10 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
   const forgetStep = (trafficweight: string): void => {
     for (const phase of STEP_PHASES) step.remove({ trafficweight, phase });
   };
-  const setStep = (trafficweight: string, { ramp, desiredWeight }: TrafficWeightStatus): void => {
+  const setStep = (trafficweight: string, { ramp, appliedWeight, desiredWeight }: TrafficWeightStatus): void => {
     forgetStep(trafficweight);
-    const weight = ramp?.weight ?? desiredWeight;
-    if (weight !== undefined) step.set({ trafficweight, phase: ramp?.phase ?? REACHED }, weight);
+    const weight = appliedWeight ?? desiredWeight;
+    if (weight !== undefined) step.set({ trafficweight, phase: phaseOf(ramp) }, weight);
   };
   const forgetReady = (trafficweight: string): void => {
     for (const reason of Object.values(WeightReason)) ready.remove({ trafficweight, reason });
@@ -95,6 +95,11 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
       for (const reason of HOST_REASONS) byReason.remove({ trafficweight, reason });
     },
   };
+}
+
+function phaseOf(ramp: RampStatus | undefined): (typeof STEP_PHASES)[number] {
+  if (ramp === undefined) return 'Reached';
+  return isWaiting(ramp) ? 'Waiting' : ramp.phase;
 }
 
 function countBy(hosts: readonly HostExplanation[]): Map<HostReason, number> {

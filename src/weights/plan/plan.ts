@@ -2,6 +2,7 @@ import { dnsEndpointOf, isOf, sourceUidOf } from '../records/dnsEndpoint.ts';
 import { hostsIn, targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { holders, type Claim } from '../records/holders.ts';
 import { recordsOf, type HostWeight, type WeightSettings } from '../records/records.ts';
+import { shareRecord } from '../records/sharedHosts.ts';
 import { endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records/source.ts';
 
 /** Label of a DNSEndpoint: whose settings its records have. */
@@ -96,7 +97,7 @@ function unselectedOf({ unselected, owned, owner }: Scene): DnsEndpoint[] {
 
 /** Also one that k8s-traffic-controller made, which has no label: two records of one host would compete. */
 function withoutHosts({ hosts, desired, live, foreign }: PlannedSource): DnsEndpoint[] {
-  const isServedElsewhere = hosts.every(({ reason }) => reason === 'Conflict');
+  const isServedElsewhere = hosts.every(({ reason }) => reason === 'Conflict' || reason === 'SharedHost');
   return foreign === undefined && desired === undefined && live !== undefined && isServedElsewhere ? [live] : [];
 }
 
@@ -159,7 +160,8 @@ function planSource(
     isReady: (service) => scene.isReady(serviceKey(source.namespace, service)),
     holderOf: (host) => {
       const holder = held.get(host);
-      return holder === undefined || holder === source ? undefined : nameOfSource(holder);
+      if (holder === undefined || holder === source) return undefined;
+      return { name: nameOfSource(holder), isShared: shareRecord(holder, source) };
     },
   });
   const planned = { source, hosts, live, hasLostAddress };

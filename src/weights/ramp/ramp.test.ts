@@ -1,57 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GateResult } from './gate.ts';
-import { ASK_GATE, inForce, nextStep, type RampSettings, type RampState } from './ramp.ts';
-
-const INTERVAL_MS = 120_000;
-const SETTINGS: RampSettings = {
-  ...{ step: 10, intervalMs: INTERVAL_MS, isGated: true, failureLimit: 0, rollback: 'Immediate', direction: 'Both' },
-};
-const PASSED: GateResult = { result: 'Passed', value: 0 };
-const FAILED: GateResult = { result: 'Failed', value: 1 };
-const NO_DATA: GateResult = { result: 'NoData', message: 'no series' };
-
-/** A TrafficWeight whose records follow a ramp. */
-class Ramped {
-  settings: RampSettings | undefined;
-  desired = 0;
-  weight: number | undefined = 0;
-  state: RampState | undefined;
-  now = 0;
-  gate = PASSED;
-  asked = 0;
-  lastStepAt: number | undefined;
-  /** Whether external-dns reads the records. */
-  isRead = true;
-
-  constructor(settings: Partial<RampSettings> = {}) {
-    this.settings = { ...SETTINGS, ...settings };
-  }
-
-  /** One reconcile. */
-  reconcile(): void {
-    const { settings, desired, state, now, isRead } = this;
-    const { weight: last, lastStepAt } = this;
-    const scene = { settings, desired, last, state, isInForce: isRead, lastStepAt, now };
-    let step = nextStep(scene);
-    if (step === ASK_GATE) {
-      this.asked += 1;
-      step = nextStep(scene, this.gate);
-    }
-    if (step.weight !== last) this.lastStepAt = now;
-    this.weight = step.weight;
-    this.state = step.state && settings && isRead ? inForce(step.state, settings, now) : step.state;
-  }
-
-  /** The weights after each of some intervals. */
-  run(intervals: number): (number | undefined)[] {
-    return Array.from({ length: intervals }, () => {
-      this.reconcile();
-      this.now += INTERVAL_MS;
-      return this.weight;
-    });
-  }
-}
+import { FAILED, INTERVAL_MS, NO_DATA, PASSED, Ramped, SETTINGS } from './testing/ramped.ts';
 
 describe('a ramp', () => {
   it('goes to the desired weight in steps, asks its gate before each, and once after the last', () => {
@@ -161,6 +109,24 @@ describe('a gate', () => {
     expect(ramped.asked).toBe(4);
   });
 
+  it('that fails rolls back in steps also while a step is not in force', () => {
+    const ramped = new Ramped({ rollback: 'Gradual' });
+    ramped.desired = 50;
+    ramped.run(3);
+    Object.assign(ramped, { gate: FAILED, isRead: false });
+    expect(ramped.run(3)).toEqual([20, 10, 0]);
+  });
+
+  it('that holds up a drain does not with the direction Up', () => {
+    for (const gate of [NO_DATA, FAILED]) {
+      const ramped = new Ramped();
+      [ramped.weight, ramped.desired, ramped.gate] = [50, 0, gate];
+      expect(ramped.run(2)).toEqual([50, 50]);
+      ramped.settings = { ...SETTINGS, direction: 'Up' };
+      expect(ramped.run(1)).toEqual([0]);
+    }
+  });
+
   it('that fails after the last step rolls back, too', () => {
     const ramped = new Ramped();
     ramped.desired = 20;
@@ -228,53 +194,4 @@ describe('another desired weight', () => {
     ramped.run(1);
     expect([ramped.weight, ramped.state]).toEqual([0, undefined]);
   });
-});
-
-it('never leaves the way, steps no further than a step and no sooner than the interval, and ends', () => {
-  const settings = fc.record({
-    step: fc.integer({ min: 1, max: 255 }),
-    isGated: fc.boolean(),
-    failureLimit: fc.integer({ min: 0, max: 2 }),
-    rollback: fc.constantFrom('Gradual', 'Immediate', 'Hold'),
-  });
-  const weight = fc.integer({ min: 0, max: 255 });
-  const moments = fc.array(
-    fc.record({
-      gate: fc.constantFrom(PASSED, PASSED, FAILED, NO_DATA),
-      waitMs: fc.integer({ min: 0, max: 2 * INTERVAL_MS }),
-      isRead: fc.boolean(),
-      desired: fc.option(weight, { freq: 10 }),
-    }),
-    { maxLength: 60 },
-  );
-  fc.assert(
-    fc.property(settings, weight, weight, moments, (given, from, to, events) => {
-      const ramped = new Ramped(given as Partial<RampSettings>);
-      [ramped.weight, ramped.desired] = [from, to];
-      const seen = [from, to];
-      let steppedAt = -Infinity;
-      for (const { gate, waitMs, isRead, desired } of events) {
-        Object.assign(ramped, { gate, isRead, now: ramped.now + waitMs, desired: desired ?? ramped.desired });
-        if (desired !== null) seen.push(desired);
-        const before = ramped.weight ?? 0;
-        ramped.reconcile();
-        const moved = Math.abs((ramped.weight ?? 0) - before);
-        expect(ramped.weight).toBeGreaterThanOrEqual(Math.min(...seen));
-        expect(ramped.weight).toBeLessThanOrEqual(Math.max(...seen));
-        if (moved === 0) continue;
-        const isBack = ramped.state?.phase === 'RolledBack' || ramped.weight === ramped.desired;
-        if (!isBack) {
-          expect(moved).toBeLessThanOrEqual(given.step);
-          expect(ramped.now - steppedAt).toBeGreaterThanOrEqual(INTERVAL_MS);
-        }
-        steppedAt = ramped.now;
-      }
-      Object.assign(ramped, { gate: PASSED, isRead: true });
-      for (let n = 0; n < 600; n += 1) ramped.run(1);
-      const { state } = ramped;
-      if (state === undefined) expect(ramped.weight).toBe(ramped.desired);
-      else expect(['RolledBack', 'Held']).toContain(state.phase);
-    }),
-    { numRuns: 500 },
-  );
 });

@@ -73,7 +73,7 @@ export const ASK_GATE = 'AskGate';
  * |-----------------------------------------------|-------------------------------------------------------------|
  * | no settings, or no weight is known yet        | the desired one                                             |
  * | the desired weight is lower, direction Up     | the desired one                                             |
- * | a step is not in force yet, or not for the interval | that of this step                                     |
+ * | a step is not in force yet, or not for the interval | that of this step; a step back only has to be old enough |
  * | due, and the gate passes, or there is none    | the next step towards the desired weight                    |
  * | due, and the gate has no data                 | that of this step; the gate is asked again                  |
  * | due, and the gate fails within `failureLimit` | that of this step; the gate is asked again after the interval |
@@ -103,7 +103,9 @@ export function nextStep(scene: RampScene, gate?: GateResult): RampStep | typeof
 function changeOf({ settings, desired, last, state, isInForce, lastStepAt, now }: RampScene): RampState | undefined {
   if (settings === undefined || last === undefined) return undefined;
   const isSame = state?.target === desired;
-  if (!isSame && (desired === last || (settings.direction === 'Up' && desired < last))) return undefined;
+  // Also one that is held up: a cluster that is drained must not wait for a gate.
+  if (settings.direction === 'Up' && desired < last) return undefined;
+  if (!isSame && desired === last) return undefined;
   const begun: RampState = { from: last, target: desired, weight: last, phase: 'Progressing', failures: 0 };
   if (state === undefined) {
     if (!isInForce) return begun;
@@ -112,10 +114,19 @@ function changeOf({ settings, desired, last, state, isInForce, lastStepAt, now }
   return isSame ? state : { ...begun, from: state.from, nextStepAt: state.nextStepAt };
 }
 
-/** Notes that the weight of a step is in force: the next one is due after the interval. @param now ms since 1970 */
-export function inForce(state: RampState, { intervalMs }: Pick<RampSettings, 'intervalMs'>, now: number): RampState {
-  const isOpen = state.phase === 'Progressing' || state.phase === 'RollingBack';
-  return isOpen && state.nextStepAt === undefined ? { ...state, nextStepAt: now + intervalMs } : state;
+/**
+ * Decides when the step after the one that was just written is due: an interval after it is in force. A step back does not wait
+ * for that: a record that cannot be written must not keep the others from going back.
+ *
+ * @param now ms since 1970
+ */
+export function withNextStep(
+  state: RampState,
+  { intervalMs }: Pick<RampSettings, 'intervalMs'>,
+  { isInForce, now }: Pick<RampScene, 'isInForce' | 'now'>,
+): RampState {
+  const isDue = state.phase === 'RollingBack' || (state.phase === 'Progressing' && isInForce);
+  return isDue && state.nextStepAt === undefined ? { ...state, nextStepAt: now + intervalMs } : state;
 }
 
 function stay(state: RampState): RampStep {
@@ -137,7 +148,7 @@ function judged(state: RampState, gate: GateResult, settings: RampSettings, now:
 }
 
 function rolledBack(state: RampState, settings: RampSettings): RampStep {
-  const { nextStepAt: _, ...ended } = state;
+  const ended = { ...state, nextStepAt: undefined };
   switch (settings.rollback) {
     case 'Hold':
       return stay({ ...ended, phase: 'Held' });
@@ -150,7 +161,7 @@ function rolledBack(state: RampState, settings: RampSettings): RampStep {
 
 /** A step to `end`. The next one is due an interval after it is in force. */
 function towards(state: RampState, end: number, { step, isGated }: RampSettings): RampStep {
-  const { nextStepAt: _, ...rest } = state;
+  const rest = { ...state, nextStepAt: undefined };
   const { weight, target } = state;
   if (weight === end) return reached(rest, end);
   const next = { ...rest, weight: end > weight ? Math.min(end, weight + step) : Math.max(end, weight - step) };

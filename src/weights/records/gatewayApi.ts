@@ -26,6 +26,7 @@ export interface BackendReference {
 
 export interface HttpRoute extends KubeObject {
   spec?: {
+    parentRefs?: ParentReference[];
     hostnames?: string[];
     rules?: { backendRefs?: BackendReference[]; filters?: { type: string }[] }[];
   };
@@ -38,6 +39,9 @@ export interface Listener {
   name: string;
   hostname?: string;
   port: number;
+  protocol?: string;
+  /** Default: Same. */
+  allowedRoutes?: { namespaces?: { from?: string } };
 }
 
 export interface Gateway extends KubeObject {

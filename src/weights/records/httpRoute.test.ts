@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Gateway, HttpRoute } from './gatewayApi.ts';
-import { gatewayOf, routeOf, sourceOfRoute } from './httpRoute.ts';
+import { gatewayOf, isKnown, routeOf, sourceOfRoute } from './httpRoute.ts';
 
 type Rules = NonNullable<HttpRoute['spec']>['rules'];
 type Parents = NonNullable<HttpRoute['status']>['parents'];
@@ -10,6 +10,7 @@ const ACCEPTED = [
   { type: 'Accepted', status: 'True' },
   { type: 'ResolvedRefs', status: 'True' },
 ];
+const ALL = { namespaces: { from: 'All' } };
 const parent = (over: object = {}, conditions = ACCEPTED) => ({ parentRef: { name: 'public', ...over }, conditions });
 
 /** A route in the namespace `shop`, and what becomes of it. */
@@ -19,13 +20,19 @@ function sourceOf(
 ) {
   const { hostnames = ['web.example.org'], rules = [{ backendRefs: [{ name: 'web' }] }], parents = [parent()] } = over;
   const metadata = { namespace: 'shop', name: 'web', uid: 'u1', annotations: { a: 'b' } };
-  const route = routeOf({ metadata, spec: { hostnames, rules: rules ?? [] }, status: { parents: parents ?? [] } });
+  const parentRefs = parents.map(({ parentRef }) => parentRef);
+  const route = routeOf({ metadata, spec: { hostnames, rules, parentRefs }, status: { parents } });
   return sourceOfRoute(route, (key) => gateways[key] && gatewayOf(gateways[key]));
 }
 
-function gateway(listeners: Listeners = [{ name: 'http', port: 80 }], value = '192.0.2.1', type?: string): Gateway {
+function gateway(
+  listeners: Listeners = [{ name: 'http', port: 80, protocol: 'HTTP', allowedRoutes: ALL }],
+  value = '192.0.2.1',
+  type?: string,
+): Gateway {
   const addresses = [{ value, ...(type !== undefined && { type }) }];
-  return { spec: { gatewayClassName: 'public', listeners }, status: { addresses } };
+  const spec = { gatewayClassName: 'public', listeners };
+  return { metadata: { namespace: 'shop' }, spec: spec, status: { addresses } };
 }
 
 const hostsOf = (source: ReturnType<typeof sourceOf>): string[] => source.hosts.map(({ host }) => host);
@@ -81,14 +88,14 @@ describe('hosts that a route and a listener have in common', () => {
     [[], '*.example.org', ['*.example.org']],
     [[], undefined, []],
   ])('%j and %s: %j', (hostnames, hostname, hosts) => {
-    const listener = { name: 'http', port: 80, ...(hostname !== undefined && { hostname }) };
+    const listener = { name: 'http', port: 80, protocol: 'HTTP', ...(hostname !== undefined && { hostname }) };
     expect(hostsOf(sourceOf({ hostnames }, { 'shop/public': gateway([listener]) }))).toEqual(hosts);
   });
 
   it('are those of the listener that the route names', () => {
     const listeners = [
-      { name: 'one', port: 80, hostname: 'one.example.org' },
-      { name: 'two', port: 443, hostname: 'two.example.org' },
+      { name: 'one', port: 80, protocol: 'HTTP', hostname: 'one.example.org' },
+      { name: 'two', port: 443, protocol: 'HTTPS', hostname: 'two.example.org' },
     ];
     const hosts = (over: object) =>
       hostsOf(sourceOf({ hostnames: [], parents: [parent(over)] }, { 'shop/public': gateway(listeners) }));
@@ -98,6 +105,49 @@ describe('hosts that a route and a listener have in common', () => {
       ['one.example.org'],
       [],
     ]);
+  });
+});
+
+it('hosts are not those of a listener that serves something else, or other namespaces', () => {
+  const elsewhere: Gateway = {
+    ...gateway([{ name: 'http', port: 80, protocol: 'HTTP' }]),
+    metadata: { namespace: 'infra' },
+  };
+  const parents = [parent({ namespace: 'infra' })];
+  expect(hostsOf(sourceOf({ parents }, { 'infra/public': elsewhere }))).toEqual([]);
+  const listeners = [
+    { name: 'tls', port: 443, protocol: 'TLS', hostname: 'db.example.org' },
+    { name: 'http', port: 80, protocol: 'HTTP', hostname: 'web.example.org' },
+  ];
+  expect(hostsOf(sourceOf({ hostnames: [] }, { 'shop/public': gateway(listeners) }))).toEqual(['web.example.org']);
+});
+
+it('a parent that the route does not have any more does not count', () => {
+  const route = routeOf({
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: { hostnames: ['web.example.org'], parentRefs: [{ name: 'public', sectionName: 'https' }] },
+    status: { parents: [parent(), parent({ sectionName: 'https' })] },
+  });
+  expect(route.parents).toEqual([{ gateway: 'shop/public', sectionName: 'https', port: undefined }]);
+});
+
+describe('the hosts of a route are known', () => {
+  const refs = [{ name: 'a' }, { name: 'b' }];
+  it.each<[string, string[], string[], boolean]>([
+    ['no status', [], ['a', 'b'], false],
+    ['its Gateways', ['a', 'b'], ['a', 'b'], true],
+    ['one Gateway that has accepted it, and one that has not and is missing', ['a'], ['a'], true],
+    ['a Gateway that has accepted it and is missing', ['a', 'b'], ['a'], false],
+  ])('with %s: %j, %j: %s', (_, accepting, there, known) => {
+    const parents = accepting.map((name) => parent({ name }));
+    const route = routeOf({ metadata: { namespace: 'shop' }, spec: { parentRefs: refs }, status: { parents } });
+    expect(isKnown(route, (gateway) => there.includes(gateway.replace('shop/', '')))).toBe(known);
+  });
+
+  it('with none that has accepted it, if all are there', () => {
+    const parents = [parent({ name: 'a' }, [{ type: 'Accepted', status: 'False' }])];
+    const route = routeOf({ metadata: { namespace: 'shop' }, spec: { parentRefs: refs }, status: { parents } });
+    expect([isKnown(route, () => true), isKnown(route, (gateway) => gateway === 'shop/a')]).toEqual([true, false]);
   });
 });
 
@@ -131,6 +181,7 @@ describe('what answers for a host', () => {
       { services: [], leadsNowhere: false },
     ],
     ['a redirect', [{ filters: [{ type: 'RequestRedirect' }] }], { services: [], leadsNowhere: false }],
+    ['an extension', [{ filters: [{ type: 'ExtensionRef' }] }], { services: [], leadsNowhere: false }],
     ['nothing', [{ backendRefs: [{ name: 'a' }] }, {}], { services: ['a'], leadsNowhere: true }],
     [
       'only backends that get no traffic',

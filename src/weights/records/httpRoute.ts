@@ -26,15 +26,24 @@ export interface Route {
   readonly hostnames: readonly string[];
   readonly services: readonly string[];
   readonly leadsNowhere: boolean;
+  readonly parents: readonly AcceptedParent[];
   /** Whether a Gateway has said anything about it. */
   readonly hasStatus: boolean;
-  readonly parents: readonly AcceptedParent[];
+  /** `namespace/name` of all Gateways that it asks for. */
+  readonly gateways: readonly string[];
+}
+
+/** A listener that serves HTTP. */
+interface RouteListener extends Pick<Listener, 'name' | 'hostname' | 'port'> {
+  /** The only namespace whose routes it takes; undefined if there are others. */
+  readonly onlyNamespace: string | undefined;
 }
 
 /** Of a Gateway what the records of its routes need. */
 export interface RouteGateway {
   readonly className: string | undefined;
-  readonly listeners: readonly Pick<Listener, 'name' | 'hostname' | 'port'>[];
+  /** Those that serve HTTP. */
+  readonly listeners: readonly RouteListener[];
   readonly addresses: readonly LoadBalancerAddress[];
 }
 
@@ -46,7 +55,7 @@ export interface RouteGateway {
  * | a Service with a weight above 0        | one that must be ready                                      |
  * | a backend with the weight 0            | none: it gets no traffic                                    |
  * | another kind                           | ready: its readiness is not known                           |
- * | a rule without backends, which does not redirect | leads nowhere: the Gateway answers 500            |
+ * | a rule without backends, which neither redirects nor has an extension | leads nowhere: the Gateway answers 500 |
  * | a parent that has not accepted the route | none: it sends it no traffic                              |
  * | one with ResolvedRefs False            | leads nowhere: a backend is missing, or not permitted       |
  */
@@ -54,10 +63,14 @@ export function routeOf({ metadata, spec, status }: HttpRoute): Route {
   const namespace = metadata?.namespace ?? '';
   const rules = (spec?.rules ?? []).map(({ backendRefs = [], filters = [] }) => ({
     backends: backendRefs.filter(({ weight = 1 }) => weight > 0),
-    redirects: filters.some(({ type }) => type === 'RequestRedirect'),
+    answers: filters.some(({ type }) => type === 'RequestRedirect' || type === 'ExtensionRef'),
   }));
-  const accepted = (status?.parents ?? []).filter(
-    ({ parentRef, conditions }) => isToGateway(parentRef) && statusOf(conditions, 'Accepted') === 'True',
+  const asked = (spec?.parentRefs ?? []).filter(isToGateway).map((reference) => parentOf(reference, namespace));
+  const parents = (status?.parents ?? []).filter(({ parentRef }) => isToGateway(parentRef));
+  // The status may still tell of a parent that the route does not have any more.
+  const accepted = parents.filter(
+    ({ parentRef, conditions }) =>
+      statusOf(conditions, 'Accepted') === 'True' && asked.some((one) => isSame(one, parentOf(parentRef, namespace))),
   );
   return {
     source: {
@@ -70,18 +83,24 @@ export function routeOf({ metadata, spec, status }: HttpRoute): Route {
     hostnames: distinct((spec?.hostnames ?? []).map(normal)),
     services: distinct(rules.flatMap(({ backends }) => backends.flatMap((each) => serviceOf(each, namespace)))),
     leadsNowhere:
-      rules.some(({ backends, redirects }) => backends.length === 0 && !redirects) ||
+      rules.some(({ backends, answers }) => backends.length === 0 && !answers) ||
       accepted.some(({ conditions }) => statusOf(conditions, 'ResolvedRefs') === 'False'),
-    hasStatus: (status?.parents ?? []).length > 0,
     parents: accepted.map(({ parentRef }) => parentOf(parentRef, namespace)),
+    hasStatus: parents.length > 0,
+    gateways: distinct(asked.map(({ gateway }) => gateway)),
   };
 }
 
 /** Reads a Gateway. */
-export function gatewayOf({ spec, status }: Gateway): RouteGateway {
+export function gatewayOf({ metadata, spec, status }: Gateway): RouteGateway {
   return {
     className: spec?.gatewayClassName,
-    listeners: (spec?.listeners ?? []).map(({ name, hostname, port }) => ({ name, hostname, port })),
+    listeners: (spec?.listeners ?? [])
+      .filter(({ protocol }) => protocol === 'HTTP' || protocol === 'HTTPS')
+      .map(({ name, hostname, port, allowedRoutes }) => {
+        const from = allowedRoutes?.namespaces?.from ?? 'Same';
+        return { name, hostname, port, onlyNamespace: from === 'Same' ? metadata?.namespace : undefined };
+      }),
     addresses: (status?.addresses ?? []).flatMap(({ type = 'IPAddress', value }): LoadBalancerAddress[] => {
       if (type === 'IPAddress') return [{ ip: value }];
       return type === 'Hostname' ? [{ hostname: value }] : [];
@@ -99,7 +118,9 @@ export function sourceOfRoute(route: Route, gateways: (key: string) => RouteGate
   const { source, hostnames, services, leadsNowhere, parents } = route;
   const attached = parents.flatMap((parent) => {
     const gateway = gateways(parent.gateway);
-    return gateway === undefined ? [] : [{ gateway, listeners: gateway.listeners.filter(isOf(parent)) }];
+    return gateway === undefined
+      ? []
+      : [{ gateway, listeners: gateway.listeners.filter(isOf(parent, source.namespace)) }];
   });
   const hosts = distinct(
     attached.flatMap(({ listeners }) => listeners.flatMap(({ hostname }) => commonHosts(hostnames, hostname))),
@@ -112,6 +133,22 @@ export function sourceOfRoute(route: Route, gateways: (key: string) => RouteGate
     hosts: hosts.map((host) => ({ host, services, leadsNowhere })),
     targets: targetsOf(addresses),
   };
+}
+
+/**
+ * Whether the hosts and addresses of a route are known. While they are not, its records stay as they are: a Gateway that is made anew
+ * must not take its hosts off the DNS.
+ *
+ * | the route                                                | known |
+ * |----------------------------------------------------------|-------|
+ * | has no status yet                                        | no    |
+ * | was accepted by a Gateway that is missing                | no    |
+ * | was accepted by none, and a Gateway of it is missing     | no    |
+ * | else                                                     | yes   |
+ */
+export function isKnown({ hasStatus, parents, gateways }: Route, has: (gateway: string) => boolean): boolean {
+  const needed = parents.length > 0 ? parents.map(({ gateway }) => gateway) : gateways;
+  return hasStatus && needed.every(has);
 }
 
 /**
@@ -135,9 +172,15 @@ function covers(outer: string, inner: string): boolean {
   return outer === inner || (outer.startsWith('*.') && inner.replace(/^[*]/, '').endsWith(outer.slice(1)));
 }
 
-function isOf({ sectionName, port }: AcceptedParent): (listener: Pick<Listener, 'name' | 'port'>) => boolean {
+function isOf({ sectionName, port }: AcceptedParent, namespace: string): (listener: RouteListener) => boolean {
   return (listener) =>
-    (sectionName === undefined || listener.name === sectionName) && (port === undefined || listener.port === port);
+    (sectionName === undefined || listener.name === sectionName) &&
+    (port === undefined || listener.port === port) &&
+    (listener.onlyNamespace === undefined || listener.onlyNamespace === namespace);
+}
+
+function isSame(a: AcceptedParent, b: AcceptedParent): boolean {
+  return a.gateway === b.gateway && a.sectionName === b.sectionName && a.port === b.port;
 }
 
 function parentOf({ namespace, name, sectionName, port }: ParentReference, own: string): AcceptedParent {

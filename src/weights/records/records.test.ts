@@ -54,7 +54,10 @@ function ingress(made: Made = {}): V1Ingress {
 const decided = (made: Made, around: Partial<Surroundings> = {}, settings: Partial<WeightSettings> = {}) => {
   const records = recordsOf(sourceOfIngress(ingress(made)), { ...SETTINGS, ...settings }, { ...READY, ...around });
   for (const { weight, factors } of records.hosts) expect(factors && weightOf(factors)).toBe(weight);
-  return { ...records, hosts: records.hosts.map(({ factors: _, ...host }) => host) };
+  const hosts = records.hosts.map(({ host, weight, reason, problem }) => {
+    return { host, weight, reason, ...(problem !== undefined && { problem }) };
+  });
+  return { ...records, hosts };
 };
 
 const weights = (...given: Parameters<typeof decided>): Record<string, number | undefined> =>
@@ -178,7 +181,7 @@ describe('the weight of each host', () => {
   });
 
   it('is none where another Ingress has the host', () => {
-    const { endpoints, hosts } = decided({}, { holderOf: () => 'shop/older' });
+    const { endpoints, hosts } = decided({}, { holderOf: () => ({ name: 'shop/older', isShared: false }) });
     expect(endpoints).toEqual([]);
     expect(hosts).toMatchObject([
       { weight: undefined, reason: 'Conflict', problem: 'shop/older has the records of app.example.org' },

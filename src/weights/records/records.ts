@@ -20,18 +20,27 @@ export interface WeightSettings extends RecordSettings {
   readonly clusterWeight: number;
 }
 
+/** Another source that has the records of a host. */
+export interface Holder {
+  /** For users. */
+  readonly name: string;
+  /** Whether they are those of this source, too: see sharedHosts.ts. */
+  readonly isShared: boolean;
+}
+
 /** What decides about the records of one source, besides its own fields. */
 export interface Surroundings {
   /** The source's DNSEndpoint as it is; undefined if there is none, or it is not ours. */
   readonly endpoint: DnsEndpoint | undefined;
   /** Whether a Service in the source's namespace has a ready endpoint. */
   readonly isReady: (service: string) => boolean;
-  /** The source that has the records of a host, as `namespace/name`; undefined if this one has them. */
-  readonly holderOf: (host: string) => string | undefined;
+  /** Who has the records of a host; undefined if this source has them. */
+  readonly holderOf: (host: string) => Holder | undefined;
 }
 
 /** Why a host has the weight that it has. */
-export type WeightReason = 'ClusterWeight' | 'Annotation' | 'NoReadyEndpoints' | 'InvalidAnnotation' | 'Conflict';
+export type WeightReason =
+  'ClusterWeight' | 'Annotation' | 'NoReadyEndpoints' | 'InvalidAnnotation' | 'Conflict' | 'SharedHost';
 
 /** What is decided about one host. */
 export interface HostWeight {
@@ -59,7 +68,7 @@ export interface SourceRecords {
  * | host | record |
  * |---|---|
  * | annotation invalid, no valid value known, and no record | none |
- * | another source has it | none |
+ * | another source has it | none; for a route with the same addresses that is no conflict |
  * | a Service of it has no ready endpoint, or a rule of it leads nowhere | weight 0 |
  * | annotation invalid | as with the last valid value; if none is known, the weight that the records had, at most the cluster's |
  * | otherwise | the cluster's weight and the annotation decide, see weightOf |
@@ -112,8 +121,9 @@ function decideHost(
 ): HostWeight {
   if (share === undefined) return { host, weight: undefined, reason: 'InvalidAnnotation', problem: invalid ?? '' };
   const holder = holderOf(host);
+  if (holder?.isShared === true) return { host, weight: undefined, reason: 'SharedHost' };
   if (holder !== undefined) {
-    return { host, weight: undefined, reason: 'Conflict', problem: `${holder} has the records of ${host}` };
+    return { host, weight: undefined, reason: 'Conflict', problem: `${holder.name} has the records of ${host}` };
   }
   const unready = services.filter((service) => !isReady(service));
   const isServed = !leadsNowhere && unready.length === 0;

@@ -98,6 +98,25 @@ it('that replaces an Ingress of its name and host gets the records when the Ingr
   await vi.waitFor(async () => expect(await weights('web')).toEqual({ 'web.example.org': '75' }), WAIT);
 });
 
+it('two of one host and Gateway have one record, with the Services of both', async () => {
+  await ingresses.setReady('paths', true);
+  await routes.create('paths', { host: 'api.example.org' });
+  await vi.waitFor(async () => {
+    const { status } = await weightNamed(f);
+    expect(status?.explain).toContainEqual({
+      host: 'api.example.org',
+      httpRoute: 'default/paths',
+      reason: 'SharedHost',
+    });
+    expect(await conditionOf(f, 'Ready')).toMatchObject({ status: 'True' });
+  }, WAIT);
+  await ingresses.setReady('paths', false);
+  await vi.waitFor(async () => expect(await weights('api')).toEqual({ 'api.example.org': '0' }), WAIT);
+  await ingresses.setReady('paths', true);
+  await vi.waitFor(async () => expect(await weights('api')).toEqual({ 'api.example.org': '30' }), WAIT);
+  expect(await weights('paths')).toBeUndefined();
+});
+
 it('keeps its records while its Gateway is made anew, and loses them when no Gateway accepts it', async () => {
   const { resourceVersion } = (await ingresses.endpoint('api.httproute'))?.metadata ?? {};
   await routes.deleteGateway('gateway');
@@ -106,7 +125,7 @@ it('keeps its records while its Gateway is made anew, and loses them when no Gat
   expect((await ingresses.endpoint('api.httproute'))?.metadata?.resourceVersion).toBe(resourceVersion);
   await routes.createGateway('gateway', '192.0.2.12');
   await vi.waitFor(async () => expect(await targets('api')).toEqual([['A', ['192.0.2.12']]]), WAIT);
-  await routes.accept('api', false);
+  for (const name of ['api', 'paths']) await routes.accept(name, false);
   await vi.waitFor(async () => expect(await ingresses.endpoint('api.httproute')).toBeUndefined(), WAIT);
   expect(await weights('web')).toEqual({ 'web.example.org': '75' });
 });

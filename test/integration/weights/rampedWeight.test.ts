@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WEIGHTS, type RampStatus } from '../../../src/api/trafficweight/trafficWeight.ts';
 import type { Fixture } from '../../harness/fixture.ts';
+import { sleep } from '../../harness/measured.ts';
 import { Ingresses, PERSON } from './ingresses.ts';
 import { conditionOf, startScene, WAIT, weightNamed, type WeightScene } from './scene.ts';
 
@@ -49,16 +50,16 @@ const desire = (weight: number, over: object = {}): Promise<unknown> =>
 const gate = (over: object): object => ({ ramp: { gate: over } });
 
 function look(): () => Promise<void> {
-  let isStopped = false;
+  const stop = new AbortController();
   const running = (async () => {
-    while (!isStopped) {
+    while (!stop.signal.aborted) {
       const weight = await weightOfWeb();
       if (seen.at(-1) !== weight) seen.push(weight);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await sleep(50);
     }
   })();
   return async () => {
-    isStopped = true;
+    stop.abort();
     await running;
   };
 }

@@ -9,8 +9,8 @@ const CONTROLLER = 'example.com/gateways';
 /** Installs the CRDs of the Gateway API. */
 export async function installGatewayApi(client: Client): Promise<void> {
   const [gateways, routes] = await gatewayApiCrds();
-  await installCrd(client, gateways!, GATEWAYS);
-  await installCrd(client, routes!, HTTP_ROUTES);
+  await installCrd(client, gateways, GATEWAYS);
+  await installCrd(client, routes, HTTP_ROUTES);
 }
 
 /** What people do with Gateways and HTTPRoutes of the namespace `default`, and what a controller of Gateways says. */
@@ -26,7 +26,7 @@ export class Routes {
     const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }];
     await this.#client.create(GATEWAYS, {
       metadata: ref(name),
-      spec: { gatewayClassName: 'public', listeners } as object,
+      spec: { gatewayClassName: 'public', listeners },
     });
     await this.setAddress(name, address);
   }
@@ -43,7 +43,7 @@ export class Routes {
   /** A route of one host to the Service of its name, which a Gateway accepts. */
   async create(name: string, { host = `${name}.example.org`, gateway = 'gateway' } = {}): Promise<void> {
     const spec = { parentRefs: [{ name: gateway }], hostnames: [host], rules: [{ backendRefs: [{ name, port: 80 }] }] };
-    await this.#client.create(HTTP_ROUTES, { metadata: ref(name), spec: spec as object });
+    await this.#client.create(HTTP_ROUTES, { metadata: ref(name), spec: spec });
     await this.accept(name, true, gateway);
   }
 

@@ -27,13 +27,8 @@ import { startZone, type Zone } from './zone.ts';
 const DOMAIN = 'example.org';
 const USER = 'weights-operator';
 const VARIABLES = {
-  job: 'traffic-operator',
-  namespace: '',
-  trafficwatch: '',
-  node: '',
-  __rate_interval: '15s',
-  __interval: '5s',
-  __range: '10m',
+  ...{ job: 'traffic-operator', namespace: '', trafficwatch: '', node: '' },
+  ...{ __rate_interval: '15s', __interval: '5s', __range: '10m' },
 };
 
 let f: Fixture;
@@ -62,6 +57,10 @@ const create = (name: string, spec: TrafficWeightSpec) =>
 const change = (spec: object): Promise<unknown> =>
   f.client.mergePatch(TRAFFIC_WEIGHTS, { name: 'main' }, { spec }, PERSON);
 const setWeight = (weight: number): Promise<unknown> => change({ backend: { static: { weight } } });
+const explained = (name: string, weight: number, reason: string, factors: string) => {
+  const calculation = `cluster 75 x ${factors} = ${weight}`;
+  return { host: `${name}.example.org`, ingress: `default/${name}`, weight, reason, calculation };
+};
 const sync = (): Promise<void> =>
   syncRecords({ kubeconfig: f.controlPlane.kubeconfig, owner: 'cluster-a', domain: DOMAIN, aws: zone.aws });
 
@@ -122,19 +121,9 @@ describe('a TrafficWeight', () => {
       'down.example.org.': 0,
     });
     expect((await weightOf()).status?.explain).toEqual([
-      {
-        ...{ host: 'down.example.org', ingress: 'default/down', weight: 0, reason: 'NoReadyEndpoints' },
-        calculation: 'cluster 75 x not ready = 0',
-        message: 'no ready endpoint of Service down',
-      },
-      {
-        ...{ host: 'plain.example.org', ingress: 'default/plain', weight: 75, reason: 'ClusterWeight' },
-        calculation: 'cluster 75 x ready = 75',
-      },
-      {
-        ...{ host: 'share.example.org', ingress: 'default/share', weight: 19, reason: 'Annotation' },
-        calculation: 'cluster 75 x annotation 25 % x ready = 19',
-      },
+      { ...explained('down', 0, 'NoReadyEndpoints', 'not ready'), message: 'no ready endpoint of Service down' },
+      explained('plain', 75, 'ClusterWeight', 'ready'),
+      explained('share', 19, 'Annotation', 'annotation 25 % x ready'),
     ]);
   });
 

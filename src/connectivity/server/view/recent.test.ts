@@ -44,6 +44,19 @@ describe('a value that takes several turns', () => {
     expect(await recent.get()).toBe(2);
   });
 
+  it('is not kept for long on a busy server', async () => {
+    let made = 0;
+    const recent = new RecentInTurns<number>(clock, 1_000, () => {
+      now += 3_000;
+      return Promise.resolve((made += 1));
+    });
+    expect(await recent.get()).toBe(1);
+    now = 3_000 + 4_999;
+    expect(await recent.get()).toBe(1);
+    now = 3_000 + 5_000;
+    expect(await recent.get()).toBe(2);
+  });
+
   it('that could not be made is made at the next call', async () => {
     let calls = 0;
     const recent = new RecentInTurns<string>(clock, 1_000, () => {

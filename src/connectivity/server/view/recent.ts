@@ -3,6 +3,9 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 /** A value that takes longer to make is kept for nine times as long, so that it takes a tenth of the time at most. */
 const REST = 9;
 
+/** Turns also take the time of what is answered meanwhile, so the value would be old on a busy server. */
+const LONGEST_REST_MS = 5_000;
+
 /** A value that is made at once when it is asked for, and kept for a while. */
 export class Recent<T> {
   readonly #clock: Clock;
@@ -27,7 +30,10 @@ export class Recent<T> {
   }
 }
 
-/** As Recent, but a value that takes several turns of the event loop. Who asks meanwhile gets the same one. */
+/**
+ * As Recent, but a value that takes several turns of the event loop, and is kept for 5 s at most. Who asks meanwhile gets the same
+ * one.
+ */
 export class RecentInTurns<T> {
   readonly #clock: Clock;
   readonly #keptMs: number;
@@ -52,7 +58,7 @@ export class RecentInTurns<T> {
     const from = this.#clock.monotonic();
     const value = await this.#make();
     const end = this.#clock.monotonic();
-    this.#last = { value, until: end + Math.max(this.#keptMs, REST * (end - from)) };
+    this.#last = { value, until: end + Math.max(this.#keptMs, Math.min(REST * (end - from), LONGEST_REST_MS)) };
     return value;
   }
 }

@@ -3,7 +3,7 @@ import type { RampSpec, RampStatus, TrafficWeight } from '../../../api/trafficwe
 import { findCondition } from '../../../runtime/controller/conditions.ts';
 import type { RampState, RampStep } from '../../../weights/ramp/ramp.ts';
 import { rampEvents, rampSceneOf, rampSettingsOf } from './ramp.ts';
-import { isInForce, statusOf } from './status.ts';
+import { isInForce, statusOf, undecidedStatus } from './status.ts';
 
 const NOW_MS = Date.parse('2026-01-01T00:00:00Z');
 const GATE = { query: 'errors', condition: '< 0.01' };
@@ -41,18 +41,31 @@ describe('the scene', () => {
   it('is that of the stored state', () => {
     const state = { ...STATE, nextStepAt: NOW_MS, gate: { result: 'Failed', value: 0.02 } } as const;
     const { ramp } = after({ weight: 10, state });
-    const status = { desiredWeight: 50, currentWeight: 10, ramp: ramp! };
+    const status = { desiredWeight: 50, appliedWeight: 10, currentWeight: 10, ramp: ramp! };
     const scene = rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, now: NOW_MS });
     expect(scene).toMatchObject({ state, last: 10, desired: 50, isInForce: true });
   });
 
-  it('without a ramp begins from the weight that was decided last', () => {
+  it('without a ramp begins from the weight that the records were given last', () => {
     const scene = (status: TrafficWeight['status']) =>
       rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, now: NOW_MS });
-    expect(scene({ desiredWeight: 5, currentWeight: 5 })).toMatchObject({ last: 5, isInForce: true, state: undefined });
-    expect(scene({ desiredWeight: 5, currentWeight: 0 })).toMatchObject({ last: 5, isInForce: false });
+    expect(scene({ appliedWeight: 5, currentWeight: 5 })).toMatchObject({ last: 5, isInForce: true, state: undefined });
+    expect(scene({ appliedWeight: 5, currentWeight: 0 })).toMatchObject({ last: 5, isInForce: false });
+    // The weight that was desired while nothing could be decided was not applied.
+    expect(scene({ desiredWeight: 100, appliedWeight: 5, currentWeight: 5 })).toMatchObject({ last: 5 });
     expect(scene(undefined)).toMatchObject({ last: undefined, isInForce: false });
   });
+});
+
+it('a weight that is desired while nothing can be decided is ramped afterwards', () => {
+  const before = { desiredWeight: 5, appliedWeight: 5, currentWeight: 5 };
+  const why = { reason: 'NotRead', message: 'forbidden' };
+  const status = undecidedStatus({ ...WEIGHT, status: before }, why, {
+    desiredWeight: 50,
+    now: '2026-01-01T00:00:00Z',
+  });
+  const scene = rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, now: NOW_MS });
+  expect(scene).toMatchObject({ last: 5, desired: 50, isInForce: true });
 });
 
 describe('the status of a step', () => {
@@ -117,11 +130,11 @@ describe('events', () => {
   const BEGUN: RampStatus = { from: 0, target: 50, weight: 10, phase: 'Progressing', failures: 0, message: '' };
   const ramp = (over: Partial<RampStatus>): RampStatus => ({ ...BEGUN, ...over });
   it.each([
-    [{ desiredWeight: 0 }, ramp({}), ['The weight goes from 0 to 10, on the way to 50.']],
-    [{ ramp: ramp({}) }, ramp({ weight: 20 }), ['The weight goes from 10 to 20, on the way to 50.']],
-    [{ ramp: ramp({}) }, ramp({ weight: 0, phase: 'RolledBack' }), ['The weight goes from 10 to 0, back to 0.']],
-    [{ ramp: ramp({}) }, ramp({ failures: 1 }), []],
-    [{ ramp: ramp({ weight: 50 }) }, undefined, []],
+    [{ appliedWeight: 0 }, ramp({}), ['The weight goes from 0 to 10, on the way to 50.']],
+    [{ appliedWeight: 10 }, ramp({ weight: 20 }), ['The weight goes from 10 to 20, on the way to 50.']],
+    [{ appliedWeight: 10 }, ramp({ weight: 0, phase: 'RolledBack' }), ['The weight goes from 10 to 0, back to 0.']],
+    [{ appliedWeight: 10 }, ramp({ failures: 1 }), []],
+    [{ appliedWeight: 50 }, undefined, []],
   ])('tell each step', (before, now, notes) => {
     const events = rampEvents(before, { ...(now && { ramp: now }) });
     expect(events.map(({ note }) => note)).toEqual(notes);

@@ -12,7 +12,7 @@ import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { GateResult } from '../../../weights/ramp/gate.ts';
 import {
-  inForce,
+  withNextStep,
   type RampScene,
   type RampSettings,
   type RampState,
@@ -45,15 +45,15 @@ export function rampSceneOf(
   { spec, desired, now }: { readonly spec: TrafficWeightSpec; readonly desired: number; readonly now: number },
 ): RampScene {
   const state = status?.ramp && stateOf(status.ramp);
-  const last = state?.weight ?? status?.desiredWeight;
+  const last = state?.weight ?? status?.appliedWeight;
   const isInForce = last !== undefined && status?.currentWeight === last;
   const lastStepAt = status?.lastStepTime === undefined ? undefined : Date.parse(status.lastStepTime);
   return { settings: rampSettingsOf(spec), desired, last, state, isInForce, lastStepAt, now };
 }
 
-function stateOf({ nextStepTime, gate, message: _, ...rest }: RampStatus): RampState {
+function stateOf({ nextStepTime, gate, from, target, weight, phase, failures }: RampStatus): RampState {
   return {
-    ...rest,
+    ...{ from, target, weight, phase, failures },
     ...(nextStepTime !== undefined && { nextStepAt: Date.parse(nextStepTime) }),
     ...(gate !== undefined && { gate: gateOf(gate) }),
   };
@@ -71,7 +71,7 @@ export function rampAfter(
 ): RampStatus | undefined {
   const settings = rampSettingsOf(spec);
   if (state === undefined || settings === undefined) return undefined;
-  return rampStatusOf(isInForce ? inForce(state, settings, nowMs) : state, spec);
+  return rampStatusOf(withNextStep(state, settings, { isInForce, now: nowMs }), spec);
 }
 
 /** When the records were last given another weight. @param nowMs since 1970 */
@@ -80,8 +80,7 @@ export function lastStepTime(
   { weight }: RampStep,
   nowMs: number,
 ): Pick<TrafficWeightStatus, 'lastStepTime'> {
-  const isAnother = weight !== (status?.ramp?.weight ?? status?.desiredWeight);
-  const time = isAnother ? timeOf(nowMs) : status?.lastStepTime;
+  const time = weight === status?.appliedWeight ? status.lastStepTime : timeOf(nowMs);
   return time === undefined ? {} : { lastStepTime: time };
 }
 
@@ -91,6 +90,11 @@ const PHASE_REASONS = {
   RolledBack: Reason.RolledBack,
   Held: Reason.Held,
 } as const satisfies Record<RampPhase, Reason>;
+
+/** Whether a ramp waits, since its gate has no data. */
+export function isWaiting({ phase, gate }: RampStatus): boolean {
+  return phase === 'Progressing' && gate?.result === 'NoData';
+}
 
 /** The condition Ramped; undefined without a ramp in the spec. */
 export function rampedState(
@@ -103,8 +107,7 @@ export function rampedState(
     const message = `The desired weight ${desiredWeight} was reached.`;
     return { status: 'True', reason: Reason.DesiredWeightReached, message };
   }
-  const isWaiting = ramp.phase === 'Progressing' && ramp.gate?.result === 'NoData';
-  const reason = isWaiting ? Reason.GateWithoutData : PHASE_REASONS[ramp.phase];
+  const reason = isWaiting(ramp) ? Reason.GateWithoutData : PHASE_REASONS[ramp.phase];
   return { status: 'False', reason, message: ramp.message };
 }
 
@@ -156,7 +159,7 @@ function messageOf(
 
 /** Each step is an event: it moves traffic. Why a ramp waits or goes back is an event of the condition Ready. */
 export function rampEvents(before: TrafficWeightStatus | undefined, { ramp }: TrafficWeightStatus): PlannedEvent[] {
-  const was = before?.ramp?.weight ?? before?.desiredWeight;
+  const was = before?.appliedWeight;
   if (ramp === undefined || ramp.weight === was) return [];
   const { phase, from, target, weight } = ramp;
   const way = phase === 'Progressing' ? `on the way to ${target}` : `back to ${from}`;

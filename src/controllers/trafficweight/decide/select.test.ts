@@ -41,6 +41,8 @@ it.each<[string, Partial<TrafficWeightSpec>, boolean]>([
   ['no class', {}, true],
   ['a class of Ingresses', { ingressClassNames: ['other'] }, true],
   ['the class of one of its Gateways', { gatewayClassNames: ['internal'] }, true],
+  ['its kind', { sources: ['HTTPRoute'] }, true],
+  ['another kind', { sources: ['Ingress'] }, false],
   ['another class of Gateways', { gatewayClassNames: ['other'] }, false],
 ])('with %s an HTTPRoute is selected: %s', (_, spec, wanted) => {
   const ingress = candidate('web');

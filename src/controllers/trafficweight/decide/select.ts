@@ -12,6 +12,7 @@ export type Selector = (candidate: Candidate) => boolean | undefined;
  *
  * | field             | a candidate is selected if                                                    |
  * |-------------------|-------------------------------------------------------------------------------|
+ * | sources           | its kind is one of them                                                       |
  * | bindingDomain     | one of its hosts is within it                                                 |
  * | annotationFilter  | it has the annotation with this very value                                    |
  * | ingressClassNames | it is an HTTPRoute, or its class is one of them                               |
@@ -25,6 +26,7 @@ export function createSelector(spec: TrafficWeightSpec): Selector {
   const takesAll = isEmpty(namespaceSelector);
   const [key, value] = annotationFilter === undefined ? [] : split(annotationFilter);
   return ({ source, classNames, isKnown, namespaceLabels }) => {
+    if (spec.sources?.includes(source.kind) === false) return false;
     const classes = classesOf[source.kind];
     if (key !== undefined && valueOf(source.annotations, key) !== value) return false;
     if (!isKnown) return undefined;

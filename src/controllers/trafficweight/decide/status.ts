@@ -75,6 +75,7 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
     ...observedGeneration(weight),
     desiredWeight,
     ...(currentWeight !== undefined && { currentWeight }),
+    appliedWeight: step.weight,
     ...(ramp !== undefined && { ramp }),
     ...lastStepTime(weight, step, nowMs),
     ...{ ingresses, hosts: hosts.length, dnsEndpoints: endpoints.size },

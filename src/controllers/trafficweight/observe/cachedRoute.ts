@@ -1,5 +1,4 @@
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import type { Gateway, HttpRoute } from '../../../weights/records/gatewayApi.ts';
 import { gatewayOf, routeOf, type Route, type RouteGateway } from '../../../weights/records/httpRoute.ts';
 import { serviceKey } from '../../../weights/records/source.ts';
 
@@ -15,12 +14,12 @@ export interface CachedGateway extends KubeObject {
 
 /** Keeps of an HTTPRoute what its records need. */
 export function toCachedRoute(object: KubeObject): CachedRoute {
-  return { ...trimmed(object), route: routeOf(object as HttpRoute) };
+  return { ...trimmed(object), route: routeOf(object) };
 }
 
 /** Keeps of a Gateway what the records of its routes need. */
 export function toCachedGateway(object: KubeObject): CachedGateway {
-  return { ...trimmed(object), gateway: gatewayOf(object as Gateway) };
+  return { ...trimmed(object), gateway: gatewayOf(object) };
 }
 
 /** The Services of a route, as `namespace/name`. */

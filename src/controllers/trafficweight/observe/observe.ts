@@ -3,10 +3,10 @@ import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import { ownEndpointOf, ownerOf } from '../../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { WeightObjects } from '../objects/weightObjects.ts';
-import { sourceOfRoute } from '../../../weights/records/httpRoute.ts';
+import { isKnown, sourceOfRoute } from '../../../weights/records/httpRoute.ts';
+import { withSharedHosts } from '../../../weights/records/sharedHosts.ts';
 import type { CachedIngress } from './cachedIngress.ts';
-import type { CachedRoute } from './cachedRoute.ts';
-import { BY_OWNER, BY_SERVICE, type Caches } from './caches.ts';
+import { BY_OWNER, BY_SERVICE, type Caches, type GatewayCaches } from './caches.ts';
 import type { Candidate, Observation } from './observation.ts';
 
 /** Where it is observed. */
@@ -41,7 +41,7 @@ function isOther({ metadata }: TrafficWeight, weight: TrafficWeight): boolean {
 function candidatesIn({ ingresses, gatewayApi, namespaces }: Caches): Candidate[] {
   const candidates = [
     ...ingresses.lister.list().map(ofIngress),
-    ...(gatewayApi?.routes.lister.list().map((route) => ofRoute(route, gatewayApi)) ?? []),
+    ...(gatewayApi === undefined ? [] : ofRoutes(gatewayApi)),
   ];
   return candidates.map((each) => {
     const namespace = namespaces?.lister.get(each.source.namespace);
@@ -55,11 +55,14 @@ function ofIngress({ source, className }: CachedIngress): WithoutNamespace {
   return { source, classNames: className === undefined ? [] : [className], isKnown: true };
 }
 
-function ofRoute({ route }: CachedRoute, { gateways }: NonNullable<Caches['gatewayApi']>): WithoutNamespace {
+function ofRoutes({ routes, gateways }: GatewayCaches): WithoutNamespace[] {
   const gatewayAt = (key: string) => gateways.lister.get(key)?.gateway;
-  const classNames = route.parents.flatMap(({ gateway }) => gatewayAt(gateway)?.className ?? []);
-  const source = sourceOfRoute(route, gatewayAt);
-  // A Gateway that is made anew must not take its hosts off the DNS.
-  const isComplete = route.hasStatus && route.parents.every(({ gateway }) => gatewayAt(gateway) !== undefined);
-  return { source, classNames, isKnown: isComplete || source.hosts.length > 0 };
+  const all = routes.lister.list();
+  const sources = withSharedHosts(all.map(({ route }) => sourceOfRoute(route, gatewayAt)));
+  return all.flatMap(({ route }, n) => {
+    const source = sources[n];
+    const classNames = route.parents.flatMap(({ gateway }) => gatewayAt(gateway)?.className ?? []);
+    const isComplete = isKnown(route, (gateway) => gatewayAt(gateway) !== undefined);
+    return source === undefined ? [] : [{ source, classNames, isKnown: isComplete }];
+  });
 }

@@ -21,7 +21,7 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
   const refused = `reason=~"${REFUSED_REASONS.join('|')}"`;
   const unacknowledged = `reason="${WeightReason.AcknowledgeFailed}"`;
   const rolledBack = `phase=~"${ROLLED_BACK.join('|')}"`;
-  const withoutData = `reason="${WeightReason.GateWithoutData}"`;
+  const withoutData = 'phase="Waiting"';
   const undecided = `reason=~"${UNDECIDED_REASONS.join('|')}"`;
   return {
     name: 'weights',
@@ -65,7 +65,7 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
       },
       {
         alert: 'TrafficWeightGateWithoutData',
-        expr: `max by (trafficweight) ${ofLeader('traffic_operator_trafficweight_ready', withoutData)} == 0`,
+        expr: `max by (trafficweight) ${ofLeader('traffic_operator_trafficweight_step_weight', withoutData)}`,
         for: '30m',
         severity: 'warning',
         summary: 'The gate of TrafficWeight {{ $labels.trafficweight }} has no data',
