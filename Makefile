@@ -69,6 +69,12 @@ bench-connectivity: build ## Measures the connectivity server with 1,000 agents 
 	node test/bench/connectivity/agentMain.ts --out docs/performance/connectivity-agent.json
 	node scripts/generate.ts
 
+.PHONY: bench-weights
+bench-weights: build ## Measures a changed DNS weight with INGRESSES (5000) Ingresses; writes docs/performance/weights.json; takes a quarter of an hour
+	test/lab/build.sh k8s etcd external-dns
+	node test/bench/weights/main.ts --out docs/performance/weights.json
+	node scripts/generate.ts
+
 .PHONY: bench-effect
 bench-effect: setup ## Measures what a full link costs a workload without and with the operator, in the lab; writes docs/effect/result.json; takes about ten minutes
 	node test/bench/effect/main.ts --out docs/effect/result.json

@@ -33,12 +33,13 @@ export function performancePage(): GeneratedFile[] {
     ...soaks.map(soakSection),
     ...connectivitySection(),
     ...agentSection(),
+    ...weightsSection(),
   ];
   const content = `${before}${BEGIN}\n\n${sections.join('\n\n')}\n\n${rest}`;
   return [...plots, { path: PAGE, content }];
 }
 
-/** What `make bench-connectivity` writes. */
+/** What `make bench-connectivity` and `make bench-weights` write. */
 type ConnectivityRun = Machine & { command: string; repetitions: number; results: Result[] };
 
 /** A run with the name of its machine; '' for the usual one, 'slower machine' for `10000-slower-machine.json`. */
@@ -106,6 +107,14 @@ function agentSection(): string[] {
   ) as ConnectivityRun & { agents: number; windowSeconds: number };
   const how = `${agents} agents, each in ${repetitions} windows of ${windowSeconds} s`;
   return ['### The connectivity agent', `${madeBy(run)}; ${how}.`, renderTable(results)];
+}
+
+/** The result of `make bench-weights`, if there is one. */
+function weightsSection(): string[] {
+  const path = join(ROOT, DIRECTORY, 'weights.json');
+  if (!existsSync(path)) return [];
+  const { results, repetitions, ...run } = JSON.parse(readFileSync(path, 'utf8')) as ConnectivityRun;
+  return ['### DNS weights', `${madeBy(run)}; ${repetitions} repetitions.`, renderTable(results)];
 }
 
 /** The command, the commit and the machine of a run. */

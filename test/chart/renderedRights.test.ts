@@ -57,11 +57,13 @@ describe('the rights', () => {
   it('of an optional controller are there with its value, and only there', () => {
     const optional = CONTROLLERS.flatMap((controller) => controller.rights(NAMESPACE).onlyWith ?? []);
     expect(optional.map(({ value }) => value)).toEqual(['weights']);
-    const without = rendered('ClusterRole');
-    for (const { value, cluster } of optional) {
-      const wanted = unique([...without, ...rightsOf(cluster as Rule[])]);
-      expect(unique(rendered('ClusterRole', false, '--set', `${value}.enabled=true`))).toEqual(wanted);
-      expect(without).not.toEqual(wanted);
+    for (const { value, cluster, own } of optional) {
+      for (const [kind, rules] of [['ClusterRole', cluster] as const, ['Role', own] as const]) {
+        const without = rendered(kind);
+        const wanted = unique([...without, ...rightsOf(rules as Rule[])]);
+        expect(unique(rendered(kind, false, '--set', `${value}.enabled=true`))).toEqual(wanted);
+        expect(without).not.toEqual(wanted);
+      }
     }
   });
 

@@ -9,6 +9,7 @@ import {
   DEFAULT_MIN_CHANGE,
   DEFAULT_REGION,
   DEFAULT_TABLE,
+  DEFAULT_WEIGHT_KEY,
   LONGEST_QUERY,
   MOST_WEIGHT,
   SOURCE_KINDS,
@@ -51,6 +52,18 @@ const REGION = {
   message: 'must be an AWS region, such as "eu-west-1"',
   longest: 32,
 };
+/** A DNS subdomain, as the name of a ConfigMap is. */
+const CONFIG_MAP = {
+  pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
+  message: 'must be the name of a ConfigMap, such as "weights"',
+  longest: 253,
+};
+/** ConfigMap.data of the Kubernetes API. */
+const CONFIG_MAP_KEY = {
+  pattern: '^[-._a-zA-Z0-9]+$',
+  message: 'must be a key of a ConfigMap: letters, digits, "-", "_" and ".", such as "weight"',
+  longest: 253,
+};
 /** A number above 0. */
 const FULL_VALUE = {
   pattern: '^([0-9]*[1-9][0-9]*([.][0-9]+)?|0[.][0-9]*[1-9][0-9]*)$',
@@ -58,8 +71,8 @@ const FULL_VALUE = {
   longest: 20,
 };
 const MOST_CHANGE = 100;
-const BACKENDS = ['static', 'dynamodb', 'prometheus'] as const;
-const ONE_MESSAGE = 'must have exactly one field: static, dynamodb or prometheus';
+const BACKENDS = ['static', 'configMap', 'dynamodb', 'prometheus'] as const;
+const ONE_MESSAGE = 'must have exactly one field: static, configMap, dynamodb or prometheus';
 
 const weight = (description: string) => z.int().min(0).max(MOST_WEIGHT).meta({ format: 'int32', description });
 
@@ -112,6 +125,13 @@ const prometheus = z
   })
   .meta({ description: 'The weight is measured: from 0 to 100.' });
 
+const configMap = z
+  .object({
+    name: patternSchema('Name of the ConfigMap, in the namespace of the operator.', CONFIG_MAP),
+    key: patternSchema(`Key whose value is the weight. Default: ${DEFAULT_WEIGHT_KEY}.`, CONFIG_MAP_KEY).optional(),
+  })
+  .meta({ description: 'The weight is a value in a ConfigMap, an integer from 0 to 255, read every 20 s.' });
+
 const backend = z
   .object({
     static: z
@@ -120,6 +140,7 @@ const backend = z
       })
       .optional()
       .meta({ description: 'The weight is in this object.' }),
+    configMap: configMap.optional(),
     dynamodb: dynamodb.optional(),
     prometheus: prometheus.optional(),
   })

@@ -26,6 +26,9 @@ export const REFUSED_REASONS = ['InvalidAnnotation', 'Conflict', 'ForeignDNSEndp
 export const DEFAULT_TABLE = 'traffic-controller';
 export const DEFAULT_REGION = 'eu-west-1';
 
+/** The key of a ConfigMap with the weight. */
+export const DEFAULT_WEIGHT_KEY = 'weight';
+
 /** Of a weight that is measured: a share, and changes that are worth a write of all records. */
 export const DEFAULT_FULL_VALUE = '1';
 export const DEFAULT_MIN_CHANGE = 5;

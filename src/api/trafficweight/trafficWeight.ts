@@ -34,6 +34,8 @@ export interface TrafficWeightSpec {
   /** Where the weight of the cluster comes from. Exactly one field. */
   backend: {
     static?: { weight: number } | undefined;
+    /** In the namespace of the operator. Default of `key`: weight. */
+    configMap?: { name: string; key?: string | undefined } | undefined;
     dynamodb?: DynamoDbSpec | undefined;
     prometheus?: MeasuredSpec | undefined;
   };

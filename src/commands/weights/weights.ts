@@ -1,3 +1,4 @@
+import type { BackendSources } from '../../controllers/trafficweight/observe/createBackend.ts';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { RunningController } from '../../controllers/contract/module.ts';
 import { fixedWeight } from '../../controllers/trafficweight/objects/fixedWeight.ts';
@@ -14,6 +15,12 @@ import { createLeaderClient, podNameOf } from '../leaderClient.ts';
 import { createServers } from '../servers.ts';
 import type { WeightsFlags } from './flags.ts';
 import { nameOf, specOf } from './spec.ts';
+
+/** No flag asks for them. */
+const NO_SOURCES: BackendSources = {
+  ask: () => Promise.reject(new Error('no flag asks for a measured weight')),
+  configMap: () => Promise.reject(new Error('no flag asks for a ConfigMap')),
+};
 
 const COMPONENT = 'traffic.example.com/weights';
 /** What the original has in place of a load balancer, with --dev-mode. */
@@ -44,7 +51,7 @@ export async function runWeightsAlone(flags: WeightsFlags, { env, logger, signal
       dynamodbEndpointUrl: flags.dynamodbEndpointUrl,
       withNamespaces: false,
       withRoutes: false,
-      ask: () => Promise.reject(new Error('no flag asks for a measured weight')),
+      sources: NO_SOURCES,
       ...(flags.devMode && { target: DEV_TARGET }),
     },
   );

@@ -13,11 +13,10 @@ export interface Rights {
   readonly own: readonly Rule[];
 }
 
-/** Rights for the whole cluster that a controller uses only where users have switched it on. */
-export interface OptionalRights {
+/** Rights that a controller uses only where users have switched it on. */
+export interface OptionalRights extends Rights {
   /** The value of the chart: `<value>.enabled`. */
   readonly value: string;
-  readonly cluster: readonly Rule[];
 }
 
 /** Exactly the rights that a controller uses while it runs, and those of its clean-up. */

@@ -4,6 +4,7 @@ import { TRAFFIC_WEIGHT_FLAGS } from './flags.ts';
 import { createTrafficWeightMetrics } from './metrics.ts';
 import { storedWeights } from './objects/storedWeights.ts';
 import { askOf } from './observe/askPrometheus.ts';
+import { configMapsIn } from './observe/readConfigMap.ts';
 import { trafficWeightRights } from './rbac.ts';
 import { runWeights } from './run.ts';
 
@@ -16,11 +17,11 @@ export const trafficWeight = defineController({
   flags: TRAFFIC_WEIGHT_FLAGS,
   rights: trafficWeightRights,
   registerMetrics: createTrafficWeightMetrics,
-  create(context, { weights, dynamodbEndpointUrl }) {
+  create(context, { weights, dynamodbEndpointUrl, namespace }) {
     if (!weights) return NOT_RUNNING;
     return runWeights(context, {
       ...{ objects: storedWeights(context), dynamodbEndpointUrl, withNamespaces: true, withRoutes: true },
-      ask: askOf(context.prometheus),
+      sources: { ask: askOf(context.prometheus), configMap: configMapsIn(namespace, context.client) },
     });
   },
   cleanUp: () => Promise.resolve(),

@@ -11,6 +11,7 @@ export function trafficWeightRights(): ControllerRights {
     cleanup: NO_RIGHTS,
     onlyWith: {
       value: 'weights',
+      own: [{ ...rule('', ['configmaps'], ['get']), why: 'For spec.backend.configMap.' }],
       cluster: [
         rule(group, [plural], ['list', 'watch']),
         rule(group, [`${plural}/status`], ['patch']),

@@ -5,7 +5,6 @@ import { keyOf } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
 import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
 import type { Part } from '../../runtime/process/part.ts';
-import type { AskPrometheus } from '../../weights/backend/prometheus.ts';
 import type { RunningController } from '../contract/module.ts';
 import type { WeightContext } from './context.ts';
 import { IngressEvents } from './events.ts';
@@ -17,7 +16,7 @@ import { Gates } from './observe/gates.ts';
 import { rowIdOf, rowsOf, type BackendOptions } from './observe/backends.ts';
 import { BY_SERVICE, createCaches, type CacheOptions, type Caches, type GatewayCaches } from './observe/caches.ts';
 import type { BackendView } from './observe/observation.ts';
-import { createBackend } from './observe/createBackend.ts';
+import { createBackend, type BackendSources } from './observe/createBackend.ts';
 import type { WeightObjects } from './objects/weightObjects.ts';
 import { reconcile } from './reconcile.ts';
 
@@ -34,13 +33,13 @@ export interface WeightOptions extends CacheOptions {
   readonly objects: WeightObjects;
   /** In place of that of the region. */
   readonly dynamodbEndpointUrl: string | undefined;
-  readonly ask: AskPrometheus;
+  readonly sources: BackendSources;
 }
 
 /** Runs the controller of TrafficWeights. */
 export function runWeights(
   context: WeightContext,
-  { objects, dynamodbEndpointUrl, ask, ...options }: WeightOptions,
+  { objects, dynamodbEndpointUrl, sources, ...options }: WeightOptions,
 ): RunningController {
   const { client, events, isLeader, metrics, clock, logger } = context;
   const caches = createCaches(context, options);
@@ -48,7 +47,7 @@ export function runWeights(
   const backends = new BackendFeed<BackendOptions>({
     ...{ clock, logger, isLeader },
     rows: () => rowsOf(objects.lister.list(), dynamodbEndpointUrl),
-    create: (backend) => createBackend(backend, ask),
+    create: (backend) => createBackend(backend, sources),
     onChange: (name) => controller.queue.add(name),
   });
   const idOf = (spec: TrafficWeightSpec): string => rowIdOf(spec, dynamodbEndpointUrl) ?? '';
@@ -60,7 +59,7 @@ export function runWeights(
       backends.setInForce(idOf(spec), metadata?.name ?? '', { view, isInForce }),
     writers: { client, endpoints, applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger, clock }) },
     ingressEvents: new IngressEvents(events),
-    gates: new Gates(ask, clock),
+    gates: new Gates(sources.ask, clock),
     metrics: createTrafficWeightMetrics(metrics.registry),
   };
   const controller: Controller = new Controller({

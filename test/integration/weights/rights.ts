@@ -26,6 +26,7 @@ export function allRights(): V1PolicyRule[] {
     ...controller.cluster,
     ...controller.own,
     ...(onlyWith?.cluster ?? []),
+    ...(onlyWith?.own ?? []),
   ]);
 }
 

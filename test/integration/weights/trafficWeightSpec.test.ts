@@ -29,7 +29,10 @@ describe('a spec', () => {
     [{ annotationFilter: 'public' }, /spec\.annotationFilter: Invalid value: .*must be the key of an annotation, "="/],
     [{ annotationPrefix: 'Dns/x' }, /spec\.annotationPrefix: Invalid value: .*must be a DNS name/],
     [{ recordTTL: 0 }, /spec\.recordTTL: Invalid value: 0: .*1/],
-    [{ backend: {} }, /spec\.backend: Invalid value: .*must have exactly one field: static, dynamodb or prometheus/],
+    [
+      { backend: {} },
+      /spec\.backend: Invalid value: .*must have exactly one field: static, configMap, dynamodb or prometheus/,
+    ],
     [
       { backend: { static: { weight: 1 }, dynamodb: {} } },
       /spec\.backend: Invalid value: .*must have exactly one field/,
@@ -47,6 +50,9 @@ describe('a spec', () => {
     [{ backend: { prometheus: { query: '' } } }, /spec\.backend\.prometheus\.query: Invalid value: "": .*at least 1/],
     [{ backend: { prometheus: { query: 'up', fullValue: '0' } } }, /fullValue: Invalid value: .*a number above 0/],
     [{ backend: { prometheus: { query: 'up', minChange: 101 } } }, /minChange: Invalid value: 101: .*100/],
+    [{ backend: { configMap: {} } }, /spec\.backend\.configMap\.name: Required value/],
+    [{ backend: { configMap: { name: 'W' } } }, /configMap\.name: Invalid value: .*name of a ConfigMap/],
+    [{ backend: { configMap: { name: 'w', key: 'a/b' } } }, /configMap\.key: Invalid value: .*a key of a ConfigMap/],
     [{ backend: { static: { weight: 256 } } }, /spec\.backend\.static\.weight: Invalid value: 256: .*255/],
     [{ backend: { static: { weight: -1 } } }, /spec\.backend\.static\.weight: Invalid value: -1: .*0/],
     [{ ramp: {} }, /spec\.ramp\.step: Required value/],

@@ -4,15 +4,19 @@ import {
   DEFAULT_MIN_CHANGE,
   DEFAULT_REGION,
   DEFAULT_TABLE,
+  DEFAULT_WEIGHT_KEY,
 } from '../../../api/trafficweight/terms.ts';
 import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
+import type { ConfigMapOptions } from '../../../weights/backend/configMap.ts';
 import type { DynamoDbOptions } from '../../../weights/backend/dynamoDb.ts';
 import type { MeasuredOptions } from '../../../weights/backend/prometheus.ts';
 import type { BackendRow } from './backendFeed.ts';
 
 /** What a backend is made of. */
 export type BackendOptions =
-  ({ readonly kind: 'dynamodb' } & DynamoDbOptions) | ({ readonly kind: 'prometheus' } & MeasuredOptions);
+  | ({ readonly kind: 'dynamodb' } & DynamoDbOptions)
+  | ({ readonly kind: 'prometheus' } & MeasuredOptions)
+  | ({ readonly kind: 'configMap' } & ConfigMapOptions);
 
 /** A TrafficWeight and its spec, which has a backend to be read. */
 interface User {
@@ -60,13 +64,15 @@ function userOf(weight: TrafficWeight, spec: TrafficWeightSpec, endpointUrl: str
 }
 
 function optionsOf(
-  { clusterName, backend: { dynamodb, prometheus } }: TrafficWeightSpec,
+  { clusterName, backend: { dynamodb, prometheus, configMap } }: TrafficWeightSpec,
   endpointUrl: string | undefined,
 ): BackendOptions | undefined {
   if (dynamodb !== undefined) {
     const { tableName = DEFAULT_TABLE, region = DEFAULT_REGION } = dynamodb;
     return { kind: 'dynamodb', tableName, region, endpointUrl, clusterName };
   }
+  if (configMap !== undefined)
+    return { kind: 'configMap', name: configMap.name, key: configMap.key ?? DEFAULT_WEIGHT_KEY };
   if (prometheus === undefined) return undefined;
   const { query, fullValue = DEFAULT_FULL_VALUE, minChange = DEFAULT_MIN_CHANGE } = prometheus;
   return { kind: 'prometheus', query, fullValue: Number(fullValue), minChange };

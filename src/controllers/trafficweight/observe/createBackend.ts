@@ -1,10 +1,26 @@
+import { ConfigMapBackend, type ReadConfigMap } from '../../../weights/backend/configMap.ts';
 import type { WeightBackend } from '../../../weights/backend/backend.ts';
 import { PrometheusBackend, type AskPrometheus } from '../../../weights/backend/prometheus.ts';
 import type { BackendOptions } from './backends.ts';
 
+/** What backends read with. */
+export interface BackendSources {
+  readonly ask: AskPrometheus;
+  readonly configMap: ReadConfigMap;
+}
+
 /** Creates the backend of a row. */
-export async function createBackend(options: BackendOptions, ask: AskPrometheus): Promise<WeightBackend> {
-  if (options.kind === 'prometheus') return new PrometheusBackend(options, ask);
-  // Only then: the AWS SDK takes 29 MiB and a quarter of a second.
-  return new (await import('../../../weights/backend/dynamoDb.ts')).DynamoDbBackend(options);
+export async function createBackend(
+  options: BackendOptions,
+  { ask, configMap }: BackendSources,
+): Promise<WeightBackend> {
+  switch (options.kind) {
+    case 'prometheus':
+      return new PrometheusBackend(options, ask);
+    case 'configMap':
+      return new ConfigMapBackend(options, configMap);
+    case 'dynamodb':
+      // Only then: the AWS SDK takes 29 MiB and a quarter of a second.
+      return new (await import('../../../weights/backend/dynamoDb.ts')).DynamoDbBackend(options);
+  }
 }

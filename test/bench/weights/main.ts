@@ -1,0 +1,145 @@
+/**
+ * Measures a changed weight with many Ingresses: the operator's bundle on a real API server, without external-dns.
+ *
+ *   node test/bench/weights/main.ts --out docs/performance/weights.json
+ *
+ * Environment: INGRESSES (5000), REPETITIONS (5), QUIET_SECONDS (60).
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
+import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
+import { chartHeapOption } from '../../harness/chartHeap.ts';
+import { startControlPlane, type ControlPlane } from '../../harness/controlPlane.ts';
+import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
+import { dnsEndpointCrd } from '../../harness/externalDns.ts';
+import { imageEnvironment } from '../../harness/imageEnvironment.ts';
+import { sleep, until } from '../../harness/measured.ts';
+import { withNodeOptions } from '../../harness/nodeOptions.ts';
+import { startOperator, type Operator } from '../../harness/operator.ts';
+import { cpuSeconds, residentBytes } from '../../harness/processUse.ts';
+import { connect } from '../../harness/runtimeScene.ts';
+import { AuditTail } from '../auditTail.ts';
+import { resultOf, type Figure } from '../figure.ts';
+import { machine } from '../machine.ts';
+import { renderTable } from '../table.ts';
+import { barePatches } from './barePatches.ts';
+import { createIngresses, createWeight, setWeight, weightInForce } from './cluster.ts';
+
+const BUNDLE = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+const USER = 'bench-operator';
+/** Writes of the operator at the same time: src/weights/write/writeRecords.ts. */
+const AT_ONCE = 16;
+const LONGEST = { timeout: 600_000, every: 500 };
+/** After a change, until the status is written and garbage is collected. */
+const REST_MS = 30_000;
+const KIB = 1_024;
+const AUDIT_POLICY = {
+  ...{ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', omitStages: ['RequestReceived'] },
+  rules: [{ level: 'Metadata', users: [USER] }, { level: 'None' }],
+};
+
+const { values } = parseArgs({ options: { out: { type: 'string' } } });
+const ingresses = Number(process.env.INGRESSES ?? '5000');
+const repetitions = Number(process.env.REPETITIONS ?? '5');
+const quietSeconds = Number(process.env.QUIET_SECONDS ?? '60');
+const run = { command: 'make bench-weights', ...machine(), repetitions, ingresses };
+
+function start(kubeconfig: string): Promise<Operator> {
+  Object.assign(process.env, imageEnvironment());
+  return withNodeOptions(chartHeapOption(), () =>
+    startOperator({ kubeconfig, prometheusUrl: 'http://127.0.0.1:9', main: BUNDLE, args: ['--weights'], pace: [] }),
+  );
+}
+
+/** Milliseconds from the change of the weight to the answer of the last PATCH. */
+async function measureChange(client: Connected, audit: AuditTail, weight: number): Promise<number> {
+  const since = Date.now();
+  await setWeight(client, weight);
+  const answered = async () =>
+    (await audit.requests(since)).filter(({ verb, resource }) => verb === 'patch' && resource === DNS_ENDPOINTS.plural);
+  await until('all DNSEndpoints have the weight', async () => (await answered()).length >= ingresses, LONGEST);
+  const last = (await answered()).reduce((latest, { answeredAt }) => Math.max(latest, answeredAt), 0);
+  await until('the weight is in force', async () => (await weightInForce(client)) === weight, LONGEST);
+  return last - since;
+}
+
+type Connected = ReturnType<typeof connect>['client'];
+
+async function measure(plane: ControlPlane, client: Connected): Promise<Figure[]> {
+  const audit = new AuditTail(plane.auditLog);
+  const kubeconfig = await plane.user(USER, ['system:masters']);
+  let operator = await start(kubeconfig);
+  await sleep(REST_MS);
+  const empty = residentBytes(operator.pid);
+  await createIngresses(client, ingresses);
+  await createWeight(client, 1);
+  await until('the first weight is in force', async () => (await weightInForce(client)) === 1, LONGEST);
+  await operator.terminate();
+
+  const took: number[] = [];
+  const bare: number[] = [];
+  const cpu: number[] = [];
+  const memory: number[] = [];
+  const quiet: number[] = [];
+  for (let n = 0; n < repetitions; n += 1) {
+    bare.push(await barePatches(plane, { user: USER, count: ingresses, value: String(n), atOnce: AT_ONCE }));
+    operator = await start(kubeconfig);
+    await sleep(REST_MS);
+    const before = cpuSeconds(operator.pid);
+    took.push(await measureChange(client, audit, 100 + n));
+    cpu.push(cpuSeconds(operator.pid) - before);
+    await sleep(REST_MS);
+    const since = Date.now();
+    await sleep(quietSeconds * 1_000);
+    quiet.push((await audit.requests(since)).filter(({ verb }) => !['get', 'list', 'watch'].includes(verb)).length);
+    memory.push(residentBytes(operator.pid));
+    await operator.terminate();
+  }
+  await audit.close();
+  const what = `${ingresses.toLocaleString('en')} Ingresses`;
+  return [
+    {
+      id: 'weights.change',
+      what: `a changed weight is in the DNSEndpoints of ${what}`,
+      unit: 's',
+      samples: took.map((ms) => ms / 1_000),
+      limit: { what: 'bare PATCHes', samples: bare.map((ms) => ms / 1_000), atMostTimes: 1.3 },
+    },
+    { id: 'weights.cpu', what: 'CPU time of the change', unit: 's', samples: cpu },
+    { id: 'weights.quiet', what: `writes in a quiet ${quietSeconds} s`, unit: 'calls', samples: quiet, atMost: 0 },
+    {
+      id: 'weights.memory',
+      what: `resident memory with ${what}`,
+      unit: 'MiB',
+      samples: memory.map((bytes) => bytes / KIB / KIB),
+    },
+    {
+      id: 'weights.perIngress',
+      what: 'memory of one Ingress',
+      unit: 'KiB',
+      samples: memory.map((bytes) => (bytes - empty) / KIB / ingresses),
+    },
+  ];
+}
+
+const plane = await startControlPlane({
+  auditPolicy: AUDIT_POLICY,
+  apiServerFlags: ['--etcd-compaction-interval=1m', '--audit-log-maxsize=0'],
+});
+const { client, transport } = connect(plane);
+try {
+  await installCrd(client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
+  await installCrd(client, await dnsEndpointCrd(), DNS_ENDPOINTS);
+  const results = (await measure(plane, client)).map(resultOf);
+  console.log(`\n${renderTable(results)}`);
+  if (values.out !== undefined) {
+    mkdirSync(dirname(values.out), { recursive: true });
+    writeFileSync(values.out, `${JSON.stringify({ ...run, results }, null, 2)}\n`);
+  }
+} finally {
+  await transport.close();
+  await plane.stop();
+}
