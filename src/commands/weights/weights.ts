@@ -1,4 +1,4 @@
-import type { BackendSources } from '../../controllers/trafficweight/observe/createBackend.ts';
+import type { BackendSources } from '../../controllers/trafficweight/observe/backend/createBackend.ts';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { RunningController } from '../../controllers/contract/module.ts';
 import { fixedWeight } from '../../controllers/trafficweight/objects/fixedWeight.ts';

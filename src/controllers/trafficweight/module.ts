@@ -3,8 +3,8 @@ import { defineController, type RunningController } from '../contract/module.ts'
 import { TRAFFIC_WEIGHT_FLAGS } from './flags.ts';
 import { createTrafficWeightMetrics } from './metrics.ts';
 import { storedWeights } from './objects/storedWeights.ts';
-import { askOf } from './observe/askPrometheus.ts';
-import { configMapsIn } from './observe/readConfigMap.ts';
+import { askOf } from './observe/backend/askPrometheus.ts';
+import { configMapsIn } from './observe/backend/readConfigMap.ts';
 import { trafficWeightRights } from './rbac.ts';
 import { runWeights } from './run.ts';
 

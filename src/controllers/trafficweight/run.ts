@@ -11,12 +11,12 @@ import { IngressEvents } from './events.ts';
 import { createTrafficWeightMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { hasNewLabels, needsReconcile, servicesWithNews } from './observe/changes.ts';
-import { BackendFeed } from './observe/backendFeed.ts';
+import { BackendFeed } from './observe/backend/backendFeed.ts';
 import { Gates } from './observe/gates.ts';
-import { rowIdOf, rowsOf, type BackendOptions } from './observe/backends.ts';
+import { rowIdOf, rowsOf, type BackendOptions } from './observe/backend/backends.ts';
 import { BY_SERVICE, createCaches, type CacheOptions, type Caches, type GatewayCaches } from './observe/caches.ts';
 import type { BackendView } from './observe/observation.ts';
-import { createBackend, type BackendSources } from './observe/createBackend.ts';
+import { createBackend, type BackendSources } from './observe/backend/createBackend.ts';
 import type { WeightObjects } from './objects/weightObjects.ts';
 import { reconcile } from './reconcile.ts';
 

@@ -1,6 +1,6 @@
-import { ConfigMapBackend, type ReadConfigMap } from '../../../weights/backend/configMap.ts';
-import type { WeightBackend } from '../../../weights/backend/backend.ts';
-import { PrometheusBackend, type AskPrometheus } from '../../../weights/backend/prometheus.ts';
+import { ConfigMapBackend, type ReadConfigMap } from '../../../../weights/backend/configMap.ts';
+import type { WeightBackend } from '../../../../weights/backend/backend.ts';
+import { PrometheusBackend, type AskPrometheus } from '../../../../weights/backend/prometheus.ts';
 import type { BackendOptions } from './backends.ts';
 
 /** What backends read with. */
@@ -21,6 +21,6 @@ export async function createBackend(
       return new ConfigMapBackend(options, configMap);
     case 'dynamodb':
       // Only then: the AWS SDK takes 29 MiB and a quarter of a second.
-      return new (await import('../../../weights/backend/dynamoDb.ts')).DynamoDbBackend(options);
+      return new (await import('../../../../weights/backend/dynamoDb.ts')).DynamoDbBackend(options);
   }
 }

@@ -1,5 +1,5 @@
-import type { PrometheusClient } from '../../../prometheus/prometheusClient.ts';
-import type { AskPrometheus } from '../../../weights/backend/prometheus.ts';
+import type { PrometheusClient } from '../../../../prometheus/prometheusClient.ts';
+import type { AskPrometheus } from '../../../../weights/backend/prometheus.ts';
 
 /** Milliseconds that the server has for a query. */
 const TIMEOUT_MS = 10_000;

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { LinkedAbort } from '../../../runtime/client/transport/linkedAbort.ts';
-import type { Clock } from '../../../runtime/process/clock.ts';
-import type { Logger } from '../../../runtime/process/logger.ts';
-import type { Failure } from '../../../runtime/status/failure.ts';
+import { LinkedAbort } from '../../../../runtime/client/transport/linkedAbort.ts';
+import type { Clock } from '../../../../runtime/process/clock.ts';
+import type { Logger } from '../../../../runtime/process/logger.ts';
+import type { Failure } from '../../../../runtime/status/failure.ts';
 import {
   BackendError,
   type BackendWeights,
   type ReadOptions,
   type WeightBackend,
-} from '../../../weights/backend/backend.ts';
-import type { BackendView } from './observation.ts';
+} from '../../../../weights/backend/backend.ts';
+import type { BackendView } from '../observation.ts';
 
 /** As k8s-traffic-controller: milliseconds from one read to the next. */
 const PERIOD_MS = 20_000;

@@ -3,7 +3,7 @@ import type {
   TrafficWeight,
   TrafficWeightSpec,
   TrafficWeightStatus,
-} from '../../../api/trafficweight/trafficWeight.ts';
+} from '../../../../api/trafficweight/trafficWeight.ts';
 import { rowIdOf, rowsOf } from './backends.ts';
 
 const SPEC = { clusterName: 'a', backend: { dynamodb: { initialWeight: 5 } } };

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../runtime/process/clock.ts';
-import { createLogger } from '../../../runtime/process/logger.ts';
-import { BackendError, type BackendWeights } from '../../../weights/backend/backend.ts';
+import { FakeClock } from '../../../../runtime/process/clock.ts';
+import { createLogger } from '../../../../runtime/process/logger.ts';
+import { BackendError, type BackendWeights } from '../../../../weights/backend/backend.ts';
 import { BackendFeed, type BackendRow } from './backendFeed.ts';
 
 const DOWN = new BackendError('BackendUnavailable', 'DynamoDB did not answer: TimeoutError');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { InstantQuery } from '../../../prometheus/prometheusClient.ts';
+import type { InstantQuery } from '../../../../prometheus/prometheusClient.ts';
 import { askOf } from './askPrometheus.ts';
 
 const { signal } = new AbortController();

@@ -1,7 +1,7 @@
-import type { Client } from '../../../runtime/client/client.ts';
-import { isNotFound } from '../../../runtime/client/errors.ts';
-import { CONFIG_MAPS } from '../../../runtime/client/resources.ts';
-import type { ReadConfigMap } from '../../../weights/backend/configMap.ts';
+import type { Client } from '../../../../runtime/client/client.ts';
+import { isNotFound } from '../../../../runtime/client/errors.ts';
+import { CONFIG_MAPS } from '../../../../runtime/client/resources.ts';
+import type { ReadConfigMap } from '../../../../weights/backend/configMap.ts';
 
 /** Reads the ConfigMaps of the operator's namespace. */
 export function configMapsIn(namespace: string, client: Pick<Client, 'get'>): ReadConfigMap {

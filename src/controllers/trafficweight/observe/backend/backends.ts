@@ -1,15 +1,15 @@
-import { parseTrafficWeightSpec } from '../../../api/trafficweight/schema.ts';
+import { parseTrafficWeightSpec } from '../../../../api/trafficweight/schema.ts';
 import {
   DEFAULT_FULL_VALUE,
   DEFAULT_MIN_CHANGE,
   DEFAULT_REGION,
   DEFAULT_TABLE,
   DEFAULT_WEIGHT_KEY,
-} from '../../../api/trafficweight/terms.ts';
-import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
-import type { ConfigMapOptions } from '../../../weights/backend/configMap.ts';
-import type { DynamoDbOptions } from '../../../weights/backend/dynamoDb.ts';
-import type { MeasuredOptions } from '../../../weights/backend/prometheus.ts';
+} from '../../../../api/trafficweight/terms.ts';
+import type { TrafficWeight, TrafficWeightSpec } from '../../../../api/trafficweight/trafficWeight.ts';
+import type { ConfigMapOptions } from '../../../../weights/backend/configMap.ts';
+import type { DynamoDbOptions } from '../../../../weights/backend/dynamoDb.ts';
+import type { MeasuredOptions } from '../../../../weights/backend/prometheus.ts';
 import type { BackendRow } from './backendFeed.ts';
 
 /** What a backend is made of. */
