@@ -9,11 +9,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { TRAFFIC_WATCHES } from '../../../src/api/trafficwatch/schema.ts';
 import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
 import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
 import { chartHeapOption } from '../../harness/chartHeap.ts';
 import { startControlPlane, type ControlPlane } from '../../harness/controlPlane.ts';
-import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
+import { installCrd, trafficWatchCrd, trafficWeightCrd } from '../../harness/customResource.ts';
 import { dnsEndpointCrd } from '../../harness/externalDns.ts';
 import { imageEnvironment } from '../../harness/imageEnvironment.ts';
 import { sleep, until } from '../../harness/measured.ts';
@@ -131,6 +132,7 @@ const plane = await startControlPlane({
 });
 const { client, transport } = connect(plane);
 try {
+  await installCrd(client, trafficWatchCrd(), TRAFFIC_WATCHES);
   await installCrd(client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
   await installCrd(client, await dnsEndpointCrd(), DNS_ENDPOINTS);
   const results = (await measure(plane, client)).map(resultOf);
