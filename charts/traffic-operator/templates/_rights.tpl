@@ -258,6 +258,13 @@
   verbs: ['update']
 {{- end -}}
 
+{{- define "traffic-operator.rights.weights.own" -}}
+# For spec.backend.configMap.
+- apiGroups: ['']
+  resources: ['configmaps']
+  verbs: ['get']
+{{- end -}}
+
 {{- define "traffic-operator.rights.connectivityServer.cluster" -}}
 - apiGroups: ['']
   resources: ['pods', 'nodes']
