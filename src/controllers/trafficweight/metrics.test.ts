@@ -1,10 +1,11 @@
 import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from 'vitest';
-import type { TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
+import type { RampStatus, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
 import type { ReportedHost } from './decide/hosts.ts';
 import { createTrafficWeightMetrics, type TrafficWeightMetrics } from './metrics.ts';
 
 const HOST: ReportedHost = { host: 'a', ingress: 'shop/a', reason: 'ClusterWeight', currentWeight: undefined };
+const RAMP: RampStatus = { from: 0, target: 50, weight: 10, phase: 'Progressing', failures: 0, message: '' };
 let registry: Registry;
 let metrics: TrafficWeightMetrics;
 
@@ -60,4 +61,23 @@ it('tell the weight of each host, and keep what external-dns has read until it h
   ]);
   metrics.forget('main');
   expect(await ofHosts()).toEqual([]);
+});
+
+it.each<[string, Partial<TrafficWeightStatus>, string]>([
+  ['no ramp', { desiredWeight: 50, appliedWeight: 50 }, 'phase="Reached"} 50'],
+  ['nothing applied yet', { desiredWeight: 50 }, 'phase="Reached"} 50'],
+  ['a step', { desiredWeight: 50, appliedWeight: 10, ramp: RAMP }, 'phase="Progressing"} 10'],
+  [
+    'a gate without data',
+    { appliedWeight: 10, ramp: { ...RAMP, gate: { result: 'NoData', message: '' } } },
+    'phase="Waiting"} 10',
+  ],
+  ['a rollback', { appliedWeight: 5, ramp: { ...RAMP, phase: 'RolledBack' } }, 'phase="RolledBack"} 5'],
+])('tell the weight of the records and where the ramp stands: %s', async (_, over, end) => {
+  const steps = async (): Promise<string[]> => (await series()).filter((line) => line.includes('step_weight'));
+  metrics.record('main', status('True', 'InForce', { appliedWeight: 1, ramp: { ...RAMP, phase: 'Held' } }));
+  metrics.record('main', status('True', 'InForce', over));
+  expect(await steps()).toEqual([`traffic_operator_trafficweight_step_weight{trafficweight="main",${end}`]);
+  metrics.forget('main');
+  expect(await steps()).toEqual([]);
 });
