@@ -7,7 +7,7 @@ const PURE = [
   '^src/connectivity/agent/(http/probeTimes|udp/(datagram|mtuSearch|roundTrips|heard)|probeError|targets/dnsMessage|peers/schedule)\\.ts$',
   '^src/connectivity/server/(api/(check|admission)|store/(storeWrites|etcd/agentValue)|auth/(decide|identity|mark|name|token))\\.ts$',
   '^src/connectivity/server/(pods/(agentPod|podProblem)|view/(agentState|clusterNode|clusterView|exclusion|roster|silentAgents)|evaluation/(counts|evaluate|lasting|nodeFigures))\\.ts$',
-  '^src/weights/(records|plan)/',
+  '^src/weights/(records|plan|ramp)/',
   '^src/usage/evaluate/',
   '^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$',
   `^src/runtime/(controller/conditions|status/(cut|failure|conditionEvents)|${OBJECT_SET})\\.ts$`,

@@ -31,16 +31,16 @@ export function performancePage(): GeneratedFile[] {
     ...runs.map(section),
     ...furtherNodes(ofOneMachine),
     ...soaks.map(soakSection),
-    ...connectivitySection(),
+    ...benchSection('The connectivity server', 'connectivity.json'),
     ...agentSection(),
-    ...weightsSection(),
+    ...benchSection('DNS weights', 'weights.json'),
   ];
   const content = `${before}${BEGIN}\n\n${sections.join('\n\n')}\n\n${rest}`;
   return [...plots, { path: PAGE, content }];
 }
 
 /** What `make bench-connectivity` and `make bench-weights` write. */
-type ConnectivityRun = Machine & { command: string; repetitions: number; results: Result[] };
+type OwnRun = Machine & { command: string; repetitions: number; results: Result[] };
 
 /** A run with the name of its machine; '' for the usual one, 'slower machine' for `10000-slower-machine.json`. */
 type PlacedRun = BenchRun & { where: string };
@@ -90,31 +90,24 @@ function soakSection({ result, ...run }: SoakRun): string {
   return ['### While nodes come and go', `${madeBy(run)}.`, renderTable([result])].join('\n\n');
 }
 
-/** The result of `make bench-connectivity`, if there is one. */
-function connectivitySection(): string[] {
-  const path = join(ROOT, DIRECTORY, 'connectivity.json');
+/** The result of a benchmark that has a file of its own, if there is one. */
+function benchSection(title: string, file: string): string[] {
+  const path = join(ROOT, DIRECTORY, file);
   if (!existsSync(path)) return [];
-  const { results, repetitions, ...run } = JSON.parse(readFileSync(path, 'utf8')) as ConnectivityRun;
-  return ['### The connectivity server', `${madeBy(run)}; ${repetitions} repetitions.`, renderTable(results)];
+  const { results, repetitions, ...run } = JSON.parse(readFileSync(path, 'utf8')) as OwnRun;
+  return [`### ${title}`, `${madeBy(run)}; ${repetitions} repetitions.`, renderTable(results)];
 }
 
 /** The agents in the result of `make bench-connectivity`, if there is one. */
 function agentSection(): string[] {
   const path = join(ROOT, DIRECTORY, 'connectivity-agent.json');
   if (!existsSync(path)) return [];
-  const { results, repetitions, agents, windowSeconds, ...run } = JSON.parse(
-    readFileSync(path, 'utf8'),
-  ) as ConnectivityRun & { agents: number; windowSeconds: number };
+  const { results, repetitions, agents, windowSeconds, ...run } = JSON.parse(readFileSync(path, 'utf8')) as OwnRun & {
+    agents: number;
+    windowSeconds: number;
+  };
   const how = `${agents} agents, each in ${repetitions} windows of ${windowSeconds} s`;
   return ['### The connectivity agent', `${madeBy(run)}; ${how}.`, renderTable(results)];
-}
-
-/** The result of `make bench-weights`, if there is one. */
-function weightsSection(): string[] {
-  const path = join(ROOT, DIRECTORY, 'weights.json');
-  if (!existsSync(path)) return [];
-  const { results, repetitions, ...run } = JSON.parse(readFileSync(path, 'utf8')) as ConnectivityRun;
-  return ['### DNS weights', `${madeBy(run)}; ${repetitions} repetitions.`, renderTable(results)];
 }
 
 /** The command, the commit and the machine of a run. */

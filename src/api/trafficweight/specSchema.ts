@@ -24,9 +24,11 @@ const DOMAIN = {
   message: 'must be a domain in lower case, such as "example.org", or ".example.org" for what is within it',
   longest: LONGEST_DOMAIN,
 };
+/** A DNS subdomain. */
+const SUBDOMAIN = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
 /** The prefix of an annotation: a DNS subdomain. */
 const PREFIX = {
-  pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
+  pattern: SUBDOMAIN,
   message: 'must be a DNS name in lower case, such as "dns.example.org"',
   longest: LONGEST_DOMAIN,
 };
@@ -54,9 +56,9 @@ const REGION = {
 };
 /** A DNS subdomain, as the name of a ConfigMap is. */
 const CONFIG_MAP = {
-  pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
+  pattern: SUBDOMAIN,
   message: 'must be the name of a ConfigMap, such as "weights"',
-  longest: 253,
+  longest: LONGEST_DOMAIN,
 };
 /** ConfigMap.data of the Kubernetes API. */
 const CONFIG_MAP_KEY = {

@@ -1,7 +1,7 @@
-import type { BackendSources } from '../../controllers/trafficweight/observe/backend/createBackend.ts';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { RunningController } from '../../controllers/contract/module.ts';
 import { fixedWeight } from '../../controllers/trafficweight/objects/fixedWeight.ts';
+import type { BackendSources } from '../../controllers/trafficweight/observe/backend/createBackend.ts';
 import { runWeights } from '../../controllers/trafficweight/run.ts';
 import { createClient } from '../../runtime/client/client.ts';
 import { createTransport } from '../../runtime/client/transport.ts';

@@ -50,3 +50,13 @@ export class BackendError extends Error implements Failure {
     this.held = options.held;
   }
 }
+
+/** The message for users of what somebody has thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown error';
+}
+
+/** Tells of an error with a message for users that the backend is unavailable. @throws BackendError */
+export function throwUnavailable(error: unknown): never {
+  throw new BackendError('BackendUnavailable', messageOf(error), { cause: error });
+}

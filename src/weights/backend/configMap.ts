@@ -1,6 +1,6 @@
 import { cut } from '../../runtime/status/cut.ts';
-import { readClusterWeight } from '../records/weight.ts';
-import { BackendError, type BackendWeights, type WeightBackend } from './backend.ts';
+import { clusterWeightIn } from '../records/weight.ts';
+import { BackendError, throwUnavailable, type BackendWeights, type WeightBackend } from './backend.ts';
 
 /** Where the weight is. */
 export interface ConfigMapOptions {
@@ -19,8 +19,6 @@ export type ReadConfigMap = (
   signal: AbortSignal,
 ) => Promise<Readonly<Record<string, string>> | undefined>;
 
-/** Number() alone would take an empty text for 0. */
-const DIGITS = /^[0-9]{1,3}$/;
 /** Characters of a value that a message repeats. */
 const LONGEST_QUOTE = 40;
 
@@ -36,11 +34,7 @@ export class ConfigMapBackend implements WeightBackend {
 
   async read(_: unknown, signal: AbortSignal): Promise<BackendWeights> {
     const { name, key } = this.#options;
-    const data = await this.#read(name, signal).catch((error: unknown) => {
-      throw new BackendError('BackendUnavailable', error instanceof Error ? error.message : 'unknown error', {
-        cause: error,
-      });
-    });
+    const data = await this.#read(name, signal).catch(throwUnavailable);
     if (data === undefined) throw new BackendError('BackendUnavailable', `there is no ConfigMap ${name}`);
     return { desired: this.#weightIn(Object.hasOwn(data, key) ? data[key] : undefined), current: undefined };
   }
@@ -50,9 +44,8 @@ export class ConfigMapBackend implements WeightBackend {
   }
 
   #weightIn(text: string | undefined): number {
-    const trimmed = text?.trim();
-    const read = trimmed !== undefined && DIGITS.test(trimmed) ? readClusterWeight(Number(trimmed)) : undefined;
-    if (read !== undefined && 'value' in read) return read.value;
+    const weight = clusterWeightIn(text?.trim());
+    if (weight !== undefined) return weight;
     const { name, key } = this.#options;
     const has = text === undefined ? 'absent' : JSON.stringify(cut(text, LONGEST_QUOTE));
     throw new BackendError(

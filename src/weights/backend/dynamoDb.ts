@@ -11,7 +11,7 @@ import {
   type AttributeValue,
   type ScanCommandOutput,
 } from '@aws-sdk/client-dynamodb';
-import { readClusterWeight } from '../records/weight.ts';
+import { clusterWeightIn } from '../records/weight.ts';
 import { BackendError, type BackendWeights, type ReadOptions, type WeightBackend } from './backend.ts';
 import { mayGoToZero, type ClusterRows } from './zeroGuard.ts';
 
@@ -40,8 +40,6 @@ const CONNECT_MS = 2_000;
 const ANSWER_MS = 4_000;
 /** The first ends at the head of an answer, the second when nothing comes for so long, also in its body. */
 const ANSWER = { requestTimeout: ANSWER_MS, throwOnRequestTimeout: true, socketTimeout: ANSWER_MS };
-/** DynamoDB has a number without leading zeros or a sign. Number() alone would take an empty text for 0. */
-const DIGITS = /^[0-9]+$/;
 
 /**
  * The table of k8s-traffic-controller in DynamoDB. Credentials are those that the AWS SDK finds: environment, web identity
@@ -231,9 +229,7 @@ export class DynamoDbBackend implements WeightBackend {
 }
 
 function weightIn(row: Record<string, AttributeValue>, attribute: string): number | undefined {
-  const text = row[attribute]?.N;
-  const read = text !== undefined && DIGITS.test(text) ? readClusterWeight(Number(text)) : undefined;
-  return read !== undefined && 'value' in read ? read.value : undefined;
+  return clusterWeightIn(row[attribute]?.N);
 }
 
 function isFailedCondition(error: unknown): boolean {

@@ -1,5 +1,12 @@
 import { cut } from '../../runtime/status/cut.ts';
-import { BackendError, type BackendWeights, type ReadOptions, type WeightBackend } from './backend.ts';
+import {
+  BackendError,
+  throwUnavailable,
+  type BackendWeights,
+  type ReadOptions,
+  type WeightBackend,
+} from './backend.ts';
+import { singleValue } from './singleValue.ts';
 
 /** How a measured value becomes a weight. */
 export interface MeasuredOptions {
@@ -55,15 +62,10 @@ export class PrometheusBackend implements WeightBackend {
   }
 
   async #value(signal: AbortSignal): Promise<number> {
-    const values = await this.#ask(this.#options.query, signal).catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : 'unknown error';
-      throw new BackendError('BackendUnavailable', why, { cause: error });
-    });
-    const [value] = values;
-    if (value === undefined) throw this.#invalid('no series');
-    if (values.length > 1) throw this.#invalid(`${values.length} series`);
-    if (!Number.isFinite(value)) throw this.#invalid(String(value));
-    return value;
+    const values = await this.#ask(this.#options.query, signal).catch(throwUnavailable);
+    const single = singleValue(values);
+    if ('instead' in single) throw this.#invalid(single.instead);
+    return single.value;
   }
 
   #invalid(got: string): BackendError {

@@ -1,3 +1,5 @@
+import { singleValue } from '../backend/singleValue.ts';
+
 /** What a gate says. */
 export type GateResult =
   | { readonly result: 'Passed' | 'Failed'; readonly value: number }
@@ -19,10 +21,12 @@ const COMPARISONS: Readonly<Record<string, (value: number, limit: number) => boo
  * @param condition a comparison with a number, such as `< 0.01`
  */
 export function judge(values: readonly number[], condition: string): GateResult {
-  const [value, ...others] = values;
-  if (value === undefined) return { result: 'NoData', message: 'the query gives no series' };
-  if (others.length > 0) return { result: 'NoData', message: `the query gives ${values.length} series: must be one` };
-  if (!Number.isFinite(value)) return { result: 'NoData', message: `the query gives ${value}` };
+  const single = singleValue(values);
+  if ('instead' in single) {
+    const rule = values.length > 1 ? ': must be one' : '';
+    return { result: 'NoData', message: `the query gives ${single.instead}${rule}` };
+  }
+  const { value } = single;
   const [, operator = '', limit = ''] = /^([<>=!]+) ?(.*)$/.exec(condition) ?? [];
   return { result: COMPARISONS[operator]?.(value, Number(limit)) === true ? 'Passed' : 'Failed', value };
 }

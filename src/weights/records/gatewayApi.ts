@@ -1,4 +1,5 @@
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
+import type { Condition } from '../../runtime/controller/conditions.ts';
 
 /**
  * What is read of the Gateway API. The types are those of gateway.networking.k8s.io/v1
@@ -31,7 +32,7 @@ export interface HttpRoute extends KubeObject {
     rules?: { backendRefs?: BackendReference[]; filters?: { type: string }[] }[];
   };
   status?: {
-    parents?: { parentRef: ParentReference; conditions?: { type: string; status: string }[] }[];
+    parents?: { parentRef: ParentReference; conditions?: Condition[] }[];
   };
 }
 

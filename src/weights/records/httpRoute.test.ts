@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Condition } from '../../runtime/controller/conditions.ts';
 import type { Gateway, HttpRoute } from './gatewayApi.ts';
 import { gatewayOf, isKnown, routeOf, sourceOfRoute } from './httpRoute.ts';
 
@@ -6,10 +7,10 @@ type Rules = NonNullable<HttpRoute['spec']>['rules'];
 type Parents = NonNullable<HttpRoute['status']>['parents'];
 type Listeners = NonNullable<Gateway['spec']>['listeners'];
 
-const ACCEPTED = [
-  { type: 'Accepted', status: 'True' },
-  { type: 'ResolvedRefs', status: 'True' },
-];
+const said = (type: string, status: 'True' | 'False'): Condition => ({
+  ...{ type, status, reason: 'Test', message: '', lastTransitionTime: '' },
+});
+const ACCEPTED = [said('Accepted', 'True'), said('ResolvedRefs', 'True')];
 const ALL = { namespaces: { from: 'All' } };
 const parent = (over: object = {}, conditions = ACCEPTED) => ({ parentRef: { name: 'public', ...over }, conditions });
 
@@ -67,7 +68,7 @@ describe('addresses', () => {
     const parents = [
       parent(),
       parent({ namespace: 'infra', name: 'b' }),
-      parent({ name: 'c' }, [{ type: 'Accepted', status: 'False' }]),
+      parent({ name: 'c' }, [said('Accepted', 'False')]),
       parent({ name: 'c', group: '', kind: 'Service' }),
       parent({ name: 'unknown' }),
     ];
@@ -145,7 +146,7 @@ describe('the hosts of a route are known', () => {
   });
 
   it('with none that has accepted it, if all are there', () => {
-    const parents = [parent({ name: 'a' }, [{ type: 'Accepted', status: 'False' }])];
+    const parents = [parent({ name: 'a' }, [said('Accepted', 'False')])];
     const route = routeOf({ metadata: { namespace: 'shop' }, spec: { parentRefs: refs }, status: { parents } });
     expect([isKnown(route, () => true), isKnown(route, (gateway) => gateway === 'shop/a')]).toEqual([true, false]);
   });
@@ -193,7 +194,7 @@ describe('what answers for a host', () => {
   });
 
   it('nothing, if the Gateway could not resolve the backends', () => {
-    const conditions = [ACCEPTED[0]!, { type: 'ResolvedRefs', status: 'False' }];
+    const conditions = [ACCEPTED[0]!, said('ResolvedRefs', 'False')];
     expect(sourceOf({ parents: [parent({}, conditions)] }).hosts[0]?.leadsNowhere).toBe(true);
   });
 });

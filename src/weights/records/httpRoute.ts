@@ -1,3 +1,4 @@
+import { findCondition } from '../../runtime/controller/conditions.ts';
 import { createdAt } from './age.ts';
 import { normal } from './domain.ts';
 import {
@@ -70,7 +71,8 @@ export function routeOf({ metadata, spec, status }: HttpRoute): Route {
   // The status may still tell of a parent that the route does not have any more.
   const accepted = parents.filter(
     ({ parentRef, conditions }) =>
-      statusOf(conditions, 'Accepted') === 'True' && asked.some((one) => isSame(one, parentOf(parentRef, namespace))),
+      findCondition(conditions, 'Accepted')?.status === 'True' &&
+      asked.some((one) => isSame(one, parentOf(parentRef, namespace))),
   );
   return {
     source: {
@@ -84,7 +86,7 @@ export function routeOf({ metadata, spec, status }: HttpRoute): Route {
     services: distinct(rules.flatMap(({ backends }) => backends.flatMap((each) => serviceOf(each, namespace)))),
     leadsNowhere:
       rules.some(({ backends, answers }) => backends.length === 0 && !answers) ||
-      accepted.some(({ conditions }) => statusOf(conditions, 'ResolvedRefs') === 'False'),
+      accepted.some(({ conditions }) => findCondition(conditions, 'ResolvedRefs')?.status === 'False'),
     parents: accepted.map(({ parentRef }) => parentOf(parentRef, namespace)),
     hasStatus: parents.length > 0,
     gateways: distinct(asked.map(({ gateway }) => gateway)),
@@ -190,10 +192,6 @@ function parentOf({ namespace, name, sectionName, port }: ParentReference, own: 
 function serviceOf({ group = '', kind = 'Service', namespace, name }: BackendReference, own: string): string[] {
   if (group !== '' || kind !== 'Service') return [];
   return [namespace === undefined || namespace === own ? name : `${namespace}/${name}`];
-}
-
-function statusOf(conditions: readonly { type: string; status: string }[] = [], type: string): string | undefined {
-  return conditions.find((condition) => condition.type === type)?.status;
 }
 
 function distinct(values: readonly string[]): string[] {

@@ -39,6 +39,15 @@ export function readClusterWeight(value: number): Read<number> {
   return { problem: `${value}: must be an integer from 0 to ${MOST_WEIGHT}` };
 }
 
+/** Number() alone would take an empty text for 0. */
+const DIGITS = /^[0-9]{1,3}$/;
+
+/** The weight of a cluster as a backend has it in a text; undefined if that is no integer from 0 to 255. */
+export function clusterWeightIn(text: string | undefined): number | undefined {
+  const read = text !== undefined && DIGITS.test(text) ? readClusterWeight(Number(text)) : undefined;
+  return read !== undefined && 'value' in read ? read.value : undefined;
+}
+
 /** What the weight of one host is made of. */
 export interface WeightFactors {
   /** Integer, 0 to 255. */

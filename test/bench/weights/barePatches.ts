@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'undici';
 import type { ControlPlane } from '../../harness/controlPlane.ts';
-import { ingressName, NAMESPACE } from './cluster.ts';
+import { inParallel } from '../inParallel.ts';
+import { NAMESPACE } from './cluster.ts';
 
 const PATH = `/apis/externaldns.k8s.io/v1alpha1/namespaces/${NAMESPACE}/dnsendpoints`;
 
@@ -14,18 +15,14 @@ const PATH = `/apis/externaldns.k8s.io/v1alpha1/namespaces/${NAMESPACE}/dnsendpo
  */
 export async function barePatches(
   { directory, url }: Pick<ControlPlane, 'directory' | 'url'>,
-  { user, count, value, atOnce }: { user: string; count: number; value: string; atOnce: number },
+  { user, names, value }: { user: string; names: readonly string[]; value: string },
 ): Promise<number> {
   const read = (file: string): Promise<Buffer> => readFile(join(directory, file));
   const [ca, cert, key] = await Promise.all([read('ca.crt'), read(`${user}.crt`), read(`${user}.key`)]);
   const client = new Client(url, { allowH2: true, connect: { ca, cert, key } });
   try {
     const begin = performance.now();
-    let next = 0;
-    const worker = async (): Promise<void> => {
-      for (let index = next++; index < count; index = next++) await patch(client, ingressName(index), value);
-    };
-    await Promise.all(Array.from({ length: atOnce }, worker));
+    await inParallel(names, (name) => patch(client, name, value));
     return performance.now() - begin;
   } finally {
     await client.destroy();

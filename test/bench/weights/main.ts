@@ -27,12 +27,10 @@ import { resultOf, type Figure } from '../figure.ts';
 import { machine } from '../machine.ts';
 import { renderTable } from '../table.ts';
 import { barePatches } from './barePatches.ts';
-import { createIngresses, createWeight, setWeight, weightInForce } from './cluster.ts';
+import { createIngresses, createWeight, ingressName, setWeight, weightInForce } from './cluster.ts';
 
 const BUNDLE = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 const USER = 'bench-operator';
-/** Writes of the operator at the same time: src/weights/write/writeRecords.ts. */
-const AT_ONCE = 16;
 const LONGEST = { timeout: 600_000, every: 500 };
 /** After a change, until the status is written and garbage is collected. */
 const REST_MS = 30_000;
@@ -80,13 +78,14 @@ async function measure(plane: ControlPlane, client: Connected): Promise<Figure[]
   await until('the first weight is in force', async () => (await weightInForce(client)) === 1, LONGEST);
   await operator.terminate();
 
+  const names = Array.from({ length: ingresses }, (_, n) => ingressName(n));
   const took: number[] = [];
   const bare: number[] = [];
   const cpu: number[] = [];
   const memory: number[] = [];
   const quiet: number[] = [];
   for (let n = 0; n < repetitions; n += 1) {
-    bare.push(await barePatches(plane, { user: USER, count: ingresses, value: String(n), atOnce: AT_ONCE }));
+    bare.push(await barePatches(plane, { user: USER, names, value: String(n) }));
     operator = await start(kubeconfig);
     await sleep(REST_MS);
     const before = cpuSeconds(operator.pid);

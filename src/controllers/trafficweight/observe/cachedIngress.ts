@@ -2,6 +2,7 @@ import type { V1Ingress } from '@kubernetes/client-node';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { serviceKey, sourceOfIngress, type Source } from '../../../weights/records/source.ts';
 import { targetsOf } from '../../../weights/records/targets.ts';
+import { trimmed } from './trimmed.ts';
 
 /** The class of an Ingress before spec.ingressClassName: https://kubernetes.io/docs/concepts/services-networking/ingress/ */
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
@@ -17,12 +18,9 @@ export interface CachedIngress extends KubeObject {
 export function toCachedIngress(object: KubeObject, target?: string): CachedIngress {
   const ingress = object as V1Ingress;
   const source = sourceOfIngress(ingress);
-  const { apiVersion, kind, metadata, spec } = ingress;
-  const { name, namespace, resourceVersion } = metadata ?? {};
+  const { metadata, spec } = ingress;
   return {
-    ...(apiVersion !== undefined && { apiVersion }),
-    ...(kind !== undefined && { kind }),
-    metadata: { name, namespace, resourceVersion },
+    ...trimmed(object),
     source: target === undefined ? source : { ...source, targets: targetsOf([{ hostname: target }]) },
     className: spec?.ingressClassName ?? metadata?.annotations?.[CLASS_ANNOTATION],
   };

@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { gatewayOf, routeOf, type Route, type RouteGateway } from '../../../weights/records/httpRoute.ts';
 import { serviceKey } from '../../../weights/records/source.ts';
+import { trimmed } from './trimmed.ts';
 
 /** An HTTPRoute as the cache keeps it. */
 export interface CachedRoute extends KubeObject {
@@ -25,13 +26,4 @@ export function toCachedGateway(object: KubeObject): CachedGateway {
 /** The Services of a route, as `namespace/name`. */
 export function servicesOfRoute({ route: { source, services } }: CachedRoute): string[] {
   return services.map((service) => serviceKey(source.namespace, service));
-}
-
-function trimmed({ apiVersion, kind, metadata }: KubeObject): KubeObject {
-  const { name, namespace, resourceVersion } = metadata ?? {};
-  return {
-    ...(apiVersion !== undefined && { apiVersion }),
-    ...(kind !== undefined && { kind }),
-    metadata: { name, namespace, resourceVersion },
-  };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../runtime/process/clock.ts';
+import { messageOf } from '../../../weights/backend/backend.ts';
 import type { AskPrometheus } from '../../../weights/backend/prometheus.ts';
 import { judge, type GateResult } from '../../../weights/ramp/gate.ts';
 
@@ -48,7 +49,7 @@ export class Gates {
       return judge(await this.#ask(query, signal), condition);
     } catch (error) {
       signal.throwIfAborted();
-      return { result: 'NoData', message: error instanceof Error ? error.message : 'unknown error' };
+      return { result: 'NoData', message: messageOf(error) };
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { V1EndpointSlice } from '@kubernetes/client-node';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { trimmed } from './trimmed.ts';
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
 
@@ -16,13 +17,11 @@ export interface ReadySlice extends KubeObject {
  * https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/.
  */
 export function trimSlice(object: KubeObject): ReadySlice {
-  const { apiVersion, kind, metadata, endpoints } = object as V1EndpointSlice;
-  const { name, namespace, resourceVersion, labels } = metadata ?? {};
+  const { metadata, endpoints } = object as V1EndpointSlice;
+  const { namespace, labels } = metadata ?? {};
   const service = labels?.[SERVICE_NAME];
   return {
-    ...(apiVersion !== undefined && { apiVersion }),
-    ...(kind !== undefined && { kind }),
-    metadata: { name, namespace, resourceVersion },
+    ...trimmed(object),
     service: service === undefined ? undefined : `${namespace}/${service}`,
     // The API server may leave out an empty list.
     isReady: ((endpoints as typeof endpoints | null) ?? []).some(({ conditions }) => conditions?.ready !== false),
