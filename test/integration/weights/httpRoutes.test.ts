@@ -32,7 +32,7 @@ const targets = async (route: string) =>
 
 it('a cluster without the Gateway API has its Ingresses', async () => {
   await vi.waitFor(async () => expect(await ingresses.weights('web')).toEqual({ 'web.example.org': '75' }), WAIT);
-  expect(await conditionOf(f, 'Ready')).toMatchObject({ status: 'True' });
+  await vi.waitFor(async () => expect(await conditionOf(f, 'Ready')).toMatchObject({ status: 'True' }), WAIT);
 });
 
 it('an HTTPRoute has records with the addresses of its Gateway', async () => {
