@@ -91,8 +91,10 @@ it('that replaces an Ingress of its name and host gets the records when the Ingr
       '1 of 3 Ingresses and HTTPRoutes are not accepted, the first HTTPRoute default/web: default/web has the records of web.example.org';
     expect(await conditionOf(f, 'IngressesAccepted')).toMatchObject({ status: 'False', reason: 'Conflict', message });
   }, WAIT);
-  const [event] = (await f.events('web')).filter(({ reason }) => reason === 'Conflict');
-  expect(event?.regarding).toMatchObject({ kind: 'HTTPRoute', namespace: 'default' });
+  await vi.waitFor(async () => {
+    const [event] = (await f.events('web')).filter(({ reason }) => reason === 'Conflict');
+    expect(event?.regarding).toMatchObject({ kind: 'HTTPRoute', namespace: 'default' });
+  }, WAIT);
   expect(await ingresses.weights('web')).toEqual({ 'web.example.org': '75' });
   await ingresses.delete('web');
   await vi.waitFor(async () => expect(await weights('web')).toEqual({ 'web.example.org': '75' }), WAIT);

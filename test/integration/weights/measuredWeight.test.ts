@@ -34,10 +34,16 @@ const desired = async (): Promise<number | undefined> => (await weightNamed(f)).
 
 it('follows what is free', async () => {
   await vi.waitFor(async () => expect(Math.abs((await weightOfWeb()) - 80)).toBeLessThan(MIN_CHANGE), WAIT);
-  expect(await conditionOf(f, 'BackendRead')).toMatchObject({ status: 'True', reason: 'WeightRead' });
+  await vi.waitFor(async () => {
+    expect(await conditionOf(f, 'BackendRead')).toMatchObject({ status: 'True', reason: 'WeightRead' });
+  }, WAIT);
   expect(await conditionOf(f, 'Acknowledged')).toBeUndefined();
   f.exporter.setPercent('n1', 70);
-  await vi.waitFor(async () => expect(Math.abs((await weightOfWeb()) - 30)).toBeLessThan(MIN_CHANGE), WAIT);
+  await vi.waitFor(async () => {
+    const weight = await weightOfWeb();
+    expect(Math.abs(weight - 30)).toBeLessThan(MIN_CHANGE);
+    expect(await desired()).toBe(weight);
+  }, WAIT);
 });
 
 it('keeps the last weight while the query gives nothing, and says so', async () => {

@@ -79,8 +79,10 @@ it('goes to another weight in steps, while its gate passes, also over a restart'
   await untilReached(70);
   expect(seen.filter((weight) => weight !== 0)).toEqual([20, 40, 60, 70]);
   expect([await ramp(), (await conditionOf(f, 'Ramped'))?.status]).toEqual([undefined, 'True']);
-  const steps = (await f.events('main')).filter(({ reason }) => reason === 'RampStep').map(({ note }) => note);
-  expect(steps).toContain('The weight goes from 20 to 40, on the way to 70.');
+  await vi.waitFor(async () => {
+    const steps = (await f.events('main')).filter(({ reason }) => reason === 'RampStep').map(({ note }) => note);
+    expect(steps).toContain('The weight goes from 20 to 40, on the way to 70.');
+  }, WAIT);
 });
 
 it('waits while the gate has no data, and says so', async () => {
