@@ -7,7 +7,7 @@ const PURE = [
   '^src/connectivity/agent/(http/probeTimes|udp/(datagram|mtuSearch|roundTrips|heard)|probeError|targets/dnsMessage|peers/schedule)\\.ts$',
   '^src/connectivity/server/(api/(check|admission)|store/(storeWrites|etcd/agentValue)|auth/(decide|identity|mark|name|token))\\.ts$',
   '^src/connectivity/server/(pods/(agentPod|podProblem)|view/(agentState|clusterNode|clusterView|exclusion|roster|silentAgents)|evaluation/(counts|evaluate|lasting|nodeFigures))\\.ts$',
-  '^src/weights/(records|plan|ramp)/',
+  '^src/weights/(records|plan|ramp|zone)/',
   '^src/usage/evaluate/',
   '^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$',
   `^src/runtime/(controller/conditions|status/(cut|failure|conditionEvents)|${OBJECT_SET})\\.ts$`,
@@ -112,7 +112,10 @@ export default {
       comment: 'Most operators have no table of weights, and the AWS SDK takes 29 MiB',
       severity: 'error',
       from: { path: '^src/', pathNot: TESTS },
-      to: { path: '^src/weights/backend/dynamoDb\\.ts$', dependencyTypesNot: ['dynamic-import', 'type-only'] },
+      to: {
+        path: '^src/weights/(backend/dynamoDb|route53/route53)\\.ts$',
+        dependencyTypesNot: ['dynamic-import', 'type-only'],
+      },
     },
     {
       name: 'connectivity-agents-know-no-server',

@@ -17,6 +17,8 @@ export const WeightCondition = {
   Applied: 'Applied',
   /** True when external-dns has read every DNSEndpoint as it is. */
   Observed: 'Observed',
+  /** False while a hosted zone cannot be read: what was read last holds, or nothing is detected. Only with spec.hostedZoneIDs. */
+  ZonesRead: 'ZonesRead',
   /** False when an Ingress cannot have its records: its annotation is invalid, or something is in the way. */
   IngressesAccepted: 'IngressesAccepted',
 } as const;
@@ -64,11 +66,22 @@ export const WeightReason = {
   AllObserved: 'AllObserved',
   NotObservedYet: 'NotObservedYet',
 
+  // ZonesRead
+  AllZonesRead: 'AllZonesRead',
+  /** A hosted zone does not answer, or refuses. */
+  ZoneUnavailable: 'ZoneUnavailable',
+
   // IngressesAccepted; also Ready, and events on the Ingress
   AllAccepted: 'AllAccepted',
   InvalidAnnotation: 'InvalidAnnotation',
   /** Another Ingress has the host. */
   Conflict: 'Conflict',
+  /** A hosted zone has a record of the host that no weighted one goes beside. */
+  RecordInTheWay: 'RecordInTheWay',
+  /** A hosted zone has as many records of the host as Route 53 takes. */
+  TooManyRecords: 'TooManyRecords',
+  /** The other clusters' records of the host have another TTL, which is taken. */
+  DifferentTTL: 'DifferentTTL',
   /** A DNSEndpoint with the name of the Ingress is not its own. */
   ForeignDNSEndpoint: 'ForeignDNSEndpoint',
 } as const;

@@ -42,6 +42,13 @@ const LONGEST_HEALTH_CHECK = 64;
 /** RFC 2181, section 8. */
 const LONGEST_TTL = 2_147_483_647;
 const MOST_CLASSES = 20;
+/** ResourceId of Route 53's API reference, without the prefix /hostedzone/. */
+const HOSTED_ZONE = {
+  pattern: '^[A-Z0-9]+$',
+  message: 'must be the ID of a hosted zone of Route 53, such as "Z0123456789ABCDEFGHIJ"',
+  longest: 32,
+};
+const MOST_ZONES = 10;
 
 /** TableName of DynamoDB's API reference. */
 const TABLE = {
@@ -190,6 +197,16 @@ export const specSchema = z
       description:
         'TTL of the records in seconds. All clusters of a host need the same. Default: 300, of external-dns.',
     }),
+    hostedZoneIDs: z
+      .array(patternSchema('ID of a hosted zone.', HOSTED_ZONE))
+      .max(MOST_ZONES)
+      .optional()
+      .meta({
+        description:
+          'The hosted zones of Route 53 in which external-dns publishes the records. They are read, so that a record that Route 53 ' +
+          'would refuse is named and not written. Absent or empty: nothing is read.',
+        'x-kubernetes-list-type': 'set',
+      }),
     namespaceSelector: labelSelectorSchema(
       'Selects the namespaces whose Ingresses and HTTPRoutes have records, by their labels. Absent or empty: all namespaces.',
       'Checked',

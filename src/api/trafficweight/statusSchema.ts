@@ -40,7 +40,9 @@ export const statusSchema = z
     ingresses: int32('Ingresses and HTTPRoutes with a host that has, or should have, records.'),
     hosts: int32('Hosts of these.'),
     dnsEndpoints: int32('DNSEndpoints of this object.'),
-    conditions: conditionsSchema('Ready, Ramped, Applied, Observed, IngressesAccepted.'),
+    conditions: conditionsSchema(
+      'Ready, BackendRead, Acknowledged, Ramped, ZonesRead, Applied, Observed, IngressesAccepted.',
+    ),
     explain: z
       .array(explanation)
       .optional()

@@ -14,13 +14,23 @@ export const HOST_REASONS = [
   'InvalidAnnotation',
   'Conflict',
   'SharedHost',
+  'RecordInTheWay',
+  'TooManyRecords',
+  'DifferentTTL',
   'ForeignDNSEndpoint',
   'NoAddress',
 ] as const;
 export type HostReason = (typeof HOST_REASONS)[number];
 
 /** Reasons of a host whose Ingress is not accepted. */
-export const REFUSED_REASONS = ['InvalidAnnotation', 'Conflict', 'ForeignDNSEndpoint'] as const satisfies HostReason[];
+export const REFUSED_REASONS = [
+  'InvalidAnnotation',
+  'Conflict',
+  'RecordInTheWay',
+  'TooManyRecords',
+  'DifferentTTL',
+  'ForeignDNSEndpoint',
+] as const satisfies HostReason[];
 
 /** The table with the weights, and its region: those of k8s-traffic-controller. */
 export const DEFAULT_TABLE = 'traffic-controller';
@@ -54,9 +64,6 @@ export type RampPhase = (typeof RAMP_PHASES)[number];
 /** What the gate of a ramp says. */
 export const GATE_RESULTS = ['Passed', 'Failed', 'NoData'] as const;
 export type GateResultName = (typeof GATE_RESULTS)[number];
-
-/** TTL of a record without one, seconds: that of external-dns. */
-export const DEFAULT_RECORD_TTL = 300;
 
 /** The prefix of the annotation with an application's share: that of k8s-traffic-controller. */
 export const DEFAULT_ANNOTATION_PREFIX = 'dns.adevinta.com';

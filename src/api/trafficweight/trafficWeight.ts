@@ -23,6 +23,8 @@ export interface TrafficWeightSpec {
   healthCheckID?: string | undefined;
   /** Seconds. */
   recordTTL?: number | undefined;
+  /** Hosted zones of Route 53 that are read before records are written. Absent or empty: none. */
+  hostedZoneIDs?: string[] | undefined;
   /** Absent or empty: all namespaces. */
   namespaceSelector?: LabelSelector | undefined;
   /** Absent or empty: all classes. */

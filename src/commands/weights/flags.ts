@@ -82,6 +82,12 @@ export const WEIGHTS_FLAGS = {
   dynamodbEndpointUrl: flag(url, 'URL of DynamoDB, such as that of a VPC endpoint.', {
     defaultNote: 'that of the region',
   }),
+  hostedZoneIds: flag(
+    text,
+    'IDs of the hosted zones of Route 53 in which external-dns publishes the records, separated by commas. They are read, so that a record that Route 53 would refuse is named and not written.',
+    { defaultNote: 'none is read' },
+  ),
+  route53EndpointUrl: flag(url, 'URL of Route 53, for --hosted-zone-ids.', { defaultNote: 'that of the partition' }),
   namespace: flag(dnsLabel, 'Namespace of the Lease.', {
     defaultNote: 'that of the pod, or of the context in the kubeconfig',
   }),

@@ -31,6 +31,10 @@ describe('the spec of the flags', () => {
     });
   });
 
+  it('has the hosted zones', () => {
+    expect(specFrom('--hosted-zone-ids=Z1,Z2').hostedZoneIDs).toEqual(['Z1', 'Z2']);
+  });
+
   it('has what selects and marks', () => {
     const args = ['--annotation-filter=a/b=c', '--annotation-prefix=dns.example.org', '--aws-health-check-id=abc'];
     expect(specFrom(...args, '--acknowledge=Applied')).toMatchObject({
@@ -72,6 +76,10 @@ describe('a flag that no TrafficWeight may have', () => {
       /^--annotation-filter=all: must be the key of an annotation, "=" and its value/,
     ],
     [[CLUSTER, '--binding-domain=a b'], /^--binding-domain=a b: must be a domain/],
+    [
+      [CLUSTER, '--hosted-zone-ids=Z1,example.org'],
+      /^--hosted-zone-ids=Z1,example.org: must be the ID of a hosted zone/,
+    ],
     [[CLUSTER, '--annotation-prefix=a/b'], /^--annotation-prefix=a\/b: must be a DNS name/],
     [[CLUSTER, '--backend-type=configmap'], '--backend-type=configmap: must be fake or dynamodb'],
     [[CLUSTER, '--initial-weight=300'], '--initial-weight=300: must be a whole number from 0 to 255'],

@@ -14,6 +14,7 @@ const FLAG_OF: Readonly<Record<string, Key>> = {
   healthCheckID: 'awsHealthCheckId',
   region: 'awsRegion',
   weight: 'initialWeight',
+  hostedZoneIDs: 'hostedZoneIds',
 };
 
 /** The spec that the flags describe. */
@@ -26,6 +27,7 @@ export function specOf(flags: WeightsFlags): TrafficWeightSpec {
     ...(annotationFilter !== undefined && { annotationFilter }),
     ...(annotationPrefix !== undefined && { annotationPrefix }),
     ...(awsHealthCheckId !== undefined && { healthCheckID: awsHealthCheckId }),
+    ...(flags.hostedZoneIds !== undefined && { hostedZoneIDs: flags.hostedZoneIds.split(',') }),
   };
 }
 
@@ -44,7 +46,8 @@ export function specProblem(flags: WeightsFlags): FlagProblem<Key> | undefined {
   const { error } = specSchema.safeParse(specOf(flags));
   const [issue] = error?.issues ?? [];
   if (issue === undefined) return undefined;
-  const field = String(issue.path.at(-1));
+  // The last one may be a place in a list.
+  const field = issue.path.findLast((part) => typeof part === 'string') ?? '';
   return { key: FLAG_OF[field] ?? (field as Key), message: issue.message };
 }
 

@@ -49,6 +49,7 @@ export async function runWeightsAlone(flags: WeightsFlags, { env, logger, signal
     {
       objects: fixedWeight(nameOf(spec), spec, logger),
       dynamodbEndpointUrl: flags.dynamodbEndpointUrl,
+      route53EndpointUrl: flags.route53EndpointUrl,
       withNamespaces: false,
       withRoutes: false,
       sources: NO_SOURCES,

@@ -11,4 +11,7 @@ export const TRAFFIC_WEIGHT_FLAGS = {
   dynamodbEndpointUrl: flag(url, 'URL of DynamoDB for TrafficWeights, such as that of a VPC endpoint.', {
     defaultNote: 'that of the region',
   }),
+  route53EndpointUrl: flag(url, 'URL of Route 53 for the hosted zones of TrafficWeights.', {
+    defaultNote: 'that of the partition',
+  }),
 } as const satisfies FlagTable;

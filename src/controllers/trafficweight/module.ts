@@ -17,10 +17,11 @@ export const trafficWeight = defineController({
   flags: TRAFFIC_WEIGHT_FLAGS,
   rights: trafficWeightRights,
   registerMetrics: createTrafficWeightMetrics,
-  create(context, { weights, dynamodbEndpointUrl, namespace }) {
+  create(context, { weights, dynamodbEndpointUrl, route53EndpointUrl, namespace }) {
     if (!weights) return NOT_RUNNING;
     return runWeights(context, {
-      ...{ objects: storedWeights(context), dynamodbEndpointUrl, withNamespaces: true, withRoutes: true },
+      ...{ objects: storedWeights(context), dynamodbEndpointUrl, route53EndpointUrl },
+      ...{ withNamespaces: true, withRoutes: true },
       sources: { ask: askOf(context.prometheus), configMap: configMapsIn(namespace, context.client) },
     });
   },

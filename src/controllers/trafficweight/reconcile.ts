@@ -28,7 +28,7 @@ import { isInForce, statusOf, undecidedStatus, type KnownWeight, type Outcome } 
 import type { IngressEvents } from './events.ts';
 import type { TrafficWeightMetrics } from './metrics.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
-import type { BackendView } from './observe/observation.ts';
+import type { BackendView, ZoneView } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 import type { Gates } from './observe/gates.ts';
 import type { WeightObjects } from './objects/weightObjects.ts';
@@ -40,6 +40,8 @@ export interface Dependencies {
   readonly weights: WeightObjects['lister'];
   /** What the backend of a spec has; undefined before its first read, and with a static weight. */
   readonly backendOf: (spec: TrafficWeightSpec) => BackendView | undefined;
+  /** What is known of the hosted zones of a spec; undefined before the first read of each has ended. */
+  readonly zonesOf: (spec: TrafficWeightSpec) => readonly ZoneView[] | undefined;
   /** Tells whether the weight of this view is in force in a TrafficWeight. */
   readonly setInForce: (weight: TrafficWeight, view: BackendView, isInForce: boolean) => void;
   readonly statuses: WeightObjects['statuses'];
@@ -66,7 +68,10 @@ const failureOf = createFailureOf(TRAFFIC_WEIGHTS, {
 });
 
 /** That external-dns and the backend need a moment after each change is no event. */
-const EVENTS: ConditionRules = { types: STANDARD_TYPES, silent: IN_PROGRESS_REASONS };
+const EVENTS: ConditionRules = {
+  types: { ...STANDARD_TYPES, ZonesRead: { healthy: 'True' } },
+  silent: IN_PROGRESS_REASONS,
+};
 
 /**
  * Reconciles one TrafficWeight: observe, decide, act, report. Level-based: the triggering event does not matter. While
@@ -101,37 +106,39 @@ export async function reconcile(
   const backend = d.backendOf(spec);
   // Until this reconcile has ended, what it finds may not be in force.
   if (backend !== undefined) d.setInForce(weight, backend, false);
-  const desired = decideWeight({ spec, weight, backend, problem });
+  const zones = d.zonesOf(spec);
+  const desired = decideWeight({ spec, weight, backend, zones, problem });
   // The end of the first read is an event, but not for one that was created meanwhile.
   if (desired.kind === 'Waiting') return { requeueAfterMs: READ_AGAIN_MS };
   if (desired.kind === 'Undecided') {
-    await reportUndecided(d, weight, { ...desired, backend }, signal);
+    await reportUndecided(d, weight, { ...desired, backend, zones }, signal);
     return { requeueAfterMs: READ_AGAIN_MS };
   }
   const { desiredWeight } = desired;
   const step = await takeStep(d, weight, { spec, desired: desiredWeight }, signal);
-  const status = await applyWeight(d, weight, { spec, desiredWeight, step, backend }, signal);
+  const status = await applyWeight(d, weight, { spec, desiredWeight, step, backend, zones }, signal);
   return { requeueAfterMs: Math.min(LOOK_AGAIN_MS, untilNextStep(status, d.clock.now())) };
 }
 
 async function applyWeight(
   d: Dependencies,
   weight: TrafficWeight,
-  { spec, desiredWeight, step, backend }: Pick<Outcome, 'spec' | 'desiredWeight' | 'step' | 'backend'>,
+  { spec, desiredWeight, step, backend, zones }: Pick<Outcome, 'spec' | 'desiredWeight' | 'step' | 'backend' | 'zones'>,
   signal?: AbortSignal,
 ): Promise<TrafficWeightStatus> {
   const name = weight.metadata?.name ?? '';
   const { candidates, weights, ...scene } = observe(weight, d);
   const settings = settingsOf(spec, step.weight);
   const { selected: sources, ...division } = divide(weight, { weights, candidates }, scene.labelOf);
-  const plan = planRecords({ ...scene, ...division, owner: name, settings, sources });
+  const known = zones?.flatMap(({ zone }) => zone ?? []) ?? [];
+  const plan = planRecords({ ...scene, ...division, owner: name, settings, sources, zones: known });
   const failures = await writeRecords(plan, { ...d.writers, signal });
   signal?.throwIfAborted();
   const explained = plan.sources.map((planned) => [planned, explain(planned, step)] as const);
   d.ingressEvents.tell(name, explained);
   const hosts = explained.flatMap(([, each]) => each);
   const outcome = {
-    ...{ spec, desiredWeight, step, backend, hosts },
+    ...{ spec, desiredWeight, step, backend, zones, hosts },
     ingresses: plan.sources.length,
     endpoints: endpointsNow(plan, d.endpoints),
     failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),

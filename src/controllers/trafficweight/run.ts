@@ -18,6 +18,8 @@ import { BY_SERVICE, createCaches, type CacheOptions, type Caches, type GatewayC
 import type { BackendView } from './observe/observation.ts';
 import { createBackend, type BackendSources } from './observe/backend/createBackend.ts';
 import type { WeightObjects } from './objects/weightObjects.ts';
+import { ZoneFeed } from './observe/zones/zoneFeed.ts';
+import { zonesOf } from './observe/zones/zonesOf.ts';
 import { reconcile } from './reconcile.ts';
 
 /**
@@ -33,13 +35,15 @@ export interface WeightOptions extends CacheOptions {
   readonly objects: WeightObjects;
   /** In place of that of the region. */
   readonly dynamodbEndpointUrl: string | undefined;
+  /** In place of that of the partition. */
+  readonly route53EndpointUrl: string | undefined;
   readonly sources: BackendSources;
 }
 
 /** Runs the controller of TrafficWeights. */
 export function runWeights(
   context: WeightContext,
-  { objects, dynamodbEndpointUrl, sources, ...options }: WeightOptions,
+  { objects, dynamodbEndpointUrl, route53EndpointUrl, sources, ...options }: WeightOptions,
 ): RunningController {
   const { client, events, isLeader, metrics, clock, logger } = context;
   const caches = createCaches(context, options);
@@ -50,11 +54,19 @@ export function runWeights(
     create: (backend) => createBackend(backend, sources),
     onChange: (name) => controller.queue.add(name),
   });
+  const zones = new ZoneFeed({
+    ...{ clock, logger, isLeader },
+    zones: () => zonesOf(objects.lister.list()),
+    // Only then: most operators read no zone, and the AWS SDK takes 29 MiB.
+    createReader: async () => new (await import('../../weights/route53/route53.ts')).Route53(route53EndpointUrl),
+    onChange: (name) => controller.queue.add(name),
+  });
   const idOf = (spec: TrafficWeightSpec): string => rowIdOf(spec, dynamodbEndpointUrl) ?? '';
   const dependencies = {
     ...{ caches, endpoints, clock, isLeader },
     ...{ weights: objects.lister, statuses: objects.statuses, events: objects.events },
     backendOf: (spec: TrafficWeightSpec) => backends.view(idOf(spec)),
+    zonesOf: ({ hostedZoneIDs = [] }: TrafficWeightSpec) => zones.views(hostedZoneIDs),
     setInForce: ({ metadata, spec }: TrafficWeight, view: BackendView, isInForce: boolean) =>
       backends.setInForce(idOf(spec), metadata?.name ?? '', { view, isInForce }),
     writers: { client, endpoints, applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger, clock }) },
@@ -91,7 +103,9 @@ export function runWeights(
     if (servicesWithNews(event).some(isUsed)) enqueueAll();
   });
   const reading: Part = { name: 'backends of TrafficWeights', stage: 'work', run: (stop) => backends.run(stop) };
-  return { parts: [...objects.parts, ...partsOf(caches), controllerPart(controller), reading], enqueueAll };
+  const readingZones: Part = { name: 'hosted zones of TrafficWeights', stage: 'work', run: (stop) => zones.run(stop) };
+  const parts = [...objects.parts, ...partsOf(caches), controllerPart(controller), reading, readingZones];
+  return { parts, enqueueAll };
 }
 
 /** Without the CRD of external-dns the rest of the operator works, and the status of each TrafficWeight says what is missing. */

@@ -1,6 +1,7 @@
 import type { V1Ingress } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import type { DnsEndpoint } from '../records/endpoint.ts';
+import { zoneOf } from '../zone/recordSets.ts';
 import { sourceOfIngress } from '../records/source.ts';
 import { isObserved, OWNER_LABEL, planRecords, type RecordsPlan, type Scene } from './plan.ts';
 
@@ -59,12 +60,14 @@ function plan(
     owned: endpoints,
     ...{ rivals: [], otherOwnerOf: () => undefined, isOwner: (name) => name === 'main' || name === 'other' },
     isReady: () => true,
+    zones: [],
     ...over,
   });
 }
 
 const applied = ({ sources }: RecordsPlan): string[] =>
   sources.flatMap(({ desired }) => (desired === undefined ? [] : (desired.metadata?.name ?? '')));
+const zoneWith = (host: string) => zoneOf('Z1', [{ Name: `${host}.`, Type: 'A' }]);
 const removed = ({ removed: gone }: RecordsPlan) => gone.map(({ metadata }) => metadata?.name);
 
 describe('the DNSEndpoints of a cluster', () => {
@@ -207,4 +210,20 @@ it.each([
 ])('a DNSEndpoint of generation 3 with observedGeneration %s was read: %s', (observedGeneration, wanted) => {
   const status = observedGeneration === undefined ? {} : { observedGeneration };
   expect(isObserved({ ...endpointOf('web'), status })).toBe(wanted);
+});
+
+describe('a host whose record a zone would not take', () => {
+  it('keeps the one that was written', () => {
+    const decided = plan([ingress('web')], [endpointOf('web')], { zones: [zoneWith('web.example.org')] });
+    expect([applied(decided), removed(decided)]).toEqual([['web'], []]);
+  });
+
+  it('gets none, and takes that of the host before with it', () => {
+    const old = {
+      ...endpointOf('web'),
+      spec: { endpoints: [{ dnsName: 'old.example.org', recordType: 'A', targets: [] }] },
+    };
+    const decided = plan([ingress('web')], [old], { zones: [zoneWith('web.example.org')] });
+    expect([applied(decided), removed(decided)]).toEqual([[], ['web']]);
+  });
 });

@@ -1,9 +1,13 @@
 import { dnsEndpointOf, isOf, sourceUidOf } from '../records/dnsEndpoint.ts';
 import { hostsIn, targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { holders, type Claim } from '../records/holders.ts';
-import { recordsOf, type HostWeight, type WeightSettings } from '../records/records.ts';
+import { recordsOf, type HostWeight, type WeightReason, type WeightSettings } from '../records/records.ts';
 import { shareRecord } from '../records/sharedHosts.ts';
+import type { Zone } from '../zone/recordSets.ts';
 import { endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records/source.ts';
+
+/** Of a host without a record, and of which no DNSEndpoint of its source has one. */
+const NOT_WRITTEN: ReadonlySet<WeightReason> = new Set(['Conflict', 'SharedHost', 'RecordInTheWay', 'TooManyRecords']);
 
 /** Label of a DNSEndpoint: whose settings its records have. */
 export const OWNER_LABEL = 'traffic.example.com/trafficweight';
@@ -36,6 +40,8 @@ export interface Scene {
   readonly isOwner: (name: string) => boolean;
   /** Whether a Service has a ready endpoint. */
   readonly isReady: (key: string) => boolean;
+  /** Where the records are to be published, as far as that is known. */
+  readonly zones: readonly Zone[];
 }
 
 /** What is decided about one source. */
@@ -97,8 +103,8 @@ function unselectedOf({ unselected, owned, owner }: Scene): DnsEndpoint[] {
 
 /** Also one that k8s-traffic-controller made, which has no label: two records of one host would compete. */
 function withoutHosts({ hosts, desired, live, foreign }: PlannedSource): DnsEndpoint[] {
-  const isServedElsewhere = hosts.every(({ reason }) => reason === 'Conflict' || reason === 'SharedHost');
-  return foreign === undefined && desired === undefined && live !== undefined && isServedElsewhere ? [live] : [];
+  const isStale = hosts.every(({ weight, reason }) => weight === undefined && NOT_WRITTEN.has(reason));
+  return foreign === undefined && desired === undefined && live !== undefined && isStale ? [live] : [];
 }
 
 /** DNSEndpoints that stay although nobody decides about them, such as those of an owner that is gone: they have their hosts. */
@@ -157,6 +163,7 @@ function planSource(
 ): PlannedSource {
   const { hosts, ...records } = recordsOf(source, scene.settings, {
     endpoint,
+    zones: scene.zones,
     isReady: (service) => scene.isReady(serviceKey(source.namespace, service)),
     holderOf: (host) => {
       const holder = held.get(host);

@@ -31,6 +31,8 @@ export const DNS_ENDPOINTS: Resource<DnsEndpoint> = {
 
 /** On a DNSEndpoint: what holds while the annotation of its source is invalid, a KeptShare as text. */
 export const KEPT_ANNOTATION = 'traffic.example.com/last-valid-weight';
+/** TTL of a record without one, seconds: that of external-dns' AWS provider. */
+export const DEFAULT_TTL = 300;
 const WEIGHT = 'aws/weight';
 const HEALTH_CHECK = 'aws/health-check-id';
 
@@ -43,23 +45,31 @@ export interface RecordSettings {
   readonly recordTtl?: number | undefined;
 }
 
+/** The host of records, and by their type the TTLs that they have in place of that of the settings, seconds. */
+export interface RecordHost extends Pick<SourceHost, 'host'> {
+  readonly otherTtls?: ReadonlyMap<string, number>;
+}
+
 /** The record sets of one host. @param weight integer, 0 to 255 */
 export function endpointsOf(
-  { host }: Pick<SourceHost, 'host'>,
+  { host, otherTtls }: RecordHost,
   weight: number,
   targets: readonly Targets[],
   { clusterName, healthCheckId, recordTtl }: RecordSettings,
 ): Endpoint[] {
   const providerSpecific = [{ name: WEIGHT, value: String(weight) }];
   if (healthCheckId !== undefined) providerSpecific.push({ name: HEALTH_CHECK, value: healthCheckId });
-  return targets.map(({ recordType, targets: values }) => ({
-    dnsName: host,
-    targets: [...values],
-    recordType,
-    setIdentifier: clusterName,
-    ...(recordTtl !== undefined && { recordTTL: recordTtl }),
-    providerSpecific,
-  }));
+  return targets.map(({ recordType, targets: values }) => {
+    const ttl = otherTtls?.get(recordType) ?? recordTtl;
+    return {
+      dnsName: host,
+      targets: [...values],
+      recordType,
+      setIdentifier: clusterName,
+      ...(ttl !== undefined && { recordTTL: ttl }),
+      providerSpecific,
+    };
+  });
 }
 
 /** The hosts of records, as DNS compares them, distinct. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dnsEndpointOf } from './dnsEndpoint.ts';
 import { KEPT_ANNOTATION, type DnsEndpoint } from './endpoint.ts';
 import { recordsOf, type Surroundings, type WeightSettings } from './records.ts';
+import { zoneOf, type StatedSet } from '../zone/recordSets.ts';
 import { sourceOfIngress } from './source.ts';
 import { weightOf } from './weight.ts';
 import { targetsOf } from './targets.ts';
@@ -14,7 +15,7 @@ const SETTINGS: WeightSettings = {
   clusterWeight: 80,
 };
 const ANNOTATION = 'dns.adevinta.com/traffic-weight';
-const READY: Surroundings = { endpoint: undefined, isReady: () => true, holderOf: () => undefined };
+const READY: Surroundings = { endpoint: undefined, isReady: () => true, holderOf: () => undefined, zones: [] };
 const LOAD_BALANCER = { hostname: 'lb.example.net' };
 
 interface Made {
@@ -204,4 +205,35 @@ it.each([
   [[{ ip: '192.0.2.1' }, { hostname: 'a.example.net' }], [['CNAME', ['a.example.net']]]],
 ] as const)('a load balancer with %j has the record sets %j', (addresses, wanted) => {
   expect(targetsOf(addresses).map(({ recordType, targets }) => [recordType, targets])).toEqual(wanted);
+});
+
+describe('a host in a zone of Route 53', () => {
+  const HOST = 'app.example.org';
+  const inZone = (over: StatedSet): Pick<Surroundings, 'zones'> => {
+    return { zones: [zoneOf('Z1', [{ Name: `${HOST}.`, Type: 'CNAME', ...over }])] };
+  };
+  const written: DnsEndpoint = { spec: { endpoints: [{ dnsName: HOST, recordType: 'CNAME', targets: ['x'] }] } };
+
+  it('has no record if one is in the way, unless it was written before', () => {
+    const around = inZone({ TTL: 60 });
+    const problem = expect.stringContaining('the zone Z1 has the CNAME record') as string;
+    const refused = decided({}, around);
+    expect(refused.endpoints).toEqual([]);
+    expect(refused.hosts).toEqual([{ host: HOST, weight: undefined, reason: 'RecordInTheWay', problem }]);
+    const stays = decided({}, { ...around, endpoint: written });
+    expect(stays.endpoints).toHaveLength(1);
+    expect(stays.hosts).toEqual([{ host: HOST, weight: 80, reason: 'RecordInTheWay', problem }]);
+  });
+
+  it('takes the TTL of the other clusters, with the weight that is asked for', () => {
+    const around = inZone({ SetIdentifier: 'cluster-b', Weight: 1, TTL: 60 });
+    const { endpoints, hosts } = decided({ annotation: '50' }, around);
+    expect(endpoints).toMatchObject([{ dnsName: HOST, recordTTL: 60 }]);
+    expect(hosts).toMatchObject([{ weight: 40, reason: 'DifferentTTL' }]);
+    const ready = decided({ annotation: '50' }, around, { recordTtl: 60 });
+    expect(ready.hosts).toMatchObject([{ weight: 40, reason: 'Annotation' }]);
+    const unready = decided({}, { ...around, isReady: () => false });
+    expect(unready.endpoints).toMatchObject([{ recordTTL: 60 }]);
+    expect(unready.hosts).toMatchObject([{ weight: 0, reason: 'NoReadyEndpoints' }]);
+  });
 });

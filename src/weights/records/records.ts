@@ -1,12 +1,16 @@
 import { isWithin } from './domain.ts';
 import {
+  DEFAULT_TTL,
   endpointsOf,
+  hostsIn,
   keptIn,
   type DnsEndpoint,
   type Endpoint,
   type KeptShare,
   type RecordSettings,
 } from './endpoint.ts';
+import type { Zone } from '../zone/recordSets.ts';
+import { verdictOf, type ZoneVerdict } from '../zone/verdict.ts';
 import type { Source, SourceHost } from './source.ts';
 import { readShare, weightOf, type WeightFactors } from './weight.ts';
 
@@ -36,11 +40,21 @@ export interface Surroundings {
   readonly isReady: (service: string) => boolean;
   /** Who has the records of a host; undefined if this source has them. */
   readonly holderOf: (host: string) => Holder | undefined;
+  /** Where the records are to be published, as far as that is known. */
+  readonly zones: readonly Zone[];
 }
 
 /** Why a host has the weight that it has. */
 export type WeightReason =
-  'ClusterWeight' | 'Annotation' | 'NoReadyEndpoints' | 'InvalidAnnotation' | 'Conflict' | 'SharedHost';
+  | 'ClusterWeight'
+  | 'Annotation'
+  | 'NoReadyEndpoints'
+  | 'InvalidAnnotation'
+  | 'Conflict'
+  | 'SharedHost'
+  | 'RecordInTheWay'
+  | 'TooManyRecords'
+  | 'DifferentTTL';
 
 /** What is decided about one host. */
 export interface HostWeight {
@@ -50,6 +64,8 @@ export interface HostWeight {
   readonly reason: WeightReason;
   /** What the weight is made of; absent without a record. */
   readonly factors?: WeightFactors;
+  /** By type of record, the TTL that its records have in place of the one that is asked for, seconds. */
+  readonly otherTtls?: ZoneVerdict['otherTtls'];
   /** For users; absent if nothing is wrong. */
   readonly problem?: string;
 }
@@ -69,15 +85,20 @@ export interface SourceRecords {
  * |---|---|
  * | annotation invalid, no valid value known, and no record | none |
  * | another source has it | none; for a route with the same addresses that is no conflict |
+ * | a zone would not take it | none; one that was written before stays, and follows the weight |
  * | a Service of it has no ready endpoint, or a rule of it leads nowhere | weight 0 |
  * | annotation invalid | as with the last valid value; if none is known, the weight that the records had, at most the cluster's |
  * | otherwise | the cluster's weight and the annotation decide, see weightOf |
+ *
+ * Where a zone has another TTL, that one is taken: with the one that is asked for, no change of the weight would arrive.
  */
 export function recordsOf(source: Source, settings: WeightSettings, around: Surroundings): SourceRecords {
   const asked = askedBy(source, settings, around.endpoint);
   const hosts = source.hosts
     .filter(({ host }) => isWithin(host, settings.bindingDomain))
-    .map((host) => decideHost(host, asked, settings.clusterWeight, around));
+    .map((host) =>
+      decideHost(host, { ...asked, verdict: verdictOn(host, source, settings, around) }, settings, around),
+    );
   const endpoints = hosts.flatMap((host) =>
     host.weight === undefined ? [] : endpointsOf(host, host.weight, source.targets, settings),
   );
@@ -113,11 +134,20 @@ function holding(share: KeptShare | undefined): string {
   return share.kind === 'Percent' ? `the last valid value ${share.percent} stays` : `the weight ${share.weight} stays`;
 }
 
+function verdictOn(
+  { host }: SourceHost,
+  { targets }: Source,
+  { clusterName, recordTtl = DEFAULT_TTL }: WeightSettings,
+  { zones }: Surroundings,
+): ZoneVerdict {
+  return verdictOf(zones, { host, types: targets.map(({ recordType }) => recordType), clusterName, ttl: recordTtl });
+}
+
 function decideHost(
   { host, services, leadsNowhere }: SourceHost,
-  { share, problem: invalid }: Asked,
-  clusterWeight: number,
-  { isReady, holderOf }: Surroundings,
+  { share, problem: invalid, verdict }: Asked & { readonly verdict: ZoneVerdict },
+  { clusterWeight }: WeightSettings,
+  { endpoint, isReady, holderOf }: Surroundings,
 ): HostWeight {
   if (share === undefined) return { host, weight: undefined, reason: 'InvalidAnnotation', problem: invalid ?? '' };
   const holder = holderOf(host);
@@ -125,15 +155,20 @@ function decideHost(
   if (holder !== undefined) {
     return { host, weight: undefined, reason: 'Conflict', problem: `${holder.name} has the records of ${host}` };
   }
+  const { refusal, otherTtls, ttlProblem } = verdict;
+  const isWritten = (): boolean => hostsIn(endpoint?.spec?.endpoints).includes(host);
+  if (refusal !== undefined && !isWritten()) return { host, weight: undefined, ...refusal };
   const unready = services.filter((service) => !isReady(service));
   const isServed = !leadsNowhere && unready.length === 0;
   const factors = factorsOf(share, { clusterWeight, isReady: isServed });
-  const weighted = { host, weight: weightOf(factors), factors };
+  const weighted = { host, weight: weightOf(factors), factors, ...(otherTtls !== undefined && { otherTtls }) };
+  if (refusal !== undefined) return { ...weighted, ...refusal };
   if (!isServed) {
     const problem = unready.length === 0 ? 'a rule has no backend' : `no ready endpoint of Service ${named(unready)}`;
     return { ...weighted, reason: 'NoReadyEndpoints', problem };
   }
   if (invalid !== undefined) return { ...weighted, reason: 'InvalidAnnotation', problem: invalid };
+  if (ttlProblem !== undefined) return { ...weighted, reason: 'DifferentTTL', problem: ttlProblem };
   return { ...weighted, reason: share.kind === 'None' ? 'ClusterWeight' : 'Annotation' };
 }
 

@@ -95,7 +95,7 @@ async function publish(
   const how = { fieldManager: FIELD_MANAGER, subresource: 'status' };
   const source = sourceOfIngress(await client.mergePatch(INGRESSES, ref, { status }, how));
   const settings = { clusterName, clusterWeight, bindingDomain: DOMAIN, annotationPrefix: ANNOTATION_PREFIX };
-  const around = { endpoint: undefined, isReady: () => true, holderOf: () => undefined };
+  const around = { endpoint: undefined, isReady: () => true, holderOf: () => undefined, zones: [] };
   const endpoint = dnsEndpointOf(source, recordsOf(source, settings, around));
   await client.apply(DNS_ENDPOINTS, endpoint!, { fieldManager: FIELD_MANAGER, force: true });
 }

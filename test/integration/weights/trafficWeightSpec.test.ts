@@ -28,6 +28,8 @@ describe('a spec', () => {
     [{ bindingDomain: '..example.org' }, /spec\.bindingDomain: Invalid value: .*must be a domain in lower case/],
     [{ annotationFilter: 'public' }, /spec\.annotationFilter: Invalid value: .*must be the key of an annotation, "="/],
     [{ annotationPrefix: 'Dns/x' }, /spec\.annotationPrefix: Invalid value: .*must be a DNS name/],
+    [{ hostedZoneIDs: ['example.org'] }, /hostedZoneIDs\[0\]: Invalid value: .*must be the ID of a hosted zone/],
+    [{ hostedZoneIDs: ['Z1', 'Z1'] }, /hostedZoneIDs\[1\]: Duplicate value: "Z1"/],
     [{ recordTTL: 0 }, /spec\.recordTTL: Invalid value: 0: .*1/],
     [
       { backend: {} },

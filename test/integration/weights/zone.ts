@@ -1,4 +1,5 @@
 import {
+  ChangeResourceRecordSetsCommand,
   CreateHostedZoneCommand,
   ListResourceRecordSetsCommand,
   Route53Client,
@@ -10,10 +11,14 @@ import { startAws, type Aws } from '../../harness/moto.ts';
 export interface Zone {
   readonly aws: Aws;
   readonly domain: string;
+  /** Without the prefix /hostedzone/. */
+  readonly id: string;
   /** All record sets, but for the marks of external-dns. */
   records(): Promise<ResourceRecordSet[]>;
   /** The weights of a cluster's record sets, by name with a dot at its end. */
   weightsOf(setIdentifier: string): Promise<Record<string, number | undefined>>;
+  /** What somebody other than external-dns does. */
+  change(action: 'UPSERT' | 'DELETE', ...sets: ResourceRecordSet[]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -22,16 +27,20 @@ export async function startZone(domain: string): Promise<Zone> {
   const aws = await startAws();
   const route53 = new Route53Client(aws.client);
   const made = await route53.send(new CreateHostedZoneCommand({ Name: domain, CallerReference: 'test' }));
+  const id = made.HostedZone?.Id?.replace('/hostedzone/', '') ?? '';
   const records = async (): Promise<ResourceRecordSet[]> => {
-    const { Id } = made.HostedZone ?? {};
-    const { ResourceRecordSets = [] } = await route53.send(new ListResourceRecordSetsCommand({ HostedZoneId: Id }));
+    const { ResourceRecordSets = [] } = await route53.send(new ListResourceRecordSetsCommand({ HostedZoneId: id }));
     return ResourceRecordSets.filter(({ Type }) => Type !== 'TXT');
   };
   return {
-    ...{ aws, domain, records },
+    ...{ aws, domain, id, records },
     async weightsOf(setIdentifier) {
       const own = (await records()).filter(({ SetIdentifier }) => SetIdentifier === setIdentifier);
       return Object.fromEntries(own.map(({ Name = '', Weight }) => [Name, Weight]));
+    },
+    async change(Action, ...sets) {
+      const Changes = sets.map((ResourceRecordSet) => ({ Action, ResourceRecordSet }));
+      await route53.send(new ChangeResourceRecordSetsCommand({ HostedZoneId: id, ChangeBatch: { Changes } }));
     },
     stop: () => aws.stop(),
   };

@@ -1,5 +1,5 @@
 import { durationMs } from '../../../api/durationSchema.ts';
-import { DEFAULT_RECORD_TTL, DEFAULT_ROLLBACK, type RampPhase } from '../../../api/trafficweight/terms.ts';
+import { DEFAULT_ROLLBACK, type RampPhase } from '../../../api/trafficweight/terms.ts';
 import type {
   RampStatus,
   TrafficWeight,
@@ -10,6 +10,7 @@ import { WeightReason as Reason } from '../../../api/trafficweight/reasons.ts';
 import { metaTime, type Condition } from '../../../runtime/controller/conditions.ts';
 import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
 import { cut } from '../../../runtime/status/cut.ts';
+import { DEFAULT_TTL } from '../../../weights/records/endpoint.ts';
 import type { GateResult } from '../../../weights/ramp/gate.ts';
 import {
   withNextStep,
@@ -28,7 +29,7 @@ const LONGEST_MESSAGE = 512;
 /** The ramp of a spec, with its defaults; undefined without one. */
 export function rampSettingsOf({ ramp, recordTTL }: TrafficWeightSpec): RampSettings | undefined {
   if (ramp === undefined) return undefined;
-  const leastMs = LEAST_INTERVAL_TTLS * (recordTTL ?? DEFAULT_RECORD_TTL) * SECOND_MS;
+  const leastMs = LEAST_INTERVAL_TTLS * (recordTTL ?? DEFAULT_TTL) * SECOND_MS;
   return {
     step: ramp.step,
     intervalMs: Math.max(ramp.interval === undefined ? 0 : durationMs(ramp.interval), leastMs),

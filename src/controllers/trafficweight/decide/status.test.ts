@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { HostExplanation, TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import { findCondition } from '../../../runtime/controller/conditions.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import { zoneOf } from '../../../weights/zone/recordSets.ts';
 import type { BackendView } from '../observe/observation.ts';
 import { isInForce, statusOf, undecidedStatus, type Outcome } from './status.ts';
 
@@ -74,6 +75,34 @@ describe('the weight in force', () => {
   it('is absent until one was in force', () => {
     const fresh = { metadata: WEIGHT.metadata!, spec: SPEC };
     expect(decided({ endpoints: new Map([['shop/a', LATE]]) }, fresh)).not.toHaveProperty('currentWeight');
+  });
+});
+
+describe('the condition ZonesRead', () => {
+  const zoneState = (zones: Outcome['zones']) => findCondition(decided({ zones }).conditions, 'ZonesRead');
+  const unread = { id: 'Z2', failure: 'Route 53 (hosted zone Z2) answered AccessDenied' };
+  const read = { id: 'Z1', zone: zoneOf('Z1', []) };
+
+  it('is absent without hosted zones, and goes with them', () => {
+    expect(zoneState([])).toBeUndefined();
+    const before = { ...WEIGHT, status: decided({ zones: [read] }) };
+    expect(states(decided({}, before))).not.toContainEqual(expect.stringContaining('ZonesRead'));
+  });
+
+  it('tells whether all can be read, and the weight is in force all the same', () => {
+    expect(zoneState([read])).toMatchObject({ status: 'True', reason: 'AllZonesRead' });
+    expect(zoneState([read, unread])).toMatchObject({
+      ...{ status: 'False', reason: 'ZoneUnavailable' },
+      message: `1 of 2 hosted zones cannot be read, the first: ${unread.failure}; records are written without a look at it`,
+    });
+    expect(zoneState([{ ...unread, ...read }])?.message).toContain('; what was read last holds');
+    expect(states(decided({ zones: [unread] }))[0]).toBe('Ready True InForce');
+  });
+
+  it('stays while nothing can be decided', () => {
+    const why = { reason: 'NotRead', message: 'no' };
+    const { conditions } = undecidedStatus(WEIGHT, why, { zones: [read], now: NOW });
+    expect(findCondition(conditions, 'ZonesRead')).toMatchObject({ status: 'True' });
   });
 });
 

@@ -11,7 +11,7 @@ import type { Failure } from '../../../runtime/status/failure.ts';
 import { isObserved } from '../../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { RampStep } from '../../../weights/ramp/ramp.ts';
-import type { BackendView } from '../observe/observation.ts';
+import type { BackendView, ZoneView } from '../observe/observation.ts';
 import { explained, REFUSED, sourceName } from './hosts.ts';
 import { lastStepTime, rampAfter, rampedState } from './ramp.ts';
 
@@ -24,6 +24,8 @@ export interface Outcome {
   readonly step: RampStep;
   /** Undefined with a static weight. */
   readonly backend?: BackendView | undefined;
+  /** Of the spec. */
+  readonly zones?: readonly ZoneView[] | undefined;
   readonly hosts: readonly HostExplanation[];
   /** Ingresses and HTTPRoutes with a host. */
   readonly ingresses: number;
@@ -36,8 +38,8 @@ export interface Outcome {
 /** Characters of a condition's message. It may quote an error, or an annotation of an Ingress. */
 const LONGEST_MESSAGE = 1_024;
 
-/** Conditions that only a TrafficWeight with a backend has. */
-const BACKEND_TYPES: ReadonlySet<string> = new Set([Type.BackendRead, Type.Acknowledged]);
+/** Conditions that only a TrafficWeight with a backend, or with hosted zones, has. */
+const OPTIONAL_TYPES: ReadonlySet<string> = new Set([Type.BackendRead, Type.Acknowledged, Type.ZonesRead]);
 
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
@@ -85,6 +87,7 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
         [Type.Ready, { ...ready, status: ready.status === 'True' ? 'True' : 'False' }],
         ...entriesOf(read),
         ...(ramped === undefined ? [] : [[Type.Ramped, ramped] as [Type, State]]),
+        ...zonesEntry(outcome.zones),
         [Type.Applied, written.Applied],
         [Type.Observed, written.Observed],
         [Type.IngressesAccepted, accepted],
@@ -101,6 +104,7 @@ export interface KnownWeight {
   readonly desiredWeight?: number | undefined;
   /** Undefined with a static weight. */
   readonly backend?: BackendView | undefined;
+  readonly zones?: readonly ZoneView[] | undefined;
 }
 
 /**
@@ -112,12 +116,13 @@ export interface KnownWeight {
 export function undecidedStatus(
   weight: TrafficWeight,
   why: Failure,
-  { desiredWeight, backend, now }: KnownWeight & { readonly now: string },
+  { desiredWeight, backend, zones, now }: KnownWeight & { readonly now: string },
 ): TrafficWeightStatus {
   const unknown: State = { status: 'Unknown', ...why };
   const states: [Type, State][] = [
     [Type.Ready, { status: 'False', ...why }],
     ...entriesOf(backendStates(weight, backend, desiredWeight)),
+    ...zonesEntry(zones),
     [Type.Applied, unknown],
     [Type.Observed, unknown],
     [Type.IngressesAccepted, unknown],
@@ -144,11 +149,11 @@ function conditionsOf(weight: TrafficWeight, states: readonly [Type, State][], n
   );
 }
 
-/** A condition about a backend or a ramp that is not used any more is dropped. */
+/** A condition about a backend, a ramp or hosted zones that is not used any more is dropped. */
 function withoutStale({ spec, status }: TrafficWeight, states: readonly [Type, State][]): Condition[] {
   return (status?.conditions ?? []).filter(({ type }) => {
     if (type === Type.Ramped) return spec.ramp !== undefined;
-    return !BACKEND_TYPES.has(type) || states.some(([used]) => used === type);
+    return !OPTIONAL_TYPES.has(type) || states.some(([used]) => used === type);
   });
 }
 
@@ -196,6 +201,20 @@ function acknowledgedState(
   }
   const message = `The backend does not say yet that the weight ${desiredWeight} is in force.`;
   return { status: 'False', reason: Reason.NotAcknowledgedYet, message };
+}
+
+/** None without hosted zones. */
+function zonesEntry(zones: readonly ZoneView[] = []): [Type, State][] {
+  if (zones.length === 0) return [];
+  const unread = zones.filter(({ failure }) => failure !== undefined);
+  const [first] = unread;
+  if (first === undefined) {
+    const message = `All hosted zones are read: ${zones.length}.`;
+    return [[Type.ZonesRead, { status: 'True', reason: Reason.AllZonesRead, message }]];
+  }
+  const since = first.zone === undefined ? 'records are written without a look at it' : 'what was read last holds';
+  const message = `${unread.length} of ${zones.length} hosted zones cannot be read, the first: ${first.failure}; ${since}`;
+  return [[Type.ZonesRead, { status: 'False', reason: Reason.ZoneUnavailable, message }]];
 }
 
 function isTrue({ status }: State): boolean {

@@ -3,6 +3,7 @@ import type { Failure } from '../../../runtime/status/failure.ts';
 import type { BackendWeights } from '../../../weights/backend/backend.ts';
 import type { Source } from '../../../weights/records/source.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import type { Zone } from '../../../weights/zone/recordSets.ts';
 
 /** What is known of the weight that a backend has. */
 export interface BackendView {
@@ -12,6 +13,15 @@ export interface BackendView {
   readonly failure?: Failure;
   /** Why the backend could not be told that the weight is in force; undefined if it could, or another one is desired. */
   readonly unacknowledged?: Failure;
+}
+
+/** What is known of a hosted zone. */
+export interface ZoneView {
+  readonly id: string;
+  /** What was read last; undefined if nothing ever was. */
+  readonly zone?: Zone;
+  /** Why the last read failed, for users; undefined if it succeeded. */
+  readonly failure?: string;
 }
 
 /** A source, and what selects it. */

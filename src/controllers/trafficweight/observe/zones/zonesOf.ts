@@ -1,0 +1,14 @@
+import { parseTrafficWeightSpec } from '../../../../api/trafficweight/schema.ts';
+import type { TrafficWeight } from '../../../../api/trafficweight/trafficWeight.ts';
+
+/** By the ID of a hosted zone, the names of the TrafficWeights that publish in it. Those that are invalid or being deleted have none. */
+export function zonesOf(weights: readonly TrafficWeight[]): Map<string, string[]> {
+  const pairs = weights.flatMap((weight) => {
+    if (weight.metadata?.deletionTimestamp !== undefined) return [];
+    const parsed = parseTrafficWeightSpec(weight);
+    const ids = 'problems' in parsed ? [] : (parsed.spec.hostedZoneIDs ?? []);
+    return ids.map((id) => ({ id, name: weight.metadata?.name ?? '' }));
+  });
+  const byId = Map.groupBy(pairs, ({ id }) => id);
+  return new Map([...byId].map(([id, each]) => [id, each.map(({ name }) => name)]));
+}

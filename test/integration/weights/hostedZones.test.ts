@@ -1,0 +1,125 @@
+import type { ResourceRecordSet } from '@aws-sdk/client-route-53';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
+import { syncRecords } from '../../harness/externalDns.ts';
+import type { Fixture } from '../../harness/fixture.ts';
+import { stubCredentials } from './credentials.ts';
+import { Ingresses, PERSON } from './ingresses.ts';
+import { conditionOf, startScene, WAIT, weightNamed, type WeightScene } from './scene.ts';
+import { startZone, type Zone } from './zone.ts';
+
+/** What Route 53 would refuse is named, and not written. */
+const DOMAIN = 'example.org';
+/** A period of the reads, and what each takes on a busy machine. */
+const READ = { timeout: 120_000, interval: 500 };
+let zone: Zone;
+let scene: WeightScene;
+let f: Fixture;
+let ingresses: Ingresses;
+
+const set = (name: string, over: Partial<ResourceRecordSet> = {}): ResourceRecordSet => {
+  const values = [{ Value: 'other.example.net' }];
+  return { Name: `${name}.${DOMAIN}`, Type: 'CNAME', TTL: 300, ResourceRecords: values, ...over };
+};
+const weighted = (name: string, SetIdentifier = 'cluster-b'): ResourceRecordSet =>
+  set(name, { SetIdentifier, Weight: 10 });
+const many = (name: string): ResourceRecordSet[] =>
+  Array.from({ length: 100 }, (_, n) => weighted(name, `cluster-${n}`));
+
+beforeAll(async () => {
+  zone = await startZone(DOMAIN);
+  // More than a page, which has 300.
+  for (const name of ['many', 'many-more', 'many-others']) await zone.change('UPSERT', ...many(name));
+  await zone.change('UPSERT', set('taken'), weighted('lagging'), weighted('fine'), set('*'));
+  scene = await startScene('zone-operator', { args: [`--route53-endpoint-url=${zone.aws.url}`] });
+  f = scene.f;
+  ingresses = new Ingresses(f.client);
+  stubCredentials(zone.aws);
+  await scene.startOperator();
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await f.stop();
+  await zone.stop();
+});
+
+const accepted = () => conditionOf(f, 'IngressesAccepted');
+const sync = (): Promise<void> =>
+  syncRecords({ kubeconfig: f.controlPlane.kubeconfig, owner: 'cluster-a', domain: DOMAIN, aws: zone.aws });
+const change = (spec: object): Promise<unknown> =>
+  f.client.mergePatch(TRAFFIC_WEIGHTS, { name: 'main' }, { spec }, PERSON);
+const ttlOf = async (name: string) => (await ingresses.endpoint(name))?.spec?.endpoints?.map((one) => one.recordTTL);
+const explained = async (host: string) => (await weightNamed(f)).status?.explain?.find((one) => one.host === host);
+
+it('records that Route 53 would refuse are named and not written, and all others are', async () => {
+  for (const name of ['taken', 'many-others', 'fine']) await ingresses.deploy(name);
+  await ingresses.deploy('wildcard', { host: `*.${DOMAIN}` });
+  const spec = { clusterName: 'cluster-a', bindingDomain: DOMAIN, hostedZoneIDs: [zone.id] };
+  await f.client.create(TRAFFIC_WEIGHTS, {
+    metadata: { name: 'main' },
+    spec: { ...spec, backend: { static: { weight: 75 } } },
+  });
+  await vi.waitFor(async () => {
+    expect(await conditionOf(f, 'ZonesRead')).toMatchObject({ status: 'True', reason: 'AllZonesRead' });
+    expect(await ingresses.weights('fine')).toEqual({ 'fine.example.org': '75' });
+  }, WAIT);
+  const full = `the zone ${zone.id} has 100 weighted CNAME records of many-others.example.org: Route 53 takes 100 at most`;
+  expect(await accepted()).toMatchObject({
+    ...{ status: 'False', reason: 'TooManyRecords' },
+    message: `3 of 4 Ingresses and HTTPRoutes are not accepted, the first default/many-others: ${full}`,
+  });
+  expect(await explained('*.example.org')).toMatchObject({
+    reason: 'RecordInTheWay',
+    message:
+      `the zone ${zone.id} has the CNAME record *.example.org without a weight, and no weighted one goes beside it: remove it, ` +
+      'or give it a set identifier and a weight',
+  });
+  for (const name of ['taken', 'many-others', 'wildcard']) expect(await ingresses.endpoint(name)).toBeUndefined();
+  await vi.waitFor(async () => {
+    const [event] = (await f.events('taken')).filter(({ reason }) => reason === 'RecordInTheWay');
+    expect(event).toMatchObject({ type: 'Warning', regarding: { kind: 'Ingress', name: 'taken' } });
+  }, WAIT);
+});
+
+it('records of another TTL get that of the other clusters, so that weights go on to arrive', async () => {
+  await change({ recordTTL: 60 });
+  await ingresses.deploy('lagging');
+  await vi.waitFor(async () => {
+    expect([await ttlOf('lagging'), await ttlOf('fine')]).toEqual([[300], [300]]);
+    expect(await explained('lagging.example.org')).toMatchObject({
+      ...{ weight: 75, reason: 'DifferentTTL' },
+      message: expect.stringContaining('300 s is taken in place of 60 s') as string,
+    });
+  }, WAIT);
+  await sync();
+  expect(await zone.weightsOf('cluster-a')).toEqual({ 'fine.example.org.': 75, 'lagging.example.org.': 75 });
+  await change({ recordTTL: 300 });
+  await vi.waitFor(
+    async () => expect(await explained('lagging.example.org')).toMatchObject({ reason: 'ClusterWeight' }),
+    WAIT,
+  );
+});
+
+it('records are written once nothing is in the way, without a change in the cluster', async () => {
+  await zone.change('DELETE', set('taken'), ...many('many-others').slice(0, 1));
+  await vi.waitFor(async () => {
+    expect(await ingresses.weights('taken')).toEqual({ 'taken.example.org': '75' });
+    expect(await ingresses.weights('many-others')).toEqual({ 'many-others.example.org': '75' });
+  }, READ);
+});
+
+it('records are written without a look at a zone that cannot be read, and the status says so', async () => {
+  await change({ hostedZoneIDs: ['Z0NOTTHERE'] });
+  await vi.waitFor(async () => {
+    expect(await conditionOf(f, 'ZonesRead')).toMatchObject({
+      ...{ status: 'False', reason: 'ZoneUnavailable' },
+      message:
+        '1 of 1 hosted zones cannot be read, the first: Route 53 (hosted zone Z0NOTTHERE) answered NoSuchHostedZone; ' +
+        'records are written without a look at it',
+    });
+    expect(await ingresses.weights('wildcard')).toEqual({ '*.example.org': '75' });
+    expect(await accepted()).toMatchObject({ status: 'True' });
+  }, WAIT);
+  await change({ hostedZoneIDs: null });
+  await vi.waitFor(async () => expect(await conditionOf(f, 'ZonesRead')).toBeUndefined(), WAIT);
+});
