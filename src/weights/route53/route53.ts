@@ -28,7 +28,7 @@ export class Route53 implements ZoneReader {
   /** @param endpointUrl in place of the one of the partition */
   constructor(endpointUrl: string | undefined) {
     this.#client = new Route53Client({
-      region: process.env['AWS_REGION'] ?? DEFAULT_REGION,
+      region: process.env.AWS_REGION ?? DEFAULT_REGION,
       ...(endpointUrl !== undefined && { endpoint: endpointUrl }),
       maxAttempts: ATTEMPTS,
       requestHandler: { connectionTimeout: CONNECT_MS, ...ANSWER },
