@@ -22,6 +22,7 @@ describe('nothing is in the way', () => {
     ['of a CNAME beside weighted aliases of other clusters', [set({ TTL: undefined })], { types: ['CNAME'] }],
     ['as one of 100', many(99), {}],
     ['with 100, of which one is its own', [...many(99), set({ SetIdentifier: 'a' })], {}],
+    ['where more than 100 were granted, of which one is its own', [...many(100), set({ SetIdentifier: 'a' })], {}],
     ['without an address', [simple('A')], { types: [] }],
   ])('%s', (_, sets, over) => {
     expect(verdict([zone(...sets)], over)).toEqual({});
@@ -76,7 +77,12 @@ it('a zone with 100 records of other clusters takes no other one', () => {
 });
 
 it('the TTL of the other clusters is taken, for each type', () => {
-  const sets = [set({ TTL: 300 }), set({ Type: 'AAAA', TTL: 60 }), set({ SetIdentifier: 'a', TTL: 60 })];
+  const sets = [
+    set({ SetIdentifier: 'alias', TTL: undefined }),
+    set({ TTL: 300 }),
+    set({ Type: 'AAAA', TTL: 60 }),
+    set({ SetIdentifier: 'a', TTL: 60 }),
+  ];
   expect(verdict([zone(...sets)], { types: ['A', 'AAAA'] })).toEqual({
     otherTtls: new Map([['A', 300]]),
     ttlProblem:
