@@ -68,6 +68,7 @@ export const WeightReason = {
 
   // ZonesRead
   AllZonesRead: 'AllZonesRead',
+  ZonesNotReadYet: 'ZonesNotReadYet',
   /** A hosted zone does not answer, or refuses. */
   ZoneUnavailable: 'ZoneUnavailable',
 

@@ -17,6 +17,7 @@ export const HOST_REASONS = [
   'RecordInTheWay',
   'TooManyRecords',
   'DifferentTTL',
+  'ZoneNotRead',
   'ForeignDNSEndpoint',
   'NoAddress',
 ] as const;

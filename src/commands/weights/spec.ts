@@ -27,7 +27,7 @@ export function specOf(flags: WeightsFlags): TrafficWeightSpec {
     ...(annotationFilter !== undefined && { annotationFilter }),
     ...(annotationPrefix !== undefined && { annotationPrefix }),
     ...(awsHealthCheckId !== undefined && { healthCheckID: awsHealthCheckId }),
-    ...(flags.hostedZoneIds !== undefined && { hostedZoneIDs: flags.hostedZoneIds.split(',') }),
+    ...(flags.hostedZoneIds !== undefined && { hostedZoneIDs: [...new Set(flags.hostedZoneIds.split(','))] }),
   };
 }
 

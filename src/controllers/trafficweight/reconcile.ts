@@ -24,6 +24,7 @@ import { divide } from './decide/divide.ts';
 import { explain, withCurrent } from './decide/hosts.ts';
 import { rampEvents } from './decide/ramp.ts';
 import { settingsOf } from './decide/settings.ts';
+import { knownZones } from './decide/zones.ts';
 import { isInForce, statusOf, undecidedStatus, type KnownWeight, type Outcome } from './decide/status.ts';
 import type { IngressEvents } from './events.ts';
 import type { TrafficWeightMetrics } from './metrics.ts';
@@ -40,8 +41,8 @@ export interface Dependencies {
   readonly weights: WeightObjects['lister'];
   /** What the backend of a spec has; undefined before its first read, and with a static weight. */
   readonly backendOf: (spec: TrafficWeightSpec) => BackendView | undefined;
-  /** What is known of the hosted zones of a spec; undefined before the first read of each has ended. */
-  readonly zonesOf: (spec: TrafficWeightSpec) => readonly ZoneView[] | undefined;
+  /** What is known of the hosted zones of a spec. */
+  readonly zonesOf: (spec: TrafficWeightSpec) => readonly ZoneView[];
   /** Tells whether the weight of this view is in force in a TrafficWeight. */
   readonly setInForce: (weight: TrafficWeight, view: BackendView, isInForce: boolean) => void;
   readonly statuses: WeightObjects['statuses'];
@@ -107,7 +108,7 @@ export async function reconcile(
   // Until this reconcile has ended, what it finds may not be in force.
   if (backend !== undefined) d.setInForce(weight, backend, false);
   const zones = d.zonesOf(spec);
-  const desired = decideWeight({ spec, weight, backend, zones, problem });
+  const desired = decideWeight({ spec, weight, backend, problem });
   // The end of the first read is an event, but not for one that was created meanwhile.
   if (desired.kind === 'Waiting') return { requeueAfterMs: READ_AGAIN_MS };
   if (desired.kind === 'Undecided') {
@@ -130,8 +131,7 @@ async function applyWeight(
   const { candidates, weights, ...scene } = observe(weight, d);
   const settings = settingsOf(spec, step.weight);
   const { selected: sources, ...division } = divide(weight, { weights, candidates }, scene.labelOf);
-  const known = zones?.flatMap(({ zone }) => zone ?? []) ?? [];
-  const plan = planRecords({ ...scene, ...division, owner: name, settings, sources, zones: known });
+  const plan = planRecords({ ...scene, ...division, owner: name, settings, sources, zones: knownZones(zones) });
   const failures = await writeRecords(plan, { ...d.writers, signal });
   signal?.throwIfAborted();
   const explained = plan.sources.map((planned) => [planned, explain(planned, step)] as const);

@@ -1,6 +1,7 @@
 import type { V1Ingress } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import type { DnsEndpoint } from '../records/endpoint.ts';
+import { NO_ZONES } from '../zone/published.ts';
 import { zoneOf } from '../zone/recordSets.ts';
 import { sourceOfIngress } from '../records/source.ts';
 import { isObserved, OWNER_LABEL, planRecords, type RecordsPlan, type Scene } from './plan.ts';
@@ -60,14 +61,22 @@ function plan(
     owned: endpoints,
     ...{ rivals: [], otherOwnerOf: () => undefined, isOwner: (name) => name === 'main' || name === 'other' },
     isReady: () => true,
-    zones: [],
+    zones: NO_ZONES,
     ...over,
   });
 }
 
 const applied = ({ sources }: RecordsPlan): string[] =>
   sources.flatMap(({ desired }) => (desired === undefined ? [] : (desired.metadata?.name ?? '')));
-const zoneWith = (host: string) => zoneOf('Z1', [{ Name: `${host}.`, Type: 'A' }]);
+const zoneWith = (host: string, count: number) => {
+  const sets = Array.from({ length: count }, (_, n) => ({
+    Name: `${host}.`,
+    Type: 'CNAME',
+    SetIdentifier: `c${n}`,
+    Weight: 1,
+  }));
+  return { ...NO_ZONES, zones: [zoneOf('Z1', sets)] };
+};
 const removed = ({ removed: gone }: RecordsPlan) => gone.map(({ metadata }) => metadata?.name);
 
 describe('the DNSEndpoints of a cluster', () => {
@@ -213,17 +222,18 @@ it.each([
 });
 
 describe('a host whose record a zone would not take', () => {
+  const full = zoneWith('web.example.org', 100);
+
   it('keeps the one that was written', () => {
-    const decided = plan([ingress('web')], [endpointOf('web')], { zones: [zoneWith('web.example.org')] });
+    const decided = plan([ingress('web')], [endpointOf('web')], { zones: full });
     expect([applied(decided), removed(decided)]).toEqual([['web'], []]);
   });
 
   it('gets none, and takes that of the host before with it', () => {
-    const old = {
-      ...endpointOf('web'),
-      spec: { endpoints: [{ dnsName: 'old.example.org', recordType: 'A', targets: [] }] },
-    };
-    const decided = plan([ingress('web')], [old], { zones: [zoneWith('web.example.org')] });
+    const records = [{ dnsName: 'old.example.org', recordType: 'CNAME', targets: [] }];
+    const old = { ...endpointOf('web'), spec: { endpoints: records } };
+    const decided = plan([ingress('web')], [old], { zones: full });
     expect([applied(decided), removed(decided)]).toEqual([[], ['web']]);
+    expect(applied(plan([ingress('web')], [old], { zones: zoneWith('web.example.org', 99) }))).toEqual(['web']);
   });
 });

@@ -3,11 +3,16 @@ import { hostsIn, targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { holders, type Claim } from '../records/holders.ts';
 import { recordsOf, type HostWeight, type WeightReason, type WeightSettings } from '../records/records.ts';
 import { shareRecord } from '../records/sharedHosts.ts';
-import type { Zone } from '../zone/recordSets.ts';
+import type { KnownZones } from '../zone/published.ts';
 import { endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records/source.ts';
 
-/** Of a host without a record, and of which no DNSEndpoint of its source has one. */
-const NOT_WRITTEN: ReadonlySet<WeightReason> = new Set(['Conflict', 'SharedHost', 'RecordInTheWay', 'TooManyRecords']);
+/** Reasons of a host that gets no record, and whose record, if there is one, is another host's. */
+const WITHOUT_RECORD: ReadonlySet<WeightReason> = new Set([
+  'Conflict',
+  'SharedHost',
+  'RecordInTheWay',
+  'TooManyRecords',
+]);
 
 /** Label of a DNSEndpoint: whose settings its records have. */
 export const OWNER_LABEL = 'traffic.example.com/trafficweight';
@@ -40,8 +45,8 @@ export interface Scene {
   readonly isOwner: (name: string) => boolean;
   /** Whether a Service has a ready endpoint. */
   readonly isReady: (key: string) => boolean;
-  /** Where the records are to be published, as far as that is known. */
-  readonly zones: readonly Zone[];
+  /** Where the records are published. */
+  readonly zones: KnownZones;
 }
 
 /** What is decided about one source. */
@@ -103,7 +108,7 @@ function unselectedOf({ unselected, owned, owner }: Scene): DnsEndpoint[] {
 
 /** Also one that k8s-traffic-controller made, which has no label: two records of one host would compete. */
 function withoutHosts({ hosts, desired, live, foreign }: PlannedSource): DnsEndpoint[] {
-  const isStale = hosts.every(({ weight, reason }) => weight === undefined && NOT_WRITTEN.has(reason));
+  const isStale = hosts.every(({ reason }) => WITHOUT_RECORD.has(reason));
   return foreign === undefined && desired === undefined && live !== undefined && isStale ? [live] : [];
 }
 

@@ -45,31 +45,28 @@ export interface RecordSettings {
   readonly recordTtl?: number | undefined;
 }
 
-/** The host of records, and by their type the TTLs that they have in place of that of the settings, seconds. */
-export interface RecordHost extends Pick<SourceHost, 'host'> {
-  readonly otherTtls?: ReadonlyMap<string, number>;
+/** Where records of one type lead to, and their TTL in seconds; undefined for that of external-dns. */
+export interface TargetsWithTtl extends Targets {
+  readonly ttl: number | undefined;
 }
 
 /** The record sets of one host. @param weight integer, 0 to 255 */
 export function endpointsOf(
-  { host, otherTtls }: RecordHost,
+  { host }: Pick<SourceHost, 'host'>,
   weight: number,
-  targets: readonly Targets[],
-  { clusterName, healthCheckId, recordTtl }: RecordSettings,
+  targets: readonly TargetsWithTtl[],
+  { clusterName, healthCheckId }: Omit<RecordSettings, 'recordTtl'>,
 ): Endpoint[] {
   const providerSpecific = [{ name: WEIGHT, value: String(weight) }];
   if (healthCheckId !== undefined) providerSpecific.push({ name: HEALTH_CHECK, value: healthCheckId });
-  return targets.map(({ recordType, targets: values }) => {
-    const ttl = otherTtls?.get(recordType) ?? recordTtl;
-    return {
-      dnsName: host,
-      targets: [...values],
-      recordType,
-      setIdentifier: clusterName,
-      ...(ttl !== undefined && { recordTTL: ttl }),
-      providerSpecific,
-    };
-  });
+  return targets.map(({ recordType, targets: values, ttl }) => ({
+    dnsName: host,
+    targets: [...values],
+    recordType,
+    setIdentifier: clusterName,
+    ...(ttl !== undefined && { recordTTL: ttl }),
+    providerSpecific,
+  }));
 }
 
 /** The hosts of records, as DNS compares them, distinct. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dnsEndpointOf } from './dnsEndpoint.ts';
 import { KEPT_ANNOTATION, type DnsEndpoint } from './endpoint.ts';
 import { recordsOf, type Surroundings, type WeightSettings } from './records.ts';
+import { NO_ZONES } from '../zone/published.ts';
 import { zoneOf, type StatedSet } from '../zone/recordSets.ts';
 import { sourceOfIngress } from './source.ts';
 import { weightOf } from './weight.ts';
@@ -15,7 +16,7 @@ const SETTINGS: WeightSettings = {
   clusterWeight: 80,
 };
 const ANNOTATION = 'dns.adevinta.com/traffic-weight';
-const READY: Surroundings = { endpoint: undefined, isReady: () => true, holderOf: () => undefined, zones: [] };
+const READY: Surroundings = { endpoint: undefined, isReady: () => true, holderOf: () => undefined, zones: NO_ZONES };
 const LOAD_BALANCER = { hostname: 'lb.example.net' };
 
 interface Made {
@@ -210,7 +211,7 @@ it.each([
 describe('a host in a zone of Route 53', () => {
   const HOST = 'app.example.org';
   const inZone = (over: StatedSet): Pick<Surroundings, 'zones'> => {
-    return { zones: [zoneOf('Z1', [{ Name: `${HOST}.`, Type: 'CNAME', ...over }])] };
+    return { zones: { ...NO_ZONES, zones: [zoneOf('Z1', [{ Name: `${HOST}.`, Type: 'CNAME', ...over }])] } };
   };
   const written: DnsEndpoint = { spec: { endpoints: [{ dnsName: HOST, recordType: 'CNAME', targets: ['x'] }] } };
 
@@ -232,8 +233,13 @@ describe('a host in a zone of Route 53', () => {
     expect(hosts).toMatchObject([{ weight: 40, reason: 'DifferentTTL' }]);
     const ready = decided({ annotation: '50' }, around, { recordTtl: 60 });
     expect(ready.hosts).toMatchObject([{ weight: 40, reason: 'Annotation' }]);
-    const unready = decided({}, { ...around, isReady: () => false });
-    expect(unready.endpoints).toMatchObject([{ recordTTL: 60 }]);
-    expect(unready.hosts).toMatchObject([{ weight: 0, reason: 'NoReadyEndpoints' }]);
+  });
+
+  it('tells all that is wrong', () => {
+    const around = inZone({ SetIdentifier: 'cluster-b', Weight: 1, TTL: 60 });
+    const { endpoints, hosts } = decided({}, { ...around, isReady: () => false });
+    expect(endpoints).toMatchObject([{ recordTTL: 60 }]);
+    expect(hosts).toMatchObject([{ weight: 0, reason: 'DifferentTTL' }]);
+    expect(hosts[0]?.problem).toMatch(/^no ready endpoint of Service web; the other clusters have /);
   });
 });

@@ -1,16 +1,13 @@
 import { isWithin } from './domain.ts';
 import {
-  DEFAULT_TTL,
   endpointsOf,
-  hostsIn,
   keptIn,
   type DnsEndpoint,
   type Endpoint,
   type KeptShare,
   type RecordSettings,
 } from './endpoint.ts';
-import type { Zone } from '../zone/recordSets.ts';
-import { verdictOf, type ZoneVerdict } from '../zone/verdict.ts';
+import { publishedOf, type KnownZones, type Published, type PublishProblem } from '../zone/published.ts';
 import type { Source, SourceHost } from './source.ts';
 import { readShare, weightOf, type WeightFactors } from './weight.ts';
 
@@ -40,8 +37,8 @@ export interface Surroundings {
   readonly isReady: (service: string) => boolean;
   /** Who has the records of a host; undefined if this source has them. */
   readonly holderOf: (host: string) => Holder | undefined;
-  /** Where the records are to be published, as far as that is known. */
-  readonly zones: readonly Zone[];
+  /** Where the records are published. */
+  readonly zones: KnownZones;
 }
 
 /** Why a host has the weight that it has. */
@@ -52,9 +49,7 @@ export type WeightReason =
   | 'InvalidAnnotation'
   | 'Conflict'
   | 'SharedHost'
-  | 'RecordInTheWay'
-  | 'TooManyRecords'
-  | 'DifferentTTL';
+  | PublishProblem['reason'];
 
 /** What is decided about one host. */
 export interface HostWeight {
@@ -64,8 +59,6 @@ export interface HostWeight {
   readonly reason: WeightReason;
   /** What the weight is made of; absent without a record. */
   readonly factors?: WeightFactors;
-  /** By type of record, the TTL that its records have in place of the one that is asked for, seconds. */
-  readonly otherTtls?: ZoneVerdict['otherTtls'];
   /** For users; absent if nothing is wrong. */
   readonly problem?: string;
 }
@@ -85,23 +78,26 @@ export interface SourceRecords {
  * |---|---|
  * | annotation invalid, no valid value known, and no record | none |
  * | another source has it | none; for a route with the same addresses that is no conflict |
- * | a zone would not take it | none; one that was written before stays, and follows the weight |
+ * | no zone would take it, or one is not read yet | none; one that was written before stays, and follows the weight |
  * | a Service of it has no ready endpoint, or a rule of it leads nowhere | weight 0 |
  * | annotation invalid | as with the last valid value; if none is known, the weight that the records had, at most the cluster's |
  * | otherwise | the cluster's weight and the annotation decide, see weightOf |
  *
- * Where a zone has another TTL, that one is taken: with the one that is asked for, no change of the weight would arrive.
+ * Which types of records there are, and with which TTL, see publishedOf.
  */
 export function recordsOf(source: Source, settings: WeightSettings, around: Surroundings): SourceRecords {
   const asked = askedBy(source, settings, around.endpoint);
-  const hosts = source.hosts
+  const decided = source.hosts
     .filter(({ host }) => isWithin(host, settings.bindingDomain))
-    .map((host) =>
-      decideHost(host, { ...asked, verdict: verdictOn(host, source, settings, around) }, settings, around),
-    );
-  const endpoints = hosts.flatMap((host) =>
-    host.weight === undefined ? [] : endpointsOf(host, host.weight, source.targets, settings),
+    .map((each) => {
+      const wanted = { host: each.host, targets: source.targets, settings };
+      const published = publishedOf(wanted, around.endpoint, around.zones);
+      return { host: decideHost(each, { ...asked, published }, settings, around), targets: published.targets };
+    });
+  const endpoints = decided.flatMap(({ host, targets }) =>
+    host.weight === undefined ? [] : endpointsOf(host, host.weight, targets, settings),
   );
+  const hosts = decided.map(({ host }) => host);
   return { endpoints, kept: asked.share, hosts };
 }
 
@@ -134,42 +130,29 @@ function holding(share: KeptShare | undefined): string {
   return share.kind === 'Percent' ? `the last valid value ${share.percent} stays` : `the weight ${share.weight} stays`;
 }
 
-function verdictOn(
-  { host }: SourceHost,
-  { targets }: Source,
-  { clusterName, recordTtl = DEFAULT_TTL }: WeightSettings,
-  { zones }: Surroundings,
-): ZoneVerdict {
-  return verdictOf(zones, { host, types: targets.map(({ recordType }) => recordType), clusterName, ttl: recordTtl });
-}
-
 function decideHost(
   { host, services, leadsNowhere }: SourceHost,
-  { share, problem: invalid, verdict }: Asked & { readonly verdict: ZoneVerdict },
+  { share, problem: invalid, published: { targets, problem: unpublished } }: Asked & { readonly published: Published },
   { clusterWeight }: WeightSettings,
-  { endpoint, isReady, holderOf }: Surroundings,
+  { isReady, holderOf }: Surroundings,
 ): HostWeight {
-  if (share === undefined) return { host, weight: undefined, reason: 'InvalidAnnotation', problem: invalid ?? '' };
+  const none = { host, weight: undefined };
+  if (share === undefined) return { ...none, reason: 'InvalidAnnotation', problem: invalid ?? '' };
   const holder = holderOf(host);
-  if (holder?.isShared === true) return { host, weight: undefined, reason: 'SharedHost' };
-  if (holder !== undefined) {
-    return { host, weight: undefined, reason: 'Conflict', problem: `${holder.name} has the records of ${host}` };
-  }
-  const { refusal, otherTtls, ttlProblem } = verdict;
-  const isWritten = (): boolean => hostsIn(endpoint?.spec?.endpoints).includes(host);
-  if (refusal !== undefined && !isWritten()) return { host, weight: undefined, ...refusal };
+  if (holder?.isShared === true) return { ...none, reason: 'SharedHost' };
+  if (holder !== undefined)
+    return { ...none, reason: 'Conflict', problem: `${holder.name} has the records of ${host}` };
+  if (unpublished !== undefined && targets.length === 0) return { ...none, ...unpublished };
   const unready = services.filter((service) => !isReady(service));
   const isServed = !leadsNowhere && unready.length === 0;
   const factors = factorsOf(share, { clusterWeight, isReady: isServed });
-  const weighted = { host, weight: weightOf(factors), factors, ...(otherTtls !== undefined && { otherTtls }) };
-  if (refusal !== undefined) return { ...weighted, ...refusal };
-  if (!isServed) {
-    const problem = unready.length === 0 ? 'a rule has no backend' : `no ready endpoint of Service ${named(unready)}`;
-    return { ...weighted, reason: 'NoReadyEndpoints', problem };
-  }
-  if (invalid !== undefined) return { ...weighted, reason: 'InvalidAnnotation', problem: invalid };
-  if (ttlProblem !== undefined) return { ...weighted, reason: 'DifferentTTL', problem: ttlProblem };
-  return { ...weighted, reason: share.kind === 'None' ? 'ClusterWeight' : 'Annotation' };
+  const weighted = { host, weight: weightOf(factors), factors };
+  const missing = unready.length === 0 ? 'a rule has no backend' : `no ready endpoint of Service ${named(unready)}`;
+  const problems = [isServed ? undefined : missing, invalid, unpublished?.problem].filter((each) => each !== undefined);
+  const problem = problems.length === 0 ? {} : { problem: problems.join('; ') };
+  const fine = share.kind === 'None' ? 'ClusterWeight' : 'Annotation';
+  const decisive = isServed ? (invalid === undefined ? fine : 'InvalidAnnotation') : 'NoReadyEndpoints';
+  return { ...weighted, reason: unpublished?.reason ?? decisive, ...problem };
 }
 
 /** The first ones by name: an Ingress may have hundreds. */

@@ -4,15 +4,13 @@ import {
   Route53ServiceException,
   type ListResourceRecordSetsCommandOutput,
   type ListResourceRecordSetsRequest,
-  type ResourceRecordSet,
 } from '@aws-sdk/client-route-53';
-import { zoneOf } from '../zone/recordSets.ts';
-import type { ZoneRead, ZoneReader } from '../zone/zoneReader.ts';
+import type { PageStart, ZonePage, ZoneReader } from '../zone/zoneReader.ts';
 
 /** Of the partition `aws`, whose Route 53 has one endpoint for all of its regions. */
 const DEFAULT_REGION = 'us-east-1';
-/** Attempts of the SDK at one request, with a backoff between them: an account has 5 requests a second for all its programs. */
-const ATTEMPTS = 5;
+/** Attempts of the SDK at one request, with a backoff between them. */
+const ATTEMPTS = 3;
 /** Milliseconds. */
 const CONNECT_MS = 2_000;
 const ANSWER_MS = 10_000;
@@ -27,25 +25,18 @@ export class Route53 implements ZoneReader {
 
   /** @param endpointUrl in place of the one of the partition */
   constructor(endpointUrl: string | undefined) {
+    const { AWS_REGION = '' } = process.env;
     this.#client = new Route53Client({
-      region: process.env.AWS_REGION ?? DEFAULT_REGION,
+      region: AWS_REGION === '' ? DEFAULT_REGION : AWS_REGION,
       ...(endpointUrl !== undefined && { endpoint: endpointUrl }),
       maxAttempts: ATTEMPTS,
       requestHandler: { connectionTimeout: CONNECT_MS, ...ANSWER },
     });
   }
 
-  async read(id: string, signal: AbortSignal): Promise<ZoneRead> {
-    const sets: ResourceRecordSet[] = [];
-    let requests = 0;
-    let from: Omit<ListResourceRecordSetsRequest, 'HostedZoneId'> | undefined = {};
-    while (from !== undefined) {
-      const page: ListResourceRecordSetsCommandOutput = await this.#list({ HostedZoneId: id, ...from }, signal);
-      sets.push(...(page.ResourceRecordSets ?? []));
-      from = nextOf(page);
-      requests += 1;
-    }
-    return { zone: zoneOf(id, sets), requests };
+  async page(id: string, from: PageStart | undefined, signal: AbortSignal): Promise<ZonePage> {
+    const page = await this.#list({ HostedZoneId: id, ...from }, signal);
+    return { sets: page.ResourceRecordSets ?? [], next: page.IsTruncated === true ? nextOf(page) : undefined };
   }
 
   close(): void {
@@ -67,12 +58,11 @@ export class Route53 implements ZoneReader {
   }
 }
 
-/** Where the next page begins; undefined if this was the last one. */
-function nextOf(
-  page: ListResourceRecordSetsCommandOutput,
-): Omit<ListResourceRecordSetsRequest, 'HostedZoneId'> | undefined {
-  const { IsTruncated, NextRecordName, NextRecordType, NextRecordIdentifier } = page;
-  if (IsTruncated !== true) return undefined;
+function nextOf({
+  NextRecordName,
+  NextRecordType,
+  NextRecordIdentifier,
+}: ListResourceRecordSetsCommandOutput): PageStart {
   return {
     StartRecordName: NextRecordName,
     StartRecordType: NextRecordType,

@@ -1,6 +1,9 @@
-import { normal } from '../records/domain.ts';
+import { isWithin, normal } from '../records/domain.ts';
 
-/** Types of the record sets that lead to an address. Another type, such as TXT, is never in the way of one. */
+/**
+ * Types of the record sets that are compared. A CNAME takes no other record beside it, such as TXT or MX, either; but external-dns
+ * publishes a CNAME to a load balancer of AWS as an alias, which does.
+ */
 const ADDRESS_TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME']);
 
 /** A record set of a zone: the part that decides whether Route 53 takes another one of its name. */
@@ -14,10 +17,12 @@ export interface RecordSet {
   readonly ttl?: number;
 }
 
-/** What a hosted zone has. */
+/** What a hosted zone has. Names are in lower case, without the dot at their end. */
 export interface Zone {
   readonly id: string;
-  /** The record sets that lead to an address, by host: a DNS name in lower case, without the dot at its end. */
+  /** The domain of the zone; empty if its SOA record is not known. */
+  readonly domain: string;
+  /** The record sets that lead to an address, by host. */
   readonly sets: ReadonlyMap<string, readonly RecordSet[]>;
 }
 
@@ -35,11 +40,26 @@ export function zoneOf(id: string, stated: readonly StatedSet[]): Zone {
   const distinct = new Map(
     stated.map((set) => [JSON.stringify([set.Name, set.Type, set.SetIdentifier ?? null]), set] as const),
   );
+  const all = [...distinct.values()];
   const sets = Map.groupBy(
-    [...distinct.values()].filter(({ Type = '' }) => ADDRESS_TYPES.has(Type)),
+    all.filter(({ Type = '' }) => ADDRESS_TYPES.has(Type)),
     ({ Name = '' }) => hostOf(Name),
   );
-  return { id, sets: new Map([...sets].map(([host, each]) => [host, each.map(setOf)])) };
+  return {
+    id,
+    domain: hostOf(all.find(({ Type }) => Type === 'SOA')?.Name ?? ''),
+    sets: new Map([...sets].map(([host, each]) => [host, each.map(setOf)])),
+  };
+}
+
+/**
+ * The zones that publish a host: those with the longest domain that it is within, as external-dns chooses them. A public and a
+ * private zone of one domain are two.
+ */
+export function zonesOfHost(zones: readonly Zone[], host: string): Zone[] {
+  const around = zones.filter(({ domain }) => isWithin(host, domain));
+  const longest = Math.max(...around.map(({ domain }) => domain.length));
+  return around.filter(({ domain }) => domain.length === longest);
 }
 
 function setOf({ Type = '', SetIdentifier, Weight, TTL }: StatedSet): RecordSet {

@@ -1,17 +1,15 @@
-import type { RecordSet, Zone } from './recordSets.ts';
+import { zonesOfHost, type RecordSet, type Zone } from './recordSets.ts';
 
 /** DNSLimitations.html of Route 53's developer guide: weighted record sets of one name and type. */
 const MOST_WEIGHTED = 100;
 
-/** The records that one host asks for. */
-export interface AskedRecords {
+/** A record that one host asks for. */
+export interface AskedRecord {
   /** A DNS name in lower case, without the dot at its end. */
   readonly host: string;
-  readonly types: readonly string[];
-  /** Set identifier of the records. */
+  readonly type: string;
+  /** Set identifier of the record. */
   readonly clusterName: string;
-  /** Seconds. */
-  readonly ttl: number;
 }
 
 /** Why Route 53 would not take a record. */
@@ -21,69 +19,50 @@ export interface Refusal {
   readonly problem: string;
 }
 
-/** What the zones say of the records of one host. */
+/** What the zones say of a record. */
 export interface ZoneVerdict {
-  /** Absent if Route 53 would take all. */
+  /** Absent if Route 53 would take it. */
   readonly refusal?: Refusal;
-  /** By type of record, the TTL of the other clusters' records where it is not the one that is asked for; absent if there is none. */
-  readonly otherTtls?: ReadonlyMap<string, number>;
-  /** What is wrong with the TTL, for users; absent if nothing is. */
-  readonly ttlProblem?: string;
+  /** The TTLs of the other clusters' weighted records of its name and type: seconds, distinct. */
+  readonly otherTtls: readonly number[];
 }
 
-const NOTHING: ZoneVerdict = {};
-
 /**
- * Whether Route 53 would take the records of a host, by what its zones have.
+ * Whether Route 53 would take a record, by what the zones of its host have.
  *
  * | the zone has, of this name                          | verdict          |
  * |-----------------------------------------------------|------------------|
  * | a simple record of the type                         | RecordInTheWay   |
  * | a CNAME, or a simple record where a CNAME is asked for | RecordInTheWay |
  * | a record of the type with another routing policy    | RecordInTheWay   |
- * | 100 weighted records of the type, all of other clusters | TooManyRecords |
- * | weighted records of other clusters with another TTL | their TTL        |
+ * | 100 weighted records of the type, none of this cluster | TooManyRecords |
  *
- * Route 53 answers each of these with InvalidChangeBatch: "a non-weighted set exists with the same name and type", "weighted
- * sets must contain the same TTL". external-dns logs that, and nobody else is told.
+ * Route 53 answers each of these with InvalidChangeBatch, such as "a non-weighted set exists with the same name and type", and
+ * another TTL with "weighted sets must contain the same TTL". external-dns logs that, and nobody else is told.
  */
-export function verdictOf(zones: readonly Zone[], asked: AskedRecords): ZoneVerdict {
-  const verdicts = zones.flatMap((zone) => {
-    const sets = zone.sets.get(asked.host);
-    return sets === undefined ? [] : [verdictIn(zone.id, sets, asked)];
+export function verdictOf(zones: readonly Zone[], asked: AskedRecord): ZoneVerdict {
+  const found = zonesOfHost(zones, asked.host).map(({ id, sets }) => {
+    const all = sets.get(asked.host) ?? [];
+    return { id, all, others: all.filter(({ setIdentifier }) => setIdentifier !== asked.clusterName) };
   });
-  return verdicts.find(({ refusal }) => refusal) ?? verdicts.find(({ otherTtls }) => otherTtls) ?? NOTHING;
+  const [refusal] = found.flatMap((zone) => refusalIn(zone, asked) ?? []);
+  const ttls = found.flatMap(({ others }) =>
+    others.flatMap(({ type, isWeighted, ttl }) => (isWeighted && type === asked.type ? (ttl ?? []) : [])),
+  );
+  // external-dns takes a TTL of 0 for none.
+  return { ...(refusal !== undefined && { refusal }), otherTtls: [...new Set(ttls)].filter((ttl) => ttl > 0) };
 }
 
-function verdictIn(id: string, sets: readonly RecordSet[], asked: AskedRecords): ZoneVerdict {
-  const others = sets.filter(({ setIdentifier }) => setIdentifier !== asked.clusterName);
-  for (const type of asked.types) {
-    const refusal = refusalOf(id, { sets, others, type }, asked);
-    if (refusal !== undefined) return { refusal };
-  }
-  const found = asked.types.flatMap((type) => {
-    const other = others.find((set) => set.type === type && set.ttl !== undefined && set.ttl !== asked.ttl);
-    return other?.ttl === undefined ? [] : [{ type, ttl: other.ttl, of: other.setIdentifier ?? '' }];
-  });
-  const [first] = found;
-  if (first === undefined) return NOTHING;
-  return {
-    otherTtls: new Map(found.map(({ type, ttl }) => [type, ttl])),
-    ttlProblem:
-      `the ${first.type} record of "${first.of}" in the zone ${id} has a TTL of ${first.ttl} s, and all clusters need the ` +
-      `same: ${first.ttl} s is taken in place of ${asked.ttl} s`,
-  };
-}
-
-interface OfType {
-  readonly sets: readonly RecordSet[];
+/** What a zone has of the host. */
+interface InZone {
+  readonly id: string;
+  readonly all: readonly RecordSet[];
   /** Those of other clusters, and simple ones. */
   readonly others: readonly RecordSet[];
-  readonly type: string;
 }
 
-function refusalOf(id: string, { sets, others, type }: OfType, { host }: AskedRecords): Refusal | undefined {
-  // A weighted one of another type may stay beside a CNAME: external-dns makes an alias of that if it leads to a load balancer of AWS.
+function refusalIn({ id, all, others }: InZone, { host, type }: AskedRecord): Refusal | undefined {
+  // A weighted one of another type may stay beside a CNAME, which external-dns may publish as an alias.
   const unlike = others.find(
     (set) => set.type !== type && (set.type === 'CNAME' || (type === 'CNAME' && isSimple(set))),
   );
@@ -100,8 +79,8 @@ function refusalOf(id: string, { sets, others, type }: OfType, { host }: AskedRe
     const of = `the ${type} record of ${host} with the set identifier "${unweighted.setIdentifier}"`;
     return inTheWay(`in the zone ${id}, ${of} has another routing policy, and no weighted one goes beside it`);
   }
-  const isThere = sets.length > others.length;
-  if (isThere || same.length < MOST_WEIGHTED) return undefined;
+  const hasOwn = all.some((set) => set.type === type && !others.includes(set));
+  if (hasOwn || same.length < MOST_WEIGHTED) return undefined;
   const problem = `the zone ${id} has ${same.length} weighted ${type} records of ${host}: Route 53 takes ${MOST_WEIGHTED} at most`;
   return { reason: 'TooManyRecords', problem };
 }

@@ -108,14 +108,14 @@ it('records are written once nothing is in the way, without a change in the clus
   }, READ);
 });
 
-it('records are written without a look at a zone that cannot be read, and the status says so', async () => {
+it('new records are written without a look at a zone that cannot be read, and the status says so', async () => {
   await change({ hostedZoneIDs: ['Z0NOTTHERE'] });
   await vi.waitFor(async () => {
     expect(await conditionOf(f, 'ZonesRead')).toMatchObject({
       ...{ status: 'False', reason: 'ZoneUnavailable' },
       message:
         '1 of 1 hosted zones cannot be read, the first: Route 53 (hosted zone Z0NOTTHERE) answered NoSuchHostedZone; ' +
-        'records are written without a look at it',
+        'new records are written without a look at it',
     });
     expect(await ingresses.weights('wildcard')).toEqual({ '*.example.org': '75' });
     expect(await accepted()).toMatchObject({ status: 'True' });

@@ -6,6 +6,7 @@ import type { Client } from '../../../src/runtime/client/client.ts';
 import { INGRESSES } from '../../../src/runtime/client/resources.ts';
 import { dnsEndpointOf } from '../../../src/weights/records/dnsEndpoint.ts';
 import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
+import { NO_ZONES } from '../../../src/weights/zone/published.ts';
 import { recordsOf } from '../../../src/weights/records/records.ts';
 import { sourceOfIngress } from '../../../src/weights/records/source.ts';
 import { startControlPlane, type ControlPlane } from '../../harness/controlPlane.ts';
@@ -95,7 +96,7 @@ async function publish(
   const how = { fieldManager: FIELD_MANAGER, subresource: 'status' };
   const source = sourceOfIngress(await client.mergePatch(INGRESSES, ref, { status }, how));
   const settings = { clusterName, clusterWeight, bindingDomain: DOMAIN, annotationPrefix: ANNOTATION_PREFIX };
-  const around = { endpoint: undefined, isReady: () => true, holderOf: () => undefined, zones: [] };
+  const around = { endpoint: undefined, isReady: () => true, holderOf: () => undefined, zones: NO_ZONES };
   const endpoint = dnsEndpointOf(source, recordsOf(source, settings, around));
   await client.apply(DNS_ENDPOINTS, endpoint!, { fieldManager: FIELD_MANAGER, force: true });
 }

@@ -54,7 +54,7 @@ it.each([
       await backend.read({ known: undefined, initialWeight: 0, allowAllZero: false }, signal);
     },
   ],
-  ['a hosted zone', () => new Route53(url).read('Z1', signal)],
+  ['a hosted zone', () => new Route53(url).page('Z1', undefined, signal)],
 ])('reads %s as the role', async (_, read) => {
   authorizations = [];
   await expect(read()).rejects.toThrow();

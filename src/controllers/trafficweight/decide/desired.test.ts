@@ -28,12 +28,5 @@ it.each<[string, TrafficWeightSpec, BackendView | undefined, number | undefined,
   ],
 ])('of a backend that is %s', (_, spec, backend, last, problem, wanted) => {
   const status = last === undefined ? {} : { desiredWeight: last };
-  expect(decideWeight({ spec, weight: { spec, status }, backend, zones: [], problem })).toEqual(wanted);
-});
-
-it('waits for the first read of its hosted zones, also one that fails', () => {
-  const scene = { spec: STATIC, weight: { spec: STATIC }, backend: undefined, problem: undefined };
-  expect(decideWeight({ ...scene, zones: undefined })).toEqual({ kind: 'Waiting' });
-  const unread = [{ id: 'Z1', failure: 'no' }];
-  expect(decideWeight({ ...scene, zones: unread })).toEqual({ kind: 'Decided', desiredWeight: 75 });
+  expect(decideWeight({ spec, weight: { spec, status }, backend, problem })).toEqual(wanted);
 });

@@ -1,7 +1,7 @@
 import { WeightReason } from '../../../api/trafficweight/reasons.ts';
 import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
-import type { BackendView, ZoneView } from '../observe/observation.ts';
+import type { BackendView } from '../observe/observation.ts';
 
 /** What decides about the weight of a cluster. */
 export interface WeightScene {
@@ -9,8 +9,6 @@ export interface WeightScene {
   readonly weight: TrafficWeight;
   /** Undefined with a static weight, and before the first read of a backend. */
   readonly backend: BackendView | undefined;
-  /** Of the spec; undefined before the first read of each has ended. */
-  readonly zones: readonly ZoneView[] | undefined;
   /** What keeps the records from being decided; undefined if nothing does. */
   readonly problem: string | undefined;
 }
@@ -19,7 +17,7 @@ export interface WeightScene {
 export type Desired =
   | { readonly kind: 'Decided'; readonly desiredWeight: number }
   | { readonly kind: 'Undecided'; readonly why: Failure; readonly desiredWeight: number | undefined }
-  /** The backend or a hosted zone has not been read yet. */
+  /** The backend has not been read yet. */
   | { readonly kind: 'Waiting' };
 
 /**
@@ -31,12 +29,10 @@ export type Desired =
  * | was read                     | what was read last, also while it cannot be read                    |
  * | cannot be read since a start | status.desiredWeight, what was decided last; undecided without one  |
  * | is being read for the first time | none: waiting                                                   |
- *
- * Waiting, too, while a hosted zone is being read for the first time. One that cannot be read keeps no weight waiting.
  */
-export function decideWeight({ spec, weight, backend, zones, problem }: WeightScene): Desired {
+export function decideWeight({ spec, weight, backend, problem }: WeightScene): Desired {
   const isStatic = spec.backend.static !== undefined;
-  if (zones === undefined || (!isStatic && backend === undefined)) return { kind: 'Waiting' };
+  if (!isStatic && backend === undefined) return { kind: 'Waiting' };
   const desiredWeight = spec.backend.static?.weight ?? backend?.weights?.desired ?? weight.status?.desiredWeight;
   if (problem !== undefined) {
     return { kind: 'Undecided', why: { reason: WeightReason.NotRead, message: problem }, desiredWeight };

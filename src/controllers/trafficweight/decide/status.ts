@@ -12,6 +12,7 @@ import { isObserved } from '../../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { RampStep } from '../../../weights/ramp/ramp.ts';
 import type { BackendView, ZoneView } from '../observe/observation.ts';
+import { zonesState } from './zones.ts';
 import { explained, REFUSED, sourceName } from './hosts.ts';
 import { lastStepTime, rampAfter, rampedState } from './ramp.ts';
 
@@ -205,16 +206,7 @@ function acknowledgedState(
 
 /** None without hosted zones. */
 function zonesEntry(zones: readonly ZoneView[] = []): [Type, State][] {
-  if (zones.length === 0) return [];
-  const unread = zones.filter(({ failure }) => failure !== undefined);
-  const [first] = unread;
-  if (first === undefined) {
-    const message = `All hosted zones are read: ${zones.length}.`;
-    return [[Type.ZonesRead, { status: 'True', reason: Reason.AllZonesRead, message }]];
-  }
-  const since = first.zone === undefined ? 'records are written without a look at it' : 'what was read last holds';
-  const message = `${unread.length} of ${zones.length} hosted zones cannot be read, the first: ${first.failure}; ${since}`;
-  return [[Type.ZonesRead, { status: 'False', reason: Reason.ZoneUnavailable, message }]];
+  return zones.length === 0 ? [] : [[Type.ZonesRead, zonesState(zones)]];
 }
 
 function isTrue({ status }: State): boolean {

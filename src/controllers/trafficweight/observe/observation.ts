@@ -15,13 +15,15 @@ export interface BackendView {
   readonly unacknowledged?: Failure;
 }
 
-/** What is known of a hosted zone. */
+/** What is known of a hosted zone. Without `zone` and `failure`, it is being read for the first time. */
 export interface ZoneView {
   readonly id: string;
   /** What was read last; undefined if nothing ever was. */
   readonly zone?: Zone;
   /** Why the last read failed, for users; undefined if it succeeded. */
   readonly failure?: string;
+  /** With a failure: when it was read before, RFC 3339; undefined if it never was. */
+  readonly lastRead?: string;
 }
 
 /** A source, and what selects it. */

@@ -1,20 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { LinkedAbort } from '../../../../runtime/client/transport/linkedAbort.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import type { Logger } from '../../../../runtime/process/logger.ts';
+import { metaTime } from '../../../../runtime/controller/conditions.ts';
 import { messageOf } from '../../../../weights/backend/backend.ts';
 import type { ZoneReader } from '../../../../weights/zone/zoneReader.ts';
 import type { ZoneView } from '../observation.ts';
+import { readZone } from './readZone.ts';
 
-/**
- * Milliseconds from the end of one read to the next, for each request that it took: a zone of 10,000 record sets takes 34.
- * An account has 5 requests a second (DNSLimitations.html of Route 53's developer guide), which external-dns shares.
- */
+/** Milliseconds from the end of one read to the next, for each request that it took: a zone of 10,000 record sets takes 34. */
 const PERIOD_MS = 20_000;
 /** How soon a new zone is noticed: milliseconds. Nothing is sent meanwhile. */
 const TICK_MS = 500;
-/** Milliseconds for one read. */
-const READ_MS = 120_000;
 
 export interface ZoneFeedOptions {
   readonly clock: Clock;
@@ -29,27 +25,35 @@ export interface ZoneFeedOptions {
   readonly onChange: (name: string) => void;
 }
 
+/** A zone and what is known of it. */
 interface Polled {
+  readonly id: string;
   names: readonly string[];
   view?: ZoneView;
+  /** When it was last read, ms since 1970. */
+  readAt?: number;
   dueAt: number;
-  isBusy: boolean;
+  /** Aborted when nobody asks for the zone any more. */
+  readonly unwanted: AbortController;
 }
 
-/** Reads the hosted zones of all TrafficWeights, again and again, and keeps what was read last. */
+/**
+ * Reads the hosted zones of all TrafficWeights, one after the other, again and again, and keeps what was read last. Sends one request
+ * in 20 s for each zone in the long run, also if they fail.
+ */
 export class ZoneFeed {
   readonly #options: ZoneFeedOptions;
   readonly #polled = new Map<string, Polled>();
-  #reader: Promise<ZoneReader> | undefined;
+  #reader: ZoneReader | undefined;
+  #isReading = false;
 
   constructor(options: ZoneFeedOptions) {
     this.#options = options;
   }
 
-  /** What is known of these zones; undefined until the first read of each has ended. */
-  views(ids: readonly string[]): readonly ZoneView[] | undefined {
-    const views = ids.map((id) => this.#polled.get(id)?.view);
-    return views.every((view) => view !== undefined) ? views : undefined;
+  /** What is known of these zones. One without `zone` and `failure` is being read for the first time. */
+  views(ids: readonly string[]): ZoneView[] {
+    return ids.map((id) => this.#polled.get(id)?.view ?? { id });
   }
 
   /** Reads until `stop` is aborted. Never rejects. */
@@ -57,52 +61,63 @@ export class ZoneFeed {
     const { clock, zones, isLeader } = this.#options;
     while (!stop.aborted) {
       this.#adopt(isLeader() ? zones() : new Map());
-      for (const [id, polled] of this.#polled) void this.#attend(id, polled, stop);
+      void this.#readNext();
       await clock.sleep(TICK_MS, stop);
     }
-    this.#closeReader();
+    this.#adopt(new Map());
   }
 
   #adopt(zones: ReadonlyMap<string, readonly string[]>): void {
-    for (const id of this.#polled.keys()) if (!zones.has(id)) this.#polled.delete(id);
+    for (const [id, { unwanted }] of this.#polled) {
+      if (zones.has(id)) continue;
+      unwanted.abort();
+      this.#polled.delete(id);
+    }
     for (const [id, names] of zones) {
       const polled = this.#polled.get(id);
-      if (polled === undefined) this.#polled.set(id, { names, dueAt: 0, isBusy: false });
+      if (polled === undefined) this.#polled.set(id, { id, names, dueAt: 0, unwanted: new AbortController() });
       else polled.names = names;
     }
-    if (zones.size === 0) this.#closeReader();
+    if (zones.size > 0) return;
+    this.#reader?.close();
+    this.#reader = undefined;
   }
 
-  async #attend(id: string, polled: Polled, stop: AbortSignal): Promise<void> {
-    if (polled.isBusy || this.#options.clock.monotonic() < polled.dueAt) return;
-    polled.isBusy = true;
-    const requests = await this.#read(id, polled, stop);
-    polled.dueAt = this.#options.clock.monotonic() + PERIOD_MS * requests;
-    polled.isBusy = false;
-  }
-
-  /** Resolves to the requests that it took. */
-  async #read(id: string, polled: Polled, stop: AbortSignal): Promise<number> {
-    const link = new LinkedAbort([stop], { clock: this.#options.clock, timeoutMs: READ_MS });
+  /** Reads the zone that is due for the longest time, if none is being read. */
+  async #readNext(): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    const due = [...this.#polled.values()].filter(({ dueAt }) => dueAt <= now);
+    const [next] = due.sort((a, b) => a.dueAt - b.dueAt);
+    if (next === undefined || this.#isReading) return;
+    this.#isReading = true;
     try {
-      this.#reader ??= this.#options.createReader();
-      const reader = await this.#reader;
-      const { zone, requests } = await link.race(reader.read(id, link.signal));
-      this.#show(polled, { id, zone });
-      return requests;
-    } catch (error) {
-      if (stop.aborted) return 1;
-      const late = `Route 53 (hosted zone ${id}) gave no complete answer within ${READ_MS / 1000} s`;
-      this.#show(polled, { ...polled.view, id, failure: link.expired ? late : messageOf(error) });
-      return 1;
+      await this.#read(next);
     } finally {
-      link.release();
+      this.#isReading = false;
     }
+  }
+
+  async #read(polled: Polled): Promise<void> {
+    const { clock } = this.#options;
+    const { id, unwanted } = polled;
+    let requests = 0;
+    try {
+      const reader = (this.#reader ??= await this.#options.createReader());
+      const onRequest = (): void => void (requests += 1);
+      const zone = await readZone(id, { reader, clock, signal: unwanted.signal, onRequest });
+      polled.readAt = clock.now();
+      this.#show(polled, { id, zone });
+    } catch (error) {
+      const { view, readAt } = polled;
+      const since = readAt === undefined ? {} : { lastRead: metaTime(readAt) };
+      this.#show(polled, { ...view, id, failure: messageOf(error), ...since });
+    }
+    polled.dueAt = clock.monotonic() + PERIOD_MS * Math.max(1, requests);
   }
 
   #show(polled: Polled, view: ZoneView): void {
     const before = polled.view;
-    if (this.#polled.get(view.id) !== polled || isDeepStrictEqual(before, view)) return;
+    if (polled.unwanted.signal.aborted || isDeepStrictEqual(before, view)) return;
     polled.view = view;
     if (before?.failure !== view.failure) this.#log(polled, view);
     for (const name of polled.names) this.#options.onChange(name);
@@ -112,13 +127,5 @@ export class ZoneFeed {
     const about = { trafficweights: names, hostedZone: id };
     if (failure === undefined) this.#options.logger.info(about, 'the hosted zone is read again');
     else this.#options.logger.warn({ ...about, detail: failure }, 'the hosted zone cannot be read');
-  }
-
-  #closeReader(): void {
-    void this.#reader?.then(
-      (reader) => reader.close(),
-      () => undefined,
-    );
-    this.#reader = undefined;
   }
 }

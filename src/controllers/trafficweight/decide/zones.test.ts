@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { zoneOf } from '../../../weights/zone/recordSets.ts';
+import { knownZones } from './zones.ts';
+
+const zone = zoneOf('Z1', []);
+const [READ, UNREAD, PENDING] = [{ id: 'Z1', zone }, { id: 'Z2', failure: 'no' }, { id: 'Z3' }];
+
+it.each([
+  ['none', [], { zones: [], pending: [], isComplete: true }],
+  ['one that was read', [READ], { zones: [zone], pending: [], isComplete: true }],
+  ['one that cannot be read any more', [{ ...READ, failure: 'no' }], { zones: [zone], pending: [], isComplete: true }],
+  ['one that never could be read', [READ, UNREAD], { zones: [zone], pending: [], isComplete: false }],
+  ['one that is being read for the first time', [READ, PENDING], { zones: [zone], pending: ['Z3'], isComplete: false }],
+])('of %s', (_, views, wanted) => {
+  expect(knownZones(views)).toEqual(wanted);
+});
