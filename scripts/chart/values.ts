@@ -124,6 +124,17 @@ export const chartValues = z.strictObject({
     })
     .prefault({})
     .describe('DNS weights, which shift traffic between clusters.'),
+  stacks: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Whether the operator runs the components of TrafficStacks. Installs the CRD of TrafficStacks, and grants the rights to create workloads and Services in every namespace.',
+        ),
+    })
+    .prefault({})
+    .describe('Stacks, whose components are brought up in the order of their dependencies.'),
   crds,
   serviceAccount,
   rbac: z

@@ -29,7 +29,8 @@ export interface CustomResource {
 
 /**
  * The CRD of a kind, a V1CustomResourceDefinition. A schema with `x-deployment-spec: true` in its zod meta is replaced
- * by `deploymentSpec`, a structural schema, but keeps its description.
+ * by `deploymentSpec`, a structural schema, and one with `x-pod-template: true` by the template in it. Both keep their
+ * description.
  */
 export function customResourceDefinition(kind: CustomResource, deploymentSpec: object): object {
   const { resource, singular, shortNames, categories } = kind;
@@ -74,9 +75,19 @@ export function openApiSchema(schema: z.ZodType, deploymentSpec: object): object
     // z.custom has no JSON schema. Only its meta is used.
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      if (!('x-deployment-spec' in jsonSchema)) return;
-      delete jsonSchema['x-deployment-spec'];
-      Object.assign(jsonSchema, { ...deploymentSpec, ...jsonSchema });
+      replaceMarked(jsonSchema, 'x-deployment-spec', deploymentSpec);
+      replaceMarked(jsonSchema, 'x-pod-template', podTemplateOf(deploymentSpec));
     },
   });
+}
+
+function replaceMarked(jsonSchema: object, mark: string, schema: object): void {
+  if (!(mark in jsonSchema)) return;
+  Reflect.deleteProperty(jsonSchema, mark);
+  Object.assign(jsonSchema, { ...schema, ...jsonSchema });
+}
+
+function podTemplateOf(deploymentSpec: object): object {
+  const { properties } = deploymentSpec as { properties?: { template?: object } };
+  return properties?.template ?? {};
 }

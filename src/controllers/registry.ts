@@ -2,6 +2,7 @@ import { connectivity } from './connectivity/module.ts';
 import { connectivityCheck } from './connectivitycheck/module.ts';
 import type { ControllerModule } from './contract/module.ts';
 import { measurement } from './measurement/module.ts';
+import { trafficStack } from './trafficstack/module.ts';
 import { trafficWatch } from './trafficwatch/module.ts';
 import { trafficWeight } from './trafficweight/module.ts';
 
@@ -15,4 +16,5 @@ export const CONTROLLERS: readonly ControllerModule[] = [
   trafficWatch,
   connectivityCheck,
   trafficWeight,
+  trafficStack,
 ];

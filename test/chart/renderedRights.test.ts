@@ -56,7 +56,7 @@ describe('the rights', () => {
 
   it('of an optional controller are there with its value, and only there', () => {
     const optional = CONTROLLERS.flatMap((controller) => controller.rights(NAMESPACE).onlyWith ?? []);
-    expect(optional.map(({ value }) => value)).toEqual(['weights']);
+    expect(optional.map(({ value }) => value)).toEqual(['weights', 'stacks']);
     for (const { value, cluster, own } of optional) {
       for (const [kind, rules] of [['ClusterRole', cluster] as const, ['Role', own] as const]) {
         const without = rendered(kind);

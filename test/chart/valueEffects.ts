@@ -83,6 +83,7 @@ const options: Effect[] = [
 ];
 
 const weights: Effect[] = [{ of: 'weights.enabled', to: true, see: argument('weights'), is: 'true' }];
+const stacks: Effect[] = [{ of: 'stacks.enabled', to: true, see: argument('stacks'), is: 'true' }];
 
 const ON = { 'connectivity.enabled': true };
 const connectivity: Effect[] = [
@@ -254,6 +255,7 @@ export const EFFECTS: readonly Effect[] = [
   ...options,
   ...connectivity,
   ...weights,
+  ...stacks,
   ...files,
   ...parts,
   ...monitoring,

@@ -30,6 +30,11 @@ export function trafficWeightCrd(): V1CustomResourceDefinition {
   return crdOf('crds/traffic.example.com_trafficweights.yaml');
 }
 
+/** The CRD of TrafficStacks in deploy/. */
+export function trafficStackCrd(): V1CustomResourceDefinition {
+  return crdOf('crds/traffic.example.com_trafficstacks.yaml');
+}
+
 /** The CRD of ConnectivityChecks in deploy/. */
 export function connectivityCheckCrd(): V1CustomResourceDefinition {
   return crdOf('crds/traffic.example.com_connectivitychecks.yaml');

@@ -134,6 +134,9 @@
 {{- if .Values.weights.enabled }}
 - --weights=true
 {{- end }}
+{{- if .Values.stacks.enabled }}
+- --stacks=true
+{{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}
 {{- end }}

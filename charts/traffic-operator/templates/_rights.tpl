@@ -188,6 +188,9 @@
 - apiGroups: ['traffic.example.com']
   resources: ['trafficwatches']
   verbs: ['list', 'patch']
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficstacks']
+  verbs: ['list', 'patch']
 {{- end -}}
 
 {{- define "traffic-operator.rights.cleanup.own" -}}
@@ -263,6 +266,35 @@
 - apiGroups: ['']
   resources: ['configmaps']
   verbs: ['get']
+{{- end -}}
+
+{{- define "traffic-operator.rights.stacks.cluster" -}}
+# patch: the finalizer.
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficstacks']
+  verbs: ['list', 'watch', 'patch']
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficstacks/status']
+  verbs: ['patch']
+# For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficstacks/finalizers']
+  verbs: ['update']
+# The workloads of components.
+- apiGroups: ['apps']
+  resources: ['deployments', 'statefulsets', 'daemonsets']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
+# The Services of components.
+- apiGroups: ['']
+  resources: ['services']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
+# Why a component is not ready.
+- apiGroups: ['']
+  resources: ['pods']
+  verbs: ['list', 'watch']
+{{- end -}}
+
+{{- define "traffic-operator.rights.stacks.own" -}}
 {{- end -}}
 
 {{- define "traffic-operator.rights.connectivityServer.cluster" -}}

@@ -12,6 +12,7 @@ import type {
   V1Pod,
   V1Service,
   V1ServiceAccount,
+  V1StatefulSet,
 } from '@kubernetes/client-node';
 import type { KubeObject, Resource } from './resource.ts';
 
@@ -28,6 +29,7 @@ export const PERSISTENT_VOLUME_CLAIMS: Resource<V1PersistentVolumeClaim> = core(
   true,
 );
 export const DEPLOYMENTS: Resource<V1Deployment> = namespaced('apps', 'Deployment', 'deployments');
+export const STATEFULSETS: Resource<V1StatefulSet> = namespaced('apps', 'StatefulSet', 'statefulsets');
 export const DAEMONSETS: Resource<V1DaemonSet> = namespaced('apps', 'DaemonSet', 'daemonsets');
 export const ENDPOINT_SLICES: Resource<V1EndpointSlice> = namespaced(
   'discovery.k8s.io',

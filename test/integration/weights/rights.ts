@@ -1,10 +1,17 @@
 import type { V1PolicyRule } from '@kubernetes/client-node';
+import type { ControllerModule } from '../../../src/controllers/contract/module.ts';
+import type { OptionalRights } from '../../../src/controllers/contract/rights.ts';
 import { CONTROLLERS } from '../../../src/controllers/registry.ts';
 
 const NAMESPACE = 'traffic-operator-system';
+function weightsOf(controller: ControllerModule): OptionalRights | undefined {
+  const { onlyWith } = controller.rights(NAMESPACE);
+  return onlyWith?.value === 'weights' ? onlyWith : undefined;
+}
+
 /** The rights of weights.enabled, as the operator's metrics name them: `patch trafficweights.traffic.example.com/status`. */
 export function optionalRights(): string[] {
-  const rules = CONTROLLERS.flatMap((each) => each.rights(NAMESPACE).onlyWith?.cluster ?? []);
+  const rules = CONTROLLERS.flatMap((each) => weightsOf(each)?.cluster ?? []);
   return rules.flatMap(({ apiGroups: [group = ''] = [], resources = [], verbs }) =>
     resources.flatMap((resource) => {
       const [plural, subresource] = resource.split('/');
@@ -22,12 +29,11 @@ export function requestsIn(metrics: string): { right: string; code: string | und
 
 /** All rights that the chart gives with weights.enabled. */
 export function allRights(): V1PolicyRule[] {
-  return CONTROLLERS.map((each) => each.rights(NAMESPACE)).flatMap(({ controller, onlyWith }) => [
-    ...controller.cluster,
-    ...controller.own,
-    ...(onlyWith?.cluster ?? []),
-    ...(onlyWith?.own ?? []),
-  ]);
+  return CONTROLLERS.flatMap((each) => {
+    const { controller } = each.rights(NAMESPACE);
+    const optional = weightsOf(each);
+    return [...controller.cluster, ...controller.own, ...(optional?.cluster ?? []), ...(optional?.own ?? [])];
+  });
 }
 
 /** Logs the requests of these users, of kind Policy (audit.k8s.io/v1). */

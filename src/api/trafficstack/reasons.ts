@@ -1,0 +1,56 @@
+/**
+ * Condition types and reasons of TrafficStacks. Users wait for them and alert on them, so never rename one; add a new one
+ * instead.
+ */
+
+/** Types of the conditions in `status.conditions` (metav1.Condition). */
+export const StackCondition = {
+  /** True when every component is ready. */
+  Ready: 'Ready',
+  /** True while components wait, or their pods are being started or replaced. */
+  Progressing: 'Progressing',
+  /** True while pods of a component that was ready are not available, or a component has failed. */
+  Degraded: 'Degraded',
+  /** True while only a change of the spec, or of objects of somebody else, can help. */
+  Stalled: 'Stalled',
+} as const;
+export type StackCondition = (typeof StackCondition)[keyof typeof StackCondition];
+
+/** Reasons of conditions. */
+export const StackReason = {
+  AllReady: 'AllReady',
+  NotReady: 'NotReady',
+  InProgress: 'InProgress',
+  NothingToDo: 'NothingToDo',
+  ComponentDegraded: 'ComponentDegraded',
+  ComponentFailed: 'ComponentFailed',
+  NotDegraded: 'NotDegraded',
+  /** The spec is invalid: nothing is written. */
+  InvalidSpec: 'InvalidSpec',
+  /** Components depend on one another, or on one that does not exist: nothing is written. */
+  InvalidDependencies: 'InvalidDependencies',
+  /** An object with the name of one of the stack belongs to somebody else. */
+  ForeignObject: 'ForeignObject',
+  NotStalled: 'NotStalled',
+  /** The stack is being deleted. */
+  Deleting: 'Deleting',
+  /** What the stack is made of cannot be read: nothing is written. */
+  NotRead: 'NotRead',
+  WriteFailed: 'WriteFailed',
+} as const;
+export type StackReason = (typeof StackReason)[keyof typeof StackReason];
+
+/** Reasons of the state of a component, besides those of its pods, such as ImagePullBackOff. */
+export const ComponentReason = {
+  WaitingForDependencies: 'WaitingForDependencies',
+  Applying: 'Applying',
+  RollingOut: 'RollingOut',
+  AllAvailable: 'AllAvailable',
+  PodsUnavailable: 'PodsUnavailable',
+  StatusMissing: 'StatusMissing',
+  DeadlineExceeded: 'DeadlineExceeded',
+  ForeignObject: 'ForeignObject',
+  WriteFailed: 'WriteFailed',
+  NotInSpec: 'NotInSpec',
+} as const;
+export type ComponentReason = (typeof ComponentReason)[keyof typeof ComponentReason];

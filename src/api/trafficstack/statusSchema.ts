@@ -1,0 +1,78 @@
+import * as z from 'zod';
+import { conditionsSchema } from '../conditionsSchema.ts';
+import { int32, int64 } from '../integerSchema.ts';
+import { COMPONENT_STATES } from './terms.ts';
+
+const time = (description: string) => z.string().meta({ format: 'date-time', description });
+const text = (description: string) => z.string().meta({ description });
+const names = (description: string) =>
+  z.array(z.string()).optional().meta({ description, 'x-kubernetes-list-type': 'atomic' });
+
+const waitingOn = z
+  .object({
+    component: text('The component at the root of the chain.'),
+    what: text('Its object, such as "StatefulSet shop/db".'),
+    observed: text('What was observed there.'),
+    since: time('Since when that component is in its state.'),
+  })
+  .optional()
+  .meta({ description: 'What has to happen first, if the component waits.' });
+
+const component = z
+  .object({
+    name: text('Name of the component.'),
+    type: text('Type of the component.'),
+    // No enum: an older CRD would then reject a status with a word that is new.
+    state: text(`One of ${COMPONENT_STATES.join(', ')}.`),
+    reason: text('Why, in one CamelCase word.'),
+    message: text('The same for people.'),
+    since: time('When the state last changed.'),
+    blockedBy: names('The components that it depends on and that are not ready.'),
+    waitingOn,
+    replicas: int32('Pods that there should be.'),
+    readyReplicas: int32('Pods of these that are available.'),
+    version: z.string().optional().meta({ description: 'Image of the first container.' }),
+  })
+  .meta({ description: 'The state of one component.' });
+
+const inventoryEntry = z
+  .object({
+    component: text('Name of the component.'),
+    dependsOn: z
+      .array(z.string())
+      .meta({ description: 'What it depended on when it was applied.', 'x-kubernetes-list-type': 'atomic' }),
+    objects: z
+      .array(
+        z
+          .object({ kind: text('Kind.'), namespace: text('Namespace.'), name: text('Name.') })
+          .meta({ description: 'An object.' }),
+      )
+      .meta({ description: 'Its objects.', 'x-kubernetes-list-type': 'atomic' }),
+  })
+  .meta({ description: 'The objects of one component.' });
+
+/** Schema of `status`. */
+export const statusSchema = z
+  .object({
+    observedGeneration: int64('The generation of the spec that the status refers to.'),
+    summary: z.string().optional().meta({ description: 'Ready components of all, such as "3/5".' }),
+    components: z
+      .array(component)
+      .optional()
+      .meta({
+        description: 'The state of each component, in the order of the spec, then those that are being removed.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['name'],
+      }),
+    inventory: z
+      .array(inventoryEntry)
+      .optional()
+      .meta({
+        description: 'What was, or is about to be, created, so that it can be removed in order.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['component'],
+      }),
+    conditions: conditionsSchema('Ready, Progressing, Degraded, Stalled.'),
+  })
+  .optional()
+  .meta({ description: 'How far the stack is.' });

@@ -1,0 +1,31 @@
+/** Kinds that run the pods of a component. */
+export const WORKLOAD_KINDS = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
+export type WorkloadKind = (typeof WORKLOAD_KINDS)[number];
+
+/** What a component is. */
+export const COMPONENT_TYPES = ['Workload'] as const;
+export type ComponentType = (typeof COMPONENT_TYPES)[number];
+
+/** Managed: the objects exist. Disabled: they do not. */
+export const COMPONENT_MODES = ['Managed', 'Disabled'] as const;
+export type ComponentMode = (typeof COMPONENT_MODES)[number];
+
+/** Where a component stands. */
+export const COMPONENT_STATES = [
+  /** Its objects wait until all that it depends on is ready. */
+  'Waiting',
+  /** Its pods are being started or replaced. */
+  'Progressing',
+  'Ready',
+  /** It was ready, and some of its pods are not available any more. */
+  'Degraded',
+  /** It was not ready within its deadline, or cannot be applied. */
+  'Failed',
+  /** The status of its workload is missing or stale. */
+  'Unknown',
+  /** Its objects are being deleted. */
+  'Removing',
+] as const;
+export type ComponentState = (typeof COMPONENT_STATES)[number];
+
+export const DEFAULT_DEADLINE = '10m';

@@ -1,0 +1,110 @@
+import type { V1PodTemplateSpec } from '@kubernetes/client-node';
+import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
+import type { Condition } from '../../runtime/controller/conditions.ts';
+import type { ComponentMode, ComponentState, ComponentType, WorkloadKind } from './terms.ts';
+
+/** What users ask for. */
+export interface TrafficStackSpec {
+  components: ComponentSpec[];
+}
+
+/** One part of a stack. */
+export interface ComponentSpec {
+  /** Unique in the stack. */
+  name: string;
+  type: ComponentType;
+  /** Default: Managed. */
+  mode?: ComponentMode | undefined;
+  /** Names of components that must be ready before any object of this one is applied. */
+  dependsOn?: string[] | undefined;
+  /** A duration. Default: 10m. */
+  deadline?: string | undefined;
+  workload: WorkloadSpec;
+}
+
+/** Pods that a controller of Kubernetes runs, and their Services. */
+export interface WorkloadSpec {
+  kind: WorkloadKind;
+  namespace: string;
+  /** Default: the name of the component. */
+  name?: string | undefined;
+  /** Default: 1. Absent for a DaemonSet. */
+  replicas?: number | undefined;
+  podTemplate: V1PodTemplateSpec;
+  services?: StackService[] | undefined;
+}
+
+/** A Service of a component's pods. */
+export interface StackService {
+  /** Default: the name of the workload. */
+  name?: string | undefined;
+  /** Without an address of its own: its name has the addresses of the pods. Default: false. */
+  headless?: boolean | undefined;
+  ports: { name?: string | undefined; port: number; targetPort?: number | undefined }[];
+}
+
+export interface TrafficStackStatus {
+  observedGeneration?: number;
+  /** Such as `3/5`: ready components of all. */
+  summary?: string;
+  components?: ComponentStatus[];
+  /** What was, or is about to be, created: it is removed in the reverse order of `dependsOn`. */
+  inventory?: InventoryEntry[];
+  conditions?: Condition[];
+}
+
+/** The state of one component. */
+export interface ComponentStatus {
+  name: string;
+  type: ComponentType;
+  state: ComponentState;
+  /** CamelCase. */
+  reason: string;
+  message: string;
+  /** When `state` last changed; RFC 3339. */
+  since: string;
+  /** The components that it depends on and that are not ready. */
+  blockedBy?: string[];
+  waitingOn?: WaitingOn;
+  replicas?: number;
+  readyReplicas?: number;
+  /** Image of the first container. */
+  version?: string;
+}
+
+/** The root of a chain of components that wait. */
+export interface WaitingOn {
+  component: string;
+  /** Such as `StatefulSet shop/db`. */
+  what: string;
+  /** What was observed there. */
+  observed: string;
+  /** Since when it is as it is; RFC 3339. */
+  since: string;
+}
+
+/** The objects of one component. */
+export interface InventoryEntry {
+  component: string;
+  dependsOn: string[];
+  objects: InventoryObject[];
+}
+
+export interface InventoryObject {
+  kind: string;
+  namespace: string;
+  name: string;
+}
+
+export interface TrafficStack extends KubeObject {
+  spec: TrafficStackSpec;
+  status?: TrafficStackStatus;
+}
+
+export const TRAFFIC_STACKS: Resource<TrafficStack> = {
+  group: 'traffic.example.com',
+  version: 'v1alpha1',
+  kind: 'TrafficStack',
+  plural: 'trafficstacks',
+  namespaced: false,
+};

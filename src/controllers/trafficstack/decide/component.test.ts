@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import type { ComponentState } from '../../../api/trafficstack/terms.ts';
+import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import type { ObservedComponent } from '../observe/observation.ts';
+import { at, component, live, NOW, observed, pod, stackOf } from '../testing/stacks.ts';
+import { planComponent } from './component.ts';
+import type { Blocker } from './waiting.ts';
+
+const WEB = component('web', { dependsOn: ['db'], deadline: '60s' });
+const PULL = pod('web-1', { waiting: { reason: 'ImagePullBackOff', message: '' } });
+const statusOf = (name: string, state: ComponentState, over: Partial<ComponentStatus> = {}): ComponentStatus => {
+  return { name, type: 'Workload', state, reason: 'X', message: 'm', since: at(-10), ...over };
+};
+const db = (state: ComponentState): ReadonlyMap<string, Blocker> =>
+  new Map([['db', { status: statusOf('db', state), what: 'StatefulSet shop/db' }]]);
+/** With the status of web before. */
+const after = (state?: ComponentState, over: Partial<ComponentStatus> = {}): TrafficStack =>
+  stackOf([WEB], state === undefined ? {} : { components: [statusOf('web', state, over)] });
+function plan(web: ObservedComponent, { stack = after(), before = db('Ready'), now = NOW } = {}) {
+  const { status, apply, deadlineAt } = planComponent(web, { stack, before, now });
+  return { ...status, applies: apply.map(({ resource }) => resource.kind), deadlineAt };
+}
+
+describe('the state of a component', () => {
+  it.each<[string, ObservedComponent, ComponentState, ComponentState | undefined, ComponentState, string, number]>([
+    ['missing, all is ready', observed(WEB, 'none'), 'Ready', undefined, 'Progressing', 'Applying', 1],
+    [
+      'missing, and something is not',
+      observed(WEB, 'none'),
+      'Degraded',
+      undefined,
+      'Waiting',
+      'WaitingForDependencies',
+      0,
+    ],
+    ['of an older spec, all is ready', observed(WEB, 'old'), 'Ready', 'Ready', 'Progressing', 'Applying', 1],
+    [
+      'of an older spec, and something is not',
+      observed(WEB, 'old'),
+      'Unknown',
+      'Ready',
+      'Waiting',
+      'WaitingForDependencies',
+      0,
+    ],
+    ['current, and its pods too', observed(WEB, { available: 2 }), 'Ready', 'Progressing', 'Ready', 'AllAvailable', 1],
+    ['current, whatever it depends on', observed(WEB, { available: 2 }), 'Failed', 'Ready', 'Ready', 'AllAvailable', 1],
+    ['current, pods begin', observed(WEB, { available: 1 }), 'Ready', 'Progressing', 'Progressing', 'RollingOut', 1],
+    [
+      'current, pods are stuck',
+      observed(WEB, { available: 1 }, [PULL]),
+      'Ready',
+      'Progressing',
+      'Progressing',
+      'ImagePullBackOff',
+      1,
+    ],
+    [
+      'current, pods that were ready are not',
+      observed(WEB, { available: 1 }),
+      'Ready',
+      'Ready',
+      'Degraded',
+      'PodsUnavailable',
+      1,
+    ],
+    [
+      'current, and goes on so',
+      observed(WEB, { available: 1 }, [PULL]),
+      'Ready',
+      'Degraded',
+      'Degraded',
+      'ImagePullBackOff',
+      1,
+    ],
+  ])('that is %s', (_, web, ofDb, before, state, reason, applied) => {
+    const planned = plan(web, { before: db(ofDb), stack: after(before) });
+    expect([planned.state, planned.reason, planned.applies.length]).toEqual([state, reason, applied]);
+  });
+
+  it('is Unknown without a status of its generation', () => {
+    const web = observed(WEB, { available: 2 });
+    const objects = web.objects.map((each) => ({ ...each, live: live(each.object, 2, { observedGeneration: 0 }) }));
+    expect(plan({ ...web, objects })).toMatchObject({ state: 'Unknown', reason: 'StatusMissing' });
+  });
+
+  it('is Progressing while pods of one that was ready are replaced', () => {
+    const web = observed(WEB, { available: 2 });
+    const objects = web.objects.map((each) => ({ ...each, live: live(each.object, 2, { updatedReplicas: 1 }) }));
+    expect(plan({ ...web, objects }, { stack: after('Ready') })).toMatchObject({ state: 'Progressing' });
+  });
+
+  it('is Failed if an object is of somebody else, which is not applied', () => {
+    const web = observed(WEB, 'old');
+    const objects = web.objects.map((each) => ({ ...each, live: { ...each.live, metadata: { name: 'web' } } }));
+    expect(plan({ ...web, objects })).toMatchObject({
+      ...{ state: 'Failed', reason: 'ForeignObject', applies: [] },
+      message: 'Deployment shop/web exists and is not of this stack: it is left as it is',
+    });
+    const gone = observed(WEB, 'none');
+    expect(plan(gone, { stack: after('Failed', { reason: 'ForeignObject' }) })).toMatchObject({ state: 'Progressing' });
+  });
+
+  it('keeps the objects of one that waits as they are', () => {
+    const spec = component('web', {
+      dependsOn: ['db'],
+      workload: { ...WEB.workload, services: [{ ports: [{ port: 80 }] }] },
+    });
+    const web = observed(spec, { available: 2 });
+    const objects = web.objects.map((each, n) => ({ ...each, isCurrent: n === 0 }));
+    expect(plan({ ...web, objects }, { before: db('Progressing') })).toMatchObject({
+      state: 'Waiting',
+      applies: ['Service'],
+    });
+  });
+
+  it('has the figures and the image of its workload', () => {
+    expect(plan(observed(WEB, { available: 1 }))).toMatchObject({
+      ...{ replicas: 2, readyReplicas: 1, version: 'web:1' },
+      message: 'Deployment shop/web: 1 of 2 pods are available',
+    });
+  });
+});
+
+describe('the time of a state', () => {
+  it.each<[ComponentState, string]>([
+    ['Progressing', at(-10)],
+    ['Unknown', at(-10)],
+    ['Waiting', at(0)],
+  ])('after %s', (before, since) => {
+    expect(plan(observed(WEB, { available: 1 }), { stack: after(before) }).since).toBe(since);
+  });
+});
+
+describe('the deadline', () => {
+  const web = observed(WEB, { available: 1 }, [PULL]);
+
+  it('runs while pods begin', () => {
+    expect(plan(web, { stack: after('Progressing') }).deadlineAt).toBe(NOW + 50_000);
+    expect(plan(observed(WEB, { available: 2 })).deadlineAt).toBeUndefined();
+    expect(plan(observed(WEB, 'none'), { before: db('Waiting') }).deadlineAt).toBeUndefined();
+  });
+
+  it('makes the component Failed, with what was observed', () => {
+    const now = NOW + 50_000;
+    expect(plan(web, { stack: after('Unknown'), now })).toMatchObject({
+      ...{ state: 'Failed', reason: 'DeadlineExceeded', since: at(50), applies: ['Deployment'] },
+      message:
+        'not ready within 60s: Deployment shop/web: 1 of 2 pods are available; pod shop/web-1, container web: ImagePullBackOff',
+    });
+    expect(plan(web, { stack: after('Unknown'), now: now - 1 }).state).toBe('Progressing');
+  });
+
+  it('leaves it so until it is ready, or a changed spec is applied', () => {
+    const stack = after('Failed', { reason: 'DeadlineExceeded' });
+    expect(plan(web, { stack })).toMatchObject({ state: 'Failed', reason: 'DeadlineExceeded', since: at(-10) });
+    expect(plan(observed(WEB, 'old'), { stack }).state).toBe('Failed');
+    expect(plan(observed(WEB, { available: 2 }), { stack }).state).toBe('Ready');
+    const changed = { ...stack, metadata: { ...stack.metadata, generation: 3 } };
+    expect(plan(observed(WEB, 'old'), { stack: changed })).toMatchObject({ state: 'Progressing', since: at(0) });
+    expect(plan(web, { stack: changed }).state).toBe('Failed');
+  });
+});

@@ -1,0 +1,173 @@
+import { durationMs } from '../../../api/durationSchema.ts';
+import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
+import { DEFAULT_DEADLINE, type ComponentState } from '../../../api/trafficstack/terms.ts';
+import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import { metaTime } from '../../../runtime/controller/conditions.ts';
+import { cut } from '../../../runtime/status/cut.ts';
+import type { ObservedComponent, ObservedObject } from '../observe/observation.ts';
+import { idOfObject, isOfStack } from './objects.ts';
+import { podProblemOf } from './podProblem.ts';
+import { readinessOf, type Readiness } from './readiness.ts';
+import { waitFor, type Blocker } from './waiting.ts';
+
+/** What is decided about one component. */
+export interface PlannedComponent extends Blocker {
+  /** In their order. Those that are as they should be are no write. */
+  readonly apply: readonly ObservedObject[];
+  /** When it fails if nothing changes, ms since 1970; undefined if it does not. */
+  readonly deadlineAt?: number;
+}
+
+/** The state of a component, without its name and time. */
+type Decided = Pick<ComponentStatus, 'state' | 'reason' | 'message'> & Partial<ComponentStatus>;
+
+/** What surrounds a component. */
+export interface Surroundings {
+  readonly stack: TrafficStack;
+  /** The components that it depends on, as decided already, by name. */
+  readonly before: ReadonlyMap<string, Blocker>;
+  /** ms since 1970 */
+  readonly now: number;
+}
+
+/** Characters of a message: it may quote one of a kubelet. */
+const LONGEST_MESSAGE = 512;
+/** States in which the deadline runs. */
+const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']);
+
+/**
+ * Decides about one component.
+ *
+ * | its objects                          | all that it depends on is ready | state                          | applied |
+ * |--------------------------------------|------|-------------------------------------------|-----|
+ * | one is somebody else's               | any  | Failed (ForeignObject)                    | no  |
+ * | one is missing or differs from the spec | no | Waiting                                  | those that are current |
+ * | one is missing or differs from the spec | yes | Progressing                             | yes |
+ * | are current, without a new status    | any  | Unknown                                   | yes |
+ * | are current, pods are being replaced | any  | Progressing                               | yes |
+ * | are current, pods are not available  | any  | Degraded if it was ready, else Progressing | yes |
+ * | are current, pods are available      | any  | Ready                                     | yes |
+ *
+ * Progressing and Unknown become Failed at the deadline. A component that failed is Failed until it is ready, or the spec changes
+ * it. An object that is current is applied although a dependency is not ready: that corrects drift, and starts no pod.
+ */
+export function planComponent(component: ObservedComponent, around: Surroundings): PlannedComponent {
+  const { stack, now } = around;
+  const prior = stack.status?.components?.find(({ name }) => name === component.spec.name);
+  const { decided, apply } = decide(component, around, prior);
+  const held = holdFailure(decided, component, { stack, prior });
+  const since = sinceOf(held, prior, now);
+  const deadlineAt = Date.parse(since) + durationMs(component.spec.deadline ?? DEFAULT_DEADLINE);
+  const timed = STARTING.has(held.state) ? atDeadline(held, component, { deadlineAt, now }) : held;
+  const { name, type } = component.spec;
+  const status: ComponentStatus = {
+    ...{ name, type },
+    ...timed,
+    message: cut(timed.message, LONGEST_MESSAGE),
+    since: timed === held ? since : metaTime(now),
+    ...versionOf(component),
+  };
+  return { status, what: whatOf(component), apply, ...(STARTING.has(status.state) && { deadlineAt }) };
+}
+
+function decide(
+  component: ObservedComponent,
+  { stack, before }: Surroundings,
+  prior: ComponentStatus | undefined,
+): { decided: Decided; apply: readonly ObservedObject[] } {
+  const { objects, spec } = component;
+  const foreign = objects.find(({ live }) => live !== undefined && !isOfStack(live, stack));
+  if (foreign !== undefined) {
+    const message = `${idOfObject(foreign)} exists and is not of this stack: it is left as it is`;
+    return { decided: { state: 'Failed', reason: Reason.ForeignObject, message }, apply: [] };
+  }
+  const open = objects.filter(({ isCurrent }) => !isCurrent);
+  const waiting = waitFor(spec.dependsOn ?? [], before);
+  const figures = figuresOf(component);
+  if (open.length > 0 && waiting !== undefined) {
+    return { decided: { ...waiting, ...figures }, apply: objects.filter(({ isCurrent }) => isCurrent) };
+  }
+  const [first] = open;
+  if (first !== undefined) {
+    const verb = first.live === undefined ? 'create' : 'change';
+    const decided = {
+      state: 'Progressing',
+      reason: Reason.Applying,
+      message: `to ${verb}: ${idOfObject(first)}`,
+    } as const;
+    return { decided: { ...decided, ...figures }, apply: objects };
+  }
+  return { decided: { ...running(component, prior), ...figures }, apply: objects };
+}
+
+/** The state of a component whose objects are current. */
+function running({ objects, pods }: ObservedComponent, prior: ComponentStatus | undefined): Decided {
+  const workload = objects.at(-1);
+  if (workload?.live === undefined) throw new Error('the workload of a component is current, and does not exist');
+  const readiness = readinessOf(workload.live);
+  const { desired = 0, available = 0, problem } = readiness;
+  const what = idOfObject(workload);
+  if (readiness.phase === 'StatusMissing') {
+    return { state: 'Unknown', reason: Reason.StatusMissing, message: `${what} has no status of its generation yet` };
+  }
+  const figures = `${what}: ${available} of ${desired} pods are available`;
+  if (readiness.phase === 'Ready') return { state: 'Ready', reason: Reason.AllAvailable, message: figures };
+  const ofPods = problem === undefined ? podProblemOf(pods) : { reason: 'ReplicaFailure', message: problem };
+  const message = ofPods === undefined ? figures : `${figures}; ${ofPods.message}`;
+  const wasReady = prior?.state === 'Ready' || prior?.state === 'Degraded';
+  if (readiness.phase === 'Unavailable' && wasReady) {
+    return { state: 'Degraded', reason: ofPods?.reason ?? Reason.PodsUnavailable, message };
+  }
+  return { state: 'Progressing', reason: ofPods?.reason ?? Reason.RollingOut, message };
+}
+
+/** A component that has failed stays so until it is ready, or its objects are applied anew for a changed spec. */
+function holdFailure(
+  decided: Decided,
+  { objects }: ObservedComponent,
+  { stack, prior }: Pick<Surroundings, 'stack'> & { readonly prior: ComponentStatus | undefined },
+): Decided {
+  if (prior?.state !== 'Failed' || !STARTING.has(decided.state)) return decided;
+  if (prior.reason === Reason.ForeignObject) return decided;
+  const isNewSpec = stack.status?.observedGeneration !== stack.metadata?.generation;
+  if (isNewSpec && objects.some(({ isCurrent }) => !isCurrent)) return decided;
+  return { ...decided, state: 'Failed', reason: prior.reason, message: `not ready in time: ${decided.message}` };
+}
+
+function atDeadline(
+  decided: Decided,
+  { spec: { deadline = DEFAULT_DEADLINE } }: ObservedComponent,
+  { deadlineAt, now }: { readonly deadlineAt: number; readonly now: number },
+): Decided {
+  if (now < deadlineAt) return decided;
+  const message = `not ready within ${deadline}: ${decided.message}`;
+  return { ...decided, state: 'Failed', reason: Reason.DeadlineExceeded, message };
+}
+
+/** The workload, which is the last object. */
+function whatOf({ objects }: ObservedComponent): string {
+  const workload = objects.at(-1);
+  if (workload === undefined) throw new Error('a component has no workload');
+  return idOfObject(workload);
+}
+
+/** The deadline runs on from Unknown to Progressing. */
+function sinceOf({ state }: Decided, prior: ComponentStatus | undefined, now: number): string {
+  if (prior === undefined) return metaTime(now);
+  const isSame = prior.state === state || (STARTING.has(prior.state) && STARTING.has(state));
+  return isSame ? prior.since : metaTime(now);
+}
+
+function figuresOf({ objects }: ObservedComponent): Partial<ComponentStatus> {
+  const live = objects.at(-1)?.live;
+  const { desired, available }: Partial<Readiness> = live === undefined ? {} : readinessOf(live);
+  return {
+    ...(desired !== undefined && { replicas: desired }),
+    ...(available !== undefined && { readyReplicas: available }),
+  };
+}
+
+function versionOf({ spec }: ObservedComponent): Pick<ComponentStatus, 'version'> {
+  const image = spec.workload.podTemplate.spec?.containers[0]?.image;
+  return image === undefined ? {} : { version: image };
+}

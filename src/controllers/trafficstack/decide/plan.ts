@@ -1,0 +1,66 @@
+import type { ComponentStatus, InventoryEntry, InventoryObject } from '../../../api/trafficstack/trafficStack.ts';
+import type { LeftObject, Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
+import { isOfStack } from './objects.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { planComponent, type PlannedComponent } from './component.ts';
+import { planRemoval } from './removal.ts';
+
+/** An object to be applied, and the component that it is of. */
+export interface PlannedObject extends ObservedObject {
+  readonly component: string;
+}
+
+/** What is to be done about a stack. */
+export interface StackPlan {
+  /** In the order of the dependencies. */
+  readonly apply: readonly PlannedObject[];
+  readonly remove: readonly LeftObject[];
+  /** In the order of the dependencies, then those that are being removed. */
+  readonly statuses: readonly ComponentStatus[];
+  /** What exists or is about to be created. It is stored before anything is created. */
+  readonly inventory: readonly InventoryEntry[];
+  /** When the first deadline passes, ms since 1970; Infinity if none runs. */
+  readonly deadlineAt: number;
+}
+
+/** Decides about all components of a stack. Its spec has been checked: see graph.ts. */
+export function planStack(observation: Observation): StackPlan {
+  const { stack, components, now } = observation;
+  const planned = new Map<string, PlannedComponent>();
+  for (const component of components) {
+    planned.set(component.spec.name, planComponent(component, { stack, before: planned, now }));
+  }
+  const removal = planRemoval(observation);
+  const all = [...planned.values()];
+  return {
+    apply: all.flatMap(({ status, apply }) => apply.map((object) => ({ ...object, component: status.name }))),
+    remove: removal.remove,
+    statuses: [...all.map(({ status }) => status), ...removal.statuses],
+    inventory: [
+      ...components.flatMap((each) => entryOf(each, observation, planned.get(each.spec.name)?.apply ?? [])),
+      ...removal.inventory,
+    ],
+    deadlineAt: Math.min(...all.map(({ deadlineAt = Infinity }) => deadlineAt)),
+  };
+}
+
+/** What exists of a component, also of what its spec has no more, and what is applied now. Nothing of one that waits and never was. */
+function entryOf(
+  { spec, objects }: ObservedComponent,
+  { stack, left }: Pick<Observation, 'stack' | 'left'>,
+  applied: readonly ObservedObject[],
+): InventoryEntry[] {
+  const own = objects.filter(
+    (each) => applied.includes(each) || (each.live !== undefined && isOfStack(each.live, stack)),
+  );
+  const refs = [
+    ...own.map(({ resource, object }) => refOf(resource.kind, object)),
+    ...left.filter(({ component }) => component === spec.name).map(({ resource, live }) => refOf(resource.kind, live)),
+  ];
+  return refs.length === 0 ? [] : [{ component: spec.name, dependsOn: spec.dependsOn ?? [], objects: refs }];
+}
+
+function refOf(kind: string, { metadata }: KubeObject): InventoryObject {
+  const { namespace = '', name = '' } = metadata ?? {};
+  return { kind, namespace, name };
+}

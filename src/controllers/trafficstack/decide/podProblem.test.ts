@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import type { StackPod } from '../observe/observation.ts';
+import { pod } from '../testing/stacks.ts';
+import { podProblemOf } from './podProblem.ts';
+
+const waits = (reason: string, message = '', lastExit?: number) => pod('a', { waiting: { reason, message }, lastExit });
+const unscheduled = { ...pod('b'), unscheduledMessage: '0/3 nodes are available: insufficient cpu' };
+
+it.each<[string, StackPod[], string | undefined]>([
+  ['none, without pods', [], undefined],
+  ['none, while a container is being created', [waits('ContainerCreating'), waits('PodInitializing')], undefined],
+  ['none, if all are ready', [pod('a', { isRunning: true, isReady: true })], undefined],
+  [
+    'an image',
+    [waits('ImagePullBackOff', 'Back-off pulling image "x"')],
+    'pod shop/a, container web: ImagePullBackOff: Back-off pulling image "x"',
+  ],
+  [
+    'a crash, with its exit code',
+    [waits('CrashLoopBackOff', 'back-off 10s', 3)],
+    'pod shop/a, container web: CrashLoopBackOff: back-off 10s; it ended with exit code 3',
+  ],
+  ['no room', [unscheduled], 'pod shop/b: 0/3 nodes are available: insufficient cpu'],
+  ['a probe', [pod('a', { isRunning: true })], 'pod shop/a, container web: running, and not ready'],
+  [
+    'a container that cannot start before a pod without room and one that is not ready',
+    [unscheduled, pod('c', { isRunning: true }), waits('CreateContainerConfigError', 'no ConfigMap')],
+    'pod shop/a, container web: CreateContainerConfigError: no ConfigMap',
+  ],
+  [
+    'that of the first pod by name',
+    [{ ...unscheduled, key: 'shop/z' }, unscheduled],
+    'pod shop/b: 0/3 nodes are available: insufficient cpu',
+  ],
+])('is %s', (_, pods, message) => {
+  expect(podProblemOf(pods)?.message).toBe(message);
+});

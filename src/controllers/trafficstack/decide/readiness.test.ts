@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { readinessOf } from './readiness.ts';
+
+const workload = (kind: string, status: object | undefined, replicas?: number): KubeObject =>
+  ({ kind, metadata: { generation: 3 }, spec: { replicas }, status }) as KubeObject;
+const counts = (replicas: number, updatedReplicas: number, availableReplicas: number, observedGeneration = 3) => {
+  return { replicas, updatedReplicas, availableReplicas, observedGeneration };
+};
+
+describe.each(['Deployment', 'StatefulSet'])('a %s', (kind) => {
+  it.each([
+    ['without a status', undefined, { phase: 'StatusMissing' }],
+    ['with an empty status', {}, { phase: 'StatusMissing' }],
+    ['with the status of an older generation', counts(2, 2, 2, 2), { phase: 'StatusMissing' }],
+    ['with too few updated pods', counts(1, 1, 1), { phase: 'RollingOut', desired: 2, available: 1 }],
+    ['with pods of an older generation', counts(3, 2, 3), { phase: 'RollingOut', desired: 2, available: 3 }],
+    ['with pods that are not available', counts(2, 2, 1), { phase: 'Unavailable', desired: 2, available: 1 }],
+    ['with all pods', counts(2, 2, 2), { phase: 'Ready', desired: 2, available: 2 }],
+    ['whose zero counts are left out', { observedGeneration: 3 }, { phase: 'RollingOut', desired: 2, available: 0 }],
+  ])('%s', (_, status, readiness) => {
+    expect(readinessOf(workload(kind, status, 2))).toEqual(readiness);
+  });
+
+  it('has one pod by default, and is ready without any if none is asked for', () => {
+    expect(readinessOf(workload(kind, counts(1, 1, 1)))).toMatchObject({ phase: 'Ready', desired: 1 });
+    expect(readinessOf(workload(kind, { observedGeneration: 3 }, 0))).toMatchObject({ phase: 'Ready', desired: 0 });
+  });
+});
+
+describe('a DaemonSet', () => {
+  it.each([
+    [{}, { phase: 'StatusMissing' }],
+    [{ desiredNumberScheduled: 3, updatedNumberScheduled: 2, numberAvailable: 3 }, { phase: 'RollingOut' }],
+    [{ desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberAvailable: 2 }, { phase: 'Unavailable' }],
+    [
+      { desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberAvailable: 3 },
+      { phase: 'Ready', desired: 3 },
+    ],
+    [{ desiredNumberScheduled: 0 }, { phase: 'Ready', desired: 0, available: 0 }],
+  ])('with %j', (status, readiness) => {
+    const seen = 'desiredNumberScheduled' in status ? { observedGeneration: 3 } : {};
+    expect(readinessOf(workload('DaemonSet', { ...status, ...seen }))).toMatchObject(readiness);
+  });
+});
+
+it('tells why no pods can be created', () => {
+  const conditions = [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' }];
+  const live = workload('Deployment', { ...counts(0, 0, 0), conditions }, 2);
+  expect(readinessOf(live)).toMatchObject({ phase: 'RollingOut', problem: 'exceeded quota' });
+});

@@ -1,0 +1,69 @@
+import type { V1DaemonSet, V1Deployment, V1StatefulSet } from '@kubernetes/client-node';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+
+/** How far the pods of a workload are. */
+export interface Readiness {
+  readonly phase:
+    /** The controller of Kubernetes has not reported on this generation of the workload. */
+    | 'StatusMissing'
+    /** Pods of this generation are missing, or pods of an older one are left. */
+    | 'RollingOut'
+    /** All pods are of this generation, and some are not available. */
+    | 'Unavailable'
+    | 'Ready';
+  /** Pods that there should be; undefined without a status. */
+  readonly desired?: number;
+  readonly available?: number;
+  /** Why no pods can be created, if the controller of Kubernetes says so. */
+  readonly problem?: string;
+}
+
+interface Counts {
+  readonly desired: number;
+  readonly updated: number;
+  readonly available: number;
+  /** Pods of all generations. */
+  readonly total: number;
+}
+
+/**
+ * How far a workload is.
+ *
+ * | the status                                   | phase         |
+ * |----------------------------------------------|---------------|
+ * | missing, or of an older generation           | StatusMissing |
+ * | fewer updated pods than desired, or old ones left | RollingOut |
+ * | fewer available pods than desired            | Unavailable   |
+ * | anything else                                | Ready         |
+ *
+ * The rules are those of `kubectl rollout status`.
+ */
+export function readinessOf(live: KubeObject): Readiness {
+  const { status } = live as V1Deployment;
+  const generation = live.metadata?.generation ?? 0;
+  if (status?.observedGeneration === undefined || status.observedGeneration < generation) {
+    return { phase: 'StatusMissing' };
+  }
+  const counts = countsOf(live);
+  const { desired, updated, available, total } = counts;
+  const problem = status.conditions?.find(
+    ({ type, status: is }) => type === 'ReplicaFailure' && is === 'True',
+  )?.message;
+  const figures = { desired, available, ...(problem !== undefined && { problem }) };
+  if (updated < desired || total > updated) return { phase: 'RollingOut', ...figures };
+  return { phase: available < desired ? 'Unavailable' : 'Ready', ...figures };
+}
+
+function countsOf(live: KubeObject): Counts {
+  if (live.kind === 'DaemonSet') {
+    const { status } = live as V1DaemonSet;
+    const { desiredNumberScheduled = 0, updatedNumberScheduled = 0, numberAvailable = 0 } = status ?? {};
+    return {
+      ...{ desired: desiredNumberScheduled, updated: updatedNumberScheduled, available: numberAvailable },
+      total: updatedNumberScheduled,
+    };
+  }
+  const { spec, status } = live as V1Deployment | V1StatefulSet;
+  const { updatedReplicas = 0, availableReplicas = 0, replicas = 0 } = status ?? {};
+  return { desired: spec?.replicas ?? 1, updated: updatedReplicas, available: availableReplicas, total: replicas };
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { InventoryEntry } from '../../../api/trafficstack/trafficStack.ts';
+import { DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
+import type { LeftObject, Observation } from '../observe/observation.ts';
+import { at, component, live, NOW, observed, stackOf } from '../testing/stacks.ts';
+import { objectsOf } from './objects.ts';
+import { planStack } from './plan.ts';
+
+const entry = (name: string, ...dependsOn: string[]): InventoryEntry => {
+  return { component: name, dependsOn, objects: [{ kind: 'Deployment', namespace: 'shop', name }] };
+};
+const left = (name: string, over: object = {}): LeftObject => {
+  return { component: name, resource: DEPLOYMENTS, live: { metadata: { namespace: 'shop', name, ...over } } };
+};
+function plan(inventory: InventoryEntry[], over: Partial<Observation> = {}) {
+  const stack = stackOf([], { inventory });
+  const {
+    remove,
+    statuses,
+    inventory: kept,
+  } = planStack({
+    ...{ stack, components: [], left: [], withPods: new Set<string>(), now: NOW },
+    ...over,
+  });
+  return {
+    remove: remove.map(({ resource, live: object }) => `${resource.kind} ${object.metadata?.name}`),
+    statuses: statuses.map(({ name, state, message }) => `${name} ${state}: ${message}`),
+    inventory: kept.map((each) => each.component),
+  };
+}
+
+describe('what is in the inventory and not in the spec', () => {
+  const both = [entry('db'), entry('web', 'db')];
+
+  it('is deleted, what depends on others first', () => {
+    expect(plan(both, { left: [left('db'), left('web')] })).toEqual({
+      remove: ['Deployment web'],
+      statuses: [
+        'db Removing: waits for web, which depends on it and is not gone yet',
+        'web Removing: being deleted: Deployment shop/web',
+      ],
+      inventory: ['db', 'web'],
+    });
+  });
+
+  it('waits until the pods of what depends on it are gone, too', () => {
+    const planned = plan(both, { left: [left('db')], withPods: new Set(['web']) });
+    expect([planned.remove, planned.statuses[1]]).toEqual([[], 'web Removing: its pods are ending']);
+  });
+
+  it('is deleted next when that is gone', () => {
+    expect(plan(both, { left: [left('db')] })).toMatchObject({ remove: ['Deployment db'], inventory: ['db'] });
+  });
+
+  it('is not deleted twice', () => {
+    const gone = left('db', { deletionTimestamp: new Date() });
+    expect(plan([entry('db')], { left: [gone] })).toMatchObject({ remove: [], inventory: ['db'] });
+  });
+
+  it('leaves the inventory when it is gone', () => {
+    expect(plan(both)).toEqual({ remove: [], statuses: [], inventory: [] });
+  });
+
+  it('stays while a component of the spec that needed it is not applied anew', () => {
+    const web = component('web');
+    const components = [observed(web, 'old')];
+    const stack = stackOf([web], { inventory: both });
+    const planned = plan(both, { stack, components, left: [left('db')] });
+    expect([planned.remove, planned.inventory]).toEqual([[], ['web', 'db']]);
+  });
+});
+
+it('an object that a component has no more is deleted, and stays in the inventory until it is gone', () => {
+  const web = component('web');
+  const stack = stackOf([web], { inventory: [entry('web'), entry('other', 'web')] });
+  const old = { component: 'web', resource: SERVICES, live: { metadata: { namespace: 'shop', name: 'old' } } };
+  const { remove, inventory } = planStack({
+    ...{ stack, left: [old], withPods: new Set(['other']), now: NOW },
+    components: [observed(web, { available: 2 })],
+  });
+  expect(remove).toEqual([old]);
+  expect(inventory[0]?.objects.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['Deployment web', 'Service old']);
+});
+
+it('the inventory has what exists and is ours, and what is about to be created', () => {
+  const [web, db, theirs] = [component('web', { dependsOn: ['db'] }), component('db'), component('theirs')];
+  const stack = stackOf([web, db, theirs]);
+  const foreign = observed(theirs, 'none');
+  const objects = foreign.objects.map((each) => ({ ...each, live: { metadata: { name: 'theirs' } } }));
+  const components = [observed(db, 'none'), observed(web, 'none'), { ...foreign, objects }];
+  const planned = planStack({ stack, components, left: [], withPods: new Set<string>(), now: NOW });
+  expect(planned.inventory.map((each) => each.component)).toEqual(['db']);
+  expect(planned.apply.map((each) => each.component)).toEqual(['db']);
+  expect(planned.deadlineAt).toBe(Date.parse(at(600)));
+});
+
+it('objects of a component are its Services before its workload, with its labels and owner', () => {
+  const services = [
+    { name: 'peers', headless: true, ports: [{ port: 1 }] },
+    { ports: [{ name: 'a', port: 80, targetPort: 8080 }] },
+  ];
+  const spec = component('db', {
+    workload: { ...component('db').workload, kind: 'StatefulSet', name: 'data', services },
+  });
+  const objects = objectsOf(stackOf([spec]), spec);
+  expect(objects.map(({ resource, object }) => `${resource.kind} ${object.metadata?.name}`)).toEqual([
+    'Service peers',
+    'Service data',
+    'StatefulSet data',
+  ]);
+  const labels = { 'traffic.example.com/stack': 'main', 'traffic.example.com/component': 'db' };
+  for (const { object } of objects) {
+    expect(object.metadata).toMatchObject({ labels, ownerReferences: [{ uid: 'stack-uid', controller: true }] });
+  }
+  expect(objects.map(({ object }) => (object as { spec?: object }).spec)).toMatchObject([
+    { clusterIP: 'None', selector: labels, ports: [{ port: 1, targetPort: 1 }] },
+    { selector: labels, ports: [{ name: 'a', port: 80, targetPort: 8080 }] },
+    { serviceName: 'peers', replicas: 2, selector: { matchLabels: labels }, template: { metadata: { labels } } },
+  ]);
+  expect(live(objects[2]!.object, 2).metadata?.uid).toBe('uid-data');
+});

@@ -1,0 +1,107 @@
+import { ComponentReason, StackCondition as Type, StackReason as Reason } from '../../../api/trafficstack/reasons.ts';
+import type { ComponentState } from '../../../api/trafficstack/terms.ts';
+import type { ComponentStatus, TrafficStack, TrafficStackStatus } from '../../../api/trafficstack/trafficStack.ts';
+import { metaTime, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
+import { cut } from '../../../runtime/status/cut.ts';
+import type { Failure } from '../../../runtime/status/failure.ts';
+import type { StackPlan } from './plan.ts';
+
+type State = Pick<Condition, 'status' | 'reason' | 'message'>;
+
+/** Characters of a condition's message. */
+const LONGEST_MESSAGE = 1_024;
+const IN_PROGRESS: ReadonlySet<ComponentState> = new Set(['Waiting', 'Progressing', 'Unknown', 'Removing']);
+const DEGRADED: ReadonlySet<ComponentState> = new Set(['Degraded', 'Failed']);
+
+/** A write that failed, and the component that it was for. */
+export interface ComponentFailure extends Failure {
+  readonly component: string;
+}
+
+/** The status after a reconcile. @param now ms since 1970 */
+export function statusOf(
+  stack: TrafficStack,
+  plan: Pick<StackPlan, 'statuses' | 'inventory'>,
+  { failures, now }: { readonly failures: readonly ComponentFailure[]; readonly now: number },
+): TrafficStackStatus {
+  const components = plan.statuses.map((status) => withFailure(status, failures));
+  const isReady = ({ state }: ComponentStatus): boolean => state === 'Ready';
+  const wanted = components.filter(({ state }) => state !== 'Removing');
+  const summary = `${wanted.filter(isReady).length}/${wanted.length}`;
+  return {
+    ...observedGeneration(stack),
+    summary,
+    components,
+    inventory: [...plan.inventory],
+    conditions: conditionsOf(stack, statesOf(components, summary), now),
+  };
+}
+
+/** The status if nothing could be decided: the components stay as they are. @param now ms since 1970 */
+export function undecidedStatus(stack: TrafficStack, why: Failure, now: number): TrafficStackStatus {
+  const isStalled = why.reason !== Reason.NotRead;
+  const states: Record<Type, State> = {
+    Ready: { status: 'False', ...why },
+    Progressing: { status: 'False', ...why },
+    Degraded: { status: 'Unknown', ...why },
+    Stalled: isStalled ? { status: 'True', ...why } : { status: 'Unknown', ...why },
+  };
+  return { ...stack.status, ...observedGeneration(stack), conditions: conditionsOf(stack, states, now) };
+}
+
+function withFailure(status: ComponentStatus, failures: readonly ComponentFailure[]): ComponentStatus {
+  const failure = failures.find(({ component }) => component === status.name);
+  if (failure === undefined) return status;
+  return { ...status, reason: ComponentReason.WriteFailed, message: cut(failure.message, LONGEST_MESSAGE) };
+}
+
+function statesOf(components: readonly ComponentStatus[], summary: string): Record<Type, State> {
+  const first = (states: ReadonlySet<ComponentState>) => components.find(({ state }) => states.has(state));
+  const degraded = components.find(({ state }) => state === 'Failed') ?? first(DEGRADED);
+  const open = degraded ?? rootIn(components) ?? first(IN_PROGRESS);
+  const progressing = first(IN_PROGRESS);
+  const foreign = components.find(({ reason }) => reason === ComponentReason.ForeignObject);
+  return {
+    Ready:
+      open === undefined
+        ? { status: 'True', reason: Reason.AllReady, message: `All components are ready: ${summary}.` }
+        : { status: 'False', reason: Reason.NotReady, message: `${summary} components are ready; ${told(open)}` },
+    Progressing:
+      progressing === undefined
+        ? { status: 'False', reason: Reason.NothingToDo, message: 'No component is being changed.' }
+        : { status: 'True', reason: Reason.InProgress, message: told(progressing) },
+    Degraded:
+      degraded === undefined
+        ? { status: 'False', reason: Reason.NotDegraded, message: 'No component is degraded.' }
+        : { status: 'True', reason: degradedReason(degraded), message: told(degraded) },
+    Stalled:
+      foreign === undefined
+        ? { status: 'False', reason: Reason.NotStalled, message: 'Nothing is in the way.' }
+        : { status: 'True', reason: Reason.ForeignObject, message: told(foreign) },
+  };
+}
+
+/** The first component that others wait for. */
+function rootIn(components: readonly ComponentStatus[]): ComponentStatus | undefined {
+  return components.find(({ state }) => state === 'Progressing' || state === 'Unknown');
+}
+
+function degradedReason({ state }: ComponentStatus): Reason {
+  return state === 'Failed' ? Reason.ComponentFailed : Reason.ComponentDegraded;
+}
+
+function told({ name, state, message }: ComponentStatus): string {
+  return `${name} is ${state}: ${message}`;
+}
+
+function observedGeneration({ metadata }: TrafficStack): Pick<TrafficStackStatus, 'observedGeneration'> {
+  return metadata?.generation === undefined ? {} : { observedGeneration: metadata.generation };
+}
+
+function conditionsOf(stack: TrafficStack, states: Record<Type, State>, now: number): Condition[] {
+  return Object.values(Type).reduce<Condition[]>((list, type) => {
+    const { message, ...state } = states[type];
+    const next = { type, ...state, message: cut(message, LONGEST_MESSAGE), ...observedGeneration(stack) };
+    return setCondition(list, next, metaTime(now));
+  }, stack.status?.conditions ?? []);
+}

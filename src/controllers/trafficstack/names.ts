@@ -1,0 +1,8 @@
+/** Field manager of all objects of a stack. */
+export const FIELD_MANAGER = 'traffic-operator-trafficstack';
+/** Keeps a TrafficStack until its objects are gone. */
+export const FINALIZER = 'traffic.example.com/trafficstack';
+/** Label of each object and pod: the name of its TrafficStack. */
+export const STACK_LABEL = 'traffic.example.com/stack';
+/** Label of each object and pod: the name of its component. */
+export const COMPONENT_LABEL = 'traffic.example.com/component';

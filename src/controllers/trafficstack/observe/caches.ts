@@ -1,0 +1,56 @@
+import { createInformer, withoutManagedFields, type Informer } from '../../../runtime/cache/informer.ts';
+import { createOverlay, type Overlay } from '../../../runtime/cache/overlay.ts';
+import { resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
+import { PODS } from '../../../runtime/client/resources.ts';
+import type { ControllerContext } from '../../contract/context.ts';
+import { RESOURCES } from '../decide/kinds.ts';
+import { STACK_LABEL } from '../names.ts';
+import type { StackPod } from './observation.ts';
+import { trimPod } from './stackPod.ts';
+
+export const BY_COMPONENT = 'component';
+
+/** The objects of one kind that stacks have, and what was written last. */
+interface KindCache {
+  readonly resource: Resource;
+  readonly informer: Informer<KubeObject>;
+  readonly overlay: Overlay<KubeObject>;
+}
+
+/** What stacks have in the cluster. */
+export interface Caches {
+  readonly kinds: readonly KindCache[];
+  readonly pods: Informer<StackPod>;
+}
+
+/** Creates the caches: only objects with the label of a stack. */
+export function createCaches({ transport, logger, metrics, clock }: ControllerContext): Caches {
+  const common = { transport, logger, metrics: metrics.reflector, labelSelector: STACK_LABEL };
+  const kinds = RESOURCES.map((resource) => {
+    const informer = createInformer<KubeObject>({ ...common, resource, transform: withoutManagedFields });
+    return { resource, informer, overlay: createOverlay(informer, { clock, includeCreated: true }) };
+  });
+  const pods = createInformer<StackPod>({
+    ...common,
+    resource: PODS as Resource as Resource<StackPod>,
+    transform: trimPod,
+    indexes: { [BY_COMPONENT]: ({ component }) => [component] },
+  });
+  return { kinds, pods };
+}
+
+/** The cached objects of a kind. @throws Error for a kind of which no stack has objects */
+export function overlayOf({ kinds }: Caches, { kind }: Resource): Overlay<KubeObject> {
+  const found = kinds.find(({ resource }) => resource.kind === kind);
+  if (found === undefined) throw new Error(`objects of the kind ${kind} are not cached`);
+  return found.overlay;
+}
+
+/** What keeps the caches from being used, for users; undefined if nothing does. */
+export function problemOf({ kinds, pods }: Caches): string | undefined {
+  for (const { resource, synced, refusal } of [...kinds.map(({ informer }) => informer), pods]) {
+    if (refusal !== undefined) return refusal.detail;
+    if (!synced) return `${resourceName(resource)} are not read yet`;
+  }
+  return undefined;
+}

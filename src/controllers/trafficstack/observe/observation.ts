@@ -1,0 +1,57 @@
+import type { ComponentSpec, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
+import type { DesiredObject } from '../decide/objects.ts';
+
+/** The part of a container's status that tells why it is not ready. */
+export interface StackContainer {
+  readonly name: string;
+  readonly isReady: boolean;
+  readonly isRunning: boolean;
+  readonly waiting: { readonly reason: string; readonly message: string } | undefined;
+  /** Exit code of the last run that ended with a failure. */
+  readonly lastExit: number | undefined;
+}
+
+/** A pod of a component, with what is read here. */
+export interface StackPod extends KubeObject {
+  /** namespace/name */
+  readonly key: string;
+  /** `stack/component` */
+  readonly component: string;
+  readonly containers: readonly StackContainer[];
+  /** Why no node has room for it. */
+  readonly unscheduledMessage: string | undefined;
+}
+
+/** An object of a component, and what the cluster has under its name. */
+export interface ObservedObject extends DesiredObject {
+  readonly live: KubeObject | undefined;
+  /** Whether the live object was applied from this very desired one. */
+  readonly isCurrent: boolean;
+}
+
+/** A component of the spec that should exist. */
+export interface ObservedComponent {
+  readonly spec: ComponentSpec;
+  readonly objects: readonly ObservedObject[];
+  readonly pods: readonly StackPod[];
+}
+
+/** An object of the inventory that exists, and that no component of the spec has any more. */
+export interface LeftObject {
+  readonly component: string;
+  readonly resource: Resource;
+  readonly live: KubeObject;
+}
+
+/** What a reconcile sees of a stack. */
+export interface Observation {
+  readonly stack: TrafficStack;
+  /** In the order of their dependencies. Empty if the stack is being deleted. */
+  readonly components: readonly ObservedComponent[];
+  readonly left: readonly LeftObject[];
+  /** Components of the inventory that have pods. */
+  readonly withPods: ReadonlySet<string>;
+  /** ms since 1970 */
+  readonly now: number;
+}

@@ -1,0 +1,33 @@
+import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
+import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
+import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
+import type { StackContainer, StackPod } from './observation.ts';
+
+/** Of a pod, what tells why it is not ready. */
+export function trimPod(pod: KubeObject): StackPod {
+  const { metadata, status } = pod as V1Pod;
+  const { name = '', namespace = '', uid, resourceVersion, labels = {} } = metadata ?? {};
+  const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return {
+    metadata: {
+      ...{ name, namespace, labels: { [STACK_LABEL]: labels[STACK_LABEL] ?? '' } },
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    },
+    key: keyOf(pod),
+    component: `${labels[STACK_LABEL]}/${labels[COMPONENT_LABEL]}`,
+    containers: containers.map(trimContainer),
+    unscheduledMessage: scheduled?.status === 'False' ? (scheduled.message ?? scheduled.reason ?? '') : undefined,
+  };
+}
+
+function trimContainer({ name, ready, state, lastState }: V1ContainerStatus): StackContainer {
+  const exit = state?.terminated?.exitCode ?? lastState?.terminated?.exitCode;
+  const waiting = state?.waiting;
+  return {
+    ...{ name, isReady: ready, isRunning: state?.running !== undefined },
+    waiting: waiting && { reason: waiting.reason ?? 'Waiting', message: waiting.message ?? '' },
+    lastExit: exit === 0 ? undefined : exit,
+  };
+}

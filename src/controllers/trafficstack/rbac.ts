@@ -1,0 +1,28 @@
+import { TRAFFIC_STACKS } from '../../api/trafficstack/trafficStack.ts';
+import { NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
+
+const { group, plural } = TRAFFIC_STACKS;
+const KEEP = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
+
+/** The RBAC rights of the controller of TrafficStacks. */
+export function trafficStackRights(): ControllerRights {
+  return {
+    controller: NO_RIGHTS,
+    cleanup: { ...NO_RIGHTS, cluster: [rule(group, [plural], ['list', 'patch'])] },
+    onlyWith: {
+      value: 'stacks',
+      own: [],
+      cluster: [
+        { ...rule(group, [plural], ['list', 'watch', 'patch']), why: 'patch: the finalizer.' },
+        rule(group, [`${plural}/status`], ['patch']),
+        {
+          ...rule(group, [`${plural}/finalizers`], ['update']),
+          why: 'For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.',
+        },
+        { ...rule('apps', ['deployments', 'statefulsets', 'daemonsets'], KEEP), why: 'The workloads of components.' },
+        { ...rule('', ['services'], KEEP), why: 'The Services of components.' },
+        { ...rule('', ['pods'], ['list', 'watch']), why: 'Why a component is not ready.' },
+      ],
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { StackReason } from '../../api/trafficstack/reasons.ts';
+import { parseTrafficStackSpec } from '../../api/trafficstack/schema.ts';
+import {
+  TRAFFIC_STACKS,
+  type ComponentSpec,
+  type InventoryEntry,
+  type TrafficStack,
+} from '../../api/trafficstack/trafficStack.ts';
+import type { Applier } from '../../runtime/apply/apply.ts';
+import { addFinalizer, hasFinalizer, removeFinalizer } from '../../runtime/apply/finalizer.ts';
+import type { Overlay } from '../../runtime/cache/overlay.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { IncompleteError } from '../../runtime/client/errors.ts';
+import type { ReconcileResult } from '../../runtime/controller/controller.ts';
+import type { EventRecorder } from '../../runtime/controller/events.ts';
+import type { Clock } from '../../runtime/process/clock.ts';
+import { conditionEvents, STANDARD_TYPES, type ConditionRules } from '../../runtime/status/conditionEvents.ts';
+import type { Failure } from '../../runtime/status/failure.ts';
+import { report } from '../../runtime/status/report.ts';
+import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
+import { act } from './act/act.ts';
+import { orderComponents } from './decide/graph.ts';
+import { planStack, type StackPlan } from './decide/plan.ts';
+import { statusOf, undecidedStatus } from './decide/status.ts';
+import { FIELD_MANAGER, FINALIZER } from './names.ts';
+import { problemOf, type Caches } from './observe/caches.ts';
+import { observe } from './observe/observe.ts';
+
+/** The dependencies of a reconcile. */
+export interface Dependencies {
+  /** Gated on leadership. */
+  readonly client: Client;
+  readonly applier: Pick<Applier, 'apply'>;
+  readonly caches: Caches;
+  readonly stacks: Overlay<TrafficStack>;
+  readonly statuses: Pick<StatusWriter<TrafficStack>, 'write' | 'newest' | 'forget'>;
+  readonly events: Pick<EventRecorder, 'event'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly isLeader: () => boolean;
+}
+
+/** Until what cannot be read is tried again. */
+const READ_AGAIN_MS = 5_000;
+/** Corrects what others have changed without an event. */
+const LOOK_AGAIN_MS = 300_000;
+
+const EVENTS: ConditionRules = { types: { ...STANDARD_TYPES, Degraded: { healthy: 'False' } } };
+
+/**
+ * Reconciles one TrafficStack: observe, decide, act, report. Level-based: the triggering event does not matter.
+ *
+ * @param key the name of the TrafficStack
+ * @throws IncompleteError if a write failed, after the status says so; WaitingError if somebody else wrote the object meanwhile;
+ *   ApiError, TransportError
+ */
+export async function reconcile(
+  d: Dependencies,
+  key: string,
+  signal?: AbortSignal,
+): Promise<ReconcileResult | undefined> {
+  const stack = d.statuses.newest(key);
+  if (stack === undefined) d.statuses.forget(key);
+  if (stack === undefined || !d.isLeader()) return undefined;
+  const problem = problemOf(d.caches);
+  if (problem !== undefined) {
+    await reportUndecided(d, stack, { reason: StackReason.NotRead, message: problem }, signal);
+    return { requeueAfterMs: READ_AGAIN_MS };
+  }
+  const isLeaving = stack.metadata?.deletionTimestamp !== undefined;
+  const wanted = isLeaving ? { components: [] } : componentsOf(stack);
+  if ('why' in wanted) {
+    await reportUndecided(d, stack, wanted.why, signal);
+    return undefined;
+  }
+  return apply(d, stack, wanted.components, signal);
+}
+
+function componentsOf(stack: TrafficStack): { components: readonly ComponentSpec[] } | { why: Failure } {
+  const parsed = parseTrafficStackSpec(stack);
+  if ('problems' in parsed) return { why: { reason: StackReason.InvalidSpec, message: parsed.problems.join('; ') } };
+  const ordered = orderComponents(parsed.spec.components);
+  if ('components' in ordered) return ordered;
+  return { why: { reason: StackReason.InvalidDependencies, message: ordered.problems.join('; ') } };
+}
+
+async function apply(
+  d: Dependencies,
+  found: TrafficStack,
+  components: readonly ComponentSpec[],
+  signal?: AbortSignal,
+): Promise<ReconcileResult | undefined> {
+  const plan = planStack(await observe(found, components, d, d.clock.now()));
+  if (found.metadata?.deletionTimestamp !== undefined && plan.inventory.length === 0) {
+    await removeFinalizer(d.client, TRAFFIC_STACKS, found, FINALIZER, FIELD_MANAGER);
+    return undefined;
+  }
+  const stack = await remember(d, found, plan, signal);
+  const failures = await act(plan, { ...d, signal });
+  const status = statusOf(stack, plan, { failures, now: d.clock.now() });
+  const events = conditionEvents(stack.status?.conditions, status.conditions, EVENTS);
+  await report(d, { about: stack, status, events }, signal === undefined ? {} : { signal });
+  if (failures.length > 0) throw new IncompleteError(failures);
+  return { requeueAfterMs: Math.min(LOOK_AGAIN_MS, Math.max(0, plan.deadlineAt - d.clock.now())) };
+}
+
+/** Stores what is about to be created, and keeps the stack until that is gone. */
+async function remember(
+  { client, stacks, statuses }: Dependencies,
+  found: TrafficStack,
+  plan: StackPlan,
+  signal?: AbortSignal,
+): Promise<TrafficStack> {
+  if (plan.apply.length === 0) return found;
+  const known = found.status?.inventory ?? [];
+  const isKnown = plan.inventory.every((entry) => known.some((other) => hasAll(other, entry)));
+  let stack = found;
+  if (!hasFinalizer(stack, FINALIZER)) {
+    stack = await addFinalizer(client, TRAFFIC_STACKS, stack, FINALIZER, FIELD_MANAGER);
+    stacks.wrote(stack);
+  }
+  if (isKnown) return stack;
+  const inventory = union(known, plan.inventory);
+  await statuses.write(stack, { ...stack.status, inventory }, signal === undefined ? {} : { signal });
+  return statuses.newest(stack.metadata?.name ?? '') ?? stack;
+}
+
+function hasAll(entry: InventoryEntry, { component, objects }: InventoryEntry): boolean {
+  const known = new Set(entry.objects.map((ref) => JSON.stringify(ref)));
+  return entry.component === component && objects.every((ref) => known.has(JSON.stringify(ref)));
+}
+
+/** An object that the spec has no more stays until it is gone. */
+function union(known: readonly InventoryEntry[], planned: readonly InventoryEntry[]): InventoryEntry[] {
+  const others = known.filter(({ component }) => !planned.some((entry) => entry.component === component));
+  return [...planned, ...others];
+}
+
+async function reportUndecided(
+  d: Dependencies,
+  stack: TrafficStack,
+  why: Failure,
+  signal?: AbortSignal,
+): Promise<void> {
+  const status = undecidedStatus(stack, why, d.clock.now());
+  const events = conditionEvents(stack.status?.conditions, status.conditions, EVENTS);
+  await report(d, { about: stack, status, events }, signal === undefined ? {} : { signal });
+}

@@ -1,0 +1,59 @@
+import type { ComponentSpec, TrafficStack, TrafficStackStatus } from '../../../api/trafficstack/trafficStack.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { objectsOf } from '../decide/objects.ts';
+import type { ObservedComponent, StackPod } from '../observe/observation.ts';
+
+/** 2026-01-01T00:00:00Z, ms since 1970. */
+export const NOW = Date.UTC(2026, 0, 1);
+/** The same as RFC 3339, some seconds later. */
+export const at = (seconds: number): string => new Date(NOW + seconds * 1_000).toISOString().replace('.000Z', 'Z');
+
+/** A component whose Deployment has two pods. */
+export function component(name: string, over: Partial<ComponentSpec> = {}): ComponentSpec {
+  const podTemplate = { spec: { containers: [{ name, image: `${name}:1` }] } };
+  const workload = { kind: 'Deployment' as const, namespace: 'shop', replicas: 2, podTemplate };
+  return { name, type: 'Workload', workload, ...over };
+}
+
+/** A stack of generation 2 that was reconciled. */
+export function stackOf(components: readonly ComponentSpec[], status: TrafficStackStatus = {}): TrafficStack {
+  return {
+    metadata: { name: 'main', uid: 'stack-uid', generation: 2 },
+    spec: { components: [...components] },
+    status: { observedGeneration: 2, ...status },
+  };
+}
+
+/** A Deployment as its controller has it, with so many available pods of two. */
+export function live(object: KubeObject, available: number, over: object = {}): KubeObject {
+  const status = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: available, ...over };
+  return {
+    ...object,
+    metadata: { ...object.metadata, generation: 1, uid: `uid-${object.metadata?.name}` },
+    status,
+  } as KubeObject;
+}
+
+/** How far the objects of a component are. */
+export type There = 'none' | 'old' | { readonly available: number };
+
+/** A component as it is observed. */
+export function observed(
+  spec: ComponentSpec,
+  there: There,
+  pods: readonly StackPod[] = [],
+  stack: TrafficStack = stackOf([]),
+): ObservedComponent {
+  const objects = objectsOf(stack, spec).map((desired) => ({
+    ...desired,
+    live: there === 'none' ? undefined : live(desired.object, there === 'old' ? 2 : there.available),
+    isCurrent: typeof there === 'object',
+  }));
+  return { spec, objects, pods };
+}
+
+/** A pod whose container waits for this reason, or runs. */
+export function pod(name: string, over: Partial<StackPod['containers'][number]> = {}): StackPod {
+  const container = { name: 'web', isReady: false, isRunning: false, waiting: undefined, lastExit: undefined, ...over };
+  return { key: `shop/${name}`, component: 'main/web', containers: [container], unscheduledMessage: undefined };
+}

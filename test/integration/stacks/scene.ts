@@ -1,0 +1,116 @@
+import type { V1PodTemplateSpec } from '@kubernetes/client-node';
+import {
+  TRAFFIC_STACKS,
+  type ComponentSpec,
+  type ComponentStatus,
+  type TrafficStack,
+} from '../../../src/api/trafficstack/trafficStack.ts';
+import type { Rule } from '../../../src/controllers/contract/rights.ts';
+import { CONTROLLERS } from '../../../src/controllers/registry.ts';
+import { findCondition, type Condition } from '../../../src/runtime/controller/conditions.ts';
+import { NODES } from '../../../src/runtime/client/resources.ts';
+import { installCrd, trafficStackCrd } from '../../harness/customResource.ts';
+import { startFixture, type Fixture } from '../../harness/fixture.ts';
+import type { RunningProcess } from '../../harness/process.ts';
+import { startControllers } from '../injection/world.ts';
+import { userWith } from '../rights.ts';
+import { Kubelet, NODE } from './kubelet.ts';
+
+/** For controllers of Kubernetes and the operator on a busy machine. */
+export const WAIT = { timeout: 60_000, interval: 200 };
+export const PERSON = { fieldManager: 'person' };
+const NAMESPACE = 'traffic-operator-system';
+
+/** A cluster with the real controllers of workloads, and an operator with exactly the rights of stacks. */
+export interface StackScene {
+  readonly f: Fixture;
+  readonly kubelet: Kubelet;
+  startOperator(): Promise<void>;
+  stack(name?: string): Promise<TrafficStack>;
+  component(name: string, stack?: string): Promise<ComponentStatus | undefined>;
+  condition(type: string, stack?: string): Promise<Condition | undefined>;
+  create(name: string, components: readonly ComponentSpec[]): Promise<unknown>;
+  /** Replaces the components. */
+  change(name: string, components: readonly ComponentSpec[]): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+const WORKLOAD_CONTROLLERS = [
+  'deployment-controller',
+  'replicaset-controller',
+  'statefulset-controller',
+  'daemonset-controller',
+  'garbage-collector-controller',
+  'endpointslice-controller',
+];
+
+/** Starts everything but the operator. @param user of the operator, whose requests are audited */
+export async function startScene(user: string): Promise<StackScene> {
+  const rules = [{ level: 'Metadata', users: [user] }, { level: 'None' }];
+  const auditPolicy = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', omitStages: ['RequestReceived'], rules };
+  const f = await startFixture({ nodes: [NODE], auditPolicy });
+  await installCrd(f.client, trafficStackCrd(), TRAFFIC_STACKS);
+  const processes: RunningProcess[] = await startControllers(f, WORKLOAD_CONTROLLERS);
+  const kubeconfig = await userWith(f, user, [...commonRights(), ...stackRights()]);
+  // A new node is tainted until its kubelet reports.
+  await f.client.mergePatch(NODES, { name: NODE }, { spec: { taints: null } }, PERSON);
+  const kubelet = new Kubelet(f.client);
+  const stack = (name = 'main'): Promise<TrafficStack> => f.client.get(TRAFFIC_STACKS, { name });
+  return {
+    ...{ f, kubelet, stack },
+    async startOperator() {
+      await f.startOperator(['--stacks'], { kubeconfig });
+    },
+    component: async (name, of) => (await stack(of)).status?.components?.find((each) => each.name === name),
+    condition: async (type, of) => findCondition((await stack(of)).status?.conditions, type),
+    create: (name, components) =>
+      f.client.create(TRAFFIC_STACKS, { metadata: { name }, spec: { components: [...components] } }),
+    change: (name, components) => f.client.mergePatch(TRAFFIC_STACKS, { name }, { spec: { components } }, PERSON),
+    async stop() {
+      await kubelet.stop();
+      for (const each of processes) await each.stop();
+      await f.stop();
+    },
+  };
+}
+
+/** The rights that the chart gives with stacks.enabled. */
+export function stackRights(): readonly Rule[] {
+  const optional = CONTROLLERS.map((each) => each.rights(NAMESPACE).onlyWith);
+  return optional.find((each) => each?.value === 'stacks')?.cluster ?? [];
+}
+
+/** What all controllers have. */
+function commonRights(): Rule[] {
+  return CONTROLLERS.flatMap((each) => each.rights(NAMESPACE).controller).flatMap(({ cluster, own }) => [
+    ...cluster,
+    ...own,
+  ]);
+}
+
+/** A component whose pods have one container. */
+export function component(
+  name: string,
+  {
+    kind = 'Deployment',
+    image = `${name}:1`,
+    dependsOn = [],
+    ...over
+  }: Partial<Omit<ComponentSpec, 'workload'>> & {
+    readonly kind?: ComponentSpec['workload']['kind'];
+    readonly image?: string;
+    readonly workload?: Partial<ComponentSpec['workload']>;
+  } = {},
+): ComponentSpec {
+  const podTemplate: V1PodTemplateSpec = {
+    // Without a kubelet, a pod that is deleted would wait for one.
+    spec: { nodeName: NODE, terminationGracePeriodSeconds: 0, containers: [{ name, image }] },
+  };
+  return {
+    name,
+    type: 'Workload',
+    dependsOn,
+    ...over,
+    workload: { kind, namespace: 'default', podTemplate, ...over.workload },
+  };
+}
