@@ -19,7 +19,6 @@ export type StackCondition = (typeof StackCondition)[keyof typeof StackCondition
 /** Reasons of conditions. */
 export const StackReason = {
   AllReady: 'AllReady',
-  NotReady: 'NotReady',
   InProgress: 'InProgress',
   NothingToDo: 'NothingToDo',
   ComponentDegraded: 'ComponentDegraded',

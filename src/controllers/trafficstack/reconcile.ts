@@ -44,7 +44,8 @@ const READ_AGAIN_MS = 5_000;
 /** Corrects what others have changed without an event. */
 const LOOK_AGAIN_MS = 300_000;
 
-const EVENTS: ConditionRules = { types: { ...STANDARD_TYPES, Degraded: { healthy: 'False' } } };
+/** That components begin, or are changed, is no event. */
+const EVENTS: ConditionRules = { types: STANDARD_TYPES, silent: new Set([StackReason.InProgress]) };
 
 /**
  * Reconciles one TrafficStack: observe, decide, act, report. Level-based: the triggering event does not matter.

@@ -75,7 +75,8 @@ async function remove(added: readonly KubernetesObject[]): Promise<void> {
   await inCluster('kubectl', ['delete', '-f', '-', '--ignore-not-found', '--wait=false', GRACE], list);
   for (const { apiVersion, kind, metadata } of added) {
     if (!apiVersion?.startsWith(`${DOMAIN}/`) || (metadata?.finalizers ?? []).length === 0) continue;
-    const object = [`${kind}.${apiVersion.split('/')[1]}.${DOMAIN}`, metadata!.name!, '-n', metadata!.namespace!];
+    const where = metadata?.namespace === undefined ? [] : ['-n', metadata.namespace];
+    const object = [`${kind}.${apiVersion.split('/')[1]}.${DOMAIN}`, metadata!.name!, ...where];
     await kubectl('patch', ...object, '--type=merge', '--patch={"metadata":{"finalizers":null}}');
   }
 }

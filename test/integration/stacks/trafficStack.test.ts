@@ -63,7 +63,7 @@ it('shows the state of each component at once, and names the root of what they w
   }, WAIT);
   expect(await names()).toEqual(['agent', 'db']);
   expect(await s.stack()).toMatchObject({ status: { summary: '1/4' }, metadata: { finalizers: [FINALIZER] } });
-  expect(await s.condition('Ready')).toMatchObject({ status: 'False', reason: 'NotReady' });
+  expect(await s.condition('Ready')).toMatchObject({ status: 'False', reason: 'InProgress' });
   expect(await s.condition('Progressing')).toMatchObject({ status: 'True' });
 });
 
@@ -116,6 +116,10 @@ it('is degraded while pods of a component that was ready are not available', asy
     expect(await s.component('api')).toMatchObject({ state: 'Degraded', reason: 'CrashLoopBackOff', readyReplicas: 0 });
     expect(await state('web')).toBe('Ready');
     expect(await s.condition('Degraded')).toMatchObject({ status: 'True', reason: 'ComponentDegraded' });
+  }, WAIT);
+  await vi.waitFor(async () => {
+    const events = (await s.f.events('main')).map(({ type, reason }) => `${type} ${reason}`);
+    expect(events).toEqual(expect.arrayContaining(['Normal AllReady', 'Warning ComponentDegraded']));
   }, WAIT);
   s.kubelet.faults.delete('api');
   await ready();

@@ -65,7 +65,11 @@ function statesOf(components: readonly ComponentStatus[], summary: string): Reco
     Ready:
       open === undefined
         ? { status: 'True', reason: Reason.AllReady, message: `All components are ready: ${summary}.` }
-        : { status: 'False', reason: Reason.NotReady, message: `${summary} components are ready; ${told(open)}` },
+        : {
+            status: 'False',
+            reason: degraded ? degradedReason(degraded) : Reason.InProgress,
+            message: `${summary} components are ready; ${told(open)}`,
+          },
     Progressing:
       progressing === undefined
         ? { status: 'False', reason: Reason.NothingToDo, message: 'No component is being changed.' }

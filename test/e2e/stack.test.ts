@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import type { V1Pod } from '@kubernetes/client-node';
+import { afterAll, beforeAll, expect, it, onTestFailed, vi } from 'vitest';
+import type { TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
+import { findCondition } from '../../src/runtime/controller/conditions.ts';
+import { measured, seconds } from '../harness/measured.ts';
+import { helmInstall, operatorLogs } from '../scenario/install.ts';
+import { getObject, inCluster, kubectl } from '../scenario/kubectl.ts';
+import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
+
+/** The stack of deploy/samples, whose containers exit unless what they depend on answers. */
+const SAMPLE = new URL('../../deploy/samples/trafficstack.yaml', import.meta.url);
+const NAMESPACE = 'shop';
+const within = (limit: number) => ({ timeout: limit * 1000, interval: 300 });
+const failureReport = (): void => onTestFailed(async () => console.error(await operatorLogs().catch(String)));
+
+beforeAll(async () => {
+  await enterLab();
+  await helmInstall({ 'stacks.enabled': 'true' });
+});
+afterAll(leaveLab);
+
+const stack = () => getObject<TrafficStack>('trafficstack', 'shop');
+const state = async (name: string) => (await stack()).status?.components?.find((each) => each.name === name);
+const pods = async () => (await getObject<{ items: V1Pod[] }>('pods', '-n', NAMESPACE)).items;
+const isReady = async (): Promise<void> => {
+  const { status } = await stack();
+  expect(findCondition(status?.conditions, 'Ready')).toMatchObject({ status: 'True' });
+};
+const startOf = (all: readonly V1Pod[], component: string): number[] =>
+  all
+    .filter(({ metadata }) => metadata?.labels?.['traffic.example.com/component'] === component)
+    .map(({ metadata }) => Number(new Date(metadata?.creationTimestamp ?? 0)));
+
+it('comes up in order after one kubectl apply, and no container ends for want of another', async () => {
+  failureReport();
+  const begin = performance.now();
+  await inCluster('kubectl', ['apply', '-f', '-'], await readFile(SAMPLE, 'utf8'));
+  await vi.waitFor(isReady, within(120));
+  measured(`the stack was ready after ${seconds(performance.now() - begin)}`);
+  console.log(await kubectl('get', 'trafficstack'), await kubectl('get', 'pods', '-n', NAMESPACE));
+  const all = await pods();
+  expect(all).toHaveLength(3 + 2 + 2 + NODES.length);
+  for (const { status } of all) for (const each of status?.containerStatuses ?? []) expect(each.restartCount).toBe(0);
+  expect(Math.max(...startOf(all, 'db'))).toBeLessThanOrEqual(Math.min(...startOf(all, 'api')));
+  expect(Math.max(...startOf(all, 'api'))).toBeLessThanOrEqual(Math.min(...startOf(all, 'web')));
+});
+
+it('names a component that is killed within 10 s, and is ready again', async () => {
+  failureReport();
+  const begin = performance.now();
+  await kubectl('delete', 'pods', '-n', NAMESPACE, '-l', 'traffic.example.com/component=api', '--wait=false');
+  await vi.waitFor(async () => expect((await state('api'))?.state).not.toBe('Ready'), within(10));
+  measured(`the killed component was named after ${seconds(performance.now() - begin)}`);
+  await vi.waitFor(isReady, within(60));
+});
+
+it('changes what others depend on first, names why that does not get ready, and goes on when it does', async () => {
+  failureReport();
+  const patch = (db: string, api: string) =>
+    kubectl(
+      ...['patch', 'trafficstack', 'shop', '--type=json', '--patch'],
+      JSON.stringify([
+        { op: 'replace', path: '/spec/components/2/workload/podTemplate/spec/containers/0/image', value: db },
+        { op: 'replace', path: '/spec/components/1/workload/podTemplate/spec/containers/0/image', value: api },
+      ]),
+    );
+  const image = 'docker.io/library/busybox:1.36';
+  await patch('lab.local/missing:1', 'docker.io/library/busybox:1.36');
+  await vi.waitFor(
+    async () => expect((await state('db'))?.reason).toMatch(/^(ErrImagePull|ImagePullBackOff)$/),
+    within(60),
+  );
+  await kubectl(
+    'patch',
+    'trafficstack',
+    'shop',
+    '--type=json',
+    '--patch',
+    JSON.stringify([
+      { op: 'add', path: '/spec/components/1/workload/podTemplate/metadata', value: { annotations: { round: '2' } } },
+    ]),
+  );
+  await vi.waitFor(async () => {
+    const api = await state('api');
+    expect(api).toMatchObject({
+      state: 'Waiting',
+      readyReplicas: 2,
+      waitingOn: { component: 'db', what: 'StatefulSet shop/db' },
+    });
+    expect(api?.waitingOn?.observed).toMatch(/pod shop\/db-2, container db: (ErrImagePull|ImagePullBackOff)/);
+  }, within(30));
+  console.log(await kubectl('get', 'trafficstack'), JSON.stringify((await stack()).status?.components, null, 2));
+  await patch(image, image);
+  // A StatefulSet does not replace a pod that never was ready: https://github.com/kubernetes/kubernetes/issues/67250
+  await kubectl('delete', 'pods', '-n', NAMESPACE, 'db-2', '--wait=false');
+  await vi.waitFor(isReady, within(90));
+});
+
+it('leaves nothing after kubectl delete', async () => {
+  failureReport();
+  await kubectl('delete', 'trafficstack', 'shop', '--timeout=60s');
+  expect(await pods()).toEqual([]);
+  const left = await getObject<{ items: unknown[] }>('deploy,sts,ds,svc,rs', '-n', NAMESPACE);
+  expect(left.items).toEqual([]);
+});
