@@ -48,11 +48,13 @@ it('comes up in order after one kubectl apply, and no container ends for want of
 
 it('names a component that is killed within 10 s, and is ready again', async () => {
   failureReport();
+  const before = await state('api');
   const begin = performance.now();
   await kubectl('delete', 'pods', '-n', NAMESPACE, '-l', 'traffic.example.com/component=api', '--wait=false');
-  await vi.waitFor(async () => expect((await state('api'))?.state).not.toBe('Ready'), within(10));
+  // Its pods may be back before anybody looks; the time of its state tells that it was not ready.
+  await vi.waitFor(async () => expect((await state('api'))?.since).not.toBe(before?.since), within(10));
   measured(`the killed component was named after ${seconds(performance.now() - begin)}`);
-  await vi.waitFor(isReady, within(60));
+  await vi.waitFor(isReady, within(90));
 });
 
 it('changes what others depend on first, names why that does not get ready, and goes on when it does', async () => {
