@@ -26,7 +26,7 @@ export const StackReason = {
   NotDegraded: 'NotDegraded',
   /** The spec is invalid: nothing is written. */
   InvalidSpec: 'InvalidSpec',
-  /** Components depend on one another, or on one that does not exist: nothing is written. */
+  /** Components depend on one another, on one that does not exist, or have one object: nothing is written. */
   InvalidDependencies: 'InvalidDependencies',
   /** An object with the name of one of the stack belongs to somebody else. */
   ForeignObject: 'ForeignObject',
@@ -42,6 +42,8 @@ export type StackReason = (typeof StackReason)[keyof typeof StackReason];
 /** Reasons of the state of a component, besides those of its pods, such as ImagePullBackOff. */
 export const ComponentReason = {
   WaitingForDependencies: 'WaitingForDependencies',
+  /** An object of its name is of another component, which is being removed. */
+  WaitingForRemoval: 'WaitingForRemoval',
   Applying: 'Applying',
   RollingOut: 'RollingOut',
   AllAvailable: 'AllAvailable',

@@ -31,7 +31,8 @@ const component = z
     waitingOn,
     replicas: int32('Pods that there should be.'),
     readyReplicas: int32('Pods of these that are available.'),
-    version: z.string().optional().meta({ description: 'Image of the first container.' }),
+    version: z.string().optional().meta({ description: 'Image of the first container, as asked for.' }),
+    revision: z.string().optional().meta({ description: 'Another text after each change of its spec.' }),
   })
   .meta({ description: 'The state of one component.' });
 
@@ -60,7 +61,8 @@ export const statusSchema = z
       .array(component)
       .optional()
       .meta({
-        description: 'The state of each component, in the order of the spec, then those that are being removed.',
+        description:
+          'The state of each component, in the order of their dependencies, then those that are being removed.',
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['name'],
       }),

@@ -68,8 +68,10 @@ export interface ComponentStatus {
   waitingOn?: WaitingOn;
   replicas?: number;
   readyReplicas?: number;
-  /** Image of the first container. */
+  /** Image of the first container, as asked for. */
   version?: string;
+  /** Another text after each change of its spec. */
+  revision?: string;
 }
 
 /** The root of a chain of components that wait. */

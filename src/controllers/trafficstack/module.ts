@@ -1,7 +1,7 @@
 import { trafficStackResource } from '../../api/trafficstack/schema.ts';
 import { TRAFFIC_STACKS, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
-import { createInformer, withoutManagedFields } from '../../runtime/cache/informer.ts';
+import { createInformer, withoutManagedFields, type InformerEvent } from '../../runtime/cache/informer.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
@@ -51,9 +51,12 @@ function run(context: ControllerContext): RunningController {
   const enqueueAll = (): void => {
     for (const stack of cache.lister.list()) controller.queue.add(keyOf(stack));
   };
-  const enqueueOwner = ({ object }: { readonly object: KubeObject }): void => {
-    const name = object.metadata?.labels?.[STACK_LABEL];
-    if (name !== undefined && name !== '') controller.queue.add(name);
+  const enqueueOwner = (event: InformerEvent<KubeObject>): void => {
+    const objects = event.type === 'update' && event.old !== undefined ? [event.old, event.object] : [event.object];
+    for (const { metadata } of objects) {
+      const name = metadata?.labels?.[STACK_LABEL];
+      if (name !== undefined && name !== '') controller.queue.add(name);
+    }
   };
   cache.subscribe((event) => {
     const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object);

@@ -1,4 +1,4 @@
-import { StackReason } from '../../api/trafficstack/reasons.ts';
+import { ComponentReason, StackReason } from '../../api/trafficstack/reasons.ts';
 import { parseTrafficStackSpec } from '../../api/trafficstack/schema.ts';
 import {
   TRAFFIC_STACKS,
@@ -20,11 +20,13 @@ import { report } from '../../runtime/status/report.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { act } from './act/act.ts';
 import { orderComponents } from './decide/graph.ts';
+import { duplicatesIn } from './decide/objects.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
 import { statusOf, undecidedStatus } from './decide/status.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
-import { observe } from './observe/observe.ts';
+import type { Observation } from './observe/observation.ts';
+import { observe, withStrangers } from './observe/observe.ts';
 
 /** The dependencies of a reconcile. */
 export interface Dependencies {
@@ -41,6 +43,8 @@ export interface Dependencies {
 
 /** Until what cannot be read is tried again. */
 const READ_AGAIN_MS = 5_000;
+/** An object of somebody else is in no cache, so there is no event when it is gone. */
+const FOREIGN_AGAIN_MS = 15_000;
 /** Corrects what others have changed without an event. */
 const LOOK_AGAIN_MS = 300_000;
 
@@ -80,8 +84,9 @@ function componentsOf(stack: TrafficStack): { components: readonly ComponentSpec
   const parsed = parseTrafficStackSpec(stack);
   if ('problems' in parsed) return { why: { reason: StackReason.InvalidSpec, message: parsed.problems.join('; ') } };
   const ordered = orderComponents(parsed.spec.components);
-  if ('components' in ordered) return ordered;
-  return { why: { reason: StackReason.InvalidDependencies, message: ordered.problems.join('; ') } };
+  const problems = 'problems' in ordered ? ordered.problems : duplicatesIn(stack, ordered.components);
+  if ('components' in ordered && problems.length === 0) return ordered;
+  return { why: { reason: StackReason.InvalidDependencies, message: problems.join('; ') } };
 }
 
 async function apply(
@@ -90,7 +95,7 @@ async function apply(
   components: readonly ComponentSpec[],
   signal?: AbortSignal,
 ): Promise<ReconcileResult | undefined> {
-  const plan = planStack(await observe(found, components, d, d.clock.now()));
+  const plan = await planFrom(await observe(found, components, d, d.clock.now()), d);
   if (found.metadata?.deletionTimestamp !== undefined && plan.inventory.length === 0) {
     await removeFinalizer(d.client, TRAFFIC_STACKS, found, FINALIZER, FIELD_MANAGER);
     return undefined;
@@ -101,7 +106,20 @@ async function apply(
   const events = conditionEvents(stack.status?.conditions, status.conditions, EVENTS);
   await report(d, { about: stack, status, events }, signal === undefined ? {} : { signal });
   if (failures.length > 0) throw new IncompleteError(failures);
-  return { requeueAfterMs: Math.min(LOOK_AGAIN_MS, Math.max(0, plan.deadlineAt - d.clock.now())) };
+  const untilDeadline = Math.max(0, plan.deadlineAt - d.clock.now());
+  return { requeueAfterMs: Math.min(hasForeign(plan) ? FOREIGN_AGAIN_MS : LOOK_AGAIN_MS, untilDeadline) };
+}
+
+function hasForeign({ statuses }: StackPlan): boolean {
+  return statuses.some(({ reason }) => reason === ComponentReason.ForeignObject);
+}
+
+/** The plan, after a look at what is about to be created: somebody else may have an object of its name. */
+async function planFrom(observation: Observation, { client }: Pick<Dependencies, 'client'>): Promise<StackPlan> {
+  const plan = planStack(observation);
+  const more = await withStrangers(observation, plan, client);
+  // What was found may let others go on.
+  return more === undefined ? plan : planFrom(more, { client });
 }
 
 /** Stores what is about to be created, and keeps the stack until that is gone. */

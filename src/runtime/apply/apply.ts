@@ -35,6 +35,12 @@ export interface ApplyCall<T> {
    * decides again. The fields of a POST are not applied fields: `prepare` must transfer them to this field manager.
    */
   takesNothingOver?: boolean;
+  /**
+   * With `takesNothingOver`: creates an absent object with an apply without force in place of POST, so that all its fields are applied
+   * fields. An object that another client created first is not changed: the apply conflicts with its fields. Only one with the same
+   * values is taken over.
+   */
+  createsByApply?: boolean;
   signal?: AbortSignal;
 }
 
@@ -129,6 +135,8 @@ export class Applier {
   ): Promise<T> {
     const options = { fieldManager: this.#fieldManager, signal: call.signal };
     try {
+      if (live === undefined && call.createsByApply === true)
+        return await this.#client.apply(resource, stamped, options);
       // Create without the hash: if the apply does not follow, the next reconcile detects that it is missing.
       const found = live ?? (await this.#client.create(resource, desired, options));
       return await this.#send(resource, withUid(stamped, found), found, call);
@@ -217,7 +225,8 @@ function withUid<T extends KubeObject>(object: T, { metadata }: T): T {
 function isOvertaken(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   const isOther = error.status === 422 && error.causes.some(({ field }) => field === 'metadata.uid');
-  return isOther || error.reason === 'AlreadyExists' || (error.status === 409 && error.detail.includes('uid mismatch'));
+  const isConflict = error.status === 409 && /uid mismatch|Apply failed with [0-9]+ conflict/.test(error.detail);
+  return isOther || error.reason === 'AlreadyExists' || isConflict;
 }
 
 /** The path of a difference, without the value, which may be a secret. */

@@ -2,7 +2,7 @@ import { TRAFFIC_STACKS } from '../../../api/trafficstack/trafficStack.ts';
 import { StackReason } from '../../../api/trafficstack/reasons.ts';
 import type { Applier } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
-import { isNotFound } from '../../../runtime/client/errors.ts';
+import { ApiError, isNotFound } from '../../../runtime/client/errors.ts';
 import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
 import { createFailureOf } from '../../../runtime/status/writeFailures.ts';
 import { idOfObject } from '../decide/objects.ts';
@@ -19,6 +19,9 @@ export interface Writers {
   readonly caches: Caches;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** HTTP status of an object that the API server rejects. */
+const INVALID = 422;
 
 const failureOf = createFailureOf(TRAFFIC_STACKS, {
   forbidden: StackReason.WriteFailed,
@@ -44,15 +47,15 @@ export async function act(
     try {
       await write();
     } catch (error) {
-      failures.push({ component, ...failureOf(what, error) });
+      failures.push({ component, ...failureOf(what, error), ...detailOf(what, error) });
     }
   };
   for (const planned of apply) {
     await attempt(planned.component, idOfObject(planned), async () => {
       const { resource, object, live } = planned;
-      const { object: answer, written } = await writers.applier.apply(resource, object, live, {
-        signal: writers.signal,
-      });
+      const { signal } = writers;
+      const call = { takesNothingOver: true, createsByApply: true, ...(signal && { signal }) };
+      const { object: answer, written } = await writers.applier.apply(resource, object, live, call);
       if (written) overlayOf(writers.caches, resource).wrote(answer);
     });
   }
@@ -61,6 +64,11 @@ export async function act(
     await attempt(left.component, idOfObject({ resource, object: live }), () => removeObject(left, writers));
   }
   return failures;
+}
+
+/** What is wrong with an object that the API server rejects, in its words. */
+function detailOf(what: string, error: unknown): { readonly message?: string } {
+  return error instanceof ApiError && error.status === INVALID ? { message: `${what}: ${error.detail}` } : {};
 }
 
 /** Deletes the very object that was observed. Its pods are deleted by the garbage collector of Kubernetes. */

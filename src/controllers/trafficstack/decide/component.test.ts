@@ -2,14 +2,24 @@ import { describe, expect, it } from 'vitest';
 import type { ComponentState } from '../../../api/trafficstack/terms.ts';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import type { ObservedComponent } from '../observe/observation.ts';
-import { at, component, live, NOW, observed, pod, stackOf } from '../testing/stacks.ts';
+import { at, component, live, NOW, observed, pod, REVISION, stackOf } from '../testing/stacks.ts';
 import { planComponent } from './component.ts';
 import type { Blocker } from './waiting.ts';
 
 const WEB = component('web', { dependsOn: ['db'], deadline: '60s' });
 const PULL = pod('web-1', { waiting: { reason: 'ImagePullBackOff', message: '' } });
 const statusOf = (name: string, state: ComponentState, over: Partial<ComponentStatus> = {}): ComponentStatus => {
-  return { name, type: 'Workload', state, reason: 'X', message: 'm', since: at(-10), ...over };
+  return {
+    name,
+    type: 'Workload',
+    state,
+    reason: 'X',
+    message: 'm',
+    since: at(-10),
+    replicas: 2,
+    revision: REVISION,
+    ...over,
+  };
 };
 const db = (state: ComponentState): ReadonlyMap<string, Blocker> =>
   new Map([['db', { status: statusOf('db', state), what: 'StatefulSet shop/db' }]]);
@@ -84,10 +94,22 @@ describe('the state of a component', () => {
     expect(plan({ ...web, objects })).toMatchObject({ state: 'Unknown', reason: 'StatusMissing' });
   });
 
-  it('is Progressing while pods of one that was ready are replaced', () => {
+  it.each([
+    ['is Degraded while pods of one that was ready are made anew', 2, 'Degraded'],
+    ['is Progressing while it gets more pods than it had', 1, 'Progressing'],
+  ])('%s', (_, replicas, state) => {
     const web = observed(WEB, { available: 2 });
-    const objects = web.objects.map((each) => ({ ...each, live: live(each.object, 2, { updatedReplicas: 1 }) }));
-    expect(plan({ ...web, objects }, { stack: after('Ready') })).toMatchObject({ state: 'Progressing' });
+    const objects = web.objects.map((each) => ({ ...each, live: live(each.object, 1, { updatedReplicas: 1 }) }));
+    expect(plan({ ...web, objects }, { stack: after('Ready', { replicas }) })).toMatchObject({ state });
+  });
+
+  it('is Waiting while an object of its name is of a component that is being removed', () => {
+    const web = observed(WEB, 'old');
+    const objects = web.objects.map((each) => ({ ...each, heldBy: 'site' }));
+    expect(plan({ ...web, objects })).toMatchObject({
+      ...{ state: 'Waiting', reason: 'WaitingForRemoval', applies: [] },
+      message: 'Deployment shop/web is still of the component site, which is being removed',
+    });
   });
 
   it('is Failed if an object is of somebody else, which is not applied', () => {
@@ -130,6 +152,11 @@ describe('the time of a state', () => {
   ])('after %s', (before, since) => {
     expect(plan(observed(WEB, { available: 1 }), { stack: after(before) }).since).toBe(since);
   });
+
+  it('begins anew with another spec', () => {
+    const web = { ...observed(WEB, { available: 1 }), revision: 'r2' };
+    expect(plan(web, { stack: after('Progressing') }).since).toBe(at(0));
+  });
 });
 
 describe('the deadline', () => {
@@ -151,13 +178,15 @@ describe('the deadline', () => {
     expect(plan(web, { stack: after('Unknown'), now: now - 1 }).state).toBe('Progressing');
   });
 
-  it('leaves it so until it is ready, or a changed spec is applied', () => {
+  it('leaves it so until it is ready, or its spec is another one', () => {
     const stack = after('Failed', { reason: 'DeadlineExceeded' });
     expect(plan(web, { stack })).toMatchObject({ state: 'Failed', reason: 'DeadlineExceeded', since: at(-10) });
     expect(plan(observed(WEB, 'old'), { stack }).state).toBe('Failed');
     expect(plan(observed(WEB, { available: 2 }), { stack }).state).toBe('Ready');
-    const changed = { ...stack, metadata: { ...stack.metadata, generation: 3 } };
-    expect(plan(observed(WEB, 'old'), { stack: changed })).toMatchObject({ state: 'Progressing', since: at(0) });
-    expect(plan(web, { stack: changed }).state).toBe('Failed');
+    // Another image, or another deadline.
+    for (const there of ['old', { available: 1 }] as const) {
+      const changed = { ...observed(WEB, there), revision: 'r2' };
+      expect(plan(changed, { stack })).toMatchObject({ state: 'Progressing', since: at(0), revision: 'r2' });
+    }
   });
 });

@@ -41,22 +41,22 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | its objects                          | all that it depends on is ready | state                          | applied |
  * |--------------------------------------|------|-------------------------------------------|-----|
  * | one is somebody else's               | any  | Failed (ForeignObject)                    | no  |
+ * | one is of another component that is being removed | any | Waiting (WaitingForRemoval)       | no  |
  * | one is missing or differs from the spec | no | Waiting                                  | those that are current |
  * | one is missing or differs from the spec | yes | Progressing                             | yes |
  * | are current, without a new status    | any  | Unknown                                   | yes |
- * | are current, pods are being replaced | any  | Progressing                               | yes |
- * | are current, pods are not available  | any  | Degraded if it was ready, else Progressing | yes |
+ * | are current, pods are replaced or not available | any | Degraded if it was ready with as many pods, else Progressing | yes |
  * | are current, pods are available      | any  | Ready                                     | yes |
  *
  * Progressing and Unknown become Failed at the deadline. A component that failed is Failed until it is ready, or the spec changes
- * it. An object that is current is applied although a dependency is not ready: that corrects drift, and starts no pod.
+ * it. An object that is current is applied although a dependency is not ready: that corrects what others have changed.
  */
 export function planComponent(component: ObservedComponent, around: Surroundings): PlannedComponent {
   const { stack, now } = around;
   const prior = stack.status?.components?.find(({ name }) => name === component.spec.name);
   const { decided, apply } = decide(component, around, prior);
-  const held = holdFailure(decided, component, { stack, prior });
-  const since = sinceOf(held, prior, now);
+  const held = holdFailure(decided, component, prior);
+  const since = sinceOf(held, component, { prior, now });
   const deadlineAt = Date.parse(since) + durationMs(component.spec.deadline ?? DEFAULT_DEADLINE);
   const timed = STARTING.has(held.state) ? atDeadline(held, component, { deadlineAt, now }) : held;
   const { name, type } = component.spec;
@@ -65,6 +65,7 @@ export function planComponent(component: ObservedComponent, around: Surroundings
     ...timed,
     message: cut(timed.message, LONGEST_MESSAGE),
     since: timed === held ? since : metaTime(now),
+    revision: component.revision,
     ...versionOf(component),
   };
   return { status, what: whatOf(component), apply, ...(STARTING.has(status.state) && { deadlineAt }) };
@@ -80,6 +81,11 @@ function decide(
   if (foreign !== undefined) {
     const message = `${idOfObject(foreign)} exists and is not of this stack: it is left as it is`;
     return { decided: { state: 'Failed', reason: Reason.ForeignObject, message }, apply: [] };
+  }
+  const held = objects.find(({ heldBy }) => heldBy !== undefined);
+  if (held?.heldBy !== undefined) {
+    const message = `${idOfObject(held)} is still of the component ${held.heldBy}, which is being removed`;
+    return { decided: { state: 'Waiting', reason: Reason.WaitingForRemoval, message }, apply: [] };
   }
   const open = objects.filter(({ isCurrent }) => !isCurrent);
   const waiting = waitFor(spec.dependsOn ?? [], before);
@@ -115,22 +121,17 @@ function running({ objects, pods }: ObservedComponent, prior: ComponentStatus | 
   const ofPods = problem === undefined ? podProblemOf(pods) : { reason: 'ReplicaFailure', message: problem };
   const message = ofPods === undefined ? figures : `${figures}; ${ofPods.message}`;
   const wasReady = prior?.state === 'Ready' || prior?.state === 'Degraded';
-  if (readiness.phase === 'Unavailable' && wasReady) {
+  // More pods than before, as after a node has joined, have never been ready.
+  if (wasReady && desired <= (prior.replicas ?? 0)) {
     return { state: 'Degraded', reason: ofPods?.reason ?? Reason.PodsUnavailable, message };
   }
   return { state: 'Progressing', reason: ofPods?.reason ?? Reason.RollingOut, message };
 }
 
-/** A component that has failed stays so until it is ready, or its objects are applied anew for a changed spec. */
-function holdFailure(
-  decided: Decided,
-  { objects }: ObservedComponent,
-  { stack, prior }: Pick<Surroundings, 'stack'> & { readonly prior: ComponentStatus | undefined },
-): Decided {
+/** A component that has failed stays so until it is ready, or its spec is another one. */
+function holdFailure(decided: Decided, { revision }: ObservedComponent, prior: ComponentStatus | undefined): Decided {
   if (prior?.state !== 'Failed' || !STARTING.has(decided.state)) return decided;
-  if (prior.reason === Reason.ForeignObject) return decided;
-  const isNewSpec = stack.status?.observedGeneration !== stack.metadata?.generation;
-  if (isNewSpec && objects.some(({ isCurrent }) => !isCurrent)) return decided;
+  if (prior.reason === Reason.ForeignObject || prior.revision !== revision) return decided;
   return { ...decided, state: 'Failed', reason: prior.reason, message: `not ready in time: ${decided.message}` };
 }
 
@@ -151,11 +152,15 @@ function whatOf({ objects }: ObservedComponent): string {
   return idOfObject(workload);
 }
 
-/** The deadline runs on from Unknown to Progressing. */
-function sinceOf({ state }: Decided, prior: ComponentStatus | undefined, now: number): string {
+/** The deadline runs on from Unknown to Progressing, and begins anew with another spec. */
+function sinceOf(
+  { state }: Decided,
+  { revision }: ObservedComponent,
+  { prior, now }: { readonly prior: ComponentStatus | undefined; readonly now: number },
+): string {
   if (prior === undefined) return metaTime(now);
-  const isSame = prior.state === state || (STARTING.has(prior.state) && STARTING.has(state));
-  return isSame ? prior.since : metaTime(now);
+  const goesOn = STARTING.has(prior.state) && STARTING.has(state) && prior.revision === revision;
+  return goesOn || (prior.state === state && !STARTING.has(state)) ? prior.since : metaTime(now);
 }
 
 function figuresOf({ objects }: ObservedComponent): Partial<ComponentStatus> {

@@ -12,6 +12,8 @@ interface Simulated {
   readonly spec: ComponentSpec;
   version: number;
   isAvailable: boolean;
+  /** What its older pods depend on, which run until the new ones are available. */
+  olderNeeds: readonly string[];
 }
 
 const COUNT = 6;
@@ -43,7 +45,18 @@ class Simulation {
   /** Pods of a component become available, or stop being so. */
   turn(name: string, isAvailable: boolean): void {
     const found = this.#cluster.get(name);
-    if (found !== undefined) found.isAvailable = isAvailable;
+    if (found === undefined) return;
+    found.isAvailable = isAvailable;
+    if (isAvailable) found.olderNeeds = [];
+  }
+
+  /** The spec has the component no more; those that depended on it get new pods, which do not. */
+  drop(name: string): void {
+    for (const { name: user } of this.#components.filter(({ dependsOn }) => dependsOn?.includes(name)))
+      this.upgrade(user);
+    this.#components = this.#components
+      .filter((each) => each.name !== name)
+      .map((each) => ({ ...each, dependsOn: (each.dependsOn ?? []).filter((other) => other !== name) }));
   }
 
   upgrade(name: string): void {
@@ -82,7 +95,7 @@ class Simulation {
         live: found && live(desired.object, found.isAvailable ? 2 : 0),
         isCurrent: found?.version === this.#versionOf(spec.name),
       }));
-      return { spec, objects, pods: [] };
+      return { spec, objects, pods: [], revision: `${this.#versionOf(spec.name)}` };
     });
     // Only what is in the inventory is known.
     const known = (this.#status.inventory ?? []).map((entry) => entry.component);
@@ -100,12 +113,16 @@ class Simulation {
       if (isAvailable === true && version === this.#versionOf(dependency)) continue;
       this.violations.push(`${name} was applied before ${dependency} was ready`);
     }
-    if (spec !== undefined) this.#cluster.set(name, { spec, version: this.#versionOf(name), isAvailable: false });
+    if (spec === undefined) return;
+    const before = this.#cluster.get(name);
+    const olderNeeds = [...(before?.spec.dependsOn ?? []), ...(before?.olderNeeds ?? [])];
+    this.#cluster.set(name, { spec, version: this.#versionOf(name), isAvailable: false, olderNeeds });
   }
 
   #remove(name: string): void {
-    for (const { spec } of this.#cluster.values()) {
-      if (spec.dependsOn?.includes(name) === true) this.violations.push(`${name} was removed before ${spec.name}`);
+    for (const { spec, olderNeeds } of this.#cluster.values()) {
+      const needs = [...(spec.dependsOn ?? []), ...olderNeeds];
+      if (needs.includes(name)) this.violations.push(`${name} was removed before ${spec.name}`);
     }
     this.#cluster.delete(name);
   }
@@ -126,6 +143,7 @@ const graph = fc
 const step = fc.oneof(
   fc.record({ kind: fc.constant('turn' as const), of: fc.nat(COUNT - 1), isAvailable: fc.boolean() }),
   fc.record({ kind: fc.constant('upgrade' as const), of: fc.nat(COUNT - 1) }),
+  fc.record({ kind: fc.constant('drop' as const), of: fc.nat(COUNT - 1) }),
   fc.record({ kind: fc.constant('reconcile' as const), writes: fc.nat(4) }),
   fc.constant({ kind: 'reconcile' as const, writes: Infinity }),
 );
@@ -134,6 +152,7 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 function take(simulation: Simulation, next: Step): void {
   if (next.kind === 'turn') simulation.turn(`c${next.of}`, next.isAvailable);
   else if (next.kind === 'upgrade') simulation.upgrade(`c${next.of}`);
+  else if (next.kind === 'drop') simulation.drop(`c${next.of}`);
   else simulation.reconcile(next.writes);
 }
 

@@ -97,3 +97,13 @@ function ownerReferenceOf({ metadata }: TrafficStack): V1OwnerReference {
 export function isOfStack({ metadata }: KubeObject, stack: TrafficStack): boolean {
   return metadata?.ownerReferences?.some(({ uid }) => uid === stack.metadata?.uid) ?? false;
 }
+
+/** Objects that two components have, or one has twice: one sentence each. */
+export function duplicatesIn(stack: TrafficStack, components: readonly ComponentSpec[]): string[] {
+  const all = components.flatMap((component) =>
+    objectsOf(stack, component).map((each) => ({ of: component.name, id: idOfObject(each) })),
+  );
+  return [...Map.groupBy(all, ({ id }) => id)].flatMap(([id, [first, second]]) =>
+    first !== undefined && second !== undefined ? [`${id} is of ${first.of} and of ${second.of}`] : [],
+  );
+}

@@ -30,14 +30,15 @@ export function planStack(observation: Observation): StackPlan {
   for (const component of components) {
     planned.set(component.spec.name, planComponent(component, { stack, before: planned, now }));
   }
-  const removal = planRemoval(observation);
+  const isReady = (name: string): boolean => planned.get(name)?.status.state === 'Ready';
+  const removal = planRemoval(observation, isReady);
   const all = [...planned.values()];
   return {
     apply: all.flatMap(({ status, apply }) => apply.map((object) => ({ ...object, component: status.name }))),
     remove: removal.remove,
     statuses: [...all.map(({ status }) => status), ...removal.statuses],
     inventory: [
-      ...components.flatMap((each) => entryOf(each, observation, planned.get(each.spec.name)?.apply ?? [])),
+      ...components.flatMap((each) => entryOf(each, observation, planned.get(each.spec.name))),
       ...removal.inventory,
     ],
     deadlineAt: Math.min(...all.map(({ deadlineAt = Infinity }) => deadlineAt)),
@@ -48,16 +49,22 @@ export function planStack(observation: Observation): StackPlan {
 function entryOf(
   { spec, objects }: ObservedComponent,
   { stack, left }: Pick<Observation, 'stack' | 'left'>,
-  applied: readonly ObservedObject[],
+  planned: PlannedComponent | undefined,
 ): InventoryEntry[] {
+  const applied = planned?.apply ?? [];
   const own = objects.filter(
-    (each) => applied.includes(each) || (each.live !== undefined && isOfStack(each.live, stack)),
+    (each) =>
+      applied.includes(each) || (each.live !== undefined && each.heldBy === undefined && isOfStack(each.live, stack)),
   );
   const refs = [
     ...own.map(({ resource, object }) => refOf(resource.kind, object)),
     ...left.filter(({ component }) => component === spec.name).map(({ resource, live }) => refOf(resource.kind, live)),
   ];
-  return refs.length === 0 ? [] : [{ component: spec.name, dependsOn: spec.dependsOn ?? [], objects: refs }];
+  // Until it is ready as asked for, its pods may need what it depended on before.
+  const known = stack.status?.inventory?.find(({ component }) => component === spec.name)?.dependsOn ?? [];
+  const before = planned?.status.state === 'Ready' ? [] : known;
+  const dependsOn = [...new Set([...(spec.dependsOn ?? []), ...before])];
+  return refs.length === 0 ? [] : [{ component: spec.name, dependsOn, objects: refs }];
 }
 
 function refOf(kind: string, { metadata }: KubeObject): InventoryObject {

@@ -28,6 +28,15 @@ it.each<[string, StackPod[], string | undefined]>([
     'pod shop/a, container web: CreateContainerConfigError: no ConfigMap',
   ],
   [
+    'that of the newest pod, but for one that ends',
+    [
+      { ...waits('CrashLoopBackOff', 'old'), createdAt: 1 },
+      { ...waits('ErrImagePull', 'new'), createdAt: 2 },
+      { ...waits('ImagePullBackOff', 'ends'), createdAt: 3, isEnding: true },
+    ],
+    'pod shop/a, container web: ErrImagePull: new',
+  ],
+  [
     'that of the first pod by name',
     [{ ...unscheduled, key: 'shop/z' }, unscheduled],
     'pod shop/b: 0/3 nodes are available: insufficient cpu',

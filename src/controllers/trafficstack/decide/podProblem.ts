@@ -12,10 +12,13 @@ const CREATING: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitiali
 
 /**
  * The first problem of the pods, by how certain it is the cause: a container that cannot start, then a pod that no node has room
- * for, then a container that is not ready. Undefined if all is well, or the pods have just begun.
+ * for, then a container that is not ready. Of several pods the newest tells: an older one may be of an older spec. Undefined if all is well, or the
+ * pods have just begun.
  */
 export function podProblemOf(pods: readonly StackPod[]): PodProblem | undefined {
-  const sorted = [...pods].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const sorted = pods
+    .filter(({ isEnding }) => !isEnding)
+    .sort((a, b) => b.createdAt - a.createdAt || (a.key < b.key ? -1 : 1));
   for (const find of [stuckContainer, unscheduled, unreadyContainer]) {
     const found = sorted.map(find).find((problem) => problem !== undefined);
     if (found !== undefined) return found;

@@ -3,7 +3,7 @@ import type { InventoryEntry } from '../../../api/trafficstack/trafficStack.ts';
 import { DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { LeftObject, Observation } from '../observe/observation.ts';
 import { at, component, live, NOW, observed, stackOf } from '../testing/stacks.ts';
-import { objectsOf } from './objects.ts';
+import { duplicatesIn, objectsOf } from './objects.ts';
 import { planStack } from './plan.ts';
 
 const entry = (name: string, ...dependsOn: string[]): InventoryEntry => {
@@ -61,25 +61,47 @@ describe('what is in the inventory and not in the spec', () => {
     expect(plan(both)).toEqual({ remove: [], statuses: [], inventory: [] });
   });
 
-  it('stays while a component of the spec that needed it is not applied anew', () => {
+  it('stays until a component of the spec that needed it is ready without it', () => {
     const web = component('web');
-    const components = [observed(web, 'old')];
-    const stack = stackOf([web], { inventory: both });
-    const planned = plan(both, { stack, components, left: [left('db')] });
-    expect([planned.remove, planned.inventory]).toEqual([[], ['web', 'db']]);
+    const inventoryAfter = (there: Parameters<typeof observed>[1], inventory: InventoryEntry[]) => {
+      const stack = stackOf([web], { inventory });
+      const planned = planStack({
+        ...{ stack, left: [left('db')], withPods: new Set<string>(), now: NOW },
+        components: [observed(web, there)],
+      });
+      return { inventory: planned.inventory, removes: planned.remove.length };
+    };
+    const applied = inventoryAfter('old', both);
+    expect(applied).toMatchObject({
+      removes: 0,
+      inventory: [{ component: 'web', dependsOn: ['db'] }, { component: 'db' }],
+    });
+    const begins = inventoryAfter({ available: 1 }, [...applied.inventory]);
+    expect(begins).toMatchObject({ removes: 0, inventory: [{ dependsOn: ['db'] }, { component: 'db' }] });
+    const ready = inventoryAfter({ available: 2 }, [...begins.inventory]);
+    expect(ready).toMatchObject({ inventory: [{ component: 'web', dependsOn: [] }, { component: 'db' }] });
+    expect(inventoryAfter({ available: 2 }, [...ready.inventory]).removes).toBe(1);
   });
 });
 
-it('an object that a component has no more is deleted, and stays in the inventory until it is gone', () => {
+it('an object that a component has no more is deleted when it is ready, and stays in the inventory until it is gone', () => {
   const web = component('web');
   const stack = stackOf([web], { inventory: [entry('web'), entry('other', 'web')] });
   const old = { component: 'web', resource: SERVICES, live: { metadata: { namespace: 'shop', name: 'old' } } };
-  const { remove, inventory } = planStack({
-    ...{ stack, left: [old], withPods: new Set(['other']), now: NOW },
-    components: [observed(web, { available: 2 })],
-  });
+  const scene = { stack, left: [old], withPods: new Set(['other']), now: NOW };
+  expect(planStack({ ...scene, components: [observed(web, { available: 1 })] }).remove).toEqual([]);
+  const { remove, inventory } = planStack({ ...scene, components: [observed(web, { available: 2 })] });
   expect(remove).toEqual([old]);
   expect(inventory[0]?.objects.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['Deployment web', 'Service old']);
+});
+
+it('two components with one object, and one that has it twice, are told', () => {
+  const twice = { ...component('api').workload, services: [{ ports: [{ port: 1 }] }, { ports: [{ port: 2 }] }] };
+  const components = [component('web'), component('site', { workload: { ...component('x').workload, name: 'web' } })];
+  expect(duplicatesIn(stackOf([]), [...components, component('api', { workload: twice })])).toEqual([
+    'Deployment shop/web is of web and of site',
+    'Service shop/api is of api and of api',
+  ]);
 });
 
 it('the inventory has what exists and is ours, and what is about to be created', () => {

@@ -19,18 +19,25 @@ export interface Removal {
  *
  * | a component of the inventory                    | what happens                               |
  * |-------------------------------------------------|--------------------------------------------|
- * | is in the spec                                  | its objects that the spec has no more are deleted |
+ * | is in the spec                                  | its objects that the spec has no more are deleted when it is ready with the new ones |
  * | is not, and another one that exists depends on it | nothing: it waits                        |
  * | is not, and nothing depends on it               | its objects are deleted                    |
  * | has no object and no pod any more               | it leaves the inventory                    |
+ *
+ * @param isReady whether a component of the spec is
  */
-export function planRemoval({ stack, components, left, withPods, now }: Observation): Removal {
+export function planRemoval(
+  { stack, components, left, withPods, now }: Observation,
+  isReady: (component: string) => boolean,
+): Removal {
   const inSpec = new Set(components.map(({ spec }) => spec.name));
   const entries = stack.status?.inventory ?? [];
   const gone = entries.filter(({ component }) => !inSpec.has(component));
   const there = gone.filter(({ component }) => withPods.has(component) || objectsOf(left, component).length > 0);
   const needed = new Set([...there, ...entries.filter(({ component }) => inSpec.has(component))].flatMap(dependencies));
-  const removable = left.filter(({ component }) => inSpec.has(component) || !needed.has(component));
+  const removable = left.filter(({ component }) =>
+    inSpec.has(component) ? isReady(component) : !needed.has(component),
+  );
   return {
     remove: removable.filter(({ live }) => live.metadata?.deletionTimestamp === undefined),
     statuses: there.map((entry) => statusOf(entry, { stack, left, there, now })),

@@ -24,7 +24,13 @@ export function statusOf(
   plan: Pick<StackPlan, 'statuses' | 'inventory'>,
   { failures, now }: { readonly failures: readonly ComponentFailure[]; readonly now: number },
 ): TrafficStackStatus {
-  const components = plan.statuses.map((status) => withFailure(status, failures));
+  const components = plan.statuses.map((status) =>
+    withFailure(
+      status,
+      failures,
+      stack.status?.components?.find(({ name }) => name === status.name),
+    ),
+  );
   const isReady = ({ state }: ComponentStatus): boolean => state === 'Ready';
   const wanted = components.filter(({ state }) => state !== 'Removing');
   const summary = `${wanted.filter(isReady).length}/${wanted.length}`;
@@ -49,10 +55,17 @@ export function undecidedStatus(stack: TrafficStack, why: Failure, now: number):
   return { ...stack.status, ...observedGeneration(stack), conditions: conditionsOf(stack, states, now) };
 }
 
-function withFailure(status: ComponentStatus, failures: readonly ComponentFailure[]): ComponentStatus {
+/** One that was ready is not as asked for while a write fails. */
+function withFailure(
+  status: ComponentStatus,
+  failures: readonly ComponentFailure[],
+  prior: ComponentStatus | undefined,
+): ComponentStatus {
   const failure = failures.find(({ component }) => component === status.name);
   if (failure === undefined) return status;
-  return { ...status, reason: ComponentReason.WriteFailed, message: cut(failure.message, LONGEST_MESSAGE) };
+  const failed = { reason: ComponentReason.WriteFailed, message: cut(failure.message, LONGEST_MESSAGE) };
+  if (status.state !== 'Ready') return { ...status, ...failed };
+  return { ...status, ...failed, state: 'Degraded', since: prior?.state === 'Degraded' ? prior.since : status.since };
 }
 
 function statesOf(components: readonly ComponentStatus[], summary: string): Record<Type, State> {

@@ -16,8 +16,11 @@ export interface StackContainer {
 export interface StackPod extends KubeObject {
   /** namespace/name */
   readonly key: string;
-  /** `stack/component` */
+  /** `namespace/stack/component`; empty for a pod that no controller made. */
   readonly component: string;
+  readonly isEnding: boolean;
+  /** ms since 1970 */
+  readonly createdAt: number;
   readonly containers: readonly StackContainer[];
   /** Why no node has room for it. */
   readonly unscheduledMessage: string | undefined;
@@ -28,6 +31,8 @@ export interface ObservedObject extends DesiredObject {
   readonly live: KubeObject | undefined;
   /** Whether the live object was applied from this very desired one. */
   readonly isCurrent: boolean;
+  /** Another component of the stack that the live object is of; its objects are being removed. */
+  readonly heldBy?: string | undefined;
 }
 
 /** A component of the spec that should exist. */
@@ -35,9 +40,11 @@ export interface ObservedComponent {
   readonly spec: ComponentSpec;
   readonly objects: readonly ObservedObject[];
   readonly pods: readonly StackPod[];
+  /** Another text after each change of what is applied, or of the deadline. */
+  readonly revision: string;
 }
 
-/** An object of the inventory that exists, and that no component of the spec has any more. */
+/** An object of the inventory that exists, and that its component does not have any more. */
 export interface LeftObject {
   readonly component: string;
   readonly resource: Resource;

@@ -1,21 +1,34 @@
-import type { ComponentSpec, InventoryObject, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import { createHash } from 'node:crypto';
+import { DEFAULT_DEADLINE } from '../../../api/trafficstack/terms.ts';
+import type {
+  ComponentSpec,
+  InventoryEntry,
+  InventoryObject,
+  TrafficStack,
+} from '../../../api/trafficstack/trafficStack.ts';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
 import { resourceOfKind } from '../decide/kinds.ts';
-import { isOfStack, objectsOf, type DesiredObject } from '../decide/objects.ts';
+import { idOfObject, isOfStack, objectsOf, type DesiredObject } from '../decide/objects.ts';
+import type { StackPlan } from '../decide/plan.ts';
 import { BY_COMPONENT, overlayOf, type Caches } from './caches.ts';
-import type { LeftObject, Observation, ObservedComponent, ObservedObject } from './observation.ts';
+import { COMPONENT_LABEL } from '../names.ts';
+import type { LeftObject, Observation, ObservedComponent, ObservedObject, StackPod } from './observation.ts';
+import { podIndexOf } from './stackPod.ts';
+
+/** Hexadecimal digits. */
+const REVISION_DIGITS = 16;
 
 /** Where it is observed. */
 export interface Observed {
   readonly caches: Caches;
-  readonly client: Pick<Client, 'get'>;
+  readonly client: Client;
 }
 
 /**
- * Observes what decides about a stack.
+ * Observes what decides about a stack, in the caches.
  *
  * @param components those that should exist, in the order of their dependencies
  * @param now ms since 1970
@@ -27,48 +40,98 @@ export async function observe(
   { caches, client }: Observed,
   now: number,
 ): Promise<Observation> {
-  const name = stack.metadata?.name ?? '';
-  const podsOf = (component: string) => caches.pods.lister.byIndex(BY_COMPONENT, `${name}/${component}`);
-  const observed: ObservedComponent[] = [];
-  for (const spec of components) {
-    const objects: ObservedObject[] = [];
-    for (const desired of objectsOf(stack, spec)) objects.push(await observeObject(desired, { caches, client }));
-    observed.push({ spec, objects, pods: podsOf(spec.name) });
-  }
+  const observed = components.map((spec) => observeComponent(stack, spec, caches));
   const inventory = stack.status?.inventory ?? [];
+  const hasPods = ({ component, objects }: InventoryEntry): boolean =>
+    objects.some(({ namespace }) => podsOf(stack, component, namespace, caches).length > 0);
   return {
     ...{ stack, components: observed, now },
-    left: leftOf(stack, observed, caches),
-    withPods: new Set(inventory.map(({ component }) => component).filter((each) => podsOf(each).length > 0)),
+    left: await leftOf(stack, observed, { caches, client }),
+    withPods: new Set(inventory.filter(hasPods).map(({ component }) => component)),
   };
 }
 
-/** An object without the label of a stack is in no cache, and is somebody else's. */
-async function observeObject(desired: DesiredObject, { caches, client }: Observed): Promise<ObservedObject> {
-  const { resource, object } = desired;
-  const cached = overlayOf(caches, resource).get(keyOf(object));
-  const live = cached ?? (await readLive(client as Client, desired));
+function observeComponent(stack: TrafficStack, spec: ComponentSpec, caches: Caches): ObservedComponent {
+  const objects = objectsOf(stack, spec).map((desired) => observeObject(desired, cachedIn(caches, desired)));
+  const applied = objects.map(({ object }) => appliedHash(object));
+  const { deadline = DEFAULT_DEADLINE, name } = spec;
+  return {
+    ...{ spec, objects },
+    pods: podsOf(stack, name, spec.workload.namespace, caches),
+    revision: createHash('sha256')
+      .update([...applied, deadline].join())
+      .digest('hex')
+      .slice(0, REVISION_DIGITS),
+  };
+}
+
+function podsOf(
+  { metadata }: TrafficStack,
+  component: string,
+  namespace: string,
+  { pods }: Caches,
+): readonly StackPod[] {
+  return pods.lister.byIndex(BY_COMPONENT, podIndexOf(namespace, metadata?.name, component));
+}
+
+/**
+ * The observation with the objects that are about to be created, as the API server has them: one without the label of a stack is in no
+ * cache. Undefined if there is none.
+ *
+ * @throws ApiError, TransportError
+ */
+export async function withStrangers(
+  observation: Observation,
+  { apply }: Pick<StackPlan, 'apply'>,
+  client: Client,
+): Promise<Observation | undefined> {
+  const found = new Map<string, KubeObject>();
+  for (const planned of apply.filter(({ live }) => live === undefined)) {
+    const live = await readLive(client, planned);
+    if (live !== undefined) found.set(idOfObject(planned), live);
+  }
+  if (found.size === 0) return undefined;
+  const components = observation.components.map((component) => ({
+    ...component,
+    objects: component.objects.map((each) => observeObject(each, each.live ?? found.get(idOfObject(each)))),
+  }));
+  return { ...observation, components };
+}
+
+function cachedIn(caches: Caches, { resource, object }: DesiredObject): KubeObject | undefined {
+  return overlayOf(caches, resource).get(keyOf(object));
+}
+
+function observeObject({ resource, object }: DesiredObject, live: KubeObject | undefined): ObservedObject {
   const isCurrent = live?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === appliedHash(object);
-  return { ...desired, live: live && withKind(live, desired), isCurrent };
+  const component = live?.metadata?.labels?.[COMPONENT_LABEL];
+  const isOther = component !== undefined && component !== object.metadata?.labels?.[COMPONENT_LABEL];
+  return { resource, object, live: live && withKind(live, object), isCurrent, heldBy: isOther ? component : undefined };
 }
 
 /** Lists leave the kind of their items out. */
-function withKind(live: KubeObject, { object: { apiVersion = '', kind = '' } }: DesiredObject): KubeObject {
+function withKind(live: KubeObject, { apiVersion = '', kind = '' }: KubeObject): KubeObject {
   return { apiVersion, kind, ...live };
 }
 
-function leftOf(stack: TrafficStack, observed: readonly ObservedComponent[], caches: Caches): LeftObject[] {
-  const wanted = new Set(
-    observed.flatMap(({ objects }) => objects.map(({ resource, object }) => refText(resource.kind, object))),
-  );
-  return (stack.status?.inventory ?? []).flatMap(({ component, objects }) =>
-    objects.flatMap((ref) => {
+/** An object that is about to leave the inventory is read: a cache may be late. */
+async function leftOf(
+  stack: TrafficStack,
+  observed: readonly ObservedComponent[],
+  { caches, client }: Observed,
+): Promise<LeftObject[]> {
+  const kept = observed.flatMap(({ objects }) => objects.filter(({ heldBy }) => heldBy === undefined));
+  const wanted = new Set(kept.map(({ resource, object }) => refText(resource.kind, object)));
+  const left: LeftObject[] = [];
+  for (const { component, objects } of stack.status?.inventory ?? []) {
+    for (const ref of objects.filter((each) => !wanted.has(refText(each.kind, objectOf(each))))) {
       const resource = resourceOfKind(ref.kind);
-      const live = overlayOf(caches, resource).get(keyOf(objectOf(ref)));
-      const isLeft = !wanted.has(refText(ref.kind, objectOf(ref)));
-      return isLeft && live !== undefined && isOfStack(live, stack) ? [{ component, resource, live }] : [];
-    }),
-  );
+      const desired = { resource, object: objectOf(ref) };
+      const live = cachedIn(caches, desired) ?? (await readLive(client, desired));
+      if (live !== undefined && isOfStack(live, stack)) left.push({ component, resource, live });
+    }
+  }
+  return left;
 }
 
 function objectOf({ namespace, name }: InventoryObject): KubeObject {

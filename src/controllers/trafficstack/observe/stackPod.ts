@@ -6,7 +6,9 @@ import type { StackContainer, StackPod } from './observation.ts';
 /** Of a pod, what tells why it is not ready. */
 export function trimPod(pod: KubeObject): StackPod {
   const { metadata, status } = pod as V1Pod;
-  const { name = '', namespace = '', uid, resourceVersion, labels = {} } = metadata ?? {};
+  const { name = '', namespace = '', uid, resourceVersion, labels = {}, ownerReferences = [] } = metadata ?? {};
+  // Anybody may give a pod the labels of a stack.
+  const isControlled = ownerReferences.some(({ controller }) => controller === true);
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   return {
@@ -16,10 +18,17 @@ export function trimPod(pod: KubeObject): StackPod {
       ...(resourceVersion !== undefined && { resourceVersion }),
     },
     key: keyOf(pod),
-    component: `${labels[STACK_LABEL]}/${labels[COMPONENT_LABEL]}`,
+    component: isControlled ? podIndexOf(namespace, labels[STACK_LABEL], labels[COMPONENT_LABEL]) : '',
+    isEnding: metadata?.deletionTimestamp !== undefined,
+    createdAt: Number(new Date(metadata?.creationTimestamp ?? 0)),
     containers: containers.map(trimContainer),
     unscheduledMessage: scheduled?.status === 'False' ? (scheduled.message ?? scheduled.reason ?? '') : undefined,
   };
+}
+
+/** The value of the index of pods. */
+export function podIndexOf(namespace: string, stack = '', component = ''): string {
+  return `${namespace}/${stack}/${component}`;
 }
 
 function trimContainer({ name, ready, state, lastState }: V1ContainerStatus): StackContainer {

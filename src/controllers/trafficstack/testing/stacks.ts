@@ -34,6 +34,9 @@ export function live(object: KubeObject, available: number, over: object = {}): 
   } as KubeObject;
 }
 
+/** That of all observed components. */
+export const REVISION = 'r1';
+
 /** How far the objects of a component are. */
 export type There = 'none' | 'old' | { readonly available: number };
 
@@ -49,11 +52,14 @@ export function observed(
     live: there === 'none' ? undefined : live(desired.object, there === 'old' ? 2 : there.available),
     isCurrent: typeof there === 'object',
   }));
-  return { spec, objects, pods };
+  return { spec, objects, pods, revision: REVISION };
 }
 
 /** A pod whose container waits for this reason, or runs. */
 export function pod(name: string, over: Partial<StackPod['containers'][number]> = {}): StackPod {
   const container = { name: 'web', isReady: false, isRunning: false, waiting: undefined, lastExit: undefined, ...over };
-  return { key: `shop/${name}`, component: 'main/web', containers: [container], unscheduledMessage: undefined };
+  return {
+    ...{ key: `shop/${name}`, component: 'shop/main/web', isEnding: false, createdAt: NOW },
+    ...{ containers: [container], unscheduledMessage: undefined },
+  };
 }
