@@ -1,3 +1,4 @@
+import { expect, vi } from 'vitest';
 import type { V1PodTemplateSpec } from '@kubernetes/client-node';
 import {
   TRAFFIC_STACKS,
@@ -8,7 +9,8 @@ import {
 import type { Rule } from '../../../src/controllers/contract/rights.ts';
 import { CONTROLLERS } from '../../../src/controllers/registry.ts';
 import { findCondition, type Condition } from '../../../src/runtime/controller/conditions.ts';
-import { NODES } from '../../../src/runtime/client/resources.ts';
+import { DAEMONSETS, DEPLOYMENTS, NODES, STATEFULSETS } from '../../../src/runtime/client/resources.ts';
+import { writesOf } from '../../harness/audit.ts';
 import { installCrd, trafficStackCrd } from '../../harness/customResource.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import type { RunningProcess } from '../../harness/process.ts';
@@ -30,6 +32,14 @@ export interface StackScene {
   component(name: string, stack?: string): Promise<ComponentStatus | undefined>;
   condition(type: string, stack?: string): Promise<Condition | undefined>;
   create(name: string, components: readonly ComponentSpec[]): Promise<unknown>;
+  /** Until the stack is ready. */
+  ready(name?: string): Promise<void>;
+  /** The names of all workloads, sorted. */
+  workloads(): Promise<(string | undefined)[]>;
+  /** What the operator wrote to workloads, in its order: `patch deployments/web`. */
+  writes(): string[];
+  /** The names of workloads that it deleted, in their order. */
+  deletions(): string[];
   /** Replaces the components. */
   change(name: string, components: readonly ComponentSpec[]): Promise<unknown>;
   stop(): Promise<void>;
@@ -56,13 +66,28 @@ export async function startScene(user: string): Promise<StackScene> {
   await f.client.mergePatch(NODES, { name: NODE }, { spec: { taints: null } }, PERSON);
   const kubelet = new Kubelet(f.client);
   const stack = (name = 'main'): Promise<TrafficStack> => f.client.get(TRAFFIC_STACKS, { name });
+  const condition = async (type: string, of?: string) => findCondition((await stack(of)).status?.conditions, type);
+  const writes = (): string[] =>
+    writesOf(f.controlPlane, user).flatMap(({ verb, resource, name }) =>
+      ['deployments', 'statefulsets', 'daemonsets'].includes(resource) ? [`${verb} ${resource}/${name}`] : [],
+    );
   return {
-    ...{ f, kubelet, stack },
+    ...{ f, kubelet, stack, condition, writes },
+    ready: (name) =>
+      vi.waitFor(async () => expect(await condition('Ready', name)).toMatchObject({ status: 'True' }), WAIT),
+    async workloads() {
+      const lists = await Promise.all([DEPLOYMENTS, STATEFULSETS, DAEMONSETS].map((kind) => f.client.list(kind)));
+      return lists
+        .flat()
+        .map(({ metadata }) => metadata?.name)
+        .sort();
+    },
+    deletions: () =>
+      writes().flatMap((write) => (write.startsWith('delete') ? [write.slice(write.indexOf('/') + 1)] : [])),
     async startOperator() {
       await f.startOperator(['--stacks'], { kubeconfig });
     },
     component: async (name, of) => (await stack(of)).status?.components?.find((each) => each.name === name),
-    condition: async (type, of) => findCondition((await stack(of)).status?.conditions, type),
     create: (name, components) =>
       f.client.create(TRAFFIC_STACKS, { metadata: { name }, spec: { components: [...components] } }),
     change: (name, components) => f.client.mergePatch(TRAFFIC_STACKS, { name }, { spec: { components } }, PERSON),

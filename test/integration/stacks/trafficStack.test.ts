@@ -1,26 +1,18 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_STACKS } from '../../../src/api/trafficstack/trafficStack.ts';
 import { cleanUp } from '../../../src/controllers/trafficstack/cleanup.ts';
-import { COMPONENT_LABEL, FINALIZER, STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
+import { FINALIZER, STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
-import { DAEMONSETS, DEPLOYMENTS, PODS, SERVICES, STATEFULSETS } from '../../../src/runtime/client/resources.ts';
+import { DEPLOYMENTS, PODS, SERVICES, STATEFULSETS } from '../../../src/runtime/client/resources.ts';
 import { createLogger } from '../../../src/runtime/process/logger.ts';
 import { audited, writesOf } from '../../harness/audit.ts';
 import { sleep } from '../../harness/measured.ts';
 import { component, PERSON, stackRights, startScene, WAIT, type StackScene } from './scene.ts';
+import { AGENT, ALL, API, DB, WEB } from './shop.ts';
 
-/** A stack with a database, two services that need one another's, and an agent that needs nothing. */
+/** The life of a stack. */
 const USER = 'stack-operator';
 const IMAGE_FAULT = { reason: 'ImagePullBackOff', message: 'Back-off pulling image "db:1"' };
-const DB = component('db', {
-  kind: 'StatefulSet',
-  workload: { replicas: 2, services: [{ headless: true, ports: [{ port: 5432 }] }] },
-});
-const API = component('api', { dependsOn: ['db'], workload: { replicas: 2, services: [{ ports: [{ port: 80 }] }] } });
-const WEB = component('web', { dependsOn: ['api'] });
-const AGENT = component('agent', { kind: 'DaemonSet' });
-/** The dependencies come last in the spec on purpose. */
-const ALL = [WEB, API, AGENT, DB];
 let s: StackScene;
 
 beforeAll(async () => {
@@ -29,24 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => s.stop());
 
-const names = async () => {
-  const lists = await Promise.all([DEPLOYMENTS, STATEFULSETS, DAEMONSETS].map((kind) => s.f.client.list(kind)));
-  return lists
-    .flat()
-    .map(({ metadata }) => metadata?.name)
-    .sort();
-};
 const state = async (name: string) => (await s.component(name))?.state;
-const ready = (): Promise<void> =>
-  vi.waitFor(async () => expect(await s.condition('Ready')).toMatchObject({ status: 'True' }), WAIT);
-/** Of the operator, in their order: `create deployments/web`. */
-const writes = (): string[] =>
-  writesOf(s.f.controlPlane, USER).flatMap(({ verb, resource, name }) =>
-    ['deployments', 'statefulsets', 'daemonsets'].includes(resource) ? [`${verb} ${resource}/${name}`] : [],
-  );
-/** Names of deleted workloads, in their order. */
-const deletions = (): string[] =>
-  writes().flatMap((write) => (write.startsWith('delete') ? [write.slice(write.indexOf('/') + 1)] : []));
 
 it('shows the state of each component at once, and names the root of what they wait for', async () => {
   s.kubelet.faults.set('db', IMAGE_FAULT);
@@ -64,7 +39,7 @@ it('shows the state of each component at once, and names the root of what they w
     expect(await s.component('api')).toMatchObject({ state: 'Waiting', blockedBy: ['db'], waitingOn });
     expect(await s.component('web')).toMatchObject({ state: 'Waiting', blockedBy: ['api'], waitingOn });
   }, WAIT);
-  expect(await names()).toEqual(['agent', 'db']);
+  expect(await s.workloads()).toEqual(['agent', 'db']);
   expect(await s.stack()).toMatchObject({ status: { summary: '1/4' }, metadata: { finalizers: [FINALIZER] } });
   expect(await s.condition('Ready')).toMatchObject({ status: 'False', reason: 'InProgress' });
   expect(await s.condition('Progressing')).toMatchObject({ status: 'True' });
@@ -75,10 +50,10 @@ it('creates a component when all that it depends on is ready, and not before', a
   s.kubelet.faults.delete('db');
   await vi.waitFor(async () => expect(await state('api')).toBe('Progressing'), WAIT);
   expect([await state('db'), await state('web')]).toEqual(['Ready', 'Waiting']);
-  expect(await names()).toEqual(['agent', 'api', 'db']);
+  expect(await s.workloads()).toEqual(['agent', 'api', 'db']);
   s.kubelet.faults.delete('api');
-  await ready();
-  const created = writes();
+  await s.ready();
+  const created = s.writes();
   expect(created.slice(0, 2).sort()).toEqual(['patch daemonsets/agent', 'patch statefulsets/db']);
   expect(created.slice(2)).toEqual(['patch deployments/api', 'patch deployments/web']);
   expect((await s.f.events('main')).map(({ reason }) => reason)).toContain('AllReady');
@@ -117,7 +92,7 @@ it('corrects what others change or delete', async () => {
     // No field of the stack: an autoscaler may have it.
     expect(spec?.replicas).toBe(3);
   }, WAIT);
-  await ready();
+  await s.ready();
 });
 
 it('is degraded while pods of a component that was ready are not available', async () => {
@@ -132,13 +107,13 @@ it('is degraded while pods of a component that was ready are not available', asy
     expect(events).toEqual(expect.arrayContaining(['Normal AllReady', 'Warning ComponentDegraded']));
   }, WAIT);
   s.kubelet.faults.delete('api');
-  await ready();
+  await s.ready();
 });
 
 it('changes what others depend on first, and waits for it', async () => {
   s.kubelet.faults.set('db', { reason: 'ImagePullBackOff', message: 'db:2' });
   await sleep(500);
-  const since = writes().length;
+  const since = s.writes().length;
   const [db, api] = [
     { ...DB, workload: { ...DB.workload, podTemplate: component('db', { image: 'db:2' }).workload.podTemplate } },
     { ...API, workload: { ...API.workload, podTemplate: component('api', { image: 'api:2' }).workload.podTemplate } },
@@ -153,121 +128,8 @@ it('changes what others depend on first, and waits for it', async () => {
     });
   }, WAIT);
   s.kubelet.faults.delete('db');
-  await ready();
-  expect(writes().slice(since)).toEqual(['patch statefulsets/db', 'patch deployments/api']);
-});
-
-it('says what is wrong with the dependencies, and touches nothing', async () => {
-  const before = await names();
-  await s.change('main', [WEB, API, AGENT]);
-  await vi.waitFor(async () => {
-    const message = 'api depends on db, which is no component of the stack';
-    expect(await s.condition('Stalled')).toMatchObject({ status: 'True', reason: 'InvalidDependencies', message });
-  }, WAIT);
-  await s.change('main', [WEB, API, AGENT, { ...DB, dependsOn: ['web'] }]);
-  await vi.waitFor(async () => {
-    const message = 'components depend on one another: web -> api -> db -> web';
-    expect(await s.condition('Stalled')).toMatchObject({ status: 'True', message });
-  }, WAIT);
-  expect(await names()).toEqual(before);
-  await s.change('main', ALL);
-  await ready();
-});
-
-it('fails a component at its deadline with the reason, and goes on with the others', async () => {
-  s.kubelet.faults.set('slow', { reason: 'ErrImagePull', message: 'no such image' });
-  const slow = component('slow', { deadline: '3s' });
-  await s.change('main', [...ALL, slow, component('after', { dependsOn: ['slow'] }), component('beside')]);
-  await vi.waitFor(async () => {
-    expect(await s.component('slow')).toMatchObject({ state: 'Failed', reason: 'DeadlineExceeded' });
-    expect((await s.component('slow'))?.message).toContain('pod default/slow-');
-    expect(await s.component('after')).toMatchObject({ state: 'Waiting', waitingOn: { component: 'slow' } });
-    expect(await state('beside')).toBe('Ready');
-    expect(await s.condition('Degraded')).toMatchObject({ status: 'True', reason: 'ComponentFailed' });
-  }, WAIT);
-  s.kubelet.faults.delete('slow');
-  await ready();
-});
-
-it('removes components that are no longer wanted, those that depend on others first', async () => {
-  await s.change('main', ALL);
-  await vi.waitFor(async () => {
-    expect(await names()).toEqual(['agent', 'api', 'db', 'web']);
-    expect((await s.stack()).status?.components).toHaveLength(4);
-  }, WAIT);
-  const order = deletions().filter((name) => ['after', 'slow'].includes(name));
-  expect(order).toEqual(['after', 'slow']);
-});
-
-it('counts no pod that somebody has given its labels', async () => {
-  const labels = { [STACK_LABEL]: 'main', [COMPONENT_LABEL]: 'web' };
-  const spec = component('stray').workload.podTemplate.spec!;
-  await s.f.client.create(PODS, { metadata: { namespace: 'default', name: 'stray', labels }, spec });
-  await s.change('main', [API, AGENT, DB]);
-  await vi.waitFor(async () => expect((await s.stack()).status?.components).toHaveLength(3), WAIT);
-  await s.f.client.delete(PODS, { namespace: 'default', name: 'stray' });
-  await s.change('main', ALL);
-  await ready();
-});
-
-it('replaces a workload that gets another name when the new one is ready', async () => {
-  s.kubelet.faults.set('web', { reason: 'ImagePullBackOff', message: 'not yet' });
-  await s.change('main', [{ ...WEB, workload: { ...WEB.workload, name: 'site' } }, API, AGENT, DB]);
-  await vi.waitFor(async () => expect(await state('web')).toBe('Progressing'), WAIT);
-  expect(await names()).toEqual(['agent', 'api', 'db', 'site', 'web']);
-  s.kubelet.faults.delete('web');
-  await vi.waitFor(async () => expect(await names()).toEqual(['agent', 'api', 'db', 'site']), WAIT);
-  await s.change('main', ALL);
-  await vi.waitFor(async () => expect(await names()).toEqual(['agent', 'api', 'db', 'web']), WAIT);
-  await ready();
-});
-
-it('says that two components have one object', async () => {
-  await s.change('main', [...ALL, component('site', { workload: { name: 'web' } })]);
-  await vi.waitFor(async () => {
-    const message = 'Deployment default/web is of web and of site';
-    expect(await s.condition('Stalled')).toMatchObject({ status: 'True', reason: 'InvalidDependencies', message });
-  }, WAIT);
-  await s.change('main', ALL);
-  await ready();
-});
-
-it('says what the API server rejects', async () => {
-  const bad = component('bad', {
-    image: 'x y',
-    workload: { services: [{ name: 'bad', ports: [{ port: 1 }, { port: 2 }] }] },
-  });
-  await s.change('main', [...ALL, bad]);
-  await vi.waitFor(async () => {
-    expect(await s.component('bad')).toMatchObject({ reason: 'WriteFailed' });
-    expect((await s.component('bad'))?.message).toMatch(
-      /^Service default\/bad: .*spec.ports\[0\].name: Required value/,
-    );
-  }, WAIT);
-  await s.change('main', ALL);
-  await vi.waitFor(async () => expect((await s.stack()).status?.components).toHaveLength(4), WAIT);
-  await ready();
-});
-
-it('leaves an object of somebody else as it is, and names it', async () => {
-  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'x', image: 'x:1' }] } };
-  const metadata = { namespace: 'default', name: 'theirs' };
-  const spec = { replicas: 0, selector: { matchLabels: { a: 'b' } }, template };
-  await s.f.client.create(DEPLOYMENTS, { metadata, spec });
-  await s.create('second', [component('theirs'), component('after', { dependsOn: ['theirs'] })]);
-  await vi.waitFor(async () => {
-    expect(await s.component('theirs', 'second')).toMatchObject({
-      ...{ state: 'Failed', reason: 'ForeignObject' },
-      message: 'Deployment default/theirs exists and is not of this stack: it is left as it is',
-    });
-    expect(await s.condition('Stalled', 'second')).toMatchObject({ status: 'True', reason: 'ForeignObject' });
-  }, WAIT);
-  const { metadata: after } = await s.f.client.get(DEPLOYMENTS, metadata);
-  expect([after?.generation, after?.ownerReferences]).toEqual([1, undefined]);
-  await s.f.client.delete(DEPLOYMENTS, metadata);
-  await vi.waitFor(async () => expect(await s.condition('Ready', 'second')).toMatchObject({ status: 'True' }), WAIT);
-  await s.f.client.delete(TRAFFIC_STACKS, { name: 'second' });
-  await vi.waitFor(() => expect(s.stack('second')).rejects.toSatisfy(isNotFound), WAIT);
+  await s.ready();
+  expect(s.writes().slice(since)).toEqual(['patch statefulsets/db', 'patch deployments/api']);
 });
 
 it('has no finalizer after a clean-up, and the components go on running', async () => {
@@ -276,22 +138,23 @@ it('has no finalizer after a clean-up, and the components go on running', async 
   await cleanUp({ client: s.f.client, logger });
   await cleanUp({ client: s.f.client, logger });
   expect((await s.stack()).metadata?.finalizers).toBeUndefined();
-  expect(await names()).toEqual(['agent', 'api', 'db', 'web']);
+  expect(await s.workloads()).toEqual(['agent', 'api', 'db', 'web']);
   await s.startOperator();
   await vi.waitFor(async () => expect((await s.stack()).metadata?.finalizers).toEqual([FINALIZER]), WAIT);
 });
 
 it('is deleted in the reverse order, also over restarts, and leaves nothing', async () => {
-  const before = deletions().length;
+  const before = s.deletions().length;
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
   for (let round = 0; round < 3; round += 1) await s.f.restartOperator().then(() => sleep(300));
   await s.f.stopOperator();
   await s.startOperator();
   await vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);
-  expect(await names()).toEqual([]);
+  expect(await s.workloads()).toEqual([]);
   expect(await s.f.client.list(PODS)).toEqual([]);
   expect((await s.f.client.list(SERVICES)).map(({ metadata }) => metadata?.name)).toEqual(['kubernetes']);
-  const order = deletions()
+  const order = s
+    .deletions()
     .slice(before)
     .filter((name) => name !== 'agent');
   expect([...new Set(order)]).toEqual(['web', 'api', 'db']);
