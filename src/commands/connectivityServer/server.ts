@@ -31,7 +31,7 @@ import type { AgentPod } from '../../connectivity/server/pods/agentPod.ts';
 const CONNECTIONS = 21_000;
 /**
  * Long answers of one path that are being sent: the reports and the metrics of 10,000 agents, 15 MB each. A slow reader of
- * the metrics holds 10 MB, one of the reports 0.1 MB. Four readers from one address, or eight from two, are enough for two
+ * the metrics holds 4 MB, one of the reports 0.1 MB. Four readers from one address, or eight from two, are enough for two
  * replicas of Prometheus and for users.
  */
 const LONG_ANSWERS = 8;
