@@ -30,7 +30,7 @@ import type { AgentPod } from '../../connectivity/server/pods/agentPod.ts';
 /**
  * What differs from other servers:
  *
- * - crowd: reports reuse their connections in clusters of up to 1,000 nodes on two planes. An idle connection takes 12 KiB, and
+ * - crowd: reports reuse their connections in clusters of up to 500 nodes on two planes. An idle connection takes 12 KiB, and
  *   66 KiB with TLS, so 10,000 of them would take 650 MiB, more than the memory limit of the Deployment. A new connection takes
  *   0.03 ms of CPU, and 0.9 ms with TLS.
  * - connections: one for each agent of 10,000 nodes on two planes, and some for users.
@@ -38,7 +38,7 @@ import type { AgentPod } from '../../connectivity/server/pods/agentPod.ts';
  *   the reports 0.1 MB. Four readers from one address, or eight from two, are enough for two replicas of Prometheus and for
  *   users.
  */
-const LIMITS: HttpLimits = { ...HTTP_LIMITS, crowd: 2_000, connections: 21_000, longAnswers: 8 };
+const LIMITS: HttpLimits = { ...HTTP_LIMITS, crowd: 1_000, connections: 21_000, longAnswers: 8 };
 
 /**
  * Runs the connectivity server until the signal is aborted.
