@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../runtime/process/clock.ts';
 import { NameLookup } from '../../runtime/process/nameLookup.ts';
 import { startLocalServer, type LocalServer } from '../../runtime/testing/localServer.ts';
@@ -52,6 +52,16 @@ describe('ReportSender', () => {
     expect(await sendWith('one')).toEqual({ ok: true, tokens: ['Bearer one'] });
     expect(await sendWith('two')).toEqual({ ok: true, tokens: ['Bearer two'] });
     expect(server.connections).toBe(1);
+  });
+
+  it('closes its connection before the server does, which tells when', async () => {
+    server.handler = (_, reply) => reply.json(200, {}, { 'keep-alive': 'timeout=2' });
+    await sendWith('one');
+    expect(server.open).toBe(1);
+    const from = performance.now();
+    await vi.waitFor(() => expect(server.open).toBe(0), { timeout: 4_000 });
+    expect(performance.now() - from).toBeGreaterThan(500);
+    expect(await sendWith('two')).toMatchObject({ ok: true });
   });
 
   it('sends the token before if the server cannot have the new one verified, until it can', async () => {

@@ -45,7 +45,13 @@ const UNVERIFIABLE = 503;
 const MOST_LOOKUP_MS = 1_000;
 
 /**
- * Sends reports on one connection, which it keeps. A silent DNS of the cluster is to be reported, so a new connection
+ * How long a connection is kept for the next report, ms: for the longest interval. A server may announce less, in the header
+ * Keep-Alive; Node.js heeds it only if this is set. Without it a report may meet a connection that the server just closes.
+ */
+const KEPT_MS = 3_600_000;
+
+/**
+ * Sends reports on one connection, which it keeps for as long as the server does. A silent DNS of the cluster is to be reported, so a new connection
  * then uses the addresses that were last known.
  */
 export class ReportSender {
@@ -163,7 +169,7 @@ export class ReportSender {
     const isOpen = Object.keys(this.#agent?.freeSockets ?? {}).length > 0;
     if (this.#agent !== undefined && (isOpen || serverCaFile === undefined)) return this.#agent;
     this.#agent?.destroy();
-    const kept = { keepAlive: true, maxSockets: 1 };
+    const kept = { keepAlive: true, maxSockets: 1, timeout: KEPT_MS };
     this.#agent =
       serverCaFile === undefined
         ? new HttpAgent(kept)

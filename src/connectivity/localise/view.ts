@@ -71,7 +71,8 @@ export interface AgentView {
   readonly awaited?: readonly string[];
   readonly peers: readonly PeerResult[];
   readonly targets: readonly TargetResult[];
-  readonly heard: Readonly<Record<string, number>>;
+  /** Nodes whose datagrams came since the report before. */
+  readonly heard: readonly string[];
 }
 
 /** The names of the nodes that may have findings: those that are not left out. */

@@ -1,18 +1,18 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { othersTurn } from '../process/othersTurn.ts';
 
 /** Long enough that changing turns costs little, and short beside the second after which a probe fails. */
-const LONGEST_MS = 10;
+const LONGEST_MS = 2;
 
 /** Lets probes, scrapes and watches be answered during a long computation. All parts of it share one object. */
 export class Turns {
   #began = performance.now();
   #next: Promise<void> | undefined;
 
-  /** Resolves at once, or in the next turn of the event loop if this one has lasted for 10 ms. */
+  /** Resolves at once, or after the turns of others if this one has lasted for 2 ms. */
   async give(): Promise<void> {
     if (performance.now() - this.#began < LONGEST_MS) return;
-    // All wait for the same turn: each with a turn of its own would begin another 10 ms in it.
-    this.#next ??= nextTurn().then(() => {
+    // All wait for the same turns: each with turns of its own would begin another 2 ms in them.
+    this.#next ??= othersTurn().then(() => {
       this.#next = undefined;
       this.#began = performance.now();
     });

@@ -124,6 +124,21 @@ describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (prot
     await isWell();
   });
 
+  it('keeps an idle connection for a shorter time while many are open, and tells the client', async () => {
+    await start(protocol, { crowd: 1, crowdedKeepAliveMs: 1_000 });
+    const kept = openRaw(listener.port, tls);
+    const answerOf = async (connection: typeof kept): Promise<string> => {
+      connection.send(`${GOOD}\r\n`);
+      return String((await once(connection.socket, 'data'))[0]);
+    };
+    expect(await answerOf(kept)).toMatch(/keep-alive: timeout=65\r\n/i);
+    const crowded = openRaw(listener.port, tls);
+    expect(await answerOf(crowded)).toMatch(/keep-alive: timeout=1\r\n/i);
+    await crowded.closed;
+    await vi.waitFor(async () => expect(await answerOf(kept)).toMatch(/keep-alive: timeout=65\r\n/i));
+    kept.reset();
+  });
+
   it('does not extend the limit for a client that sends single bytes', async () => {
     await start(protocol, SHORT);
     const connection = openRaw(listener.port, tls);

@@ -7,7 +7,7 @@ import { Answering } from './httpServer/answer.ts';
 import { bearErrors } from './httpServer/errors.ts';
 import type { HttpHandler, Incoming, Outgoing } from './httpServer/exchange.ts';
 import { Failures, type HttpMetrics } from './httpServer/failures.ts';
-import { limitHttp1, refuseBadClients } from './httpServer/http1.ts';
+import { limitHttp1, refuseBadClients, shortenInCrowd } from './httpServer/http1.ts';
 import { http2Options, limitSessions } from './httpServer/http2.ts';
 import { HTTP_LIMITS, type HttpLimits } from './httpServer/limits.ts';
 import type { Logger } from '../process/logger.ts';
@@ -71,6 +71,7 @@ function guarded<S extends Server>(options: HttpServerOptions, create: (respond:
   const answering = new Answering(handler, failures, limits);
   const server = create((request, response) => void answering.respond(request, response));
   limitHttp1(server, limits);
+  shortenInCrowd(server, limits);
   refuseBadClients(server, answering, failures);
   limitSessions(server, limits, failures);
   bearErrors(server, failures);

@@ -34,7 +34,7 @@ export function linkSubject(fault: Fault, agents: AgentsByPlace): string {
 function heard(from: string, to: string, plane: Plane, agents: AgentsByPlace): boolean | undefined {
   const receiver = agents.at(to, plane);
   if (receiver?.state !== 'Reporting') return undefined;
-  if ((receiver.heard[from] ?? 0) > 0) return true;
+  if (receiver.heard.includes(from)) return true;
   const sender = agents.at(from, plane);
   const sent = sender?.peers.some(({ node, udp }) => node === to && udp.sent > 0) ?? false;
   return sent ? false : undefined;
@@ -67,7 +67,7 @@ function isAwaited(from: string, to: string, plane: Plane, agents: AgentsByPlace
 /** Whether the receiver of a pair that fails heard the sender, and may have done so when the pair still worked. */
 function heardBefore({ from, to, plane, failedSince, last, isFirst }: Pair, agents: AgentsByPlace): boolean {
   const receiver = agents.at(to, plane);
-  if ((receiver?.heard[from] ?? 0) === 0 || receiver?.times === undefined) return false;
+  if (receiver?.heard.includes(from) !== true || receiver.times === undefined) return false;
   const { reportedAt, before } = receiver.times;
   if (reportedAt < failedSince) return true;
   const isNew = failedSince === last && !isFirst;
@@ -81,7 +81,7 @@ function heardBefore({ from, to, plane, failedSince, last, isFirst }: Pair, agen
  */
 function mayHaveHeardSince({ from, to, plane, last, isFirst }: Pair, agents: AgentsByPlace): boolean {
   const receiver = agents.at(to, plane);
-  if (!isFirst || receiver?.state !== 'Reporting' || (receiver.heard[from] ?? 0) > 0) return false;
+  if (!isFirst || receiver?.state !== 'Reporting' || receiver.heard.includes(from)) return false;
   return receiver.times !== undefined && receiver.times.reportedAt < last + DELAY_MS;
 }
 

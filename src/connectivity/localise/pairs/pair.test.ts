@@ -13,7 +13,7 @@ const [BEFORE, LAST] = [10_000, 25_000];
 /** The times of the only pair. @param last what was measured, for each address */
 function timesOf(last: readonly PeerResult[], before: Partial<MeasurementBefore> | undefined) {
   const agent = (node: string): AgentView => ({
-    ...{ node, plane: 'Pod', pod: node, state: 'Reporting', peers: [], targets: [], heard: {} },
+    ...{ node, plane: 'Pod', pod: node, state: 'Reporting', peers: [], targets: [], heard: [] },
   });
   const nothing = { peers: [], targets: [], unprobed: [], unasked: [] };
   const times = {

@@ -113,7 +113,7 @@ function viewOf(
       if (!nodes.includes(agent.node)) return agent;
       const place = own.get(`${agent.plane}/${agent.node}`) ?? agent;
       if (!planes.includes(agent.plane)) return place;
-      if (look.state !== 'Reporting') return { ...agent, ...bare(look), peers: [], targets: [], heard: {} };
+      if (look.state !== 'Reporting') return { ...agent, ...bare(look), peers: [], targets: [], heard: [] };
       return { ...place, ...bare(look) };
     }),
   };

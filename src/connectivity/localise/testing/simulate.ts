@@ -64,7 +64,7 @@ class Network {
   private readonly zones: ReadonlyMap<string, string | undefined>;
   private readonly clear = { Pod: clearPath('Pod'), Host: clearPath('Host') };
   private readonly damages: Readonly<Record<Plane, readonly Damaging[]>>;
-  private readonly heard = new Map<string, Record<string, number>>();
+  private readonly heard = new Map<string, Set<string>>();
 
   constructor(cluster: SimCluster, faults: readonly SimFault[], random: () => number) {
     this.cluster = cluster;
@@ -89,15 +89,15 @@ class Network {
       state: 'Reporting',
       peers,
       targets: this.targets(node, plane),
-      heard: {},
+      heard: [],
     };
   }
 
   /** What the server knows of an agent. */
   known(agent: AgentView): AgentView {
     const arrives = !this.killed(agent.node, agent.plane) && this.reports(agent.node, agent.plane);
-    if (!arrives) return { ...agent, state: 'Silent', peers: [], targets: [], heard: {} };
-    return { ...agent, heard: this.heard.get(`${agent.plane}/${agent.node}`) ?? {} };
+    if (!arrives) return { ...agent, state: 'Silent', peers: [], targets: [], heard: [] };
+    return { ...agent, heard: [...(this.heard.get(`${agent.plane}/${agent.node}`) ?? [])] };
   }
 
   observable(): string {
@@ -218,8 +218,8 @@ class Network {
     if (count === 0) return;
     const place = `${plane}/${to}`;
     const known = this.heard.get(place);
-    if (known === undefined) this.heard.set(place, { [from]: count });
-    else known[from] = (known[from] ?? 0) + count;
+    if (known === undefined) this.heard.set(place, new Set([from]));
+    else known.add(from);
   }
 
   private targets(node: string, plane: Plane): TargetResult[] {

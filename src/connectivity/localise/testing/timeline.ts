@@ -79,7 +79,7 @@ function viewAt(
     const [before, last] = lastTwo(sent[index]!, second);
     if (last === undefined || second - last.reportedAt > 2 * INTERVAL) {
       const dueAt = last && (last.reportedAt + INTERVAL) * 1_000;
-      return { ...known, state: 'Silent', peers: [], targets: [], heard: {}, ...(dueAt !== undefined && { dueAt }) };
+      return { ...known, state: 'Silent', peers: [], targets: [], heard: [], ...(dueAt !== undefined && { dueAt }) };
     }
     const times = timesOf(before, last);
     return { ...last.agent, times, heard: heardBy(index, before?.reportedAt ?? 0, last.reportedAt, view, phases, of) };
@@ -111,7 +111,7 @@ function timesOf(before: Sent | undefined, last: Sent): MeasurementTimes {
   };
 }
 
-/** Datagrams that reached an agent between two reports. */
+/** Nodes whose datagrams reached an agent between two reports. */
 function heardBy(
   receiver: number,
   from: number,
@@ -119,16 +119,15 @@ function heardBy(
   { agents }: ClusterView,
   phases: readonly number[],
   of: (index: number, at: number) => AgentView,
-): Record<string, number> {
-  const heard: Record<string, number> = {};
+): string[] {
+  const heard = new Set<string>();
   for (const [sender, { node, plane }] of agents.entries()) {
     if (plane !== agents[receiver]!.plane) continue;
     for (let at = phases[sender]!; at < to; at += INTERVAL) {
       if (at <= from) continue;
       // What the receiver hears of the sender does not depend on whether its own reports arrive.
-      const count = of(receiver, at).heard[node] ?? 0;
-      if (count > 0) heard[node] = (heard[node] ?? 0) + count;
+      if (of(receiver, at).heard.includes(node)) heard.add(node);
     }
   }
-  return heard;
+  return [...heard];
 }

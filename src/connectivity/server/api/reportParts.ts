@@ -1,9 +1,7 @@
 import type { HttpAnswer } from '../../../runtime/server/httpServer.ts';
 import { reportJson } from '../../protocol/report.ts';
+import { inParts } from '../reports/inParts.ts';
 import type { Reports } from '../reports/reports.ts';
-
-/** A part has this many UTF-16 code units or more, and one report beyond: what a socket takes at once. */
-const PART_LENGTH = 64 * 1024;
 
 /**
  * All reports as a JSON object by pod, sorted by pod as Go's maps are in JSON. With 10,000 agents they are 10 MB and more,
@@ -29,18 +27,6 @@ function* objectTexts(reports: Reports): Generator<string> {
     separator = ',';
   }
   yield separator === '{' ? '{}' : '}';
-}
-
-/** Joins texts to parts. */
-function* inParts(texts: Iterable<string>): Generator<string, undefined> {
-  let part = '';
-  for (const text of texts) {
-    part += text;
-    if (part.length < PART_LENGTH) continue;
-    yield part;
-    part = '';
-  }
-  if (part !== '') yield part;
 }
 
 function* withFirst(first: string, others: Iterable<string>): Generator<string> {

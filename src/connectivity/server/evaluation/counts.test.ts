@@ -5,7 +5,7 @@ import { countsOf } from './counts.ts';
 const PAIRS = { observedPairs: 12, affectedPairs: 1 };
 
 function agent(node: string, state: AgentView['state'], pod = `pod-${node}`): AgentView {
-  return { node, plane: 'Pod', pod, state, peers: [], targets: [], heard: {} };
+  return { node, plane: 'Pod', pod, state, peers: [], targets: [], heard: [] };
 }
 
 it('counts no missing agent of a node that is left out, and those that report', () => {

@@ -10,7 +10,7 @@ const peer = (node: string, received: number, ms?: number): PeerResult => ({
   udp: { sent: 20, received, ...(ms !== undefined && { ms }) },
 });
 const agent = (node: string, ...peers: PeerResult[]): AgentView => ({
-  ...{ node, plane: 'Pod', pod: node, state: 'Reporting', peers, targets: [], heard: {} },
+  ...{ node, plane: 'Pod', pod: node, state: 'Reporting', peers, targets: [], heard: [] },
 });
 const view = (agents: readonly AgentView[], excluded: readonly string[] = []): ClusterView => ({
   nodes: ['a', 'b', 'c'].map((name) => ({ name, ...(excluded.includes(name) && { excluded: 'Cordoned' as const }) })),

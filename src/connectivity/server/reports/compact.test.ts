@@ -20,7 +20,7 @@ function parsed(peers: readonly PeerResult[]): Measurement {
       { target: 'DNSUDP', address: '10.0.0.10:53', ok: true, ms: 0.5 },
       { target: 'DNSTCP', address: '10.0.0.10:53', ok: false, error: 'Timeout' },
     ],
-    heard: { n2: 20 },
+    heard: { n2: 20, n3: 0 },
   };
   return JSON.parse(JSON.stringify(measurement)) as Measurement;
 }
@@ -34,8 +34,8 @@ describe('Compactor', () => {
       'that failed after a time',
       { ...PEER, tcp: { ok: false, ms: 3, error: 'Reset' }, udp: { sent: 20, received: 1, ms: 9, error: 'Refused' } },
     ],
-  ])('returns an equal measurement %s', (_, peer) => {
-    expect(new Compactor().compact(parsed([peer]))).toEqual(parsed([peer]));
+  ])('returns equal results %s, and the nodes that were heard', (_, peer) => {
+    expect(new Compactor().compact(parsed([peer]))).toEqual({ ...parsed([peer]), heard: ['n2'] });
   });
 
   it('shares what is equal in two measurements, apart from results with a time', () => {

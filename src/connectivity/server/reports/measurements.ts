@@ -2,13 +2,13 @@ import type { Report } from '../../../api/agent/report.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { MeasurementBefore, MeasurementTimes } from '../../localise/view.ts';
 import type { Measurement, PeerResult, Target } from '../../protocol/measurement.ts';
-import { Compactor } from './compact.ts';
+import { Compactor, type CompactMeasurement } from './compact.ts';
 
 /** The last measurement of an agent. */
 export interface KeptMeasurement {
   /** The node that the report names. */
   readonly node: string;
-  readonly measurement: Measurement;
+  readonly measurement: CompactMeasurement;
   readonly times: MeasurementTimes;
 }
 
@@ -65,7 +65,7 @@ export class Measurements {
  * What stays of a measurement when the next one comes: what did not work, which is little in most networks, and what the
  * next one probes for the first time, which is little but for the first measurement after a step of the rotation.
  */
-function before({ measurement, times }: KeptMeasurement, next: Measurement): MeasurementBefore {
+function before({ measurement, times }: KeptMeasurement, next: CompactMeasurement): MeasurementBefore {
   const { measuredAt, reportedAt } = times;
   const peers = measurement.peers.filter((peer) => !isPerfect(peer));
   const targets = measurement.targets.filter(({ ok }) => !ok);
@@ -76,7 +76,9 @@ function before({ measurement, times }: KeptMeasurement, next: Measurement): Mea
 const NO_NODES: readonly string[] = [];
 const NO_TARGETS: readonly Target[] = [];
 
-function unprobedBy(one: Measurement, next: Measurement): Pick<MeasurementBefore, 'unprobed' | 'unasked'> {
+type Unprobed = Pick<MeasurementBefore, 'unprobed' | 'unasked'>;
+
+function unprobedBy(one: CompactMeasurement, next: CompactMeasurement): Unprobed {
   const probed = new Set(one.peers.map(({ node }) => node));
   const asked = new Set(one.targets.map(({ target }) => target));
   const nodes = next.peers.flatMap(({ node }) => (probed.has(node) ? [] : [node]));

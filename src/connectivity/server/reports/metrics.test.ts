@@ -17,16 +17,18 @@ beforeEach(() => {
   reports = new Reports(new FakeClock());
 });
 
+const text = (): string => [...reportMetrics(reports)].join('');
+
 /** The lines of values whose metric's name ends with one of these. */
 function lines(...names: string[]): string[] {
-  const all = [...reportMetrics(reports)].join('').split('\n');
+  const all = text().split('\n');
   return all.filter((line) => names.some((name) => line.startsWith(`ncagent_${name}{`)));
 }
 
 describe('reportMetrics', () => {
   it('is the text format, an empty line before each metric', () => {
     reports.accept(REPORT);
-    const [first, , third] = [...reportMetrics(reports)];
+    const [first, , third] = text().split(/(?<=\n)(?=\n# HELP)/);
     expect(first).toBe(`
 # HELP ncagent_report_count_total Total number of reports (keepalive messages) from the agent.
 # TYPE ncagent_report_count_total counter

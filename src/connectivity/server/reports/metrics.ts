@@ -1,6 +1,7 @@
 import type { ProbeResult, Report } from '../../../api/agent/report.ts';
 import { PING_PATH } from '../../protocol/ping.ts';
 import { agentLabel } from '../../protocol/report.ts';
+import { inParts } from './inParts.ts';
 import type { AgentState, Reports } from './reports.ts';
 
 /** A metric of the original server, without values. */
@@ -45,6 +46,8 @@ const PROBE_FAMILIES = PROBES.map(([name, help, of]) => ({
   of,
 }));
 
+type LabelledValue = readonly [labels: string, value: number];
+
 /** The metrics of the reports. */
 export const REPORT_METRICS: readonly Family[] = [
   REPORT_COUNT,
@@ -53,26 +56,32 @@ export const REPORT_METRICS: readonly Family[] = [
 ];
 
 /**
- * The metrics of the original server under its names, in the text format of Prometheus (0.0.4), one metric at a time. With
- * 10,000 agents they are 15 MB and 100,000 series; prom-client would make labels and their text for each of them. The
- * values are read from the reports at each scrape: the series of an agent end with the agent.
+ * The metrics of the original server under its names, in the text format of Prometheus (0.0.4), in parts. With 10,000 agents
+ * they are 15 MB and 100,000 series; prom-client would make labels and their text for each of them. The values are read
+ * from the reports at each scrape: the series of an agent end with the agent.
  */
-export function* reportMetrics(reports: Reports): Generator<string> {
-  yield textOf(REPORT_COUNT, [...sums(reports, ({ reportCount }) => reportCount)]);
-  yield textOf(ERROR_COUNT, [...sums(reports, ({ errorCount }) => errorCount)]);
-  const series = [...probeSeries(reports)];
-  for (const { family, of } of PROBE_FAMILIES) {
-    yield textOf(
-      family,
-      series.flatMap(([labels, { probe }]) => (isFigure(probe[of]) ? [[labels, probe[of]] as const] : [])),
-    );
-  }
+export function reportMetrics(reports: Reports): Generator<string> {
+  return inParts(metricTexts(reports));
 }
 
-/** A metric with its values by labels. An empty line comes first, as between the metrics of prom-client. */
-function textOf({ name, type, help }: Family, values: readonly (readonly [labels: string, value: number])[]): string {
-  const lines = values.map(([labels, value]) => `${name}{${labels}} ${value}\n`);
-  return `\n# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+function* metricTexts(reports: Reports): Generator<string> {
+  yield* textsOf(REPORT_COUNT, sums(reports, ({ reportCount }) => reportCount));
+  yield* textsOf(ERROR_COUNT, sums(reports, ({ errorCount }) => errorCount));
+  const series = probeSeries(reports);
+  for (const { family, of } of PROBE_FAMILIES) yield* textsOf(family, figures(series, of));
+}
+
+/** A metric, then its values by labels. An empty line comes first, as between the metrics of prom-client. */
+function* textsOf({ name, type, help }: Family, values: Iterable<LabelledValue>): Generator<string> {
+  yield `\n# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+  for (const [labels, value] of values) yield `${name}{${labels}} ${value}\n`;
+}
+
+function* figures(series: ReturnType<typeof probeSeries>, of: keyof ProbeResult): Generator<LabelledValue> {
+  for (const [labels, { probe }] of series) {
+    const value = probe[of];
+    if (isFigure(value)) yield [labels, value];
+  }
 }
 
 /** The texts of labels, with the escapes of the text format. */

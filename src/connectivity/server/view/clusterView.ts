@@ -3,9 +3,9 @@ import type { CheckSettings } from '../../assign/checkSettings.ts';
 import { selects } from '../../assign/assignments.ts';
 import type { Steps } from '../../localise/steps.ts';
 import type { AgentView, ClusterView, MeasurementTimes, NodeView } from '../../localise/view.ts';
-import type { Measurement } from '../../protocol/measurement.ts';
 import { agentState, graceMs, type LastReport } from './agentState.ts';
 import { isAgentAt } from '../pods/agentPod.ts';
+import type { CompactMeasurement } from '../reports/compact.ts';
 import type { ClusterNode } from './clusterNode.ts';
 import { exclusionOf } from './exclusion.ts';
 import { ownResults, ownTimes } from './ownProbes.ts';
@@ -16,7 +16,7 @@ export interface PodReport extends LastReport {
   /** The node that the report names: of a report without a token it may be any. */
   readonly node: string;
   /** Absent if the agent sends none, or the server was restarted. */
-  readonly measurement?: Measurement | undefined;
+  readonly measurement?: CompactMeasurement | undefined;
   /** Absent without a measurement. */
   readonly times?: MeasurementTimes | undefined;
   readonly authenticated: boolean;
@@ -59,7 +59,7 @@ function nodeView({ name, zone }: ClusterNode, excluded: NodeView['excluded']): 
   return { name, ...(zone !== undefined && { zone }), ...(excluded !== undefined && { excluded }) };
 }
 
-const NOTHING = { peers: [], targets: [], heard: {} };
+const NOTHING = { peers: [], targets: [], heard: [] };
 
 /** Without a pod there is no view: the DaemonSet may leave the node out. */
 function agentView(input: ViewInput, check: CheckSettings, at: { name: string; plane: Plane }): AgentView[] {
@@ -92,7 +92,7 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
  * of the pod, not of the network.
  */
 function measured(
-  { peers, targets, heard }: Measurement,
+  { peers, targets, heard }: CompactMeasurement,
   roster: Roster,
   plane: Plane,
   probes: CheckSettings['probes'],

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Http2ServerRequest } from 'node:http2';
 import type { Writable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { othersTurn } from '../../process/othersTurn.ts';
 import { BodyIncomplete, BodyTooLarge, readBody } from './body.ts';
 import type { HttpAnswer, HttpHandler, Incoming, Outgoing } from './exchange.ts';
 import type { Failures } from './failures.ts';
@@ -128,7 +128,7 @@ function* joined(text: string, parts: Iterable<string>): Generator<string> {
 async function sendParts(response: Writable, parts: Iterable<string>, ended: AbortSignal): Promise<void> {
   for (const part of parts) {
     if (!response.write(part)) await once(response, 'drain', { signal: ended }).catch(() => undefined);
-    await nextTurn();
+    await othersTurn();
     if (ended.aborted) return;
   }
   response.end();

@@ -8,6 +8,10 @@ export interface HttpLimits {
   readonly stalledMs: number;
   /** How long an idle connection is kept open. */
   readonly keepAliveMs: number;
+  /** The same while more than `crowd` connections are open. */
+  readonly crowdedKeepAliveMs: number;
+  /** Connections. */
+  readonly crowd: number;
   /** Interval of Node.js' check for slow requests. */
   readonly checkMs: number;
   /** Maximum of open connections; a further one replaces the oldest. */
@@ -37,6 +41,8 @@ export const HTTP_LIMITS: HttpLimits = {
   requestMs: 20_000,
   stalledMs: 30_000,
   keepAliveMs: 65_000,
+  crowdedKeepAliveMs: 5_000,
+  crowd: Infinity,
   checkMs: 1_000,
   connections: 200,
   requestsUnderWay: 4,
