@@ -37,7 +37,7 @@ export default {
       from: { path: PURE, pathNot: TESTS },
       to: {
         path: 'node_modules/(rxjs|pino|undici|prometheus-query|prom-client|axios)|^src/runtime/',
-        pathNot: `^src/runtime/(apply/(appliedHash|managedFields|mergePatch)|client/resource|controller/conditions|status/(cut|failure|conditionEvents)|process/(duration|interner|problem)|${OBJECT_SET})\\.ts$`,
+        pathNot: `^src/runtime/(apply/(appliedHash|managedFields|mergePatch)|client/resources?|controller/conditions|status/(cut|failure|conditionEvents)|process/(duration|interner|problem)|${OBJECT_SET})\\.ts$`,
       },
     },
     {

@@ -1,4 +1,4 @@
-import { othersTurn } from '../process/othersTurn.ts';
+import { othersTurn } from '../process/eventLoop/othersTurn.ts';
 
 /** Long enough that changing turns costs little, and short beside the second after which a probe fails. */
 const LONGEST_MS = 2;

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ControllerMetrics } from '../controller/controller.ts';
-import { createEventLoopLag } from '../process/eventLoopLag.ts';
+import { createEventLoopLag } from '../process/eventLoop/eventLoopLag.ts';
 import type { EventMetrics } from '../controller/events.ts';
 import type { HttpMetrics } from '../server/httpServer.ts';
 import type { ReflectorMetrics } from '../cache/informer.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Http2ServerRequest } from 'node:http2';
 import type { Writable } from 'node:stream';
-import { othersTurn } from '../../process/othersTurn.ts';
+import { othersTurn } from '../../process/eventLoop/othersTurn.ts';
 import { BodyIncomplete, BodyTooLarge, readBody } from './body.ts';
 import type { HttpAnswer, HttpHandler, Incoming, Outgoing } from './exchange.ts';
 import type { Failures } from './failures.ts';

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { describe, expect, it, vi } from 'vitest';
 import { createEventLoopLag, LOOK_EVERY_MS, type LooksHistogram } from './eventLoopLag.ts';
-import { createRegistry } from '../manager/metrics.ts';
+import { createRegistry } from '../../manager/metrics.ts';
 
 /** Values of the metrics by statistic. */
 async function lags(registry: Registry): Promise<Record<string, number>> {
