@@ -44,7 +44,12 @@ describe.each(HELMS)('a release of %s', (program) => {
     beforeEach(async () => {
       expect(await install()).toEqual({ ok: true, text: expect.stringContaining('Check the installation:') as string });
       await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=60s', CRD]);
-      const sample = await cluster.kubectl(['apply', '--validate=strict', '-f', join(DEPLOY, 'samples')]);
+      const sample = await cluster.kubectl([
+        'apply',
+        '--validate=strict',
+        '-f',
+        join(DEPLOY, 'samples', 'trafficwatch.yaml'),
+      ]);
       expect(sample).toEqual(DONE);
       const finalizers = JSON.stringify({ metadata: { finalizers: [FINALIZER] } });
       await cluster.kubectl(['patch', 'tw', 'web', '--type=merge', `-p${finalizers}`]);

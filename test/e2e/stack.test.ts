@@ -35,7 +35,7 @@ const startOf = (all: readonly V1Pod[], component: string): number[] =>
 it('comes up in order after one kubectl apply, and no container ends for want of another', async () => {
   failureReport();
   const begin = performance.now();
-  await inCluster('kubectl', ['apply', '-f', '-'], await readFile(SAMPLE, 'utf8'));
+  await inCluster('kubectl', ['apply', '--validate=strict', '-f', '-'], await readFile(SAMPLE, 'utf8'));
   await vi.waitFor(isReady, within(120));
   measured(`the stack was ready after ${seconds(performance.now() - begin)}`);
   console.log(await kubectl('get', 'trafficstack'), await kubectl('get', 'pods', '-n', NAMESPACE));
