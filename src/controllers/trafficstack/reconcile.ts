@@ -143,9 +143,10 @@ async function remember(
   return statuses.newest(stack.metadata?.name ?? '') ?? stack;
 }
 
-function hasAll(entry: InventoryEntry, { component, objects }: InventoryEntry): boolean {
+function hasAll(entry: InventoryEntry, { component, dependsOn, objects }: InventoryEntry): boolean {
   const known = new Set(entry.objects.map((ref) => JSON.stringify(ref)));
-  return entry.component === component && objects.every((ref) => known.has(JSON.stringify(ref)));
+  const hasObjects = objects.every((ref) => known.has(JSON.stringify(ref)));
+  return entry.component === component && hasObjects && dependsOn.every((name) => entry.dependsOn.includes(name));
 }
 
 /** An object that the spec has no more stays until it is gone. */
