@@ -57,7 +57,7 @@ export async function bundle(entry: string, outdir: string): Promise<void> {
   const materials = sbom({ project, packages, lock, root: ROOT, node: process.versions.node });
   writeFileSync(join(outdir, 'package.json'), `${JSON.stringify({ name, version, license, type: 'module' })}\n`);
   writeFileSync(join(outdir, 'THIRD_PARTY_LICENSES'), `${thirdPartyLicenses(packages)}\n`);
-  writeFileSync(join(outdir, 'sbom.cdx.json'), `${JSON.stringify(materials, null, 2)}\n`);
+  writeFileSync(join(outdir, 'sbom.cdx.json'), `${JSON.stringify(materials)}\n`);
 }
 
 function readJson(path: string): unknown {
