@@ -255,8 +255,9 @@ describe('removal', () => {
     }, within(60));
     const { used, refused } = rightsUsed('traffic-operator-cleanup', began);
     expect([...refused]).toEqual([]);
-    // For an operator that never led.
-    expect(unusedRights(granted, used)).toEqual(['create leases.coordination.k8s.io']);
+    // For an operator that never led, and for TrafficStacks, of which there is none.
+    const unused = ['create leases.coordination.k8s.io', 'patch trafficstacks.traffic.example.com'];
+    expect(unusedRights(granted, used)).toEqual(unused);
   });
 
   it('of the CRD ends, since nothing is held by an operator that is gone', async () => {

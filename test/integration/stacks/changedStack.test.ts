@@ -76,8 +76,10 @@ it('counts no pod that somebody has given its labels', async () => {
 it('replaces a workload that gets another name when the new one is ready', async () => {
   s.kubelet.faults.set('web', { reason: 'ImagePullBackOff', message: 'not yet' });
   await s.change('main', [{ ...WEB, workload: { ...WEB.workload, name: 'site' } }, API, AGENT, DB]);
-  await vi.waitFor(async () => expect(await state('web')).toBe('Progressing'), WAIT);
-  expect(await s.workloads()).toEqual(['agent', 'api', 'db', 'site', 'web']);
+  await vi.waitFor(async () => {
+    expect(await state('web')).toBe('Progressing');
+    expect(await s.workloads()).toEqual(['agent', 'api', 'db', 'site', 'web']);
+  }, WAIT);
   s.kubelet.faults.delete('web');
   await vi.waitFor(async () => expect(await s.workloads()).toEqual(['agent', 'api', 'db', 'site']), WAIT);
   await s.change('main', ALL);

@@ -32,7 +32,7 @@ export interface StackScene {
   component(name: string, stack?: string): Promise<ComponentStatus | undefined>;
   condition(type: string, stack?: string): Promise<Condition | undefined>;
   create(name: string, components: readonly ComponentSpec[]): Promise<unknown>;
-  /** Until the stack is ready. */
+  /** Until the stack is ready, with its present spec. */
   ready(name?: string): Promise<void>;
   /** The names of all workloads, sorted. */
   workloads(): Promise<(string | undefined)[]>;
@@ -74,7 +74,11 @@ export async function startScene(user: string): Promise<StackScene> {
   return {
     ...{ f, kubelet, stack, condition, writes },
     ready: (name) =>
-      vi.waitFor(async () => expect(await condition('Ready', name)).toMatchObject({ status: 'True' }), WAIT),
+      vi.waitFor(async () => {
+        const { metadata, status } = await stack(name);
+        expect(status?.observedGeneration).toBe(metadata?.generation);
+        expect(findCondition(status?.conditions, 'Ready')).toMatchObject({ status: 'True' });
+      }, WAIT),
     async workloads() {
       const lists = await Promise.all([DEPLOYMENTS, STATEFULSETS, DAEMONSETS].map((kind) => f.client.list(kind)));
       return lists
