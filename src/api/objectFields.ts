@@ -7,3 +7,12 @@ export const OBJECT_FIELDS = {
   kind: z.string().optional(),
   metadata: z.custom<NonNullable<KubeObject['metadata']>>().optional().meta({ type: 'object' }),
 };
+
+/** Characters of a value of a label. */
+const LONGEST_NAME = 63;
+
+/** Rule of the API server for an object whose name is the value of a label on what is made of it. */
+export const LABELLED_NAME_RULE = {
+  rule: `size(self.metadata.name) <= ${LONGEST_NAME}`,
+  message: `metadata.name must have ${LONGEST_NAME} characters at most: it is the value of a label`,
+};

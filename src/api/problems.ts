@@ -1,3 +1,5 @@
+import type * as z from 'zod';
+
 /** A problem of one field. `message` says what is allowed, or, with an empty path, is a whole sentence. */
 export interface Issue {
   readonly path: readonly PropertyKey[];
@@ -12,6 +14,17 @@ export function problemTexts(object: unknown, issues: readonly Issue[]): string[
   const texts = issues.slice(0, MOST_PROBLEMS).map((issue) => problemText(object, issue));
   const more = issues.length - texts.length;
   return more > 0 ? [...texts, `and ${more} more`] : texts;
+}
+
+/**
+ * Parses the spec of an object from the API server, which may store one that an older CRD accepted. Each entry of `problems`
+ * is one sentence with the field, its value and the allowed values.
+ */
+export function parseSpec<S>(schema: z.ZodType<S>, spec: unknown): { spec: S } | { problems: string[] } {
+  const parsed = schema.safeParse(spec);
+  if (parsed.success) return { spec: parsed.data };
+  const issues = parsed.error.issues.map(({ path, message }) => ({ path: ['spec', ...path], message }));
+  return { problems: problemTexts({ spec }, issues) };
 }
 
 function problemText(object: unknown, { path, message }: Issue): string {

@@ -1,14 +1,10 @@
 import * as z from 'zod';
 import { conditionPath, type CustomResource } from '../crd.ts';
-import { OBJECT_FIELDS } from '../objectFields.ts';
-import { problemTexts } from '../problems.ts';
+import { LABELLED_NAME_RULE, OBJECT_FIELDS } from '../objectFields.ts';
+import { parseSpec } from '../problems.ts';
 import { specSchema } from './specSchema.ts';
 import { statusSchema } from './statusSchema.ts';
 import { TRAFFIC_STACKS, type TrafficStack, type TrafficStackSpec } from './trafficStack.ts';
-
-/** The name is the value of a label on each object of the stack. */
-const LONGEST_NAME = 63;
-const NAME_MESSAGE = `metadata.name must have ${LONGEST_NAME} characters at most: it is the value of a label`;
 
 /** The whole object. The CRD's schema is generated from it (see crd.ts). */
 export const trafficStackSchema = z
@@ -19,7 +15,7 @@ export const trafficStackSchema = z
   })
   .meta({
     description: 'Brings components up in the order of their dependencies, keeps them running, and shows their state.',
-    'x-kubernetes-validations': [{ rule: `size(self.metadata.name) <= ${LONGEST_NAME}`, message: NAME_MESSAGE }],
+    'x-kubernetes-validations': [LABELLED_NAME_RULE],
   });
 
 /** The CRD without its schema. Columns with a priority appear only with `-o wide`. */
@@ -40,13 +36,7 @@ export const trafficStackResource: CustomResource = {
   ],
 };
 
-/**
- * Parses the spec of an object from the API server, which may store one that an older CRD accepted. Each entry of `problems`
- * is one sentence with the field, its value and the allowed values.
- */
+/** The spec of an object, or what is wrong with it: see parseSpec. */
 export function parseTrafficStackSpec({ spec }: TrafficStack): { spec: TrafficStackSpec } | { problems: string[] } {
-  const parsed = specSchema.safeParse(spec);
-  if (parsed.success) return { spec: parsed.data };
-  const issues = parsed.error.issues.map(({ path, message }) => ({ path: ['spec', ...path], message }));
-  return { problems: problemTexts({ spec }, issues) };
+  return parseSpec(specSchema, spec);
 }

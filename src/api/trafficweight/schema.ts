@@ -1,14 +1,10 @@
 import * as z from 'zod';
-import { OBJECT_FIELDS } from '../objectFields.ts';
+import { LABELLED_NAME_RULE, OBJECT_FIELDS } from '../objectFields.ts';
 import { conditionPath, type CustomResource } from '../crd.ts';
-import { problemTexts } from '../problems.ts';
+import { parseSpec } from '../problems.ts';
 import { specSchema } from './specSchema.ts';
 import { statusSchema } from './statusSchema.ts';
 import { TRAFFIC_WEIGHTS, type TrafficWeight, type TrafficWeightSpec } from './trafficWeight.ts';
-
-/** The name is the value of a label on each DNSEndpoint. */
-const LONGEST_NAME = 63;
-const NAME_MESSAGE = `metadata.name must have ${LONGEST_NAME} characters at most: it is the value of a label`;
 
 /** The whole object. The CRD's schema is generated from it (see crd.ts). */
 export const trafficWeightSchema = z
@@ -19,7 +15,7 @@ export const trafficWeightSchema = z
   })
   .meta({
     description: 'Gives the DNS records of the cluster their weight, so that traffic shifts between clusters.',
-    'x-kubernetes-validations': [{ rule: `size(self.metadata.name) <= ${LONGEST_NAME}`, message: NAME_MESSAGE }],
+    'x-kubernetes-validations': [LABELLED_NAME_RULE],
   });
 
 /** The CRD without its schema. Columns with a priority appear only with `-o wide`. */
@@ -44,13 +40,7 @@ export const trafficWeightResource: CustomResource = {
   ],
 };
 
-/**
- * Parses the spec of an object from the API server, which may store one that an older CRD accepted. Each entry of `problems`
- * is one sentence with the field, its value and the allowed values.
- */
+/** The spec of an object, or what is wrong with it: see parseSpec. */
 export function parseTrafficWeightSpec({ spec }: TrafficWeight): { spec: TrafficWeightSpec } | { problems: string[] } {
-  const parsed = specSchema.safeParse(spec);
-  if (parsed.success) return { spec: parsed.data };
-  const issues = parsed.error.issues.map(({ path, message }) => ({ path: ['spec', ...path], message }));
-  return { problems: problemTexts({ spec }, issues) };
+  return parseSpec(specSchema, spec);
 }

@@ -1,6 +1,6 @@
 import { TRAFFIC_STACKS } from '../../api/trafficstack/trafficStack.ts';
 import { hasFinalizer, removeFinalizer } from '../../runtime/apply/finalizer.ts';
-import { isNotFound } from '../../runtime/client/errors.ts';
+import { listServed } from '../../runtime/client/listServed.ts';
 import type { CleanupContext } from '../contract/context.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 
@@ -11,11 +11,7 @@ import { FIELD_MANAGER, FINALIZER } from './names.ts';
  * @throws ApiError, TransportError
  */
 export async function cleanUp({ client, logger }: Pick<CleanupContext, 'client' | 'logger'>): Promise<void> {
-  const stacks = await client.list(TRAFFIC_STACKS).catch((error: unknown) => {
-    // Without the CRD there is none.
-    if (isNotFound(error)) return [];
-    throw error;
-  });
+  const stacks = await listServed(client, TRAFFIC_STACKS);
   const finalized = stacks.filter((stack) => hasFinalizer(stack, FINALIZER));
   for (const stack of finalized) await removeFinalizer(client, TRAFFIC_STACKS, stack, FINALIZER, FIELD_MANAGER);
   if (finalized.length > 0) logger.info({ stacks: finalized.length }, 'finalizers of TrafficStacks are off');

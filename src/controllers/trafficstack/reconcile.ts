@@ -5,6 +5,7 @@ import {
   type ComponentSpec,
   type InventoryEntry,
   type TrafficStack,
+  type TrafficStackStatus,
 } from '../../api/trafficstack/trafficStack.ts';
 import type { Applier } from '../../runtime/apply/apply.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../../runtime/apply/finalizer.ts';
@@ -103,8 +104,7 @@ async function apply(
   const stack = await remember(d, found, plan, signal);
   const failures = await act(plan, { ...d, signal });
   const status = statusOf(stack, plan, { failures, now: d.clock.now() });
-  const events = conditionEvents(stack.status?.conditions, status.conditions, EVENTS);
-  await report(d, { about: stack, status, events }, signal === undefined ? {} : { signal });
+  await reportStatus(d, stack, status, signal);
   if (failures.length > 0) throw new IncompleteError(failures);
   const untilDeadline = Math.max(0, plan.deadlineAt - d.clock.now());
   return { requeueAfterMs: Math.min(hasForeign(plan) ? FOREIGN_AGAIN_MS : LOOK_AGAIN_MS, untilDeadline) };
@@ -155,13 +155,16 @@ function union(known: readonly InventoryEntry[], planned: readonly InventoryEntr
   return [...planned, ...others];
 }
 
-async function reportUndecided(
+function reportUndecided(d: Dependencies, stack: TrafficStack, why: Failure, signal?: AbortSignal): Promise<void> {
+  return reportStatus(d, stack, undecidedStatus(stack, why, d.clock.now()), signal);
+}
+
+async function reportStatus(
   d: Dependencies,
   stack: TrafficStack,
-  why: Failure,
+  status: TrafficStackStatus,
   signal?: AbortSignal,
 ): Promise<void> {
-  const status = undecidedStatus(stack, why, d.clock.now());
   const events = conditionEvents(stack.status?.conditions, status.conditions, EVENTS);
   await report(d, { about: stack, status, events }, signal === undefined ? {} : { signal });
 }

@@ -6,20 +6,9 @@ import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
 import { claimedKeys } from './observe/labelKeys.ts';
 import { trimNode } from '../../nodes/cachedNode.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { isNotFound } from '../../runtime/client/errors.ts';
+import { listServed } from '../../runtime/client/listServed.ts';
 import { hasFinalizer, removeFinalizer } from '../../runtime/apply/finalizer.ts';
 import { NODES } from '../../runtime/client/resources.ts';
-
-async function listWatches(client: Client): Promise<TrafficWatch[]> {
-  try {
-    return await client.list(TRAFFIC_WATCHES);
-  } catch (error) {
-    // Without the CRD there are no TrafficWatches, but there may still be labels.
-    if (isNotFound(error)) return [];
-    throw error;
-  }
-}
 
 async function removeLabels(
   o: Pick<CleanupContext, 'client' | 'logger'>,
@@ -49,7 +38,8 @@ async function removeLabels(
 export async function cleanUp(
   o: Pick<CleanupContext, 'client' | 'logger'>,
 ): Promise<{ nodes: number; watches: number }> {
-  const watches = await listWatches(o.client);
+  // Without the CRD there are no TrafficWatches, but there may still be labels.
+  const watches = await listServed(o.client, TRAFFIC_WATCHES);
   const nodes = await removeLabels(o, watches);
   const finalized = watches.filter((watch) => hasFinalizer(watch, FINALIZER));
   for (const watch of finalized) await removeFinalizer(o.client, TRAFFIC_WATCHES, watch, FINALIZER, FIELD_MANAGER);

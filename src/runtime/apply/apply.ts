@@ -219,7 +219,8 @@ function withUid<T extends KubeObject>(object: T, { metadata }: T): T {
 }
 
 /**
- * True if another client created or deleted the object first. POST then returns 409 AlreadyExists. An apply with uid
+ * True if another client created or deleted the object first. POST then returns 409 AlreadyExists, and an apply without force
+ * 409 Conflict with its fields. An apply with uid
  * returns 409 Conflict if the object is gone, and 422 if another object has the name, because a uid is immutable.
  */
 function isOvertaken(error: unknown): boolean {

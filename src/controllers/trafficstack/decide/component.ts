@@ -3,9 +3,10 @@ import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts'
 import { DEFAULT_DEADLINE, type ComponentState } from '../../../api/trafficstack/terms.ts';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { metaTime } from '../../../runtime/controller/conditions.ts';
+import { idOf } from '../../../runtime/objectSet/member.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { ObservedComponent, ObservedObject } from '../observe/observation.ts';
-import { idOfObject, isOfStack } from './objects.ts';
+import { isOfStack } from './objects.ts';
 import { podProblemOf } from './podProblem.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
 import { waitFor, type Blocker } from './waiting.ts';
@@ -79,12 +80,12 @@ function decide(
   const { objects, spec } = component;
   const foreign = objects.find(({ live }) => live !== undefined && !isOfStack(live, stack));
   if (foreign !== undefined) {
-    const message = `${idOfObject(foreign)} exists and is not of this stack: it is left as it is`;
+    const message = `${idOf(foreign)} exists and is not of this stack: it is left as it is`;
     return { decided: { state: 'Failed', reason: Reason.ForeignObject, message }, apply: [] };
   }
   const held = objects.find(({ heldBy }) => heldBy !== undefined);
   if (held?.heldBy !== undefined) {
-    const message = `${idOfObject(held)} is still of the component ${held.heldBy}, which is being removed`;
+    const message = `${idOf(held)} is still of the component ${held.heldBy}, which is being removed`;
     return { decided: { state: 'Waiting', reason: Reason.WaitingForRemoval, message }, apply: [] };
   }
   const open = objects.filter(({ isCurrent }) => !isCurrent);
@@ -99,7 +100,7 @@ function decide(
     const decided = {
       state: 'Progressing',
       reason: Reason.Applying,
-      message: `to ${verb}: ${idOfObject(first)}`,
+      message: `to ${verb}: ${idOf(first)}`,
     } as const;
     return { decided: { ...decided, ...figures }, apply: objects };
   }
@@ -112,7 +113,7 @@ function running({ objects, pods }: ObservedComponent, prior: ComponentStatus | 
   if (workload?.live === undefined) throw new Error('the workload of a component is current, and does not exist');
   const readiness = readinessOf(workload.live);
   const { desired = 0, available = 0, problem } = readiness;
-  const what = idOfObject(workload);
+  const what = idOf(workload);
   if (readiness.phase === 'StatusMissing') {
     return { state: 'Unknown', reason: Reason.StatusMissing, message: `${what} has no status of its generation yet` };
   }
@@ -149,7 +150,7 @@ function atDeadline(
 function whatOf({ objects }: ObservedComponent): string {
   const workload = objects.at(-1);
   if (workload === undefined) throw new Error('a component has no workload');
-  return idOfObject(workload);
+  return idOf(workload);
 }
 
 /** The deadline runs on from Unknown to Progressing, and begins anew with another spec. */

@@ -92,6 +92,7 @@ class Simulation {
       const found = this.#cluster.get(spec.name);
       const objects = objectsOf(stack, spec).map((desired) => ({
         ...desired,
+        hash: '',
         live: found && live(desired.object, found.isAvailable ? 2 : 0),
         isCurrent: found?.version === this.#versionOf(spec.name),
       }));

@@ -5,7 +5,8 @@ import {
   type StackService,
   type TrafficStack,
 } from '../../../api/trafficstack/trafficStack.ts';
-import { apiVersionOf, keyOf, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
+import { apiVersionOf, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
+import { idOf } from '../../../runtime/objectSet/member.ts';
 import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
 import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
 import { resourceOfKind } from './kinds.ts';
@@ -14,11 +15,6 @@ import { resourceOfKind } from './kinds.ts';
 export interface DesiredObject {
   readonly resource: Resource;
   readonly object: KubeObject;
-}
-
-/** Such as `StatefulSet shop/db`, for messages, too. */
-export function idOfObject({ resource, object }: DesiredObject): string {
-  return `${resource.kind} ${keyOf(object)}`;
 }
 
 /** The objects of a component: its Services, then its workload, so that names resolve when the pods begin. */
@@ -101,7 +97,7 @@ export function isOfStack({ metadata }: KubeObject, stack: TrafficStack): boolea
 /** Objects that two components have, or one has twice: one sentence each. */
 export function duplicatesIn(stack: TrafficStack, components: readonly ComponentSpec[]): string[] {
   const all = components.flatMap((component) =>
-    objectsOf(stack, component).map((each) => ({ of: component.name, id: idOfObject(each) })),
+    objectsOf(stack, component).map((each) => ({ of: component.name, id: idOf(each) })),
   );
   return [...Map.groupBy(all, ({ id }) => id)].flatMap(([id, [first, second]]) =>
     first !== undefined && second !== undefined ? [`${id} is of ${first.of} and of ${second.of}`] : [],

@@ -1,8 +1,8 @@
 import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import type { ComponentStatus, InventoryEntry } from '../../../api/trafficstack/trafficStack.ts';
 import { metaTime } from '../../../runtime/controller/conditions.ts';
+import { idOf } from '../../../runtime/objectSet/member.ts';
 import type { LeftObject, Observation } from '../observe/observation.ts';
-import { idOfObject } from './objects.ts';
 
 /** What is to be removed. */
 export interface Removal {
@@ -64,7 +64,7 @@ function statusOf(
 ): ComponentStatus {
   const prior = stack.status?.components?.find(({ name }) => name === component);
   const [user] = there.filter(({ dependsOn }) => dependsOn.includes(component));
-  const objects = objectsOf(left, component).map(({ resource, live }) => idOfObject({ resource, object: live }));
+  const objects = objectsOf(left, component).map(({ resource, live }) => idOf({ resource, object: live }));
   const what = objects.length === 0 ? 'its pods are ending' : `being deleted: ${objects.join(', ')}`;
   return {
     ...{ name: component, type: prior?.type ?? 'Workload', state: 'Removing', reason: Reason.NotInSpec },

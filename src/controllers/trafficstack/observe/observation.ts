@@ -29,6 +29,8 @@ export interface StackPod extends KubeObject {
 /** An object of a component, and what the cluster has under its name. */
 export interface ObservedObject extends DesiredObject {
   readonly live: KubeObject | undefined;
+  /** Of the desired object: see appliedHash. */
+  readonly hash: string;
   /** Whether the live object was applied from this very desired one. */
   readonly isCurrent: boolean;
   /** Another component of the stack that the live object is of; its objects are being removed. */

@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto';
 import { DEFAULT_DEADLINE } from '../../../api/trafficstack/terms.ts';
-import type {
-  ComponentSpec,
-  InventoryEntry,
-  InventoryObject,
-  TrafficStack,
-} from '../../../api/trafficstack/trafficStack.ts';
+import type { ComponentSpec, InventoryEntry, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
+import { idFor, idOf } from '../../../runtime/objectSet/member.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
 import { resourceOfKind } from '../decide/kinds.ts';
-import { idOfObject, isOfStack, objectsOf, type DesiredObject } from '../decide/objects.ts';
+import { isOfStack, objectsOf, type DesiredObject } from '../decide/objects.ts';
 import type { StackPlan } from '../decide/plan.ts';
 import { BY_COMPONENT, overlayOf, type Caches } from './caches.ts';
 import { COMPONENT_LABEL } from '../names.ts';
@@ -53,13 +49,12 @@ export async function observe(
 
 function observeComponent(stack: TrafficStack, spec: ComponentSpec, caches: Caches): ObservedComponent {
   const objects = objectsOf(stack, spec).map((desired) => observeObject(desired, cachedIn(caches, desired)));
-  const applied = objects.map(({ object }) => appliedHash(object));
   const { deadline = DEFAULT_DEADLINE, name } = spec;
   return {
     ...{ spec, objects },
     pods: podsOf(stack, name, spec.workload.namespace, caches),
     revision: createHash('sha256')
-      .update([...applied, deadline].join())
+      .update([...objects.map(({ hash }) => hash), deadline].join())
       .digest('hex')
       .slice(0, REVISION_DIGITS),
   };
@@ -88,12 +83,12 @@ export async function withStrangers(
   const found = new Map<string, KubeObject>();
   for (const planned of apply.filter(({ live }) => live === undefined)) {
     const live = await readLive(client, planned);
-    if (live !== undefined) found.set(idOfObject(planned), live);
+    if (live !== undefined) found.set(idOf(planned), live);
   }
   if (found.size === 0) return undefined;
   const components = observation.components.map((component) => ({
     ...component,
-    objects: component.objects.map((each) => observeObject(each, each.live ?? found.get(idOfObject(each)))),
+    objects: component.objects.map((each) => withLive(each, each.live ?? found.get(idOf(each)))),
   }));
   return { ...observation, components };
 }
@@ -102,11 +97,19 @@ function cachedIn(caches: Caches, { resource, object }: DesiredObject): KubeObje
   return overlayOf(caches, resource).get(keyOf(object));
 }
 
-function observeObject({ resource, object }: DesiredObject, live: KubeObject | undefined): ObservedObject {
-  const isCurrent = live?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === appliedHash(object);
+function observeObject(desired: DesiredObject, live: KubeObject | undefined): ObservedObject {
+  return withLive({ ...desired, hash: appliedHash(desired.object) }, live);
+}
+
+function withLive(
+  { resource, object, hash }: DesiredObject & Pick<ObservedObject, 'hash'>,
+  live: KubeObject | undefined,
+): ObservedObject {
+  const isCurrent = live?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === hash;
   const component = live?.metadata?.labels?.[COMPONENT_LABEL];
   const isOther = component !== undefined && component !== object.metadata?.labels?.[COMPONENT_LABEL];
-  return { resource, object, live: live && withKind(live, object), isCurrent, heldBy: isOther ? component : undefined };
+  const heldBy = isOther ? component : undefined;
+  return { resource, object, hash, live: live && withKind(live, object), isCurrent, heldBy };
 }
 
 /** Lists leave the kind of their items out. */
@@ -121,23 +124,16 @@ async function leftOf(
   { caches, client }: Observed,
 ): Promise<LeftObject[]> {
   const kept = observed.flatMap(({ objects }) => objects.filter(({ heldBy }) => heldBy === undefined));
-  const wanted = new Set(kept.map(({ resource, object }) => refText(resource.kind, object)));
+  const wanted = new Set(kept.map(idOf));
   const left: LeftObject[] = [];
   for (const { component, objects } of stack.status?.inventory ?? []) {
-    for (const ref of objects.filter((each) => !wanted.has(refText(each.kind, objectOf(each))))) {
-      const resource = resourceOfKind(ref.kind);
-      const desired = { resource, object: objectOf(ref) };
+    for (const { kind, namespace, name } of objects) {
+      const resource = resourceOfKind(kind);
+      if (wanted.has(idFor(resource, { namespace, name }))) continue;
+      const desired = { resource, object: { metadata: { namespace, name } } };
       const live = cachedIn(caches, desired) ?? (await readLive(client, desired));
       if (live !== undefined && isOfStack(live, stack)) left.push({ component, resource, live });
     }
   }
   return left;
-}
-
-function objectOf({ namespace, name }: InventoryObject): KubeObject {
-  return { metadata: { namespace, name } };
-}
-
-function refText(kind: string, object: KubeObject): string {
-  return `${kind} ${keyOf(object)}`;
 }

@@ -49,6 +49,7 @@ export function observed(
 ): ObservedComponent {
   const objects = objectsOf(stack, spec).map((desired) => ({
     ...desired,
+    hash: desired.object.metadata?.name ?? '',
     live: there === 'none' ? undefined : live(desired.object, there === 'old' ? 2 : there.available),
     isCurrent: typeof there === 'object',
   }));

@@ -1,0 +1,16 @@
+import type { Client } from './client.ts';
+import { isNotFound } from './errors.ts';
+import type { KubeObject, Resource } from './resource.ts';
+
+/** All objects of a kind; none if the API server does not serve the kind. @throws ApiError, TransportError */
+export async function listServed<T extends KubeObject>(
+  client: Pick<Client, 'list'>,
+  resource: Resource<T>,
+): Promise<T[]> {
+  try {
+    return await client.list(resource);
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
