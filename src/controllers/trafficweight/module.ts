@@ -1,9 +1,9 @@
 import { trafficWeightResource } from '../../api/trafficweight/schema.ts';
+import { askValuesOf } from '../../prometheus/askValues.ts';
 import { defineController, type RunningController } from '../contract/module.ts';
 import { TRAFFIC_WEIGHT_FLAGS } from './flags.ts';
 import { createTrafficWeightMetrics } from './metrics.ts';
 import { storedWeights } from './objects/storedWeights.ts';
-import { askOf } from './observe/backend/askPrometheus.ts';
 import { configMapsIn } from './observe/backend/readConfigMap.ts';
 import { trafficWeightRights } from './rbac.ts';
 import { runWeights } from './run.ts';
@@ -22,7 +22,7 @@ export const trafficWeight = defineController({
     return runWeights(context, {
       ...{ objects: storedWeights(context), dynamodbEndpointUrl, route53EndpointUrl },
       ...{ withNamespaces: true, withRoutes: true },
-      sources: { ask: askOf(context.prometheus), configMap: configMapsIn(namespace, context.client) },
+      sources: { ask: askValuesOf(context.prometheus), configMap: configMapsIn(namespace, context.client) },
     });
   },
   cleanUp: () => Promise.resolve(),

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { InstantQuery } from '../../../../prometheus/prometheusClient.ts';
-import { askOf } from './askPrometheus.ts';
+import type { InstantQuery } from './prometheusClient.ts';
+import { askValuesOf } from './askValues.ts';
 
 const { signal } = new AbortController();
 const answering = (series: readonly unknown[], warnings: readonly string[] = []) =>
-  askOf({
+  askValuesOf({
     query: ({ visitor }: InstantQuery) => {
       for (const one of series) visitor.visit(one);
       return Promise.resolve({ series: series.length, warnings, infos: [] });

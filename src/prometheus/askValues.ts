@@ -1,11 +1,17 @@
-import type { PrometheusClient } from '../../../../prometheus/prometheusClient.ts';
-import type { AskPrometheus } from '../../../../weights/backend/prometheus.ts';
+import type { PrometheusClient } from './prometheusClient.ts';
+
+/**
+ * Asks for the value of each series that a query gives. What no sample can be read of counts as NaN.
+ *
+ * @throws Error with a message for users, also if the server warns that series may be missing
+ */
+export type AskValues = (expression: string, signal: AbortSignal) => Promise<readonly number[]>;
 
 /** Milliseconds that the server has for a query. */
 const TIMEOUT_MS = 10_000;
 
-/** Asks the Prometheus of the operator. What no sample can be read of counts as NaN. */
-export function askOf(client: Pick<PrometheusClient, 'query'>): AskPrometheus {
+/** Asks this Prometheus. */
+export function askValuesOf(client: Pick<PrometheusClient, 'query'>): AskValues {
   return async (expression, signal) => {
     const values: number[] = [];
     const visit = (series: unknown): void => {
