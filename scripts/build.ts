@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { smallPackages } from './build/smallPackages.ts';
 import { lazyBuiltins } from './build/lazyBuiltins.ts';
 import { thirdPartyLicenses } from './build/licenses.ts';
 import { bundledPackages } from './build/packages.ts';
@@ -45,7 +46,7 @@ export async function bundle(entry: string, outdir: string): Promise<void> {
     lineLimit: 200,
     legalComments: 'none',
     banner: { js: BANNER },
-    plugins: [lazyBuiltins],
+    plugins: [lazyBuiltins, smallPackages],
     metafile: true,
     logLevel: 'warning',
   });

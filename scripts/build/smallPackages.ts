@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { transformSync, type Plugin } from 'esbuild';
+
+/** Packages of which nobody reads a stack trace here. */
+const PACKAGES = /node_modules[/\\](?:@marcbachmann|@aws-sdk|@smithy)[/\\].*\.js$/;
+
+/**
+ * Shortens the names within these packages, too, a seventh of the bundle. Escapes what is not ASCII: esbuild does not in regular
+ * expressions, and an escape means the same in an expression, a string and a name.
+ */
+export const smallPackages: Plugin = {
+  name: 'small-packages',
+  setup(build) {
+    build.onLoad({ filter: PACKAGES }, ({ path }) => {
+      const contents = readFileSync(path, 'utf8').replace(/[^\x00-\x7f]/g, escaped);
+      return { contents: transformSync(contents, { minify: true, target: 'node24' }).code, loader: 'js' };
+    });
+  },
+};
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
