@@ -29,8 +29,8 @@ export interface CustomResource {
 
 /**
  * The CRD of a kind, a V1CustomResourceDefinition. A schema with `x-deployment-spec: true` in its zod meta is replaced
- * by `deploymentSpec`, a structural schema, and one with `x-pod-template: true` by the template in it. Both keep their
- * description.
+ * by `deploymentSpec`, a structural schema, and one with `x-pod-template: PATH` by that of the field of the template in it, such as
+ * `spec.tolerations.items` (true: the whole template). Both keep their description.
  */
 export function customResourceDefinition(kind: CustomResource, deploymentSpec: object): object {
   const { resource, singular, shortNames, categories } = kind;
@@ -75,19 +75,25 @@ export function openApiSchema(schema: z.ZodType, deploymentSpec: object): object
     // z.custom has no JSON schema. Only its meta is used.
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      replaceMarked(jsonSchema, 'x-deployment-spec', deploymentSpec);
-      replaceMarked(jsonSchema, 'x-pod-template', podTemplateOf(deploymentSpec));
+      replaceMarked(jsonSchema, 'x-deployment-spec', () => deploymentSpec);
+      replaceMarked(jsonSchema, 'x-pod-template', (path) => fieldOf(deploymentSpec, ['template', ...path]));
     },
   });
 }
 
-function replaceMarked(jsonSchema: object, mark: string, schema: object): void {
+function replaceMarked(jsonSchema: object, mark: string, schemaOf: (path: readonly string[]) => object): void {
   if (!(mark in jsonSchema)) return;
+  const path = (jsonSchema as Record<string, unknown>)[mark];
   Reflect.deleteProperty(jsonSchema, mark);
+  const schema = schemaOf(typeof path === 'string' ? path.split('.').filter(Boolean) : []);
   Object.assign(jsonSchema, { ...schema, ...jsonSchema });
 }
 
-function podTemplateOf(deploymentSpec: object): object {
-  const { properties } = deploymentSpec as { properties?: { template?: object } };
-  return properties?.template ?? {};
+/** The schema of a field; `items` leads to the items of a list. */
+function fieldOf(schema: object, [name, ...path]: readonly string[]): object {
+  if (name === undefined) return schema;
+  const { properties, items } = schema as { properties?: Record<string, object>; items?: object };
+  const field = name === 'items' ? items : properties?.[name];
+  if (field === undefined) throw new Error(`the stored schema has no field ${name}`);
+  return fieldOf(field, path);
 }

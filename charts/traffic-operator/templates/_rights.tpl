@@ -284,9 +284,13 @@
 - apiGroups: ['apps']
   resources: ['deployments', 'statefulsets', 'daemonsets']
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
-# The Services of components.
+# The Services and files of components.
 - apiGroups: ['']
-  resources: ['services']
+  resources: ['services', 'configmaps']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
+# Of components with high availability.
+- apiGroups: ['policy']
+  resources: ['poddisruptionbudgets']
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
 # Why a component is not ready.
 - apiGroups: ['']

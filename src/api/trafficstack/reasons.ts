@@ -26,8 +26,10 @@ export const StackReason = {
   NotDegraded: 'NotDegraded',
   /** The spec is invalid: nothing is written. */
   InvalidSpec: 'InvalidSpec',
-  /** Components depend on one another, on one that does not exist, or have one object: nothing is written. */
+  /** Components depend on one another, or on one that does not exist: nothing is written. */
   InvalidDependencies: 'InvalidDependencies',
+  /** Two components have one object, a file cannot be rendered, or no node is selected: nothing is written. */
+  InvalidComponents: 'InvalidComponents',
   /** An object with the name of one of the stack belongs to somebody else. */
   ForeignObject: 'ForeignObject',
   NotStalled: 'NotStalled',
@@ -48,6 +50,8 @@ export const ComponentReason = {
   RollingOut: 'RollingOut',
   AllAvailable: 'AllAvailable',
   PodsUnavailable: 'PodsUnavailable',
+  /** Its pods are available, and `ready.expression` or `ready.query` is not true. */
+  NotReadyYet: 'NotReadyYet',
   StatusMissing: 'StatusMissing',
   DeadlineExceeded: 'DeadlineExceeded',
   ForeignObject: 'ForeignObject',

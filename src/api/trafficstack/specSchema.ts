@@ -1,79 +1,32 @@
 import * as z from 'zod';
 import { durationSchema } from '../durationSchema.ts';
 import { patternSchema } from '../patternSchema.ts';
-import { COMPONENT_MODES, COMPONENT_TYPES, DEFAULT_DEADLINE, WORKLOAD_KINDS } from './terms.ts';
-import type { WorkloadSpec } from './trafficStack.ts';
+import { commonSchema, highAvailabilitySchema } from './placementSchema.ts';
+import { COMPONENT_MODES, COMPONENT_TYPES, DEFAULT_DEADLINE } from './terms.ts';
+import { LABEL, workloadSchema } from './workloadSchema.ts';
 
-/** A label of DNS, RFC 1123: the names of components are values of labels, and of Services. */
-const LABEL = {
-  pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$',
-  message: 'must be 1 to 63 lower-case letters, digits and "-", such as "database"',
-  longest: 63,
-};
 const MOST_COMPONENTS = 200;
 const MOST_DEPENDENCIES = 50;
-/** IANA service name, as the API of Kubernetes wants the names of ports. */
-const PORT_NAME = {
-  pattern: '^[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$',
-  message: 'must be 1 to 15 lower-case letters, digits and "-", such as "http"',
-  longest: 15,
-};
-/** The API server limits the cost of all rules together. */
-const MOST_SERVICES = 10;
-const MOST_PORTS = 20;
-const MOST_REPLICAS = 10_000;
-const LARGEST_PORT = 65_535;
-const DAEMON_MESSAGE = 'replicas: must be absent for a DaemonSet, which has one pod on each node';
+const LONGEST_EXPRESSION = 4_096;
+const READY_MESSAGE = 'must have an expression or a query';
 
-const port = (description: string) => z.int().min(1).max(LARGEST_PORT).meta({ format: 'int32', description });
+const text = (description: string) => z.string().min(1).max(LONGEST_EXPRESSION).optional().meta({ description });
 
-const service = z
+const ready = z
   .object({
-    name: patternSchema('Name of the Service. Default: that of the workload.', LABEL).optional(),
-    headless: z.boolean().optional().meta({
-      description: 'Whether its name has the addresses of the pods, and no address of its own. Default: false.',
-    }),
-    ports: z
-      .array(
-        z
-          .object({
-            name: patternSchema('Name of the port. Needed if there are several.', PORT_NAME).optional(),
-            port: port('Port of the Service.'),
-            targetPort: port('Port of the pods. Default: that of the Service.').optional(),
-          })
-          .meta({ description: 'A port.' }),
-      )
-      .min(1)
-      .max(MOST_PORTS)
-      .meta({ description: 'Ports of the Service.', 'x-kubernetes-list-type': 'atomic' }),
+    expression: text(
+      'CEL that gives a bool, over the live objects workload and services, and self and components as in config files. Such as ' +
+        '"workload.status.readyReplicas >= 2".',
+    ),
+    query: text(
+      'PromQL, asked of the Prometheus of the operator. True if it gives at least one series and none is 0 or NaN.',
+    ),
   })
-  .meta({ description: 'A Service of the pods.' });
-
-const workload = z
-  .object({
-    kind: z.enum(WORKLOAD_KINDS).meta({ description: `What runs the pods: ${WORKLOAD_KINDS.join(', ')}.` }),
-    namespace: patternSchema('Namespace of the objects. It must exist.', LABEL),
-    name: patternSchema('Name of the workload. Default: that of the component.', LABEL).optional(),
-    replicas: z.int().min(0).max(MOST_REPLICAS).optional().meta({
-      format: 'int32',
-      description: 'Pods of a Deployment or StatefulSet. Default: 1.',
-    }),
-    podTemplate: z.custom<WorkloadSpec['podTemplate']>(isObject, 'must be an object').meta({
-      'x-pod-template': true,
-      description: 'The pods, as in a Deployment. The labels that select them are added.',
-    }),
-    services: z
-      .array(service)
-      .max(MOST_SERVICES)
-      .optional()
-      .meta({ description: 'Services of the pods.', 'x-kubernetes-list-type': 'atomic' }),
-  })
-  .superRefine(({ kind, replicas }, context) => {
-    if (kind === 'DaemonSet' && replicas !== undefined) context.addIssue({ code: 'custom', message: DAEMON_MESSAGE });
-  })
+  .refine(({ expression, query }) => expression !== undefined || query !== undefined, READY_MESSAGE)
+  .optional()
   .meta({
-    description: 'Pods that a controller of Kubernetes runs.',
-    'x-kubernetes-validations': [{ rule: "self.kind != 'DaemonSet' || !has(self.replicas)", message: DAEMON_MESSAGE }],
+    description: 'What must be true, beside the readiness of all pods, before the component counts as ready.',
+    'x-kubernetes-validations': [{ rule: 'has(self.expression) || has(self.query)', message: READY_MESSAGE }],
   });
 
 const component = z
@@ -88,13 +41,19 @@ const component = z
       'x-kubernetes-list-type': 'set',
     }),
     deadline: durationSchema(`How long its pods may take until it counts as failed. Default: "${DEFAULT_DEADLINE}".`),
-    workload,
+    ready,
+    highAvailability: z.boolean().optional().meta({
+      description: 'False: spec.highAvailability is not for this component. Default: true.',
+    }),
+    workload: workloadSchema,
   })
   .meta({ description: 'One part of the stack.' });
 
 /** Schema of `spec`. */
 export const specSchema = z
   .object({
+    common: commonSchema,
+    highAvailability: highAvailabilitySchema,
     components: z
       .array(component)
       .max(MOST_COMPONENTS)
@@ -106,7 +65,3 @@ export const specSchema = z
       }),
   })
   .meta({ description: 'Which components there are, and which of them need which.' });
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

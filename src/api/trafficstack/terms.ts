@@ -29,3 +29,12 @@ export const COMPONENT_STATES = [
 export type ComponentState = (typeof COMPONENT_STATES)[number];
 
 export const DEFAULT_DEADLINE = '10m';
+
+/** What happens to the claims of a StatefulSet when its component is removed. */
+export const CLAIM_POLICIES = ['Retain', 'Delete'] as const;
+export type ClaimPolicy = (typeof CLAIM_POLICIES)[number];
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const DEFAULT_TOPOLOGY_KEY = 'kubernetes.io/hostname';

@@ -1,11 +1,40 @@
-import type { V1PodTemplateSpec } from '@kubernetes/client-node';
+import type {
+  V1LocalObjectReference,
+  V1PersistentVolumeClaimTemplate,
+  V1PodTemplateSpec,
+  V1Toleration,
+} from '@kubernetes/client-node';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Condition } from '../../runtime/controller/conditions.ts';
-import type { ComponentMode, ComponentState, ComponentType, WorkloadKind } from './terms.ts';
+import type { ClaimPolicy, ComponentMode, ComponentState, ComponentType, LogLevel, WorkloadKind } from './terms.ts';
 
 /** What users ask for. */
 export interface TrafficStackSpec {
+  common?: CommonSpec | undefined;
+  highAvailability?: HighAvailabilitySpec | undefined;
   components: ComponentSpec[];
+}
+
+/** What the pods of all components have, unless their template says otherwise. */
+export interface CommonSpec {
+  /** A key that the template of a component has, too, keeps the component's value. */
+  nodeSelector?: Record<string, string> | undefined;
+  /** Beside those of the component. */
+  tolerations?: V1Toleration[] | undefined;
+  imagePullSecrets?: V1LocalObjectReference[] | undefined;
+  priorityClassName?: string | undefined;
+  /** For configuration files: `${common.logLevel}`. */
+  logLevel?: LogLevel | undefined;
+}
+
+/** How the pods of Deployments and StatefulSets are spread. */
+export interface HighAvailabilitySpec {
+  /** Of a component that has no number of its own. Default: one for each node that `nodeSelector` selects. */
+  replicas?: number | undefined;
+  /** Nodes that the pods run on. */
+  nodeSelector?: Record<string, string> | undefined;
+  /** A label of nodes: the pods are spread over its values. Default: kubernetes.io/hostname. */
+  topologyKey?: string | undefined;
 }
 
 /** One part of a stack. */
@@ -19,7 +48,18 @@ export interface ComponentSpec {
   dependsOn?: string[] | undefined;
   /** A duration. Default: 10m. */
   deadline?: string | undefined;
+  ready?: ReadySpec | undefined;
+  /** False: `highAvailability` of the stack is not for this component. Default: true. */
+  highAvailability?: boolean | undefined;
   workload: WorkloadSpec;
+}
+
+/** What must be true before a component is ready, beside its pods. */
+export interface ReadySpec {
+  /** CEL, over `workload`, `services`, `self` and `components`. It must give a bool. */
+  expression?: string | undefined;
+  /** PromQL. It must give at least one series, and none that is 0 or NaN. */
+  query?: string | undefined;
 }
 
 /** Pods that a controller of Kubernetes runs, and their Services. */
@@ -32,6 +72,21 @@ export interface WorkloadSpec {
   replicas?: number | undefined;
   podTemplate: V1PodTemplateSpec;
   services?: StackService[] | undefined;
+  config?: StackConfig[] | undefined;
+  /** Of a StatefulSet. */
+  volumeClaimTemplates?: V1PersistentVolumeClaimTemplate[] | undefined;
+  /** What happens to these claims when the component is removed. Default: Retain. */
+  volumeClaimPolicy?: ClaimPolicy | undefined;
+}
+
+/** A folder of rendered files in all containers. */
+export interface StackConfig {
+  /** Unique in the component. */
+  name: string;
+  /** The folder. */
+  mountPath: string;
+  /** Their contents by name. `${…}` is CEL over `self`, `components` and `common`; `$${` is the text `${`. */
+  files: Record<string, string>;
 }
 
 /** A Service of a component's pods. */

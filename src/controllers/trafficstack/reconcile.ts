@@ -2,7 +2,6 @@ import { ComponentReason, StackReason } from '../../api/trafficstack/reasons.ts'
 import { parseTrafficStackSpec } from '../../api/trafficstack/schema.ts';
 import {
   TRAFFIC_STACKS,
-  type ComponentSpec,
   type InventoryEntry,
   type TrafficStack,
   type TrafficStackStatus,
@@ -21,10 +20,12 @@ import { report } from '../../runtime/status/report.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { act } from './act/act.ts';
 import { orderComponents } from './decide/graph.ts';
-import { duplicatesIn } from './decide/objects.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
 import { statusOf, undecidedStatus } from './decide/status.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
+import type { AnswerFeed } from './observe/answers/answerFeed.ts';
+import type { CountNodes } from './render/replicas.ts';
+import { renderStack, type RenderedComponent } from './render/stack.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
 import type { Observation } from './observe/observation.ts';
 import { observe, withStrangers } from './observe/observe.ts';
@@ -35,6 +36,8 @@ export interface Dependencies {
   readonly client: Client;
   readonly applier: Pick<Applier, 'apply'>;
   readonly caches: Caches;
+  readonly answers: Pick<AnswerFeed, 'answer'>;
+  readonly countNodes: CountNodes;
   readonly stacks: Overlay<TrafficStack>;
   readonly statuses: Pick<StatusWriter<TrafficStack>, 'write' | 'newest' | 'forget'>;
   readonly events: Pick<EventRecorder, 'event'>;
@@ -73,7 +76,7 @@ export async function reconcile(
     return { requeueAfterMs: READ_AGAIN_MS };
   }
   const isLeaving = stack.metadata?.deletionTimestamp !== undefined;
-  const wanted = isLeaving ? { components: [] } : componentsOf(stack);
+  const wanted = isLeaving ? { components: [] } : componentsOf(stack, d.countNodes);
   if ('why' in wanted) {
     await reportUndecided(d, stack, wanted.why, signal);
     return undefined;
@@ -81,19 +84,26 @@ export async function reconcile(
   return apply(d, stack, wanted.components, signal);
 }
 
-function componentsOf(stack: TrafficStack): { components: readonly ComponentSpec[] } | { why: Failure } {
+function componentsOf(
+  stack: TrafficStack,
+  countNodes: CountNodes,
+): { components: readonly RenderedComponent[] } | { why: Failure } {
   const parsed = parseTrafficStackSpec(stack);
-  if ('problems' in parsed) return { why: { reason: StackReason.InvalidSpec, message: parsed.problems.join('; ') } };
+  if ('problems' in parsed) return invalid(StackReason.InvalidSpec, parsed.problems);
   const ordered = orderComponents(parsed.spec.components);
-  const problems = 'problems' in ordered ? ordered.problems : duplicatesIn(stack, ordered.components);
-  if ('components' in ordered && problems.length === 0) return ordered;
-  return { why: { reason: StackReason.InvalidDependencies, message: problems.join('; ') } };
+  if ('problems' in ordered) return invalid(StackReason.InvalidDependencies, ordered.problems);
+  const rendered = renderStack(stack, parsed.spec, ordered.components, countNodes);
+  return 'problems' in rendered ? invalid(StackReason.InvalidComponents, rendered.problems) : rendered;
+}
+
+function invalid(reason: StackReason, problems: readonly string[]): { why: Failure } {
+  return { why: { reason, message: problems.join('; ') } };
 }
 
 async function apply(
   d: Dependencies,
   found: TrafficStack,
-  components: readonly ComponentSpec[],
+  components: readonly RenderedComponent[],
   signal?: AbortSignal,
 ): Promise<ReconcileResult | undefined> {
   const plan = await planFrom(await observe(found, components, d, d.clock.now()), d);

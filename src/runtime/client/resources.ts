@@ -10,6 +10,7 @@ import type {
   V1Node,
   V1PersistentVolumeClaim,
   V1Pod,
+  V1PodDisruptionBudget,
   V1Service,
   V1ServiceAccount,
   V1StatefulSet,
@@ -31,6 +32,11 @@ export const PERSISTENT_VOLUME_CLAIMS: Resource<V1PersistentVolumeClaim> = core(
 export const DEPLOYMENTS: Resource<V1Deployment> = namespaced('apps', 'Deployment', 'deployments');
 export const STATEFULSETS: Resource<V1StatefulSet> = namespaced('apps', 'StatefulSet', 'statefulsets');
 export const DAEMONSETS: Resource<V1DaemonSet> = namespaced('apps', 'DaemonSet', 'daemonsets');
+export const POD_DISRUPTION_BUDGETS: Resource<V1PodDisruptionBudget> = namespaced(
+  'policy',
+  'PodDisruptionBudget',
+  'poddisruptionbudgets',
+);
 export const ENDPOINT_SLICES: Resource<V1EndpointSlice> = namespaced(
   'discovery.k8s.io',
   'EndpointSlice',

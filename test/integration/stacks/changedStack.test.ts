@@ -91,7 +91,7 @@ it('says that two components have one object', async () => {
   await s.change('main', [...ALL, component('site', { workload: { name: 'web' } })]);
   await vi.waitFor(async () => {
     const message = 'Deployment default/web is of web and of site';
-    expect(await s.condition('Stalled')).toMatchObject({ status: 'True', reason: 'InvalidDependencies', message });
+    expect(await s.condition('Stalled')).toMatchObject({ status: 'True', reason: 'InvalidComponents', message });
   }, WAIT);
   await s.change('main', ALL);
   await s.ready();

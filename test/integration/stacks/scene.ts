@@ -10,7 +10,7 @@ import type { Rule } from '../../../src/controllers/contract/rights.ts';
 import { CONTROLLERS } from '../../../src/controllers/registry.ts';
 import { findCondition, type Condition } from '../../../src/runtime/controller/conditions.ts';
 import { DAEMONSETS, DEPLOYMENTS, NODES, STATEFULSETS } from '../../../src/runtime/client/resources.ts';
-import { writesOf } from '../../harness/audit.ts';
+import { audited, writesOf } from '../../harness/audit.ts';
 import { installCrd, trafficStackCrd } from '../../harness/customResource.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import type { RunningProcess } from '../../harness/process.ts';
@@ -52,6 +52,7 @@ const WORKLOAD_CONTROLLERS = [
   'daemonset-controller',
   'garbage-collector-controller',
   'endpointslice-controller',
+  'persistentvolumeclaim-protection-controller',
 ];
 
 /** Starts everything but the operator. @param user of the operator, whose requests are audited */
@@ -107,6 +108,20 @@ export async function startScene(user: string): Promise<StackScene> {
 export function stackRights(): readonly Rule[] {
   const optional = CONTROLLERS.map((each) => each.rights(NAMESPACE).onlyWith);
   return optional.find((each) => each?.value === 'stacks')?.cluster ?? [];
+}
+
+/** The rights on these resources that a user did not use, as `verb resource`. Refused requests fail the test. */
+export function unusedRights({ f }: StackScene, user: string, of: (resource: string) => boolean): string[] {
+  const requests = audited(f.controlPlane).filter((request) => request.user === user);
+  expect(requests.filter(({ code }) => code === 403)).toEqual([]);
+  const used = new Set(requests.map(({ verb, resource }) => `${verb} ${resource}`));
+  const unused = stackRights().flatMap(({ resources = [], verbs }) =>
+    resources
+      .filter(of)
+      .flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`).filter((right) => !used.has(right))),
+  );
+  // A watch that begins with a list asks for the right to list, too.
+  return unused.filter((right) => !right.startsWith('list '));
 }
 
 /** What all controllers have. */

@@ -6,9 +6,10 @@ import { metaTime } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { ObservedComponent, ObservedObject } from '../observe/observation.ts';
-import { isOfStack } from './objects.ts';
+import { isOfStack } from '../render/objects.ts';
 import { podProblemOf } from './podProblem.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
+import { unmetBy } from './unmet.ts';
 import { waitFor, type Blocker } from './waiting.ts';
 
 /** What is decided about one component. */
@@ -47,6 +48,7 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | one is missing or differs from the spec | yes | Progressing                             | yes |
  * | are current, without a new status    | any  | Unknown                                   | yes |
  * | are current, pods are replaced or not available | any | Degraded if it was ready with as many pods, else Progressing | yes |
+ * | are current, pods are available, `ready` is not true | any | Degraded if it was ready, else Progressing; Unknown without an answer | yes |
  * | are current, pods are available      | any  | Ready                                     | yes |
  *
  * Progressing and Unknown become Failed at the deadline. A component that failed is Failed until it is ready, or the spec changes
@@ -108,7 +110,8 @@ function decide(
 }
 
 /** The state of a component whose objects are current. */
-function running({ objects, pods }: ObservedComponent, prior: ComponentStatus | undefined): Decided {
+function running(component: ObservedComponent, prior: ComponentStatus | undefined): Decided {
+  const { objects, pods } = component;
   const workload = objects.at(-1);
   if (workload?.live === undefined) throw new Error('the workload of a component is current, and does not exist');
   const readiness = readinessOf(workload.live);
@@ -118,7 +121,7 @@ function running({ objects, pods }: ObservedComponent, prior: ComponentStatus | 
     return { state: 'Unknown', reason: Reason.StatusMissing, message: `${what} has no status of its generation yet` };
   }
   const figures = `${what}: ${available} of ${desired} pods are available`;
-  if (readiness.phase === 'Ready') return { state: 'Ready', reason: Reason.AllAvailable, message: figures };
+  if (readiness.phase === 'Ready') return expected(component, prior, figures);
   const ofPods = problem === undefined ? podProblemOf(pods) : { reason: 'ReplicaFailure', message: problem };
   const message = ofPods === undefined ? figures : `${figures}; ${ofPods.message}`;
   const wasReady = prior?.state === 'Ready' || prior?.state === 'Degraded';
@@ -127,6 +130,16 @@ function running({ objects, pods }: ObservedComponent, prior: ComponentStatus | 
     return { state: 'Degraded', reason: ofPods?.reason ?? Reason.PodsUnavailable, message };
   }
   return { state: 'Progressing', reason: ofPods?.reason ?? Reason.RollingOut, message };
+}
+
+/** The state of a component whose pods are available. @param figures these, for people */
+function expected(component: ObservedComponent, prior: ComponentStatus | undefined, figures: string): Decided {
+  const isAsBefore = prior?.revision === component.revision;
+  const unmet = unmetBy(component, isAsBefore && prior.state === 'Ready');
+  if (unmet === undefined) return { state: 'Ready', reason: Reason.AllAvailable, message: figures };
+  const wasReady = prior?.state === 'Ready' || prior?.state === 'Degraded';
+  const state = unmet.state ?? (wasReady ? 'Degraded' : 'Progressing');
+  return { state, reason: Reason.NotReadyYet, message: `${figures}; ${unmet.message}` };
 }
 
 /** A component that has failed stays so until it is ready, or its spec is another one. */

@@ -2,9 +2,8 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ComponentSpec, TrafficStackStatus } from '../../../api/trafficstack/trafficStack.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
-import { component, live, NOW, stackOf } from '../testing/stacks.ts';
+import { component, live, NOW, rendered, stackOf } from '../testing/stacks.ts';
 import { orderComponents } from './graph.ts';
-import { objectsOf } from './objects.ts';
 import { planStack, type StackPlan } from './plan.ts';
 
 /** A Deployment of the simulated cluster. */
@@ -90,13 +89,14 @@ class Simulation {
     const stack = stackOf(specs, this.#status);
     const components = specs.map((spec) => {
       const found = this.#cluster.get(spec.name);
-      const objects = objectsOf(stack, spec).map((desired) => ({
+      const { objects: desiredObjects, variables } = rendered(spec, stack);
+      const objects = desiredObjects.map((desired) => ({
         ...desired,
         hash: '',
         live: found && live(desired.object, found.isAvailable ? 2 : 0),
         isCurrent: found?.version === this.#versionOf(spec.name),
       }));
-      return { spec, objects, pods: [], revision: `${this.#versionOf(spec.name)}` };
+      return { spec, objects, variables, pods: [], revision: `${this.#versionOf(spec.name)}` };
     });
     // Only what is in the inventory is known.
     const known = (this.#status.inventory ?? []).map((entry) => entry.component);

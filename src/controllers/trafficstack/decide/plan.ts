@@ -1,6 +1,6 @@
 import type { ComponentStatus, InventoryEntry, InventoryObject } from '../../../api/trafficstack/trafficStack.ts';
 import type { LeftObject, Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
-import { isOfStack } from './objects.ts';
+import { isOfStack } from '../render/objects.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { planComponent, type PlannedComponent } from './component.ts';
 import { planRemoval } from './removal.ts';

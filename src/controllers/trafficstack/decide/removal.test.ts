@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { InventoryEntry } from '../../../api/trafficstack/trafficStack.ts';
 import { DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { LeftObject, Observation } from '../observe/observation.ts';
-import { at, component, live, NOW, observed, stackOf } from '../testing/stacks.ts';
-import { duplicatesIn, objectsOf } from './objects.ts';
+import { at, component, NOW, observed, stackOf } from '../testing/stacks.ts';
 import { planStack } from './plan.ts';
 
 const entry = (name: string, ...dependsOn: string[]): InventoryEntry => {
@@ -95,15 +94,6 @@ it('an object that a component has no more is deleted when it is ready, and stay
   expect(inventory[0]?.objects.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['Deployment web', 'Service old']);
 });
 
-it('two components with one object, and one that has it twice, are told', () => {
-  const twice = { ...component('api').workload, services: [{ ports: [{ port: 1 }] }, { ports: [{ port: 2 }] }] };
-  const components = [component('web'), component('site', { workload: { ...component('x').workload, name: 'web' } })];
-  expect(duplicatesIn(stackOf([]), [...components, component('api', { workload: twice })])).toEqual([
-    'Deployment shop/web is of web and of site',
-    'Service shop/api is of api and of api',
-  ]);
-});
-
 it('the inventory has what exists and is ours, and what is about to be created', () => {
   const [web, db, theirs] = [component('web', { dependsOn: ['db'] }), component('db'), component('theirs')];
   const stack = stackOf([web, db, theirs]);
@@ -114,30 +104,4 @@ it('the inventory has what exists and is ours, and what is about to be created',
   expect(planned.inventory.map((each) => each.component)).toEqual(['db']);
   expect(planned.apply.map((each) => each.component)).toEqual(['db']);
   expect(planned.deadlineAt).toBe(Date.parse(at(600)));
-});
-
-it('objects of a component are its Services before its workload, with its labels and owner', () => {
-  const services = [
-    { name: 'peers', headless: true, ports: [{ port: 1 }] },
-    { ports: [{ name: 'a', port: 80, targetPort: 8080 }] },
-  ];
-  const spec = component('db', {
-    workload: { ...component('db').workload, kind: 'StatefulSet', name: 'data', services },
-  });
-  const objects = objectsOf(stackOf([spec]), spec);
-  expect(objects.map(({ resource, object }) => `${resource.kind} ${object.metadata?.name}`)).toEqual([
-    'Service peers',
-    'Service data',
-    'StatefulSet data',
-  ]);
-  const labels = { 'traffic.example.com/stack': 'main', 'traffic.example.com/component': 'db' };
-  for (const { object } of objects) {
-    expect(object.metadata).toMatchObject({ labels, ownerReferences: [{ uid: 'stack-uid', controller: true }] });
-  }
-  expect(objects.map(({ object }) => (object as { spec?: object }).spec)).toMatchObject([
-    { clusterIP: 'None', selector: labels, ports: [{ port: 1, targetPort: 1 }] },
-    { selector: labels, ports: [{ name: 'a', port: 80, targetPort: 8080 }] },
-    { serviceName: 'peers', replicas: 2, selector: { matchLabels: labels }, template: { metadata: { labels } } },
-  ]);
-  expect(live(objects[2]!.object, 2).metadata?.uid).toBe('uid-data');
 });

@@ -3,7 +3,7 @@ import { createOverlay, type Overlay } from '../../../runtime/cache/overlay.ts';
 import { resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
 import { PODS } from '../../../runtime/client/resources.ts';
 import type { ControllerContext } from '../../contract/context.ts';
-import { RESOURCES } from '../decide/kinds.ts';
+import { RESOURCES } from '../render/kinds.ts';
 import { STACK_LABEL } from '../names.ts';
 import type { StackPod } from './observation.ts';
 import { trimPod } from './stackPod.ts';

@@ -1,6 +1,7 @@
 import type { ComponentSpec, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
-import type { DesiredObject } from '../decide/objects.ts';
+import type { Variables } from '../expression/expression.ts';
+import type { DesiredObject } from '../render/objects.ts';
 
 /** The part of a container's status that tells why it is not ready. */
 export interface StackContainer {
@@ -42,9 +43,23 @@ export interface ObservedComponent {
   readonly spec: ComponentSpec;
   readonly objects: readonly ObservedObject[];
   readonly pods: readonly StackPod[];
+  /** For the expression that decides whether it is ready. */
+  readonly variables: Variables;
+  /** Of the query that decides whether it is ready, if it has one. */
+  readonly answer?: Answer;
   /** Another text after each change of what is applied, or of the deadline. */
   readonly revision: string;
 }
+
+/** What a query says. */
+export type Answer =
+  /** It is not asked yet. */
+  | { readonly is: 'Pending' }
+  | { readonly is: 'True' }
+  /** @property message what it gives */
+  | { readonly is: 'False'; readonly message: string }
+  /** @property message why there is no answer */
+  | { readonly is: 'Unknown'; readonly message: string };
 
 /** An object of the inventory that exists, and that its component does not have any more. */
 export interface LeftObject {

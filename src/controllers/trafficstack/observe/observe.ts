@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
 import { DEFAULT_DEADLINE } from '../../../api/trafficstack/terms.ts';
-import type { ComponentSpec, InventoryEntry, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import type { InventoryEntry, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { idFor, idOf } from '../../../runtime/objectSet/member.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
-import { resourceOfKind } from '../decide/kinds.ts';
-import { isOfStack, objectsOf, type DesiredObject } from '../decide/objects.ts';
 import type { StackPlan } from '../decide/plan.ts';
+import { resourceOfKind } from '../render/kinds.ts';
+import { isOfStack, type DesiredObject } from '../render/objects.ts';
+import type { RenderedComponent } from '../render/stack.ts';
 import { BY_COMPONENT, overlayOf, type Caches } from './caches.ts';
+import type { AnswerFeed } from './answers/answerFeed.ts';
 import { COMPONENT_LABEL } from '../names.ts';
 import type { LeftObject, Observation, ObservedComponent, ObservedObject, StackPod } from './observation.ts';
 import { podIndexOf } from './stackPod.ts';
@@ -21,6 +23,8 @@ const REVISION_DIGITS = 16;
 export interface Observed {
   readonly caches: Caches;
   readonly client: Client;
+  /** Of the queries that decide whether a component is ready. */
+  readonly answers: Pick<AnswerFeed, 'answer'>;
 }
 
 /**
@@ -32,11 +36,11 @@ export interface Observed {
  */
 export async function observe(
   stack: TrafficStack,
-  components: readonly ComponentSpec[],
-  { caches, client }: Observed,
+  components: readonly RenderedComponent[],
+  { caches, client, answers }: Observed,
   now: number,
 ): Promise<Observation> {
-  const observed = components.map((spec) => observeComponent(stack, spec, caches));
+  const observed = components.map((rendered) => observeComponent(stack, rendered, { caches, answers }));
   const inventory = stack.status?.inventory ?? [];
   const hasPods = ({ component, objects }: InventoryEntry): boolean =>
     objects.some(({ namespace }) => podsOf(stack, component, namespace, caches).length > 0);
@@ -47,14 +51,19 @@ export async function observe(
   };
 }
 
-function observeComponent(stack: TrafficStack, spec: ComponentSpec, caches: Caches): ObservedComponent {
-  const objects = objectsOf(stack, spec).map((desired) => observeObject(desired, cachedIn(caches, desired)));
-  const { deadline = DEFAULT_DEADLINE, name } = spec;
+function observeComponent(
+  stack: TrafficStack,
+  { spec, objects: desiredObjects, variables }: RenderedComponent,
+  { caches, answers }: Pick<Observed, 'caches' | 'answers'>,
+): ObservedComponent {
+  const objects = desiredObjects.map((desired) => observeObject(desired, cachedIn(caches, desired)));
+  const { deadline = DEFAULT_DEADLINE, name, ready = {} } = spec;
   return {
-    ...{ spec, objects },
+    ...{ spec, objects, variables },
+    ...(ready.query !== undefined && { answer: answers.answer(ready.query) }),
     pods: podsOf(stack, name, spec.workload.namespace, caches),
     revision: createHash('sha256')
-      .update([...objects.map(({ hash }) => hash), deadline].join())
+      .update([...objects.map(({ hash }) => hash), deadline, JSON.stringify(ready)].join())
       .digest('hex')
       .slice(0, REVISION_DIGITS),
   };
@@ -121,7 +130,7 @@ function withKind(live: KubeObject, { apiVersion = '', kind = '' }: KubeObject):
 async function leftOf(
   stack: TrafficStack,
   observed: readonly ObservedComponent[],
-  { caches, client }: Observed,
+  { caches, client }: Pick<Observed, 'caches' | 'client'>,
 ): Promise<LeftObject[]> {
   const kept = observed.flatMap(({ objects }) => objects.filter(({ heldBy }) => heldBy === undefined));
   const wanted = new Set(kept.map(idOf));

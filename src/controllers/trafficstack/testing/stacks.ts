@@ -1,6 +1,6 @@
 import type { ComponentSpec, TrafficStack, TrafficStackStatus } from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { objectsOf } from '../decide/objects.ts';
+import { renderStack, type RenderedComponent } from '../render/stack.ts';
 import type { ObservedComponent, StackPod } from '../observe/observation.ts';
 
 /** 2026-01-01T00:00:00Z, ms since 1970. */
@@ -37,6 +37,14 @@ export function live(object: KubeObject, available: number, over: object = {}): 
 /** That of all observed components. */
 export const REVISION = 'r1';
 
+/** A component with its objects, in a stack without more. */
+export function rendered(spec: ComponentSpec, stack: TrafficStack = stackOf([])): RenderedComponent {
+  const result = renderStack(stack, stack.spec, [spec], () => 3);
+  const found = 'components' in result ? result.components[0] : undefined;
+  if (found === undefined) throw new Error(JSON.stringify(result));
+  return found;
+}
+
 /** How far the objects of a component are. */
 export type There = 'none' | 'old' | { readonly available: number };
 
@@ -47,13 +55,14 @@ export function observed(
   pods: readonly StackPod[] = [],
   stack: TrafficStack = stackOf([]),
 ): ObservedComponent {
-  const objects = objectsOf(stack, spec).map((desired) => ({
+  const { objects: desiredObjects, variables } = rendered(spec, stack);
+  const objects = desiredObjects.map((desired) => ({
     ...desired,
     hash: desired.object.metadata?.name ?? '',
     live: there === 'none' ? undefined : live(desired.object, there === 'old' ? 2 : there.available),
     isCurrent: typeof there === 'object',
   }));
-  return { spec, objects, pods, revision: REVISION };
+  return { spec, objects, pods, variables, revision: REVISION };
 }
 
 /** A pod whose container waits for this reason, or runs. */

@@ -1,8 +1,18 @@
 import type { Resource } from '../../../runtime/client/resource.ts';
-import { DAEMONSETS, DEPLOYMENTS, SERVICES, STATEFULSETS } from '../../../runtime/client/resources.ts';
+import {
+  CONFIG_MAPS,
+  DAEMONSETS,
+  DEPLOYMENTS,
+  POD_DISRUPTION_BUDGETS,
+  SERVICES,
+  STATEFULSETS,
+} from '../../../runtime/client/resources.ts';
 
 /** The kinds of which a stack has objects. */
-export const RESOURCES: readonly Resource[] = [DEPLOYMENTS, STATEFULSETS, DAEMONSETS, SERVICES];
+export const RESOURCES: readonly Resource[] = [
+  ...[DEPLOYMENTS, STATEFULSETS, DAEMONSETS],
+  ...[SERVICES, CONFIG_MAPS, POD_DISRUPTION_BUDGETS],
+];
 
 /** @throws Error for a kind of which no stack has objects */
 export function resourceOfKind(kind: string): Resource {

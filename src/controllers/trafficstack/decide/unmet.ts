@@ -1,0 +1,59 @@
+import type { ComponentState } from '../../../api/trafficstack/terms.ts';
+import { evaluate } from '../expression/expression.ts';
+import type { Answer, ObservedComponent } from '../observe/observation.ts';
+
+/** Why a component whose pods are available is not ready. */
+export interface Unmet {
+  /** Unknown if the query has no answer. Undefined: as for pods that are not available. */
+  readonly state?: ComponentState;
+  readonly message: string;
+}
+
+/** Characters of an expression that a message repeats. */
+const LONGEST_QUOTE = 120;
+
+/**
+ * What keeps a component whose pods are available from being ready: its expression, then its query. Undefined if nothing does.
+ *
+ * @param wasReady whether it was ready with this very spec: then it stays so until its query is asked, as after a restart
+ */
+export function unmetBy(component: ObservedComponent, wasReady: boolean): Unmet | undefined {
+  return unmetExpression(component) ?? unmetQuery(component, wasReady);
+}
+
+function unmetExpression({ spec, objects, variables }: ObservedComponent): Unmet | undefined {
+  const expression = spec.ready?.expression;
+  if (expression === undefined) return undefined;
+  const live = objects.flatMap(({ live: each }) => each ?? []);
+  const services = live.filter(({ kind }) => kind === 'Service');
+  const result = evaluate(expression, { ...variables, workload: live.at(-1), services });
+  const what = `ready.expression ${quoted(expression)}`;
+  if ('problem' in result) return { message: `${what}: ${result.problem}` };
+  if (result.value === true) return undefined;
+  if (result.value === false) return { message: `${what} is false` };
+  return { message: `${what} gives no bool` };
+}
+
+function unmetQuery({ spec, answer }: ObservedComponent, wasReady: boolean): Unmet | undefined {
+  const query = spec.ready?.query;
+  if (query === undefined || answer === undefined) return undefined;
+  const what = `ready.query ${quoted(query)}`;
+  return ofAnswer(answer, what, wasReady);
+}
+
+function ofAnswer(answer: Answer, what: string, wasReady: boolean): Unmet | undefined {
+  switch (answer.is) {
+    case 'True':
+      return undefined;
+    case 'False':
+      return { message: `${what} ${answer.message}` };
+    case 'Unknown':
+      return { state: 'Unknown', message: `${what}: ${answer.message}` };
+    case 'Pending':
+      return wasReady ? undefined : { state: 'Unknown', message: `${what} is not answered yet` };
+  }
+}
+
+function quoted(text: string): string {
+  return `"${text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE - 1).toWellFormed()}…`}"`;
+}

@@ -1,0 +1,64 @@
+import { evaluate, type Variables } from './expression.ts';
+
+/** A text with its expressions evaluated, or what is wrong with one: a sentence with the line. */
+export type RenderedText = { readonly text: string } | { readonly problem: string };
+
+const QUOTES: ReadonlySet<string> = new Set(['"', "'"]);
+
+/**
+ * Renders a text. `${EXPRESSION}` becomes what the CEL expression gives: a string, number or bool. `$${` becomes `${`. The end of an
+ * expression is the first `}` that closes none of its own braces and is in none of its strings.
+ */
+export function renderText(template: string, variables: Variables): RenderedText {
+  let text = '';
+  let at = 0;
+  for (;;) {
+    const start = template.indexOf('${', at);
+    if (start < 0) return { text: text + template.slice(at) };
+    if (template[start - 1] === '$' && start > at) {
+      text += `${template.slice(at, start - 1)}\${`;
+      at = start + 2;
+      continue;
+    }
+    const end = endOf(template, start + 2);
+    const line = `line ${template.slice(0, start).split('\n').length}`;
+    if (end === undefined) return { problem: `${line}: the "\${" has no "}"; write "$\${" for the text "\${"` };
+    const expression = template.slice(start + 2, end);
+    const value = textOf(expression, variables);
+    if ('problem' in value) return { problem: `${line}: \${${expression}}: ${value.problem}` };
+    text += template.slice(at, start) + value.text;
+    at = end + 1;
+  }
+}
+
+/** Where the expression that begins at `start` ends; undefined if it does not. */
+function endOf(template: string, start: number): number | undefined {
+  let depth = 0;
+  let quote: string | undefined;
+  for (let at = start; at < template.length; at += 1) {
+    const character = template[at] ?? '';
+    if (quote !== undefined) {
+      if (character === '\\') at += 1;
+      else if (character === quote) quote = undefined;
+    } else if (QUOTES.has(character)) quote = character;
+    else if (character === '{') depth += 1;
+    else if (character === '}' && depth === 0) return at;
+    else if (character === '}') depth -= 1;
+  }
+  return undefined;
+}
+
+function textOf(expression: string, variables: Variables): RenderedText {
+  const evaluated = evaluate(expression, variables);
+  if ('problem' in evaluated) return evaluated;
+  const { value } = evaluated;
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return { text: String(value) };
+    default:
+      return { problem: 'must give a string, a number or a bool; join a list, as in self.addresses.join(",")' };
+  }
+}

@@ -1,0 +1,83 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../../runtime/process/clock.ts';
+import { AnswerFeed } from './answerFeed.ts';
+
+const UP = 'up == 1';
+let clock: FakeClock;
+let queries: Map<string, Set<string>>;
+/** What Prometheus has; an error if it does not answer, undefined if it never does. */
+let values: number[] | Error | undefined;
+let isLeader: boolean;
+let asked: string[];
+let changes: string[];
+let feed: AnswerFeed;
+let isRunning: boolean;
+
+beforeEach(() => {
+  [clock, queries, values, isLeader] = [new FakeClock(), new Map([[UP, new Set(['main', 'other'])]]), [1], true];
+  [asked, changes, isRunning] = [[], [], false];
+  feed = new AnswerFeed({
+    ...{ clock, queries: () => queries, isLeader: () => isLeader, onChange: (name) => changes.push(name) },
+    ask: (query) => {
+      asked.push(query);
+      if (values === undefined) return new Promise(() => undefined);
+      return values instanceof Error ? Promise.reject(values) : Promise.resolve(values);
+    },
+  });
+});
+
+/** Begins to run with the first call, after the test has set the scene. */
+function advance(ms: number): Promise<void> {
+  if (!isRunning) void feed.run(new AbortController().signal);
+  isRunning = true;
+  return clock.advance(ms);
+}
+
+describe('the feed of answers', () => {
+  it('asks every 10 s, and tells changes only, to all stacks of a query', async () => {
+    expect(feed.answer(UP)).toEqual({ is: 'Pending' });
+    await advance(0);
+    expect(feed.answer(UP)).toEqual({ is: 'True' });
+    expect(changes).toEqual(['main', 'other']);
+    await advance(35_000);
+    expect([asked.length, changes.length]).toEqual([4, 2]);
+    values = [];
+    await advance(10_000);
+    expect(feed.answer(UP)).toEqual({ is: 'False', message: 'gives no series' });
+    expect(changes).toEqual(['main', 'other', 'main', 'other']);
+  });
+
+  it.each<[string, number[], object]>([
+    ['one that is 0', [0], { is: 'False', message: 'gives 0' }],
+    ['some that are no number', [1, NaN, 2], { is: 'False', message: 'gives NaN for 1 of 3 series' }],
+    ['others', [0.5, -1, Infinity], { is: 'True' }],
+  ])('judges series: %s', async (_, given, answer) => {
+    values = given;
+    await advance(0);
+    expect(feed.answer(UP)).toEqual(answer);
+  });
+
+  it('has no answer while Prometheus does not answer', async () => {
+    await advance(0);
+    values = new Error('Prometheus did not answer');
+    await advance(11_000);
+    expect(feed.answer(UP)).toEqual({ is: 'Unknown', message: 'Prometheus did not answer' });
+  });
+
+  it('forgets the answer to a query that nobody has, and of a leader that is none any more', async () => {
+    await advance(0);
+    queries = new Map([['other', new Set(['main'])]]);
+    await advance(1_000);
+    expect([feed.answer(UP).is, feed.answer('other').is]).toEqual(['Pending', 'True']);
+    isLeader = false;
+    await advance(20_000);
+    expect([feed.answer('other').is, asked]).toEqual(['Pending', [UP, 'other']]);
+  });
+
+  it('is not kept by one that hangs from asking the others', async () => {
+    queries = new Map([UP, 'b', 'c'].map((query) => [query, new Set(['main'])]));
+    values = undefined;
+    await advance(0);
+    expect(asked).toEqual([UP, 'b', 'c']);
+  });
+});

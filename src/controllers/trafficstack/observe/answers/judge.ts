@@ -1,0 +1,20 @@
+import type { Answer } from '../observation.ts';
+
+/**
+ * What the values of a query say.
+ *
+ * | the query gives                     | answer |
+ * |-------------------------------------|--------|
+ * | no series, as `up == 1` does if all are down | False |
+ * | a series that is 0 or NaN           | False  |
+ * | anything else                       | True   |
+ */
+export function judge(values: readonly number[]): Answer {
+  if (values.length === 0) return { is: 'False', message: 'gives no series' };
+  const failing = values.filter((value) => value === 0 || Number.isNaN(value));
+  const [first] = failing;
+  if (first === undefined) return { is: 'True' };
+  const which =
+    values.length === 1 ? `gives ${first}` : `gives ${first} for ${failing.length} of ${values.length} series`;
+  return { is: 'False', message: which };
+}

@@ -1,0 +1,24 @@
+import { isDeepStrictEqual } from 'node:util';
+import { labelOf, type CachedNode } from '../../../nodes/cachedNode.ts';
+import type { TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import type { InformerEvent } from '../../../runtime/cache/informer.ts';
+
+/** How many nodes have all of these labels, also those that are not ready: a node that is off takes no pod away for good. */
+export function countNodesWith(nodes: readonly CachedNode[], nodeSelector: Readonly<Record<string, string>>): number {
+  const labels = Object.entries(nodeSelector);
+  return nodes.filter((node) => labels.every(([key, value]) => labelOf(node, key) === value)).length;
+}
+
+/** Whether a stack has one pod for each node with certain labels. */
+export function countsNodes({ spec }: TrafficStack): boolean {
+  // An older CRD may have accepted anything.
+  const availability = (spec as Partial<TrafficStack['spec']> | undefined)?.highAvailability;
+  return availability !== undefined && availability.replicas === undefined;
+}
+
+/** Whether an event may change such a number. */
+export function mayChangeCount(event: InformerEvent<CachedNode>): boolean {
+  if (event.type !== 'update' || event.old === undefined) return true;
+  const labelsOf = ({ labels, otherLabels, hostname }: CachedNode) => [labels, otherLabels, hostname];
+  return !isDeepStrictEqual(labelsOf(event.old), labelsOf(event.object));
+}

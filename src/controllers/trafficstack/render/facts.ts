@@ -1,0 +1,69 @@
+import type { ComponentSpec, StackService } from '../../../api/trafficstack/trafficStack.ts';
+
+/** What files and expressions may use of a component: `self`, and `components.NAME`. */
+export interface ComponentFacts {
+  readonly name: string;
+  readonly namespace: string;
+  /** Pods that there should be. Absent for a DaemonSet, and where an autoscaler decides. */
+  readonly replicas?: number;
+  /** DNS name of the first Service. Absent without one. */
+  readonly service?: string;
+  /**
+   * DNS names to reach it by: those of the pods for a StatefulSet with a headless Service, else that of the first Service. Names,
+   * since the addresses of pods change with each pod.
+   */
+  readonly addresses: readonly string[];
+  /** The first port behind `addresses`. Absent without a Service. */
+  readonly port?: number;
+  /** The ports by their names. */
+  readonly ports: Readonly<Record<string, number>>;
+}
+
+/** The facts of a component. @param replicas undefined for a DaemonSet, and where an autoscaler decides */
+export function factsOf({ name, workload }: ComponentSpec, replicas: number | undefined): ComponentFacts {
+  const { namespace, services = [] } = workload;
+  const host = (service: StackService): string => `${serviceNameOf({ name, workload }, service)}.${namespace}.svc`;
+  const governing = workload.kind === 'StatefulSet' ? services.find(({ headless }) => headless === true) : undefined;
+  const first = governing ?? services[0];
+  const named = services.flatMap((service) =>
+    service.ports.flatMap((port) => (port.name === undefined ? [] : [[port.name, portOf(service, port)] as const])),
+  );
+  return {
+    ...{ name, namespace },
+    ...(replicas !== undefined && { replicas }),
+    ...(first !== undefined && { service: host(first) }),
+    addresses: addressesOf(workload.name ?? name, {
+      replicas,
+      governing: governing && host(governing),
+      first: first && host(first),
+    }),
+    ...(first?.ports[0] !== undefined && { port: portOf(first, first.ports[0]) }),
+    ports: Object.fromEntries(named),
+  };
+}
+
+/** The name of a Service. */
+export function serviceNameOf(
+  { name, workload }: Pick<ComponentSpec, 'name' | 'workload'>,
+  service: StackService,
+): string {
+  return service.name ?? workload.name ?? name;
+}
+
+interface Hosts {
+  readonly replicas: number | undefined;
+  readonly governing: string | undefined;
+  readonly first: string | undefined;
+}
+
+function addressesOf(workload: string, { replicas, governing, first }: Hosts): readonly string[] {
+  if (governing !== undefined && replicas !== undefined) {
+    return Array.from({ length: replicas }, (_, ordinal) => `${workload}-${ordinal}.${governing}`);
+  }
+  return first === undefined ? [] : [first];
+}
+
+/** Nothing translates the port of a headless Service: its name has the addresses of the pods. */
+function portOf({ headless }: StackService, { port, targetPort = port }: StackService['ports'][number]): number {
+  return headless === true ? targetPort : port;
+}

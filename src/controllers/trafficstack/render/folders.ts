@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
+import { renderText } from '../expression/template.ts';
+import type { Variables } from '../expression/expression.ts';
+
+/** A folder of rendered files: a ConfigMap and its mount. */
+export interface Folder {
+  /** Name of the volume. */
+  readonly volume: string;
+  readonly mountPath: string;
+  /**
+   * Name of the ConfigMap. It ends with a hash of the files: another content is another ConfigMap, so it replaces the pods, and
+   * those that are not replaced yet keep theirs.
+   */
+  readonly object: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Hexadecimal digits of the hash. */
+const DIGITS = 10;
+
+/** The folders of a component, or what is wrong with its files: one sentence each. */
+export function foldersOf(component: ComponentSpec, variables: Variables): Folder[] | { readonly problems: string[] } {
+  const problems: string[] = [];
+  const folders = (component.workload.config ?? []).map(({ name, mountPath, files }) => {
+    const rendered = Object.entries(files).map(([file, template]) => {
+      const result = renderText(template, variables);
+      if ('text' in result) return [file, result.text] as const;
+      problems.push(`component ${component.name}, config ${name}, file ${file}, ${result.problem}`);
+      return [file, ''] as const;
+    });
+    return folderOf(component, { name, mountPath }, Object.fromEntries(rendered));
+  });
+  return problems.length > 0 ? { problems } : folders;
+}
+
+function folderOf(
+  { name: component, workload }: ComponentSpec,
+  { name, mountPath }: { readonly name: string; readonly mountPath: string },
+  files: Record<string, string>,
+): Folder {
+  const content = JSON.stringify(Object.entries(files).toSorted());
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, DIGITS);
+  return { volume: `config-${name}`, mountPath, object: `${workload.name ?? component}-${name}-${hash}`, files };
+}

@@ -1,0 +1,111 @@
+import type { V1OwnerReference } from '@kubernetes/client-node';
+import {
+  TRAFFIC_STACKS,
+  type CommonSpec,
+  type ComponentSpec,
+  type HighAvailabilitySpec,
+  type StackService,
+  type TrafficStack,
+} from '../../../api/trafficstack/trafficStack.ts';
+import { apiVersionOf, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
+import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
+import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
+import { serviceNameOf } from './facts.ts';
+import type { Folder } from './folders.ts';
+import { resourceOfKind } from './kinds.ts';
+import { podTemplateOf } from './podTemplate.ts';
+
+/** One object of a component: exactly the fields that the operator owns. */
+export interface DesiredObject {
+  readonly resource: Resource;
+  readonly object: KubeObject;
+}
+
+/** A component with all that its stack and its dependencies decide. */
+export interface ResolvedComponent {
+  readonly spec: ComponentSpec;
+  /** Pods that there should be; undefined if the stack does not say. */
+  readonly replicas: number | undefined;
+  readonly common: CommonSpec;
+  /** Undefined if it is not for the component. */
+  readonly availability: HighAvailabilitySpec | undefined;
+  readonly folders: readonly Folder[];
+}
+
+type Metadata = NonNullable<KubeObject['metadata']>;
+
+/** The objects of a component: what the workload needs, then the workload, so that names resolve when the pods begin. */
+export function objectsOf(stack: TrafficStack, component: ResolvedComponent): DesiredObject[] {
+  const { spec, replicas, availability, folders } = component;
+  const { namespace, services = [] } = spec.workload;
+  const selector = { [STACK_LABEL]: stack.metadata?.name ?? '', [COMPONENT_LABEL]: spec.name };
+  const metadata = (name: string): Metadata => ({
+    ...{ name, namespace, labels: { [MANAGED_BY]: OPERATOR, ...selector } },
+    ownerReferences: [ownerReferenceOf(stack)],
+  });
+  const workload = spec.workload.name ?? spec.name;
+  const isSpread = availability !== undefined && (replicas ?? 0) > 1;
+  return [
+    ...services.map((service) =>
+      desired('Service', metadata(serviceNameOf(spec, service)), { spec: serviceSpec(service, selector) }),
+    ),
+    ...folders.map(({ object, files }) => desired('ConfigMap', metadata(object), { data: files })),
+    ...(isSpread ? [desired('PodDisruptionBudget', metadata(workload), { spec: budgetSpec(selector) })] : []),
+    desired(spec.workload.kind, metadata(workload), { spec: workloadSpec(component, selector) }),
+  ];
+}
+
+function desired(kind: string, metadata: Metadata, content: object): DesiredObject {
+  const resource = resourceOfKind(kind);
+  return { resource, object: { apiVersion: apiVersionOf(resource), kind, metadata, ...content } };
+}
+
+function workloadSpec(component: ResolvedComponent, matchLabels: Record<string, string>) {
+  const { spec, replicas, common, availability, folders } = component;
+  const { kind, podTemplate } = spec.workload;
+  return {
+    ...(replicas !== undefined && { replicas }),
+    ...(kind === 'StatefulSet' && statefulSpec(spec)),
+    selector: { matchLabels },
+    template: podTemplateOf(podTemplate, { kind, labels: matchLabels, common, availability, folders }),
+  };
+}
+
+function statefulSpec(spec: ComponentSpec) {
+  const { services = [], volumeClaimTemplates = [], volumeClaimPolicy = 'Retain' } = spec.workload;
+  const headless = services.find((service) => service.headless === true);
+  return {
+    serviceName: headless ? serviceNameOf(spec, headless) : (spec.workload.name ?? spec.name),
+    ...(volumeClaimTemplates.length > 0 && {
+      volumeClaimTemplates,
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: volumeClaimPolicy, whenScaled: 'Retain' },
+    }),
+  };
+}
+
+/** One pod at a time, and one that is not ready anyway keeps no drain waiting. */
+function budgetSpec(matchLabels: Record<string, string>) {
+  return { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow', selector: { matchLabels } };
+}
+
+function serviceSpec({ headless, ports }: StackService, selector: Record<string, string>) {
+  return {
+    // Pods that start need each other's names.
+    ...(headless === true && { clusterIP: 'None', publishNotReadyAddresses: true }),
+    selector,
+    ports: ports.map(({ name, port, targetPort = port }) => {
+      return { ...(name !== undefined && { name }), port, targetPort, protocol: 'TCP' };
+    }),
+  };
+}
+
+function ownerReferenceOf({ metadata }: TrafficStack): V1OwnerReference {
+  const { kind } = TRAFFIC_STACKS;
+  const { name = '', uid = '' } = metadata ?? {};
+  return { apiVersion: apiVersionOf(TRAFFIC_STACKS), kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** Whether the stack controls a live object. */
+export function isOfStack({ metadata }: KubeObject, stack: TrafficStack): boolean {
+  return metadata?.ownerReferences?.some(({ uid }) => uid === stack.metadata?.uid) ?? false;
+}

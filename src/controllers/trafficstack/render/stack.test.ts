@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest';
+import type { ComponentSpec, TrafficStackSpec, WorkloadSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { component, rendered, stackOf } from '../testing/stacks.ts';
+import { renderStack } from './stack.ts';
+
+const NODES = 3;
+const workload = (over: Partial<WorkloadSpec> = {}): WorkloadSpec => ({ ...component('db').workload, ...over });
+/** A StatefulSet whose pods have names. */
+const db = (over: Partial<WorkloadSpec> = {}): ComponentSpec => {
+  const services = [{ headless: true, ports: [{ name: 'sql', port: 80, targetPort: 5432 }] }];
+  return component('db', { workload: workload({ kind: 'StatefulSet', services, ...over }) });
+};
+function render(components: readonly ComponentSpec[], over: Partial<TrafficStackSpec> = {}, nodes = NODES) {
+  return renderStack(stackOf([]), over, components, () => nodes);
+}
+/** The objects of the last component, by kind. */
+function objects(components: readonly ComponentSpec[], over: Partial<TrafficStackSpec> = {}) {
+  const result = render(components, over);
+  if ('problems' in result) throw new Error(result.problems.join());
+  const all =
+    result.components.at(-1)?.objects.map(({ object }) => object as KubeObject & Record<string, unknown>) ?? [];
+  return new Map(all.map((object) => [object.kind, object]));
+}
+const problems = (...args: Parameters<typeof render>) => {
+  const result = render(...args);
+  return 'problems' in result ? result.problems : [];
+};
+
+it('two components with one object, and one that has it twice, are told', () => {
+  const twice = { ...component('api').workload, services: [{ ports: [{ port: 1 }] }, { ports: [{ port: 2 }] }] };
+  const site = component('site', { workload: { ...component('x').workload, name: 'web' } });
+  expect(problems([component('web'), site, component('api', { workload: twice })])).toEqual([
+    'Deployment shop/web is of web and of site',
+    'Service shop/api is of api and of api',
+  ]);
+});
+
+it('objects of a component are its Services before its workload, with its labels and owner', () => {
+  const services = [
+    { name: 'peers', headless: true, ports: [{ port: 1 }] },
+    { ports: [{ name: 'a', port: 80, targetPort: 8080 }] },
+  ];
+  const spec = component('db', {
+    workload: { ...component('db').workload, kind: 'StatefulSet', name: 'data', services },
+  });
+  const { objects: all } = rendered(spec, stackOf([spec]));
+  expect(all.map(({ resource, object }) => `${resource.kind} ${object.metadata?.name}`)).toEqual([
+    'Service peers',
+    'Service data',
+    'StatefulSet data',
+  ]);
+  const labels = { 'traffic.example.com/stack': 'main', 'traffic.example.com/component': 'db' };
+  for (const { object } of all) {
+    expect(object.metadata).toMatchObject({ labels, ownerReferences: [{ uid: 'stack-uid', controller: true }] });
+  }
+  expect(all.map(({ object }) => (object as { spec?: object }).spec)).toMatchObject([
+    { clusterIP: 'None', selector: labels, ports: [{ port: 1, targetPort: 1 }] },
+    { selector: labels, ports: [{ name: 'a', port: 80, targetPort: 8080 }] },
+    { serviceName: 'peers', replicas: 2, selector: { matchLabels: labels }, template: { metadata: { labels } } },
+  ]);
+});
+
+describe('files', () => {
+  const reading = (content: string, over: Partial<ComponentSpec> = {}): ComponentSpec => {
+    const config = [{ name: 'etc', mountPath: '/etc/app', files: { 'app.conf': content } }];
+    return component('web', { dependsOn: ['db'], workload: workload({ config }), ...over });
+  };
+  const fileOf = (content: string, ...before: ComponentSpec[]) =>
+    (objects([...before, reading(content)]).get('ConfigMap') as { data: Record<string, string> }).data['app.conf'];
+
+  it.each([
+    [
+      'the names of the pods of a StatefulSet',
+      '${components.db.addresses.join(",")}',
+      'db-0.db.shop.svc,db-1.db.shop.svc',
+    ],
+    ['the port behind a headless Service', '${components.db.port} ${components.db.ports.sql}', '5432 5432'],
+    ['replicas and names', '${components.db.replicas} ${components.db.name} ${components.db.namespace}', '2 db shop'],
+    ['itself', '${self.name} ${self.replicas} ${self.addresses.size()}', 'web 2 0'],
+    ['the level of the log', '${common.logLevel}', 'info'],
+  ])('have %s', (_, content, text) => {
+    expect(fileOf(content, db())).toBe(text);
+  });
+
+  it('have the name of a Service in front of a Deployment', () => {
+    const services = [{ name: 'api', ports: [{ port: 80, targetPort: 8080 }] }];
+    const api = component('db', { workload: workload({ services }) });
+    expect(fileOf('${components.db.addresses[0]}:${components.db.port}', api)).toBe('api.shop.svc:80');
+  });
+
+  it('are a ConfigMap whose name changes with them, mounted in all containers, also before the first start', () => {
+    const podTemplate = { spec: { initContainers: [{ name: 'init' }], containers: [{ name: 'a' }, { name: 'b' }] } };
+    const of = (content: string) => {
+      const spec = reading(content);
+      const all = objects([db(), { ...spec, workload: { ...spec.workload, podTemplate } }]);
+      const { metadata } = all.get('ConfigMap') as { metadata: { name: string } };
+      return { name: metadata.name, deployment: all.get('Deployment') };
+    };
+    const { name, deployment } = of('one');
+    expect(name).toMatch(/^web-etc-[0-9a-f]{10}$/);
+    expect(of('two').name).not.toBe(name);
+    const mounts = { volumeMounts: [{ name: 'config-etc', mountPath: '/etc/app', readOnly: true }] };
+    expect(deployment).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            volumes: [{ name: 'config-etc', configMap: { name } }],
+            initContainers: [mounts],
+            containers: [mounts, mounts],
+          },
+        },
+      },
+    });
+  });
+
+  it('that cannot be rendered are told with their place', () => {
+    expect(problems([db(), reading('a\n${components.cache.port}')])).toEqual([
+      'component web, config etc, file app.conf, line 2: ${components.cache.port}: No such key: cache',
+    ]);
+  });
+
+  it('know no number that an autoscaler decides', () => {
+    const [problem] = problems([
+      component('db', { workload: workload({ replicas: undefined }) }),
+      reading('${components.db.replicas}'),
+    ]);
+    expect(problem).toMatch(/No such key: replicas$/);
+  });
+});
+
+it('an expression that is none is told before anything is written', () => {
+  expect(problems([component('web', { ready: { expression: 'workload.status.readyReplicas >' } })])).toEqual([
+    'component web, ready.expression: Unexpected token: EOF',
+  ]);
+  expect(problems([component('web', { ready: { expression: 'size(services) == 0 && nope' } })])).toEqual([
+    'component web, ready.expression: Unknown variable: nope',
+  ]);
+});
+
+describe('what all pods have', () => {
+  const common = {
+    nodeSelector: { disk: 'ssd', zone: 'a' },
+    tolerations: [{ key: 'one', operator: 'Exists' }],
+    imagePullSecrets: [{ name: 'pull' }],
+    priorityClassName: 'high',
+    logLevel: 'debug' as const,
+  };
+  const podOf = (spec: ComponentSpec) =>
+    (objects([spec], { common }).get('Deployment') as { spec: { template: { spec: object } } }).spec.template.spec;
+
+  it('is added to their templates', () => {
+    expect(podOf(component('web'))).toMatchObject({
+      ...{ nodeSelector: common.nodeSelector, tolerations: common.tolerations },
+      ...{ imagePullSecrets: common.imagePullSecrets, priorityClassName: 'high' },
+    });
+  });
+
+  it('gives way to what a template says', () => {
+    const own = {
+      ...{ nodeSelector: { zone: 'b' }, tolerations: [{ key: 'two' }], imagePullSecrets: [{ name: 'mine' }] },
+      ...{ priorityClassName: 'low', containers: [] },
+    };
+    expect(podOf(component('web', { workload: workload({ podTemplate: { spec: own } }) }))).toMatchObject({
+      nodeSelector: { disk: 'ssd', zone: 'b' },
+      tolerations: [{ key: 'one', operator: 'Exists' }, { key: 'two' }],
+      ...{ imagePullSecrets: [{ name: 'mine' }], priorityClassName: 'low' },
+    });
+  });
+});
+
+describe('high availability', () => {
+  const highAvailability = { nodeSelector: { role: 'master' } };
+  const unset = workload({ replicas: undefined });
+  const free = component('web', { workload: unset });
+
+  it('gives a pod to each selected node, spreads them, and lets drains take one at a time', () => {
+    const all = objects([free], { highAvailability });
+    expect(all.get('Deployment')).toMatchObject({
+      spec: {
+        replicas: NODES,
+        template: {
+          spec: {
+            nodeSelector: { role: 'master' },
+            topologySpreadConstraints: [
+              {
+                ...{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'DoNotSchedule' },
+                ...{ nodeTaintsPolicy: 'Honor', matchLabelKeys: ['pod-template-hash'] },
+              },
+            ],
+            affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100 }] } },
+          },
+        },
+      },
+    });
+    expect(all.get('PodDisruptionBudget')).toMatchObject({
+      metadata: { name: 'web' },
+      spec: { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+    });
+  });
+
+  it('has a number and a label of its own if the stack says so', () => {
+    const all = objects([free], { highAvailability: { replicas: 5, topologyKey: 'zone' } });
+    expect(all.get('Deployment')).toMatchObject({
+      spec: { replicas: 5, template: { spec: { topologySpreadConstraints: [{ topologyKey: 'zone' }] } } },
+    });
+  });
+
+  it('leaves the replicas and the placement of a component that has its own, and budgets no single pod', () => {
+    const podTemplate = { spec: { containers: [], topologySpreadConstraints: [], affinity: {} } };
+    const all = objects([component('web', { workload: workload({ replicas: 1, podTemplate }) })], { highAvailability });
+    expect(all.get('PodDisruptionBudget')).toBeUndefined();
+    expect(all.get('Deployment')).toMatchObject({
+      spec: { replicas: 1, template: { spec: { topologySpreadConstraints: [], affinity: {} } } },
+    });
+  });
+
+  it.each([
+    ['a component that does not want it', { ...free, highAvailability: false }, 'Deployment'],
+    ['a DaemonSet', component('web', { workload: { ...unset, kind: 'DaemonSet' as const } }), 'DaemonSet'],
+  ])('is not for %s', (__, spec, kind) => {
+    const all = objects([spec], { highAvailability });
+    expect(all.get('PodDisruptionBudget')).toBeUndefined();
+    expect(JSON.stringify(all.get(kind))).not.toMatch(/topologyKey|replicas|master/);
+  });
+
+  it('on no node is a problem, and not no pods', () => {
+    expect(problems([free], { highAvailability }, 0)).toEqual([
+      'component web: no node has the labels of highAvailability.nodeSelector: role=master',
+    ]);
+    const none = component('web', { workload: workload({ replicas: 0 }) });
+    expect(problems([none], { highAvailability }, 0)).toEqual([]);
+  });
+});
+
+it('claims of a StatefulSet stay when it is removed, unless the policy is Delete', () => {
+  const volumeClaimTemplates = [{ metadata: { name: 'data' }, spec: { resources: { requests: { storage: '1Gi' } } } }];
+  const retention = (over: Partial<WorkloadSpec>) => {
+    const { spec } = objects([db({ volumeClaimTemplates, ...over })]).get('StatefulSet') as { spec: object };
+    return spec;
+  };
+  expect(retention({})).toMatchObject({
+    volumeClaimTemplates,
+    persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
+  });
+  expect(retention({ volumeClaimPolicy: 'Delete' })).toMatchObject({
+    persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' },
+  });
+});

@@ -1,0 +1,75 @@
+import { TRAFFIC_STACKS, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
+import { askValuesOf } from '../../prometheus/askValues.ts';
+import { Applier } from '../../runtime/apply/apply.ts';
+import { createInformer, withoutManagedFields, type InformerEvent } from '../../runtime/cache/informer.ts';
+import { createOverlay } from '../../runtime/cache/overlay.ts';
+import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
+import { Controller } from '../../runtime/controller/controller.ts';
+import { sameSpec } from '../../runtime/controller/sameSpec.ts';
+import { controllerPart, optionalCachePart } from '../../runtime/manager/manager.ts';
+import type { Part } from '../../runtime/process/part.ts';
+import { StatusWriter } from '../../runtime/status/statusWriter.ts';
+import type { ControllerContext } from '../contract/context.ts';
+import type { RunningController } from '../contract/module.ts';
+import { FIELD_MANAGER, STACK_LABEL } from './names.ts';
+import { AnswerFeed } from './observe/answers/answerFeed.ts';
+import { queriesOf } from './observe/answers/queriesOf.ts';
+import { createCaches } from './observe/caches.ts';
+import { countNodesWith, countsNodes, mayChangeCount } from './observe/nodes.ts';
+import { reconcile } from './reconcile.ts';
+
+/** Connects the controller of TrafficStacks with what it observes. */
+export function runStacks(context: ControllerContext): RunningController {
+  const { client, transport, events, isLeader, nodes, prometheus, metrics, clock, logger } = context;
+  const cache = createInformer<TrafficStack>({
+    ...{ transport, logger, metrics: metrics.reflector },
+    resource: TRAFFIC_STACKS,
+    transform: withoutManagedFields,
+  });
+  const stacks = createOverlay(cache, { clock });
+  const caches = createCaches(context);
+  const answers = new AnswerFeed({
+    ...{ ask: askValuesOf(prometheus), clock, isLeader },
+    queries: () => queriesOf(cache.lister.list()),
+    onChange: (name) => controller.queue.add(name),
+  });
+  const dependencies = {
+    ...{ client, caches, answers, stacks, events, clock, isLeader },
+    applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger, clock }),
+    statuses: new StatusWriter({ client, resource: TRAFFIC_STACKS, fieldManager: FIELD_MANAGER, objects: stacks }),
+    countNodes: (labels: Readonly<Record<string, string>>) => countNodesWith(nodes.lister.list(), labels),
+  };
+  const controller = new Controller({
+    name: 'trafficstack',
+    reconcile: (key, signal) => reconcile(dependencies, key, signal),
+    ...{ logger, clock },
+    metrics: metrics.controller,
+  });
+  const enqueue = (which: (stack: TrafficStack) => boolean): void => {
+    for (const stack of cache.lister.list()) if (which(stack)) controller.queue.add(keyOf(stack));
+  };
+  cache.subscribe((event) => {
+    const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object);
+    if (!isStatusOnly) controller.queue.add(keyOf(event.object));
+  });
+  const enqueueOwners = (event: InformerEvent<KubeObject>): void => {
+    for (const name of ownersOf(event)) controller.queue.add(name);
+  };
+  for (const { informer } of caches.kinds) informer.subscribe(enqueueOwners);
+  caches.pods.subscribe(enqueueOwners);
+  nodes.subscribe((event) => {
+    if (mayChangeCount(event)) enqueue(countsNodes);
+  });
+  const asking: Part = { name: 'queries of TrafficStacks', stage: 'work', run: (stop) => answers.run(stop) };
+  const informers = [cache, ...caches.kinds.map(({ informer }) => informer), caches.pods];
+  return {
+    parts: [...informers.map(optionalCachePart), asking, controllerPart(controller)],
+    enqueueAll: () => enqueue(() => true),
+  };
+}
+
+/** The names of the stacks that an object is of, or was. */
+function ownersOf(event: InformerEvent<KubeObject>): string[] {
+  const objects = event.type === 'update' && event.old !== undefined ? [event.old, event.object] : [event.object];
+  return objects.flatMap(({ metadata }) => metadata?.labels?.[STACK_LABEL] ?? []).filter((name) => name !== '');
+}

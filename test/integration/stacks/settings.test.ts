@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import {
+  TRAFFIC_STACKS,
+  type ComponentSpec,
+  type TrafficStackSpec,
+} from '../../../src/api/trafficstack/trafficStack.ts';
+import {
+  CONFIG_MAPS,
+  DEPLOYMENTS,
+  NODES,
+  PERSISTENT_VOLUME_CLAIMS,
+  POD_DISRUPTION_BUDGETS,
+  PODS,
+} from '../../../src/runtime/client/resources.ts';
+import { writesOf } from '../../harness/audit.ts';
+import { component, PERSON, startScene, unusedRights, WAIT, type StackScene } from './scene.ts';
+
+/** What components are made of beside their pods: files, conditions of readiness, claims, and how they are spread. */
+const USER = 'stack-settings';
+const IN_DEFAULT = { namespace: 'default' };
+const ADDRESSES = '${components.db.addresses.map(a, a + ":" + string(components.db.port)).join(",")}';
+let s: StackScene;
+
+beforeAll(async () => {
+  s = await startScene(USER);
+  await s.startOperator();
+});
+afterAll(() => s.stop());
+
+const db = (replicas: number, workload: Partial<ComponentSpec['workload']> = {}): ComponentSpec =>
+  component('db', {
+    kind: 'StatefulSet',
+    workload: { replicas, services: [{ headless: true, ports: [{ port: 5432 }] }], ...workload },
+  });
+const api = (over: Parameters<typeof component>[1] = {}): ComponentSpec =>
+  component('api', {
+    dependsOn: ['db'],
+    ...over,
+    workload: { config: [{ name: 'etc', mountPath: '/etc/api', files: { 'db.conf': `db=${ADDRESSES}\n` } }] },
+  });
+const create = (name: string, spec: TrafficStackSpec) =>
+  s.f.client.create(TRAFFIC_STACKS, { metadata: { name }, spec });
+const change = (name: string, spec: Partial<TrafficStackSpec>) =>
+  s.f.client.mergePatch(TRAFFIC_STACKS, { name }, { spec }, PERSON);
+const files = async () =>
+  (await s.f.client.list(CONFIG_MAPS, IN_DEFAULT)).filter(({ metadata }) => metadata?.name?.startsWith('api-'));
+const deployment = (name: string) => s.f.client.get(DEPLOYMENTS, { ...IN_DEFAULT, name });
+
+/** What the operator wrote after so many writes, but status and events. */
+const objectsWritten = (before: number) =>
+  writesOf(s.f.controlPlane, USER)
+    .slice(before)
+    .filter(({ resource }) => !resource.startsWith(TRAFFIC_STACKS.plural) && resource !== 'events');
+
+it('renders files with the addresses of what a component depends on, before its pods begin', async () => {
+  await create('main', { components: [api(), db(2)] });
+  await s.ready();
+  const [file, ...others] = await files();
+  expect(others).toEqual([]);
+  expect(file?.data).toEqual({ 'db.conf': 'db=db-0.db.default.svc:5432,db-1.db.default.svc:5432\n' });
+  expect((await deployment('api')).spec?.template.spec?.volumes).toMatchObject([
+    { configMap: { name: file?.metadata?.name } },
+  ]);
+});
+
+it('replaces the pods when a file changes, and removes the old files when they are gone', async () => {
+  const [old] = await files();
+  const before = await deployment('api');
+  await s.change('main', [api(), db(3)]);
+  await s.ready();
+  await vi.waitFor(async () => {
+    const now = await files();
+    expect(now.map(({ data }) => data?.['db.conf'])).toEqual([expect.stringContaining('db-2.db.default.svc:5432')]);
+    expect(now[0]?.metadata?.name).not.toBe(old?.metadata?.name);
+  }, WAIT);
+  const after = await deployment('api');
+  expect(after.metadata?.uid).toBe(before.metadata?.uid);
+  expect(after.metadata?.annotations?.['deployment.kubernetes.io/revision']).toBe('2');
+});
+
+it('puts back a file that somebody has changed or deleted', async () => {
+  const [file] = await files();
+  const ref = { ...IN_DEFAULT, name: file?.metadata?.name ?? '' };
+  await s.f.client.mergePatch(CONFIG_MAPS, ref, { data: { 'db.conf': 'db=nowhere' } }, PERSON);
+  await vi.waitFor(async () => expect((await files())[0]?.data).toEqual(file?.data), WAIT);
+  await s.f.client.delete(CONFIG_MAPS, ref);
+  await vi.waitFor(async () => expect((await files())[0]?.data).toEqual(file?.data), WAIT);
+});
+
+it('says which file cannot be rendered, and touches nothing', async () => {
+  const before = writesOf(s.f.controlPlane, USER).length;
+  const broken = api();
+  broken.workload.config = [{ name: 'etc', mountPath: '/etc/api', files: { run: 'exec ${COMMAND}' } }];
+  await s.change('main', [broken, db(3)]);
+  const message = 'component api, config etc, file run, line 1: ${COMMAND}: Unknown variable: COMMAND';
+  await vi.waitFor(async () => {
+    expect(await s.condition('Stalled')).toMatchObject({ status: 'True', reason: 'InvalidComponents', message });
+  }, WAIT);
+  expect(objectsWritten(before)).toEqual([]);
+  await s.change('main', [api(), db(3)]);
+  await s.ready();
+});
+
+it('is ready when an expression over the live objects is true, and names it until then', async () => {
+  const ready = { expression: 'workload.metadata.?annotations["example.com/open"].orValue("") == "yes"' };
+  await s.change('main', [api({ ready }), db(3), component('web', { dependsOn: ['api'] })]);
+  await vi.waitFor(async () => {
+    expect(await s.component('api')).toMatchObject({ state: 'Degraded', reason: 'NotReadyYet' });
+    expect((await s.component('api'))?.message).toContain('is false');
+    expect(await s.component('web')).toMatchObject({ state: 'Waiting', waitingOn: { component: 'api' } });
+  }, WAIT);
+  const open = { metadata: { annotations: { 'example.com/open': 'yes' } } };
+  await s.f.client.mergePatch(DEPLOYMENTS, { ...IN_DEFAULT, name: 'api' }, open, PERSON);
+  await s.ready();
+});
+
+it('is ready when Prometheus says so, and Unknown while it does not answer', async () => {
+  const ready = (query: string) => [api({ ready: { query } }), db(3)];
+  await s.change('main', ready('no_such_metric'));
+  await vi.waitFor(async () => {
+    const { reason, message } = (await s.component('api')) ?? {};
+    expect([reason, message]).toEqual([
+      'NotReadyYet',
+      expect.stringContaining('ready.query "no_such_metric" gives no series'),
+    ]);
+  }, WAIT);
+  await s.change('main', ready('count(up) > 0'));
+  await s.ready();
+  await s.f.stopPrometheus();
+  await vi.waitFor(async () => expect(await s.component('api')).toMatchObject({ state: 'Unknown' }), WAIT);
+  await s.f.startPrometheus();
+  await s.ready();
+});
+
+it('writes nothing while nothing changes', async () => {
+  await s.change('main', [api(), db(3)]);
+  await s.ready();
+  const before = writesOf(s.f.controlPlane, USER).length;
+  const note = { metadata: { annotations: { 'example.com/note': 'x' } } };
+  for (const { metadata } of await s.f.client.list(PODS, IN_DEFAULT)) {
+    await s.f.client.mergePatch(PODS, { ...IN_DEFAULT, name: metadata?.name ?? '' }, note, PERSON);
+  }
+  await s.f.client.mergePatch(DEPLOYMENTS, { ...IN_DEFAULT, name: 'api' }, note, PERSON);
+  // A change that is written proves that those before were seen.
+  await s.change('main', [api({ deadline: '9m' }), db(3)]);
+  await s.ready();
+  expect(objectsWritten(before)).toEqual([]);
+});
+
+it('deletes the claims of a StatefulSet with it if the policy says so, and keeps them else', async () => {
+  const volumeClaimTemplates = [
+    {
+      metadata: { name: 'data' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    },
+  ];
+  const claimed = (name: string, volumeClaimPolicy?: 'Delete') =>
+    component(name, {
+      kind: 'StatefulSet',
+      workload: { replicas: 1, volumeClaimTemplates, ...(volumeClaimPolicy && { volumeClaimPolicy }) },
+    });
+  const claims = async () =>
+    (await s.f.client.list(PERSISTENT_VOLUME_CLAIMS, IN_DEFAULT)).map(({ metadata }) => metadata?.name).sort();
+  await create('claims', { components: [claimed('kept'), claimed('dropped', 'Delete')] });
+  await s.ready('claims');
+  expect(await claims()).toEqual(['data-dropped-0', 'data-kept-0']);
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'claims' });
+  await vi.waitFor(async () => expect(await claims()).toEqual(['data-kept-0']), WAIT);
+});
+
+it('has one pod for each selected node, with a budget, and follows the nodes', async () => {
+  const highAvailability = { nodeSelector: { role: 'master' } };
+  await create('spread', { highAvailability, components: [component('web')] });
+  await vi.waitFor(async () => {
+    const message = 'component web: no node has the labels of highAvailability.nodeSelector: role=master';
+    expect(await s.condition('Stalled', 'spread')).toMatchObject({
+      status: 'True',
+      reason: 'InvalidComponents',
+      message,
+    });
+  }, WAIT);
+  for (const name of ['m1', 'm2']) {
+    await s.f.client.create(NODES, { metadata: { name, labels: { role: 'master' } } });
+  }
+  await s.ready('spread');
+  const { spec } = await deployment('web');
+  expect([spec?.replicas, spec?.template.spec?.topologySpreadConstraints?.length]).toEqual([2, 1]);
+  const budget = await s.f.client.get(POD_DISRUPTION_BUDGETS, { ...IN_DEFAULT, name: 'web' });
+  expect(budget.spec).toMatchObject({ maxUnavailable: 1 });
+  const ref = { ...IN_DEFAULT, name: 'web' };
+  await s.f.client.mergePatch(POD_DISRUPTION_BUDGETS, ref, { spec: { maxUnavailable: 2 } }, PERSON);
+  await vi.waitFor(async () => {
+    expect((await s.f.client.get(POD_DISRUPTION_BUDGETS, ref)).spec).toMatchObject({ maxUnavailable: 1 });
+  }, WAIT);
+  await s.f.client.create(NODES, { metadata: { name: 'm3', labels: { role: 'master' } } });
+  await vi.waitFor(async () => expect((await deployment('web')).spec?.replicas).toBe(3), WAIT);
+  await s.ready('spread');
+  await change('spread', { highAvailability: { replicas: 1 } });
+  await s.ready('spread');
+  await vi.waitFor(async () => {
+    expect(await s.f.client.list(POD_DISRUPTION_BUDGETS, IN_DEFAULT)).toEqual([]);
+  }, WAIT);
+});
+
+it('uses each of its rights on files and budgets', async () => {
+  // A watch is in the audit log when it ends.
+  await s.f.stopOperator();
+  const isOfSettings = (resource: string): boolean => ['configmaps', 'poddisruptionbudgets'].includes(resource);
+  // A server-side apply that creates an object needs the right, and is a patch.
+  expect(unusedRights(s, USER, isOfSettings)).toEqual(['create configmaps', 'create poddisruptionbudgets']);
+});
