@@ -2,6 +2,7 @@ import { connectivity } from './connectivity.ts';
 import type { Dashboard } from './dashboard.ts';
 import { nodes } from './nodes.ts';
 import { operator } from './operator.ts';
+import { stacks } from './stacks.ts';
 import { trafficwatch } from './trafficwatch.ts';
 import { weights } from './weights.ts';
 
@@ -13,5 +14,6 @@ export function dashboards(): Readonly<Record<string, Dashboard>> {
     operator: operator(),
     connectivity: connectivity(),
     weights: weights(),
+    stacks: stacks(),
   };
 }

@@ -1,4 +1,5 @@
 import { MappingType, SpecialValueMatch, type ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard';
+import type { ComponentState } from '../src/api/trafficstack/terms.ts';
 import { uidOf } from './dashboard.ts';
 import type { Steps } from './frame.ts';
 
@@ -41,7 +42,23 @@ export const READY: ValueMapping[] = [values({ 0: ['not ready', 'red'], 1: ['rea
 
 export const LEADS: ValueMapping[] = [values({ 0: ['standby', 'blue'], 1: ['leader', 'green'] })];
 
-function values(words: Readonly<Record<number, readonly [text: string, color: string]>>): ValueMapping {
+const STATE_COLORS: Readonly<Record<ComponentState, string>> = {
+  Waiting: 'purple',
+  Progressing: 'blue',
+  Ready: 'green',
+  Degraded: 'orange',
+  Failed: 'red',
+  Unknown: 'orange',
+  Removing: 'blue',
+};
+
+/** Colours of the states of a component, which are texts already. */
+export const COMPONENT_STATE: ValueMapping[] = [
+  values(Object.fromEntries(Object.entries(STATE_COLORS).map(([state, color]) => [state, [state, color] as const]))),
+];
+
+/** @param words by value */
+function values(words: Readonly<Record<string, readonly [text: string, color: string]>>): ValueMapping {
   const options = Object.entries(words).map(
     ([value, [text, color]], index) => [value, { text, color, index }] as const,
   );

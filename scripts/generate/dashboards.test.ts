@@ -15,6 +15,7 @@ const VARIABLES = {
   job: 'j',
   namespace: 'n',
   trafficwatch: 't',
+  stack: 's',
   node: 'x',
   __rate_interval: '1m',
   __interval: '15s',
@@ -39,6 +40,7 @@ describe('the dashboards', () => {
       'traffic-operator-operator',
       'traffic-operator-connectivity',
       'traffic-operator-weights',
+      'traffic-operator-stacks',
     ]);
   });
 

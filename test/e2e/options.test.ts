@@ -46,6 +46,7 @@ const VARIABLES = {
   job: 'traffic-operator',
   namespace: 'default',
   trafficwatch: 'web',
+  stack: '',
   node: '.*',
   __rate_interval: '1m',
   __interval: '5s',
@@ -85,9 +86,9 @@ describe('the dashboards', () => {
 
   it('find data for the query of every panel', async () => {
     failureReport();
-    // Without those of the connectivity check and the weights: integration/connectivity/dashboard.test.ts looks at the first,
-    // integration/weights/trafficWeight.test.ts at the second.
-    const others = [uidOf('connectivity'), uidOf('weights')];
+    // Without those of the connectivity check, the weights and the stacks, which integration/connectivity/dashboard.test.ts,
+    // integration/weights/trafficWeight.test.ts and integration/stacks/dashboard.test.ts look at.
+    const others = [uidOf('connectivity'), uidOf('weights'), uidOf('stacks')];
     const queries = panelQueries(VARIABLES).filter(({ where }) => !others.some((other) => where.startsWith(other)));
     expect(queries.length).toBeGreaterThan(50);
     await vi.waitFor(async () => {

@@ -25,6 +25,7 @@ const QUERIES = panelQueries({
   job: 'traffic-operator',
   namespace: 'default',
   trafficwatch: 'web',
+  stack: '',
   node: '.*',
   __rate_interval: '1m',
   __interval: '1m',

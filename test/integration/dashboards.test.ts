@@ -9,14 +9,15 @@ import { SPEED_BYTES } from '../harness/syntheticExporter.ts';
 import { CLUSTER_ROLES, userWith } from './rights.ts';
 
 /**
- * Every query of every dashboard but Connectivity (connectivity/dashboard.test.ts) and DNS weights
- * (weights/trafficWeight.test.ts), sent to a real Prometheus that scrapes a real operator and an exporter. The operator uses another Prometheus, so that a test can stop that one.
+ * Every query of every dashboard but Connectivity (connectivity/dashboard.test.ts), DNS weights
+ * (weights/trafficWeight.test.ts) and Stacks (stacks/dashboard.test.ts), sent to a real Prometheus that scrapes a real operator and an exporter. The operator uses another Prometheus, so that a test can stop that one.
  */
 const WAIT = { timeout: 90_000, interval: 1_000 };
 const VARIABLES = {
   job: 'traffic-operator',
   namespace: 'default',
   trafficwatch: 'web',
+  stack: '',
   node: '.*',
   __rate_interval: '10s',
   __interval: '5s',
@@ -54,7 +55,7 @@ afterAll(async () => {
 
 /** Those of this file. */
 function queriesHere(): PanelQuery[] {
-  const others = ['connectivity', 'weights'].map((name) => `${uidOf(name)} /`);
+  const others = ['connectivity', 'weights', 'stacks'].map((name) => `${uidOf(name)} /`);
   return panelQueries(VARIABLES).filter(({ where }) => !others.some((other) => where.startsWith(other)));
 }
 
@@ -103,6 +104,8 @@ describe('while one node is unfit and one unknown', () => {
       'traffic-operator-operator $job': ['traffic-operator'],
       'traffic-operator-connectivity $job': ['traffic-operator'],
       'traffic-operator-weights $job': ['traffic-operator'],
+      'traffic-operator-stacks $job': ['traffic-operator'],
+      'traffic-operator-stacks $stack': [],
     };
     // After a failed scrape, a job has none until the next scrape.
     await vi.waitFor(async () => expect(await valuesOfVariables()).toEqual(expected), WAIT);

@@ -2,6 +2,7 @@ import { trafficStackResource } from '../../api/trafficstack/schema.ts';
 import { defineController, type RunningController } from '../contract/module.ts';
 import { cleanUp } from './cleanup.ts';
 import { TRAFFIC_STACK_FLAGS } from './flags.ts';
+import { createTrafficStackMetrics } from './metrics.ts';
 import { trafficStackRights } from './rbac.ts';
 import { runStacks } from './run.ts';
 
@@ -13,7 +14,7 @@ export const trafficStack = defineController({
   kinds: [trafficStackResource],
   flags: TRAFFIC_STACK_FLAGS,
   rights: trafficStackRights,
-  registerMetrics: () => undefined,
+  registerMetrics: createTrafficStackMetrics,
   create: (context, { stacks }) => (stacks ? runStacks(context) : NOT_RUNNING),
   cleanUp,
 });

@@ -22,6 +22,7 @@ import { act } from './act/act.ts';
 import { orderComponents } from './decide/graph.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
 import { statusOf, undecidedStatus } from './decide/status.ts';
+import type { TrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import type { AnswerFeed } from './observe/answers/answerFeed.ts';
 import type { CountNodes } from './render/replicas.ts';
@@ -41,6 +42,7 @@ export interface Dependencies {
   readonly stacks: Overlay<TrafficStack>;
   readonly statuses: Pick<StatusWriter<TrafficStack>, 'write' | 'newest' | 'forget'>;
   readonly events: Pick<EventRecorder, 'event'>;
+  readonly metrics: TrafficStackMetrics;
   readonly clock: Pick<Clock, 'now'>;
   readonly isLeader: () => boolean;
 }
@@ -69,7 +71,10 @@ export async function reconcile(
 ): Promise<ReconcileResult | undefined> {
   const stack = d.statuses.newest(key);
   if (stack === undefined) d.statuses.forget(key);
-  if (stack === undefined || !d.isLeader()) return undefined;
+  if (stack === undefined || !d.isLeader()) {
+    d.metrics.forget(key);
+    return undefined;
+  }
   const problem = problemOf(d.caches);
   if (problem !== undefined) {
     await reportUndecided(d, stack, { reason: StackReason.NotRead, message: problem }, signal);
@@ -175,6 +180,7 @@ async function reportStatus(
   status: TrafficStackStatus,
   signal?: AbortSignal,
 ): Promise<void> {
+  d.metrics.record(stack.metadata?.name ?? '', status);
   const events = conditionEvents(stack.status?.conditions, status.conditions, EVENTS);
   await report(d, { about: stack, status, events }, signal === undefined ? {} : { signal });
 }

@@ -11,6 +11,7 @@ import type { Part } from '../../runtime/process/part.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { ControllerContext } from '../contract/context.ts';
 import type { RunningController } from '../contract/module.ts';
+import { createTrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, STACK_LABEL } from './names.ts';
 import { AnswerFeed } from './observe/answers/answerFeed.ts';
 import { queriesOf } from './observe/answers/queriesOf.ts';
@@ -37,6 +38,7 @@ export function runStacks(context: ControllerContext): RunningController {
     ...{ client, caches, answers, stacks, events, clock, isLeader },
     applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger, clock }),
     statuses: new StatusWriter({ client, resource: TRAFFIC_STACKS, fieldManager: FIELD_MANAGER, objects: stacks }),
+    metrics: createTrafficStackMetrics(metrics.registry),
     countNodes: (labels: Readonly<Record<string, string>>) => countNodesWith(nodes.lister.list(), labels),
   };
   const controller = new Controller({

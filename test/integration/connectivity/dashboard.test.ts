@@ -26,6 +26,7 @@ const VARIABLES = {
   job: 'traffic-operator',
   namespace: '',
   trafficwatch: '',
+  stack: '',
   node: '',
   __rate_interval: '15s',
   __interval: '5s',

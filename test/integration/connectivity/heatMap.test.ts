@@ -20,6 +20,7 @@ const QUERIES = panelQueries({
   job: '.*',
   namespace: '',
   trafficwatch: '',
+  stack: '',
   node: '',
   __rate_interval: '4s',
   __interval: '1s',

@@ -27,7 +27,7 @@ import { startZone, type Zone } from './zone.ts';
 const DOMAIN = 'example.org';
 const USER = 'weights-operator';
 const VARIABLES = {
-  ...{ job: 'traffic-operator', namespace: '', trafficwatch: '', node: '' },
+  ...{ job: 'traffic-operator', namespace: '', trafficwatch: '', stack: '', node: '' },
   ...{ __rate_interval: '15s', __interval: '5s', __range: '10m' },
 };
 

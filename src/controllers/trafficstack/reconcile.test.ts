@@ -1,0 +1,60 @@
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
+import { FakeClock } from '../../runtime/process/clock.ts';
+import { createTrafficStackMetrics } from './metrics.ts';
+import { reconcile, type Dependencies } from './reconcile.ts';
+import { at, component, stackOf } from './testing/stacks.ts';
+
+/** A stack that was ready, of which nothing can be read any more. */
+function scene() {
+  const registry = new Registry();
+  const stack = stackOf([component('db')], {
+    components: [
+      { name: 'db', type: 'Workload', state: 'Ready', reason: 'AllAvailable', message: '', since: at(0), replicas: 2 },
+    ],
+  });
+  const now = { stack: stack as TrafficStack | undefined, isLeader: true };
+  const d: Dependencies = {
+    client: {} as Dependencies['client'],
+    applier: { apply: () => Promise.reject(new Error('nothing is to be applied')) },
+    caches: { kinds: [], pods: { refusal: { detail: 'pods may not be listed' } } } as unknown as Dependencies['caches'],
+    stacks: {} as Dependencies['stacks'],
+    statuses: { newest: () => now.stack, write: () => Promise.resolve(true), forget: () => undefined },
+    events: { event: () => undefined },
+    metrics: createTrafficStackMetrics(registry),
+    clock: new FakeClock(),
+    isLeader: () => now.isLeader,
+  };
+  const series = async () => (await registry.metrics()).split('\n').filter((line) => line.includes('stack="main"'));
+  return { d, now, series };
+}
+
+it('does not look healthy in the metrics while it cannot be read', async () => {
+  const { d, series } = scene();
+  await reconcile(d, 'main');
+  const found = await series();
+  expect(found).toContain('traffic_operator_stack_ready{stack="main",reason="NotRead"} 0');
+  expect(found).toContain('traffic_operator_stack_component_state{stack="main",component="db",state="Unknown"} 1');
+  expect(found.filter((line) => /state="Ready"} 1|pods_/.test(line))).toEqual([]);
+});
+
+it('has no series after the replica has lost the Lease, and has them again when it leads', async () => {
+  const { d, now, series } = scene();
+  await reconcile(d, 'main');
+  expect(await series()).not.toEqual([]);
+  now.isLeader = false;
+  await reconcile(d, 'main');
+  expect(await series()).toEqual([]);
+  now.isLeader = true;
+  await reconcile(d, 'main');
+  expect(await series()).not.toEqual([]);
+});
+
+it('has no series when it is gone', async () => {
+  const { d, now, series } = scene();
+  await reconcile(d, 'main');
+  now.stack = undefined;
+  await reconcile(d, 'main');
+  expect(await series()).toEqual([]);
+});
