@@ -1,6 +1,7 @@
 import type { MeasurementOptions } from '../../options.ts';
 import { classAlerts, originalAlerts } from './connectivityAlerts.ts';
 import { renderRules } from './rule.ts';
+import { stackAlerts } from './stackAlerts.ts';
 import { weightAlerts } from './weightAlerts.ts';
 import type { AlertingRule, RuleGroup } from './rule.ts';
 
@@ -130,17 +131,12 @@ ${NOT_MEASURABLE}`,
   ],
 };
 
-const CLASS_ALERTS = classAlerts(
-  (matchers) => `(traffic_operator_connectivity_findings{${OPERATOR},${matchers}} ${OF_LEADER})`,
-);
-
-const WEIGHT_ALERTS = weightAlerts((metric, matchers) => {
-  const labels = matchers === undefined ? OPERATOR : `${OPERATOR},${matchers}`;
-  return `(${metric}{${labels}} ${OF_LEADER})`;
-});
+const CLASS_ALERTS = classAlerts((matchers) => ofLeader('traffic_operator_connectivity_findings', matchers));
+const WEIGHT_ALERTS = weightAlerts(ofLeader);
+const STACK_ALERTS = stackAlerts(ofLeader);
 
 /** The groups whose metrics the operator serves. */
-const OF_THE_OPERATOR: readonly RuleGroup[] = [OPERATOR_ALERTS, NODE_ALERTS, CLASS_ALERTS, WEIGHT_ALERTS];
+const OF_THE_OPERATOR: readonly RuleGroup[] = [OPERATOR_ALERTS, NODE_ALERTS, CLASS_ALERTS, WEIGHT_ALERTS, STACK_ALERTS];
 const ALL_GROUPS: readonly RuleGroup[] = [
   OPERATOR_ALERTS,
   NODE_ALERTS,
@@ -148,4 +144,10 @@ const ALL_GROUPS: readonly RuleGroup[] = [
   originalAlerts(NOT_MEASURABLE),
   CLASS_ALERTS,
   WEIGHT_ALERTS,
+  STACK_ALERTS,
 ];
+
+function ofLeader(metric: string, matchers?: string): string {
+  const labels = matchers === undefined ? OPERATOR : `${OPERATOR},${matchers}`;
+  return `(${metric}{${labels}} ${OF_LEADER})`;
+}
