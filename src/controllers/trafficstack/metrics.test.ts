@@ -60,6 +60,7 @@ it('are those of the last status: a component that is gone, and one that waits n
   const waitingOn = { component: 'db', what: '', observed: '', since: SINCE };
   const web = component('web', { state: 'Waiting', waitingOn });
   metrics.record('main', status('False', 'InProgress', component('db', { replicas: 1, readyReplicas: 1 }), web));
+  expect(await series()).toHaveLength(10);
   metrics.record('main', status('True', 'AllReady', component('web')));
   expect(await series()).toEqual([
     'ready{stack="main",reason="AllReady"} 1',
@@ -73,6 +74,7 @@ it('are those of the last status: a component that is gone, and one that waits n
 it('are dropped with their stack, and those of others stay', async () => {
   metrics.record('main', status('True', 'AllReady', component('db', { replicas: 1, readyReplicas: 1 })));
   metrics.record('other', status('True', 'AllReady'));
+  expect(await registry.metrics()).toContain('"main"');
   metrics.forget('main');
   const left = await registry.metrics();
   expect(left).not.toContain('"main"');

@@ -54,6 +54,7 @@ it('has no series after the replica has lost the Lease, and has them again when 
 it('has no series when it is gone', async () => {
   const { d, now, series } = scene();
   await reconcile(d, 'main');
+  expect(await series()).not.toEqual([]);
   now.stack = undefined;
   await reconcile(d, 'main');
   expect(await series()).toEqual([]);
