@@ -19,6 +19,8 @@ function scene() {
     client: {} as Dependencies['client'],
     applier: { apply: () => Promise.reject(new Error('nothing is to be applied')) },
     caches: { kinds: [], pods: { refusal: { detail: 'pods may not be listed' } } } as unknown as Dependencies['caches'],
+    answers: { answer: () => ({ is: 'Pending' }) },
+    countNodes: () => 0,
     stacks: {} as Dependencies['stacks'],
     statuses: { newest: () => now.stack, write: () => Promise.resolve(true), forget: () => undefined },
     events: { event: () => undefined },
