@@ -118,6 +118,10 @@ image: setup ## Builds the container image with buildah; prints the path of the 
 demo: setup ## Shows the operator in a real cluster on this machine, with real traffic
 	node test/demo/demo.ts
 
+.PHONY: demo-stack
+demo-stack: setup ## Shows a TrafficStack with OpenSDN's components on three masters and three workers: bring-up, upgrade, a lost master, removal
+	node test/demo/stack/stackDemo.ts
+
 .PHONY: clean
 clean: ## Removes all files that builds and tests leave in the checkout
 	rm -rf dist reports coverage .cache node_modules

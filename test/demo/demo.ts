@@ -6,19 +6,17 @@
  *
  * DEMO_DOWN=1 takes the cluster down at the end; DEMO_THRESHOLD sets the threshold in percent (default: 20).
  */
-import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { binDir, kubeconfigPath, labDown, labUp, shape } from '../lab/lab.ts';
-import { helmInstall, operatorLogs, provideImage } from '../scenario/install.ts';
+import { binDir, kubeconfigPath, shape } from '../lab/lab.ts';
+import { helmInstall } from '../scenario/install.ts';
 import { kubectl } from '../scenario/kubectl.ts';
 import { hasSentAbove } from '../scenario/prometheus.ts';
 import { startTraffic } from '../scenario/traffic.ts';
 import { applyStatefulSet, nodesOfPods, restartStatefulSet, watchStatefulSet } from '../scenario/statefulSet.ts';
 import { applyWatch, nodeRows, type NodeRow } from '../scenario/watch.ts';
+import { runDemo, startCluster } from './frame.ts';
 import { say, step, watchUntil } from './steps.ts';
 import { LiveTable } from './table.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const WATCH = 'web';
 /** The existing StatefulSet, and its TrafficWatch. */
 const EXISTING = 'db';
@@ -38,17 +36,9 @@ const table = new LiveTable({
   },
   write: (text) => void stdout.write(text),
 });
-let starting: Promise<void> | undefined;
-let down: Promise<void> | undefined;
-const interrupt = new AbortController();
 
 const show = (rows: readonly NodeRow[]): void => table.show(rows);
 const look = (): Promise<NodeRow[]> => nodeRows(WATCH);
-
-function run(program: string, ...args: string[]): Promise<void> {
-  execFileSync(`${ROOT}${program}`, args, { stdio: ['ignore', 'inherit', 'inherit'] });
-  return Promise.resolve();
-}
 
 /** True if exactly this node is labelled unfit, and `running` pods of the watch run on the others. */
 function settledOn(full: string, running: number): (rows: readonly NodeRow[]) => boolean {
@@ -65,13 +55,7 @@ async function narrowLinks(): Promise<void> {
 }
 
 async function prepare(): Promise<void> {
-  await step('checking what this machine has to have', () => run('test/lab/prerequisites.sh'));
-  await step('building the lab (Kubernetes, containerd, Prometheus, ...; minutes the first time)', () =>
-    run('test/lab/build.sh'),
-  );
-  await step('starting a cluster of 3 nodes', () => (starting = labUp({ nodes: NODES.length })));
-  await step(`narrowing every node's link to ${LINK.annotation}/s`, narrowLinks);
-  await step('building the image from the Dockerfile and loading it', provideImage);
+  await startCluster(NODES.length, () => step(`narrowing every node's link to ${LINK.annotation}/s`, narrowLinks));
   await step('helm install charts/traffic-operator', () => helmInstall());
 }
 
@@ -167,38 +151,10 @@ Take it down:
   make lab-down`);
 }
 
-/** Runs once: after an interrupt, the handler and the failed step both call it. Waits for a start in progress. */
-function takeDown(): Promise<void> {
-  down ??= Promise.allSettled([starting])
-    .then(labDown)
-    .catch((error: unknown) => console.error(`demo: the cluster could not be taken down: ${String(error)}`));
-  return down;
-}
-
-/** Prints the reason last, at the end of the log. */
-async function explain(error: unknown): Promise<void> {
-  console.error(`\n${await operatorLogs().catch(() => 'the operator has no logs yet')}`);
-  console.error(`\ndemo: ${error instanceof Error ? error.message : String(error)}`);
-}
-
-// An interrupt must leave no cluster behind. The processes of the lab do not receive the signal.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    console.error(`\ndemo: ${signal}: taking the cluster down`);
-    interrupt.abort();
-    void takeDown().finally(() => process.exit(130));
-  });
-}
-
-try {
+await runDemo(async () => {
   await prepare();
   await firstAct();
   await secondAct();
   await thirdAct();
   await farewell();
-  if (process.env.DEMO_DOWN) await step('taking the cluster down', labDown);
-} catch (error) {
-  if (!interrupt.signal.aborted) await explain(error);
-  await takeDown();
-  process.exitCode = interrupt.signal.aborted ? 130 : 1;
-}
+});

@@ -21,7 +21,8 @@ busybox_image() {
   image_add "$root" "$(command -v busybox)" /bin/busybox
   for applet in $(busybox --list); do ln -sf busybox "$root/bin/$applet"; done
   rm "$root/bin/busybox" && image_add "$root" "$(command -v busybox)" /bin/busybox # it lists itself
-  make_image "{\"Cmd\": [\"sh\"], $PATH_ENV}" docker.io/library/busybox:1.36
+  # The second tag is for tests of an upgrade.
+  make_image "{\"Cmd\": [\"sh\"], $PATH_ENV}" docker.io/library/busybox:{1.36,1.37}
 }
 
 # The tag latest is for manifests with imagePullPolicy: IfNotPresent; otherwise a kubelet always pulls that tag.
