@@ -15,6 +15,12 @@ const PORT_NAME = {
   message: 'must be 1 to 15 lower-case letters, digits and "-", such as "http"',
   longest: 15,
 };
+/** The name of a volume has up to 63 characters, of which the operator needs some. */
+const CONFIG_NAME = {
+  pattern: '^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$',
+  message: 'must be 1 to 50 lower-case letters, digits and "-", such as "etc"',
+  longest: 50,
+};
 /** As Kubernetes has it for the path of a mount; "/" alone would hide the whole image. */
 const FOLDER = {
   pattern: '^/[^:]+$',
@@ -61,7 +67,7 @@ const service = z
 
 const config = z
   .object({
-    name: patternSchema('Name of the folder, unique in the component.', LABEL),
+    name: patternSchema('Name of the folder, unique in the component.', CONFIG_NAME),
     mountPath: patternSchema('The folder in all containers.', FOLDER),
     files: z
       .record(z.string(), z.string())

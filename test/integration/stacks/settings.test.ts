@@ -52,6 +52,31 @@ const objectsWritten = (before: number) =>
     .slice(before)
     .filter(({ resource }) => !resource.startsWith(TRAFFIC_STACKS.plural) && resource !== 'events');
 
+it.each<[object, RegExp]>([
+  [{ common: { logLevel: 'loud' } }, /spec\.common\.logLevel: Unsupported value: "loud": .*"debug"/],
+  [{ highAvailability: {} }, /spec\.highAvailability: Invalid value: .*must have replicas, or a nodeSelector/],
+  [{ highAvailability: { replicas: 0 } }, /spec\.highAvailability\.replicas: Invalid value: 0: .*1/],
+  [
+    { highAvailability: { replicas: 1, topologyKey: 'a b' } },
+    /topologyKey: Invalid value: .*the key of a label of nodes/,
+  ],
+  [{ ready: {} }, /components\[0\]\.ready: Invalid value: .*must have an expression or a query/],
+  [{ ready: { query: '' } }, /components\[0\]\.ready\.query: Invalid value: "": .*at least 1/],
+  [{ workload: { kind: 'DaemonSet', replicas: 1 } }, /workload: Invalid value: .*must be absent for a DaemonSet/],
+  [{ workload: { volumeClaimTemplates: [{ spec: {} }] } }, /workload: Invalid value: .*only a StatefulSet has them/],
+  [{ workload: { volumeClaimPolicy: 'Keep' } }, /volumeClaimPolicy: Unsupported value: "Keep": .*"Retain", "Delete"/],
+  [{ config: { name: 'Etc' } }, /config\[0\]\.name: Invalid value: .*1 to 50 lower-case letters/],
+  [{ config: { mountPath: 'etc' } }, /config\[0\]\.mountPath: Invalid value: .*must be an absolute path/],
+  [{ config: { files: undefined } }, /config\[0\]\.files: Required value/],
+])('a spec with %j is rejected with the field, its value and what is allowed', async (wrong, message) => {
+  const { common, highAvailability, ready, workload, config } = wrong as Record<string, object | undefined>;
+  const own = component('web', { workload: { ...workload } });
+  if (config) own.workload.config = [{ name: 'etc', mountPath: '/etc/web', files: {}, ...config }];
+  const spec = { ...(common && { common }), ...(highAvailability && { highAvailability }) };
+  const components = [{ ...own, ...(ready && { ready }) }];
+  await expect(create('wrong', { ...spec, components })).rejects.toThrow(message);
+});
+
 it('renders files with the addresses of what a component depends on, before its pods begin', async () => {
   await create('main', { components: [api(), db(2)] });
   await s.ready();
