@@ -2,13 +2,19 @@ import * as z from 'zod';
 import { patternSchema } from '../patternSchema.ts';
 import { DEFAULT_TOPOLOGY_KEY, LOG_LEVELS } from './terms.ts';
 import type { CommonSpec } from './trafficStack.ts';
-import { isObject, LABEL, MOST_REPLICAS } from './workloadSchema.ts';
+import { isObject, MOST_REPLICAS } from './workloadSchema.ts';
 
 /** The key of a label, with or without a prefix, as Kubernetes has it. */
 const LABEL_KEY = {
   pattern: '^([-a-z0-9.]{1,253}/)?[a-zA-Z0-9]([-._a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$',
   message: 'must be the key of a label of nodes, such as "topology.kubernetes.io/zone"',
   longest: 317,
+};
+/** A subdomain of DNS, RFC 1123, as Kubernetes has it for most names. */
+const OBJECT_NAME = {
+  pattern: '^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$',
+  message: 'must be 1 to 253 lower-case letters, digits, "-" and ".", such as "registry"',
+  longest: 253,
 };
 const COUNT_MESSAGE = 'must have replicas, or a nodeSelector whose nodes are counted';
 const MOST_TOLERATIONS = 50;
@@ -32,7 +38,7 @@ export const commonSchema = z
       'x-kubernetes-list-type': 'atomic',
     }),
     imagePullSecrets: z
-      .array(z.object({ name: patternSchema('Name of a Secret.', LABEL) }).meta({ description: 'A Secret.' }))
+      .array(z.object({ name: patternSchema('Name of a Secret.', OBJECT_NAME) }).meta({ description: 'A Secret.' }))
       .max(MOST_SECRETS)
       .optional()
       .meta({

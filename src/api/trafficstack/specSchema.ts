@@ -15,7 +15,7 @@ const text = (description: string) => z.string().min(1).max(LONGEST_EXPRESSION).
 const ready = z
   .object({
     expression: text(
-      'CEL that gives a bool, over the live objects workload and services, and self and components as in config files. Such as ' +
+      'CEL that gives a bool, over the live objects workload and services, and self, components and common as in config files. Such as ' +
         '"workload.status.readyReplicas >= 2".',
     ),
     query: text(
@@ -40,7 +40,9 @@ const component = z
       description: 'Components of the stack that must be ready before anything of this one is created or changed.',
       'x-kubernetes-list-type': 'set',
     }),
-    deadline: durationSchema(`How long its pods may take until it counts as failed. Default: "${DEFAULT_DEADLINE}".`),
+    deadline: durationSchema(
+      `How long it may take to be ready until it counts as failed. Default: "${DEFAULT_DEADLINE}".`,
+    ),
     ready,
     highAvailability: z.boolean().optional().meta({
       description: 'False: spec.highAvailability is not for this component. Default: true.',

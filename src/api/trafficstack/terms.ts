@@ -21,7 +21,7 @@ export const COMPONENT_STATES = [
   'Degraded',
   /** It was not ready within its deadline, or cannot be applied. */
   'Failed',
-  /** The status of its workload is missing or stale. */
+  /** The status of its workload is missing or stale, or its query has no answer. */
   'Unknown',
   /** Its objects are being deleted. */
   'Removing',

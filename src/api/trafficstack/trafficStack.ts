@@ -56,7 +56,7 @@ export interface ComponentSpec {
 
 /** What must be true before a component is ready, beside its pods. */
 export interface ReadySpec {
-  /** CEL, over `workload`, `services`, `self` and `components`. It must give a bool. */
+  /** CEL, over `workload`, `services`, `self`, `components` and `common`. It must give a bool. */
   expression?: string | undefined;
   /** PromQL. It must give at least one series, and none that is 0 or NaN. */
   query?: string | undefined;

@@ -28,8 +28,8 @@ const FOLDER = {
   longest: 512,
 };
 /** The keys that a ConfigMap may have. */
-const FILE_NAME = /^[-._a-zA-Z0-9]{1,253}$/;
-const FILE_NAME_MESSAGE = 'the names of files must be of letters, digits, "-", "_" and "."';
+const FILE_NAME = /^(?!\.\.?$|\.\.)[-._a-zA-Z0-9]{1,253}$/;
+const FILE_NAME_MESSAGE = 'the names of files must be of letters, digits, "-", "_" and ".", and not begin with ".."';
 /** The API server limits the cost of all rules together. */
 const MOST_SERVICES = 10;
 const MOST_PORTS = 20;
@@ -126,7 +126,8 @@ export const workloadSchema = z
       .optional()
       .meta({ description: 'Claims of each pod of a StatefulSet.', 'x-kubernetes-list-type': 'atomic' }),
     volumeClaimPolicy: z.enum(CLAIM_POLICIES).optional().meta({
-      description: 'What happens to these claims when the component is removed: Retain (default) or Delete.',
+      description:
+        'What happens to these claims when their StatefulSet is removed, also if it gets another name or kind: Retain (default) or Delete.',
     }),
   })
   .superRefine(({ kind, replicas, volumeClaimTemplates = [] }, context) => {

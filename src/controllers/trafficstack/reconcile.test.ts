@@ -4,6 +4,7 @@ import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { reconcile, type Dependencies } from './reconcile.ts';
+import { Renderings } from './renderings.ts';
 import { at, component, stackOf } from './testing/stacks.ts';
 
 /** A stack that was ready, of which nothing can be read any more. */
@@ -20,7 +21,7 @@ function scene() {
     applier: { apply: () => Promise.reject(new Error('nothing is to be applied')) },
     caches: { kinds: [], pods: { refusal: { detail: 'pods may not be listed' } } } as unknown as Dependencies['caches'],
     answers: { answer: () => ({ is: 'Pending' }) },
-    countNodes: () => 0,
+    renderings: new Renderings(() => 0),
     stacks: {} as Dependencies['stacks'],
     statuses: { newest: () => now.stack, write: () => Promise.resolve(true), forget: () => undefined },
     events: { event: () => undefined },

@@ -25,8 +25,8 @@ import { statusOf, undecidedStatus } from './decide/status.ts';
 import type { TrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import type { AnswerFeed } from './observe/answers/answerFeed.ts';
-import type { CountNodes } from './render/replicas.ts';
-import { renderStack, type RenderedComponent } from './render/stack.ts';
+import type { RenderedComponent } from './render/stack.ts';
+import type { Renderings } from './renderings.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
 import type { Observation } from './observe/observation.ts';
 import { observe, withStrangers } from './observe/observe.ts';
@@ -38,7 +38,7 @@ export interface Dependencies {
   readonly applier: Pick<Applier, 'apply'>;
   readonly caches: Caches;
   readonly answers: Pick<AnswerFeed, 'answer'>;
-  readonly countNodes: CountNodes;
+  readonly renderings: Pick<Renderings, 'render' | 'forget'>;
   readonly stacks: Overlay<TrafficStack>;
   readonly statuses: Pick<StatusWriter<TrafficStack>, 'write' | 'newest' | 'forget'>;
   readonly events: Pick<EventRecorder, 'event'>;
@@ -70,7 +70,10 @@ export async function reconcile(
   signal?: AbortSignal,
 ): Promise<ReconcileResult | undefined> {
   const stack = d.statuses.newest(key);
-  if (stack === undefined) d.statuses.forget(key);
+  if (stack === undefined) {
+    d.statuses.forget(key);
+    d.renderings.forget(key);
+  }
   if (stack === undefined || !d.isLeader()) {
     d.metrics.forget(key);
     return undefined;
@@ -81,7 +84,7 @@ export async function reconcile(
     return { requeueAfterMs: READ_AGAIN_MS };
   }
   const isLeaving = stack.metadata?.deletionTimestamp !== undefined;
-  const wanted = isLeaving ? { components: [] } : componentsOf(stack, d.countNodes);
+  const wanted = isLeaving ? { components: [] } : componentsOf(stack, d.renderings);
   if ('why' in wanted) {
     await reportUndecided(d, stack, wanted.why, signal);
     return undefined;
@@ -91,13 +94,13 @@ export async function reconcile(
 
 function componentsOf(
   stack: TrafficStack,
-  countNodes: CountNodes,
+  renderings: Pick<Renderings, 'render'>,
 ): { components: readonly RenderedComponent[] } | { why: Failure } {
   const parsed = parseTrafficStackSpec(stack);
   if ('problems' in parsed) return invalid(StackReason.InvalidSpec, parsed.problems);
   const ordered = orderComponents(parsed.spec.components);
   if ('problems' in ordered) return invalid(StackReason.InvalidDependencies, ordered.problems);
-  const rendered = renderStack(stack, parsed.spec, ordered.components, countNodes);
+  const rendered = renderings.render(stack, parsed.spec, ordered.components);
   return 'problems' in rendered ? invalid(StackReason.InvalidComponents, rendered.problems) : rendered;
 }
 

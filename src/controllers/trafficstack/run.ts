@@ -18,6 +18,7 @@ import { queriesOf } from './observe/answers/queriesOf.ts';
 import { createCaches } from './observe/caches.ts';
 import { countNodesWith, countsNodes, mayChangeCount } from './observe/nodes.ts';
 import { reconcile } from './reconcile.ts';
+import { Renderings } from './renderings.ts';
 
 /** Connects the controller of TrafficStacks with what it observes. */
 export function runStacks(context: ControllerContext): RunningController {
@@ -39,7 +40,7 @@ export function runStacks(context: ControllerContext): RunningController {
     applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger, clock }),
     statuses: new StatusWriter({ client, resource: TRAFFIC_STACKS, fieldManager: FIELD_MANAGER, objects: stacks }),
     metrics: createTrafficStackMetrics(metrics.registry),
-    countNodes: (labels: Readonly<Record<string, string>>) => countNodesWith(nodes.lister.list(), labels),
+    renderings: new Renderings((labels) => countNodesWith(nodes.lister.list(), labels)),
   };
   const controller = new Controller({
     name: 'trafficstack',

@@ -67,6 +67,10 @@ it.each<[object, RegExp]>([
   [{ workload: { volumeClaimPolicy: 'Keep' } }, /volumeClaimPolicy: Unsupported value: "Keep": .*"Retain", "Delete"/],
   [{ config: { name: 'Etc' } }, /config\[0\]\.name: Invalid value: .*1 to 50 lower-case letters/],
   [{ config: { mountPath: 'etc' } }, /config\[0\]\.mountPath: Invalid value: .*must be an absolute path/],
+  [
+    { common: { imagePullSecrets: [{ name: 'A' }] } },
+    /imagePullSecrets\[0\]\.name: Invalid value: .*1 to 253 lower-case/,
+  ],
   [{ config: { files: undefined } }, /config\[0\]\.files: Required value/],
 ])('a spec with %j is rejected with the field, its value and what is allowed', async (wrong, message) => {
   const { common, highAvailability, ready, workload, config } = wrong as Record<string, object | undefined>;
@@ -117,7 +121,8 @@ it('says which file cannot be rendered, and touches nothing', async () => {
   const broken = api();
   broken.workload.config = [{ name: 'etc', mountPath: '/etc/api', files: { run: 'exec ${COMMAND}' } }];
   await s.change('main', [broken, db(3)]);
-  const message = 'component api, config etc, file run, line 1: ${COMMAND}: Unknown variable: COMMAND';
+  const message =
+    'component api, config etc, file run, line 1: ${COMMAND}: Unknown variable: COMMAND; write "$${" for the text "${"';
   await vi.waitFor(async () => {
     expect(await s.condition('Stalled')).toMatchObject({ status: 'True', reason: 'InvalidComponents', message });
   }, WAIT);
@@ -197,7 +202,7 @@ it('has one pod for each selected node, with a budget, and follows the nodes', a
   const highAvailability = { nodeSelector: { role: 'master' } };
   await create('spread', { highAvailability, components: [component('web')] });
   await vi.waitFor(async () => {
-    const message = 'component web: no node has the labels of highAvailability.nodeSelector: role=master';
+    const message = 'component web: no node has all labels that its pods select: role=master';
     expect(await s.condition('Stalled', 'spread')).toMatchObject({
       status: 'True',
       reason: 'InvalidComponents',

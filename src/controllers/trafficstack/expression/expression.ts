@@ -9,7 +9,7 @@ export type Evaluated = { readonly value: unknown } | { readonly problem: string
 /** Those who write stacks may run any pod; the limits are against mistakes. */
 const LIMITS = { maxAstNodes: 1_000, maxDepth: 50 };
 /** Macros such as map() within one another: each multiplies the work. */
-const MOST_LOOPS = 3;
+const MOST_LOOPS = 2;
 const LOOPS: ReadonlySet<string> = new Set(['map', 'filter', 'all', 'exists', 'exists_one']);
 
 /**

@@ -16,7 +16,11 @@ it.each([
 });
 
 it.each([
-  ['a variable of a shell', 'a\nexec ${COMMAND}', 'line 2: ${COMMAND}: Unknown variable: COMMAND'],
+  [
+    'a variable of a shell',
+    'a\nexec ${COMMAND}',
+    'line 2: ${COMMAND}: Unknown variable: COMMAND; write "$${" for the text "${"',
+  ],
   ['no end', '\n\n${self.name', 'line 3: the "${" has no "}"; write "$${" for the text "${"'],
   [
     'a list',

@@ -3,11 +3,12 @@ import { evaluate, type Variables } from './expression.ts';
 /** A text with its expressions evaluated, or what is wrong with one: a sentence with the line. */
 export type RenderedText = { readonly text: string } | { readonly problem: string };
 
+const HINT = 'write "$${" for the text "${"';
 const QUOTES: ReadonlySet<string> = new Set(['"', "'"]);
 
 /**
  * Renders a text. `${EXPRESSION}` becomes what the CEL expression gives: a string, number or bool. `$${` becomes `${`. The end of an
- * expression is the first `}` that closes none of its own braces and is in none of its strings.
+ * expression is the first `}` that closes none of its own braces and is in none of its strings (raw strings with a backslash before the end are not supported).
  */
 export function renderText(template: string, variables: Variables): RenderedText {
   let text = '';
@@ -21,14 +22,17 @@ export function renderText(template: string, variables: Variables): RenderedText
       continue;
     }
     const end = endOf(template, start + 2);
-    const line = `line ${template.slice(0, start).split('\n').length}`;
-    if (end === undefined) return { problem: `${line}: the "\${" has no "}"; write "$\${" for the text "\${"` };
+    if (end === undefined) return { problem: `${lineAt(template, start)}: the "\${" has no "}"; ${HINT}` };
     const expression = template.slice(start + 2, end);
     const value = textOf(expression, variables);
-    if ('problem' in value) return { problem: `${line}: \${${expression}}: ${value.problem}` };
+    if ('problem' in value) return { problem: `${lineAt(template, start)}: \${${expression}}: ${value.problem}` };
     text += template.slice(at, start) + value.text;
     at = end + 1;
   }
+}
+
+function lineAt(template: string, at: number): string {
+  return `line ${template.slice(0, at).split('\n').length}`;
 }
 
 /** Where the expression that begins at `start` ends; undefined if it does not. */
@@ -48,9 +52,14 @@ function endOf(template: string, start: number): number | undefined {
   return undefined;
 }
 
+/** A variable of a shell is no CEL; and what is not in dependsOn is no key of components. */
+function hintFor(problem: string): string {
+  return /^(?:Unknown variable|Unexpected)/.test(problem) ? `; ${HINT}` : '';
+}
+
 function textOf(expression: string, variables: Variables): RenderedText {
   const evaluated = evaluate(expression, variables);
-  if ('problem' in evaluated) return evaluated;
+  if ('problem' in evaluated) return { problem: `${evaluated.problem}${hintFor(evaluated.problem)}` };
   const { value } = evaluated;
   switch (typeof value) {
     case 'string':

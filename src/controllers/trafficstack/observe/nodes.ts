@@ -3,7 +3,7 @@ import { labelOf, type CachedNode } from '../../../nodes/cachedNode.ts';
 import type { TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import type { InformerEvent } from '../../../runtime/cache/informer.ts';
 
-/** How many nodes have all of these labels, also those that are not ready: a node that is off takes no pod away for good. */
+/** How many nodes have all of these labels, also those that are not ready: a node that is off for a while changes no number. */
 export function countNodesWith(nodes: readonly CachedNode[], nodeSelector: Readonly<Record<string, string>>): number {
   const labels = Object.entries(nodeSelector);
   return nodes.filter((node) => labels.every(([key, value]) => labelOf(node, key) === value)).length;

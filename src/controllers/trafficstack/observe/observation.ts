@@ -47,7 +47,7 @@ export interface ObservedComponent {
   readonly variables: Variables;
   /** Of the query that decides whether it is ready, if it has one. */
   readonly answer?: Answer;
-  /** Another text after each change of what is applied, or of the deadline. */
+  /** Another text after each change of what is applied, of the deadline, or of what must be true. */
   readonly revision: string;
 }
 

@@ -6,7 +6,7 @@ export interface ComponentFacts {
   readonly namespace: string;
   /** Pods that there should be. Absent for a DaemonSet, and where an autoscaler decides. */
   readonly replicas?: number;
-  /** DNS name of the first Service. Absent without one. */
+  /** DNS name of the Service of `addresses`. Absent without one. */
   readonly service?: string;
   /**
    * DNS names to reach it by: those of the pods for a StatefulSet with a headless Service, else that of the first Service. Names,
@@ -15,7 +15,7 @@ export interface ComponentFacts {
   readonly addresses: readonly string[];
   /** The first port behind `addresses`. Absent without a Service. */
   readonly port?: number;
-  /** The ports by their names. */
+  /** The ports of all Services by their names. */
   readonly ports: Readonly<Record<string, number>>;
 }
 
@@ -25,7 +25,8 @@ export function factsOf({ name, workload }: ComponentSpec, replicas: number | un
   const host = (service: StackService): string => `${serviceNameOf({ name, workload }, service)}.${namespace}.svc`;
   const governing = workload.kind === 'StatefulSet' ? services.find(({ headless }) => headless === true) : undefined;
   const first = governing ?? services[0];
-  const named = services.flatMap((service) =>
+  // If Services share the name of a port, it is that of the addresses.
+  const named = [...services.filter((service) => service !== first), ...(first ? [first] : [])].flatMap((service) =>
     service.ports.flatMap((port) => (port.name === undefined ? [] : [[port.name, portOf(service, port)] as const])),
   );
   return {

@@ -21,17 +21,46 @@ const DIGITS = 10;
 
 /** The folders of a component, or what is wrong with its files: one sentence each. */
 export function foldersOf(component: ComponentSpec, variables: Variables): Folder[] | { readonly problems: string[] } {
-  const problems: string[] = [];
+  const problems = clashesIn(component);
   const folders = (component.workload.config ?? []).map(({ name, mountPath, files }) => {
     const rendered = Object.entries(files).map(([file, template]) => {
       const result = renderText(template, variables);
       if ('text' in result) return [file, result.text] as const;
-      problems.push(`component ${component.name}, config ${name}, file ${file}, ${result.problem}`);
+      problems.push(
+        `component ${component.name}, config ${name}, file ${file}, ${result.problem}${hintFor(result.problem)}`,
+      );
       return [file, ''] as const;
     });
     return folderOf(component, { name, mountPath }, Object.fromEntries(rendered));
   });
   return problems.length > 0 ? { problems } : folders;
+}
+
+/** What is no key of `components` may be a component all the same. */
+function hintFor(problem: string): string {
+  const [, key = ''] = /No such key: (\S+)$/.exec(problem) ?? [];
+  return key !== '' && problem.includes(`components.${key}`) ? ', which dependsOn does not name' : '';
+}
+
+/** Folders that have the place or the name of another volume: the API server would refuse the workload for a reason of its own. */
+function clashesIn({ name: component, workload }: ComponentSpec): string[] {
+  const { containers = [], initContainers = [], volumes = [] } = workload.podTemplate.spec ?? {};
+  const mounts = [...containers, ...initContainers].flatMap(({ volumeMounts = [] }) => volumeMounts);
+  const paths = new Set(mounts.map(({ mountPath }) => mountPath));
+  const names = new Set(volumes.map(({ name }) => name));
+  return (workload.config ?? []).flatMap(({ name, mountPath }) => {
+    const where = `component ${component}, config ${name}`;
+    const clashes = [
+      ...(paths.has(mountPath) ? [`${where}: something else is mounted at ${mountPath}`] : []),
+      ...(names.has(volumeOf(name)) ? [`${where}: the pods have a volume ${volumeOf(name)} of their own`] : []),
+    ];
+    paths.add(mountPath);
+    return clashes;
+  });
+}
+
+function volumeOf(name: string): string {
+  return `config-${name}`;
 }
 
 function folderOf(
@@ -41,5 +70,5 @@ function folderOf(
 ): Folder {
   const content = JSON.stringify(Object.entries(files).toSorted());
   const hash = createHash('sha256').update(content).digest('hex').slice(0, DIGITS);
-  return { volume: `config-${name}`, mountPath, object: `${workload.name ?? component}-${name}-${hash}`, files };
+  return { volume: volumeOf(name), mountPath, object: `${workload.name ?? component}-${name}-${hash}`, files };
 }

@@ -27,6 +27,8 @@ export interface ResolvedComponent {
   /** Pods that there should be; undefined if the stack does not say. */
   readonly replicas: number | undefined;
   readonly common: CommonSpec;
+  /** That of its pods. */
+  readonly nodeSelector: Readonly<Record<string, string>>;
   /** Undefined if it is not for the component. */
   readonly availability: HighAvailabilitySpec | undefined;
   readonly folders: readonly Folder[];
@@ -61,13 +63,13 @@ function desired(kind: string, metadata: Metadata, content: object): DesiredObje
 }
 
 function workloadSpec(component: ResolvedComponent, matchLabels: Record<string, string>) {
-  const { spec, replicas, common, availability, folders } = component;
+  const { spec, replicas, common, nodeSelector, availability, folders } = component;
   const { kind, podTemplate } = spec.workload;
   return {
     ...(replicas !== undefined && { replicas }),
     ...(kind === 'StatefulSet' && statefulSpec(spec)),
     selector: { matchLabels },
-    template: podTemplateOf(podTemplate, { kind, labels: matchLabels, common, availability, folders }),
+    template: podTemplateOf(podTemplate, { kind, labels: matchLabels, common, nodeSelector, availability, folders }),
   };
 }
 

@@ -9,6 +9,8 @@ export interface Additions {
   /** Labels that select the pods. */
   readonly labels: Readonly<Record<string, string>>;
   readonly common: CommonSpec;
+  /** That of the pods, with what the component says. */
+  readonly nodeSelector: Readonly<Record<string, string>>;
   /** Undefined if it is not for the component. */
   readonly availability: HighAvailabilitySpec | undefined;
   readonly folders: readonly Folder[];
@@ -24,14 +26,16 @@ export function podTemplateOf(template: V1PodTemplateSpec, additions: Additions)
   };
 }
 
-function podSpecOf(spec: V1PodSpec, { kind, labels, common, availability, folders }: Additions): V1PodSpec {
-  const nodeSelector = { ...common.nodeSelector, ...availability?.nodeSelector, ...spec.nodeSelector };
+function podSpecOf(
+  spec: V1PodSpec,
+  { kind, labels, common, nodeSelector, availability, folders }: Additions,
+): V1PodSpec {
   const tolerations = [...(common.tolerations ?? []), ...(spec.tolerations ?? [])];
   const imagePullSecrets = spec.imagePullSecrets ?? common.imagePullSecrets;
   const priorityClassName = spec.priorityClassName ?? common.priorityClassName;
   return {
     ...spec,
-    ...(Object.keys(nodeSelector).length > 0 && { nodeSelector }),
+    ...(Object.keys(nodeSelector).length > 0 && { nodeSelector: { ...nodeSelector } }),
     ...(tolerations.length > 0 && { tolerations }),
     ...(imagePullSecrets && { imagePullSecrets }),
     ...(priorityClassName !== undefined && { priorityClassName }),
@@ -59,7 +63,7 @@ function spreadOf(
   const term = { weight: 100, podAffinityTerm: { topologyKey, labelSelector } };
   return {
     topologySpreadConstraints: topologySpreadConstraints ?? [constraint],
-    affinity: affinity ?? { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [term] } },
+    affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [term] }, ...affinity },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ComponentSpec, HighAvailabilitySpec } from '../../../api/trafficstack/trafficStack.ts';
+import type { CommonSpec, ComponentSpec, HighAvailabilitySpec } from '../../../api/trafficstack/trafficStack.ts';
 
 /** Counts the nodes that have all of these labels. */
 export type CountNodes = (nodeSelector: Readonly<Record<string, string>>) => number;
@@ -11,12 +11,21 @@ export function availabilityOf(
   return highAvailability && workload.kind !== 'DaemonSet' ? ofStack : undefined;
 }
 
+/** The nodes that the pods of a component may run on: what its template says takes precedence. */
+export function nodeSelectorOf(
+  { workload }: ComponentSpec,
+  common: CommonSpec,
+  availability: HighAvailabilitySpec | undefined,
+): Record<string, string> {
+  return { ...common.nodeSelector, ...availability?.nodeSelector, ...workload.podTemplate.spec?.nodeSelector };
+}
+
 /** How many pods there should be; undefined if the stack does not say. */
 export function replicasOf(
   { workload }: ComponentSpec,
   availability: HighAvailabilitySpec | undefined,
-  countNodes: CountNodes,
+  countNodes: () => number,
 ): number | undefined {
   if (workload.replicas !== undefined || availability === undefined) return workload.replicas;
-  return availability.replicas ?? countNodes(availability.nodeSelector ?? {});
+  return availability.replicas ?? countNodes();
 }

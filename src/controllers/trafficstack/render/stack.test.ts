@@ -1,31 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ComponentSpec, TrafficStackSpec, WorkloadSpec } from '../../../api/trafficstack/trafficStack.ts';
-import type { KubeObject } from '../../../runtime/client/resource.ts';
+import type { ComponentSpec, WorkloadSpec } from '../../../api/trafficstack/trafficStack.ts';
+import { db, NODES, objects, problems, workload } from '../testing/rendering.ts';
 import { component, rendered, stackOf } from '../testing/stacks.ts';
 import { renderStack } from './stack.ts';
-
-const NODES = 3;
-const workload = (over: Partial<WorkloadSpec> = {}): WorkloadSpec => ({ ...component('db').workload, ...over });
-/** A StatefulSet whose pods have names. */
-const db = (over: Partial<WorkloadSpec> = {}): ComponentSpec => {
-  const services = [{ headless: true, ports: [{ name: 'sql', port: 80, targetPort: 5432 }] }];
-  return component('db', { workload: workload({ kind: 'StatefulSet', services, ...over }) });
-};
-function render(components: readonly ComponentSpec[], over: Partial<TrafficStackSpec> = {}, nodes = NODES) {
-  return renderStack(stackOf([]), over, components, () => nodes);
-}
-/** The objects of the last component, by kind. */
-function objects(components: readonly ComponentSpec[], over: Partial<TrafficStackSpec> = {}) {
-  const result = render(components, over);
-  if ('problems' in result) throw new Error(result.problems.join());
-  const all =
-    result.components.at(-1)?.objects.map(({ object }) => object as KubeObject & Record<string, unknown>) ?? [];
-  return new Map(all.map((object) => [object.kind, object]));
-}
-const problems = (...args: Parameters<typeof render>) => {
-  const result = render(...args);
-  return 'problems' in result ? result.problems : [];
-};
 
 it('two components with one object, and one that has it twice, are told', () => {
   const twice = { ...component('api').workload, services: [{ ports: [{ port: 1 }] }, { ports: [{ port: 2 }] }] };
@@ -59,74 +36,6 @@ it('objects of a component are its Services before its workload, with its labels
     { selector: labels, ports: [{ name: 'a', port: 80, targetPort: 8080 }] },
     { serviceName: 'peers', replicas: 2, selector: { matchLabels: labels }, template: { metadata: { labels } } },
   ]);
-});
-
-describe('files', () => {
-  const reading = (content: string, over: Partial<ComponentSpec> = {}): ComponentSpec => {
-    const config = [{ name: 'etc', mountPath: '/etc/app', files: { 'app.conf': content } }];
-    return component('web', { dependsOn: ['db'], workload: workload({ config }), ...over });
-  };
-  const fileOf = (content: string, ...before: ComponentSpec[]) =>
-    (objects([...before, reading(content)]).get('ConfigMap') as { data: Record<string, string> }).data['app.conf'];
-
-  it.each([
-    [
-      'the names of the pods of a StatefulSet',
-      '${components.db.addresses.join(",")}',
-      'db-0.db.shop.svc,db-1.db.shop.svc',
-    ],
-    ['the port behind a headless Service', '${components.db.port} ${components.db.ports.sql}', '5432 5432'],
-    ['replicas and names', '${components.db.replicas} ${components.db.name} ${components.db.namespace}', '2 db shop'],
-    ['itself', '${self.name} ${self.replicas} ${self.addresses.size()}', 'web 2 0'],
-    ['the level of the log', '${common.logLevel}', 'info'],
-  ])('have %s', (_, content, text) => {
-    expect(fileOf(content, db())).toBe(text);
-  });
-
-  it('have the name of a Service in front of a Deployment', () => {
-    const services = [{ name: 'api', ports: [{ port: 80, targetPort: 8080 }] }];
-    const api = component('db', { workload: workload({ services }) });
-    expect(fileOf('${components.db.addresses[0]}:${components.db.port}', api)).toBe('api.shop.svc:80');
-  });
-
-  it('are a ConfigMap whose name changes with them, mounted in all containers, also before the first start', () => {
-    const podTemplate = { spec: { initContainers: [{ name: 'init' }], containers: [{ name: 'a' }, { name: 'b' }] } };
-    const of = (content: string) => {
-      const spec = reading(content);
-      const all = objects([db(), { ...spec, workload: { ...spec.workload, podTemplate } }]);
-      const { metadata } = all.get('ConfigMap') as { metadata: { name: string } };
-      return { name: metadata.name, deployment: all.get('Deployment') };
-    };
-    const { name, deployment } = of('one');
-    expect(name).toMatch(/^web-etc-[0-9a-f]{10}$/);
-    expect(of('two').name).not.toBe(name);
-    const mounts = { volumeMounts: [{ name: 'config-etc', mountPath: '/etc/app', readOnly: true }] };
-    expect(deployment).toMatchObject({
-      spec: {
-        template: {
-          spec: {
-            volumes: [{ name: 'config-etc', configMap: { name } }],
-            initContainers: [mounts],
-            containers: [mounts, mounts],
-          },
-        },
-      },
-    });
-  });
-
-  it('that cannot be rendered are told with their place', () => {
-    expect(problems([db(), reading('a\n${components.cache.port}')])).toEqual([
-      'component web, config etc, file app.conf, line 2: ${components.cache.port}: No such key: cache',
-    ]);
-  });
-
-  it('know no number that an autoscaler decides', () => {
-    const [problem] = problems([
-      component('db', { workload: workload({ replicas: undefined }) }),
-      reading('${components.db.replicas}'),
-    ]);
-    expect(problem).toMatch(/No such key: replicas$/);
-  });
 });
 
 it('an expression that is none is told before anything is written', () => {
@@ -207,11 +116,11 @@ describe('high availability', () => {
   });
 
   it('leaves the replicas and the placement of a component that has its own, and budgets no single pod', () => {
-    const podTemplate = { spec: { containers: [], topologySpreadConstraints: [], affinity: {} } };
+    const podTemplate = { spec: { containers: [], topologySpreadConstraints: [], affinity: { podAntiAffinity: {} } } };
     const all = objects([component('web', { workload: workload({ replicas: 1, podTemplate }) })], { highAvailability });
     expect(all.get('PodDisruptionBudget')).toBeUndefined();
     expect(all.get('Deployment')).toMatchObject({
-      spec: { replicas: 1, template: { spec: { topologySpreadConstraints: [], affinity: {} } } },
+      spec: { replicas: 1, template: { spec: { topologySpreadConstraints: [], affinity: { podAntiAffinity: {} } } } },
     });
   });
 
@@ -224,9 +133,21 @@ describe('high availability', () => {
     expect(JSON.stringify(all.get(kind))).not.toMatch(/topologyKey|replicas|master/);
   });
 
+  it('counts the nodes that the pods may run on', () => {
+    const counted: object[] = [];
+    const count = (labels: object): number => counted.push(labels);
+    const podTemplate = { spec: { containers: [], nodeSelector: { role: 'other' } } };
+    const spec = { highAvailability, common: { nodeSelector: { pool: 'infra', role: 'none' } } };
+    renderStack(stackOf([]), spec, [free, component('own', { workload: { ...unset, podTemplate } })], count);
+    expect(counted).toEqual([
+      { pool: 'infra', role: 'master' },
+      { pool: 'infra', role: 'other' },
+    ]);
+  });
+
   it('on no node is a problem, and not no pods', () => {
     expect(problems([free], { highAvailability }, 0)).toEqual([
-      'component web: no node has the labels of highAvailability.nodeSelector: role=master',
+      'component web: no node has all labels that its pods select: role=master',
     ]);
     const none = component('web', { workload: workload({ replicas: 0 }) });
     expect(problems([none], { highAvailability }, 0)).toEqual([]);

@@ -4,7 +4,7 @@ import { problemIn, type Variables } from '../expression/expression.ts';
 import { factsOf, type ComponentFacts } from './facts.ts';
 import { foldersOf } from './folders.ts';
 import { objectsOf, type DesiredObject } from './objects.ts';
-import { availabilityOf, replicasOf, type CountNodes } from './replicas.ts';
+import { availabilityOf, nodeSelectorOf, replicasOf, type CountNodes } from './replicas.ts';
 
 /** A component and its objects. */
 export interface RenderedComponent {
@@ -18,9 +18,8 @@ export interface RenderedComponent {
 export type Rendered = { readonly components: readonly RenderedComponent[] } | { readonly problems: readonly string[] };
 
 /**
- * Renders the objects of all components. Each of these is a problem: a file that cannot be rendered, an expression that is
- * none, two components with one object,
- * and high availability on nodes of which there is none, since 0 pods would be the end of a component.
+ * Renders the objects of all components. Each of these is a problem: a file that cannot be rendered, an expression that is none, two
+ * components with one object, and high availability without a node: 0 pods would be the end of a component.
  *
  * @param ordered the components that should exist, in the order of their dependencies
  */
@@ -34,14 +33,22 @@ export function renderStack(
   const facts = new Map<string, ComponentFacts>();
   const components = ordered.map((spec) => {
     const availability = availabilityOf(spec, highAvailability);
-    const replicas = replicasOf(spec, availability, countNodes);
-    if (replicas === 0 && spec.workload.replicas === undefined) problems.push(noNode(spec, availability?.nodeSelector));
+    const nodeSelector = nodeSelectorOf(spec, common, availability);
+    const replicas = replicasOf(spec, availability, () => countNodes(nodeSelector));
+    if (replicas === 0 && spec.workload.replicas === undefined) problems.push(noNode(spec, nodeSelector));
     facts.set(spec.name, factsOf(spec, replicas));
     const variables = variablesOf(spec, facts, common);
     problems.push(...expressionProblem(spec, variables));
     const folders = foldersOf(spec, variables);
     if ('problems' in folders) problems.push(...folders.problems);
-    const resolved = { spec, replicas, common, availability, folders: 'problems' in folders ? [] : folders };
+    const resolved = {
+      spec,
+      replicas,
+      common,
+      nodeSelector,
+      availability,
+      folders: 'problems' in folders ? [] : folders,
+    };
     return { spec, objects: objectsOf(stack, resolved), variables };
   });
   problems.push(...duplicatesIn(components));
@@ -57,9 +64,9 @@ function expressionProblem({ name, ready }: ComponentSpec, variables: Variables)
   return problem === undefined ? [] : [`component ${name}, ready.expression: ${problem}`];
 }
 
-function noNode({ name }: ComponentSpec, selector: Readonly<Record<string, string>> = {}): string {
+function noNode({ name }: ComponentSpec, selector: Readonly<Record<string, string>>): string {
   const labels = Object.entries(selector).map((label) => label.join('='));
-  return `component ${name}: no node has the labels of highAvailability.nodeSelector: ${labels.join(', ')}`;
+  return `component ${name}: no node has all labels that its pods select: ${labels.join(', ')}`;
 }
 
 function variablesOf(

@@ -70,7 +70,7 @@ ${ofLeader(stalled)} == 1`,
         severity: 'warning',
         summary: 'The component {{ $labels.component }} of TrafficStack {{ $labels.stack }} is degraded',
         description:
-          'It was ready, and for 15 minutes pods of it have not been available, or a write has failed. Its status has the reason.',
+          'It was ready, and for 15 minutes pods of it have not been available, what must be true has not been, or a write has failed. Its status has the reason.',
       },
       {
         alert: 'TrafficStackStalled',
@@ -79,7 +79,7 @@ ${ofLeader(stalled)} == 1`,
         severity: 'warning',
         summary: 'Nothing is done for TrafficStack {{ $labels.stack }}: {{ $labels.reason }}',
         description:
-          'For 5 minutes, its spec or its dependencies have been invalid. What runs goes on, and nothing is changed until the spec is corrected.',
+          'For 5 minutes, its spec, its dependencies or its components have been invalid, or no node is selected. What runs goes on, and nothing is changed until the spec is corrected.',
       },
     ],
   };

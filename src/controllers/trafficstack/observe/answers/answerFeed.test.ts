@@ -49,7 +49,7 @@ describe('the feed of answers', () => {
 
   it.each<[string, number[], object]>([
     ['one that is 0', [0], { is: 'False', message: 'gives 0' }],
-    ['some that are no number', [1, NaN, 2], { is: 'False', message: 'gives NaN for 1 of 3 series' }],
+    ['some that are no number', [1, NaN, 2], { is: 'False', message: 'gives NaN for a series' }],
     ['others', [0.5, -1, Infinity], { is: 'True' }],
   ])('judges series: %s', async (_, given, answer) => {
     values = given;
@@ -74,10 +74,28 @@ describe('the feed of answers', () => {
     expect([feed.answer('other').is, asked]).toEqual(['Pending', [UP, 'other']]);
   });
 
-  it('is not kept by one that hangs from asking the others', async () => {
-    queries = new Map([UP, 'b', 'c'].map((query) => [query, new Set(['main'])]));
+  it('is not kept by one that hangs from asking the others, also those that come later', async () => {
     values = undefined;
     await advance(0);
+    queries = new Map([UP, 'b', 'c'].map((query) => [query, new Set(['main'])]));
+    await advance(1_000);
     expect(asked).toEqual([UP, 'b', 'c']);
+  });
+
+  it('takes a query without an answer for one that Prometheus does not answer', async () => {
+    await advance(0);
+    values = undefined;
+    await advance(10_000);
+    expect(feed.answer(UP)).toEqual({ is: 'True' });
+    await advance(16_000);
+    expect(feed.answer(UP)).toEqual({ is: 'Unknown', message: 'no complete answer within 15 s' });
+  });
+
+  it('tells a stack that has got the query while it was asked', async () => {
+    values = undefined;
+    await advance(0);
+    queries = new Map([[UP, new Set(['late'])]]);
+    await advance(16_000);
+    expect(changes).toEqual(['late']);
   });
 });

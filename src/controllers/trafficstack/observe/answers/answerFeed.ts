@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AskValues } from '../../../../prometheus/askValues.ts';
-import { forEachAtOnce } from '../../../../runtime/controller/forEachAtOnce.ts';
+import { within } from '../../../../prometheus/deadline.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import type { Answer } from '../observation.ts';
 import { judge } from './judge.ts';
@@ -9,12 +9,14 @@ import { judge } from './judge.ts';
 const PERIOD_MS = 10_000;
 /** How soon a new query is sent: milliseconds. */
 const TICK_MS = 500;
-/** Queries at once: one that is slow keeps not all others waiting. */
-const AT_ONCE = 4;
+/** Milliseconds until a query counts as one without an answer. */
+const TIMEOUT_MS = 15_000;
+/** Queries at once. */
+const AT_ONCE = 8;
 
 export interface AnswerFeedOptions {
   readonly ask: AskValues;
-  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
+  readonly clock: Clock;
   /** By query, the names of the stacks that have it, as they are now. */
   readonly queries: () => ReadonlyMap<string, ReadonlySet<string>>;
   /** A standby does not ask. */
@@ -24,9 +26,10 @@ export interface AnswerFeedOptions {
 }
 
 interface Asked {
-  readonly answer: Answer;
+  answer: Answer;
+  isBeingAsked: boolean;
   /** When it is asked again, by the monotonic clock. */
-  readonly dueAt: number;
+  dueAt: number;
 }
 
 /** Asks the queries that decide whether components are ready, again and again, and keeps the last answers. */
@@ -45,29 +48,53 @@ export class AnswerFeed {
 
   /** Asks until `stop` is aborted. Never rejects. */
   async run(stop: AbortSignal): Promise<void> {
-    const { clock, queries, isLeader } = this.#options;
+    const { clock } = this.#options;
     while (!stop.aborted) {
-      const wanted = isLeader() ? queries() : new Map<string, ReadonlySet<string>>();
-      for (const query of this.#asked.keys()) if (!wanted.has(query)) this.#asked.delete(query);
-      const now = clock.monotonic();
-      const due = [...wanted].filter(([query]) => (this.#asked.get(query)?.dueAt ?? 0) <= now);
-      await forEachAtOnce(due, AT_ONCE, ([query, stacks]) => this.#ask(query, stacks, stop));
+      this.#adopt();
+      for (const [query, asked] of this.#due()) void this.#ask(query, asked, stop);
       await clock.sleep(TICK_MS, stop);
     }
   }
 
-  async #ask(query: string, stacks: ReadonlySet<string>, stop: AbortSignal): Promise<void> {
+  #wanted(): ReadonlyMap<string, ReadonlySet<string>> {
+    return this.#options.isLeader() ? this.#options.queries() : new Map();
+  }
+
+  #adopt(): void {
+    const wanted = this.#wanted();
+    for (const query of this.#asked.keys()) if (!wanted.has(query)) this.#asked.delete(query);
+    for (const query of wanted.keys()) {
+      if (this.#asked.has(query)) continue;
+      this.#asked.set(query, { answer: { is: 'Pending' }, isBeingAsked: false, dueAt: 0 });
+    }
+  }
+
+  /** Those that are due for the longest time, as many as may be asked now. */
+  #due(): [string, Asked][] {
+    const now = this.#options.clock.monotonic();
+    const all = [...this.#asked];
+    const busy = all.filter(([, { isBeingAsked }]) => isBeingAsked).length;
+    return all
+      .filter(([, { isBeingAsked, dueAt }]) => !isBeingAsked && dueAt <= now)
+      .sort(([, a], [, b]) => a.dueAt - b.dueAt)
+      .slice(0, Math.max(0, AT_ONCE - busy));
+  }
+
+  async #ask(query: string, asked: Asked, stop: AbortSignal): Promise<void> {
+    asked.isBeingAsked = true;
     const answer = await this.#answerTo(query, stop);
-    if (stop.aborted) return;
-    const before = this.#asked.get(query)?.answer;
-    this.#asked.set(query, { answer, dueAt: this.#options.clock.monotonic() + PERIOD_MS });
-    if (isDeepStrictEqual(before, answer)) return;
-    for (const stack of stacks) this.#options.onChange(stack);
+    asked.isBeingAsked = false;
+    asked.dueAt = this.#options.clock.monotonic() + PERIOD_MS;
+    if (stop.aborted || isDeepStrictEqual(asked.answer, answer)) return;
+    asked.answer = answer;
+    for (const stack of this.#wanted().get(query) ?? []) this.#options.onChange(stack);
   }
 
   async #answerTo(query: string, stop: AbortSignal): Promise<Answer> {
+    const { ask, clock } = this.#options;
     try {
-      return judge(await this.#options.ask(query, stop));
+      const values = await within({ clock, timeoutMs: TIMEOUT_MS, stopped: stop }, ({ signal }) => ask(query, signal));
+      return judge(values);
     } catch (error) {
       return { is: 'Unknown', message: error instanceof Error ? error.message : String(error) };
     }

@@ -11,10 +11,8 @@ import type { Answer } from '../observation.ts';
  */
 export function judge(values: readonly number[]): Answer {
   if (values.length === 0) return { is: 'False', message: 'gives no series' };
-  const failing = values.filter((value) => value === 0 || Number.isNaN(value));
-  const [first] = failing;
+  const first = values.find((value) => value === 0 || Number.isNaN(value));
   if (first === undefined) return { is: 'True' };
-  const which =
-    values.length === 1 ? `gives ${first}` : `gives ${first} for ${failing.length} of ${values.length} series`;
-  return { is: 'False', message: which };
+  // How many would be another message, and so another status, with each answer.
+  return { is: 'False', message: values.length === 1 ? `gives ${first}` : `gives ${first} for a series` };
 }
