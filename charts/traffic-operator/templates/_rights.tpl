@@ -296,6 +296,10 @@
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list', 'watch']
+# The same, where no status tells: a quota, a volume, a probe.
+- apiGroups: ['events.k8s.io']
+  resources: ['events']
+  verbs: ['list']
 {{- end -}}
 
 {{- define "traffic-operator.rights.stacks.own" -}}

@@ -23,6 +23,10 @@ export function trafficStackRights(): ControllerRights {
         { ...rule('', ['services', 'configmaps'], KEEP), why: 'The Services and files of components.' },
         { ...rule('policy', ['poddisruptionbudgets'], KEEP), why: 'Of components with high availability.' },
         { ...rule('', ['pods'], ['list', 'watch']), why: 'Why a component is not ready.' },
+        {
+          ...rule('events.k8s.io', ['events'], ['list']),
+          why: 'The same, where no status tells: a quota, a volume, a probe.',
+        },
       ],
     },
   };

@@ -22,6 +22,7 @@ function scene() {
     caches: { kinds: [], pods: { refusal: { detail: 'pods may not be listed' } } } as unknown as Dependencies['caches'],
     answers: { answer: () => ({ is: 'Pending' }) },
     renderings: new Renderings(() => 0),
+    eventReader: { read: () => Promise.resolve([]) },
     stacks: {} as Dependencies['stacks'],
     statuses: { newest: () => now.stack, write: () => Promise.resolve(true), forget: () => undefined },
     events: { event: () => undefined },

@@ -29,6 +29,7 @@ import type { RenderedComponent } from './render/stack.ts';
 import type { Renderings } from './renderings.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
 import type { Observation } from './observe/observation.ts';
+import { withEvents, type EventReader } from './observe/events.ts';
 import { observe, withStrangers } from './observe/observe.ts';
 
 /** The dependencies of a reconcile. */
@@ -39,6 +40,7 @@ export interface Dependencies {
   readonly caches: Caches;
   readonly answers: Pick<AnswerFeed, 'answer'>;
   readonly renderings: Pick<Renderings, 'render' | 'forget'>;
+  readonly eventReader: Pick<EventReader, 'read'>;
   readonly stacks: Overlay<TrafficStack>;
   readonly statuses: Pick<StatusWriter<TrafficStack>, 'write' | 'newest' | 'forget'>;
   readonly events: Pick<EventRecorder, 'event'>;
@@ -124,7 +126,7 @@ async function apply(
   const status = statusOf(stack, plan, { failures, now: d.clock.now() });
   await reportStatus(d, stack, status, signal);
   if (failures.length > 0) throw new IncompleteError(failures);
-  const untilDeadline = Math.max(0, plan.deadlineAt - d.clock.now());
+  const untilDeadline = Math.max(0, Math.min(plan.deadlineAt, plan.askAt) - d.clock.now());
   return { requeueAfterMs: Math.min(hasForeign(plan) ? FOREIGN_AGAIN_MS : LOOK_AGAIN_MS, untilDeadline) };
 }
 
@@ -132,12 +134,16 @@ function hasForeign({ statuses }: StackPlan): boolean {
   return statuses.some(({ reason }) => reason === ComponentReason.ForeignObject);
 }
 
-/** The plan, after a look at what is about to be created: somebody else may have an object of its name. */
-async function planFrom(observation: Observation, { client }: Pick<Dependencies, 'client'>): Promise<StackPlan> {
+/**
+ * The plan, after a look at what is about to be created: somebody else may have an object of its name. And at Events, where nothing
+ * else tells why pods are not available.
+ */
+async function planFrom(observation: Observation, d: Pick<Dependencies, 'client' | 'eventReader'>): Promise<StackPlan> {
   const plan = planStack(observation);
-  const more = await withStrangers(observation, plan, client);
+  const more =
+    (await withStrangers(observation, plan, d.client)) ?? (await withEvents(observation, plan, d.eventReader));
   // What was found may let others go on.
-  return more === undefined ? plan : planFrom(more, { client });
+  return more === undefined ? plan : planFrom(more, d);
 }
 
 /** Stores what is about to be created, and keeps the stack until that is gone. */

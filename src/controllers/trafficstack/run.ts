@@ -16,6 +16,7 @@ import { FIELD_MANAGER, STACK_LABEL } from './names.ts';
 import { AnswerFeed } from './observe/answers/answerFeed.ts';
 import { queriesOf } from './observe/answers/queriesOf.ts';
 import { createCaches } from './observe/caches.ts';
+import { EventReader } from './observe/events.ts';
 import { countNodesWith, countsNodes, mayChangeCount } from './observe/nodes.ts';
 import { reconcile } from './reconcile.ts';
 import { Renderings } from './renderings.ts';
@@ -37,6 +38,7 @@ export function runStacks(context: ControllerContext): RunningController {
   });
   const dependencies = {
     ...{ client, caches, answers, stacks, events, clock, isLeader },
+    eventReader: new EventReader({ client, clock }),
     applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger, clock }),
     statuses: new StatusWriter({ client, resource: TRAFFIC_STACKS, fieldManager: FIELD_MANAGER, objects: stacks }),
     metrics: createTrafficStackMetrics(metrics.registry),

@@ -7,7 +7,7 @@ import { remove } from '../../../runtime/objectSet/act.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { createFailureOf } from '../../../runtime/status/writeFailures.ts';
 import type { StackPlan } from '../decide/plan.ts';
-import type { ComponentFailure } from '../decide/status.ts';
+import type { ComponentFailure } from '../decide/failures.ts';
 import { overlayOf, type Caches } from '../observe/caches.ts';
 
 /** What writes. */

@@ -7,7 +7,7 @@ import { idOf } from '../../../runtime/objectSet/member.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { ObservedComponent, ObservedObject } from '../observe/observation.ts';
 import { isOfStack } from '../render/objects.ts';
-import { podProblemOf } from './podProblem.ts';
+import { causeOf } from './cause/cause.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
 import { unmetBy } from './unmet.ts';
 import { waitFor, type Blocker } from './waiting.ts';
@@ -111,18 +111,18 @@ function decide(
 
 /** The state of a component whose objects are current. */
 function running(component: ObservedComponent, prior: ComponentStatus | undefined): Decided {
-  const { objects, pods } = component;
+  const { objects } = component;
   const workload = objects.at(-1);
   if (workload?.live === undefined) throw new Error('the workload of a component is current, and does not exist');
   const readiness = readinessOf(workload.live);
-  const { desired = 0, available = 0, problem } = readiness;
+  const { desired = 0, available = 0 } = readiness;
   const what = idOf(workload);
   if (readiness.phase === 'StatusMissing') {
     return { state: 'Unknown', reason: Reason.StatusMissing, message: `${what} has no status of its generation yet` };
   }
   const figures = `${what}: ${available} of ${desired} pods are available`;
   if (readiness.phase === 'Ready') return expected(component, prior, figures);
-  const ofPods = problem === undefined ? podProblemOf(pods) : { reason: 'ReplicaFailure', message: problem };
+  const ofPods = causeOf(component, readiness);
   const message = ofPods === undefined ? figures : `${figures}; ${ofPods.message}`;
   const wasReady = prior?.state === 'Ready' || prior?.state === 'Degraded';
   // More pods than before, as after a node has joined, have never been ready.

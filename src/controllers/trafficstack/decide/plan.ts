@@ -2,6 +2,7 @@ import type { ComponentStatus, InventoryEntry, InventoryObject } from '../../../
 import type { LeftObject, Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
 import { isOfStack } from '../render/objects.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { askingOf, type Asking } from './asking.ts';
 import { planComponent, type PlannedComponent } from './component.ts';
 import { planRemoval } from './removal.ts';
 
@@ -11,12 +12,14 @@ export interface PlannedObject extends ObservedObject {
 }
 
 /** What is to be done about a stack. */
-export interface StackPlan {
+export interface StackPlan extends Asking {
   /** In the order of the dependencies. */
   readonly apply: readonly PlannedObject[];
   readonly remove: readonly LeftObject[];
   /** In the order of the dependencies, then those that are being removed. */
   readonly statuses: readonly ComponentStatus[];
+  /** Such as `StatefulSet shop/db`, by component. */
+  readonly workloads: ReadonlyMap<string, string>;
   /** What exists or is about to be created. It is stored before anything is created. */
   readonly inventory: readonly InventoryEntry[];
   /** When the first deadline passes, ms since 1970; Infinity if none runs. */
@@ -37,11 +40,13 @@ export function planStack(observation: Observation): StackPlan {
     apply: all.flatMap(({ status, apply }) => apply.map((object) => ({ ...object, component: status.name }))),
     remove: removal.remove,
     statuses: [...all.map(({ status }) => status), ...removal.statuses],
+    workloads: new Map(all.map(({ status, what }) => [status.name, what])),
     inventory: [
       ...components.flatMap((each) => entryOf(each, observation, planned.get(each.spec.name))),
       ...removal.inventory,
     ],
     deadlineAt: Math.min(...all.map(({ deadlineAt = Infinity }) => deadlineAt)),
+    ...askingOf(components, new Map(all.map(({ status }) => [status.name, status])), now),
   };
 }
 

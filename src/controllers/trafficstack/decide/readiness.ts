@@ -54,6 +54,11 @@ export function readinessOf(live: KubeObject): Readiness {
   return { phase: available < desired ? 'Unavailable' : 'Ready', ...figures };
 }
 
+/** Whether pods of a workload are not available, and its status says so. */
+export function isOpen(live: KubeObject): boolean {
+  return ['RollingOut', 'Unavailable'].includes(readinessOf(live).phase);
+}
+
 function countsOf(live: KubeObject): Counts {
   if (live.kind === 'DaemonSet') {
     const { status } = live as V1DaemonSet;

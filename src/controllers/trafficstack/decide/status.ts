@@ -4,6 +4,7 @@ import type { ComponentStatus, TrafficStack, TrafficStackStatus } from '../../..
 import { metaTime, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
+import { withFailures, type ComponentFailure } from './failures.ts';
 import type { StackPlan } from './plan.ts';
 
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
@@ -13,31 +14,20 @@ const LONGEST_MESSAGE = 1_024;
 const IN_PROGRESS: ReadonlySet<ComponentState> = new Set(['Waiting', 'Progressing', 'Unknown', 'Removing']);
 const DEGRADED: ReadonlySet<ComponentState> = new Set(['Degraded', 'Failed']);
 
-/** A write that failed, and the component that it was for. */
-export interface ComponentFailure extends Failure {
-  readonly component: string;
-}
-
 /** The status after a reconcile. @param now ms since 1970 */
 export function statusOf(
   stack: TrafficStack,
-  plan: Pick<StackPlan, 'statuses' | 'inventory'>,
+  plan: Pick<StackPlan, 'statuses' | 'workloads' | 'inventory'>,
   { failures, now }: { readonly failures: readonly ComponentFailure[]; readonly now: number },
 ): TrafficStackStatus {
-  const components = plan.statuses.map((status) =>
-    withFailure(
-      status,
-      failures,
-      stack.status?.components?.find(({ name }) => name === status.name),
-    ),
-  );
+  const components = withFailures(plan, failures, stack);
   const isReady = ({ state }: ComponentStatus): boolean => state === 'Ready';
   const wanted = components.filter(({ state }) => state !== 'Removing');
   const summary = `${wanted.filter(isReady).length}/${wanted.length}`;
   return {
     ...observedGeneration(stack),
     summary,
-    components,
+    components: [...components],
     inventory: [...plan.inventory],
     conditions: conditionsOf(stack, statesOf(components, summary), now),
   };
@@ -53,19 +43,6 @@ export function undecidedStatus(stack: TrafficStack, why: Failure, now: number):
     Stalled: isStalled ? { status: 'True', ...why } : { status: 'Unknown', ...why },
   };
   return { ...stack.status, ...observedGeneration(stack), conditions: conditionsOf(stack, states, now) };
-}
-
-/** One that was ready is not as asked for while a write fails. */
-function withFailure(
-  status: ComponentStatus,
-  failures: readonly ComponentFailure[],
-  prior: ComponentStatus | undefined,
-): ComponentStatus {
-  const failure = failures.find(({ component }) => component === status.name);
-  if (failure === undefined) return status;
-  const failed = { reason: ComponentReason.WriteFailed, message: cut(failure.message, LONGEST_MESSAGE) };
-  if (status.state !== 'Ready') return { ...status, ...failed };
-  return { ...status, ...failed, state: 'Degraded', since: prior?.state === 'Degraded' ? prior.since : status.since };
 }
 
 function statesOf(components: readonly ComponentStatus[], summary: string): Record<Type, State> {

@@ -13,11 +13,19 @@ const blocker = (name: string, over: Partial<ComponentStatus>): [string, Blocker
 ];
 const before = new Map([
   blocker('ready', {}),
-  blocker('begins', { state: 'Progressing' }),
+  blocker('begins', { state: 'Progressing', reason: 'RollingOut' }),
+  blocker('pulls', { state: 'Progressing', reason: 'ImagePullBackOff' }),
+  blocker('crashes', { state: 'Progressing', reason: 'CrashLoopBackOff', since: at(-20) }),
+  blocker('disk', { state: 'Degraded' }),
+  blocker('longFailed', { state: 'Failed', since: at(-20) }),
   blocker('waits', { state: 'Waiting', waitingOn: ROOT }),
   blocker('failed', { state: 'Failed' }),
 ]);
-const failed = { component: 'failed', what: 'Deployment shop/failed', observed: 'Failed: of failed', since: at(-10) };
+const root = (component: string, state = 'Progressing'): WaitingOn => ({
+  ...{ component, what: `Deployment shop/${component}` },
+  ...{ observed: `${state}: of ${component}`, since: at(-10) },
+});
+const failed = root('failed', 'Failed');
 
 it('is for nothing if all is ready', () => {
   expect(waitFor([], before)).toBeUndefined();
@@ -25,13 +33,21 @@ it('is for nothing if all is ready', () => {
 });
 
 it.each<[string, string[], string[], WaitingOn]>([
+  ['one that begins', ['ready', 'begins'], ['begins'], root('begins')],
+  ['the root of one that waits', ['begins', 'waits'], ['begins', 'waits'], ROOT],
+  ['one with a fault before one that may need time', ['begins', 'pulls'], ['begins', 'pulls'], root('pulls')],
   [
-    'one that begins',
-    ['ready', 'begins'],
-    ['begins'],
-    { component: 'begins', what: 'Deployment shop/begins', observed: 'Progressing: of begins', since: at(-10) },
+    'that which has had a fault for longest',
+    ['pulls', 'crashes'],
+    ['pulls', 'crashes'],
+    { ...root('crashes'), since: at(-20) },
   ],
-  ['the root of one that waits', ['waits', 'begins'], ['waits', 'begins'], ROOT],
+  [
+    'the first that has failed',
+    ['failed', 'longFailed'],
+    ['failed', 'longFailed'],
+    { ...root('longFailed', 'Failed'), since: at(-20) },
+  ],
   ['one that has failed before others', ['waits', 'begins', 'failed'], ['waits', 'begins', 'failed'], failed],
 ])('is for %s', (_, dependsOn, blockedBy, waitingOn) => {
   expect(waitFor(dependsOn, before)).toEqual({

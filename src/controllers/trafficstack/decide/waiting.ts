@@ -1,5 +1,6 @@
 import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import type { ComponentStatus, WaitingOn } from '../../../api/trafficstack/trafficStack.ts';
+import { NOT_READY } from './cause/podProblem.ts';
 
 /** A component that others may wait for. */
 export interface Blocker {
@@ -11,16 +12,22 @@ export interface Blocker {
 /** The state of a component that waits. */
 export type Waiting = Pick<ComponentStatus, 'state' | 'reason' | 'message' | 'blockedBy' | 'waitingOn'>;
 
+/** Reasons that components have while they start as they should. */
+const STARTING: ReadonlySet<string> = new Set([
+  ...[Reason.Applying, Reason.RollingOut, Reason.StatusMissing, Reason.NotReadyYet, Reason.WaitingForRemoval],
+  NOT_READY,
+]);
+
 /**
  * What a component waits for; undefined if all that it depends on is ready. `waitingOn` is the root of a chain: the first
- * component on the way that does not wait itself. Of several, one that has failed comes first: it needs people.
+ * component on the way that does not wait itself. Of several, one that has failed comes first: it needs people. Then one with a fault,
+ * such as ImagePullBackOff, before those that may only need time.
  *
- * @param before the components that it depends on, as decided already, by name
+ * @param before all components that come before it, as decided already, by name
  */
 export function waitFor(dependsOn: readonly string[], before: ReadonlyMap<string, Blocker>): Waiting | undefined {
   const blocking = dependsOn.flatMap((name) => before.get(name) ?? []).filter(({ status }) => status.state !== 'Ready');
-  const roots = blocking.map(rootOf);
-  const root = roots.find(({ hasFailed }) => hasFailed) ?? roots[0];
+  const [root] = blocking.map((blocker) => rootOf(blocker, before)).sort(byUrgency);
   if (root === undefined) return undefined;
   const { component, observed } = root.waitingOn;
   return {
@@ -32,9 +39,26 @@ export function waitFor(dependsOn: readonly string[], before: ReadonlyMap<string
   };
 }
 
-function rootOf({ status, what }: Blocker): { readonly waitingOn: WaitingOn; readonly hasFailed: boolean } {
+interface Root {
+  readonly waitingOn: WaitingOn;
+  /** 0: it has failed. 1: something keeps it from getting ready. 2: it may only need time. */
+  readonly rank: number;
+}
+
+function rootOf({ status, what }: Blocker, before: ReadonlyMap<string, Blocker>): Root {
   const { name, state, message, since, waitingOn } = status;
-  const observed = `${state}: ${message}`;
-  const root = waitingOn ?? { component: name, what, observed, since };
-  return { waitingOn: root, hasFailed: root.observed.startsWith('Failed: ') };
+  if (waitingOn === undefined) {
+    return { waitingOn: { component: name, what, observed: `${state}: ${message}`, since }, rank: rankOf(status) };
+  }
+  return { waitingOn, rank: rankOf(before.get(waitingOn.component)?.status ?? status) };
+}
+
+function rankOf({ state, reason }: ComponentStatus): number {
+  if (state === 'Failed') return 0;
+  return state === 'Degraded' || !STARTING.has(reason) ? 1 : 2;
+}
+
+/** Of the same rank, that which has been so for longest. */
+function byUrgency(a: Root, b: Root): number {
+  return a.rank - b.rank || Date.parse(a.waitingOn.since) - Date.parse(b.waitingOn.since);
 }

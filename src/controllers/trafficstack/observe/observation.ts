@@ -9,8 +9,11 @@ export interface StackContainer {
   readonly isReady: boolean;
   readonly isRunning: boolean;
   readonly waiting: { readonly reason: string; readonly message: string } | undefined;
-  /** Exit code of the last run that ended with a failure. */
+  /** Why it has ended and does not run again yet, such as `OOMKilled`. */
+  readonly ended: string | undefined;
+  /** Exit code of the last run that ended. */
   readonly lastExit: number | undefined;
+  readonly restarts: number;
 }
 
 /** A pod of a component, with what is read here. */
@@ -47,8 +50,25 @@ export interface ObservedComponent {
   readonly variables: Variables;
   /** Of the query that decides whether it is ready, if it has one. */
   readonly answer?: Answer;
+  /** Events about the object that the plan asks for; undefined if it was not asked. */
+  readonly told?: readonly SeenEvent[];
   /** Another text after each change of what is applied, of the deadline, or of what must be true. */
   readonly revision: string;
+}
+
+/** An object whose Events may say why pods are not available. */
+export interface Question {
+  readonly namespace: string;
+  readonly uid: string;
+}
+
+/** What an Event says. */
+export interface SeenEvent {
+  readonly isWarning: boolean;
+  readonly reason: string;
+  readonly message: string;
+  /** When it was seen last, ms since 1970. */
+  readonly at: number;
 }
 
 /** What a query says. */

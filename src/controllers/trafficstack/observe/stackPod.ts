@@ -31,12 +31,14 @@ export function podIndexOf(namespace: string, stack = '', component = ''): strin
   return `${namespace}/${stack}/${component}`;
 }
 
-function trimContainer({ name, ready, state, lastState }: V1ContainerStatus): StackContainer {
-  const exit = state?.terminated?.exitCode ?? lastState?.terminated?.exitCode;
+function trimContainer({ name, ready, restartCount, state, lastState }: V1ContainerStatus): StackContainer {
+  const { terminated } = state ?? {};
   const waiting = state?.waiting;
   return {
     ...{ name, isReady: ready, isRunning: state?.running !== undefined },
     waiting: waiting && { reason: waiting.reason ?? 'Waiting', message: waiting.message ?? '' },
-    lastExit: exit === 0 ? undefined : exit,
+    ended: terminated && (terminated.reason ?? 'Error'),
+    lastExit: terminated?.exitCode ?? lastState?.terminated?.exitCode,
+    restarts: restartCount,
   };
 }

@@ -67,7 +67,8 @@ export function observed(
 
 /** A pod whose container waits for this reason, or runs. */
 export function pod(name: string, over: Partial<StackPod['containers'][number]> = {}): StackPod {
-  const container = { name: 'web', isReady: false, isRunning: false, waiting: undefined, lastExit: undefined, ...over };
+  const none = { waiting: undefined, ended: undefined, lastExit: undefined, restarts: 0 };
+  const container = { name: 'web', isReady: false, isRunning: false, ...none, ...over };
   return {
     ...{ key: `shop/${name}`, component: 'shop/main/web', isEnding: false, createdAt: NOW },
     ...{ containers: [container], unscheduledMessage: undefined },

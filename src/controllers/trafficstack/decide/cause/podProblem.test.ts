@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
-import type { StackPod } from '../observe/observation.ts';
-import { pod } from '../testing/stacks.ts';
+import type { StackPod } from '../../observe/observation.ts';
+import { pod } from '../../testing/stacks.ts';
 import { podProblemOf } from './podProblem.ts';
 
-const waits = (reason: string, message = '', lastExit?: number) => pod('a', { waiting: { reason, message }, lastExit });
+const waits = (reason: string, message = '', lastExit?: number, restarts = 0) =>
+  pod('a', { waiting: { reason, message }, lastExit, restarts });
 const unscheduled = { ...pod('b'), unscheduledMessage: '0/3 nodes are available: insufficient cpu' };
 
 it.each<[string, StackPod[], string | undefined]>([
@@ -19,6 +20,22 @@ it.each<[string, StackPod[], string | undefined]>([
     'a crash, with its exit code',
     [waits('CrashLoopBackOff', 'back-off 10s', 3)],
     'pod shop/a, container web: CrashLoopBackOff: back-off 10s; it ended with exit code 3',
+  ],
+  [
+    'a crash, with its restarts',
+    [waits('CrashLoopBackOff', 'back-off 10s', 0, 2)],
+    'pod shop/a, container web: CrashLoopBackOff: back-off 10s; it ended with exit code 0, 2 restarts',
+  ],
+  [
+    'a container that has just ended',
+    [pod('a', { ended: 'OOMKilled', lastExit: 137, restarts: 1 })],
+    'pod shop/a, container web: OOMKilled; it ended with exit code 137, 1 restart',
+  ],
+  ['none, after an init container', [pod('a', { ended: 'Completed', lastExit: 0 })], undefined],
+  [
+    'a crash before, while it runs again',
+    [pod('a', { isRunning: true, lastExit: 3, restarts: 4 })],
+    'pod shop/a, container web: running, and not ready; it ended with exit code 3, 4 restarts',
   ],
   ['no room', [unscheduled], 'pod shop/b: 0/3 nodes are available: insufficient cpu'],
   ['a probe', [pod('a', { isRunning: true })], 'pod shop/a, container web: running, and not ready'],

@@ -1,0 +1,65 @@
+import type { ObservedComponent, Question, SeenEvent } from '../../observe/observation.ts';
+import { isOpen, type Readiness } from '../readiness.ts';
+import { creatingPodOf, NOT_READY, podProblemOf, unreadyPodOf, type PodProblem } from './podProblem.ts';
+
+/** Why the pods of a component are not available, as far as its workload, its pods and their Events tell. */
+export function causeOf(
+  { pods, told = [] }: Pick<ObservedComponent, 'pods' | 'told'>,
+  { problem }: Pick<Readiness, 'problem'>,
+): PodProblem | undefined {
+  if (problem !== undefined) return { reason: 'ReplicaFailure', message: problem };
+  const ofPods = podProblemOf(pods);
+  if (ofPods !== undefined && ofPods.reason !== NOT_READY) return ofPods;
+  if (ofPods !== undefined) {
+    const probe = newest(told, ({ reason }) => reason === 'Unhealthy');
+    return probe === undefined ? ofPods : { ...ofPods, message: `${ofPods.message}; ${textOf(probe)}` };
+  }
+  const creating = creatingPodOf(pods);
+  const event = creating === undefined ? refusedCreation(told) : newest(told, isOfStart);
+  if (event === undefined) return undefined;
+  const where = creating === undefined ? '' : `pod ${creating.key}: `;
+  return { reason: event.reason, message: `${where}${textOf(event)}` };
+}
+
+/**
+ * The object whose Events may say why the pods of a component are not available, where no status does:
+ *
+ * | pods                                        | asked about                               | that counts              |
+ * |---------------------------------------------|-------------------------------------------|--------------------------|
+ * | one is stuck, or has no node                | nothing: its status tells                 |                          |
+ * | one runs and is not ready                   | that pod                                  | Unhealthy                |
+ * | one is being created                        | that pod: its volumes, its network        | a warning of the kubelet |
+ * | are missing, of a StatefulSet or DaemonSet  | the workload: quota, rights, admission    | FailedCreate, if the last creation failed |
+ * | are missing, of a Deployment                | nothing: its condition ReplicaFailure tells |                        |
+ */
+export function questionOf({ objects, pods }: Pick<ObservedComponent, 'objects' | 'pods'>): Question | undefined {
+  const workload = objects.at(-1)?.live;
+  if (workload === undefined || !objects.every(({ isCurrent }) => isCurrent) || !isOpen(workload)) return undefined;
+  const problem = podProblemOf(pods);
+  if (problem !== undefined && problem.reason !== NOT_READY) return undefined;
+  const isDeployment = workload.kind === 'Deployment';
+  const about = unreadyPodOf(pods) ?? creatingPodOf(pods) ?? (isDeployment ? undefined : workload);
+  const { namespace = '', uid } = about?.metadata ?? {};
+  return uid === undefined ? undefined : { namespace, uid };
+}
+
+/** Before a pod can start, but for what its condition PodScheduled says. */
+function isOfStart({ isWarning, reason }: SeenEvent): boolean {
+  return isWarning && reason !== 'FailedScheduling';
+}
+
+/** A creation that succeeded later makes an earlier refusal void. */
+function refusedCreation(told: readonly SeenEvent[]): SeenEvent | undefined {
+  const refused = newest(told, ({ reason }) => reason === 'FailedCreate');
+  const succeeded = newest(told, ({ reason }) => reason === 'SuccessfulCreate');
+  // Of the same second, both may be of one attempt to create several pods.
+  return refused !== undefined && refused.at >= (succeeded?.at ?? 0) ? refused : undefined;
+}
+
+function newest(told: readonly SeenEvent[], is: (event: SeenEvent) => boolean): SeenEvent | undefined {
+  return told.filter(is).sort((a, b) => b.at - a.at)[0];
+}
+
+function textOf({ reason, message }: SeenEvent): string {
+  return `${reason}: ${message.trim()}`;
+}

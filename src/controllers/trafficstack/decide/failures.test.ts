@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
+import { at, component, stackOf } from '../testing/stacks.ts';
+import { withFailures } from './failures.ts';
+
+const status = (name: string, over: Partial<ComponentStatus> = {}): ComponentStatus => {
+  return { name, type: 'Workload', state: 'Ready', reason: 'X', message: 'm', since: at(0), ...over };
+};
+const waits = (name: string, blockedBy: string[], component = 'db', observed = 'Progressing: to create: it') =>
+  status(name, {
+    ...{
+      state: 'Waiting',
+      reason: 'WaitingForDependencies',
+      message: `waits for ${component}: ${observed}`,
+      blockedBy,
+    },
+    waitingOn: { component, what: `Deployment shop/${component}`, observed, since: at(0) },
+  });
+const applying = (name: string) => status(name, { state: 'Progressing', reason: 'Applying', message: 'to create: it' });
+const workloads = new Map(['slow', 'db', 'api', 'web'].map((name) => [name, `Deployment shop/${name}`]));
+const FAILURE = { reason: 'WriteFailed', message: 'Deployment shop/db: may not be patched' };
+const STACK = stackOf([component('db')]);
+
+it('components that wait name the write that failed, along the chain', () => {
+  const statuses = [applying('db'), waits('api', ['db']), waits('web', ['api'])];
+  const after = withFailures({ statuses, workloads }, [{ component: 'db', ...FAILURE }], STACK);
+  const observed = `Progressing: ${FAILURE.message}`;
+  const waitingOn = { component: 'db', what: 'Deployment shop/db', observed, since: at(0) };
+  expect(after).toMatchObject([
+    { name: 'db', state: 'Progressing', ...FAILURE },
+    { name: 'api', state: 'Waiting', waitingOn, message: `waits for db: ${observed}` },
+    { name: 'web', state: 'Waiting', waitingOn },
+  ]);
+});
+
+it('a component that only needs time is not the root beside one whose write failed', () => {
+  const statuses = [applying('slow'), applying('db'), waits('web', ['slow', 'db'], 'slow')];
+  const after = withFailures({ statuses, workloads }, [{ component: 'db', ...FAILURE }], STACK);
+  expect(after.at(-1)?.waitingOn?.component).toBe('db');
+});
+
+it('one that was ready is Degraded, and others stay as they are', () => {
+  const statuses = [status('db'), status('web'), waits('api', ['slow'], 'slow')];
+  const after = withFailures({ statuses, workloads }, [{ component: 'db', ...FAILURE }], STACK);
+  expect(after).toEqual([{ ...status('db'), state: 'Degraded', ...FAILURE }, ...statuses.slice(1)]);
+});
