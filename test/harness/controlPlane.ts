@@ -46,6 +46,8 @@ export interface ControlPlaneOptions {
   auditPolicy?: object;
   etcdFlags?: readonly string[];
   apiServerFlags?: readonly string[];
+  /** Whether pods need a ServiceAccount that exists. Default: false, since no controller makes the default one. */
+  serviceAccounts?: boolean;
 }
 
 /** Starts a control plane; takes about 5 s. Throws with the end of the log of the server that failed. */
@@ -64,8 +66,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     const kubeconfig = await createUser(directory, url, 'admin', ['system:masters']);
     const etcd = await startEtcd(directory, client, peer, options.etcdFlags);
     running.push(etcd);
-    const startServer = (): Promise<RunningProcess> =>
-      startApiServer(directory, client, secure, options.apiServerFlags);
+    const startServer = (): Promise<RunningProcess> => startApiServer(directory, client, secure, flagsOf(options));
     let apiServer = await startServer();
     running.push(apiServer);
     return {
@@ -136,13 +137,16 @@ async function startApiServer(
     `--audit-policy-file=${directory}/audit-policy.yaml`,
     `--audit-log-path=${directory}/${AUDIT_LOG}`,
     '--allow-privileged',
-    '--disable-admission-plugins=ServiceAccount', // no controller makes the default account that pods would need
     ...flags,
   ];
   const server = start(await binary('kube-apiserver'), args, `${directory}/apiserver.log`);
   const ready = () => isReady(directory, port);
   await whenReady('kube-apiserver', server, ready).catch(stopThenThrow(server));
   return server;
+}
+
+function flagsOf({ serviceAccounts = false, apiServerFlags = [] }: ControlPlaneOptions): string[] {
+  return [...(serviceAccounts ? [] : ['--disable-admission-plugins=ServiceAccount']), ...apiServerFlags];
 }
 
 function stopThenThrow(running: RunningProcess): (error: unknown) => Promise<never> {

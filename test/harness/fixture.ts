@@ -2,7 +2,7 @@ import type { EventsV1Event, V1CustomResourceDefinition } from '@kubernetes/clie
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { DEPLOYMENTS, EVENTS, NODES } from '../../src/runtime/client/resources.ts';
-import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from './controlPlane.ts';
 import { installCrd } from './customResource.ts';
 import { startOperator, type Operator } from './operator.ts';
 import { startPrometheus, type RunningPrometheus } from './prometheus.ts';
@@ -69,9 +69,11 @@ export async function startFixture(options: {
   crd?: V1CustomResourceDefinition | 'none';
   /** Of kind Policy (audit.k8s.io/v1); see ControlPlaneOptions. */
   auditPolicy?: object;
+  /** Other options of the control plane. */
+  plane?: ControlPlaneOptions;
 }): Promise<Fixture> {
-  const { auditPolicy } = options;
-  const controlPlane = await startControlPlane(auditPolicy ? { auditPolicy } : {});
+  const { auditPolicy, plane } = options;
+  const controlPlane = await startControlPlane({ ...plane, ...(auditPolicy && { auditPolicy }) });
   const exporter = await startSyntheticExporter();
   const { client, transport } = connect(controlPlane);
   const startServer = (port?: number): Promise<RunningPrometheus> =>

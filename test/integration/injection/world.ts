@@ -105,7 +105,8 @@ export async function startControllers(
 ): Promise<RunningProcess[]> {
   const { directory, kubeconfig } = controlPlane;
   const [managerPort, schedulerPort] = await freePorts(2);
-  const common = [`--kubeconfig=${kubeconfig}`, '--leader-elect=false'];
+  const rate = ['--kube-api-qps=200', '--kube-api-burst=400'];
+  const common = [`--kubeconfig=${kubeconfig}`, '--leader-elect=false', ...rate];
   const [manager, scheduler] = await Promise.all([binary('kube-controller-manager'), binary('kube-scheduler')]);
   return [
     start(

@@ -1,30 +1,43 @@
-import type { V1Pod } from '@kubernetes/client-node';
+import type { CoreV1Event, V1Pod } from '@kubernetes/client-node';
 import { COMPONENT_LABEL } from '../../../src/controllers/trafficstack/names.ts';
 import type { Client } from '../../../src/runtime/client/client.ts';
-import { isConflict, isNotFound } from '../../../src/runtime/client/errors.ts';
+import { ApiError, TransportError } from '../../../src/runtime/client/errors.ts';
+import type { Resource } from '../../../src/runtime/client/resource.ts';
 import { PODS } from '../../../src/runtime/client/resources.ts';
 import { sleep } from '../../harness/measured.ts';
 
 /** The node of all pods. */
 export const NODE = 'n1';
+/** Of the older API, which the kubelet uses. */
+const CORE_EVENTS: Resource<CoreV1Event> = {
+  ...{ group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true },
+};
 
 /** What keeps the pods of a component from getting ready: the state of their container. */
 export interface Fault {
-  readonly reason: string;
-  readonly message: string;
+  /** Of a container that waits. Absent: it runs, and is not ready. */
+  readonly reason?: string;
+  readonly message?: string;
+  /** Of its last run. */
+  readonly exitCode?: number;
+  readonly restarts?: number;
+  /** A warning about the pod. */
+  readonly event?: { readonly reason: string; readonly message: string };
 }
 
 const PERIOD_MS = 100;
 
 /**
- * Reports as a kubelet does that pods are ready, or why they are not, without running them. All else is done by the real controllers
- * of Kubernetes.
+ * Reports as a kubelet does that the pods of its node are ready, or why they are not, without running them. All else is done by the
+ * real controllers of Kubernetes.
  */
 export class Kubelet {
   /** By component. */
   readonly faults = new Map<string, Fault>();
   readonly #client: Client;
   readonly #stop = new AbortController();
+  /** Uids of pods with a warning. */
+  readonly #warned = new Set<string>();
   readonly #running: Promise<void>;
 
   constructor(client: Client) {
@@ -40,7 +53,8 @@ export class Kubelet {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       const pods = await this.#client.list(PODS).catch(() => []);
-      await Promise.all(pods.map((pod) => this.#attend(pod).catch(ignoreGone)));
+      const own = pods.filter(({ spec }) => spec?.nodeName !== undefined);
+      await Promise.all(own.map((pod) => this.#attend(pod).catch(tryAgain)));
       await sleep(PERIOD_MS);
     }
   }
@@ -49,16 +63,31 @@ export class Kubelet {
     const { name = '', namespace = '', labels = {} } = pod.metadata ?? {};
     const ref = { name, namespace };
     const fault = this.faults.get(labels[COMPONENT_LABEL] ?? '');
-    const status = statusOf(pod, fault);
     if (isAsWanted(pod, fault)) return;
+    const status = statusOf(pod, fault);
     await this.#client.mergePatch(PODS, ref, { status }, { fieldManager: 'kubelet', subresource: 'status' });
+    if (fault?.event !== undefined) await this.#warn(pod, fault.event);
+  }
+
+  async #warn({ metadata }: V1Pod, { reason, message }: NonNullable<Fault['event']>): Promise<void> {
+    const { name = '', namespace = '', uid = '' } = metadata ?? {};
+    if (this.#warned.has(uid)) return;
+    const now = new Date();
+    await this.#client.create(CORE_EVENTS, {
+      metadata: { namespace, name: `${name}.${reason.toLowerCase()}` },
+      involvedObject: { kind: 'Pod', namespace, name, uid },
+      ...{ type: 'Warning', reason, message, count: 1, firstTimestamp: now, lastTimestamp: now },
+      source: { component: 'kubelet', host: NODE },
+    });
+    this.#warned.add(uid);
   }
 }
 
 function isAsWanted({ status }: V1Pod, fault: Fault | undefined): boolean {
   const isReady = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
-  const waiting = status?.containerStatuses?.[0]?.state?.waiting?.reason;
-  return fault === undefined ? isReady : !isReady && waiting === fault.reason;
+  const [container] = status?.containerStatuses ?? [];
+  if (fault === undefined) return isReady;
+  return container !== undefined && !isReady && container.state?.waiting?.reason === fault.reason;
 }
 
 function statusOf({ spec }: V1Pod, fault: Fault | undefined) {
@@ -67,15 +96,22 @@ function statusOf({ spec }: V1Pod, fault: Fault | undefined) {
   const ready = fault === undefined;
   const now = new Date().toISOString();
   const condition = (type: string) => ({ type, status: ready ? 'True' : 'False', lastTransitionTime: now });
-  const state = ready ? { running: { startedAt: now }, waiting: null } : { waiting: fault, running: null };
+  const isRunning = fault?.reason === undefined;
+  const { reason, message, exitCode, restarts = 0 } = fault ?? {};
+  const running = { running: { startedAt: now }, waiting: null };
+  const state = isRunning ? running : { waiting: { reason, message }, running: null };
+  const lastState = exitCode === undefined ? {} : { terminated: { exitCode, reason: 'Error', finishedAt: now } };
   return {
-    phase: ready ? 'Running' : 'Pending',
+    phase: isRunning ? 'Running' : 'Pending',
     ...{ hostIP: '192.0.2.1', podIP: '192.0.2.2', startTime: now },
     conditions: [condition('Ready'), condition('ContainersReady'), { ...condition('PodScheduled'), status: 'True' }],
-    containerStatuses: [{ name, image, imageID: '', ready, restartCount: 0, started: ready, state }],
+    containerStatuses: [
+      { name, image, imageID: '', ready, restartCount: restarts, started: isRunning, state, lastState },
+    ],
   };
 }
 
-function ignoreGone(error: unknown): void {
-  if (!isNotFound(error) && !isConflict(error)) throw error;
+/** The pod is gone or changed, or the API server is. */
+function tryAgain(error: unknown): void {
+  if (!(error instanceof ApiError) && !(error instanceof TransportError)) throw error;
 }

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { V1PodTemplateSpec } from '@kubernetes/client-node';
+import type { V1PodTemplateSpec, V1PolicyRule } from '@kubernetes/client-node';
 import {
   TRAFFIC_STACKS,
   type ComponentSpec,
@@ -11,6 +11,7 @@ import { CONTROLLERS } from '../../../src/controllers/registry.ts';
 import { findCondition, type Condition } from '../../../src/runtime/controller/conditions.ts';
 import { DAEMONSETS, DEPLOYMENTS, NODES, STATEFULSETS } from '../../../src/runtime/client/resources.ts';
 import { audited, writesOf } from '../../harness/audit.ts';
+import type { ControlPlaneOptions } from '../../harness/controlPlane.ts';
 import { installCrd, trafficStackCrd } from '../../harness/customResource.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import type { RunningProcess } from '../../harness/process.ts';
@@ -55,14 +56,26 @@ const WORKLOAD_CONTROLLERS = [
   'persistentvolumeclaim-protection-controller',
 ];
 
+/** What is special about a scene. */
+export interface SceneOptions {
+  readonly plane?: ControlPlaneOptions;
+  /** Of Kubernetes, beside those of workloads. */
+  readonly controllers?: readonly string[];
+  /** The rights of the operator; default: exactly those of the chart. */
+  readonly rights?: (rules: readonly Rule[]) => readonly V1PolicyRule[];
+  /** Of the operator. */
+  readonly args?: readonly string[];
+}
+
 /** Starts everything but the operator. @param user of the operator, whose requests are audited */
-export async function startScene(user: string): Promise<StackScene> {
+export async function startScene(user: string, options: SceneOptions = {}): Promise<StackScene> {
+  const { plane = {}, controllers = [], rights = (all) => all, args = [] } = options;
   const rules = [{ level: 'Metadata', users: [user] }, { level: 'None' }];
   const auditPolicy = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', omitStages: ['RequestReceived'], rules };
-  const f = await startFixture({ nodes: [NODE], auditPolicy });
+  const f = await startFixture({ nodes: [NODE], auditPolicy, plane });
   await installCrd(f.client, trafficStackCrd(), TRAFFIC_STACKS);
-  const processes: RunningProcess[] = await startControllers(f, WORKLOAD_CONTROLLERS);
-  const kubeconfig = await userWith(f, user, [...commonRights(), ...stackRights()]);
+  const processes: RunningProcess[] = await startControllers(f, [...WORKLOAD_CONTROLLERS, ...controllers]);
+  const kubeconfig = await userWith(f, user, rights([...commonRights(), ...stackRights()]));
   // A new node is tainted until its kubelet reports.
   await f.client.mergePatch(NODES, { name: NODE }, { spec: { taints: null } }, PERSON);
   const kubelet = new Kubelet(f.client);
@@ -90,7 +103,7 @@ export async function startScene(user: string): Promise<StackScene> {
     deletions: () =>
       writes().flatMap((write) => (write.startsWith('delete') ? [write.slice(write.indexOf('/') + 1)] : [])),
     async startOperator() {
-      await f.startOperator(['--stacks'], { kubeconfig });
+      await f.startOperator(['--stacks', ...args], { kubeconfig });
     },
     component: async (name, of) => (await stack(of)).status?.components?.find((each) => each.name === name),
     create: (name, components) =>

@@ -1,6 +1,6 @@
 import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import type { ComponentStatus, WaitingOn } from '../../../api/trafficstack/trafficStack.ts';
-import { NOT_READY } from './cause/podProblem.ts';
+import { NO_NODE, NOT_READY } from './cause/podProblem.ts';
 
 /** A component that others may wait for. */
 export interface Blocker {
@@ -15,7 +15,7 @@ export type Waiting = Pick<ComponentStatus, 'state' | 'reason' | 'message' | 'bl
 /** Reasons that components have while they start as they should. */
 const STARTING: ReadonlySet<string> = new Set([
   ...[Reason.Applying, Reason.RollingOut, Reason.StatusMissing, Reason.NotReadyYet, Reason.WaitingForRemoval],
-  NOT_READY,
+  ...[NOT_READY, NO_NODE],
 ]);
 
 /**

@@ -26,6 +26,10 @@ export interface StackPod extends KubeObject {
   /** ms since 1970 */
   readonly createdAt: number;
   readonly containers: readonly StackContainer[];
+  /** Whether it has a node. */
+  readonly isScheduled: boolean;
+  /** Names of its PersistentVolumeClaims. */
+  readonly claims: readonly string[];
   /** Why no node has room for it. */
   readonly unscheduledMessage: string | undefined;
 }

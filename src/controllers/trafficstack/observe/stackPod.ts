@@ -5,7 +5,7 @@ import type { StackContainer, StackPod } from './observation.ts';
 
 /** Of a pod, what tells why it is not ready. */
 export function trimPod(pod: KubeObject): StackPod {
-  const { metadata, status } = pod as V1Pod;
+  const { metadata, spec, status } = pod as V1Pod;
   const { name = '', namespace = '', uid, resourceVersion, labels = {}, ownerReferences = [] } = metadata ?? {};
   // Anybody may give a pod the labels of a stack.
   const isControlled = ownerReferences.some(({ controller }) => controller === true);
@@ -21,6 +21,8 @@ export function trimPod(pod: KubeObject): StackPod {
     component: isControlled ? podIndexOf(namespace, labels[STACK_LABEL], labels[COMPONENT_LABEL]) : '',
     isEnding: metadata?.deletionTimestamp !== undefined,
     createdAt: Number(new Date(metadata?.creationTimestamp ?? 0)),
+    isScheduled: spec?.nodeName !== undefined,
+    claims: (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []),
     containers: containers.map(trimContainer),
     unscheduledMessage: scheduled?.status === 'False' ? (scheduled.message ?? scheduled.reason ?? '') : undefined,
   };

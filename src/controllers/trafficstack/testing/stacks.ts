@@ -71,6 +71,6 @@ export function pod(name: string, over: Partial<StackPod['containers'][number]> 
   const container = { name: 'web', isReady: false, isRunning: false, ...none, ...over };
   return {
     ...{ key: `shop/${name}`, component: 'shop/main/web', isEnding: false, createdAt: NOW },
-    ...{ containers: [container], unscheduledMessage: undefined },
+    ...{ isScheduled: true, claims: [], containers: [container], unscheduledMessage: undefined },
   };
 }

@@ -5,7 +5,11 @@ import { podProblemOf } from './podProblem.ts';
 
 const waits = (reason: string, message = '', lastExit?: number, restarts = 0) =>
   pod('a', { waiting: { reason, message }, lastExit, restarts });
-const unscheduled = { ...pod('b'), unscheduledMessage: '0/3 nodes are available: insufficient cpu' };
+const unscheduled = {
+  ...pod('b'),
+  isScheduled: false,
+  unscheduledMessage: '0/3 nodes are available: insufficient cpu',
+};
 
 it.each<[string, StackPod[], string | undefined]>([
   ['none, without pods', [], undefined],
@@ -38,6 +42,16 @@ it.each<[string, StackPod[], string | undefined]>([
     'pod shop/a, container web: running, and not ready; it ended with exit code 3, 4 restarts',
   ],
   ['no room', [unscheduled], 'pod shop/b: 0/3 nodes are available: insufficient cpu'],
+  [
+    'a claim without a volume',
+    [{ ...unscheduled, unscheduledMessage: 'unbound immediate PersistentVolumeClaims', claims: ['data-b'] }],
+    'pod shop/b: unbound immediate PersistentVolumeClaims; its claims: data-b',
+  ],
+  [
+    'a claim that nobody provisions',
+    [{ ...unscheduled, unscheduledMessage: undefined, claims: ['data-b'] }],
+    'pod shop/b: no node is chosen yet; its claims: data-b',
+  ],
   ['a probe', [pod('a', { isRunning: true })], 'pod shop/a, container web: running, and not ready'],
   [
     'a container that cannot start before a pod without room and one that is not ready',

@@ -12,6 +12,9 @@ const CREATING: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitiali
 /** Reason of a pod with a container that runs and is not ready. */
 export const NOT_READY = 'ContainerNotReady';
 
+/** Reason of a pod for which the scheduler has not decided. */
+export const NO_NODE = 'NoNode';
+
 /**
  * The first problem of the pods, by how certain it is the cause: a container that cannot start or has ended, then a pod that no node
  * has room for, then a container that is not ready. Of several pods the newest tells: an older one may be of an older spec. Undefined
@@ -34,8 +37,8 @@ export function unreadyPodOf(pods: readonly StackPod[]): StackPod | undefined {
 /** The newest pod that a node has and of which no container has begun. */
 export function creatingPodOf(pods: readonly StackPod[]): StackPod | undefined {
   return newestFirst(pods).find(
-    ({ containers, unscheduledMessage }) =>
-      unscheduledMessage === undefined &&
+    ({ containers, isScheduled }) =>
+      isScheduled &&
       (containers.length === 0 || containers.some(({ waiting }) => waiting && CREATING.has(waiting.reason))),
   );
 }
@@ -60,9 +63,13 @@ function stuckContainer({ key, containers }: StackPod): PodProblem | undefined {
   return undefined;
 }
 
-function unscheduled({ key, unscheduledMessage }: StackPod): PodProblem | undefined {
-  if (unscheduledMessage === undefined) return undefined;
-  return { reason: 'Unschedulable', message: `pod ${key}: ${unscheduledMessage}` };
+function unscheduled({ key, isScheduled, unscheduledMessage, claims }: StackPod): PodProblem | undefined {
+  // A claim that is provisioned for a certain node is, for the scheduler, no reason to give up.
+  const ofClaims = claims.length === 0 ? '' : `; its claims: ${claims.join(', ')}`;
+  if (unscheduledMessage !== undefined) {
+    return { reason: 'Unschedulable', message: `pod ${key}: ${unscheduledMessage}${ofClaims}` };
+  }
+  return isScheduled ? undefined : { reason: NO_NODE, message: `pod ${key}: no node is chosen yet${ofClaims}` };
 }
 
 function unreadyContainer({ key, containers }: StackPod): PodProblem | undefined {
