@@ -9,7 +9,7 @@ import { installCrd } from '../harness/customResource.ts';
 import { connect } from '../harness/runtimeScene.ts';
 import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
 import { binary } from '../lab/binaries.ts';
-import { inParallel } from './inParallel.ts';
+import { inParallel } from '../harness/inParallel.ts';
 import { nodeObject } from './nodeObjects.ts';
 import { nodeName } from './shape.ts';
 

@@ -3,7 +3,7 @@ import { CONNECTIVITY_CHECKS } from '../../../src/api/connectivitycheck/connecti
 import { AGENT_NAME, HOST_AGENT_NAME } from '../../../src/connectivity/objects/names.ts';
 import type { Client } from '../../../src/runtime/client/client.ts';
 import { NODES, PODS } from '../../../src/runtime/client/resources.ts';
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../../harness/inParallel.ts';
 import { nodeObject } from '../nodeObjects.ts';
 import { nodeName } from '../shape.ts';
 import type { SimulatedAgent } from './reportBody.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'undici';
 import type { ControlPlane } from '../../harness/controlPlane.ts';
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../../harness/inParallel.ts';
 import { NAMESPACE } from './cluster.ts';
 
 const PATH = `/apis/externaldns.k8s.io/v1alpha1/namespaces/${NAMESPACE}/dnsendpoints`;

@@ -1,7 +1,7 @@
 import type { Client } from '../../../src/runtime/client/client.ts';
 import { ENDPOINT_SLICES, INGRESSES } from '../../../src/runtime/client/resources.ts';
 import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../../harness/inParallel.ts';
 
 export const NAMESPACE = 'default';
 const PERSON = { fieldManager: 'person' };

@@ -5,7 +5,7 @@ import { resourceOfKind } from '../../../src/controllers/trafficstack/render/kin
 import type { Resource } from '../../../src/runtime/client/resource.ts';
 import { NAMESPACES, SERVICE_ACCOUNTS } from '../../../src/runtime/client/resources.ts';
 import { audited } from '../../harness/audit.ts';
-import { inParallel } from '../../bench/inParallel.ts';
+import { inParallel } from '../../harness/inParallel.ts';
 import { measured, seconds, sleep } from '../../harness/measured.ts';
 import { giveRoom } from '../injection/world.ts';
 import { CROWDED, faultRows, FULL, type FaultRow } from './faultTable.ts';
